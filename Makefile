@@ -1,0 +1,54 @@
+# Every target stands alone: it sets the machine up, configures and builds what it needs.
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test bench asan tsan fuzz format tidy clean
+
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 60
+
+help:
+	@echo "make demo    set up, build, and deduplicate the sample in examples/"
+	@echo "make test    set up, build, run every test"
+	@echo "make build   the release binary, build/release/kindred"
+	@echo "make bench   the figures of docs/benchmarks.md"
+	@echo "make asan tsan fuzz   the tests under sanitizers; each fuzzer for FUZZ_SECONDS"
+	@echo "make format tidy      clang-format and clang-tidy over src/"
+
+setup:
+	@scripts/setup
+
+build: setup
+	@cmake --preset release -DBUILD_TESTING=OFF >/dev/null
+	@cmake --build --preset release -j $(JOBS)
+
+demo: build
+	@scripts/demo
+
+test: setup
+	@cmake --preset dev >/dev/null
+	@cmake --build --preset dev -j $(JOBS) --target all all_verify_interface_header_sets
+	@ctest --preset dev -j $(JOBS)
+
+bench: build
+	@scripts/bench
+
+asan tsan: setup
+	@cmake --preset $@ >/dev/null
+	@cmake --build --preset $@ -j $(JOBS)
+	@ctest --preset $@ -j $(JOBS)
+
+fuzz:
+	@scripts/setup --developer
+	@cmake --preset fuzz >/dev/null
+	@cmake --build --preset fuzz -j $(JOBS)
+	@scripts/fuzz $(FUZZ_SECONDS)
+
+format:
+	@scripts/setup --developer
+	@git ls-files 'src/*.h' 'src/*.cc' 'cmake/*.cc' | xargs clang-format-19 -i
+
+tidy:
+	@scripts/setup --developer
+	@scripts/tidy
+
+clean:
+	@rm -rf build

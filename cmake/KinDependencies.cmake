@@ -1,0 +1,33 @@
+# Every library Kindred uses, as an imported target. scripts/setup installs them.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(ICU REQUIRED COMPONENTS uc)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(ZLIB REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(PkgConfig REQUIRED)
+
+# Debian ships these with a pkg-config file or nothing at all, so they are found by hand.
+function(kin_find_library target header library)
+  find_path(${target}_INCLUDE ${header} HINTS ${ARGN} PATH_SUFFIXES include)
+  find_library(${target}_LIBRARY ${library} HINTS ${ARGN} PATH_SUFFIXES lib)
+  if(NOT ${target}_INCLUDE OR NOT ${target}_LIBRARY)
+    message(FATAL_ERROR "${header} or lib${library} is missing: run scripts/setup")
+  endif()
+  add_library(${target} UNKNOWN IMPORTED GLOBAL)
+  set_target_properties(${target} PROPERTIES
+    IMPORTED_LOCATION "${${target}_LIBRARY}"
+    INTERFACE_INCLUDE_DIRECTORIES "${${target}_INCLUDE}")
+endfunction()
+
+kin_find_library(kin_xxhash xxhash.h xxhash)
+kin_find_library(kin_highway hwy/highway.h hwy)
+kin_find_library(kin_simdjson simdjson.h simdjson)
+kin_find_library(kin_zstd zstd.h zstd)
+kin_find_library(kin_deflate libdeflate.h deflate)
+# scripts/setup puts DuckDB under .deps; a system-wide libduckdb serves as well.
+kin_find_library(kin_duckdb duckdb.h duckdb ${PROJECT_SOURCE_DIR}/.deps/duckdb)
+
+if(BUILD_TESTING)
+  find_package(GTest REQUIRED)
+endif()

@@ -1,0 +1,1 @@
+// Gives the precompiled header of standard headers a target to belong to.

@@ -1,0 +1,108 @@
+// Files, with errors that name the path and say what to do.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace kin {
+
+// The error of a failed system call on `path`, from errno: "cannot write x.jsonl: no space left
+// on device (free some space, or use --temp DIR)".
+Error system_error(std::string_view action, const std::filesystem::path& path, int error_number);
+
+// An open file. Moved, never copied; closed when destroyed. Reading at an offset is thread-safe;
+// appending is for one thread at a time.
+class File {
+ public:
+  static Result<File> open_to_read(const std::filesystem::path& path);
+  // Makes the file, or empties it if it exists.
+  static Result<File> create(const std::filesystem::path& path);
+  // Opens to read and append; makes the file if it does not exist.
+  static Result<File> open_to_append(const std::filesystem::path& path);
+  // Standard input or output, not closed by us.
+  static File standard_input();
+  static File standard_output();
+
+  File(File&& other) noexcept;
+  File& operator=(File&& other) noexcept;
+  ~File();
+
+  // Up to `capacity` bytes at the file's own position; 0 at the end.
+  Result<std::size_t> read(char* to, std::size_t capacity);
+  // Exactly `count` bytes at `offset`; running into the end is an error (kDataLoss).
+  Status read_at(std::uint64_t offset, char* to, std::size_t count) const;
+  // All of `bytes`, at the file's position (its end, if opened to append).
+  Status write(std::string_view bytes);
+  // All of `bytes` at `offset`, which may lie beyond the end. Thread-safe for disjoint ranges.
+  Status write_at(std::uint64_t offset, std::string_view bytes);
+  // Returns once everything written is on the device.
+  Status sync();
+  Status truncate(std::uint64_t size);
+  Result<std::uint64_t> size() const;
+  // Tells the system that what was written or read so far will not be needed in its cache soon.
+  void drop_cache() const;
+  // Closes and reports what close() alone can report. The destructor cannot.
+  Status close();
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  File(int descriptor, std::filesystem::path path, bool owned);
+  int descriptor_ = -1;
+  bool owned_ = true;
+  std::filesystem::path path_;
+};
+
+// A file that appears whole or not at all: written under a temporary name in the same folder,
+// synced and renamed by commit(). Destroyed without commit, it leaves nothing behind.
+class AtomicFile {
+ public:
+  static Result<AtomicFile> create(const std::filesystem::path& path);
+  AtomicFile(AtomicFile&&) noexcept = default;
+  AtomicFile& operator=(AtomicFile&&) = delete;
+  ~AtomicFile();
+
+  Status write(std::string_view bytes) { return file_.write(bytes); }
+  Status commit();
+
+ private:
+  AtomicFile(File file, std::filesystem::path temporary, std::filesystem::path target);
+  File file_;
+  std::filesystem::path temporary_;
+  std::filesystem::path target_;
+};
+
+// The name under which `target` is written before it is renamed: in the same folder, hidden, with
+// the target's own extension last, so that writers which go by extension agree.
+std::filesystem::path temporary_name(const std::filesystem::path& target);
+
+// Renames `from` to `to` and makes the change of name durable.
+Status rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
+
+// A folder of our own, removed with everything in it when destroyed, unless kept.
+class TemporaryFolder {
+ public:
+  // Under `parent`, or under the system's folder for temporary files.
+  static Result<TemporaryFolder> create(const std::optional<std::filesystem::path>& parent = {});
+  TemporaryFolder(TemporaryFolder&& other) noexcept;
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  std::filesystem::path path_;
+};
+
+// The whole of a small file.
+Result<std::string> read_file(const std::filesystem::path& path);
+// Replaces a small file atomically.
+Status write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
+
+}  // namespace kin

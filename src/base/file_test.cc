@@ -1,0 +1,71 @@
+#include "base/file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace kin {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class FileTest : public testing::Test {
+ protected:
+  TemporaryFolder folder_ = *TemporaryFolder::create();
+  fs::path path(const char* name) const { return folder_.path() / name; }
+};
+
+TEST_F(FileTest, NamesThePathAndARemedyWhenMissing) {
+  const auto file = File::open_to_read(path("absent"));
+  ASSERT_FALSE(file.ok());
+  EXPECT_EQ(file.error().code, Code::kNotFound);
+  EXPECT_THAT(file.error().message, HasSubstr("absent"));
+  EXPECT_THAT(file.error().message, HasSubstr("check the path"));
+}
+
+TEST_F(FileTest, RefusesToReadAFolder) {
+  EXPECT_FALSE(File::open_to_read(folder_.path()).ok());
+}
+
+TEST_F(FileTest, ReadsBackWhatWasWrittenAtAnOffset) {
+  File file = *File::create(path("a"));
+  ASSERT_TRUE(file.write_at(100, "hello").ok());
+  std::string got(5, ' ');
+  ASSERT_TRUE(file.read_at(100, got.data(), 5).ok());
+  EXPECT_EQ(got, "hello");
+  EXPECT_EQ(file.read_at(103, got.data(), 5).error().code, Code::kDataLoss);
+}
+
+TEST_F(FileTest, AtomicFileAppearsOnlyOnCommit) {
+  {
+    AtomicFile abandoned = *AtomicFile::create(path("x.jsonl"));
+    ASSERT_TRUE(abandoned.write("half").ok());
+  }
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
+  AtomicFile file = *AtomicFile::create(path("x.jsonl"));
+  ASSERT_TRUE(file.write("whole").ok());
+  EXPECT_FALSE(fs::exists(path("x.jsonl")));
+  ASSERT_TRUE(file.commit().ok());
+  EXPECT_EQ(*read_file(path("x.jsonl")), "whole");
+}
+
+TEST_F(FileTest, TemporaryFolderVanishesWithItsContents) {
+  fs::path inside;
+  {
+    TemporaryFolder folder = *TemporaryFolder::create(folder_.path());
+    inside = folder.path();
+    std::ofstream(inside / "f") << "x";
+  }
+  EXPECT_FALSE(fs::exists(inside));
+}
+
+TEST_F(FileTest, TemporaryNameKeepsFolderAndExtension) {
+  const fs::path name = temporary_name("out/clean.jsonl.gz");
+  EXPECT_EQ(name.parent_path(), "out");
+  EXPECT_EQ(name.extension(), ".gz");
+}
+
+}  // namespace
+}  // namespace kin

@@ -1,0 +1,32 @@
+// The hashes that outlive a process. All are XXH3 (stable since xxHash 0.8): the same bytes and
+// seed give the same value on every machine, for ever.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string_view>
+
+namespace kin {
+
+struct Hash128 {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  friend auto operator<=>(const Hash128&, const Hash128&) = default;
+};
+
+Hash128 hash128(std::string_view bytes, std::uint64_t seed = 0);
+std::uint64_t hash64(std::string_view bytes, std::uint64_t seed = 0);
+
+// The checksum of every on-disk format.
+inline std::uint64_t checksum(std::string_view bytes) { return hash64(bytes, 0x6b696e64726564ULL); }
+
+// A bijection that spreads every input bit over the whole word (the finaliser of MurmurHash3).
+constexpr std::uint64_t mix64(std::uint64_t x) {
+  x ^= x >> 33;
+  x *= 0xff51afd7ed558ccdULL;
+  x ^= x >> 33;
+  x *= 0xc4ceb9fe1a85ec53ULL;
+  return x ^ (x >> 33);
+}
+
+}  // namespace kin

@@ -1,0 +1,18 @@
+// Ids are types of their own, so that one kind is never passed for another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace kin {
+
+// A record of one run: its row, counted from 0 over all inputs in order. Dense.
+enum class RecordId : std::uint32_t {};
+
+// No record. Also the most records a run can hold.
+inline constexpr RecordId kNoRecord{std::numeric_limits<std::uint32_t>::max()};
+
+constexpr std::size_t index(RecordId id) { return static_cast<std::size_t>(id); }
+
+}  // namespace kin

@@ -1,0 +1,137 @@
+#include "base/json_writer.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "base/check.h"
+
+namespace kin {
+namespace {
+
+// The length of the valid UTF-8 sequence at the front of `text`, or 0.
+std::size_t sequence_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto continues = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xC0) == 0x80; };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (lead >= 0xC2 && lead <= 0xDF) return continues(1) ? 2 : 0;
+  if (lead >= 0xE0 && lead <= 0xEF) {
+    if (!continues(1) || !continues(2)) return 0;
+    if ((lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xED && byte(1) > 0x9F)) return 0;
+    return 3;
+  }
+  if (lead >= 0xF0 && lead <= 0xF4) {
+    if (!continues(1) || !continues(2) || !continues(3)) return 0;
+    if ((lead == 0xF0 && byte(1) < 0x90) || (lead == 0xF4 && byte(1) > 0x8F)) return 0;
+    return 4;
+  }
+  return 0;
+}
+
+constexpr auto kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (int c = 0x20; c < 0x80; ++c) plain[static_cast<std::size_t>(c)] = c != '"' && c != '\\';
+  return plain;
+}();
+
+void append_escape(std::string& out, char c) {
+  switch (c) {
+    case '"': out += "\\\""; return;
+    case '\\': out += "\\\\"; return;
+    case '\n': out += "\\n"; return;
+    case '\r': out += "\\r"; return;
+    case '\t': out += "\\t"; return;
+    case '\b': out += "\\b"; return;
+    case '\f': out += "\\f"; return;
+    default: out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c)); return;
+  }
+}
+
+}  // namespace
+
+void append_json_string(std::string& out, std::string_view text) {
+  out.reserve(out.size() + text.size() + 2);
+  out += '"';
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t end = i;
+    while (end < text.size() && kPlain[static_cast<unsigned char>(text[end])]) ++end;
+    out.append(text, i, end - i);
+    i = end;
+    if (i == text.size()) break;
+    if (static_cast<unsigned char>(text[i]) < 0x80) {
+      append_escape(out, text[i++]);
+    } else if (const std::size_t length = sequence_length(text.substr(i)); length > 0) {
+      out.append(text, i, length);
+      i += length;
+    } else {
+      out += "\xEF\xBF\xBD";
+      ++i;
+    }
+  }
+  out += '"';
+}
+
+JsonWriter& JsonWriter::open(char bracket, char closing) {
+  before_value();
+  out_ += bracket;
+  closings_.push_back(closing);
+  first_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::end() {
+  KIN_CHECK(!closings_.empty(), "end() without begin");
+  const char closing = closings_.back();
+  closings_.pop_back();
+  if (!first_) new_line();
+  out_ += closing;
+  first_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::key(std::string_view name) {
+  before_value();
+  append_json_string(out_, name);
+  out_ += indent_ > 0 ? ": " : ":";
+  after_key_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::value(std::string_view text) {
+  before_value();
+  append_json_string(out_, text);
+  return *this;
+}
+
+JsonWriter& JsonWriter::value(bool truth) { return raw(truth ? "true" : "false"); }
+
+JsonWriter& JsonWriter::value(double number) {
+  return std::isfinite(number) ? raw(fmt::format("{}", number)) : null();
+}
+
+JsonWriter& JsonWriter::raw(std::string_view json) {
+  before_value();
+  out_ += json;
+  return *this;
+}
+
+void JsonWriter::before_value() {
+  if (after_key_) {
+    after_key_ = false;
+    return;
+  }
+  if (closings_.empty()) return;
+  if (!first_) out_ += ',';
+  first_ = false;
+  new_line();
+}
+
+void JsonWriter::new_line() {
+  if (indent_ == 0) return;
+  out_ += '\n';
+  out_.append(closings_.size() * static_cast<std::size_t>(indent_), ' ');
+}
+
+}  // namespace kin

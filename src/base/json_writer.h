@@ -1,0 +1,64 @@
+// Writes JSON into a string, with commas and escapes in the right places.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace kin {
+
+// Appends `text` as a JSON string, quotes included. `text` should be UTF-8; bytes of it that are
+// not are written as U+FFFD, so that what comes out is always valid.
+void append_json_string(std::string& out, std::string_view text);
+
+//   JsonWriter json;
+//   json.begin_object().field("kept", 3).key("files").begin_array().value("a.jsonl").end().end();
+//
+// Compact by default; with `indent` it is laid out for people. The caller keeps begin and end in
+// balance. One thread only.
+class JsonWriter {
+ public:
+  explicit JsonWriter(int indent = 0) : indent_(indent) {}
+
+  JsonWriter& begin_object() { return open('{', '}'); }
+  JsonWriter& begin_array() { return open('[', ']'); }
+  JsonWriter& end();
+  JsonWriter& key(std::string_view name);
+
+  JsonWriter& value(std::string_view text);
+  JsonWriter& value(const char* text) { return value(std::string_view(text)); }
+  JsonWriter& value(bool truth);
+  // As few digits as keep the value; not-a-number and infinities become null.
+  JsonWriter& value(double number);
+  template <typename T>
+    requires std::is_integral_v<T>
+  JsonWriter& value(T number) {
+    return raw(std::to_string(number));
+  }
+  JsonWriter& null() { return raw("null"); }
+  // `json` as it is: already a JSON value.
+  JsonWriter& raw(std::string_view json);
+
+  template <typename T>
+  JsonWriter& field(std::string_view name, const T& content) {
+    return key(name).value(content);
+  }
+
+  const std::string& text() const { return out_; }
+  std::string take() { return std::move(out_); }
+
+ private:
+  JsonWriter& open(char bracket, char closing);
+  void before_value();
+  void new_line();
+
+  std::string out_;
+  std::vector<char> closings_;
+  int indent_;
+  bool first_ = true;
+  bool after_key_ = false;
+};
+
+}  // namespace kin

@@ -1,0 +1,51 @@
+#include "base/workers.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace kin {
+
+Status run_workers(int count, const std::function<Status(int)>& work) {
+  std::vector<Status> outcomes(static_cast<std::size_t>(count), Done{});
+  {
+    std::vector<std::jthread> threads;
+    threads.reserve(static_cast<std::size_t>(count));
+    for (int worker = 0; worker + 1 < count; ++worker) {
+      threads.emplace_back([&, worker] { outcomes[static_cast<std::size_t>(worker)] = work(worker); });
+    }
+    if (count > 0) outcomes.back() = work(count - 1);
+  }
+  for (Status& outcome : outcomes) {
+    if (!outcome.ok()) return outcome;
+  }
+  return Done{};
+}
+
+Status parallel_for(int threads, std::size_t items, const std::function<Status(std::size_t)>& work) {
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> failed{false};
+  const int count = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), items));
+  return run_workers(count, [&](int) -> Status {
+    for (std::size_t item = next++; item < items && !failed; item = next++) {
+      if (Status done = work(item); !done.ok()) {
+        failed = true;
+        return done;
+      }
+    }
+    return Done{};
+  });
+}
+
+int available_cores() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (sched_getaffinity(0, sizeof cores, &cores) == 0) return std::max(1, CPU_COUNT(&cores));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+}  // namespace kin
