@@ -1,0 +1,48 @@
+// A set of records of one run: one bit a record.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "base/ids.h"
+
+namespace kin {
+
+// Records 0 … size - 1, each in the set or not. Reading is thread-safe while nobody changes it;
+// insert_shared() may run beside itself and contains().
+class RecordSet {
+ public:
+  RecordSet() = default;
+  explicit RecordSet(std::size_t size, bool all = false)
+      : size_(size), words_((size + 63) / 64, all ? ~std::uint64_t{0} : 0) {}
+
+  // How many records the set is about, not how many are in it.
+  std::size_t size() const { return size_; }
+
+  // Records past the end are not in the set.
+  bool contains(RecordId id) const {
+    return index(id) < size_ && ((words_[index(id) / 64] >> (index(id) % 64)) & 1) != 0;
+  }
+  void insert(RecordId id) { words_[index(id) / 64] |= bit(id); }
+  void erase(RecordId id) { words_[index(id) / 64] &= ~bit(id); }
+  void insert_shared(RecordId id) {
+    std::atomic_ref(words_[index(id) / 64]).fetch_or(bit(id), std::memory_order_relaxed);
+  }
+
+  std::size_t count() const {
+    std::size_t total = 0;
+    for (std::size_t i = 0; i < size_; ++i) total += contains(RecordId(static_cast<std::uint32_t>(i)));
+    return total;
+  }
+
+  std::size_t bytes() const { return words_.size() * sizeof(std::uint64_t); }
+
+ private:
+  static std::uint64_t bit(RecordId id) { return std::uint64_t{1} << (index(id) % 64); }
+
+  std::size_t size_ = 0;
+  std::vector<std::uint64_t> words_;
+};
+
+}  // namespace kin
