@@ -12,7 +12,8 @@
 
 namespace kin {
 
-static_assert(std::endian::native == std::endian::little, "formats are written as memory holds them");
+static_assert(std::endian::native == std::endian::little,
+              "formats are written as memory holds them");
 
 template <typename T>
 T load_le(const void* from) {

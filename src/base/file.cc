@@ -66,15 +66,18 @@ Status sync_folder_of(const fs::path& path) {
 }  // namespace
 
 Error system_error(std::string_view action, const fs::path& path, int error_number) {
-  return Error{code_of(error_number), fmt::format("cannot {} {}: {}{}", action, path.string(),
-                                                  std::strerror(error_number), remedy_of(error_number))};
+  return Error{code_of(error_number),
+               fmt::format("cannot {} {}: {}{}", action, path.string(), std::strerror(error_number),
+                           remedy_of(error_number))};
 }
 
 File::File(int descriptor, fs::path path, bool owned)
     : descriptor_(descriptor), owned_(owned), path_(std::move(path)) {}
 
 File::File(File&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), owned_(other.owned_), path_(std::move(other.path_)) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      owned_(other.owned_),
+      path_(std::move(other.path_)) {}
 
 File& File::operator=(File&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
@@ -111,8 +114,12 @@ Result<File> File::open_to_update(const fs::path& path) {
   return File(descriptor, path, true);
 }
 
-File File::standard_input() { return File(STDIN_FILENO, "standard input", false); }
-File File::standard_output() { return File(STDOUT_FILENO, "standard output", false); }
+File File::standard_input() {
+  return File(STDIN_FILENO, "standard input", false);
+}
+File File::standard_output() {
+  return File(STDOUT_FILENO, "standard output", false);
+}
 
 Result<std::size_t> File::read(char* to, std::size_t capacity) {
   for (;;) {
@@ -128,8 +135,9 @@ Status File::read_at(std::uint64_t offset, char* to, std::size_t count) const {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_error("read", path_, errno);
     if (got == 0) {
-      return Error{Code::kDataLoss, fmt::format("{} is shorter than it should be: it ends at byte {}",
-                                                path_.string(), offset)};
+      return Error{Code::kDataLoss,
+                   fmt::format("{} is shorter than it should be: it ends at byte {}",
+                               path_.string(), offset)};
     }
     to += got;
     offset += static_cast<std::uint64_t>(got);
@@ -150,7 +158,8 @@ Status File::write(std::string_view bytes) {
 
 Status File::write_at(std::uint64_t offset, std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t put = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t put =
+        ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return system_error("write", path_, errno);
     bytes.remove_prefix(static_cast<std::size_t>(put));
@@ -165,7 +174,8 @@ Status File::sync() {
 }
 
 Status File::truncate(std::uint64_t size) {
-  if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0) return system_error("truncate", path_, errno);
+  if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0)
+    return system_error("truncate", path_, errno);
   return Done{};
 }
 
@@ -178,15 +188,19 @@ Result<std::uint64_t> File::size() const {
 Status File::lock() {
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return Done{};
   if (errno != EWOULDBLOCK) return system_error("lock", path_, errno);
-  return Error{Code::kFailedPrecondition,
-               fmt::format("{} is in use (wait for the other run, or choose another path)", path_.string())};
+  return Error{
+      Code::kFailedPrecondition,
+      fmt::format("{} is in use (wait for the other run, or choose another path)", path_.string())};
 }
 
-void File::drop_cache() const { (void)::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED); }
+void File::drop_cache() const {
+  (void)::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED);
+}
 
 Status File::close() {
   const int descriptor = std::exchange(descriptor_, -1);
-  if (owned_ && descriptor >= 0 && ::close(descriptor) != 0) return system_error("close", path_, errno);
+  if (owned_ && descriptor >= 0 && ::close(descriptor) != 0)
+    return system_error("close", path_, errno);
   return Done{};
 }
 
@@ -235,7 +249,8 @@ Result<TemporaryFolder> TemporaryFolder::create(const std::optional<fs::path>& p
   return TemporaryFolder(fs::path(pattern));
 }
 
-TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept
+    : path_(std::exchange(other.path_, {})) {}
 
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;  // a folder left behind harms nobody, and a destructor cannot report

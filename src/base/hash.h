@@ -18,7 +18,9 @@ Hash128 hash128(std::string_view bytes, std::uint64_t seed = 0);
 std::uint64_t hash64(std::string_view bytes, std::uint64_t seed = 0);
 
 // The checksum of every on-disk format.
-inline std::uint64_t checksum(std::string_view bytes) { return hash64(bytes, 0x6b696e64726564ULL); }
+inline std::uint64_t checksum(std::string_view bytes) {
+  return hash64(bytes, 0x6b696e64726564ULL);
+}
 
 // A bijection that spreads every input bit over the whole word (the finaliser of MurmurHash3).
 constexpr std::uint64_t mix64(std::uint64_t x) {

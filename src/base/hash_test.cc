@@ -14,7 +14,9 @@ TEST(Hash, NeverChanges) {
   EXPECT_EQ(hash128("").high, 0x99aa06d3014798d8ULL);
 }
 
-TEST(Hash, DependsOnTheSeed) { EXPECT_NE(hash64("a", 1), hash64("a", 2)); }
+TEST(Hash, DependsOnTheSeed) {
+  EXPECT_NE(hash64("a", 1), hash64("a", 2));
+}
 
 }  // namespace
 }  // namespace kin

@@ -13,6 +13,11 @@ enum class RecordId : std::uint32_t {};
 // No record. Also the most records a run can hold.
 inline constexpr RecordId kNoRecord{std::numeric_limits<std::uint32_t>::max()};
 
-constexpr std::size_t index(RecordId id) { return static_cast<std::size_t>(id); }
+constexpr RecordId record_id(std::size_t row) {
+  return RecordId{static_cast<std::uint32_t>(row)};
+}
+constexpr std::size_t index(RecordId id) {
+  return static_cast<std::size_t>(id);
+}
 
 }  // namespace kin

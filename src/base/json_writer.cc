@@ -105,7 +105,9 @@ JsonWriter& JsonWriter::value(std::string_view text) {
   return *this;
 }
 
-JsonWriter& JsonWriter::value(bool truth) { return raw(truth ? "true" : "false"); }
+JsonWriter& JsonWriter::value(bool truth) {
+  return raw(truth ? "true" : "false");
+}
 
 JsonWriter& JsonWriter::value(double number) {
   return std::isfinite(number) ? raw(fmt::format("{}", number)) : null();

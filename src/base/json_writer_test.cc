@@ -7,7 +7,15 @@ namespace {
 
 TEST(JsonWriter, NestsObjectsAndArrays) {
   JsonWriter json;
-  json.begin_object().field("a", 1).key("b").begin_array().value("x").value(true).null().end().end();
+  json.begin_object()
+      .field("a", 1)
+      .key("b")
+      .begin_array()
+      .value("x")
+      .value(true)
+      .null()
+      .end()
+      .end();
   EXPECT_EQ(json.text(), R"({"a":1,"b":["x",true,null]})");
 }
 

@@ -19,11 +19,20 @@ struct Unit {
 };
 
 constexpr std::array<Unit, 14> kUnits{{
-    {"", 1}, {"b", 1},
-    {"k", 0x1p10}, {"kib", 0x1p10}, {"kb", 1e3},
-    {"m", 0x1p20}, {"mib", 0x1p20}, {"mb", 1e6},
-    {"g", 0x1p30}, {"gib", 0x1p30}, {"gb", 1e9},
-    {"t", 0x1p40}, {"tib", 0x1p40}, {"tb", 1e12},
+    {"", 1},
+    {"b", 1},
+    {"k", 0x1p10},
+    {"kib", 0x1p10},
+    {"kb", 1e3},
+    {"m", 0x1p20},
+    {"mib", 0x1p20},
+    {"mb", 1e6},
+    {"g", 0x1p30},
+    {"gib", 0x1p30},
+    {"gb", 1e9},
+    {"t", 0x1p40},
+    {"tib", 0x1p40},
+    {"tb", 1e12},
 }};
 
 }  // namespace

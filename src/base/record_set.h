@@ -32,7 +32,7 @@ class RecordSet {
 
   std::size_t count() const {
     std::size_t total = 0;
-    for (std::size_t i = 0; i < size_; ++i) total += contains(RecordId(static_cast<std::uint32_t>(i)));
+    for (std::size_t i = 0; i < size_; ++i) total += contains(record_id(i));
     return total;
   }
 

@@ -39,7 +39,7 @@ struct Error {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}   // NOLINT: implicit
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit
 
   bool ok() const { return state_.index() == 0; }
@@ -95,7 +95,9 @@ inline Error with_context(std::string_view prefix, Error error) {
 // NOLINTEND(bugprone-macro-parentheses)
 
 // KIN_RETURN_IF_ERROR(expression): for a Status.
-#define KIN_RETURN_IF_ERROR(expression)                                  \
+#define KIN_RETURN_IF_ERROR(expression) \
+  KIN_RETURN_IF_ERROR_INNER(KIN_CONCAT(kin_status_, __LINE__), expression)
+#define KIN_RETURN_IF_ERROR_INNER(status, expression)                    \
   do {                                                                   \
-    if (auto kin_status = (expression); !kin_status.ok()) return kin_status.error(); \
+    if (auto status = (expression); !status.ok()) return status.error(); \
   } while (false)

@@ -16,7 +16,9 @@ Result<int> quarter(int number) {
   return twice;
 }
 
-TEST(Result, CarriesAValueThroughTry) { EXPECT_EQ(*quarter(12), 3); }
+TEST(Result, CarriesAValueThroughTry) {
+  EXPECT_EQ(*quarter(12), 3);
+}
 
 TEST(Result, CarriesTheFirstErrorThroughTry) {
   const Result<int> result = quarter(6);

@@ -16,7 +16,8 @@ Status run_workers(int count, const std::function<Status(int)>& work) {
     std::vector<std::jthread> threads;
     threads.reserve(static_cast<std::size_t>(count));
     for (int worker = 0; worker + 1 < count; ++worker) {
-      threads.emplace_back([&, worker] { outcomes[static_cast<std::size_t>(worker)] = work(worker); });
+      threads.emplace_back(
+          [&, worker] { outcomes[static_cast<std::size_t>(worker)] = work(worker); });
     }
     if (count > 0) outcomes.back() = work(count - 1);
   }
@@ -26,10 +27,12 @@ Status run_workers(int count, const std::function<Status(int)>& work) {
   return Done{};
 }
 
-Status parallel_for(int threads, std::size_t items, const std::function<Status(std::size_t)>& work) {
+Status parallel_for(int threads, std::size_t items,
+                    const std::function<Status(std::size_t)>& work) {
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};
-  const int count = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), items));
+  const int count = static_cast<int>(
+      std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), items));
   return run_workers(count, [&](int) -> Status {
     for (std::size_t item = next++; item < items && !failed; item = next++) {
       if (Status done = work(item); !done.ok()) {

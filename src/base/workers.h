@@ -14,7 +14,8 @@ Status run_workers(int count, const std::function<Status(int worker)>& work);
 
 // Calls work(i) for every i in [0, items), each once, on up to `threads` threads, in no order.
 // Stops handing out items after the first failure.
-Status parallel_for(int threads, std::size_t items, const std::function<Status(std::size_t item)>& work);
+Status parallel_for(int threads, std::size_t items,
+                    const std::function<Status(std::size_t item)>& work);
 
 // The number of threads to use when nobody says: the cores this process may run on.
 int available_cores();

@@ -1,0 +1,37 @@
+// A verb of the command line.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "base/result.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace kin::app {
+
+// Exit codes of the program.
+inline constexpr int kDone = 0;
+inline constexpr int kFailed = 1;
+inline constexpr int kWrongUsage = 2;
+
+// A verb, and what to call if the user chose it: an exit code, or an error that main prints before
+// it exits with kFailed.
+struct Command {
+  CLI::App* verb;
+  std::function<Result<int>()> run;
+};
+
+// Each adds its verb to `app`.
+Command add_dedup_command(CLI::App& app);
+Command add_completions_command(CLI::App& app);
+
+// All of them, in the order in which `kindred --help` lists them.
+std::span<Command (*const)(CLI::App&)> all_commands();
+
+// Prints what is wrong with the way the command was called, and how to find out more.
+int wrong_usage(const Error& error, const CLI::App& verb);
+
+}  // namespace kin::app

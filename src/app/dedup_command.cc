@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "app/command.h"
+#include "app/dedup_flags.h"
+#include "app/dedup_summary.h"
+#include "app/progress_line.h"
+#include "dedup/run.h"
+
+namespace kin::app {
+namespace {
+
+constexpr const char* kExamples = R"(
+Examples:
+  kindred dedup corpus.parquet -o clean.parquet
+  kindred dedup 'shards/*.jsonl.zst' -o clean.jsonl.zst --max-memory 4GiB
+  kindred dedup news.jsonl -o clean.jsonl --field title,body --keep oldest:published
+  zcat dump.jsonl.gz | kindred dedup - -o - > clean.jsonl
+  kindred dedup web.parquet -o clean.parquet --by exact,simhash --hamming 3
+  kindred dedup corpus.jsonl --dry-run --json
+
+Writes the kept records in input order to OUTPUT, and what was removed, with the record it
+duplicates and how alike they are, to OUTPUT's name + .removed.jsonl. Inputs are never changed.)";
+
+struct DedupArguments {
+  dedup::DedupJob job;
+  DedupFlags flags;
+  std::string output;
+  std::optional<std::string> removed;
+  std::optional<std::string> groups;
+  std::optional<std::string> report;
+  bool dry_run = false;
+  bool json = false;
+  bool quiet = false;
+  bool resume = false;
+  double checkpoint_seconds = 30;
+};
+
+Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
+  const auto options = understand(arguments.flags);
+  if (!options) return wrong_usage(options.error(), verb);
+  if (arguments.output.empty() && !arguments.dry_run) {
+    return wrong_usage({Code::kInvalidArgument,
+                        "where should the clean records go? (use -o OUTPUT, or --dry-run)"},
+                       verb);
+  }
+  dedup::DedupJob& job = arguments.job;
+  job.options = *options;
+  job.options.dry_run = arguments.dry_run;
+  job.options.resume = arguments.resume;
+  job.options.checkpoint_seconds = arguments.checkpoint_seconds;
+  job.output = arguments.output;
+  if (arguments.removed) job.removed_output = *arguments.removed;
+  if (arguments.groups) job.groups_output = *arguments.groups;
+  if (arguments.report) job.report_output = *arguments.report;
+
+  dedup::Progress progress;
+  Result<dedup::DedupReport> report = [&] {
+    const ProgressLine line(progress, !arguments.quiet && !arguments.json);
+    return dedup::run_dedup(job, progress);
+  }();
+  if (!report) return report.error();
+  // Standard output belongs to the records when they go there.
+  std::FILE* to = arguments.output == "-" ? stderr : stdout;
+  if (arguments.json) {
+    fmt::print(to, "{}\n", to_json(*report, 2));
+  } else if (!arguments.quiet) {
+    fmt::print(to, "{}", format_summary(*report));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command add_dedup_command(CLI::App& app) {
+  CLI::App* verb = app.add_subcommand(
+      "dedup", "Remove duplicates from datasets: exact and near, verified and explained");
+  verb->footer(kExamples);
+  const auto arguments = std::make_shared<DedupArguments>();
+  verb->add_option("INPUT", arguments->job.inputs,
+                   "Files or globs: .jsonl .ndjson .json .csv .tsv (also .gz .zst), "
+                   ".parquet; - for JSONL on standard input")
+      ->required();
+  verb->add_option("-o,--output", arguments->output,
+                   "Where the kept records go, in a format by extension; - for JSONL "
+                   "on standard output")
+      ->type_name("OUTPUT");
+  add_dedup_flags(*verb, arguments->flags);
+  verb->add_option("--removed", arguments->removed,
+                   "The audit log (default: OUTPUT's name + .removed.jsonl)")
+      ->type_name("FILE");
+  verb->add_option("--groups", arguments->groups,
+                   "Write one JSON object a group: the kept row and its members")
+      ->type_name("FILE");
+  verb->add_option("--report", arguments->report, "Write the report as JSON")->type_name("FILE");
+  verb->add_flag("--dry-run", arguments->dry_run, "Say what would be removed, and write nothing");
+  verb->add_flag("--resume", arguments->resume,
+                 "Go on where a killed run of the same command left off");
+  verb->add_option("--checkpoint-every", arguments->checkpoint_seconds,
+                   "Seconds between checkpoints for --resume")
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  verb->add_flag("--json", arguments->json, "Print the report as JSON");
+  verb->add_flag("--quiet", arguments->quiet, "Print nothing but errors");
+  return {verb, [arguments, verb] { return run_dedup_command(*arguments, *verb); }};
+}
+
+}  // namespace kin::app

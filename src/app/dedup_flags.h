@@ -1,0 +1,50 @@
+// The options that dedup, plan, eval and explain have in common, as flags.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "dedup/options.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace kin::app {
+
+// What the user wrote, before it is understood: unset where they wrote nothing, so that a preset
+// can be told from a choice.
+struct DedupFlags {
+  std::vector<std::string> fields;
+  std::optional<std::string> id;
+  std::optional<std::string> source;
+  std::optional<std::string> by;
+  std::optional<std::string> threshold;
+  std::optional<std::string> shingle;
+  std::optional<std::string> normalize;
+  std::optional<std::string> hashes;
+  std::optional<std::string> bands;
+  std::optional<std::string> verify;
+  std::optional<std::string> hamming;
+  std::optional<std::string> chunk;
+  std::optional<std::string> keep;
+  std::optional<std::string> group;
+  std::optional<std::string> preset;
+  std::optional<std::string> max_memory;
+  std::optional<std::string> temp;
+  std::optional<std::string> max_hot_signatures;
+  std::optional<std::string> signature_store;
+  std::string on_error = "fail";
+  int threads = 0;
+};
+
+// Adds the flags to `verb`; they are written to `flags` when it is parsed.
+void add_dedup_flags(CLI::App& verb, DedupFlags& flags);
+
+// The options they stand for: defaults, then the preset, then what was written.
+Result<dedup::DedupOptions> understand(const DedupFlags& flags);
+
+}  // namespace kin::app

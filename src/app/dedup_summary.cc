@@ -1,0 +1,73 @@
+#include "app/dedup_summary.h"
+
+#include <fmt/format.h>
+
+#include "app/words.h"
+#include "base/memory.h"
+
+namespace kin::app {
+namespace {
+
+using dedup::Method;
+
+void row(std::string& table, std::string_view name, const std::string& value) {
+  table += fmt::format("  {:<14}{}\n", name, value);
+}
+
+std::string share(std::uint64_t part, std::uint64_t whole) {
+  return fmt::format(
+      "{}  ({:.1f} %)", with_commas(part),
+      whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string removed_by(const dedup::DedupReport& report) {
+  std::string text;
+  for (const Method method : {Method::kExact, Method::kMinHash, Method::kSimHash, Method::kChunk}) {
+    if (!report.options.detectors.has(method)) continue;
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {}", name_of(method),
+                        with_commas(report.removed_by[static_cast<std::size_t>(method)]));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string format_summary(const dedup::DedupReport& report) {
+  std::string table;
+  row(table, "records", with_commas(report.documents));
+  row(table, "kept", share(report.kept, report.documents));
+  row(table, "removed",
+      fmt::format("{}: {}", share(report.removed, report.documents), removed_by(report)));
+  if (report.skipped > 0)
+    row(table, "skipped", with_commas(report.skipped) + " that could not be read");
+  if (report.groups > 0) {
+    row(table, "groups",
+        fmt::format(
+            "{}, the largest of {}", with_commas(report.groups),
+            with_commas(report.largest_groups.empty() ? 0 : report.largest_groups[0].size)));
+  }
+  if (report.linked > 0)
+    row(table, "linked", with_commas(report.linked) + " share a chunk with another and stay");
+  row(table, "compared",
+      fmt::format("{} pairs: {} alike, {} not", with_commas(report.candidates),
+                  with_commas(report.verified), with_commas(report.false_candidates)));
+  row(table, "took",
+      fmt::format("{:.1f} s, {:.0f} MB/s, at most {} of memory", report.seconds,
+                  report.megabytes_per_second(), format_bytes(report.peak_memory)));
+  if (report.dry_run) {
+    row(table, "written", "nothing: this was a dry run");
+  } else {
+    row(table, "output", report.output);
+    if (!report.removed_output.empty()) row(table, "audit log", report.removed_output);
+  }
+  for (const std::string& note : report.notes) row(table, "note", note);
+  for (const std::string& warning : report.warnings) row(table, "look at this", warning);
+  for (const std::string& message : report.skipped_messages) {
+    row(table, "skipped", message);
+    if (&message - report.skipped_messages.data() == 4) break;
+  }
+  return table;
+}
+
+}  // namespace kin::app

@@ -1,0 +1,72 @@
+#include "app/progress_line.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+
+#include "app/words.h"
+#include "base/memory.h"
+
+namespace kin::app {
+namespace {
+
+constexpr auto kInterval = std::chrono::milliseconds(200);
+
+std::string bar(double done) {
+  constexpr int kWidth = 24;
+  const int filled = std::clamp(static_cast<int>(done * kWidth), 0, kWidth);
+  return fmt::format("[{}{}]", std::string(static_cast<std::size_t>(filled), '='),
+                     std::string(static_cast<std::size_t>(kWidth - filled), ' '));
+}
+
+}  // namespace
+
+std::string format_progress(const dedup::Progress& progress, double seconds) {
+  const auto total = static_cast<double>(progress.bytes_total.load());
+  const auto done = static_cast<double>(progress.bytes_done.load());
+  const auto records = static_cast<double>(progress.records.load());
+  const std::uint64_t duplicates = progress.duplicates;
+  std::string line = fmt::format("{:<10} ", progress.stage.load());
+  if (total > 0 && done > 0 && done <= total) {
+    const double share = done / total;
+    line += fmt::format("{} {:>3.0f} %  {} records/s  {:.0f} MB/s  {} left", bar(share),
+                        share * 100, short_count(static_cast<std::uint64_t>(records / seconds)),
+                        done / 1e6 / seconds, short_duration(seconds * (1 - share) / share));
+  } else {
+    line += fmt::format("{} records", short_count(static_cast<std::uint64_t>(records)));
+  }
+  if (duplicates > 0) line += fmt::format("  {} duplicates", short_count(duplicates));
+  return line + fmt::format("  {}", format_bytes(resident_bytes()));
+}
+
+ProgressLine::ProgressLine(const dedup::Progress& progress, bool wanted) {
+  if (!wanted || ::isatty(STDERR_FILENO) == 0) return;
+  thread_ = std::jthread([&progress](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    std::unique_lock lock(mutex);
+    const char* stage = nullptr;
+    auto entered = std::chrono::steady_clock::now();
+    while (!stop.stop_requested()) {
+      if (progress.stage != stage) {
+        stage = progress.stage;
+        entered = std::chrono::steady_clock::now();
+      }
+      const std::chrono::duration<double> in_stage = std::chrono::steady_clock::now() - entered;
+      fmt::print(stderr, "\r\033[K{}",
+                 format_progress(progress, std::max(in_stage.count(), 0.001)));
+      std::fflush(stderr);
+      wake.wait_for(lock, stop, kInterval, [] { return false; });
+    }
+    fmt::print(stderr, "\r\033[K");
+    std::fflush(stderr);
+  });
+}
+
+ProgressLine::~ProgressLine() = default;
+
+}  // namespace kin::app

@@ -1,0 +1,55 @@
+// From band keys to pairs of records that look alike.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "dedup/classes.h"
+#include "dedup/options.h"
+#include "dedup/scan.h"
+#include "dedup/spill.h"
+
+namespace kin::dedup {
+
+// Two records that may be duplicates, and what is known of it.
+#pragma pack(push, 1)
+struct Edge {
+  RecordId a;  // a < b
+  RecordId b;
+  float similarity;  // estimated for MinHash, exact for SimHash; 0 where nothing was measured
+  Method method;
+};
+#pragma pack(pop)
+static_assert(sizeof(Edge) == 13);
+
+struct CandidateCounts {
+  std::atomic<std::uint64_t> candidates{0};      // distinct pairs that shared a band or a block
+  std::atomic<std::uint64_t> below_estimate{0};  // of these, rejected by their signatures
+  std::atomic<std::uint64_t> large_buckets{
+      0};  // bands shared by more records than are paired outright
+  std::atomic<std::uint64_t> capped_buckets{0};  // of these, not paired to the end
+  std::atomic<std::uint64_t> largest_bucket{0};
+};
+
+// Pairs of class representatives, gathered by connected component: partition p of `edges` holds
+// whole components. What is found does not depend on threads or memory.
+struct Candidates {
+  std::unique_ptr<Spill> edges;
+  UnionFind components;
+  CandidateCounts counts;
+};
+
+Result<std::unique_ptr<Candidates>> find_candidates(const Scan& scan, const Classes& classes,
+                                                    const DedupOptions& options,
+                                                    std::uint64_t memory,
+                                                    const std::filesystem::path& folder);
+
+// The estimate below which a pair at the threshold does not fall, but for one in some thirty
+// thousand: four standard deviations.
+double estimate_floor(const DedupOptions& options);
+
+}  // namespace kin::dedup

@@ -1,0 +1,30 @@
+// Records all of whose chunks are in other records.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "base/record_set.h"
+#include "base/result.h"
+#include "dedup/classes.h"
+#include "dedup/grouping.h"
+#include "dedup/options.h"
+#include "dedup/scan.h"
+
+namespace kin::dedup {
+
+struct ChunkOutcome {
+  std::vector<Removal> removals;  // sorted by record
+  std::uint64_t linked = 0;       // records that share some chunk with another and stay
+};
+
+// Looks only at class representatives in `kept`, and removes none that is in `anchors`: records
+// that others were removed for. A chunk belongs to the best record that holds it; a record goes if
+// every one of its chunks belongs to another. No owner of a chunk ever goes, so nothing is lost.
+// The removal names the record that owns most of the chunks; its similarity is their share.
+Result<ChunkOutcome> find_chunk_duplicates(const Scan& scan, const Classes& classes,
+                                           const RecordSet& kept, const RecordSet& anchors,
+                                           const DedupOptions& options, std::uint64_t memory);
+
+}  // namespace kin::dedup

@@ -1,0 +1,98 @@
+#include "dedup/classes.h"
+
+#include <mutex>
+#include <numeric>
+
+#include "base/workers.h"
+#include "dedup/shared_keys.h"
+
+namespace kin::dedup {
+
+UnionFind::UnionFind(std::size_t size) : parents_(size) {
+  for (std::size_t i = 0; i < size; ++i) parents_[i] = record_id(i);
+}
+
+RecordId UnionFind::find(RecordId id) {
+  while (parents_[index(id)] != id) {
+    parents_[index(id)] = parents_[index(parents_[index(id)])];
+    id = parents_[index(id)];
+  }
+  return id;
+}
+
+void UnionFind::join(RecordId a, RecordId b) {
+  a = find(a);
+  b = find(b);
+  // The smaller record is the root whatever the order of joins, so the result is deterministic.
+  if (a < b) parents_[index(b)] = a;
+  if (b < a) parents_[index(a)] = b;
+}
+
+void UnionFind::flatten() {
+  for (std::size_t i = 0; i < parents_.size(); ++i) parents_[i] = find(record_id(i));
+}
+
+namespace {
+
+// Joins the records that share a key in `spill`.
+Status join_shared(const Spill& spill, int threads, std::uint64_t memory, UnionFind& classes) {
+  std::mutex mutex;
+  return for_each_shared_key<HashRecord>(spill, threads, memory,
+                                         [&](std::span<const HashRecord> same) -> Status {
+                                           const std::lock_guard lock(mutex);
+                                           const RecordId first = same.front().record;
+                                           for (const HashRecord& other : same.subspan(1))
+                                             classes.join(first, other.record);
+                                           return Done{};
+                                         });
+}
+
+}  // namespace
+
+Result<Classes> Classes::find(const Scan& scan, const DedupOptions& options, std::size_t records,
+                              std::uint64_t memory) {
+  Classes classes;
+  classes.owners_shared_ = !options.exact_normalization;
+  classes.exact_ = UnionFind(records);
+  KIN_RETURN_IF_ERROR(join_shared(scan.exact, options.threads, memory, classes.exact_));
+  classes.exact_.flatten();
+  classes.same_ = classes.exact_;
+  KIN_RETURN_IF_ERROR(join_shared(scan.words, options.threads, memory, classes.same_));
+  classes.same_.flatten();
+
+  classes.shared_.resize(records);
+  if (scan.order.policy().kind != KeepPolicy::Kind::kFirst) {
+    classes.best_.resize(records);
+    for (std::size_t i = 0; i < records; ++i) classes.best_[i] = record_id(i);
+  }
+  for (std::size_t i = 0; i < records; ++i) {
+    const RecordId id = record_id(i);
+    const RecordId root = classes.same_.root(id);
+    if (root == id) continue;
+    classes.shared_[i] = true;
+    classes.shared_[index(root)] = true;
+    if (classes.best_.empty()) continue;
+    RecordId& best = classes.best_[index(root)];
+    if (scan.order.better(id, best)) best = id;
+  }
+  return classes;
+}
+
+Classes Classes::distinct(std::size_t records) {
+  Classes classes;
+  classes.exact_ = UnionFind(records);
+  classes.same_ = UnionFind(records);
+  classes.shared_.resize(records);
+  return classes;
+}
+
+RecordId Classes::representative(RecordId id) const {
+  const RecordId root = same_.root(id);
+  return best_.empty() ? root : best_[index(root)];
+}
+
+bool Classes::has_twin(RecordId id) const {
+  return shared_[index(id)];
+}
+
+}  // namespace kin::dedup

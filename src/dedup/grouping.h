@@ -1,0 +1,50 @@
+// From pairs to the records that go.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "dedup/candidates.h"
+#include "dedup/classes.h"
+#include "dedup/keep_order.h"
+#include "dedup/options.h"
+#include "store/kept_values.h"
+
+namespace kin::dedup {
+
+// A record that goes, and why.
+struct Removal {
+  RecordId record;
+  RecordId kept;  // the record that stays in its place
+  float similarity;
+  Method method;
+};
+
+struct GroupCounts {
+  std::atomic<std::uint64_t> verified{0};         // pairs found to be duplicates
+  std::atomic<std::uint64_t> below_threshold{0};  // pairs found not to be
+  std::atomic<std::uint64_t> not_needed{0};       // pairs that could change nothing any more
+};
+
+// Decides which class representatives go. In a star, every removal was checked against the record
+// that stays; in a component, some path of checked pairs leads to it. Sorted by record. The same
+// for any number of threads and any memory.
+struct GroupingInput {
+  const Candidates& candidates;
+  const Classes& classes;
+  const KeepOrder& order;
+  const store::KeptValues& texts;
+};
+Result<std::vector<Removal>> group_candidates(const GroupingInput& input,
+                                              const DedupOptions& options, std::uint64_t memory,
+                                              GroupCounts& counts);
+
+// Adds the members of every class: they go the way of their representative, or, where it stays,
+// because they are the same as it. Sorted by record.
+std::vector<Removal> expand_classes(const Classes& classes,
+                                    const std::vector<Removal>& representatives);
+
+}  // namespace kin::dedup

@@ -1,0 +1,115 @@
+// What a deduplication run is asked to do.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "data/dataset.h"
+#include "sketch/banding.h"
+#include "sketch/chunks.h"
+#include "sketch/shingles.h"
+
+namespace kin::dedup {
+
+// How a duplicate was found. In the order in which they are tried.
+enum class Method : std::uint8_t { kExact, kMinHash, kSimHash, kChunk };
+std::string_view name_of(Method method);
+
+// Which detectors run.
+struct Detectors {
+  bool exact = true;
+  bool minhash = true;
+  bool simhash = false;
+  bool chunk = false;
+
+  bool has(Method method) const;
+};
+// "exact,minhash": any of exact, minhash, simhash, chunk.
+Result<Detectors> parse_detectors(std::string_view list);
+std::string to_string(const Detectors& detectors);
+
+// Which record of a group stays.
+struct KeepPolicy {
+  enum class Kind { kFirst, kLongest, kNewest, kOldest, kPriority };
+  Kind kind = Kind::kFirst;
+  std::string column;  // for kNewest, kOldest and kPriority
+
+  bool needs_column() const { return kind != Kind::kFirst && kind != Kind::kLongest; }
+};
+// "first", "longest", "newest:COLUMN", "oldest:COLUMN", "priority:COLUMN".
+Result<KeepPolicy> parse_keep(std::string_view text);
+std::string to_string(const KeepPolicy& policy);
+
+// How groups are made of pairs.
+enum class Grouping {
+  kStar,        // a record goes only if it was verified against the record that stays
+  kComponents,  // transitive: one record of each connected component stays
+  kStream,      // first wins, in input order
+};
+Result<Grouping> parse_grouping(std::string_view text);
+std::string_view name_of(Grouping grouping);
+
+// What a candidate pair must pass before it counts.
+enum class Verification {
+  kExact,     // the exact Jaccard similarity of the shingles
+  kEstimate,  // the similarity estimated from the signatures
+  kNone,      // sharing one band is enough, as some other tools do it
+};
+Result<Verification> parse_verification(std::string_view text);
+std::string_view name_of(Verification verification);
+
+struct DedupOptions {
+  std::vector<std::string> fields{"text"};
+  std::optional<std::string> id_column;  // nothing: "id" where there is such a column
+
+  std::optional<std::string> source_column;  // nothing: "source" where there is such a column
+
+  Detectors detectors;
+  double threshold = 0.8;
+  sketch::ShingleOptions shingles;
+  // Nothing: exact and chunk compare the text as it is. (MinHash and SimHash use `shingles`.)
+  std::optional<text::Normalization> exact_normalization;
+  std::uint32_t hashes = 128;
+  std::optional<sketch::Banding> banding;  // nothing: chosen from threshold and target_recall
+  double target_recall = 0.99;
+  Verification verification = Verification::kExact;
+  int hamming = 3;
+  sketch::ChunkOptions chunks;
+  KeepPolicy keep;
+  Grouping grouping = Grouping::kStar;
+
+  int threads = 0;  // 0: as many as there are cores
+  std::uint64_t max_memory = std::uint64_t{3} << 29;
+  std::optional<std::filesystem::path> temporary_folder;  // nothing: beside the output
+  std::optional<std::uint64_t> max_hot_signatures;
+  std::optional<std::filesystem::path> signature_store;
+  double cold_read_error_limit = 0.0001;  // of all signatures: more unreadable ones fail the run
+  data::OnError on_error = data::OnError::kFail;
+  bool dry_run = false;
+  bool resume = false;
+  double checkpoint_seconds = 30;
+};
+
+// Options that reproduce another tool: "fineweb", "fastdedup", "nemo" or "slimpajama". Sets the
+// sketching, banding, verification and grouping, and leaves the rest alone.
+Status apply_preset(std::string_view name, DedupOptions& options);
+
+// The banding the run will use, checked against the number of hashes.
+Result<sketch::Banding> banding_of(const DedupOptions& options);
+
+// Refuses combinations that make no sense, with a remedy.
+Status validate(const DedupOptions& options);
+
+// A hash of every option that can change what is removed. Two runs with the same value over the
+// same inputs give the same result, whatever their threads and memory.
+std::uint64_t fingerprint(const DedupOptions& options);
+
+// Every option that can change what is removed, as one readable line.
+std::string describe(const DedupOptions& options);
+
+}  // namespace kin::dedup

@@ -1,0 +1,74 @@
+// One plain value for each record of a run, when nobody knows yet how many records there are.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/ids.h"
+
+namespace kin::dedup {
+
+// An array that grows by chunks which never move. Writing different records from several threads
+// is safe, and so is reading what was written before the threads were joined. Values never written
+// are T{}.
+template <typename T>
+class RecordTable {
+ public:
+  RecordTable() : chunks_(kChunks) {}
+  ~RecordTable() { clear(); }
+  RecordTable(const RecordTable&) = delete;
+  RecordTable& operator=(const RecordTable&) = delete;
+
+  void set(RecordId id, T value) {
+    chunk(index(id) / kChunkRecords)[index(id) % kChunkRecords] = value;
+  }
+
+  T get(RecordId id) const {
+    const T* values = chunks_[index(id) / kChunkRecords].load(std::memory_order_acquire);
+    return values == nullptr ? T{} : values[index(id) % kChunkRecords];
+  }
+
+  void clear() {
+    for (auto& slot : chunks_) delete[] slot.exchange(nullptr);
+  }
+
+  // The first `count` values as bytes, for a checkpoint, and back.
+  std::string encode(std::size_t count) const {
+    std::string bytes;
+    bytes.reserve(count * sizeof(T));
+    for (std::size_t i = 0; i < count; ++i) append_le(bytes, get(record_id(i)));
+    return bytes;
+  }
+  void decode(std::string_view bytes) {
+    for (std::size_t i = 0; i < bytes.size() / sizeof(T); ++i) {
+      set(record_id(i), load_le<T>(bytes.data() + i * sizeof(T)));
+    }
+  }
+
+ private:
+  static constexpr std::size_t kChunkRecords = std::size_t{1} << 18;
+  static constexpr std::size_t kChunks = (std::size_t{1} << 32) / kChunkRecords;
+
+  T* chunk(std::size_t number) {
+    T* values = chunks_[number].load(std::memory_order_acquire);
+    if (values != nullptr) return values;
+    const std::lock_guard lock(growing_);
+    values = chunks_[number].load(std::memory_order_acquire);
+    if (values == nullptr) {
+      values = new T[kChunkRecords]{};
+      chunks_[number].store(values, std::memory_order_release);
+    }
+    return values;
+  }
+
+  std::vector<std::atomic<T*>> chunks_;
+  std::mutex growing_;
+};
+
+}  // namespace kin::dedup

@@ -1,0 +1,537 @@
+#include "dedup/run.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/memory.h"
+#include "base/workers.h"
+#include "dedup/audit.h"
+#include "dedup/candidates.h"
+#include "dedup/checkpoint.h"
+#include "dedup/chunk_stage.h"
+#include "dedup/classes.h"
+#include "dedup/grouping.h"
+#include "dedup/scan.h"
+#include "dedup/texts.h"
+#include "dedup/work_folder.h"
+
+namespace kin::dedup {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Shares of --max-memory. What a stage holds together stays below the whole: the scan holds its
+// reader, spills and signatures; later stages what the scan left, and their own working memory.
+struct Budget {
+  explicit Budget(std::uint64_t total)
+      : reader(total / 4),
+        spills(total * 3 / 10),
+        signatures(total * 3 / 20),
+        stage(total / 6),
+        writer(total * 6 / 10) {}
+  std::uint64_t reader;
+  std::uint64_t spills;
+  std::uint64_t signatures;
+  std::uint64_t stage;
+  std::uint64_t writer;
+};
+
+// One run, stage by stage. Each stage leaves what the next needs and lets go of the rest.
+class Run {
+ public:
+  Run(const DedupJob& job, Progress& progress)
+      : job_(job), options_(job.options), progress_(progress), budget_(job.options.max_memory) {}
+
+  Result<DedupReport> run() {
+    KIN_RETURN_IF_ERROR(open());
+    if (!decided_) {
+      KIN_RETURN_IF_ERROR(scan());
+      KIN_RETURN_IF_ERROR(decide());
+    }
+    KIN_RETURN_IF_ERROR(write());
+    folder_->done();
+    finish_report();
+    return std::move(report_);
+  }
+
+ private:
+  // Opens the inputs, settles what depends on them, and takes up an earlier run's work.
+  Status open() {
+    if (options_.threads <= 0) options_.threads = available_cores();
+    KIN_RETURN_IF_ERROR(validate(options_));
+    const bool resumable = !options_.dry_run && job_.output != "-";
+    WorkFolder::Options folder_options;
+    if (resumable) folder_options.output = job_.output;
+    folder_options.parent = options_.temporary_folder;
+    folder_options.resume = options_.resume && resumable;
+    if (resumable) KIN_RETURN_IF_ERROR(check_output());
+    KIN_TRY(WorkFolder folder, WorkFolder::open(folder_options));
+    folder_.emplace(std::move(folder));
+
+    KIN_TRY(std::vector<data::Input> inputs, data::find_inputs(job_.inputs, folder_->path()));
+    if (resumable) KIN_RETURN_IF_ERROR(check_output_is_no_input(inputs));
+    for (const data::Input& input : inputs) progress_.bytes_total += input.bytes;
+    run_fingerprint_ = fingerprint(inputs) ^ fingerprint(options_);
+    for (const data::Input& input : inputs) report_.inputs.push_back(input.shown_as);
+    KIN_RETURN_IF_ERROR(open_dataset(std::move(inputs), budget_.reader));
+    KIN_RETURN_IF_ERROR(settle_columns());
+    return folder_options.resume ? take_up() : Status(Done{});
+  }
+
+  // Opens the inputs with this much memory; again, with what was learnt of them before.
+  Status open_dataset(std::vector<data::Input> inputs, std::uint64_t memory) {
+    std::optional<data::ScanMemory> learnt;
+    if (dataset_) learnt = dataset_->memory();
+    dataset_.reset();
+    data::DatasetOptions dataset_options;
+    dataset_options.threads = options_.threads;
+    dataset_options.memory_bytes = memory;
+    dataset_options.temporary_folder = folder_->path();
+    KIN_TRY(dataset_, data::Dataset::open(std::move(inputs), dataset_options));
+    if (learnt) dataset_->restore(std::move(*learnt));
+    return Done{};
+  }
+
+  // The outputs can be made: found out now, not after hours.
+  Status check_output() const {
+    KIN_RETURN_IF_ERROR(data::file_type(job_.output));
+    const fs::path folder =
+        job_.output.has_parent_path() ? job_.output.parent_path() : fs::path(".");
+    if (!fs::is_directory(folder)) {
+      return Error{Code::kNotFound,
+                   fmt::format("cannot write {}: the folder {} does not exist (make it first)",
+                               job_.output.string(), folder.string())};
+    }
+    if (fs::is_directory(job_.output)) {
+      return Error{
+          Code::kInvalidArgument,
+          fmt::format("cannot write {}: it is a folder (name a file in it)", job_.output.string())};
+    }
+    KIN_RETURN_IF_ERROR(AtomicFile::create(job_.output));
+    return Done{};
+  }
+
+  Status check_output_is_no_input(const std::vector<data::Input>& inputs) const {
+    std::vector<fs::path> outputs{job_.output, removed_output()};
+    if (job_.groups_output) outputs.push_back(*job_.groups_output);
+    if (job_.report_output) outputs.push_back(*job_.report_output);
+    for (const data::Input& input : inputs) {
+      for (const fs::path& output : outputs) {
+        std::error_code ignored;  // a path that does not exist is no input
+        if (!fs::equivalent(input.path, output, ignored)) continue;
+        return Error{
+            Code::kInvalidArgument,
+            fmt::format(
+                "{} is an input and an output (inputs are never changed: choose another output)",
+                output.string())};
+      }
+    }
+    return Done{};
+  }
+
+  fs::path removed_output() const {
+    return job_.removed_output.value_or(removed_path(job_.output));
+  }
+
+  // "id" and "source" are used where the data has them.
+  Status settle_columns() {
+    KIN_TRY(const std::vector<std::string> columns, dataset_->columns());
+    const auto has = [&](const char* name) {
+      return std::find(columns.begin(), columns.end(), name) != columns.end();
+    };
+    if (!options_.id_column && has("id")) options_.id_column = "id";
+    if (!options_.source_column && has("source")) options_.source_column = "source";
+    return Done{};
+  }
+
+  Status take_up() {
+    KIN_TRY(const std::optional<Checkpoint> found,
+            load_checkpoint(folder_->path(), run_fingerprint_));
+    if (!found) return Done{};
+    checkpoint_ = *found;
+    report_.resumed = true;
+    dataset_->restore(checkpoint_.dataset);
+    if (checkpoint_.stage != Checkpoint::Stage::kDecided) return Done{};
+    KIN_TRY(removals_, restore_decisions(folder_->path(), checkpoint_, sources_));
+    records_ = checkpoint_.position.row;
+    classes_.emplace(Classes::distinct(records_));
+    decided_ = true;
+    return Done{};
+  }
+
+  Status scan() {
+    enter("scan");
+    KIN_TRY(scan_,
+            Scan::create(options_, {.spills = budget_.spills, .signatures = budget_.signatures},
+                         folder_->path(), sources_));
+    if (report_.resumed) {
+      KIN_RETURN_IF_ERROR(restore_scan(folder_->path(), checkpoint_, *scan_));
+    } else if (scan_->signatures) {
+      KIN_RETURN_IF_ERROR(scan_->signatures->clear());
+    }
+    checkpoint_.run = run_fingerprint_;
+    while (!checkpoint_.scanned) {
+      const Clock::time_point begun = Clock::now();
+      const auto pause = [&] {
+        return watch_scan() && seconds_since(begun) >= options_.checkpoint_seconds;
+      };
+      KIN_TRY(const data::ScanEnd end,
+              scan_records(*dataset_, options_, checkpoint_.position, pause, *scan_));
+      checkpoint_.position = end.position;
+      checkpoint_.scanned = end.finished;
+      if (seconds_since(begun) >= options_.checkpoint_seconds) KIN_RETURN_IF_ERROR(save_progress());
+    }
+    records_ = checkpoint_.position.row;
+    report_.without_text = scan_->counts.without_text;
+    report_.without_words = scan_->counts.without_words;
+    report_.text_bytes = scan_->counts.text_bytes;
+    progress_.records = records_;
+    if (records_ == 0) {
+      return Error{Code::kInvalidArgument,
+                   fmt::format("there are no records in {}", fmt::join(report_.inputs, ", "))};
+    }
+    return check_memory();
+  }
+
+  bool watch_scan() {
+    progress_.bytes_done = scan_->counts.input_bytes.load();
+    progress_.records = scan_->counts.documents.load();
+    return !options_.dry_run && job_.output != "-";
+  }
+
+  Status save_progress() {
+    if (options_.dry_run || job_.output == "-") return Done{};
+    checkpoint_.dataset = dataset_->memory();
+    KIN_RETURN_IF_ERROR(save_scan(folder_->path(), checkpoint_, *scan_));
+    folder_->keep_for_resume();
+    return Done{};
+  }
+
+  // Some numbers are held for every record, whatever the budget.
+  Status check_memory() const {
+    const std::uint64_t least =
+        records_ * (options_.keep.kind == KeepPolicy::Kind::kFirst ? 16 : 32) + (192 << 20);
+    if (least <= options_.max_memory) return Done{};
+    return Error{Code::kResourceExhausted,
+                 fmt::format("{} records need at least {} (use --max-memory {}MiB or more)",
+                             records_, format_bytes(least), (least >> 20) + 1)};
+  }
+
+  Status decide() {
+    enter("identical");
+    KIN_TRY(Classes classes, Classes::find(*scan_, options_, records_, budget_.stage));
+    classes_.emplace(std::move(classes));
+    release(scan_->exact);
+    release(scan_->words);
+
+    enter("candidates");
+    KIN_TRY(candidates_,
+            find_candidates(*scan_, *classes_, options_, budget_.stage, folder_->path()));
+    release(scan_->bands);
+    KIN_RETURN_IF_ERROR(check_cold_reads());
+
+    enter("texts");
+    KIN_TRY(RecordSet wanted, records_to_read());
+    KIN_RETURN_IF_ERROR(open_texts());
+    if (wanted.count() > 0)
+      KIN_RETURN_IF_ERROR(collect_texts(*dataset_, options_, *classes_, wanted, *kept_));
+
+    enter("verify");
+    KIN_TRY(std::vector<Removal> removals,
+            group_candidates({.candidates = *candidates_,
+                              .classes = *classes_,
+                              .order = scan_->order,
+                              .texts = *kept_->texts},
+                             options_, budget_.stage, group_counts_));
+    note_candidates();
+    if (options_.detectors.chunk) KIN_RETURN_IF_ERROR(add_chunk_duplicates(removals, wanted));
+    removals_ = expand_classes(*classes_, removals);
+    progress_.duplicates = removals_.size();
+    report_.bytes_spilled = scan_->exact.bytes_on_disk() + scan_->words.bytes_on_disk() +
+                            scan_->bands.bytes_on_disk() + scan_->chunks.bytes_on_disk();
+    candidates_.reset();
+    scan_.reset();
+    ::malloc_trim(0);
+    const bool worth_saving = seconds_since(started_) >= options_.checkpoint_seconds;
+    if (!worth_saving || options_.dry_run || job_.output == "-") return Done{};
+    checkpoint_.dataset = dataset_->memory();
+    checkpoint_.linked = report_.linked;
+    KIN_RETURN_IF_ERROR(save_decisions(folder_->path(), checkpoint_, removals_, sources_));
+    folder_->keep_for_resume();
+    return Done{};
+  }
+
+  static void release(Spill& spill) {
+    for (std::size_t partition = 0; partition < Spill::kPartitions; ++partition)
+      spill.release(partition);
+    ::malloc_trim(0);
+  }
+
+  Status check_cold_reads() {
+    if (!scan_->signatures) return Done{};
+    const store::SignatureStoreStats stats = scan_->signatures->stats();
+    report_.cold_reads = stats.cold_reads;
+    report_.cold_read_errors = stats.cold_read_errors;
+    const auto limit =
+        static_cast<std::uint64_t>(options_.cold_read_error_limit * static_cast<double>(records_));
+    if (stats.cold_read_errors <= limit) return Done{};
+    return Error{
+        Code::kDataLoss,
+        fmt::format("{} signatures could not be read back from {}: more than the {} that a "
+                    "run may lose (check the disk, or point --temp at another)",
+                    stats.cold_read_errors, folder_->path().string(), limit)};
+  }
+
+  // The records whose texts decide something or explain it.
+  Result<RecordSet> records_to_read() {
+    RecordSet wanted(records_);
+    for (std::size_t partition = 0; partition < Spill::kPartitions; ++partition) {
+      KIN_RETURN_IF_ERROR(candidates_->edges->visit(partition, [&](std::string_view block) {
+        for (std::size_t at = 0; at < block.size(); at += sizeof(Edge)) {
+          const auto edge = load_le<Edge>(block.data() + at);
+          for (const RecordId id : {edge.a, edge.b}) {
+            wanted.insert(id);
+            wanted.insert(classes_->text_owner(id));
+          }
+        }
+      }));
+    }
+    if (options_.dry_run) return wanted;
+    for (std::size_t row = 0; row < records_; ++row) {
+      if (!classes_->has_twin(record_id(row))) continue;
+      wanted.insert(record_id(row));
+    }
+    return wanted;
+  }
+
+  Status open_texts() {
+    const bool with_ids = options_.id_column.has_value();
+    KIN_TRY(KeptTexts kept, make_kept_texts(folder_->path(), with_ids));
+    kept_.emplace(std::move(kept));
+    return Done{};
+  }
+
+  void note_candidates() {
+    const CandidateCounts& counts = candidates_->counts;
+    report_.candidates = counts.candidates;
+    report_.verified = group_counts_.verified;
+    report_.false_candidates = counts.below_estimate + group_counts_.below_threshold;
+    report_.not_needed = group_counts_.not_needed;
+    report_.large_buckets = counts.large_buckets;
+    report_.capped_buckets = counts.capped_buckets;
+  }
+
+  Status add_chunk_duplicates(std::vector<Removal>& removals, const RecordSet& have) {
+    enter("chunks");
+    RecordSet kept(records_, true);
+    RecordSet anchors(records_);
+    for (const Removal& removal : removals) {
+      kept.erase(removal.record);
+      anchors.insert(removal.kept);
+    }
+    for (std::size_t row = 0; row < records_; ++row) {
+      const RecordId id = record_id(row);
+      const RecordId representative = classes_->representative(id);
+      if (!classes_->same_text(id, representative)) anchors.insert(representative);
+    }
+    KIN_TRY(ChunkOutcome outcome,
+            find_chunk_duplicates(*scan_, *classes_, kept, anchors, options_, budget_.stage));
+    report_.linked = outcome.linked;
+    RecordSet missing(records_);
+    for (const Removal& removal : outcome.removals) {
+      for (const RecordId id : {removal.record, removal.kept}) {
+        for (const RecordId wanted : {id, classes_->text_owner(id)}) {
+          if (!have.contains(wanted)) missing.insert(wanted);
+        }
+      }
+    }
+    if (!options_.dry_run && missing.count() > 0) {
+      KIN_RETURN_IF_ERROR(collect_texts(*dataset_, options_, *classes_, missing, *kept_));
+    }
+    removals.insert(removals.end(), outcome.removals.begin(), outcome.removals.end());
+    std::sort(removals.begin(), removals.end(),
+              [](const Removal& a, const Removal& b) { return a.record < b.record; });
+    return Done{};
+  }
+
+  // Every output is made under another name first; then all are renamed.
+  Status write() {
+    enter("write");
+    progress_.bytes_done = 0;
+    const std::vector<RecordId>& skipped = dataset_->skipped().rows;
+    RecordSet keep(records_, true);
+    for (const Removal& removal : removals_) keep.erase(removal.record);
+    for (const RecordId row : skipped) keep.erase(row);
+    count_removals(skipped);
+    if (options_.dry_run) return Done{};
+
+    if (decided_) KIN_RETURN_IF_ERROR(read_texts_again());
+    const AuditInput audit{removals_, *classes_, *kept_, *dataset_, options_};
+    std::optional<AtomicFile> removed_file;
+    if (job_.output != "-" || job_.removed_output) {
+      KIN_TRY(AtomicFile file, AtomicFile::create(removed_output()));
+      removed_file.emplace(std::move(file));
+      KIN_RETURN_IF_ERROR(write_removed(audit, *removed_file));
+    }
+    std::optional<AtomicFile> groups_file;
+    if (job_.groups_output) {
+      KIN_TRY(AtomicFile file, AtomicFile::create(*job_.groups_output));
+      groups_file.emplace(std::move(file));
+      KIN_RETURN_IF_ERROR(write_groups(audit, *groups_file));
+    }
+    KIN_RETURN_IF_ERROR(name_largest_groups());
+    kept_.reset();
+    classes_.reset();
+    ::malloc_trim(0);
+    KIN_RETURN_IF_ERROR(open_dataset(dataset_->inputs(), budget_.writer));
+    KIN_TRY(auto staged, dataset_->write_staged(keep, job_.output, options_.threads));
+    report_.notes = staged.second.notes;
+    // The output last: where it is, the rest is too.
+    if (removed_file) KIN_RETURN_IF_ERROR(removed_file->commit());
+    if (groups_file) KIN_RETURN_IF_ERROR(groups_file->commit());
+    return staged.first.commit();
+  }
+
+  Status read_texts_again() {
+    RecordSet wanted(records_);
+    for (const Removal& removal : removals_) {
+      wanted.insert(removal.record);
+      wanted.insert(removal.kept);
+    }
+    KIN_RETURN_IF_ERROR(open_texts());
+    return collect_texts(*dataset_, options_, *classes_, wanted, *kept_);
+  }
+
+  void count_removals(const std::vector<RecordId>& skipped) {
+    report_.documents = records_;
+    report_.removed = removals_.size();
+    report_.skipped = skipped.size();
+    report_.kept = records_ - removals_.size() - skipped.size();
+    const std::vector<std::uint64_t> first_rows = dataset_->first_rows();
+    for (std::size_t file = 0; file < report_.inputs.size(); ++file) {
+      const std::uint64_t next = file + 1 < first_rows.size() ? first_rows[file + 1] : records_;
+      const std::uint64_t first = file < first_rows.size() ? first_rows[file] : records_;
+      report_.files.push_back(
+          {.name = report_.inputs[file], .documents = next - first, .removed = 0});
+    }
+    std::vector<RecordId> kept_rows;
+    for (const Removal& removal : removals_) {
+      ++report_.removed_by[static_cast<std::size_t>(removal.method)];
+      const auto after = std::upper_bound(first_rows.begin(), first_rows.end(),
+                                          std::uint64_t{index(removal.record)});
+      ++report_.files[static_cast<std::size_t>(after - first_rows.begin()) - 1].removed;
+      sources_.remove(removal.record);
+      kept_rows.push_back(removal.kept);
+    }
+    for (const Sources::Count& count : sources_.counts()) {
+      report_.sources.push_back(
+          {.name = count.name, .documents = count.documents, .removed = count.removed});
+    }
+    count_groups(std::move(kept_rows));
+  }
+
+  void count_groups(std::vector<RecordId> kept_rows) {
+    constexpr std::size_t kLargest = 10;
+    std::sort(kept_rows.begin(), kept_rows.end());
+    for (std::size_t begin = 0; begin < kept_rows.size();) {
+      std::size_t end = begin;
+      while (end < kept_rows.size() && kept_rows[end] == kept_rows[begin]) ++end;
+      ++report_.groups;
+      report_.largest_groups.push_back(
+          {.kept_row = index(kept_rows[begin]), .kept_id = {}, .size = end - begin + 1});
+      if (report_.largest_groups.size() > 4 * kLargest || end == kept_rows.size())
+        trim_groups(kLargest);
+      begin = end;
+    }
+  }
+
+  void trim_groups(std::size_t most) {
+    std::stable_sort(report_.largest_groups.begin(), report_.largest_groups.end(),
+                     [](const auto& a, const auto& b) { return a.size > b.size; });
+    if (report_.largest_groups.size() > most) report_.largest_groups.resize(most);
+  }
+
+  Status name_largest_groups() {
+    if (!kept_->ids) return Done{};
+    for (DedupReport::Group& group : report_.largest_groups) {
+      KIN_TRY(group.kept_id, kept_->ids->get(record_id(group.kept_row)));
+    }
+    return Done{};
+  }
+
+  void enter(const char* stage) {
+    leave();
+    stage_ = stage;
+    stage_started_ = Clock::now();
+    progress_.stage = stage;
+  }
+
+  void leave() {
+    if (stage_ != nullptr)
+      report_.stage_seconds.emplace_back(stage_, seconds_since(stage_started_));
+    stage_ = nullptr;
+  }
+
+  void finish_report() {
+    leave();
+    report_.options = options_;
+    report_.dry_run = options_.dry_run;
+    if (!options_.dry_run) {
+      report_.output = job_.output.string();
+      if (job_.output != "-" || job_.removed_output)
+        report_.removed_output = removed_output().string();
+    }
+    for (const auto& [row, message] : dataset_->skipped().messages)
+      report_.skipped_messages.push_back(message);
+    for (const data::Input& input : dataset_->inputs()) report_.input_bytes += input.bytes;
+    report_.seconds = seconds_since(started_);
+    report_.peak_memory = peak_resident_bytes();
+    add_warnings(report_);
+  }
+
+  const DedupJob& job_;
+  DedupOptions options_;
+  Progress& progress_;
+  Budget budget_;
+  DedupReport report_;
+
+  std::optional<WorkFolder> folder_;
+  std::unique_ptr<data::Dataset> dataset_;
+  std::uint64_t run_fingerprint_ = 0;
+  Checkpoint checkpoint_;
+  bool decided_ = false;  // an earlier run got as far as deciding
+
+  Sources sources_;
+  std::unique_ptr<Scan> scan_;
+  std::size_t records_ = 0;
+  std::optional<Classes> classes_;
+  std::unique_ptr<Candidates> candidates_;
+  std::optional<KeptTexts> kept_;
+  GroupCounts group_counts_;
+  std::vector<Removal> removals_;
+
+  Clock::time_point started_ = Clock::now();
+  const char* stage_ = nullptr;
+  Clock::time_point stage_started_;
+};
+
+}  // namespace
+
+Result<DedupReport> run_dedup(const DedupJob& job, Progress& progress) {
+  Run run(job, progress);
+  KIN_TRY(DedupReport report, run.run());
+  if (job.report_output)
+    KIN_RETURN_IF_ERROR(write_file_atomically(*job.report_output, to_json(report, 2) + "\n"));
+  return report;
+}
+
+}  // namespace kin::dedup

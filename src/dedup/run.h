@@ -1,0 +1,39 @@
+// A whole deduplication run: from files to files.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "dedup/options.h"
+#include "dedup/report.h"
+
+namespace kin::dedup {
+
+struct DedupJob {
+  std::vector<std::string> inputs;  // paths, globs, or "-"
+  std::filesystem::path output;     // "-": JSONL on standard output; not used by a dry run
+  std::optional<std::filesystem::path> removed_output;  // nothing: named after the output
+  std::optional<std::filesystem::path> groups_output;
+  std::optional<std::filesystem::path> report_output;
+  DedupOptions options;
+};
+
+// How far a run is, for whoever watches. Written by the run, read by anyone at any time.
+struct Progress {
+  std::atomic<const char*> stage{"starting"};
+  std::atomic<std::uint64_t> bytes_done{0};
+  std::atomic<std::uint64_t> bytes_total{0};
+  std::atomic<std::uint64_t> records{0};
+  std::atomic<std::uint64_t> duplicates{0};
+};
+
+// Runs the job. On success every output is in place; on failure none is, and the inputs are as
+// they were in any case. One run at a time may write a given output.
+Result<DedupReport> run_dedup(const DedupJob& job, Progress& progress);
+
+}  // namespace kin::dedup

@@ -1,0 +1,68 @@
+// The first pass over the input: every record becomes a handful of keys.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "base/ids.h"
+#include "data/dataset.h"
+#include "dedup/keep_order.h"
+#include "dedup/options.h"
+#include "dedup/record_table.h"
+#include "dedup/sources.h"
+#include "dedup/spill.h"
+#include "store/signature_store.h"
+
+namespace kin::dedup {
+
+// How a run's memory is shared out while it scans. Bytes.
+struct ScanBudget {
+  std::uint64_t spills = 0;
+  std::uint64_t signatures = 0;
+};
+
+struct ScanCounts {
+  std::atomic<std::uint64_t> documents{0};
+  std::atomic<std::uint64_t> text_bytes{0};
+  std::atomic<std::uint64_t> input_bytes{0};
+  std::atomic<std::uint64_t> without_text{0};   // null: kept, and compared with nothing
+  std::atomic<std::uint64_t> without_words{0};  // text, but no word: compared exactly only
+};
+
+// Everything the first pass leaves behind for the stages after it. Filled by scan_records() from
+// several threads; read when that has returned.
+struct Scan {
+  // Works in `folder`; counts the records of each source in `sources`, which must outlive it.
+  static Result<std::unique_ptr<Scan>> create(const DedupOptions& options, const ScanBudget& memory,
+                                              const std::filesystem::path& folder,
+                                              Sources& sources);
+
+  Scan(const DedupOptions& options, const ScanBudget& memory, const std::filesystem::path& folder,
+       Sources& sources_of_records);
+
+  KeepOrder order;
+  Sources& sources;
+  Spill exact;   // HashRecord: the text itself
+  Spill words;   // HashRecord: the shingles in order, equal for texts that differ in nothing that
+                 // counts
+  Spill bands;   // BandRecord
+  Spill chunks;  // HashRecord: a chunk's hash
+  std::unique_ptr<store::TieredSignatureStore> signatures;
+  RecordTable<std::uint64_t> simhashes;  // 0: none
+  ScanCounts counts;
+};
+
+// Reads the records from `start` on and adds their keys to `scan`, until the end or until `pause`
+// says so. The same records in the same order leave the same keys, whatever the threads.
+Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& options,
+                                   const data::Position& start, const std::function<bool()>& pause,
+                                   Scan& scan);
+
+// The text of a record: its fields joined by a line break, without those that are null; nothing
+// if all are. `scratch` holds it where joining was needed.
+std::optional<std::string_view> text_of(const data::Batch& batch, std::size_t record,
+                                        std::size_t fields, std::string& scratch);
+
+}  // namespace kin::dedup

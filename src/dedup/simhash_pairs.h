@@ -1,0 +1,21 @@
+// Pairs of records whose SimHashes differ in at most a given number of bits.
+#pragma once
+
+#include <functional>
+
+#include "base/result.h"
+#include "dedup/candidates.h"
+#include "dedup/classes.h"
+#include "dedup/options.h"
+#include "dedup/scan.h"
+
+namespace kin::dedup {
+
+// Calls visit(edge) once for every pair of class representatives within options.hamming bits of
+// each other. Exact: with k bits to differ, one of k + 1 blocks of the hash must be equal, so only
+// records that share a block are compared. Of records with the very same SimHash, at most the 64
+// best are paired with all the others.
+Status find_simhash_pairs(const Scan& scan, const Classes& classes, const DedupOptions& options,
+                          const std::function<Status(const Edge&)>& visit);
+
+}  // namespace kin::dedup

@@ -1,0 +1,120 @@
+// Fixed-size records, spread over partitions by their key, in memory up to a limit and on disk
+// beyond it. The way every stage of a batch run brings equal keys together in any memory budget.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "base/file.h"
+#include "base/result.h"
+
+namespace kin::dedup {
+
+// Records of one size in kPartitions partitions. append() is thread-safe; reading begins when all
+// writers are done and is thread-safe too. What is on disk is framed and checksummed (see
+// docs/formats.md); a frame that does not hold is an error that names the file.
+class Spill {
+ public:
+  static constexpr std::size_t kPartitions = 256;
+  static constexpr std::size_t kBlockBytes = 64 << 10;
+
+  struct Options {
+    std::filesystem::path file;    // where records go that do not fit; made on first need
+    std::size_t record_bytes = 0;  // at most kBlockBytes
+    std::uint64_t memory_bytes = 0;
+  };
+
+  explicit Spill(Options options);
+  ~Spill();
+
+  // Adds whole records to one partition.
+  Status append(std::size_t partition, std::string_view records);
+
+  // Changes the limit; takes effect with the next append.
+  void limit_memory(std::uint64_t bytes) { memory_limit_ = bytes; }
+
+  // Writes everything to the file and returns once it is durable. The length of the file then is
+  // what reopen() needs to find exactly these records again.
+  Result<std::uint64_t> checkpoint();
+  // Takes up the first `length` bytes of the file, as checkpoint() left them, instead of nothing.
+  Status reopen(std::uint64_t length);
+
+  std::uint64_t bytes(std::size_t partition) const;
+  std::uint64_t total_bytes() const;
+  std::uint64_t bytes_on_disk() const { return file_length_; }
+
+  // All records of a partition, in no particular order.
+  Result<std::string> read(std::size_t partition) const;
+  // Visits the records of a partition block by block, each block holding whole records.
+  Status visit(std::size_t partition, const std::function<void(std::string_view)>& block) const;
+  // Forgets a partition's records in memory. The file is removed with the Spill's folder.
+  void release(std::size_t partition);
+
+  // Gathers records of one thread and hands them on a block at a time. One thread only; flush()
+  // before the records are read.
+  class Writer {
+   public:
+    explicit Writer(Spill& spill);
+    template <typename Record>
+    Status append(std::size_t partition, const Record& record) {
+      static_assert(std::is_trivially_copyable_v<Record>);
+      std::string& block = blocks_[partition];
+      block.append(reinterpret_cast<const char*>(&record), sizeof record);
+      return block.size() + sizeof record > kStagingBytes ? hand_over(partition) : Status(Done{});
+    }
+    Status flush();
+
+   private:
+    static constexpr std::size_t kStagingBytes = 4 << 10;
+    Status hand_over(std::size_t partition);
+    Spill& spill_;
+    std::array<std::string, kPartitions> blocks_;
+  };
+
+ private:
+  struct Frame {
+    std::uint64_t offset;
+    std::uint32_t bytes;
+  };
+  struct Partition {
+    mutable std::mutex mutex;
+    std::vector<std::string> blocks;
+    std::vector<Frame> frames;
+    std::uint64_t bytes = 0;
+  };
+
+  Status spill_everything();
+  Status write_frame(std::size_t partition, std::string_view records);
+
+  Options options_;
+  std::atomic<std::uint64_t> memory_limit_;
+  std::atomic<std::uint64_t> memory_used_{0};
+  std::array<Partition, kPartitions> partitions_;
+  std::mutex file_mutex_;
+  std::optional<File> file_;
+  std::string pending_;  // frames not yet written
+  std::atomic<std::uint64_t> file_length_{0};
+};
+
+// A frame of a spill file, as encoded bytes: header and records.
+std::string encode_spill_frame(std::uint16_t partition, std::string_view records);
+struct SpillFrameHeader {
+  std::uint16_t partition;
+  std::uint32_t bytes;
+  std::uint64_t checksum;
+};
+inline constexpr std::size_t kSpillHeaderBytes = 24;
+// The header at the front of `bytes`; an error if there is none or it is damaged.
+Result<SpillFrameHeader> decode_spill_header(std::string_view bytes);
+
+}  // namespace kin::dedup

@@ -1,0 +1,42 @@
+// The folder a run works in: beside its output, found again by a run that resumes.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "base/file.h"
+#include "base/result.h"
+
+namespace kin::dedup {
+
+// Made by open(), locked while open, and removed when done() was called or nothing in it is worth
+// resuming. One thread only.
+class WorkFolder {
+ public:
+  // `output`: whose folder it is; nothing: a run that cannot be resumed. `parent`: where to put it,
+  // instead of beside the output. With `resume` a folder left by an earlier run is taken up as it
+  // is; otherwise it is emptied first.
+  struct Options {
+    std::optional<std::filesystem::path> output;
+    std::optional<std::filesystem::path> parent;
+    bool resume = false;
+  };
+  static Result<WorkFolder> open(const Options& options);
+  WorkFolder(WorkFolder&& other) noexcept;
+  WorkFolder& operator=(WorkFolder&&) = delete;
+  ~WorkFolder();
+
+  const std::filesystem::path& path() const { return path_; }
+  // There is a checkpoint now: an unfinished run leaves the folder for the next.
+  void keep_for_resume() { resumable_ = true; }
+  // The run is complete.
+  void done() { resumable_ = false; }
+
+ private:
+  WorkFolder(std::filesystem::path path, std::optional<File> lock, bool resumable);
+  std::filesystem::path path_;
+  std::optional<File> lock_;
+  bool resumable_ = false;
+};
+
+}  // namespace kin::dedup
