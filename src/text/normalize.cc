@@ -30,11 +30,12 @@ char* put(const Character& c, char* out) {
 // Writes the normalised text: separators become single spaces between words.
 class CollapsingSink {
  public:
-  CollapsingSink(char* out, const CharacterTable& table) : begin_(out), out_(out), table_(table) {}
+  CollapsingSink(char* out, const CharacterTable& table)
+      : begin_(out), out_(out), ascii_(&table[0]) {}
 
   void ascii(const char* from, const char* end) {
     for (; from != end; ++from) {
-      const Character& c = table_[static_cast<char32_t>(*from)];
+      const Character& c = ascii_[static_cast<std::uint8_t>(*from)];
       const bool kept = c.kind != CharacterKind::kSeparator;
       *out_ = kept ? c.bytes[0] : ' ';
       out_ += static_cast<int>(kept) | static_cast<int>(in_word_);
@@ -62,17 +63,17 @@ class CollapsingSink {
  private:
   char* begin_;
   char* out_;
-  const CharacterTable& table_;
+  const Character* ascii_;  // the table's first block
   bool in_word_ = false;
 };
 
 // Writes the text with each character replaced by its entry, to lower it.
 class MappingSink {
  public:
-  MappingSink(char* out, const CharacterTable& table) : begin_(out), out_(out), table_(table) {}
+  MappingSink(char* out, const CharacterTable& table) : begin_(out), out_(out), ascii_(&table[0]) {}
 
   void ascii(const char* from, const char* end) {
-    for (; from != end; ++from) *out_++ = table_[static_cast<char32_t>(*from)].bytes[0];
+    for (; from != end; ++from) *out_++ = ascii_[static_cast<std::uint8_t>(*from)].bytes[0];
   }
   void character(const Character& c) { out_ = put(c, out_); }
   std::size_t finish() const { return static_cast<std::size_t>(out_ - begin_); }
@@ -80,7 +81,7 @@ class MappingSink {
  private:
   char* begin_;
   char* out_;
-  const CharacterTable& table_;
+  const Character* ascii_;  // the table's first block
 };
 
 const icu::Normalizer2& normalizer(Normalization preset) {
