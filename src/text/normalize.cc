@@ -34,13 +34,18 @@ class CollapsingSink {
       : begin_(out), out_(out), ascii_(&table[0]) {}
 
   void ascii(const char* from, const char* end) {
-    for (; from != end; ++from) {
-      const Character& c = ascii_[static_cast<std::uint8_t>(*from)];
+    // Locals, as a store through a char pointer may change any member.
+    char* out = out_;
+    bool in_word = in_word_;
+    for (const Character* const ascii = ascii_; from != end; ++from) {
+      const Character& c = ascii[static_cast<std::uint8_t>(*from)];
       const bool kept = c.kind != CharacterKind::kSeparator;
-      *out_ = kept ? c.bytes[0] : ' ';
-      out_ += static_cast<int>(kept) | static_cast<int>(in_word_);
-      in_word_ = kept;
+      *out = c.bytes[0];
+      out += static_cast<int>(kept) | static_cast<int>(in_word);
+      in_word = kept;
     }
+    out_ = out;
+    in_word_ = in_word;
   }
 
   void character(const Character& c) {

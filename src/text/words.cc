@@ -26,9 +26,8 @@ class SpacingSink {
   void character(const Character& c) {
     switch (c.kind) {
       case CharacterKind::kSeparator:
-        *out_++ = ' ';
         in_unit_ = false;
-        return;
+        return put(c);
       case CharacterKind::kWord: leave_unit(); return put(c);
       case CharacterKind::kMark: return put(c);
       case CharacterKind::kUnit:

@@ -57,6 +57,12 @@ Character character(UChar32 c, Normalization preset) {
   result.kind = kind_of(lower, preset);
   result.combining_class = u_getCombiningClass(c);
   result.unstable = is_unstable(c, lower, preset);
+  if (result.kind == CharacterKind::kSeparator) {
+    // None has a combining class or composes with anything, and nor does a space.
+    result.bytes[0] = ' ';
+    result.length = 1;
+    return result;
+  }
   std::uint8_t bytes[U8_MAX_LENGTH];
   std::uint8_t length = 0;
   U8_APPEND_UNSAFE(bytes, length, lower);
