@@ -114,12 +114,13 @@ std::string normal_form(std::string_view utf8, Normalization preset) {
   out.reserve(utf8.size());
   icu::StringByteSink<std::string> sink(&out);
   while (!utf8.empty()) {
-    const std::size_t length = piece_length(utf8);
+    const std::string_view piece = utf8.substr(0, piece_length(utf8));
     UErrorCode status = U_ZERO_ERROR;
     normalizer(preset).normalizeUTF8(
-        0, icu::StringPiece(utf8.data(), static_cast<std::int32_t>(length)), sink, nullptr, status);
+        0, icu::StringPiece(piece.data(), static_cast<std::int32_t>(piece.size())), sink, nullptr,
+        status);
     KIN_CHECK(U_SUCCESS(status), "normalising fails only for want of memory");
-    utf8.remove_prefix(length);
+    utf8.remove_prefix(piece.size());
   }
   return out;
 }

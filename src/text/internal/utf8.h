@@ -21,7 +21,7 @@ inline const char* skip_ascii(const char* from, const char* end) {
   constexpr std::uint64_t kHighBits = 0x8080808080808080ULL;
   for (; end - from >= 32; from += 32) {
     std::uint64_t high = 0;
-    for (int i = 0; i < 4; ++i) high |= load_le<std::uint64_t>(from + 8 * i);
+    for (const int at : {0, 8, 16, 24}) high |= load_le<std::uint64_t>(from + at);
     if ((high & kHighBits) != 0) break;
   }
   for (; end - from >= 8; from += 8) {
