@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -105,6 +106,11 @@ Result<File> File::open_to_append(const fs::path& path) {
   return File(descriptor, path, true);
 }
 
+Result<File> File::open_to_update(const fs::path& path) {
+  KIN_TRY(const int descriptor, open_descriptor(path, O_RDWR | O_CREAT, "open"));
+  return File(descriptor, path, true);
+}
+
 File File::standard_input() { return File(STDIN_FILENO, "standard input", false); }
 File File::standard_output() { return File(STDOUT_FILENO, "standard output", false); }
 
@@ -167,6 +173,13 @@ Result<std::uint64_t> File::size() const {
   struct stat status{};
   if (::fstat(descriptor_, &status) != 0) return system_error("read", path_, errno);
   return static_cast<std::uint64_t>(status.st_size);
+}
+
+Status File::lock() {
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return Done{};
+  if (errno != EWOULDBLOCK) return system_error("lock", path_, errno);
+  return Error{Code::kFailedPrecondition,
+               fmt::format("{} is in use (wait for the other run, or choose another path)", path_.string())};
 }
 
 void File::drop_cache() const { (void)::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED); }

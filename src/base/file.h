@@ -25,6 +25,8 @@ class File {
   static Result<File> create(const std::filesystem::path& path);
   // Opens to read and append; makes the file if it does not exist.
   static Result<File> open_to_append(const std::filesystem::path& path);
+  // Opens to read and write anywhere, keeping what is there; makes the file if it does not exist.
+  static Result<File> open_to_update(const std::filesystem::path& path);
   // Standard input or output, not closed by us.
   static File standard_input();
   static File standard_output();
@@ -45,6 +47,9 @@ class File {
   Status sync();
   Status truncate(std::uint64_t size);
   Result<std::uint64_t> size() const;
+  // Takes the file for this open file alone until it is closed; kFailedPrecondition, at once, if
+  // another open file (of this process or another) has it. Binds only those who ask.
+  Status lock();
   // Tells the system that what was written or read so far will not be needed in its cache soon.
   void drop_cache() const;
   // Closes and reports what close() alone can report. The destructor cannot.

@@ -38,6 +38,22 @@ TEST_F(FileTest, ReadsBackWhatWasWrittenAtAnOffset) {
   EXPECT_EQ(file.read_at(103, got.data(), 5).error().code, Code::kDataLoss);
 }
 
+TEST_F(FileTest, UpdatesInPlaceWithoutLosingTheRest) {
+  ASSERT_TRUE(File::create(path("u"))->write("abcdef").ok());
+  File file = *File::open_to_update(path("u"));
+  ASSERT_TRUE(file.write_at(2, "XY").ok());
+  EXPECT_EQ(*read_file(path("u")), "abXYef");
+}
+
+TEST_F(FileTest, ALockedFileIsRefusedToOthersUntilItIsClosed) {
+  File first = *File::open_to_update(path("l"));
+  File second = *File::open_to_update(path("l"));
+  ASSERT_TRUE(first.lock().ok());
+  EXPECT_EQ(second.lock().error().code, Code::kFailedPrecondition);
+  ASSERT_TRUE(first.close().ok());
+  EXPECT_TRUE(second.lock().ok());
+}
+
 TEST_F(FileTest, AtomicFileAppearsOnlyOnCommit) {
   {
     AtomicFile abandoned = *AtomicFile::create(path("x.jsonl"));
