@@ -1,0 +1,16 @@
+// The meaning of Shingler, written plainly. Tests and fuzzers hold the fast path to it.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "sketch/shingles.h"
+
+namespace kin::sketch {
+
+// What Shingler::shingles returns. Thread-safe.
+std::vector<std::uint64_t> shingles_reference(std::string_view valid_utf8,
+                                              const ShingleOptions& options);
+
+}  // namespace kin::sketch
