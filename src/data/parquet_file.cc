@@ -69,9 +69,14 @@ Status read_groups(DuckDbSession& duckdb, ParquetFile& file) {
   const bool large_pages = about[0][0].value_or("").find("DuckDB") != std::string::npos;
   constexpr std::uint64_t kLargestPage = 128 << 20;
   constexpr std::uint64_t kUsualPage = 8 << 20;
-  file.thread_bytes = (16 << 20) + (large_pages ? std::min(largest_page, kLargestPage) +
-                                                      std::min(largest_packed, kLargestPage)
-                                                : 2 * kUsualPage);
+  // Rows go by in vectors of 2,048, one being read and one being written.
+  constexpr std::uint64_t kVector = 2048;
+  const std::uint64_t vector_bytes =
+      file.unpacked_bytes / std::max<std::uint64_t>(rows, 1) * std::min(rows, kVector);
+  file.thread_bytes =
+      (16 << 20) + 2 * vector_bytes +
+      (large_pages ? std::min(largest_page, kLargestPage) + std::min(largest_packed, kLargestPage)
+                   : 2 * kUsualPage);
   return Done{};
 }
 
