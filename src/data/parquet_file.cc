@@ -69,9 +69,14 @@ Status read_groups(DuckDbSession& duckdb, ParquetFile& file) {
   const bool large_pages = about[0][0].value_or("").find("DuckDB") != std::string::npos;
   constexpr std::uint64_t kLargestPage = 128 << 20;
   constexpr std::uint64_t kUsualPage = 8 << 20;
-  file.thread_bytes = (16 << 20) + (large_pages ? std::min(largest_page, kLargestPage) +
-                                                      std::min(largest_packed, kLargestPage)
-                                                : 2 * kUsualPage);
+  // Rows go by in vectors of 2,048, one being read and one being written.
+  constexpr std::uint64_t kVector = 2048;
+  const std::uint64_t vector_bytes =
+      file.unpacked_bytes / std::max<std::uint64_t>(rows, 1) * std::min(rows, kVector);
+  file.thread_bytes =
+      (16 << 20) + 2 * vector_bytes +
+      (large_pages ? std::min(largest_page, kLargestPage) + std::min(largest_packed, kLargestPage)
+                   : 2 * kUsualPage);
   return Done{};
 }
 
@@ -100,11 +105,14 @@ bool is_nested(const std::string& type) {
          type.starts_with("UNION(");
 }
 
+bool is_bad_text(const Error& error) {
+  return error.message.find("Invalid string encoding found in Parquet file") != std::string::npos;
+}
+
 Error explain_parquet_error(const Input& input, Error error) {
-  constexpr std::string_view kBadText = "Invalid string encoding found in Parquet file";
   if (error.code == Code::kResourceExhausted) {
     error.message = fmt::format("{} (allow more memory, or use fewer threads)", error.message);
-  } else if (error.message.find(kBadText) != std::string::npos) {
+  } else if (is_bad_text(error)) {
     error = {Code::kInvalidArgument, "a text column holds bytes that are not valid UTF-8"};
   } else if (error.code == Code::kInternal || error.code == Code::kUnavailable) {
     error.code = Code::kDataLoss;
