@@ -62,6 +62,7 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
     return dedup::run_dedup(job, progress);
   }();
   if (!report) return report.error();
+  if (!arguments.quiet) fmt::print(stderr, "{}", format_warnings(*report));
   // Standard output belongs to the records when they go there.
   std::FILE* to = arguments.output == "-" ? stderr : stdout;
   if (arguments.json) {

@@ -72,10 +72,10 @@ Status understand_resources(const DedupFlags& flags, dedup::DedupOptions& option
   if (flags.max_memory) {
     KIN_TRY(options.max_memory, parse_bytes(*flags.max_memory));
   }
-  constexpr std::uint64_t kLeast = std::uint64_t{256} << 20;
+  constexpr std::uint64_t kLeast = std::uint64_t{128} << 20;
   if (options.max_memory < kLeast) {
     return Error{Code::kInvalidArgument,
-                 fmt::format("--max-memory {} is too little: a run needs 256MiB at least",
+                 fmt::format("--max-memory {} is too little: a run needs 128MiB at least",
                              *flags.max_memory)};
   }
   if (flags.temp) options.temporary_folder = *flags.temp;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/words.h"
 #include "base/memory.h"
 
@@ -62,12 +64,23 @@ std::string format_summary(const dedup::DedupReport& report) {
     if (!report.removed_output.empty()) row(table, "audit log", report.removed_output);
   }
   for (const std::string& note : report.notes) row(table, "note", note);
-  for (const std::string& warning : report.warnings) row(table, "look at this", warning);
-  for (const std::string& message : report.skipped_messages) {
-    row(table, "skipped", message);
-    if (&message - report.skipped_messages.data() == 4) break;
-  }
   return table;
+}
+
+std::string format_warnings(const dedup::DedupReport& report) {
+  std::string lines;
+  for (const std::string& warning : report.warnings)
+    lines += fmt::format("kindred: look at this: {}\n", warning);
+  if (report.skipped == 0) return lines;
+  lines += fmt::format("kindred: {} records could not be read and were skipped:\n",
+                       with_commas(report.skipped));
+  constexpr std::size_t kShown = 5;
+  for (std::size_t i = 0; i < std::min(kShown, report.skipped_messages.size()); ++i) {
+    lines += fmt::format("kindred:   {}\n", report.skipped_messages[i]);
+  }
+  if (report.skipped > kShown)
+    lines += fmt::format("kindred:   and {} more\n", with_commas(report.skipped - kShown));
+  return lines;
 }
 
 }  // namespace kin::app

@@ -95,9 +95,9 @@ class RemovedWriter {
   // What the similarity had to reach.
   double threshold(Method method) const {
     switch (method) {
+      case Method::kExact:
       case Method::kMinHash: return input_.options.threshold;
       case Method::kSimHash: return 1.0 - input_.options.hamming / 64.0;
-      case Method::kExact: return 1.0;
       case Method::kChunk: return 0.0;  // the share one record holds: all records together hold all
     }
     KIN_UNREACHABLE();

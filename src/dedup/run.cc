@@ -221,8 +221,10 @@ class Run {
 
   // Some numbers are held for every record, whatever the budget.
   Status check_memory() const {
-    const std::uint64_t least =
-        records_ * (options_.keep.kind == KeepPolicy::Kind::kFirst ? 16 : 32) + (192 << 20);
+    const bool parquet = dataset_->inputs().front().type.format == data::Format::kParquet;
+    const std::uint64_t fixed = std::uint64_t{parquet ? 192U : 64U} << 20;
+    const std::uint64_t each = options_.keep.kind == KeepPolicy::Kind::kFirst ? 16 : 32;
+    const std::uint64_t least = fixed + records_ * each;
     if (least <= options_.max_memory) return Done{};
     return Error{Code::kResourceExhausted,
                  fmt::format("{} records need at least {} (use --max-memory {}MiB or more)",

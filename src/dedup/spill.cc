@@ -71,11 +71,10 @@ Status Spill::append(std::size_t partition, std::string_view records) {
     part.bytes += records.size();
     if (part.blocks.empty() || part.blocks.back().size() + records.size() > kBlockBytes) {
       part.blocks.emplace_back();
-      part.blocks.back().reserve(
-          std::min(kBlockBytes, std::max<std::size_t>(records.size(), kBlockBytes)));
-      memory_used_ += kBlockBytes;
+      part.blocks.back().reserve(std::max(records.size(), kBlockBytes));
     }
     part.blocks.back().append(records);
+    memory_used_ += records.size();
   }
   return memory_used_ > memory_limit_ ? spill_everything() : Status(Done{});
 }
@@ -109,8 +108,10 @@ Status Spill::spill_everything() {
       const std::lock_guard lock(partitions_[partition].mutex);
       blocks.swap(partitions_[partition].blocks);
     }
-    memory_used_ -= blocks.size() * kBlockBytes;
-    for (const std::string& block : blocks) KIN_RETURN_IF_ERROR(write_frame(partition, block));
+    for (const std::string& block : blocks) {
+      KIN_RETURN_IF_ERROR(write_frame(partition, block));
+      memory_used_ -= block.size();
+    }
   }
   if (pending_.empty()) return Done{};
   KIN_RETURN_IF_ERROR(file_->write_at(file_length_, pending_));
@@ -196,7 +197,7 @@ Result<std::string> Spill::read(std::size_t partition) const {
 void Spill::release(std::size_t partition) {
   Partition& part = partitions_[partition];
   const std::lock_guard lock(part.mutex);
-  memory_used_ -= part.blocks.size() * kBlockBytes;
+  for (const std::string& block : part.blocks) memory_used_ -= block.size();
   std::vector<std::string>().swap(part.blocks);
   std::vector<Frame>().swap(part.frames);
   part.bytes = 0;
