@@ -17,13 +17,13 @@ std::optional<std::string_view> lacking(const std::string& type, Format format) 
   if (mentions("BLOB")) return "binary values";
   if (mentions("UUID")) return "UUIDs";
   if (mentions("INTERVAL")) return "intervals";
-  if (mentions("DECIMAL") && format == Format::kJsonl) return "decimals";
+  if (mentions("DECIMAL") && is_nested(type)) return "decimals";
   return {};
 }
 
 std::string_view written_as(std::string_view kind) {
   if (kind == "nesting") return "JSON text";
-  if (kind == "decimals") return "numbers";
+  if (kind == "decimals") return "numbers of 15 digits where it is nested";
   if (kind == "binary values") return "text with escapes";
   return "text";
 }
