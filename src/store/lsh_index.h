@@ -22,8 +22,9 @@ struct LshIndexOptions {
 
 // Every document costs one slot of 8 bytes a band in tables that are nearly full and grow piece by
 // piece, so that 16 bands take at most 160 bytes a document at any time, growth included, from
-// 100,000 documents on, and at most 1 MiB more before. A key keeps 40 bits here: two different ones
-// meet about once in 10^12, which makes a candidate too many, never one too few.
+// 100,000 documents on; before, and where most keys are shared by hundreds, up to 2 MiB more. A key
+// keeps 40 bits here: two different ones meet about once in 10^12, which makes a candidate too
+// many, never one too few.
 //
 // A key that very many documents share takes 4 to 5 bytes for each of them past the first 256, and
 // adding one more stays cheap; limit the candidates, or a query returns them all.

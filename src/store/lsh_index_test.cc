@@ -106,10 +106,10 @@ TEST(LshIndex, SixteenBandsTakeAtMost160BytesADocumentAtEverySize) {
 
 TEST(LshIndex, GroupsThatJustOverflowStillKeepTheBound) {
   LshIndex index;
-  constexpr std::uint64_t kMany = 257 * 400;
-  for (std::uint64_t i = 0; i < kMany; ++i) index.insert(id_of(i), keys_of(i % 400, 4));
-  EXPECT_LE(index.bytes(), 160 / 4 * kMany + (std::size_t{1} << 20));
-  EXPECT_EQ(index.query(keys_of(7, 4)).size(), 257U);
+  constexpr std::uint64_t kMany = 257 * 500;
+  for (std::uint64_t i = 0; i < kMany; ++i) index.insert(id_of(i), keys_of(i % 500, 8));
+  EXPECT_LE(index.bytes(), 160 / 2 * kMany + (std::size_t{2} << 20));
+  EXPECT_EQ(index.query(keys_of(7, 8)).size(), 257U);
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

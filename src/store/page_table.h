@@ -52,6 +52,9 @@ class PageTable {
     }
   }
 
+  // No page from here on holds anything.
+  std::uint32_t end_page() const { return static_cast<std::uint32_t>(chunks_.size() * kChunk); }
+
   void clear() { chunks_.clear(); }
 
   std::size_t bytes() const {

@@ -311,6 +311,21 @@ void TieredSignatureStore::copy_page(const std::uint8_t* page, const PageEntry& 
   }
 }
 
+std::vector<RecordId> TieredSignatureStore::ids_from(RecordId first, std::size_t most) const {
+  const std::shared_lock lock(mutex_);
+  std::vector<RecordId> ids;
+  for (std::uint32_t page = page_of(first); page < table_.end_page() && ids.size() < most; ++page) {
+    const PageEntry* entry = table_.find(page);
+    std::uint64_t present = entry == nullptr ? 0 : entry->present;
+    if (page == page_of(first)) present &= ~(bit_of(first) - 1);
+    for (; present != 0 && ids.size() < most; present &= present - 1) {
+      ids.push_back(
+          RecordId(page * kPageSignatures + static_cast<std::uint32_t>(std::countr_zero(present))));
+    }
+  }
+  return ids;
+}
+
 bool TieredSignatureStore::contains(RecordId id) const {
   const std::shared_lock lock(mutex_);
   const PageEntry* entry = table_.find(page_of(id));

@@ -76,7 +76,9 @@ class TieredSignatureStore {
   // An error means wrong arguments, never a failed read.
   Status get_batch(std::span<const RecordId> sorted_ids, std::span<std::uint8_t> signatures,
                    std::span<std::uint8_t> found) const;
-  // Reads nothing from disk.
+  // Up to `most` of the ids there are, from `first` on, ascending. Reads nothing from disk, like
+  // contains().
+  std::vector<RecordId> ids_from(RecordId first, std::size_t most) const;
   bool contains(RecordId id) const;
   // True if it was there.
   bool remove(RecordId id);

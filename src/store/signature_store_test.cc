@@ -170,6 +170,24 @@ TEST_F(SignatureStoreTest, ABatchTellsMissingFromPresent) {
   }
 }
 
+TEST_F(SignatureStoreTest, ListsTheIdsThereAre) {
+  const auto store = *Store::open({.max_hot_signatures = 64});
+  std::vector<RecordId> expected;
+  for (std::uint64_t i = 3; i < 300'000; i += 1'001) {
+    ASSERT_TRUE(store->insert(id_of(i), signature_for(i)).ok());
+    expected.push_back(id_of(i));
+  }
+  std::vector<RecordId> listed;
+  for (RecordId next{0};;) {
+    const auto ids = store->ids_from(next, 7);
+    if (ids.empty()) break;
+    ASSERT_LE(ids.size(), 7U);
+    listed.insert(listed.end(), ids.begin(), ids.end());
+    next = id_of(index(ids.back()) + 1);
+  }
+  EXPECT_EQ(listed, expected);
+}
+
 TEST_F(SignatureStoreTest, RefusesWrongSizesAndUnsortedBatches) {
   const auto store = *Store::open({});
   EXPECT_EQ(store->insert(id_of(1), Signature(127)).error().code, Code::kInvalidArgument);
