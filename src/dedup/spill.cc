@@ -203,20 +203,17 @@ void Spill::release(std::size_t partition) {
   part.bytes = 0;
 }
 
-Spill::Writer::Writer(Spill& spill) : spill_(spill) {}
+Spill::Writer::Writer(Spill& spill) : spill_(spill), staging_(kPartitions * kStagingBytes) {}
 
-Status Spill::Writer::hand_over(std::size_t partition) {
-  std::string& block = blocks_[partition];
-  const Status appended = spill_.append(partition, block);
-  block.clear();
-  return appended;
+void Spill::Writer::hand_over(std::size_t partition) {
+  const std::string_view block(staging_.data() + partition * kStagingBytes, used_[partition]);
+  used_[partition] = 0;
+  if (outcome_.ok() && !block.empty()) outcome_ = spill_.append(partition, block);
 }
 
 Status Spill::Writer::flush() {
-  for (std::size_t partition = 0; partition < kPartitions; ++partition) {
-    if (!blocks_[partition].empty()) KIN_RETURN_IF_ERROR(hand_over(partition));
-  }
-  return Done{};
+  for (std::size_t partition = 0; partition < kPartitions; ++partition) hand_over(partition);
+  return std::exchange(outcome_, Done{});
 }
 
 }  // namespace kin::dedup

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -60,25 +61,33 @@ class Spill {
   // Forgets a partition's records in memory. The file is removed with the Spill's folder.
   void release(std::size_t partition);
 
-  // Gathers records of one thread and hands them on a block at a time. One thread only; flush()
-  // before the records are read.
+  // Gathers records of one thread and hands them on a block at a time. One thread only. An append
+  // that fails is reported by the next flush(), which must be called before records are read.
   class Writer {
    public:
     explicit Writer(Spill& spill);
+
     template <typename Record>
-    Status append(std::size_t partition, const Record& record) {
+    void append(std::size_t partition, const Record& record) {
       static_assert(std::is_trivially_copyable_v<Record>);
-      std::string& block = blocks_[partition];
-      block.append(reinterpret_cast<const char*>(&record), sizeof record);
-      return block.size() + sizeof record > kStagingBytes ? hand_over(partition) : Status(Done{});
+      if (used_[partition] + sizeof record > kStagingBytes) hand_over(partition);
+      std::memcpy(staging_.data() + partition * kStagingBytes + used_[partition], &record,
+                  sizeof record);
+      used_[partition] += sizeof record;
     }
     Status flush();
+    // Whether an append has failed since the last flush().
+    bool failed() const { return !outcome_.ok(); }
 
    private:
-    static constexpr std::size_t kStagingBytes = 4 << 10;
-    Status hand_over(std::size_t partition);
+    // All partitions together fit the second-level cache.
+    static constexpr std::size_t kStagingBytes = 2 << 10;
+    void hand_over(std::size_t partition);
+
     Spill& spill_;
-    std::array<std::string, kPartitions> blocks_;
+    std::vector<char> staging_;
+    std::array<std::uint32_t, kPartitions> used_{};
+    Status outcome_ = Done{};
   };
 
  private:
