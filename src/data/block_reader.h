@@ -1,0 +1,82 @@
+// Hands out the records of JSONL and CSV files, a block at a time, to several threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "data/byte_source.h"
+#include "data/input.h"
+#include "data/position.h"
+
+namespace kin::data {
+
+// Records of one file that lie next to each other. Meant to be used again: buffers are kept.
+struct Block {
+  struct Record {
+    std::uint32_t begin;  // in `bytes`
+    std::uint32_t end;    // behind the line end, if it has one
+    std::uint32_t line;   // counted from first_line
+  };
+
+  std::vector<char> bytes;  // kJsonPadding bytes longer than `size`
+  std::size_t size = 0;
+  std::vector<Record> records;  // without blank lines; their rows are first_row, first_row + 1, …
+  std::uint64_t number = 0;     // blocks are numbered in input order
+  std::uint32_t file = 0;
+  std::uint64_t first_line = 0;  // lines of a file count from 1
+  std::uint64_t first_row = 0;
+  std::uint64_t input_bytes = 0;  // of the file on disk
+
+  std::string_view text(const Record& record) const {
+    return {bytes.data() + record.begin, record.end - record.begin};
+  }
+};
+
+struct BlockReaderOptions {
+  Position start = {};
+  std::size_t block_bytes = 2 << 20;
+  std::function<bool()> pause = {};
+};
+
+// Files are read in order, and cut into blocks at places that do not depend on who asks. The
+// first record of each CSV file, its header, is left out. Thread-safe.
+class BlockReader {
+ public:
+  // `inputs` must outlive the reader and have one format, not Parquet.
+  BlockReader(std::span<const Input> inputs, BlockReaderOptions options);
+
+  // Fills `block` with the next records. False at the end, or when told to pause.
+  Result<bool> next(Block& block);
+
+  // Where next() would go on; meant to be asked when no thread reads any more.
+  Position position() const;
+  bool finished() const;
+  // For each file that was begun, its first row.
+  std::vector<std::uint64_t> first_rows() const;
+
+ private:
+  Status open_file();
+  Result<bool> fill(Block& block);
+  Status read_more(Block& block);
+  Status split(Block& block);
+  void add(Block& block, std::size_t begin, const struct RecordSpan& record);
+
+  std::span<const Input> inputs_;
+  BlockReaderOptions options_;
+  mutable std::mutex mutex_;
+  Position position_;
+  std::uint64_t blocks_ = 0;
+  std::unique_ptr<ByteSource> source_;
+  std::string left_over_;  // read, but behind the last whole record of the block before
+  bool at_end_of_file_ = false;
+  bool skip_header_ = false;
+  std::vector<std::uint64_t> first_rows_;
+};
+
+}  // namespace kin::data

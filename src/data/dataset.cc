@@ -1,0 +1,31 @@
+#include "data/dataset.h"
+
+#include <fmt/format.h>
+
+#include "data/parquet_dataset.h"
+#include "data/text_dataset.h"
+
+namespace kin::data {
+
+std::string Batch::where(std::size_t i) const {
+  if (content_.has_lines) return fmt::format("{}:{}", content_.shown_as, content_.places[i]);
+  return fmt::format("{}: row {}", content_.shown_as, content_.places[i]);
+}
+
+Result<std::unique_ptr<Dataset>> Dataset::open(std::vector<Input> inputs, DatasetOptions options) {
+  if (inputs.empty()) return Error{Code::kInvalidArgument, "no input was named"};
+  if (options.temporary_folder.empty())
+    options.temporary_folder = std::filesystem::temp_directory_path();
+  if (inputs.front().type.format == Format::kParquet)
+    return ParquetDataset::open(std::move(inputs), std::move(options));
+  return TextDataset::open(std::move(inputs), std::move(options));
+}
+
+Result<WriteReport> Dataset::write(const RecordSet& keep, const std::filesystem::path& output,
+                                   int threads) {
+  KIN_TRY(auto staged, write_staged(keep, output, threads));
+  KIN_RETURN_IF_ERROR(staged.first.commit());
+  return std::move(staged.second);
+}
+
+}  // namespace kin::data

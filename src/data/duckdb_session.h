@@ -1,0 +1,61 @@
+// DuckDB as we use it: queries by text, and a function of ours that sees rows go by.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kin::data {
+
+struct DuckDbOptions {
+  int threads = 1;
+  std::uint64_t memory_bytes = std::uint64_t{1} << 30;  // of this process, for DuckDB
+  std::filesystem::path temporary_folder;
+};
+
+// Rows that a query passes by, at most 2,048.
+struct PassingRows {
+  std::span<const std::int64_t> numbers;
+  std::vector<std::vector<std::string_view>> values;  // by column, then row; without data: null
+  std::span<bool> keep;  // to be filled: does the row stay in the query?
+};
+
+// A private in-memory database. One query at a time; a query uses several threads inside.
+class DuckDbSession {
+ public:
+  using Cells = std::vector<std::vector<std::optional<std::string>>>;  // by row, then column
+  // Called by DuckDB's threads, as many at once as it was given. An error ends the query with it.
+  using RowHook = std::function<Status(PassingRows& rows)>;
+
+  static Result<std::unique_ptr<DuckDbSession>> open(const DuckDbOptions& options);
+  ~DuckDbSession();
+
+  Status run(const std::string& sql);
+  // Everything as text. For small results.
+  Result<Cells> query(const std::string& sql);
+  // Runs `sql`, in which kin_rows_N(BIGINT, VARCHAR × N), N being `columns`, is `hook`: a condition
+  // that decides about each row once. Returns the number that the query gives.
+  Result<std::int64_t> run_with_hook(const std::string& sql, std::size_t columns, RowHook hook);
+
+  // As many threads as that from the next query on.
+  Status set_threads(int threads);
+
+ private:
+  struct State;
+  explicit DuckDbSession(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// `text` as a literal, and `name` as the name of a column, in SQL.
+std::string sql_text(std::string_view text);
+std::string sql_name(std::string_view name);
+
+}  // namespace kin::data

@@ -1,0 +1,45 @@
+// Which files a run reads, and what is in them by their names.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kin::data {
+
+enum class Format { kJsonl, kParquet, kCsv, kTsv };
+enum class Compression { kNone, kGzip, kZstd };
+
+struct FileType {
+  Format format = Format::kJsonl;
+  Compression compression = Compression::kNone;
+  friend bool operator==(const FileType&, const FileType&) = default;
+};
+
+// "JSONL", "Parquet", "CSV", "TSV": for messages.
+std::string_view format_name(Format format);
+
+// By extension, in any case: .jsonl .ndjson .json .csv .tsv, each also with .gz or .zst, and
+// .parquet. The error of another extension lists these.
+Result<FileType> file_type(const std::filesystem::path& path);
+
+// A file to read. `bytes` is its size on disk.
+struct Input {
+  std::filesystem::path path;
+  FileType type;
+  std::uint64_t bytes = 0;
+  std::string shown_as;  // the path as it was given, or "standard input"
+};
+
+// The files that `patterns` name, in order: paths, and globs (* ? [a-z], sorted by name), each
+// checked to exist and to be readable. "-" is standard input: it is copied into `spool_folder`,
+// since a run reads its input more than once, and read as JSONL. A glob without matches, an empty
+// list, one file named twice, and files of different formats are errors.
+Result<std::vector<Input>> find_inputs(std::span<const std::string> patterns,
+                                       const std::filesystem::path& spool_folder);
+
+}  // namespace kin::data

@@ -1,0 +1,69 @@
+// Fields of one JSONL record, found without copying what nobody asked for.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kin::data {
+
+// Bytes that must be readable behind a record, whatever they hold.
+inline constexpr std::size_t kJsonPadding = 64;
+
+// Room for values that had to be unescaped. What was put in stays where it is until clear().
+class ValueArena {
+ public:
+  // `bytes` free bytes at one place; take() keeps the first of them.
+  char* room(std::size_t bytes);
+  void take(std::size_t bytes) { used_ += bytes; }
+  void clear();
+
+ private:
+  struct Chunk {
+    std::unique_ptr<char[]> bytes;
+    std::size_t size = 0;
+  };
+  std::vector<Chunk> chunks_;
+  std::size_t used_ = 0;  // of the last chunk
+};
+
+// Validates records and finds the asked-for columns in them. A column is a top-level key, or a
+// dotted path into nested objects; a key that has the dot in its own name goes first. Of a key
+// that appears twice in one object the first value counts. One thread only.
+class JsonRecordReader {
+ public:
+  explicit JsonRecordReader(std::vector<std::string> columns);
+  ~JsonRecordReader();
+  JsonRecordReader(JsonRecordReader&&) noexcept;
+
+  // Says that the next records lie in `block`, each within a line of its own, and are read from
+  // front to back. Makes reading most of them cheaper; of no other effect. kJsonPadding bytes
+  // behind the block must be readable.
+  void begin_block(std::string_view block);
+  // Says that the next records may lie anywhere.
+  void end_block();
+
+  // Reads one record. kJsonPadding bytes behind it must be readable. Fills `values`, one for each
+  // column: a string's text, the JSON text of anything else, a view without data for null. Views
+  // point into `record` or `arena`. The whole record is checked: UTF-8, grammar, escapes. Returns
+  // what is wrong with the record, if anything is.
+  std::optional<std::string> read(std::string_view record, ValueArena& arena,
+                                  std::string_view* values);
+
+  // The names of the top-level keys of `record`, which is valid.
+  std::vector<std::string> keys(std::string_view record);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Appends the text of a JSON string's inside (between the quotes) to `out`, which has room for as
+// many bytes. Returns the length, or nothing if an escape is wrong. A surrogate without its other
+// half, which JSON allows and UTF-8 does not, becomes U+FFFD.
+std::optional<std::size_t> unescape_json(std::string_view inside, char* out);
+
+}  // namespace kin::data

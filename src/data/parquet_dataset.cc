@@ -1,0 +1,261 @@
+#include "data/parquet_dataset.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "data/parquet_writer.h"
+#include "data/worker_slots.h"
+
+namespace kin::data {
+namespace {
+
+// Hands rows that DuckDB passes by to a visitor. Thread-safe.
+class RowVisitor {
+ public:
+  RowVisitor(const Input& input, const ParquetFile& file, std::uint32_t file_number,
+             const ScanOptions& options, const Visitor& visitor)
+      : file_(file),
+        options_(options),
+        visitor_(visitor),
+        slots_(std::max(options.threads, 1)),
+        contents_(static_cast<std::size_t>(std::max(options.threads, 1))) {
+    bytes_per_row_ = static_cast<double>(input.bytes) /
+                     static_cast<double>(std::max<std::uint64_t>(file.rows, 1));
+    for (BatchContent& content : contents_) {
+      content.shown_as = input.shown_as;
+      content.has_lines = false;
+      content.file = file_number;
+      content.values.resize(options.columns.size());
+    }
+  }
+
+  Status visit(PassingRows& rows) {
+    const int worker = slots_.take();
+    BatchContent& content = contents_[static_cast<std::size_t>(worker)];
+    fill(content, rows);
+    Status status = content.rows.empty() ? Status(Done{}) : visitor_(Batch(content), worker);
+    slots_.give_back(worker);
+    return status;
+  }
+
+ private:
+  void fill(BatchContent& content, PassingRows& rows) const {
+    content.rows.clear();
+    content.places.clear();
+    content.bytes =
+        static_cast<std::uint64_t>(bytes_per_row_ * static_cast<double>(rows.numbers.size()));
+    std::swap(content.values, rows.values);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < rows.numbers.size(); ++i) {
+      const auto place = static_cast<std::uint64_t>(rows.numbers[i]);
+      const RecordId row = record_at(file_.first_row + place);
+      if (options_.only != nullptr && !options_.only->contains(row)) continue;
+      content.rows.push_back(row);
+      content.places.push_back(place);
+      for (auto& column : content.values) column[kept] = column[i];
+      ++kept;
+    }
+  }
+
+  const ParquetFile& file_;
+  const ScanOptions& options_;
+  const Visitor& visitor_;
+  WorkerSlots slots_;
+  std::vector<BatchContent> contents_;
+  double bytes_per_row_ = 0;
+};
+
+// Threads that fit the memory, each needing `thread_bytes`.
+int affordable_threads(int wanted, std::uint64_t memory, std::uint64_t thread_bytes) {
+  const std::uint64_t fitting =
+      std::max<std::uint64_t>(memory / std::max<std::uint64_t>(thread_bytes, 1), 1);
+  return static_cast<int>(
+      std::min<std::uint64_t>(static_cast<std::uint64_t>(std::max(wanted, 1)), fitting));
+}
+
+}  // namespace
+
+ParquetDataset::ParquetDataset(std::vector<Input> inputs, DatasetOptions options)
+    : inputs_(std::move(inputs)), options_(std::move(options)) {}
+
+Result<std::unique_ptr<Dataset>> ParquetDataset::open(std::vector<Input> inputs,
+                                                      DatasetOptions options) {
+  std::unique_ptr<ParquetDataset> dataset(
+      new ParquetDataset(std::move(inputs), std::move(options)));
+  const DatasetOptions& given = dataset->options_;
+  KIN_TRY(dataset->duckdb_,
+          DuckDbSession::open({given.threads, given.memory_bytes, given.temporary_folder}));
+  std::uint64_t rows = 0;
+  for (const Input& input : dataset->inputs_) {
+    KIN_TRY(ParquetFile file,
+            read_parquet_footer(*dataset->duckdb_, input, given.temporary_folder));
+    file.first_row = rows;
+    rows += file.rows;
+    dataset->files_.push_back(std::move(file));
+  }
+  if (rows >= index(kNoRecord)) {
+    return Error{Code::kInvalidArgument,
+                 "the inputs have more than 4,294,967,294 records (split them)"};
+  }
+  return std::unique_ptr<Dataset>(std::move(dataset));
+}
+
+std::vector<std::uint64_t> ParquetDataset::first_rows() const {
+  std::vector<std::uint64_t> rows;
+  for (const ParquetFile& file : files_) rows.push_back(file.first_row);
+  return rows;
+}
+
+Result<std::vector<std::string>> ParquetDataset::columns() {
+  std::vector<std::string> names;
+  for (const ParquetFile& file : files_) {
+    for (const ParquetColumn& column : file.columns) {
+      if (std::find(names.begin(), names.end(), column.name) == names.end())
+        names.push_back(column.name);
+    }
+  }
+  return names;
+}
+
+// Row groups without a wanted row are passed over. A scan that may be asked to pause is cut into
+// queries of a few row groups for each thread.
+ParquetDataset::RowRange ParquetDataset::next_range(std::size_t file, std::uint64_t begin,
+                                                    const ScanOptions& options) const {
+  constexpr std::size_t kGroupsPerThread = 4;
+  const ParquetFile& about = files_[file];
+  const std::size_t most =
+      options.pause ? kGroupsPerThread * static_cast<std::size_t>(std::max(options.threads, 1))
+                    : about.group_ends.size();
+  const auto wanted = [&](std::uint64_t from, std::uint64_t to) {
+    if (options.only == nullptr) return from < to;
+    for (std::uint64_t row = from; row < to; ++row) {
+      if (options.only->contains(record_at(about.first_row + row))) return true;
+    }
+    return false;
+  };
+  RowRange range{begin, begin};
+  std::size_t groups = 0;
+  for (const std::uint64_t end : about.group_ends) {
+    if (end <= range.end) continue;
+    const bool any = wanted(range.end, end);
+    if (!any && groups == 0) range.begin = end;
+    if (!any && groups > 0) return range;
+    range.end = end;
+    groups += any ? 1 : 0;
+    if (groups == most) return range;
+  }
+  return range;
+}
+
+Status ParquetDataset::skip_file(std::size_t file, const std::string& why) {
+  for (std::uint64_t row = 0; row < files_[file].rows; ++row)
+    skipped_.add(record_at(files_[file].first_row + row), why);
+  return Done{};
+}
+
+Status ParquetDataset::scan_range(std::size_t file, RowRange rows, const ScanOptions& options,
+                                  const Visitor& visitor) {
+  const ParquetFile& about = files_[file];
+  std::vector<std::string> arguments{"file_row_number"};
+  for (const std::string& column : options.columns) {
+    auto expression = text_expression(*duckdb_, about, inputs_[file], column);
+    if (!expression && options.on_error == OnError::kSkip)
+      return skip_file(file, expression.error().message);
+    KIN_TRY(arguments.emplace_back(), std::move(expression));
+  }
+  std::string sql = fmt::format("SELECT count(*) FROM {} WHERE kin_rows_{}({})", about.sql,
+                                options.columns.size(), fmt::join(arguments, ", "));
+  if (rows.begin > 0 || rows.end < about.rows) {
+    // A range on file_row_number lets DuckDB pass over whole row groups.
+    sql = fmt::format(
+        "SELECT count(*) FROM {} WHERE file_row_number >= {} AND file_row_number < {} AND "
+        "kin_rows_{}({})",
+        about.sql, rows.begin, rows.end, options.columns.size(), fmt::join(arguments, ", "));
+  }
+  RowVisitor visit(inputs_[file], about, static_cast<std::uint32_t>(file), options, visitor);
+  std::optional<Error> stopped;
+  const auto count = duckdb_->run_with_hook(sql, options.columns.size(), [&](PassingRows& passing) {
+    Status status = visit.visit(passing);
+    return status;
+  });
+  if (count) return Done{};
+  return count.error();
+}
+
+Result<ScanEnd> ParquetDataset::scan(const ScanOptions& options, const Visitor& visitor) {
+  if (*rows() == 0) {
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{}{}: there are no records in it", inputs_.front().shown_as,
+                             inputs_.size() > 1 ? " and the other inputs" : "")};
+  }
+  Position at = options.start;
+  for (; at.file < files_.size(); ++at.file) {
+    const ParquetFile& file = files_[at.file];
+    at.row = std::max(at.row, file.first_row);
+    KIN_RETURN_IF_ERROR(duckdb_->set_threads(
+        affordable_threads(options.threads, options_.memory_bytes, file.thread_bytes)));
+    while (at.row < file.first_row + file.rows) {
+      if (options.pause && options.pause()) return ScanEnd{at, false};
+      const RowRange range = next_range(at.file, at.row - file.first_row, options);
+      if (range.begin < range.end)
+        KIN_RETURN_IF_ERROR(scan_range(at.file, range, options, visitor));
+      at.row = file.first_row + range.end;
+    }
+  }
+  skipped_.settle();
+  return ScanEnd{at, true};
+}
+
+Result<Sample> ParquetDataset::sample(const SampleOptions& options) {
+  Sample sample;
+  sample.total_rows = *rows();
+  sample.exact = true;
+  sample.lengths.resize(options.columns.size());
+  std::uint64_t unpacked = 0;
+  for (const ParquetFile& file : files_) unpacked += file.unpacked_bytes;
+  const std::uint64_t row_bytes =
+      std::max<std::uint64_t>(unpacked / std::max<std::uint64_t>(sample.total_rows, 1), 1);
+  const std::uint64_t most = std::max<std::uint64_t>(options.max_bytes / row_bytes, 1);
+  constexpr std::size_t kFiles = 8;
+  const std::size_t step = std::max<std::size_t>(files_.size() / kFiles, 1);
+  ScanOptions scan{.columns = options.columns,
+                   .on_error = options.on_error,
+                   .only = nullptr,
+                   .start = {},
+                   .pause = {}};
+  const std::uint64_t share =
+      std::max<std::uint64_t>(most / ((files_.size() + step - 1) / step), 1);
+  KIN_RETURN_IF_ERROR(duckdb_->set_threads(1));
+  for (std::size_t i = 0; i < files_.size(); i += step) {
+    const RowRange range{0, std::min(share, files_[i].rows)};
+    KIN_RETURN_IF_ERROR(scan_range(i, range, scan, [&](const Batch& batch, int worker) -> Status {
+      sample.rows += batch.size();
+      sample.bytes += batch.bytes();
+      for (std::size_t column = 0; column < options.columns.size(); ++column) {
+        for (std::size_t row = 0; row < batch.size(); ++row) {
+          sample.lengths[column].push_back(static_cast<std::uint32_t>(
+              batch.value(column, row).value_or(std::string_view()).size()));
+        }
+      }
+      return options.visitor ? options.visitor(batch, worker) : Status(Done{});
+    }));
+  }
+  return sample;
+}
+
+Result<std::pair<StagedOutput, WriteReport>> ParquetDataset::write_staged(
+    const RecordSet& keep, const std::filesystem::path& output, int threads) {
+  KIN_TRY(const FileType type, output_type(output, inputs_));
+  StagedOutput staged(output, options_.temporary_folder);
+  std::uint64_t thread_bytes = 0;
+  for (const ParquetFile& file : files_) thread_bytes = std::max(thread_bytes, file.thread_bytes);
+  KIN_RETURN_IF_ERROR(duckdb_->set_threads(
+      affordable_threads(threads, options_.memory_bytes / 2, 2 * thread_bytes)));
+  KIN_TRY(WriteReport report, write_parquet_rows(*duckdb_, inputs_, files_,
+                                                 {keep, skipped_, staged.path(), output, type}));
+  return std::pair(std::move(staged), std::move(report));
+}
+
+}  // namespace kin::data

@@ -1,0 +1,290 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "data/dataset_fixture.h"
+#include "data/duckdb_session.h"
+
+namespace kin::data {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class ParquetDataset : public testing::Test {
+ protected:
+  std::string make(const std::string& name, const std::string& select,
+                   const std::string& options = "") {
+    const std::string path = folder.path(name).string();
+    const Status made = duckdb->run(
+        fmt::format("COPY ({}) TO {} (FORMAT parquet{})", select, sql_text(path), options));
+    EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.error().message);
+    return path;
+  }
+  std::string many_rows(const std::string& name, int rows,
+                        const std::string& options = ", ROW_GROUP_SIZE 2048") {
+    return make(
+        name,
+        fmt::format(
+            "SELECT range AS id, repeat('t' || range, (range % 50)::INT) AS text FROM range({})",
+            rows),
+        options);
+  }
+  // All of a query's cells in one string.
+  std::string ask(const std::string& sql) {
+    const auto cells = duckdb->query(sql);
+    if (!cells) return cells.error().message;
+    std::string all;
+    for (const auto& row : *cells) {
+      for (const auto& cell : row) all += cell.value_or("NULL") + "|";
+      all += "\n";
+    }
+    return all;
+  }
+  std::string from(const std::string& name) { return sql_text(folder.path(name).string()); }
+
+  TestFolder folder;
+  std::unique_ptr<DuckDbSession> duckdb =
+      DuckDbSession::open({2, 1 << 30, folder.path("duckdb")}).value();
+};
+
+constexpr std::string_view kTyped =
+    "SELECT i::INTEGER AS i, (i * 1.25)::DECIMAL(18, 3) AS price, TIMESTAMP '2024-02-29 12:00:00' "
+    "+ INTERVAL (i) HOUR AS at, "
+    "DATE '2024-01-01' + i::INTEGER AS day, {'title': 'T' || i, 'tags': ['a', NULL, 'b' || i]} AS "
+    "meta, "
+    "CASE WHEN i % 3 = 0 THEN NULL ELSE 'text ' || i END AS text, ('\\x00\\xFF' || i)::BLOB AS "
+    "raw, "
+    "MAP {'k': i} AS pairs, i % 2 = 0 AS flag, i::UTINYINT AS small, i / 3.0::DOUBLE AS x, uuid() "
+    "AS u FROM range(100) t(i)";
+
+TEST_F(ParquetDataset, KeepsTypesNestingNullsAndOrder) {
+  auto dataset = open_dataset({make("a.parquet", std::string(kTyped))}).value();
+  RecordSet keep(100);
+  for (std::uint32_t i = 0; i < 100; i += 3) keep.insert(RecordId{i});
+  const auto report = dataset->write(keep, folder.path("out.parquet"), 2).value();
+  EXPECT_EQ(report.records, 34);
+  EXPECT_THAT(report.notes, testing::IsEmpty());
+  EXPECT_EQ(report.bytes, std::filesystem::file_size(folder.path("out.parquet")));
+  EXPECT_EQ(ask("SELECT * FROM " + from("out.parquet")),
+            ask("SELECT * FROM " + from("a.parquet") + " WHERE i % 3 = 0"));
+  const std::string schema = "SELECT * EXCLUDE (file_name) FROM parquet_schema(";
+  EXPECT_EQ(ask(schema + from("out.parquet") + ")"), ask(schema + from("a.parquet") + ")"));
+}
+
+TEST_F(ParquetDataset, HandsOutAnyColumnAsTextAndReachesIntoStructs) {
+  auto dataset = open_dataset({make("a.parquet", std::string(kTyped))}).value();
+  const auto seen =
+      scan_all(*dataset,
+               {.columns = {"text", "i", "price", "day", "meta.title", "meta", "meta.tags", "raw"},
+                .threads = 2})
+          .value();
+  EXPECT_THAT(seen.values.at(7), ElementsAre("text 7", "7", "8.750", "2024-01-08", "T7",
+                                             "{\"title\":\"T7\",\"tags\":[\"a\",null,\"b7\"]}",
+                                             "[\"a\",null,\"b7\"]", "\\x00\\xFF7"));
+  EXPECT_EQ(seen.values.at(3)[0], std::nullopt);
+  EXPECT_THAT(seen.where.at(7), testing::EndsWith("a.parquet: row 7"));
+  EXPECT_EQ(dataset->rows(), 100);
+}
+
+TEST_F(ParquetDataset, PrefersAColumnThatHasTheDotInItsName) {
+  auto dataset =
+      open_dataset(
+          {make("a.parquet", "SELECT {'b': 'nested', 'c': 'inner'} AS a, 'plain' AS \"a.b\"")})
+          .value();
+  const auto seen = scan_all(*dataset, {.columns = {"a.b", "a.c"}, .threads = 1}).value();
+  EXPECT_THAT(seen.values.at(0), ElementsAre("plain", "inner"));
+}
+
+TEST_F(ParquetDataset, NamesTheColumnsThatExistWhenOneIsMissing) {
+  auto dataset = open_dataset({make("a.parquet", "SELECT 1 AS id, {'x': 1} AS meta")}).value();
+  for (const std::string column : {"text", "meta.y", "ID"}) {
+    const auto seen = scan_all(*dataset, {.columns = {column}, .threads = 1});
+    ASSERT_FALSE(seen.ok());
+    EXPECT_THAT(
+        seen.error().message,
+        HasSubstr(fmt::format(
+            "a.parquet: column \"{}\" is missing (use --field); the file has: id, meta", column)));
+  }
+}
+
+TEST_F(ParquetDataset, NumbersRowsTheSameInEveryScan) {
+  const std::string a = many_rows("a.parquet", 9'000);
+  const std::string b = many_rows("b.parquet", 11'000);
+  auto dataset = open_dataset({a, b}).value();
+  EXPECT_EQ(dataset->rows(), 20'000);
+  EXPECT_THAT(dataset->first_rows(), ElementsAre(0, 9'000));
+  const auto one = scan_all(*dataset, {.columns = {"id", "text"}, .threads = 1}).value();
+  const auto four = scan_all(*dataset, {.columns = {"id", "text"}, .threads = 4}).value();
+  EXPECT_EQ(one.visits, 20'000);
+  EXPECT_EQ(four.visits, 20'000);
+  EXPECT_EQ(one.values, four.values);
+  EXPECT_EQ(one.values.at(9'123)[0], "123");
+  EXPECT_EQ(one.where, four.where);
+  EXPECT_EQ(one.file.at(9'000), 1);
+  const RecordSet only = keep_rows(20'000, {5, 8'999, 9'000, 19'999});
+  const auto some =
+      scan_all(*dataset, {.columns = {"id", "text"}, .threads = 4, .only = &only}).value();
+  EXPECT_EQ(some.visits, 4);
+  for (const auto& [row, values] : some.values) EXPECT_EQ(values, one.values.at(row));
+}
+
+TEST_F(ParquetDataset, GoesOnWhereAScanPaused) {
+  const std::string a = many_rows("a.parquet", 30'000);
+  const std::string b = many_rows("b.parquet", 100);
+  const auto whole =
+      scan_all(*open_dataset({a, b}).value(), {.columns = {"text"}, .threads = 1}).value();
+  std::map<std::uint32_t, std::vector<std::optional<std::string>>> values;
+  Position position;
+  int parts = 0;
+  int visits = 0;
+  for (bool finished = false; !finished; ++parts) {
+    auto dataset = open_dataset({a, b}).value();
+    int asked = 0;
+    const auto part = scan_all(*dataset, {.columns = {"text"},
+                                          .threads = 1,
+                                          .start = position,
+                                          .pause = [&] { return ++asked > 1; }})
+                          .value();
+    values.insert(part.values.begin(), part.values.end());
+    visits += part.visits;
+    position = part.end.position;
+    finished = part.end.finished;
+  }
+  EXPECT_GT(parts, 3);
+  EXPECT_EQ(visits, 30'100);
+  EXPECT_EQ(values, whole.values);
+}
+
+TEST_F(ParquetDataset, WritesTheSameBytesWithAnyNumberOfThreadsAndAnyMemory) {
+  const std::string a = many_rows("a.parquet", 300'000, ", ROW_GROUP_SIZE 20480, COMPRESSION zstd");
+  const std::string b = many_rows("b.parquet", 50'000, ", COMPRESSION zstd");
+  RecordSet keep(350'000);
+  for (std::uint32_t i = 0; i < 350'000; ++i) {
+    if (i % 11 != 5) keep.insert(RecordId{i});
+  }
+  for (const int threads : {1, 4}) {
+    for (const std::uint64_t memory : {std::uint64_t{400} << 20, std::uint64_t{2} << 30}) {
+      auto inputs = find_inputs(std::vector{a, b}, folder.path("")).value();
+      auto dataset = Dataset::open(inputs, {threads, memory, folder.path("")}).value();
+      ASSERT_TRUE(dataset
+                      ->write(keep,
+                              folder.path(fmt::format("o{}_{}.parquet", threads, memory >> 30)),
+                              threads)
+                      .ok());
+    }
+  }
+  const std::string bytes = folder.read("o1_0.parquet");
+  EXPECT_TRUE(bytes == folder.read("o1_2.parquet"));
+  EXPECT_TRUE(bytes == folder.read("o4_0.parquet"));
+  EXPECT_TRUE(bytes == folder.read("o4_2.parquet"));
+  EXPECT_EQ(ask("SELECT DISTINCT compression FROM parquet_metadata(" + from("o1_0.parquet") + ")"),
+            "ZSTD|\n");
+  const std::string both = fmt::format(
+      "(SELECT *, file_index * 300000 + file_row_number AS row FROM read_parquet([{}, {}]))",
+      from("a.parquet"), from("b.parquet"));
+  EXPECT_EQ(
+      ask("SELECT list(hash(id, text) ORDER BY file_row_number) FROM " + from("o1_0.parquet")),
+      ask("SELECT list(hash(id, text) ORDER BY row) FROM " + both + " WHERE row % 11 != 5"));
+}
+
+TEST_F(ParquetDataset, UnitesFilesOfDifferentColumnsAndSaysSo) {
+  const std::string a = make("a.parquet", "SELECT 1 AS id, 'x' AS text");
+  const std::string b = make("b.parquet", "SELECT 'y' AS text, 2.5 AS score");
+  auto dataset = open_dataset({a, b}).value();
+  const auto seen = scan_all(*dataset, {.columns = {"text"}, .threads = 1}).value();
+  EXPECT_THAT(seen.values.at(1), ElementsAre("y"));
+  const auto report = dataset->write(RecordSet(2, true), folder.path("out.parquet"), 1).value();
+  EXPECT_THAT(report.notes, ElementsAre(HasSubstr("different columns")));
+  EXPECT_EQ(ask("SELECT id, text, score FROM " + from("out.parquet")), "1|x|NULL|\nNULL|y|2.5|\n");
+}
+
+TEST_F(ParquetDataset, KeepsTheMetadataOfOtherPrograms) {
+  auto dataset = open_dataset({make("a.parquet", "SELECT 1 AS id",
+                                    ", KV_METADATA {huggingface: '{\"info\": \"it''s\"}'}")})
+                     .value();
+  ASSERT_TRUE(dataset->write(RecordSet(1, true), folder.path("out.parquet"), 1).ok());
+  const std::string query = "SELECT decode(key), decode(value) FROM parquet_kv_metadata(";
+  EXPECT_EQ(ask(query + from("out.parquet") + ")"), "huggingface|{\"info\": \"it's\"}|\n");
+}
+
+TEST_F(ParquetDataset, ReadsFilesWhoseNamesLookLikePatterns) {
+  std::filesystem::create_directory(folder.path("year=2024"));
+  const std::string path = make("year=2024/part.parquet", "SELECT 1 AS id");
+  std::filesystem::rename(path, folder.path("year=2024/it's [1]*.parquet"));
+  make("year=2024/it's 1x.parquet", "SELECT 2 AS id");
+  auto dataset = open_dataset({folder.path("year=2024/it's [1]*.parquet").string()}).value();
+  EXPECT_THAT(dataset->columns().value(), ElementsAre("id"));
+  const auto seen = scan_all(*dataset, {.columns = {"id"}, .threads = 1}).value();
+  EXPECT_THAT(seen.values.at(0), ElementsAre("1"));
+  ASSERT_TRUE(dataset->write(RecordSet(1, true), folder.path("out[1]'.parquet"), 1).ok());
+  EXPECT_TRUE(std::filesystem::exists(folder.path("out[1]'.parquet")));
+}
+
+TEST_F(ParquetDataset, NamesFilesThatAreNoParquet) {
+  const auto text =
+      open_dataset({folder.write("bad.parquet", "this is not Parquet, it is text, long enough")});
+  ASSERT_FALSE(text.ok());
+  EXPECT_THAT(text.error().message, HasSubstr("bad.parquet"));
+  std::string bytes =
+      folder.read(std::filesystem::path(many_rows("a.parquet", 20'000)).filename().string());
+  const auto cut = open_dataset({folder.write("cut.parquet", bytes.substr(0, bytes.size() / 2))});
+  ASSERT_FALSE(cut.ok());
+  EXPECT_THAT(cut.error().message, HasSubstr("cut.parquet"));
+}
+
+TEST_F(ParquetDataset, SaysWhichFileHoldsInvalidUtf8) {
+  std::string bytes = folder.read(
+      std::filesystem::path(make("a.parquet",
+                                 "SELECT 'some long text here ' || range AS text FROM range(100)",
+                                 ", COMPRESSION uncompressed"))
+          .filename()
+          .string());
+  for (std::size_t at = bytes.find("some long"); at != std::string::npos;
+       at = bytes.find("some long", at))
+    bytes[at++] = '\xff';
+  auto dataset = open_dataset({folder.write("bad.parquet", bytes)}).value();
+  const auto seen = scan_all(*dataset, {.columns = {"text"}, .threads = 1});
+  ASSERT_FALSE(seen.ok());
+  EXPECT_THAT(seen.error().message, HasSubstr("bad.parquet"));
+  EXPECT_THAT(seen.error().message, HasSubstr("not valid UTF-8"));
+}
+
+TEST_F(ParquetDataset, RefusesNoRecordsAndStopsForVisitors) {
+  auto empty = open_dataset({make("empty.parquet", "SELECT 1 AS id LIMIT 0")}).value();
+  const auto nothing = scan_all(*empty, {.columns = {"id"}, .threads = 1});
+  ASSERT_FALSE(nothing.ok());
+  EXPECT_THAT(nothing.error().message, HasSubstr("empty.parquet: there are no records"));
+  auto dataset = open_dataset({many_rows("a.parquet", 10'000)}).value();
+  const auto end =
+      dataset->scan({.columns = {"text"}, .threads = 2},
+                    [](const Batch&, int) -> Status { return Error{Code::kCancelled, "enough"}; });
+  ASSERT_FALSE(end.ok());
+  EXPECT_EQ(end.error().message, "enough");
+  EXPECT_TRUE(scan_all(*dataset, {.columns = {"text"}, .threads = 2}).ok());
+}
+
+TEST_F(ParquetDataset, SamplesWithAnExactCount) {
+  auto dataset = open_dataset({many_rows("a.parquet", 50'000)}).value();
+  const Sample sample =
+      dataset->sample({.columns = {"text"}, .max_bytes = 100'000, .visitor = {}}).value();
+  EXPECT_TRUE(sample.exact);
+  EXPECT_EQ(sample.total_rows, 50'000);
+  EXPECT_GT(sample.rows, 100);
+  EXPECT_LT(sample.rows, 50'000);
+  EXPECT_EQ(sample.lengths[0].size(), sample.rows);
+}
+
+TEST_F(ParquetDataset, LeavesNothingBehindWhenItCannotWrite) {
+  auto dataset = open_dataset({make("a.parquet", "SELECT 1 AS id")}).value();
+  const auto missing_folder =
+      dataset->write(RecordSet(1, true), folder.path("no/such/out.parquet"), 1);
+  ASSERT_FALSE(missing_folder.ok());
+  EXPECT_THAT(missing_folder.error().message, HasSubstr("No such file or directory"));
+  const auto onto_input = dataset->write(RecordSet(1, true), folder.path("a.parquet"), 1);
+  ASSERT_FALSE(onto_input.ok());
+  EXPECT_THAT(folder.names(), ElementsAre("a.parquet"));
+}
+
+}  // namespace
+}  // namespace kin::data

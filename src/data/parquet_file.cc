@@ -1,0 +1,166 @@
+#include "data/parquet_file.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "base/file.h"
+
+namespace kin::data {
+namespace fs = std::filesystem;
+namespace {
+
+std::uint64_t number(const std::optional<std::string>& text) {
+  std::uint64_t value = 0;
+  if (text) std::from_chars(text->data(), text->data() + text->size(), value);
+  return value;
+}
+
+// The name of a file is a pattern to DuckDB if it holds one of * ? [.
+Result<fs::path> plain_path(const Input& input, const fs::path& temporary_folder) {
+  if (input.path.string().find_first_of("*?[") == std::string::npos) return input.path;
+  std::error_code failure;
+  const fs::path target = fs::canonical(input.path, failure);
+  if (failure) return system_error("read", input.path, failure.value());
+  fs::path link = temporary_folder / fmt::format("input-{:x}.parquet", fs::hash_value(target));
+  fs::remove(link, failure);
+  fs::create_symlink(target, link, failure);
+  if (failure) return system_error("make a link in", temporary_folder, failure.value());
+  return link;
+}
+
+// As COPY … (COMPRESSION …) names it. LZ4 is the old framing of what is now LZ4_RAW.
+std::string codec_name(const std::string& codec) {
+  static const std::map<std::string, std::string> kNames = {{"UNCOMPRESSED", "uncompressed"},
+                                                            {"SNAPPY", "snappy"},
+                                                            {"GZIP", "gzip"},
+                                                            {"ZSTD", "zstd"},
+                                                            {"BROTLI", "brotli"},
+                                                            {"LZ4_RAW", "lz4_raw"},
+                                                            {"LZ4", "lz4_raw"}};
+  const auto found = kNames.find(codec);
+  return found == kNames.end() ? "snappy" : found->second;
+}
+
+Status read_groups(DuckDbSession& duckdb, ParquetFile& file) {
+  KIN_TRY(const auto groups,
+          duckdb.query(fmt::format(
+              "SELECT any_value(row_group_num_rows), sum(total_uncompressed_size)::BIGINT, "
+              "max(total_uncompressed_size), max(total_compressed_size) "
+              "FROM parquet_metadata({}) GROUP BY row_group_id ORDER BY row_group_id",
+              file.sql_path)));
+  std::uint64_t rows = 0;
+  std::uint64_t largest_page = 0;
+  std::uint64_t largest_packed = 0;
+  for (const auto& group : groups) {
+    rows += number(group[0]);
+    file.group_ends.push_back(rows);
+    file.unpacked_bytes += number(group[1]);
+    largest_page = std::max(largest_page, number(group[2]));
+    largest_packed = std::max(largest_packed, number(group[3]));
+  }
+  // DuckDB itself writes pages of up to 100 MB; all other writers keep to about 1 MB.
+  KIN_TRY(
+      const auto about,
+      duckdb.query(fmt::format("SELECT created_by FROM parquet_file_metadata({})", file.sql_path)));
+  const bool large_pages = about[0][0].value_or("").find("DuckDB") != std::string::npos;
+  constexpr std::uint64_t kLargestPage = 128 << 20;
+  constexpr std::uint64_t kUsualPage = 8 << 20;
+  file.thread_bytes = (16 << 20) + (large_pages ? std::min(largest_page, kLargestPage) +
+                                                      std::min(largest_packed, kLargestPage)
+                                                : 2 * kUsualPage);
+  return Done{};
+}
+
+std::string extract(std::string expression, std::string_view path) {
+  while (!path.empty()) {
+    const std::size_t dot = path.find('.');
+    expression = fmt::format("struct_extract({}, {})", expression, sql_text(path.substr(0, dot)));
+    path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+  }
+  return expression;
+}
+
+// Text that was stored without being declared so is still text; other bytes are shown escaped.
+std::string as_text(const std::string& expression, const std::string& type) {
+  if (type == "VARCHAR") return expression;
+  if (type == "BLOB")
+    return fmt::format("coalesce(try(decode({0})), CAST({0} AS VARCHAR))", expression);
+  if (is_nested(type)) return fmt::format("CAST(to_json({}) AS VARCHAR)", expression);
+  return fmt::format("CAST({} AS VARCHAR)", expression);
+}
+
+}  // namespace
+
+bool is_nested(const std::string& type) {
+  return type.ends_with(']') || type.starts_with("STRUCT(") || type.starts_with("MAP(") ||
+         type.starts_with("UNION(");
+}
+
+Error explain_parquet_error(const Input& input, Error error) {
+  constexpr std::string_view kBadText = "Invalid string encoding found in Parquet file";
+  if (error.code == Code::kResourceExhausted) {
+    error.message = fmt::format("{} (allow more memory, or use fewer threads)", error.message);
+  } else if (error.message.find(kBadText) != std::string::npos) {
+    error = {Code::kInvalidArgument, "a text column holds bytes that are not valid UTF-8"};
+  } else if (error.code == Code::kInternal || error.code == Code::kUnavailable) {
+    error.code = Code::kDataLoss;
+  }
+  return with_context(input.shown_as, std::move(error));
+}
+
+Result<ParquetFile> read_parquet_footer(DuckDbSession& duckdb, const Input& input,
+                                        const fs::path& temporary_folder) {
+  ParquetFile file;
+  KIN_TRY(const fs::path path, plain_path(input, temporary_folder));
+  file.sql_path = sql_text(path.string());
+  file.sql = fmt::format("read_parquet({}, hive_partitioning = false)", file.sql_path);
+  const auto read = [&]() -> Status {
+    KIN_TRY(
+        const auto about,
+        duckdb.query(fmt::format("SELECT num_rows FROM parquet_file_metadata({})", file.sql_path)));
+    file.rows = number(about[0][0]);
+    KIN_TRY(const auto columns, duckdb.query(fmt::format("DESCRIBE SELECT * FROM {}", file.sql)));
+    for (const auto& column : columns)
+      file.columns.push_back({column[0].value_or(""), column[1].value_or("")});
+    KIN_TRY(const auto codec,
+            duckdb.query(fmt::format("SELECT compression FROM parquet_metadata({}) GROUP BY 1 "
+                                     "ORDER BY sum(total_uncompressed_size) DESC, 1 LIMIT 1",
+                                     file.sql_path)));
+    file.codec = codec_name(codec.empty() ? "" : codec[0][0].value_or(""));
+    return read_groups(duckdb, file);
+  };
+  if (const Status status = read(); !status) return explain_parquet_error(input, status.error());
+  for (const ParquetColumn& column : file.columns) {
+    if (column.name != "file_row_number" && column.name != "file_index") continue;
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{}: a column cannot be called {} here (rename it)", input.shown_as,
+                             column.name)};
+  }
+  return file;
+}
+
+Result<std::string> text_expression(DuckDbSession& duckdb, const ParquetFile& file,
+                                    const Input& input, const std::string& column) {
+  for (std::size_t length = column.size(); length != std::string::npos && length > 0;
+       length = column.rfind('.', length - 1)) {
+    const std::string name = column.substr(0, length);
+    const auto found = std::find_if(file.columns.begin(), file.columns.end(),
+                                    [&](const ParquetColumn& one) { return one.name == name; });
+    if (found == file.columns.end()) continue;
+    if (length == column.size()) return as_text(sql_name(name), found->type);
+    const std::string inner = extract(sql_name(name), std::string_view(column).substr(length + 1));
+    const auto type = duckdb.query(fmt::format("DESCRIBE SELECT {} FROM {}", inner, file.sql));
+    if (type) return as_text(inner, (*type)[0][1].value_or(""));
+  }
+  std::vector<std::string> names;
+  for (const ParquetColumn& one : file.columns) names.push_back(one.name);
+  return Error{Code::kNotFound,
+               fmt::format("{}: column \"{}\" is missing (use --field); the file has: {}",
+                           input.shown_as, column, fmt::join(names, ", "))};
+}
+
+}  // namespace kin::data

@@ -1,0 +1,34 @@
+// Writes kept rows of Parquet files, as Parquet or another format.
+#pragma once
+
+#include <filesystem>
+#include <span>
+
+#include "data/dataset.h"
+#include "data/duckdb_session.h"
+#include "data/parquet_file.h"
+#include "data/skip_log.h"
+
+namespace kin::data {
+
+struct ParquetWriteRequest {
+  const RecordSet& keep;
+  const SkipLog& skipped;
+  const std::filesystem::path& path;    // written to
+  const std::filesystem::path& output;  // what it will be called
+  FileType type;
+};
+
+// Writes the rows of `files` that are wanted. Row groups of Parquet are sized by the data alone,
+// so that the output does not depend on threads or memory.
+Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const Input> inputs,
+                                       std::span<const ParquetFile> files,
+                                       const ParquetWriteRequest& request);
+
+// The type of an output that is none of the inputs: "-" is JSONL.
+Result<FileType> output_type(const std::filesystem::path& output, std::span<const Input> inputs);
+
+// What DuckDB or the system said about writing `output`, worded for the user.
+Error explain_write_error(const std::filesystem::path& output, Error error);
+
+}  // namespace kin::data

@@ -1,0 +1,107 @@
+#include "data/record_reader.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "data/csv_record.h"
+#include "data/record_splitter.h"
+
+namespace kin::data {
+namespace {
+
+char delimiter_of(Format format) {
+  return format == Format::kTsv ? '\t' : ',';
+}
+
+class JsonReader : public RecordReader {
+ public:
+  explicit JsonReader(std::vector<std::string> columns) : reader_(std::move(columns)) {}
+
+  void begin_block(const Block& block) override {
+    reader_.begin_block({block.bytes.data(), block.size});
+  }
+  void begin_sparse_block(const Block&) override { reader_.end_block(); }
+  std::optional<std::string> read(std::string_view record, ValueArena& arena,
+                                  std::string_view* values) override {
+    const auto problem = reader_.read(record, arena, values);
+    if (!problem) return {};
+    if (!problem->ends_with("is missing")) return fmt::format("malformed JSON: {}", *problem);
+    return fmt::format("{} (use --field, or --on-error skip); this record has: {}", *problem,
+                       fmt::join(reader_.keys(record), ", "));
+  }
+
+ private:
+  JsonRecordReader reader_;
+};
+
+class CsvReader : public RecordReader {
+ public:
+  explicit CsvReader(CsvRecordReader reader) : reader_(std::move(reader)) {}
+
+  void begin_block(const Block&) override {}
+  void begin_sparse_block(const Block&) override {}
+  std::optional<std::string> read(std::string_view record, ValueArena& arena,
+                                  std::string_view* values) override {
+    const auto problem = reader_.read(record, arena, values);
+    if (!problem) return {};
+    return fmt::format("malformed record: {}", *problem);
+  }
+
+ private:
+  CsvRecordReader reader_;
+};
+
+}  // namespace
+
+std::unique_ptr<RecordReader> make_json_reader(std::vector<std::string> columns) {
+  return std::make_unique<JsonReader>(std::move(columns));
+}
+
+Result<std::unique_ptr<RecordReader>> make_csv_reader(const CsvHeader& header, const Input& input,
+                                                      const std::vector<std::string>& columns) {
+  std::vector<std::size_t> places;
+  for (const std::string& column : columns) {
+    const auto found = std::find(header.names.begin(), header.names.end(), column);
+    if (found == header.names.end()) {
+      return Error{Code::kNotFound,
+                   fmt::format("{}: column \"{}\" is missing (use --field); the header names: {}",
+                               input.shown_as, column, fmt::join(header.names, ", "))};
+    }
+    places.push_back(static_cast<std::size_t>(found - header.names.begin()));
+  }
+  return std::unique_ptr<RecordReader>(std::make_unique<CsvReader>(
+      CsvRecordReader(delimiter_of(input.type.format), header.names.size(), std::move(places))));
+}
+
+Result<CsvHeader> read_csv_header(const Input& input) {
+  constexpr std::size_t kLongestHeader = 16 << 20;
+  KIN_TRY(const auto source, ByteSource::open(input));
+  std::string bytes;
+  std::optional<RecordSpan> span;
+  while (!span && bytes.size() < kLongestHeader) {
+    const std::size_t filled = bytes.size();
+    bytes.resize(filled + (64 << 10));
+    KIN_TRY(const std::size_t got, source->read(bytes.data() + filled, bytes.size() - filled));
+    bytes.resize(filled + got);
+    if (filled == 0 && bytes.starts_with("\xef\xbb\xbf")) bytes.erase(0, 3);
+    std::size_t begin = 0;
+    while ((span = next_record(input.type.format, bytes, begin)) && span->blank) begin = span->end;
+    if (!span && got == 0) span = last_record(input.type.format, bytes, begin);
+    if (span) bytes = bytes.substr(begin, span->end - begin);
+  }
+  if (!span || span->blank)
+    return Error{Code::kInvalidArgument, input.shown_as + " is empty: it has no header line"};
+  CsvHeader header{bytes.ends_with('\n') ? bytes : bytes + "\n", {}};
+  std::vector<std::string_view> fields;
+  if (const auto problem = split_csv(header.line, delimiter_of(input.type.format), fields)) {
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{}:1: malformed header: {}", input.shown_as, *problem)};
+  }
+  ValueArena arena;
+  for (const std::string_view field : fields) header.names.emplace_back(unquote_csv(field, arena));
+  return header;
+}
+
+}  // namespace kin::data

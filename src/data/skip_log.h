@@ -1,0 +1,31 @@
+// Which records were left out, gathered by several threads.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "data/dataset.h"
+
+namespace kin::data {
+
+// add() is thread-safe; the rest is for one thread, between scans.
+class SkipLog {
+ public:
+  void add(RecordId row, std::string message);
+  // Makes what was added part of records().
+  void settle();
+  const SkippedRecords& records() const { return records_; }
+  void restore(SkippedRecords records) { records_ = std::move(records); }
+  // Of the settled ones.
+  bool contains(RecordId row) const;
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::pair<RecordId, std::string>> messages_;
+  std::vector<RecordId> rows_;
+  SkippedRecords records_;
+};
+
+}  // namespace kin::data
