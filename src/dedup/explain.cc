@@ -80,8 +80,7 @@ void compare_simhashes(std::string_view a, std::string_view b, const DedupOption
   const Shingles words_a = shingles_of(a, words);
   const Shingles words_b = shingles_of(b, words);
   if (words_a.empty() || words_b.empty()) return;
-  result.simhash_distance =
-      sketch::hamming(sketch::simhash64(words_a), sketch::simhash64(words_b));
+  result.simhash_distance = sketch::hamming(sketch::simhash64(words_a), sketch::simhash64(words_b));
 }
 
 void compare_chunks(std::string_view a, std::string_view b, const DedupOptions& options,
@@ -120,8 +119,7 @@ bool accepts(Method method, const Explanation& pair, const DedupOptions& options
     case Method::kMinHash: return minhash_accepts(pair, options);
     case Method::kSimHash: return pair.simhash_distance <= options.hamming;
     case Method::kChunk:
-      return pair.shared_chunks > 0 &&
-             pair.shared_chunks == std::min(pair.chunks_a, pair.chunks_b);
+      return pair.shared_chunks > 0 && pair.shared_chunks == std::min(pair.chunks_a, pair.chunks_b);
   }
   KIN_UNREACHABLE();
 }
@@ -134,9 +132,10 @@ std::string say_minhash(const Explanation& pair, const DedupOptions& options) {
     case Verification::kNone:
       return "Duplicates: they agree in a band, and without verification that is enough.";
     case Verification::kEstimate:
-      return fmt::format("Duplicates: the similarity estimated from their signatures, {:.3f}, "
-                         "reaches the threshold of {}.",
-                         pair.estimate, options.threshold);
+      return fmt::format(
+          "Duplicates: the similarity estimated from their signatures, {:.3f}, "
+          "reaches the threshold of {}.",
+          pair.estimate, options.threshold);
     case Verification::kExact:
       return fmt::format("Duplicates: their exact similarity, {:.3f}, reaches the threshold of {}.",
                          pair.similarity, options.threshold);
@@ -168,15 +167,16 @@ std::string say_not_found(const Explanation& pair, const DedupOptions& options) 
                        sketch::to_string(options.shingles));
   }
   if (pair.similarity >= options.threshold) {
-    return fmt::format("Duplicates that a run would miss: their exact similarity, {:.3f}, reaches "
-                       "the threshold of {}, but their signatures {}.",
-                       pair.similarity, options.threshold,
-                       pair.matching_bands.empty() ? "agree in no band"
-                                                   : "happen to look too different");
+    return fmt::format(
+        "Duplicates that a run would miss: their exact similarity, {:.3f}, reaches "
+        "the threshold of {}, but their signatures {}.",
+        pair.similarity, options.threshold,
+        pair.matching_bands.empty() ? "agree in no band" : "happen to look too different");
   }
-  return fmt::format("Not duplicates: their exact similarity, {:.3f}, is below the threshold of "
-                     "{}.",
-                     pair.similarity, options.threshold);
+  return fmt::format(
+      "Not duplicates: their exact similarity, {:.3f}, is below the threshold of "
+      "{}.",
+      pair.similarity, options.threshold);
 }
 
 }  // namespace

@@ -19,9 +19,9 @@ struct Explanation {
   bool same_words = false;  // the same shingles in the same order: no difference that counts
   bool same_normalized = false;
 
-  double similarity = 0;  // exact Jaccard of the shingles
-  double estimate = 0;    // from the signatures that a run keeps
-  double deviation = 0;   // one standard deviation of such an estimate
+  double similarity = 0;              // exact Jaccard of the shingles
+  double estimate = 0;                // from the signatures that a run keeps
+  double deviation = 0;               // one standard deviation of such an estimate
   std::uint64_t shared_shingles = 0;  // distinct ones, as are the next two
   std::uint64_t only_a_shingles = 0;
   std::uint64_t only_b_shingles = 0;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/hash.h"
+
 namespace kin::dedup {
 namespace {
 
@@ -101,8 +103,9 @@ TEST(Explain, TakesTextsWithoutWords) {
 }
 
 TEST(Passages, PutDifferencesWhereTheyAre) {
-  const auto passages = compare_words("one two three four, five six", "one two 3 four five six seven",
-                                      text::Normalization::kStandard);
+  const auto passages =
+      compare_words("one two three four, five six", "one two 3 four five six seven",
+                    text::Normalization::kStandard);
   ASSERT_EQ(passages.size(), 5U);
   EXPECT_EQ(passages[0].text, "one two ");
   EXPECT_EQ(passages[1].kind, Kind::kOnlyA);
@@ -122,10 +125,9 @@ TEST(Passages, RebuildBothTexts) {
 }
 
 TEST(Passages, DoNotStopAtCoincidences) {
-  const auto passages =
-      compare_words("alpha beta gamma delta epsilon the zeta eta theta iota kappa",
-                    "un deux trois quatre cinq the six sept huit neuf dix",
-                    text::Normalization::kStandard);
+  const auto passages = compare_words(
+      "alpha beta gamma delta epsilon the zeta eta theta iota kappa",
+      "un deux trois quatre cinq the six sept huit neuf dix", text::Normalization::kStandard);
   ASSERT_EQ(passages.size(), 2U);
   EXPECT_EQ(passages[0].words, 11U);
 }
@@ -156,6 +158,29 @@ TEST(Passages, FindOneChangeInALongText) {
   EXPECT_EQ(different, 4U);
   EXPECT_EQ(shared, 19'999U);
   EXPECT_EQ(joined(passages, Kind::kOnlyB), a);
+}
+
+// Long enough for every way of matching: a table, few differences, and anchors.
+TEST(Passages, RebuildBothTextsWhateverTheEdits) {
+  std::uint64_t state = 1;
+  const auto random = [&](std::uint64_t below) { return mix64(++state) % below; };
+  for (const std::uint64_t edits : {0, 5, 100, 400, 2'000}) {
+    std::string a;
+    std::string b;
+    for (int i = 0; i < 4'000; ++i) {
+      const std::string word = "w" + std::to_string(random(500)) + " ";
+      a += word;
+      if (random(4'000) >= edits) b += word;
+      if (random(8'000) < edits) b += "new" + std::to_string(random(9)) + " ";
+    }
+    const auto passages = compare_words(a, b, text::Normalization::kStandard);
+    EXPECT_EQ(joined(passages, Kind::kOnlyB), a) << edits;
+    EXPECT_EQ(joined(passages, Kind::kOnlyA), b) << edits;
+    std::size_t shared = 0;
+    for (const Passage& passage : passages)
+      shared += passage.kind == Kind::kShared ? passage.words : 0;
+    EXPECT_GE(shared + 2 * edits + 50, 4'000U) << edits;
+  }
 }
 
 }  // namespace

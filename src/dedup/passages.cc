@@ -13,6 +13,8 @@ namespace {
 // Up to this many pairs of words are compared in a table; beyond it, anchors cut the texts first.
 constexpr std::size_t kTableCells = std::size_t{1} << 20;
 constexpr int kDeepest = 64;
+// Longer texts that differ in no more words than this are compared by their differences.
+constexpr std::ptrdiff_t kFewDifferences = 256;
 // A shared run this short between longer differences is a coincidence ("of the").
 constexpr std::size_t kCoincidence = 2;
 
@@ -72,7 +74,7 @@ class Matcher {
       partner_[a.end - 1] = b.end - 1;
     if (a.size() == 0 || b.size() == 0) return;
     if (a.size() <= kTableCells / b.size()) return match_by_table(a, b);
-    if (depth == kDeepest) return;
+    if (match_by_differences(a, b) || depth == kDeepest) return;
     for (const std::size_t length : {std::size_t{5}, std::size_t{2}, std::size_t{1}}) {
       const std::vector<Anchor> anchors = anchors_of(a, b, length);
       if (!anchors.empty()) return match_between(a, b, anchors, depth + 1);
@@ -111,6 +113,66 @@ class Matcher {
     }
   }
 
+  // Myers' greedy algorithm: the fewest differences. False, and nothing done, if they are many.
+  bool match_by_differences(Range a, Range b) {
+    constexpr std::ptrdiff_t kWidth = 2 * kFewDifferences + 3;
+    const auto size_a = static_cast<std::ptrdiff_t>(a.size());
+    const auto size_b = static_cast<std::ptrdiff_t>(b.size());
+    // reached[diagonal]: how far into a one gets on it; one copy for each number of differences.
+    std::vector<std::ptrdiff_t> reached(kWidth, -1);
+    std::vector<std::vector<std::ptrdiff_t>> history;
+    const auto at = [](std::ptrdiff_t diagonal) {
+      return static_cast<std::size_t>(diagonal + kFewDifferences + 1);
+    };
+    reached[at(1)] = 0;
+    for (std::ptrdiff_t differences = 0; differences <= kFewDifferences; ++differences) {
+      history.push_back(reached);
+      for (std::ptrdiff_t k = -differences; k <= differences; k += 2) {
+        std::ptrdiff_t x = comes_from_above(reached, at(k), k, differences)
+                               ? reached[at(k + 1)]
+                               : reached[at(k - 1)] + 1;
+        while (x < size_a && x - k < size_b && same(a, x, b, x - k)) ++x;
+        reached[at(k)] = x;
+        if (x < size_a || x - k < size_b) continue;
+        walk_back(a, b, history);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  static bool comes_from_above(const std::vector<std::ptrdiff_t>& reached, std::size_t place,
+                               std::ptrdiff_t diagonal, std::ptrdiff_t differences) {
+    return diagonal == -differences ||
+           (diagonal != differences && reached[place - 1] < reached[place + 1]);
+  }
+
+  bool same(Range a, std::ptrdiff_t x, Range b, std::ptrdiff_t y) const {
+    return a_[a.begin + static_cast<std::size_t>(x)] == b_[b.begin + static_cast<std::size_t>(y)];
+  }
+
+  void walk_back(Range a, Range b, const std::vector<std::vector<std::ptrdiff_t>>& history) {
+    auto x = static_cast<std::ptrdiff_t>(a.size());
+    auto y = static_cast<std::ptrdiff_t>(b.size());
+    for (auto differences = static_cast<std::ptrdiff_t>(history.size()) - 1; differences >= 0;
+         --differences) {
+      const auto& reached = history[static_cast<std::size_t>(differences)];
+      const std::ptrdiff_t diagonal = x - y;
+      const auto place = static_cast<std::size_t>(diagonal + kFewDifferences + 1);
+      const bool above = comes_from_above(reached, place, diagonal, differences);
+      const std::ptrdiff_t before_x = differences == 0 ? 0 : reached[above ? place + 1 : place - 1];
+      const std::ptrdiff_t before_y =
+          differences == 0 ? 0 : before_x - (above ? diagonal + 1 : diagonal - 1);
+      while (x > before_x && y > before_y) {
+        --x;
+        --y;
+        partner_[a.begin + static_cast<std::size_t>(x)] = b.begin + static_cast<std::size_t>(y);
+      }
+      x = before_x;
+      y = before_y;
+    }
+  }
+
   // Where a run of `length` words occurs once in each range: those that are in the same order in
   // both, as many as possible.
   std::vector<Anchor> anchors_of(Range a, Range b, std::size_t length) const {
@@ -124,8 +186,7 @@ class Matcher {
       // A run is told by its hash: the words themselves have the last word.
       if (a_[place] == b_[other->second]) both.push_back({place, other->second});
     }
-    std::sort(both.begin(), both.end(),
-              [](const Anchor& x, const Anchor& y) { return x.a < y.a; });
+    std::sort(both.begin(), both.end(), [](const Anchor& x, const Anchor& y) { return x.a < y.a; });
     return longest_ascending(both);
   }
 
@@ -198,8 +259,7 @@ std::vector<Step> without_coincidences(const std::vector<Step>& steps) {
   for (const Step& step : steps) {
     if (!result.empty()) {
       Step& last = result.back();
-      const bool coincidence = last.shared <= kCoincidence &&
-                               last.different() > 2 * kCoincidence &&
+      const bool coincidence = last.shared <= kCoincidence && last.different() > 2 * kCoincidence &&
                                step.different() > 2 * kCoincidence;
       if (coincidence) {
         last.only_a.end = step.only_a.end;

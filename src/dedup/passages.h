@@ -20,9 +20,9 @@ struct Passage {
 
 // The passages in reading order. Two words are the same if their normalised forms are. Shared words
 // keep their order in both texts, so a passage that moved is one that only A has and one that only
-// B has. Joined, the texts of the shared passages and of those of A are `a`, if it has words. Memory and time stay
-// in proportion to the texts; where long stretches have nothing unique in common they are taken to
-// differ. Thread-safe.
+// B has. Joined, the texts of the shared passages and of those of A are `a`, if it has words.
+// Memory and time stay in proportion to the texts; where long stretches have nothing unique in
+// common they are taken to differ. Thread-safe.
 std::vector<Passage> compare_words(std::string_view a, std::string_view b,
                                    text::Normalization preset);
 
