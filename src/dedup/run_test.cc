@@ -1,0 +1,246 @@
+#include "dedup/run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <random>
+#include <set>
+
+#include "base/file.h"
+#include "base/json_writer.h"
+#include "sketch/jaccard.h"
+#include "sketch/shingles_reference.h"
+
+namespace kin::dedup {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+// Texts of random words with planted copies: the same, or with some words changed.
+std::vector<std::string> make_corpus(std::size_t originals, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto word = [&] { return "w" + std::to_string(random() % 5'000); };
+  std::vector<std::vector<std::string>> texts;
+  for (std::size_t i = 0; i < originals; ++i) {
+    std::vector<std::string> words(20 + random() % 100);
+    for (std::string& w : words) w = word();
+    texts.push_back(words);
+    for (std::size_t copies = random() % 4; copies > 0; --copies) {
+      std::vector<std::string> copy = texts[random() % texts.size()];
+      for (std::size_t edits = random() % 4; edits > 0; --edits) copy[random() % copy.size()] = word();
+      if (random() % 3 == 0) copy.insert(copy.begin(), {"seen", "on", "another", "page"});
+      texts.push_back(copy);
+    }
+  }
+  std::vector<std::string> corpus;
+  for (const auto& words : texts) {
+    std::string text;
+    for (const std::string& w : words) text += (text.empty() ? "" : " ") + w;
+    corpus.push_back(text);
+  }
+  std::shuffle(corpus.begin(), corpus.end(), random);
+  return corpus;
+}
+
+double similarity(const std::string& a, const std::string& b) {
+  auto of_a = sketch::shingles_reference(a, {});
+  auto of_b = sketch::shingles_reference(b, {});
+  sketch::sort_unique(of_a);
+  sketch::sort_unique(of_b);
+  return sketch::exact_jaccard(of_a, of_b);
+}
+
+class RunTest : public testing::Test {
+ protected:
+  fs::path path(const std::string& name) const { return folder_.path() / name; }
+
+  void write_corpus(const std::vector<std::string>& corpus, const std::string& name = "in.jsonl") const {
+    std::ofstream file(path(name));
+    for (std::size_t i = 0; i < corpus.size(); ++i) {
+      JsonWriter json;
+      json.begin_object().field("id", "r" + std::to_string(i)).field("n", i % 7).field("text", corpus[i]).end();
+      file << json.text() << '\n';
+    }
+  }
+
+  Result<DedupReport> run(const DedupOptions& options, const std::string& output = "out.jsonl") const {
+    DedupJob job;
+    job.inputs = {path("in.jsonl").string()};
+    job.output = path(output);
+    job.groups_output = path("groups.jsonl");
+    job.options = options;
+    Progress progress;
+    return run_dedup(job, progress);
+  }
+
+  std::string content(const std::string& name) const { return *read_file(path(name)); }
+
+  // (removed row, kept row) pairs of the audit log, by a plain search for its numbers.
+  std::vector<std::pair<std::size_t, std::size_t>> removals(const std::string& name) const {
+    std::vector<std::pair<std::size_t, std::size_t>> pairs;
+    std::ifstream file(path(name));
+    const auto number = [](const std::string& line, const char* key) {
+      return static_cast<std::size_t>(std::stoul(line.substr(line.find(key) + std::strlen(key))));
+    };
+    for (std::string line; std::getline(file, line);) {
+      pairs.emplace_back(number(line, "\"row_id\":"), number(line, "\"duplicate_of_row_id\":"));
+    }
+    return pairs;
+  }
+
+  TemporaryFolder folder_ = *TemporaryFolder::create();
+};
+
+TEST_F(RunTest, RemovesNothingThatWasNotVerifiedAgainstWhatStays) {
+  const std::vector<std::string> corpus = make_corpus(600, 1);
+  write_corpus(corpus);
+  const auto report = run({});
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  const auto pairs = removals("out.removed.jsonl");
+  ASSERT_GT(pairs.size(), 300U);
+  EXPECT_EQ(report->removed, pairs.size());
+  std::set<std::size_t> removed;
+  for (const auto& [row, kept] : pairs) removed.insert(row);
+  for (const auto& [row, kept] : pairs) {
+    EXPECT_FALSE(removed.contains(kept)) << "row " << kept << " stands for row " << row << " and went";
+    EXPECT_GE(similarity(corpus[row], corpus[kept]), 0.8) << row << " " << kept;
+  }
+}
+
+TEST_F(RunTest, LeavesNoVerifiedPairAmongTheKept) {
+  const std::vector<std::string> corpus = make_corpus(300, 2);
+  write_corpus(corpus);
+  ASSERT_TRUE(run({}).ok());
+  std::set<std::size_t> removed;
+  for (const auto& [row, kept] : removals("out.removed.jsonl")) removed.insert(row);
+  std::size_t pairs = 0;
+  std::size_t missed = 0;
+  for (std::size_t i = 0; i < corpus.size(); ++i) {
+    for (std::size_t j = i + 1; j < corpus.size(); ++j) {
+      if (similarity(corpus[i], corpus[j]) < 0.8) continue;
+      ++pairs;
+      missed += !removed.contains(i) && !removed.contains(j);
+    }
+  }
+  EXPECT_GT(pairs, 200U);
+  EXPECT_LE(missed * 100, pairs);  // the default bands find at least 99 of 100
+}
+
+TEST_F(RunTest, GivesTheSameForAnyThreadsAndMemory) {
+  write_corpus(make_corpus(800, 3));
+  DedupOptions options;
+  options.threads = 1;
+  ASSERT_TRUE(run(options, "one.jsonl").ok());
+  const std::string groups = content("groups.jsonl");
+  for (const int threads : {2, 5}) {
+    options.threads = threads;
+    options.checkpoint_seconds = 0;  // everything goes through the disk
+    options.max_hot_signatures = 64;
+    const auto report = run(options, "many.jsonl");
+    ASSERT_TRUE(report.ok()) << report.error().message;
+    EXPECT_GT(report->bytes_spilled, 0U);
+    EXPECT_GT(report->cold_reads, 0U);
+    EXPECT_EQ(content("many.jsonl"), content("one.jsonl"));
+    EXPECT_EQ(content("many.removed.jsonl"), content("one.removed.jsonl"));
+    EXPECT_EQ(content("groups.jsonl"), groups);
+  }
+}
+
+TEST_F(RunTest, KeepsWhatThePolicyPrefers) {
+  write_corpus({"the same words in this text here", "the same words in this text here", "other"});
+  DedupOptions options;
+  options.keep = *parse_keep("newest:n");
+  ASSERT_TRUE(run(options).ok());
+  EXPECT_THAT(removals("out.removed.jsonl"), testing::ElementsAre(std::pair<std::size_t, std::size_t>(0, 1)));
+}
+
+TEST_F(RunTest, ComponentsAreTransitiveAndStarsAreNot) {
+  // a ~ b and b ~ c are alike; a and c are not.
+  std::vector<std::string> words(100);
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = "word" + std::to_string(i);
+  const auto text = [&](std::size_t from, std::size_t to) {
+    std::string joined;
+    for (std::size_t i = from; i < to; ++i) joined += words[i] + " ";
+    return joined;
+  };
+  const std::string a = text(0, 80);
+  const std::string b = text(8, 88);
+  const std::string c = text(16, 96);
+  ASSERT_GE(similarity(a, b), 0.8);
+  ASSERT_GE(similarity(b, c), 0.8);
+  ASSERT_LT(similarity(a, c), 0.8);
+  write_corpus({a, b, c});
+  ASSERT_EQ(run({})->removed, 1U);
+  DedupOptions options;
+  options.grouping = Grouping::kComponents;
+  ASSERT_EQ(run(options)->removed, 2U);
+  options.grouping = Grouping::kStream;
+  ASSERT_EQ(run(options)->removed, 1U);
+}
+
+TEST_F(RunTest, SimHashFindsWhatDiffersInAWord) {
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += "common" + std::to_string(i) + " ";
+  write_corpus({text, text + "extra", "something else entirely, with other words in it"});
+  DedupOptions options;
+  options.detectors = *parse_detectors("simhash");
+  const auto report = run(options);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_EQ(report->removed_by[static_cast<std::size_t>(Method::kSimHash)], 1U);
+}
+
+TEST_F(RunTest, ChunkRemovesOnlyWhatIsWhollyElsewhere) {
+  const std::string one(512, 'a');
+  const std::string two(512, 'b');
+  const std::string three(512, 'c');
+  write_corpus({one + two, two, two + three, one + two + three, "new text"});
+  DedupOptions options;
+  options.detectors = *parse_detectors("chunk");
+  const auto report = run(options);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  std::set<std::size_t> removed;
+  for (const auto& [row, kept] : removals("out.removed.jsonl")) removed.insert(row);
+  EXPECT_THAT(removed, testing::ElementsAre(1, 3));
+  EXPECT_EQ(report->linked, 2U);
+}
+
+TEST_F(RunTest, DryRunWritesNothing) {
+  write_corpus({"a b c d e f", "a b c d e f"});
+  DedupOptions options;
+  options.dry_run = true;
+  const auto report = run(options);
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->removed, 1U);
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder_.path())) names.push_back(entry.path().filename());
+  EXPECT_THAT(names, testing::ElementsAre("in.jsonl"));
+}
+
+TEST_F(RunTest, LeavesNothingBehindWhenItFails) {
+  std::ofstream(path("in.jsonl")) << "{\"text\": \"fine\"}\n{\"text\": \n";
+  const auto report = run({});
+  ASSERT_FALSE(report.ok());
+  EXPECT_THAT(report.error().message, HasSubstr("in.jsonl:2"));
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder_.path())) names.push_back(entry.path().filename());
+  EXPECT_THAT(names, testing::ElementsAre("in.jsonl"));
+}
+
+TEST_F(RunTest, RefusesToWriteOverAnInput) {
+  write_corpus({"a"});
+  EXPECT_THAT(run({}, "in.jsonl").error().message, HasSubstr("inputs are never changed"));
+  EXPECT_THAT(content("in.jsonl"), HasSubstr("\"a\""));
+}
+
+TEST_F(RunTest, ReportsAFileThatLosesMoreThanHalf) {
+  write_corpus({"a b c", "a b c", "a b c"});
+  const auto report = run({});
+  ASSERT_TRUE(report.ok());
+  ASSERT_FALSE(report->warnings.empty());
+  EXPECT_THAT(report->warnings.front(), HasSubstr("loses 2 of its 3 records"));
+}
+
+}  // namespace
+}  // namespace kin::dedup
