@@ -136,18 +136,16 @@ Result<std::unique_ptr<DuckDbSession>> DuckDbSession::open(const DuckDbOptions& 
     return Error{Code::kInternal, "DuckDB does not start"};
   }
   std::unique_ptr<DuckDbSession> session(new DuckDbSession(std::move(state)));
-  // What DuckDB's allocator holds back comes on top of its own limit; small thresholds keep that
-  // near 150 MB, of which the limit is short.
   constexpr std::uint64_t kMegabyte = 1'000'000;
-  constexpr std::uint64_t kOverhead = 150 * kMegabyte;
-  const std::uint64_t limit =
-      std::max(options.memory_bytes, kOverhead + 200 * kMegabyte) - kOverhead;
+  constexpr std::uint64_t kLeast = 64 * kMegabyte;
+  const std::uint64_t limit = std::max(options.memory_bytes, kLeast);
   const std::string settings[] = {
       "SET autoinstall_known_extensions = false",
       "SET autoload_known_extensions = false",
       "SET preserve_insertion_order = true",
       "SET enable_progress_bar = false",
       "SET TimeZone = 'UTC'",
+      // Left alone, the allocator holds back several hundred megabytes.
       "SET allocator_flush_threshold = '8MB'",
       "SET allocator_bulk_deallocation_flush_threshold = '8MB'",
       fmt::format("SET memory_limit = '{}MB'", limit / kMegabyte),

@@ -15,9 +15,13 @@
 
 namespace kin::data {
 
+inline constexpr std::uint64_t kDuckDbOverhead = 150 << 20;
+
 struct DuckDbOptions {
   int threads = 1;
-  std::uint64_t memory_bytes = std::uint64_t{1} << 30;  // of this process, for DuckDB
+  // What DuckDB may hold. The process grows by about kDuckDbOverhead more, however many sessions
+  // there are: memory that its allocator holds back, and what it does not count.
+  std::uint64_t memory_bytes = std::uint64_t{1} << 30;
   std::filesystem::path temporary_folder;
 };
 

@@ -175,13 +175,39 @@ Status ParquetDataset::scan_range(std::size_t file, RowRange rows, const ScanOpt
         about.sql, rows.begin, rows.end, options.columns.size(), fmt::join(arguments, ", "));
   }
   RowVisitor visit(inputs_[file], about, static_cast<std::uint32_t>(file), options, visitor);
+  std::mutex mutex;
   std::optional<Error> stopped;
   const auto count = duckdb_->run_with_hook(sql, options.columns.size(), [&](PassingRows& passing) {
     Status status = visit.visit(passing);
+    const std::scoped_lock lock(mutex);
+    if (!status && !stopped) stopped = status.error();
     return status;
   });
   if (count) return Done{};
-  return count.error();
+  if (stopped) return *stopped;
+  return explain_scan_error(file, arguments, count.error());
+}
+
+// Text that is not UTF-8 stops DuckDB without a word about where. It reads vectors of rows in
+// order when it has one thread, so that the bad one is the one behind the last that came through.
+Error ParquetDataset::explain_scan_error(std::size_t file,
+                                         const std::vector<std::string>& arguments, Error error) {
+  if (!is_bad_text(error)) return explain_parquet_error(inputs_[file], std::move(error));
+  std::int64_t next = 0;
+  const Status one_thread = duckdb_->set_threads(1);
+  const auto again = duckdb_->run_with_hook(
+      fmt::format("SELECT count(*) FROM {} WHERE kin_rows_{}({})", files_[file].sql,
+                  arguments.size() - 1, fmt::join(arguments, ", ")),
+      arguments.size() - 1, [&](PassingRows& rows) -> Status {
+        if (!rows.numbers.empty()) next = std::max(next, rows.numbers.back() + 1);
+        return Done{};
+      });
+  if (!one_thread || again) return explain_parquet_error(inputs_[file], std::move(error));
+  constexpr std::int64_t kVector = 2048;
+  const std::int64_t last =
+      std::min(next + kVector, static_cast<std::int64_t>(files_[file].rows)) - 1;
+  return Error{Code::kInvalidArgument, fmt::format("{}: a text in rows {} to {} is not valid UTF-8",
+                                                   inputs_[file].shown_as, next, last)};
 }
 
 Result<ScanEnd> ParquetDataset::scan(const ScanOptions& options, const Visitor& visitor) {
@@ -249,12 +275,9 @@ Result<std::pair<StagedOutput, WriteReport>> ParquetDataset::write_staged(
     const RecordSet& keep, const std::filesystem::path& output, int threads) {
   KIN_TRY(const FileType type, output_type(output, inputs_));
   StagedOutput staged(output, options_.temporary_folder);
-  std::uint64_t thread_bytes = 0;
-  for (const ParquetFile& file : files_) thread_bytes = std::max(thread_bytes, file.thread_bytes);
-  KIN_RETURN_IF_ERROR(duckdb_->set_threads(
-      affordable_threads(threads, options_.memory_bytes / 2, 2 * thread_bytes)));
-  KIN_TRY(WriteReport report, write_parquet_rows(*duckdb_, inputs_, files_,
-                                                 {keep, skipped_, staged.path(), output, type}));
+  KIN_TRY(WriteReport report,
+          write_parquet_rows(*duckdb_, files_,
+                             {keep, skipped_, staged.path(), output, type, threads, options_}));
   return std::pair(std::move(staged), std::move(report));
 }
 

@@ -41,6 +41,8 @@ class ParquetDataset : public Dataset {
   RowRange next_range(std::size_t file, std::uint64_t begin, const ScanOptions& options) const;
   Status scan_range(std::size_t file, RowRange rows, const ScanOptions& options,
                     const Visitor& visitor);
+  Error explain_scan_error(std::size_t file, const std::vector<std::string>& arguments,
+                           Error error);
   Status skip_file(std::size_t file, const std::string& why);
 
   std::vector<Input> inputs_;

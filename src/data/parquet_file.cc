@@ -100,11 +100,14 @@ bool is_nested(const std::string& type) {
          type.starts_with("UNION(");
 }
 
+bool is_bad_text(const Error& error) {
+  return error.message.find("Invalid string encoding found in Parquet file") != std::string::npos;
+}
+
 Error explain_parquet_error(const Input& input, Error error) {
-  constexpr std::string_view kBadText = "Invalid string encoding found in Parquet file";
   if (error.code == Code::kResourceExhausted) {
     error.message = fmt::format("{} (allow more memory, or use fewer threads)", error.message);
-  } else if (error.message.find(kBadText) != std::string::npos) {
+  } else if (is_bad_text(error)) {
     error = {Code::kInvalidArgument, "a text column holds bytes that are not valid UTF-8"};
   } else if (error.code == Code::kInternal || error.code == Code::kUnavailable) {
     error.code = Code::kDataLoss;

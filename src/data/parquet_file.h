@@ -43,6 +43,9 @@ bool is_nested(const std::string& type);
 Result<std::string> text_expression(DuckDbSession& duckdb, const ParquetFile& file,
                                     const Input& input, const std::string& column);
 
+// True if DuckDB stopped because of text that is not UTF-8.
+bool is_bad_text(const Error& error);
+
 // What DuckDB said about reading `input`, worded for the user.
 Error explain_parquet_error(const Input& input, Error error);
 

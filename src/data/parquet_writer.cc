@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <atomic>
 
-#include "base/file.h"
+#include "data/copy_parts.h"
+#include "data/type_notes.h"
 
 namespace kin::data {
 namespace fs = std::filesystem;
@@ -22,27 +22,78 @@ bool same_columns(std::span<const ParquetFile> files) {
   });
 }
 
-std::string source(std::span<const ParquetFile> files) {
-  std::vector<std::string> paths;
-  for (const ParquetFile& file : files) paths.push_back(file.sql_path);
-  return fmt::format("read_parquet([{}], hive_partitioning = false, union_by_name = {})",
-                     fmt::join(paths, ", "), !same_columns(files));
+// Rows that are copied together: either whole files, or row groups of one.
+struct Piece {
+  std::size_t first_file = 0;
+  std::size_t files = 1;
+  std::uint64_t begin = 0;  // rows of the only file
+  std::uint64_t end = 0;
+  std::uint64_t bytes = 0;  // unpacked
+};
+
+constexpr std::uint64_t kPieceBytes = 64 << 20;
+
+void add_groups(std::vector<Piece>& pieces, std::span<const ParquetFile> files,
+                std::size_t number) {
+  const ParquetFile& file = files[number];
+  const std::uint64_t row_bytes = file.unpacked_bytes / std::max<std::uint64_t>(file.rows, 1);
+  Piece piece{number, 1, 0, 0, 0};
+  for (const std::uint64_t end : file.group_ends) {
+    piece.end = end;
+    piece.bytes = (piece.end - piece.begin) * row_bytes;
+    if (piece.bytes < kPieceBytes && end != file.rows) continue;
+    pieces.push_back(piece);
+    piece.begin = end;
+  }
 }
 
-// About 24 MB of data a row group: large enough to compress and read well, and small enough that
-// those being filled fit in little memory.
-std::uint64_t row_group_rows(std::span<const ParquetFile> files) {
-  constexpr std::uint64_t kBytes = 24 << 20;
+// Large files are cut between row groups, small ones are put together: a piece is worth a query
+// of its own and has no more small row groups than one.
+std::vector<Piece> cut(std::span<const ParquetFile> files) {
+  std::vector<Piece> pieces;
+  bool open = false;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files[i].unpacked_bytes >= kPieceBytes) {
+      add_groups(pieces, files, i);
+      open = false;
+      continue;
+    }
+    if (!open) pieces.push_back({i, 0, 0, 0, 0});
+    Piece& piece = pieces.back();
+    ++piece.files;
+    piece.end = piece.files == 1 ? files[i].rows : 0;
+    piece.bytes += files[i].unpacked_bytes;
+    open = piece.bytes < kPieceBytes;
+  }
+  return pieces;
+}
+
+struct Counts {
+  std::uint64_t rows = 0;
+  std::uint64_t kept = 0;
+};
+
+Counts count(const Piece& piece, std::span<const ParquetFile> files, const RecordSet& keep) {
+  const ParquetFile& last = files[piece.first_file + piece.files - 1];
+  const bool whole = piece.files > 1;
+  const std::uint64_t begin = files[piece.first_file].first_row + piece.begin;
+  const std::uint64_t end = whole ? last.first_row + last.rows : last.first_row + piece.end;
+  Counts counts{end - begin, 0};
+  for (std::uint64_t row = begin; row < end; ++row) counts.kept += keep.contains(record_at(row));
+  return counts;
+}
+
+// Rows of a row group of about 24 MB: large enough to compress and read well, small enough that
+// one being filled takes little memory. All row groups of a piece are of about one size.
+std::uint64_t row_group_rows(const Piece& piece, Counts counts) {
+  constexpr std::uint64_t kGroupBytes = 24 << 20;
   constexpr std::uint64_t kVector = 2048;
   constexpr std::uint64_t kMost = 122'880;
-  std::uint64_t rows = 0;
-  std::uint64_t bytes = 0;
-  for (const ParquetFile& file : files) {
-    rows += file.rows;
-    bytes += file.unpacked_bytes;
-  }
-  const std::uint64_t fitting = kBytes * rows / std::max<std::uint64_t>(bytes, 1);
-  return std::clamp(fitting / kVector * kVector, kVector, kMost);
+  const std::uint64_t row_bytes =
+      std::max<std::uint64_t>(piece.bytes / std::max<std::uint64_t>(counts.rows, 1), 1);
+  const std::uint64_t fitting = std::clamp(kGroupBytes / row_bytes, kVector, kMost);
+  const std::uint64_t groups = std::max<std::uint64_t>((counts.kept + fitting / 2) / fitting, 1);
+  return std::clamp((counts.kept + groups - 1) / groups, kVector, kMost);
 }
 
 // Key-value metadata that other programs left, if all files agree on it.
@@ -66,23 +117,97 @@ Result<std::string> metadata_option(DuckDbSession& duckdb, std::span<const Parqu
   return option;
 }
 
-std::string select_list(std::span<const ParquetFile> files, Format format,
-                        std::vector<std::string>& notes) {
-  if (format == Format::kParquet) return "*";
-  std::vector<std::string> replaced;
-  std::vector<std::string> nested;
-  for (const ParquetFile& file : files) {
-    for (const ParquetColumn& column : file.columns) {
-      const bool seen = std::find(nested.begin(), nested.end(), column.name) != nested.end();
-      if (seen || format == Format::kJsonl || !is_nested(column.type)) continue;
-      nested.push_back(column.name);
-      replaced.push_back(
-          fmt::format("CAST(to_json({0}) AS VARCHAR) AS {0}", sql_name(column.name)));
-      notes.push_back(fmt::format("{} has no nesting: column `{}` was written as JSON text",
-                                  format_name(format), column.name));
-    }
+// The columns of all files, in order of appearance, with the types that hold all their values.
+Result<std::vector<ParquetColumn>> all_columns(DuckDbSession& duckdb,
+                                               std::span<const ParquetFile> files) {
+  if (same_columns(files)) return files.front().columns;
+  std::vector<std::string> paths;
+  for (const ParquetFile& file : files) paths.push_back(file.sql_path);
+  KIN_TRY(const auto rows,
+          duckdb.query(
+              fmt::format("DESCRIBE SELECT * FROM read_parquet([{}], hive_partitioning = false, "
+                          "union_by_name = true)",
+                          fmt::join(paths, ", "))));
+  std::vector<ParquetColumn> columns;
+  for (const auto& row : rows) columns.push_back({row[0].value_or(""), row[1].value_or("")});
+  return columns;
+}
+
+bool has_column(std::span<const ParquetFile> files, const std::string& name) {
+  return std::any_of(files.begin(), files.end(), [&](const ParquetFile& file) {
+    return std::any_of(file.columns.begin(), file.columns.end(),
+                       [&](const ParquetColumn& one) { return one.name == name; });
+  });
+}
+
+std::string select(const Piece& piece, std::span<const ParquetFile> files,
+                   const std::vector<ParquetColumn>& columns, Format format) {
+  const auto mine = files.subspan(piece.first_file, piece.files);
+  std::vector<std::string> expressions;
+  for (const ParquetColumn& column : columns) {
+    std::string value = has_column(mine, column.name) ? sql_name(column.name) : "NULL";
+    if (!same_columns(files)) value = fmt::format("CAST({} AS {})", value, column.type);
+    const bool as_json =
+        is_nested(column.type) && (format == Format::kCsv || format == Format::kTsv);
+    if (as_json) value = fmt::format("CAST(to_json({}) AS VARCHAR)", value);
+    expressions.push_back(fmt::format("{} AS {}", value, sql_name(column.name)));
   }
-  return replaced.empty() ? "*" : fmt::format("* REPLACE ({})", fmt::join(replaced, ", "));
+  std::vector<std::string> paths;
+  for (const ParquetFile& file : mine) paths.push_back(file.sql_path);
+  std::string range;
+  if (piece.files == 1)
+    range =
+        fmt::format("file_row_number >= {} AND file_row_number < {} AND ", piece.begin, piece.end);
+  return fmt::format(
+      "SELECT {} FROM read_parquet([{}], hive_partitioning = false, union_by_name = {}) WHERE {}"
+      "kin_rows_0(((CAST(file_index AS BIGINT) + {}) << {}) | file_row_number)",
+      fmt::join(expressions, ", "), fmt::join(paths, ", "), !same_columns(mine), range,
+      piece.first_file, kRowBits);
+}
+
+std::string text_options(FileType type, bool first) {
+  std::string options = "FORMAT json";
+  if (type.format == Format::kCsv)
+    options = fmt::format("FORMAT csv, HEADER {}, DELIMITER ','", first);
+  if (type.format == Format::kTsv)
+    options = fmt::format("FORMAT csv, HEADER {}, DELIMITER '\t'", first);
+  if (type.compression == Compression::kGzip) options += ", COMPRESSION gzip";
+  if (type.compression == Compression::kZstd) options += ", COMPRESSION zstd";
+  return options;
+}
+
+Result<std::vector<CopyPart>> make_parts(DuckDbSession& duckdb, std::span<const ParquetFile> files,
+                                         const std::vector<ParquetColumn>& columns,
+                                         const ParquetWriteRequest& request) {
+  KIN_TRY(const std::string metadata, metadata_option(duckdb, files));
+  std::vector<CopyPart> parts;
+  const std::vector<Piece> pieces = cut(files);
+  for (const Piece& piece : pieces) {
+    const Counts counts = count(piece, files, request.keep);
+    // One part is needed even when nothing is kept: it has the schema.
+    const bool last_chance = &piece == &pieces.back() && parts.empty();
+    if (counts.kept == 0 && !last_chance) continue;
+    CopyPart part{select(piece, files, columns, request.type.format),
+                  text_options(request.type, parts.empty())};
+    if (request.type.format == Format::kParquet) {
+      part.options = fmt::format("FORMAT parquet, COMPRESSION {}, ROW_GROUP_SIZE {}{}",
+                                 files.front().codec, row_group_rows(piece, counts), metadata);
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+// Memory that a thread needs to read row groups and to fill one.
+int affordable_threads(std::span<const ParquetFile> files, const ParquetWriteRequest& request) {
+  std::uint64_t reading = 0;
+  for (const ParquetFile& file : files) reading = std::max(reading, file.thread_bytes);
+  const std::uint64_t thread_bytes = 2 * reading;
+  const std::uint64_t memory =
+      std::max(request.options.memory_bytes, kDuckDbOverhead) - kDuckDbOverhead;
+  const std::uint64_t fitting = std::max<std::uint64_t>(memory / thread_bytes, 1);
+  return static_cast<int>(
+      std::min<std::uint64_t>(static_cast<std::uint64_t>(std::max(request.threads, 1)), fitting));
 }
 
 }  // namespace
@@ -99,64 +224,38 @@ Result<FileType> output_type(const fs::path& output, std::span<const Input> inpu
   return file_type(output);
 }
 
-Error explain_write_error(const fs::path& output, Error error) {
-  const std::string& text = error.message;
-  if (text.starts_with("cannot ")) return error;
-  if (text.find("No space left") != std::string::npos) return system_error("write", output, ENOSPC);
-  if (text.find("Permission denied") != std::string::npos)
-    return system_error("write", output, EACCES);
-  if (text.find("No such file or directory") != std::string::npos)
-    return system_error("write", output, ENOENT);
-  if (text.find("Out of Memory") != std::string::npos)
-    error.message += " (allow more memory, or use fewer threads)";
-  return with_context(fmt::format("cannot write {}", output.string()), std::move(error));
-}
-
-Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const Input>,
-                                       std::span<const ParquetFile> files,
+Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const ParquetFile> files,
                                        const ParquetWriteRequest& request) {
-  // Found out now, with an error that names it, rather than by DuckDB.
-  KIN_TRY(File probe, File::create(request.path));
-  KIN_RETURN_IF_ERROR(probe.close());
   WriteReport report;
-  std::string options;
-  switch (request.type.format) {
-    case Format::kParquet: {
-      KIN_TRY(const std::string metadata, metadata_option(duckdb, files));
-      options = fmt::format("FORMAT parquet, COMPRESSION {}, ROW_GROUP_SIZE {}{}",
-                            files.front().codec, row_group_rows(files), metadata);
-      break;
-    }
-    case Format::kJsonl: options = "FORMAT json"; break;
-    case Format::kCsv: options = "FORMAT csv, HEADER, DELIMITER ','"; break;
-    case Format::kTsv: options = "FORMAT csv, HEADER, DELIMITER '\t'"; break;
-  }
-  if (request.type.compression == Compression::kGzip) options += ", COMPRESSION gzip";
-  if (request.type.compression == Compression::kZstd) options += ", COMPRESSION zstd";
+  KIN_TRY(const std::vector<ParquetColumn> columns, all_columns(duckdb, files));
+  KIN_TRY(std::vector<CopyPart> parts, make_parts(duckdb, files, columns, request));
   if (!same_columns(files)) {
     report.notes.push_back(
         "the inputs have different columns: the output has all of them, with nulls where a file "
         "lacks one");
   }
-  const std::string columns = select_list(files, request.type.format, report.notes);
-  const std::string sql = fmt::format(
-      "COPY (SELECT {} FROM {} WHERE kin_rows_0((CAST(file_index AS BIGINT) << {}) | "
-      "file_row_number)) TO {} ({})",
-      columns, source(files), kRowBits, sql_text(request.path.string()), options);
-  const auto written = duckdb.run_with_hook(sql, 0, [&](PassingRows& rows) -> Status {
+  add_type_notes(columns, request.type.format, report.notes);
+  const auto keep = [&](PassingRows& rows) -> Status {
     for (std::size_t i = 0; i < rows.numbers.size(); ++i) {
       const auto file = static_cast<std::size_t>(rows.numbers[i] >> kRowBits);
-      const auto row = static_cast<std::uint64_t>(rows.numbers[i] & kRowMask);
-      const RecordId id = record_at(files[file].first_row + row);
+      const RecordId id =
+          record_at(files[file].first_row + static_cast<std::uint64_t>(rows.numbers[i] & kRowMask));
       rows.keep[i] = request.keep.contains(id) && !request.skipped.contains(id);
     }
     return Done{};
-  });
-  if (!written) return explain_write_error(request.output, written.error());
-  report.records = static_cast<std::uint64_t>(*written);
-  std::error_code failure;
-  report.bytes = fs::file_size(request.path, failure);
-  if (failure) return system_error("read", request.path, failure.value());
+  };
+  const std::uint64_t memory =
+      std::max(request.options.memory_bytes, kDuckDbOverhead) - kDuckDbOverhead;
+  KIN_TRY(const Copied copied, copy_parts({.parts = std::move(parts),
+                                           .hook = keep,
+                                           .type = request.type,
+                                           .path = request.path,
+                                           .output = request.output,
+                                           .threads = affordable_threads(files, request),
+                                           .memory_bytes = memory,
+                                           .temporary_folder = request.options.temporary_folder}));
+  report.records = copied.records;
+  report.bytes = copied.bytes;
   return report;
 }
 

@@ -17,18 +17,16 @@ struct ParquetWriteRequest {
   const std::filesystem::path& path;    // written to
   const std::filesystem::path& output;  // what it will be called
   FileType type;
+  int threads = 1;
+  const DatasetOptions& options;
 };
 
-// Writes the rows of `files` that are wanted. Row groups of Parquet are sized by the data alone,
-// so that the output does not depend on threads or memory.
-Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const Input> inputs,
-                                       std::span<const ParquetFile> files,
+// Writes the rows of `files` that are wanted. The output does not depend on threads or memory.
+// `duckdb` is asked about the files only.
+Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const ParquetFile> files,
                                        const ParquetWriteRequest& request);
 
 // The type of an output that is none of the inputs: "-" is JSONL.
 Result<FileType> output_type(const std::filesystem::path& output, std::span<const Input> inputs);
-
-// What DuckDB or the system said about writing `output`, worded for the user.
-Error explain_write_error(const std::filesystem::path& output, Error error);
 
 }  // namespace kin::data

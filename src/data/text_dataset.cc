@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/workers.h"
 #include "data/block_reader.h"
+#include "data/copy_parts.h"
 #include "data/parquet_writer.h"
 #include "data/text_scan.h"
 #include "data/text_writer.h"

@@ -1,0 +1,45 @@
+// Writes one output as parts that several threads make and one puts together, in order.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "data/duckdb_session.h"
+#include "data/input.h"
+
+namespace kin::data {
+
+// One part: what DuckDB is asked to copy.
+struct CopyPart {
+  std::string select;   // may use kin_rows_0(…)
+  std::string options;  // of COPY
+};
+
+struct CopyRequest {
+  std::vector<CopyPart> parts;  // at least one
+  DuckDbSession::RowHook hook;  // called by several threads
+  FileType type;
+  std::filesystem::path path;    // written to
+  std::filesystem::path output;  // what it will be called, for messages
+  int threads = 1;
+  std::uint64_t memory_bytes = 0;  // for all threads together
+  std::filesystem::path temporary_folder;
+};
+
+struct Copied {
+  std::uint64_t records = 0;
+  std::uint64_t bytes = 0;
+};
+
+// Each part is written by a DuckDB of one thread, whose output depends on nothing but the part;
+// DuckDB's own threads would cut row groups where they happen to meet.
+Result<Copied> copy_parts(const CopyRequest& request);
+
+// What DuckDB or the system said about writing `output`, worded for the user.
+Error explain_write_error(const std::filesystem::path& output, Error error);
+
+}  // namespace kin::data

@@ -1,0 +1,49 @@
+// Thrift's compact protocol, in which Parquet footers are written, as a tree of values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kin::data {
+
+enum class ThriftType : std::uint8_t {
+  kTrue = 1,
+  kFalse = 2,
+  kByte = 3,
+  kInt16 = 4,
+  kInt32 = 5,
+  kInt64 = 6,
+  kDouble = 7,
+  kBinary = 8,
+  kList = 9,
+  kSet = 10,
+  kStruct = 12,
+};
+
+// A value and what it holds. Thread-compatible.
+struct ThriftValue {
+  ThriftType type = ThriftType::kStruct;
+  std::int64_t number = 0;                          // integers, bytes, and truth in lists
+  std::string bytes;                                // binary; the 8 bytes of a double
+  ThriftType element = ThriftType::kStruct;         // of a list or set
+  std::vector<ThriftValue> items;                   // of a list or set
+  std::vector<std::pair<int, ThriftValue>> fields;  // of a struct, by ascending id
+
+  // The field `id` of a struct, or nullptr.
+  ThriftValue* field(int id);
+};
+
+// The struct that `bytes` begin with; all of them must be used. Maps, which Parquet does not use,
+// are refused.
+Result<ThriftValue> decode_thrift(std::string_view bytes);
+
+// Appends `value`, a struct, to `out`: the bytes that decode_thrift() read, if those were written
+// in the shortest way.
+void encode_thrift(std::string& out, const ThriftValue& value);
+
+}  // namespace kin::data
