@@ -15,7 +15,8 @@ TEST(ParseComparable, UnderstandsNumbersAndMoments) {
 }
 
 TEST(ParseComparable, RefusesTheRest) {
-  for (const char* text : {"", "soon", "2024-13-01", "2024-02-30", "2024-01-01T25:00", "12 apples", "nan"}) {
+  for (const char* text :
+       {"", "soon", "2024-13-01", "2024-02-30", "2024-01-01T25:00", "12 apples", "nan"}) {
     EXPECT_FALSE(parse_comparable(text).has_value()) << text;
   }
 }

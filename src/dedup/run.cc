@@ -181,8 +181,11 @@ class Run {
     checkpoint_.run = run_fingerprint_;
     while (!checkpoint_.scanned) {
       const Clock::time_point begun = Clock::now();
+      const std::uint64_t documents = scan_->counts.documents;
+      // Only after some records, so that every round gets on.
       const auto pause = [&] {
-        return watch_scan() && seconds_since(begun) >= options_.checkpoint_seconds;
+        return watch_scan() && scan_->counts.documents > documents &&
+               seconds_since(begun) >= options_.checkpoint_seconds;
       };
       KIN_TRY(const data::ScanEnd end,
               scan_records(*dataset_, options_, checkpoint_.position, pause, *scan_));

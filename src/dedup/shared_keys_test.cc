@@ -38,20 +38,26 @@ TEST(SharedKeys, AreFoundAsThePlainWayFindsThem) {
 
 TEST(SharedKeys, AreTheSameInSlicesOfAnySize) {
   const TemporaryFolder folder = *TemporaryFolder::create();
-  Spill spill({.file = folder.path() / "s", .record_bytes = sizeof(BandRecord), .memory_bytes = 1 << 20});
+  Spill spill(
+      {.file = folder.path() / "s", .record_bytes = sizeof(BandRecord), .memory_bytes = 1 << 20});
   const std::vector<BandRecord> records = random_records(400'000, 300'000);
   Spill::Writer writer(spill);
-  for (const BandRecord& record : records) ASSERT_TRUE(writer.append(partition_of(record), record).ok());
+  for (const BandRecord& record : records)
+    ASSERT_TRUE(writer.append(partition_of(record), record).ok());
   ASSERT_TRUE(writer.flush().ok());
   const auto expected = reference(records);
   for (const std::uint64_t memory : {1ULL << 20, 1ULL << 30}) {
     std::mutex mutex;
     std::map<std::uint64_t, std::vector<RecordId>> found;
-    ASSERT_TRUE(for_each_shared_key<BandRecord>(spill, 2, memory, [&](std::span<const BandRecord> same) -> Status {
-                  const std::lock_guard lock(mutex);
-                  for (const BandRecord& record : same) found[same.front().key].push_back(record.record);
-                  return Done{};
-                }).ok());
+    ASSERT_TRUE(for_each_shared_key<BandRecord>(spill, 2, memory,
+                                                [&](std::span<const BandRecord> same) -> Status {
+                                                  const std::lock_guard lock(mutex);
+                                                  for (const BandRecord& record : same)
+                                                    found[same.front().key].push_back(
+                                                        record.record);
+                                                  return Done{};
+                                                })
+                    .ok());
     EXPECT_EQ(found, expected);
   }
 }

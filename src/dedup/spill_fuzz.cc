@@ -12,7 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::filesystem::path path = folder.path() / "fuzz.spill";
   // The input, and a sound frame with the input as its records.
   const std::string_view input(reinterpret_cast<const char*>(data), size);
-  const std::string frame = kin::dedup::encode_spill_frame(static_cast<std::uint16_t>(size % 256), input);
+  const std::string frame =
+      kin::dedup::encode_spill_frame(static_cast<std::uint16_t>(size % 256), input);
   for (const std::string& bytes : {std::string(input), frame + std::string(input)}) {
     if (!kin::File::create(path)->write(bytes).ok()) std::abort();
     kin::dedup::Spill spill({.file = path, .record_bytes = 1, .memory_bytes = 0});

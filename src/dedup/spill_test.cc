@@ -100,7 +100,9 @@ TEST_F(SpillTest, RefusesAFlippedBit) {
 }
 
 TEST_F(SpillTest, RefusesAFileThatIsTooShort) {
-  { ASSERT_TRUE(File::create(file())->write("short").ok()); }
+  {
+    ASSERT_TRUE(File::create(file())->write("short").ok());
+  }
   Spill spill(options(0));
   EXPECT_EQ(spill.reopen(1000).error().code, Code::kDataLoss);
 }
