@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/record_set.h"
 #include "base/workers.h"
 #include "dedup/shared_keys.h"
 #include "dedup/simhash_pairs.h"
@@ -286,6 +287,40 @@ Status gather_by_component(const Spill& from, Candidates& found, int threads) {
 
 double estimate_floor(const DedupOptions& options) {
   return options.threshold - 4 * sketch::estimate_deviation(options.threshold, options.hashes);
+}
+
+Status share_signatures(Scan& scan, const Classes& classes) {
+  if (!scan.signatures) return Done{};
+  constexpr std::size_t kBatch = 65'536;
+  const std::size_t slots = scan.signatures->signature_bytes();
+  std::vector<RecordId> from;
+  std::vector<RecordId> to;
+  RecordSet served(classes.size());
+  const auto copy = [&]() -> Status {
+    std::vector<std::uint8_t> signatures(from.size() * slots);
+    std::vector<std::uint8_t> found(from.size());
+    KIN_RETURN_IF_ERROR(scan.signatures->get_batch(from, signatures, found));
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      if (found[i] == 0) continue;  // counted by the store, and limited by the run
+      KIN_RETURN_IF_ERROR(
+          scan.signatures->insert(to[i], std::span(signatures).subspan(i * slots, slots)));
+    }
+    from.clear();
+    to.clear();
+    return Done{};
+  };
+  for (std::size_t row = 0; row < classes.size(); ++row) {
+    const RecordId id = record_id(row);
+    if (!classes.has_twin(id)) continue;
+    const RecordId representative = classes.representative(id);
+    if (served.contains(representative) || !scan.signatures->contains(id)) continue;
+    served.insert(representative);
+    if (scan.signatures->contains(representative)) continue;
+    from.push_back(id);
+    to.push_back(representative);
+    if (from.size() == kBatch) KIN_RETURN_IF_ERROR(copy());
+  }
+  return copy();
 }
 
 Result<std::unique_ptr<Candidates>> find_candidates(const Scan& scan, const Classes& classes,

@@ -43,6 +43,10 @@ struct Candidates {
   CandidateCounts counts;
 };
 
+// Gives every class representative a signature: one of several identical texts was sketched, and
+// which one depends on the threads. To be called before find_candidates().
+Status share_signatures(Scan& scan, const Classes& classes);
+
 Result<std::unique_ptr<Candidates>> find_candidates(const Scan& scan, const Classes& classes,
                                                     const DedupOptions& options,
                                                     std::uint64_t memory,

@@ -237,6 +237,7 @@ class Run {
     release(scan_->words);
 
     enter("candidates");
+    KIN_RETURN_IF_ERROR(share_signatures(*scan_, *classes_));
     KIN_TRY(candidates_,
             find_candidates(*scan_, *classes_, options_, budget_.stage, folder_->path()));
     release(scan_->bands);

@@ -161,6 +161,25 @@ TEST_F(RunTest, GivesTheSameForAnyThreadsAndMemory) {
   }
 }
 
+// Identical texts are sketched once, and the one that was need not be the one that stays.
+TEST_F(RunTest, FindsTheSameNearDuplicatesWhicheverTwinStays) {
+  std::vector<std::string> corpus = make_corpus(300, 4);
+  const std::vector<std::string> twins(corpus.begin(), corpus.begin() + 100);
+  corpus.insert(corpus.end(), twins.begin(), twins.end());
+  write_corpus(corpus);
+  std::set<std::uint64_t> kept;
+  for (const char* policy : {"first", "newest:n", "oldest:n"}) {
+    DedupOptions options;
+    options.keep = *parse_keep(policy);
+    const auto report = run(options);
+    ASSERT_TRUE(report.ok()) << report.error().message;
+    EXPECT_GE(report->removed_by[static_cast<std::size_t>(Method::kMinHash)], 100U) << policy;
+    EXPECT_EQ(report->cold_read_errors, 0U);
+    kept.insert(report->candidates);
+  }
+  EXPECT_EQ(kept.size(), 1U) << "the candidates depend on which twin stays";
+}
+
 TEST_F(RunTest, KeepsWhatThePolicyPrefers) {
   write_corpus({"the same words in this text here", "the same words in this text here", "other"});
   DedupOptions options;

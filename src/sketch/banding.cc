@@ -15,8 +15,9 @@ namespace {
 // The whole of `text` as a number, or 0.
 std::uint32_t parse_count(std::string_view text) {
   std::uint32_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [stop, error] = std::from_chars(begin, end, value);
   return error == std::errc() && stop == end ? value : 0;
 }
 

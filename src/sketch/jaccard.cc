@@ -1,11 +1,51 @@
 #include "sketch/jaccard.h"
 
 #include <algorithm>
+#include <bit>
+#include <numeric>
 
 namespace kin::sketch {
+namespace {
+
+constexpr std::size_t kFewHashes = 64;
+constexpr std::size_t kBigBucket = 24;
+
+// Sorts what is nearly in order.
+void insertion_sort(std::span<std::uint64_t> hashes) {
+  for (std::size_t i = 1; i < hashes.size(); ++i) {
+    const std::uint64_t hash = hashes[i];
+    std::size_t hole = i;
+    for (; hole > 0 && hashes[hole - 1] > hash; --hole) hashes[hole] = hashes[hole - 1];
+    hashes[hole] = hash;
+  }
+}
+
+// Hashes are uniform, so their high bits alone put each within a place or two of where it belongs:
+// several times as fast as comparing. A bucket that is crowded all the same is sorted on its own.
+void sort_by_high_bits(std::vector<std::uint64_t>& hashes) {
+  const int shift = 65 - std::bit_width(hashes.size());
+  std::vector<std::size_t> ends((std::size_t{1} << (64 - shift)) + 1);
+  for (const std::uint64_t hash : hashes) ++ends[(hash >> shift) + 1];
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  std::vector<std::uint64_t> sorted(hashes.size());
+  for (const std::uint64_t hash : hashes) sorted[ends[hash >> shift]++] = hash;
+  std::size_t begin = 0;
+  for (const std::size_t end : ends) {
+    if (end - begin > kBigBucket) std::sort(sorted.data() + begin, sorted.data() + end);
+    begin = end;
+  }
+  insertion_sort(sorted);
+  hashes.swap(sorted);
+}
+
+}  // namespace
 
 void sort_unique(std::vector<std::uint64_t>& hashes) {
-  std::sort(hashes.begin(), hashes.end());
+  if (hashes.size() <= kFewHashes) {
+    std::sort(hashes.begin(), hashes.end());
+  } else {
+    sort_by_high_bits(hashes);
+  }
   hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
 }
 

@@ -1,6 +1,7 @@
 // The vectorised shingler against its plain reference, and signatures against their scalar form.
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +29,13 @@ void compare(std::string_view input, const ShingleOptions& options) {
   KIN_CHECK(fast == scalar, "signatures are exact");
 }
 
+// Long enough for words to lie across the pieces a text is scanned in.
+std::string longer(std::string_view input) {
+  std::string text(input);
+  while (!text.empty() && text.size() < 5'000) text += text;
+  return text;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -41,6 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const ShingleOptions& options : {words, characters}) {
       if (valid) {
         compare(input, options);
+        if (size % 8 == 0) compare(longer(input), options);
       } else {
         kin::sketch::Shingler(options).shingles(input);
       }

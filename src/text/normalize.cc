@@ -30,16 +30,22 @@ char* put(const Character& c, char* out) {
 // Writes the normalised text: separators become single spaces between words.
 class CollapsingSink {
  public:
-  CollapsingSink(char* out, const CharacterTable& table) : begin_(out), out_(out), table_(table) {}
+  CollapsingSink(char* out, const CharacterTable& table)
+      : begin_(out), out_(out), ascii_(&table[0]) {}
 
   void ascii(const char* from, const char* end) {
-    for (; from != end; ++from) {
-      const Character& c = table_[static_cast<char32_t>(*from)];
+    // Locals, as a store through a char pointer may change any member.
+    char* out = out_;
+    bool in_word = in_word_;
+    for (const Character* const ascii = ascii_; from != end; ++from) {
+      const Character& c = ascii[static_cast<std::uint8_t>(*from)];
       const bool kept = c.kind != CharacterKind::kSeparator;
-      *out_ = kept ? c.bytes[0] : ' ';
-      out_ += static_cast<int>(kept) | static_cast<int>(in_word_);
-      in_word_ = kept;
+      *out = c.bytes[0];
+      out += static_cast<int>(kept) | static_cast<int>(in_word);
+      in_word = kept;
     }
+    out_ = out;
+    in_word_ = in_word;
   }
 
   void character(const Character& c) {
@@ -62,17 +68,17 @@ class CollapsingSink {
  private:
   char* begin_;
   char* out_;
-  const CharacterTable& table_;
+  const Character* ascii_;  // the table's first block
   bool in_word_ = false;
 };
 
 // Writes the text with each character replaced by its entry, to lower it.
 class MappingSink {
  public:
-  MappingSink(char* out, const CharacterTable& table) : begin_(out), out_(out), table_(table) {}
+  MappingSink(char* out, const CharacterTable& table) : begin_(out), out_(out), ascii_(&table[0]) {}
 
   void ascii(const char* from, const char* end) {
-    for (; from != end; ++from) *out_++ = table_[static_cast<char32_t>(*from)].bytes[0];
+    for (; from != end; ++from) *out_++ = ascii_[static_cast<std::uint8_t>(*from)].bytes[0];
   }
   void character(const Character& c) { out_ = put(c, out_); }
   std::size_t finish() const { return static_cast<std::size_t>(out_ - begin_); }
@@ -80,7 +86,7 @@ class MappingSink {
  private:
   char* begin_;
   char* out_;
-  const CharacterTable& table_;
+  const Character* ascii_;  // the table's first block
 };
 
 const icu::Normalizer2& normalizer(Normalization preset) {
@@ -108,12 +114,13 @@ std::string normal_form(std::string_view utf8, Normalization preset) {
   out.reserve(utf8.size());
   icu::StringByteSink<std::string> sink(&out);
   while (!utf8.empty()) {
-    const std::size_t length = piece_length(utf8);
+    const std::string_view piece = utf8.substr(0, piece_length(utf8));
     UErrorCode status = U_ZERO_ERROR;
     normalizer(preset).normalizeUTF8(
-        0, icu::StringPiece(utf8.data(), static_cast<std::int32_t>(length)), sink, nullptr, status);
+        0, icu::StringPiece(piece.data(), static_cast<std::int32_t>(piece.size())), sink, nullptr,
+        status);
     KIN_CHECK(U_SUCCESS(status), "normalising fails only for want of memory");
-    utf8.remove_prefix(length);
+    utf8.remove_prefix(piece.size());
   }
   return out;
 }

@@ -5,6 +5,8 @@
 #include <array>
 #include <random>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "text/reference.h"
 
@@ -81,6 +83,19 @@ TEST(Normalize, AgreesWithTheReferenceOnEveryCharacterAndItsNeighbours) {
         ASSERT_EQ(normalized(once, preset), once) << std::hex << static_cast<int>(c);
       }
     }
+  }
+}
+
+TEST(Normalize, GivesTheSameFromManyThreads) {
+  const std::string text = "Zo\u00EB \u13A0\uAB70 \u10A0 \U00010400 \u1E9E \u2C00 \uA640!";
+  std::vector<std::string> results(8);
+  std::vector<std::thread> threads;
+  for (std::string& result : results) {
+    threads.emplace_back([&] { normalize(text, Normalization::kStandard, result); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& result : results) {
+    EXPECT_EQ(result, normalize_reference(text, Normalization::kStandard));
   }
 }
 

@@ -25,10 +25,7 @@ class SpacingSink {
 
   void character(const Character& c) {
     switch (c.kind) {
-      case CharacterKind::kSeparator:
-        *out_++ = ' ';
-        in_unit_ = false;
-        return;
+      case CharacterKind::kSeparator: in_unit_ = false; return put(c);
       case CharacterKind::kWord: leave_unit(); return put(c);
       case CharacterKind::kMark: return put(c);
       case CharacterKind::kUnit:
@@ -102,8 +99,9 @@ void split_words(std::string_view utf8, Normalization preset,
 }
 
 std::string_view WordSpacer::space(std::string_view utf8) {
-  const char* const end = utf8.data() + utf8.size();
-  if (skip_ascii(utf8.data(), end) == end) return utf8;
+  const char* const begin = utf8.data();
+  const char* const end = begin + utf8.size();
+  if (skip_ascii(begin, end) == end) return utf8;
   const CharacterTable& table = CharacterTable::of(preset_);
   if (spaced_.size() < spaced_bound(utf8.size())) spaced_.resize(spaced_bound(utf8.size()));
   SpacingSink sink(spaced_.data());

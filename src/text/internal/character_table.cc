@@ -49,6 +49,13 @@ bool is_unstable(UChar32 c, UChar32 lower, Normalization preset) {
          u_getCombiningClass(c) != u_getCombiningClass(lower);
 }
 
+// NOLINTNEXTLINE(readability-function-size): ICU's macro
+void encode(UChar32 c, Character& into) {
+  std::uint8_t bytes[U8_MAX_LENGTH] = {};
+  U8_APPEND_UNSAFE(bytes, into.length, c);
+  std::copy(std::begin(bytes), std::end(bytes), into.bytes.begin());
+}
+
 Character character(UChar32 c, Normalization preset) {
   // A surrogate is no character; ill-formed input can name one.
   if (U_IS_SURROGATE(c)) c = 0xFFFD;
@@ -57,11 +64,8 @@ Character character(UChar32 c, Normalization preset) {
   result.kind = kind_of(lower, preset);
   result.combining_class = u_getCombiningClass(c);
   result.unstable = is_unstable(c, lower, preset);
-  std::uint8_t bytes[U8_MAX_LENGTH];
-  std::uint8_t length = 0;
-  U8_APPEND_UNSAFE(bytes, length, lower);
-  std::copy_n(bytes, length, result.bytes.begin());
-  result.length = length;
+  // None has a combining class or composes with anything, and nor does a space.
+  encode(result.kind == CharacterKind::kSeparator ? ' ' : lower, result);
   return result;
 }
 

@@ -19,7 +19,7 @@ enum class CharacterKind : std::uint8_t {
 };
 
 struct Character {
-  std::array<char, 4> bytes;  // UTF-8, in lower case if the preset asks for it
+  std::array<char, 4> bytes;  // UTF-8, in lower case if the preset asks for it; a separator's: ' '
   std::uint8_t length;        // of `bytes`
   CharacterKind kind;
   std::uint8_t combining_class;

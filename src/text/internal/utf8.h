@@ -1,4 +1,4 @@
-// Reading UTF-8 one character at a time, and over ASCII eight bytes at a time.
+// Reading UTF-8 one character at a time, and over ASCII many bytes at a time.
 #pragma once
 
 #include <bit>
@@ -19,6 +19,11 @@ inline bool is_ascii(char byte) {
 // The first byte in [from, end) that is not ASCII, or `end`.
 inline const char* skip_ascii(const char* from, const char* end) {
   constexpr std::uint64_t kHighBits = 0x8080808080808080ULL;
+  for (; end - from >= 32; from += 32) {
+    std::uint64_t high = 0;
+    for (const int at : {0, 8, 16, 24}) high |= load_le<std::uint64_t>(from + at);
+    if ((high & kHighBits) != 0) break;
+  }
   for (; end - from >= 8; from += 8) {
     const std::uint64_t high = load_le<std::uint64_t>(from) & kHighBits;
     if (high != 0) return from + std::countr_zero(high) / 8;

@@ -1,0 +1,297 @@
+#include "store/kept_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/file.h"
+
+namespace kin::store {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::uint64_t kRunBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kGapBytes = 32 * 1024;
+// Read at first of a value whose length is not known yet.
+constexpr std::uint64_t kGuessBytes = 4096;
+
+// Multiplying by an odd number is a bijection that spreads dense ids evenly over the top bits.
+constexpr std::uint32_t kSpread = 0x9e3779b1U;
+constexpr std::uint32_t inverse(std::uint32_t odd) {
+  std::uint32_t x = odd;
+  for (int i = 0; i < 5; ++i) x *= 2 - odd * x;
+  return x;
+}
+constexpr std::uint32_t kGather = inverse(kSpread);
+static_assert(kSpread * kGather == 1);
+
+}  // namespace
+
+KeptValues::KeptValues(const KeptValuesOptions& options, std::unique_ptr<BlockFile> file)
+    : options_(options), file_(std::move(file)), tables_(std::size_t{1} << kTableBits) {
+  buffer_.reserve(options_.write_buffer_bytes);
+}
+
+Result<std::unique_ptr<KeptValues>> KeptValues::open(const KeptValuesOptions& options) {
+  const Placement placement{options.path, options.temporary_parent, options.open_file};
+  KIN_TRY(auto file, open_placed(placement, kValuesFileName));
+  std::unique_ptr<KeptValues> values(new KeptValues(options, std::move(file)));
+  auto started = values->start();
+  if (!started.ok() && options.path) return with_context(options.path->string(), started.error());
+  if (!started.ok()) return started.error();
+  values->opened_ = true;
+  return values;
+}
+
+KeptValues::~KeptValues() {
+  if (opened_)
+    (void)flush();  // a destructor cannot report; the index of the last flush stays whole
+}
+
+Status KeptValues::start() {
+  KIN_TRY(const std::uint64_t size, file_->size());
+  const bool has_index = options_.path && fs::exists(*options_.path / kValueIndexFileName);
+  if (size == 0 && has_index) {
+    return Error{Code::kDataLoss, fmt::format("{} is missing or empty", kValuesFileName)};
+  }
+  if (size > 0) {
+    std::string header(std::min<std::uint64_t>(size, kValuesHeaderBytes), '\0');
+    KIN_RETURN_IF_ERROR(file_->read_at(0, header.data(), header.size()));
+    KIN_RETURN_IF_ERROR(decode_values_header(header));
+  }
+  if (has_index) return load_index();
+  KIN_RETURN_IF_ERROR(file_->truncate(0));
+  KIN_RETURN_IF_ERROR(file_->write_at(0, encode_values_header()));
+  written_ = kValuesHeaderBytes;
+  return flush();
+}
+
+Status KeptValues::load_index() {
+  KIN_TRY(File index, File::open_to_read(*options_.path / kValueIndexFileName));
+  KIN_TRY(const std::uint64_t index_bytes, index.size());
+  std::string bytes(std::min<std::uint64_t>(kValueIndexHeaderBytes, index_bytes), '\0');
+  KIN_RETURN_IF_ERROR(index.read_at(0, bytes.data(), bytes.size()));
+  KIN_TRY(const ValueIndexHeader header, decode_index_header(bytes));
+  std::uint64_t at = kValueIndexHeaderBytes;
+  for (std::uint64_t left = header.entries; left > 0;) {
+    const std::size_t block = std::min<std::uint64_t>(left, kIndexBlock);
+    bytes.resize(index_block_bytes(block));
+    KIN_RETURN_IF_ERROR(index.read_at(at, bytes.data(), bytes.size()));
+    KIN_TRY(const auto entries, decode_index_block(bytes, header));
+    for (const IndexEntry& entry : entries) remember(entry.id, entry.offset);
+    at += bytes.size();
+    left -= block;
+  }
+  written_ = header.data_bytes;
+  return Done{};
+}
+
+Status KeptValues::append(RecordId id, std::string_view value) {
+  if (id == kNoRecord) return Error{Code::kInvalidArgument, "a value needs the id of a record"};
+  if (value.size() > kMaxValueBytes) {
+    return Error{
+        Code::kInvalidArgument,
+        fmt::format("the value of record {} has {} bytes, more than the {} that can be kept",
+                    index(id), value.size(), kMaxValueBytes)};
+  }
+  const std::string header = encode_frame_header(id, value);
+  const std::unique_lock lock(mutex_);
+  const std::size_t frame = header.size() + value.size();
+  if (buffer_.size() + frame > options_.write_buffer_bytes) KIN_RETURN_IF_ERROR(write_buffer_out());
+  const std::uint64_t offset = written_ + buffer_.size();
+  if (offset >> Table::kPayloadBits != 0) {
+    return Error{Code::kResourceExhausted, "a store of values holds at most 1 TiB"};
+  }
+  if (frame > options_.write_buffer_bytes) {
+    KIN_RETURN_IF_ERROR(file_->write_at(offset, header));
+    KIN_RETURN_IF_ERROR(file_->write_at(offset + header.size(), value));
+    written_ += frame;
+  } else {
+    buffer_.append(header).append(value);
+  }
+  remember(id, offset);
+  return Done{};
+}
+
+Status KeptValues::write_buffer_out() {
+  KIN_RETURN_IF_ERROR(file_->write_at(written_, buffer_));
+  written_ += buffer_.size();
+  buffer_.clear();
+  return Done{};
+}
+
+void KeptValues::remember(RecordId id, std::uint64_t offset) {
+  const std::uint32_t spread = static_cast<std::uint32_t>(id) * kSpread;
+  Table& table = tables_[spread >> kTagBits];
+  const std::uint32_t tag = spread & ((1U << kTagBits) - 1);
+  if (const auto there = table.find(tag); !there.empty()) {
+    table.replace(there.front(), offset);
+    return;
+  }
+  table.insert(tag, offset);
+  ++count_;
+}
+
+std::optional<std::uint64_t> KeptValues::offset_of(RecordId id) const {
+  const std::uint32_t spread = static_cast<std::uint32_t>(id) * kSpread;
+  const auto there = tables_[spread >> kTagBits].find(spread & ((1U << kTagBits) - 1));
+  if (there.empty() || id == kNoRecord) return std::nullopt;
+  return Table::payload_of(there.front());
+}
+
+Result<std::optional<std::string>> KeptValues::get(RecordId id) const {
+  const std::shared_lock lock(mutex_);
+  const auto offset = offset_of(id);
+  if (!offset) return std::optional<std::string>();
+  auto value = read_value({*offset, id});
+  if (value.ok()) return std::optional<std::string>(std::move(*value));
+  read_errors_.fetch_add(1, std::memory_order_relaxed);
+  return value.error();
+}
+
+// The value whose frame begins at `at` of `bytes`, if all of it is there and right.
+std::optional<std::string_view> KeptValues::value_in(std::string_view bytes, std::uint64_t at,
+                                                     RecordId id) const {
+  if (at > bytes.size() || bytes.size() - at < kFrameHeaderBytes) return std::nullopt;
+  const FrameHeader header = decode_frame_header(bytes.data() + at);
+  const std::string_view rest = bytes.substr(at + kFrameHeaderBytes);
+  if (header.length > rest.size() || !frame_holds(header, id, rest.substr(0, header.length)))
+    return std::nullopt;
+  return rest.substr(0, header.length);
+}
+
+Result<std::string> KeptValues::read_value(Wanted wanted) const {
+  const Error damaged{Code::kDataLoss,
+                      fmt::format("the kept value of record {} is damaged", index(wanted.id))};
+  if (wanted.offset >= written_) {
+    const auto value = value_in(buffer_, wanted.offset - written_, wanted.id);
+    if (!value) return damaged;
+    return std::string(*value);
+  }
+  const std::uint64_t available = written_ - wanted.offset;
+  std::string bytes(std::min(available, kGuessBytes), '\0');
+  if (bytes.size() < kFrameHeaderBytes) return damaged;
+  if (!file_->read_at(wanted.offset, bytes.data(), bytes.size()).ok()) {
+    bytes.resize(kFrameHeaderBytes);  // what lies behind the value may be what cannot be read
+    KIN_RETURN_IF_ERROR(file_->read_at(wanted.offset, bytes.data(), bytes.size()));
+  }
+  const std::uint64_t frame = kFrameHeaderBytes + decode_frame_header(bytes.data()).length;
+  if (frame > available || frame > kFrameHeaderBytes + kMaxValueBytes) return damaged;
+  const std::size_t have = bytes.size();
+  bytes.resize(std::max<std::uint64_t>(have, frame));
+  KIN_RETURN_IF_ERROR(
+      file_->read_at(wanted.offset + have, bytes.data() + have, bytes.size() - have));
+  const auto value = value_in(bytes, 0, wanted.id);
+  if (!value) return damaged;
+  bytes.resize(frame);
+  bytes.erase(0, kFrameHeaderBytes);
+  return bytes;
+}
+
+void KeptValues::get_batch(std::span<const RecordId> ids,
+                           const std::function<void(RecordId, std::string_view)>& visit) const {
+  const std::shared_lock lock(mutex_);
+  std::vector<Wanted> wanted;
+  wanted.reserve(ids.size());
+  for (const RecordId id : ids) {
+    if (const auto offset = offset_of(id)) wanted.push_back({*offset, id});
+  }
+  std::sort(wanted.begin(), wanted.end(),
+            [](const Wanted& a, const Wanted& b) { return a.offset < b.offset; });
+  for (std::size_t begin = 0; begin < wanted.size();) {
+    std::size_t end = begin + 1;
+    while (end < wanted.size() && wanted[end].offset < written_ &&
+           wanted[end].offset - wanted[end - 1].offset <= kGapBytes &&
+           wanted[end].offset - wanted[begin].offset <= kRunBytes - kGuessBytes) {
+      ++end;
+    }
+    visit_run(std::span(wanted).subspan(begin, end - begin), visit);
+    begin = end;
+  }
+}
+
+void KeptValues::visit_run(std::span<const Wanted> run,
+                           const std::function<void(RecordId, std::string_view)>& visit) const {
+  std::string bytes;
+  const std::uint64_t first = run.front().offset;
+  if (run.size() > 1 && first < written_) {
+    bytes.resize(std::min(written_, run.back().offset + kGuessBytes) - first);
+    if (!file_->read_at(first, bytes.data(), bytes.size()).ok()) bytes.clear();
+  }
+  for (const Wanted& wanted : run) {
+    if (const auto value = value_in(bytes, wanted.offset - first, wanted.id)) {
+      visit(wanted.id, *value);
+      continue;
+    }
+    // Longer than what was read, or unreadable: alone it is either got or counted.
+    const auto value = read_value(wanted);
+    if (value.ok()) {
+      visit(wanted.id, *value);
+    } else {
+      read_errors_.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+}
+
+bool KeptValues::contains(RecordId id) const {
+  const std::shared_lock lock(mutex_);
+  return offset_of(id).has_value();
+}
+
+std::uint64_t KeptValues::len() const {
+  const std::shared_lock lock(mutex_);
+  return count_;
+}
+
+Status KeptValues::clear() {
+  const std::unique_lock lock(mutex_);
+  for (Table& table : tables_) table.clear();
+  buffer_.clear();
+  count_ = 0;
+  written_ = kValuesHeaderBytes;
+  if (options_.path) KIN_RETURN_IF_ERROR(write_index());
+  return file_->truncate(written_);
+}
+
+Status KeptValues::flush() {
+  if (!options_.path) return Done{};
+  const std::unique_lock lock(mutex_);
+  KIN_RETURN_IF_ERROR(write_buffer_out());
+  KIN_RETURN_IF_ERROR(file_->sync());
+  return write_index();
+}
+
+Status KeptValues::write_index() const {
+  KIN_TRY(AtomicFile index, AtomicFile::create(*options_.path / kValueIndexFileName));
+  KIN_RETURN_IF_ERROR(
+      index.write(encode_index_header({.data_bytes = written_, .entries = count_})));
+  std::vector<IndexEntry> block;
+  Status written = Done{};
+  const auto write_block = [&] {
+    if (written.ok() && !block.empty()) written = index.write(encode_index_block(block));
+    block.clear();
+  };
+  for (std::size_t table = 0; table < tables_.size(); ++table) {
+    tables_[table].for_each([&](std::uint64_t slot) {
+      const auto spread = static_cast<std::uint32_t>(table << kTagBits | Table::tag_of(slot));
+      block.push_back({RecordId(spread * kGather), Table::payload_of(slot)});
+      if (block.size() == kIndexBlock) write_block();
+    });
+  }
+  write_block();
+  KIN_RETURN_IF_ERROR(written);
+  return index.commit();
+}
+
+KeptValuesStats KeptValues::stats() const {
+  const std::shared_lock lock(mutex_);
+  std::uint64_t memory = buffer_.capacity() + tables_.capacity() * sizeof(Table);
+  for (const Table& table : tables_) memory += table.bytes();
+  return {.values = count_,
+          .file_bytes = written_ + buffer_.size(),
+          .memory_bytes = memory,
+          .read_errors = read_errors_.load(std::memory_order_relaxed)};
+}
+
+}  // namespace kin::store

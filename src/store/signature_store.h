@@ -1,0 +1,128 @@
+// Signatures of many records in bounded memory: a hot part in memory, the rest on disk.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <shared_mutex>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "store/block_file.h"
+#include "store/cold_pages.h"
+#include "store/page_table.h"
+
+namespace kin::store {
+
+using Signature = std::vector<std::uint8_t>;
+
+struct SignatureStoreOptions {
+  std::uint32_t signature_bytes = 128;
+  // The most signatures to hold in memory. Counted in pages of 64, so a page half full counts
+  // whole; rounded up to a page, and at least one.
+  std::uint64_t max_hot_signatures = 2'000'000;
+  // Nothing: temporary. Given: the folder that keeps the store, opened again with what it held at
+  // the last flush().
+  std::optional<std::filesystem::path> path = std::nullopt;
+  std::optional<std::filesystem::path> temporary_parent = std::nullopt;
+  OpenBlockFile open_file = open_block_file;
+};
+
+struct SignatureStoreStats {
+  std::uint64_t hot = 0;         // signatures in memory
+  std::uint64_t cold = 0;        // signatures on disk alone
+  std::uint64_t cold_reads = 0;  // calls to the system
+  std::uint64_t cold_bytes = 0;  // read by them
+  std::uint64_t cold_bytes_written = 0;
+  std::uint64_t cold_read_errors = 0;  // signatures asked for and there, but not readable
+  std::uint64_t memory_bytes = 0;      // frames and tables
+  std::uint64_t file_bytes = 0;
+};
+
+// Signatures of a fixed size by dense RecordId. Thread-safe: reads run beside each other, changes
+// one at a time.
+//
+// What is hot: a page of 64 records that was written to most recently. When memory is full an
+// eighth of it is written out at once, in large writes in the order of records: full pages before
+// partly filled ones (those would have to be read back to be filled), and among the full ones
+// those written longest ago that nobody has read since the last eviction. Reading a cold page does
+// not make it hot: a batch of look-ups would push out the newest pages, which are the ones most
+// often asked for, and the system's own cache already holds what is read again and again.
+//
+// Wrong bytes are never returned: every cold page is checked. What cannot be read counts in
+// cold_read_errors.
+class TieredSignatureStore {
+ public:
+  static Result<std::unique_ptr<TieredSignatureStore>> open(const SignatureStoreOptions& options);
+  // A kept store is flushed; call flush() to learn whether that works.
+  ~TieredSignatureStore();
+  TieredSignatureStore(const TieredSignatureStore&) = delete;
+  TieredSignatureStore& operator=(const TieredSignatureStore&) = delete;
+
+  // Adds or replaces. An error means the cold part could not be written.
+  Status insert(RecordId id, std::span<const std::uint8_t> signature);
+  // ids.size() signatures one after the other, under one lock. Fastest if the ids ascend. After an
+  // error some may be in.
+  Status insert_batch(std::span<const RecordId> ids, std::span<const std::uint8_t> signatures);
+
+  // Nothing if there is none. An error means it is there and could not be read.
+  Result<std::optional<Signature>> get(RecordId id) const;
+  // Many at once: `sorted_ids` ascending and unique, `signatures` of ids × signature_bytes,
+  // `found` of one byte an id. Cold pages are read in file order, neighbours in one call.
+  // found[i] becomes 1 if ids[i] is there and readable, else 0, and its bytes are left alone.
+  // An error means wrong arguments, never a failed read.
+  Status get_batch(std::span<const RecordId> sorted_ids, std::span<std::uint8_t> signatures,
+                   std::span<std::uint8_t> found) const;
+  // Reads nothing from disk.
+  bool contains(RecordId id) const;
+  // True if it was there.
+  bool remove(RecordId id);
+  std::uint64_t len() const;
+  Status clear();
+  // Makes a kept store durable as it is now; does nothing for a temporary one.
+  Status flush();
+  SignatureStoreStats stats() const;
+  std::uint32_t signature_bytes() const { return options_.signature_bytes; }
+
+ private:
+  struct Frame {
+    std::unique_ptr<std::uint8_t[]> data;
+    std::uint32_t page = kNoSlot;
+    bool dirty = false;
+    mutable std::uint8_t read = 0;  // through std::atomic_ref: readers share the lock
+    std::uint64_t stamp = 0;        // when it was written to last
+  };
+
+  TieredSignatureStore(const SignatureStoreOptions& options, std::unique_ptr<ColdPages> cold,
+                       const SignatureManifest& loaded);
+  Status insert_into_page(std::uint32_t page, std::span<const RecordId> ids,
+                          const std::uint8_t* from);
+  Result<Frame*> heat(std::uint32_t page, PageEntry& entry);
+  void load(std::uint32_t page, PageEntry& entry, Frame& frame);
+  Result<std::uint32_t> free_frame();
+  Status evict();
+  std::vector<std::uint32_t> coldest(std::size_t count) const;
+  Status write_frames(std::span<const std::uint32_t> frames);
+  void drop_frame(PageEntry& entry);
+  void collect(std::span<const RecordId> ids, std::size_t first, std::vector<PageRead>& reads,
+               std::span<std::uint8_t> signatures, std::span<std::uint8_t> found) const;
+  void copy_page(const std::uint8_t* page, const PageEntry& entry, std::span<const RecordId> ids,
+                 std::span<std::uint8_t> signatures, std::span<std::uint8_t> found) const;
+
+  const SignatureStoreOptions options_;
+  const std::size_t max_frames_;
+  mutable std::shared_mutex mutex_;
+  std::unique_ptr<ColdPages> cold_;
+  PageTable table_;
+  std::vector<Frame> frames_;
+  std::vector<std::uint32_t> free_frames_;
+  std::uint64_t count_ = 0;
+  std::uint64_t hot_ = 0;
+  std::uint64_t clock_ = 0;
+  mutable std::atomic<std::uint64_t> read_errors_ = 0;
+};
+
+}  // namespace kin::store
