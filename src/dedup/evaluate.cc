@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -11,6 +10,7 @@
 #include "base/json_writer.h"
 #include "base/workers.h"
 #include "dedup/audit.h"
+#include "dedup/removed_log.h"
 #include "dedup/scan.h"
 #include "sketch/shingles_reference.h"
 #include "text/words.h"
@@ -38,11 +38,6 @@ struct Plantation {
   };
   std::vector<Record> records;
   std::vector<Pair> pairs;
-};
-
-struct Removed {
-  std::optional<std::size_t> kept;  // nothing: the record stayed
-  Method method = Method::kExact;
 };
 
 double reference_similarity(const std::string& a, const std::string& b,
@@ -160,47 +155,10 @@ Status write_records(const std::vector<Record>& records, const KeepPolicy& keep,
   return file.close();
 }
 
-Result<Method> parse_method(std::string_view name) {
-  for (const Method method : {Method::kExact, Method::kMinHash, Method::kSimHash, Method::kChunk}) {
-    if (name == name_of(method)) return method;
-  }
-  return Error{Code::kInternal, fmt::format("the audit log has an unknown method, {}", name)};
-}
-
-// Reads the audit log: what became of each of `records` records.
-Result<std::vector<Removed>> read_audit_log(const fs::path& path, std::size_t records,
-                                            const fs::path& folder) {
-  std::vector<Removed> removed(records);
-  KIN_TRY(std::vector<data::Input> files,
-          data::find_inputs(std::vector<std::string>{path.string()}, folder));
-  data::DatasetOptions dataset_options;
-  dataset_options.temporary_folder = folder;
-  KIN_TRY(const auto log, data::Dataset::open(std::move(files), dataset_options));
-  data::ScanOptions scan;
-  scan.columns = {"row_id", "duplicate_of_row_id", "method"};
-  const auto number = [](std::string_view text) {
-    std::size_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-  };
-  KIN_RETURN_IF_ERROR(log->scan(scan, [&](const data::Batch& batch, int) -> Status {
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      const std::size_t row = number(batch.value(0, i).value_or(""));
-      const std::size_t kept = number(batch.value(1, i).value_or(""));
-      KIN_TRY(const Method method, parse_method(batch.value(2, i).value_or("")));
-      if (row >= records || kept >= records)
-        return Error{Code::kInternal, "the audit log names rows that were never read"};
-      removed[row] = {.kept = kept, .method = method};
-    }
-    return Done{};
-  }));
-  return removed;
-}
-
 // Compares what was removed with what should have been.
 class Judge {
  public:
-  Judge(const Plantation& planted, const std::vector<Removed>& removed, const DedupOptions& options)
+  Judge(const Plantation& planted, const std::vector<Fate>& removed, const DedupOptions& options)
       : planted_(planted), removed_(removed), options_(options) {
     for (std::size_t i = 0; i + 1 < kEdges.size(); ++i) {
       Evaluation::Bucket bucket;
@@ -262,7 +220,7 @@ class Judge {
     if (due && banding_) bucket.expected += sketch::candidate_probability(*banding_, alike);
   }
 
-  void judge_removal(const Removed& removed, double alike) {
+  void judge_removal(const Fate& removed, double alike) {
     const bool below = alike < options_.threshold;
     const auto method = static_cast<std::size_t>(removed.method);
     Evaluation::Bucket& bucket = result_.buckets[bucket_of(alike)];
@@ -273,7 +231,7 @@ class Judge {
   }
 
   const Plantation& planted_;
-  const std::vector<Removed>& removed_;
+  const std::vector<Fate>& removed_;
   const DedupOptions& options_;
   std::optional<sketch::Banding> banding_;
   Evaluation result_;
@@ -339,11 +297,8 @@ Result<Evaluation> evaluate(const std::vector<std::string>& inputs, const Evalua
   const DedupJob job = job_on(folder.path(), options.dedup);
   KIN_RETURN_IF_ERROR(write_records(planted.records, options.dedup.keep, job.inputs.front()));
   KIN_TRY(const DedupReport report, run_dedup(job, progress));
-  std::vector<Removed> removed(planted.records.size());
-  if (report.removed > 0) {
-    KIN_TRY(removed,
-            read_audit_log(removed_path(job.output), planted.records.size(), folder.path()));
-  }
+  KIN_TRY(const std::vector<Fate> removed,
+          read_fates(removed_path(job.output), planted.records.size(), folder.path()));
   progress.stage = "judge";
   KIN_TRY(Evaluation evaluation, Judge(planted, removed, options.dedup).judge());
   evaluation.records = sampled;
