@@ -91,14 +91,16 @@ Result<Copied> copy_parts(const CopyRequest& request) {
   KIN_TRY(const auto collector, PartCollector::create(request));
   KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(request.temporary_folder));
   const auto most = static_cast<int>(std::min<std::size_t>(request.parts.size(), 1024));
-  const int threads = std::clamp(request.threads, 1, std::max(most, 1));
+  const int threads = std::clamp(request.limits.threads, 1, std::max(most, 1));
   std::atomic<std::size_t> next{0};
   std::atomic<std::uint64_t> records{0};
   std::atomic<bool> failed{false};
   const auto work = [&](int) -> Status {
-    KIN_TRY(const auto duckdb,
-            DuckDbSession::open({1, request.memory_bytes / static_cast<std::uint64_t>(threads),
-                                 request.temporary_folder}));
+    const DuckDbLimits limits{
+        .threads = 1,
+        .memory_bytes = request.limits.memory_bytes / static_cast<std::uint64_t>(threads),
+        .held_back_bytes = request.limits.held_back_bytes};
+    KIN_TRY(const auto duckdb, DuckDbSession::open(limits, request.temporary_folder));
     for (std::size_t part = next++; part < request.parts.size() && !failed; part = next++) {
       fs::path path = folder.path() / fmt::format("part-{}", part);
       const std::string sql = fmt::format("COPY ({}) TO {} ({})", request.parts[part].select,

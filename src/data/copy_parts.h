@@ -25,8 +25,7 @@ struct CopyRequest {
   FileType type;
   std::filesystem::path path;    // written to
   std::filesystem::path output;  // what it will be called, for messages
-  int threads = 1;
-  std::uint64_t memory_bytes = 0;  // for all threads together
+  DuckDbLimits limits;           // of all threads together
   std::filesystem::path temporary_folder;
 };
 

@@ -129,31 +129,24 @@ Status DuckDbSession::State::register_hook(std::size_t columns) {
 DuckDbSession::DuckDbSession(std::unique_ptr<State> state) : state_(std::move(state)) {}
 DuckDbSession::~DuckDbSession() = default;
 
-Result<std::unique_ptr<DuckDbSession>> DuckDbSession::open(const DuckDbOptions& options) {
+Result<std::unique_ptr<DuckDbSession>> DuckDbSession::open(
+    const DuckDbLimits& limits, const std::filesystem::path& temporary_folder) {
   auto state = std::make_unique<State>();
   if (duckdb_open(nullptr, &state->database) != DuckDBSuccess ||
       duckdb_connect(state->database, &state->connection) != DuckDBSuccess) {
     return Error{Code::kInternal, "DuckDB does not start"};
   }
   std::unique_ptr<DuckDbSession> session(new DuckDbSession(std::move(state)));
-  constexpr std::uint64_t kMegabyte = 1'000'000;
-  constexpr std::uint64_t kLeast = 64 * kMegabyte;
-  const std::uint64_t limit = std::max(options.memory_bytes, kLeast);
   const std::string settings[] = {
       "SET autoinstall_known_extensions = false",
       "SET autoload_known_extensions = false",
       "SET preserve_insertion_order = true",
       "SET enable_progress_bar = false",
       "SET TimeZone = 'UTC'",
-      // Left alone, the allocator holds back several hundred megabytes.
-      "SET allocator_flush_threshold = '8MB'",
-      "SET allocator_bulk_deallocation_flush_threshold = '8MB'",
-      fmt::format("SET memory_limit = '{}MB'", limit / kMegabyte),
-      fmt::format("SET temp_directory = {}",
-                  sql_text((options.temporary_folder / "duckdb").string())),
-      fmt::format("SET threads = {}", std::max(options.threads, 1)),
+      fmt::format("SET temp_directory = {}", sql_text((temporary_folder / "duckdb").string())),
   };
   for (const std::string& setting : settings) KIN_RETURN_IF_ERROR(session->run(setting));
+  KIN_RETURN_IF_ERROR(session->set_limits(limits));
   return session;
 }
 
@@ -193,8 +186,19 @@ Result<std::int64_t> DuckDbSession::run_with_hook(const std::string& sql, std::s
   return duckdb_value_int64(&holder.result, 0, 0);
 }
 
-Status DuckDbSession::set_threads(int threads) {
-  return run(fmt::format("SET threads = {}", std::max(threads, 1)));
+Status DuckDbSession::set_limits(const DuckDbLimits& limits) {
+  constexpr std::uint64_t kMegabyte = 1'000'000;
+  constexpr std::uint64_t kLeastMegabytes = 64;
+  const std::uint64_t held_back = std::max<std::uint64_t>(limits.held_back_bytes / kMegabyte, 1);
+  const std::string settings[] = {
+      fmt::format("SET threads = {}", std::max(limits.threads, 1)),
+      fmt::format("SET memory_limit = '{}MB'",
+                  std::max(limits.memory_bytes / kMegabyte, kLeastMegabytes)),
+      fmt::format("SET allocator_flush_threshold = '{}MB'", held_back),
+      fmt::format("SET allocator_bulk_deallocation_flush_threshold = '{}MB'", held_back),
+  };
+  for (const std::string& setting : settings) KIN_RETURN_IF_ERROR(run(setting));
+  return Done{};
 }
 
 std::string sql_text(std::string_view text) {

@@ -12,6 +12,7 @@ namespace {
 static_assert(kJsonPadding >= simdjson::SIMDJSON_PADDING);
 
 constexpr int kMaximumDepth = 500;
+constexpr const char* kWrongEscape = "an escape in a string is wrong";
 
 bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n';
@@ -203,6 +204,9 @@ struct JsonRecordReader::State {
 
   std::vector<std::string> columns;
   std::vector<Wanted> top;
+  JsonColumns kind = JsonColumns::kPaths;
+  std::unique_ptr<JsonRecordReader> for_keys;
+  std::vector<char> strings;  // for each column, whether its value is a string
   std::vector<int> found_at;  // the depth at which each column was found; the least deep wins
   std::unique_ptr<simdjson::internal::dom_parser_implementation> indexer;
   std::size_t capacity = 0;
@@ -218,6 +222,7 @@ struct JsonRecordReader::State {
   std::string_view* values = nullptr;
   std::vector<std::string>* keys = nullptr;
   std::string key_text;
+  std::vector<std::size_t> here;  // columns whose value comes next
 
   simdjson::error_code index(std::string_view bytes);
   Problem begin_record(std::string_view record);
@@ -227,7 +232,8 @@ struct JsonRecordReader::State {
   Problem walk_field(const std::vector<Wanted>& wanted, int depth);
   Problem walk_array(int depth);
   Problem check_scalar(std::string_view token) const;
-  Problem take(std::size_t column, int depth, const char* value);
+  void take(std::size_t column, int depth, const char* value);
+  Problem take_string(int depth);
   std::optional<std::string_view> key_of(std::string_view token);
 
   bool done() const { return at == last; }
@@ -282,6 +288,11 @@ JsonRecordReader::State::Problem JsonRecordReader::State::read_record() {
   if (!done()) return "something follows the end of the object";
   for (std::size_t column = 0; column < columns.size(); ++column) {
     if (found_at[column] <= kMaximumDepth) continue;
+    if (kind == JsonColumns::kKeysOrNothing) {
+      values[column] = {};
+      strings[column] = 0;
+      continue;
+    }
     return fmt::format("field \"{}\" is missing", columns[column]);
   }
   return {};
@@ -315,20 +326,23 @@ JsonRecordReader::State::Problem JsonRecordReader::State::walk_field(
   ++at;
   if (done()) return "it is cut off";
   if (keys != nullptr && depth == 0) keys->emplace_back(*key);
+  // Found before the value is walked over: the key's text may move when deeper keys are read.
+  here.clear();
   std::vector<Wanted> deeper;
-  std::vector<std::size_t> here;
   for (const Wanted& one : wanted) {
     if (!one.rest.starts_with(*key)) continue;
-    if (one.rest.size() == key->size())
+    if (one.rest.size() == key->size()) {
       here.push_back(one.column);
-    else if (one.rest[key->size()] == '.')
+    } else if (one.rest[key->size()] == '.' && kind == JsonColumns::kPaths) {
       deeper.push_back({one.column, one.rest.substr(key->size() + 1)});
+    }
   }
+  if (here.empty()) return walk(deeper, depth);
+  if (next() == '"') return take_string(depth);
+  const std::vector<std::size_t> columns_here = here;
   const char* const value = text + *at;
   if (auto problem = walk(deeper, depth)) return problem;
-  for (const std::size_t column : here) {
-    if (auto problem = take(column, depth, value)) return problem;
-  }
+  for (const std::size_t column : columns_here) take(column, depth, value);
   return {};
 }
 
@@ -367,7 +381,7 @@ JsonRecordReader::State::Problem JsonRecordReader::State::check_scalar(
   if (token.front() == '"') {
     const std::string_view inside = inside_of(token);
     if (!has_escape(inside) || unescape_json(inside, arena->room(inside.size()))) return {};
-    return "an escape in a string is wrong";
+    return kWrongEscape;
   }
   if (token == "true" || token == "false" || token == "null" || is_number(token)) return {};
   constexpr std::size_t kShown = 40;
@@ -375,22 +389,32 @@ JsonRecordReader::State::Problem JsonRecordReader::State::check_scalar(
 }
 
 // The value from `value` up to what is read next, which is a comma or a closing bracket.
-JsonRecordReader::State::Problem JsonRecordReader::State::take(std::size_t column, int depth,
-                                                               const char* value) {
-  if (found_at[column] <= depth) return {};
+void JsonRecordReader::State::take(std::size_t column, int depth, const char* value) {
+  if (found_at[column] <= depth) return;
   found_at[column] = depth;
+  strings[column] = 0;
   const char* const end = done() ? record_end : text + *at;
   const std::string_view token =
       without_trailing_space({value, static_cast<std::size_t>(end - value)});
   values[column] = token == "null" ? std::string_view() : token;
-  if (token.front() != '"') return {};
-  const std::string_view inside = inside_of(token);
-  values[column] = inside;
-  if (!has_escape(inside)) return {};
-  char* const room = arena->room(inside.size());
-  const std::size_t length = unescape_json(inside, room).value_or(0);
-  arena->take(length);
-  values[column] = {room, length};
+}
+
+JsonRecordReader::State::Problem JsonRecordReader::State::take_string(int depth) {
+  std::string_view inside = inside_of(token());
+  ++at;
+  if (has_escape(inside)) {
+    char* const room = arena->room(inside.size());
+    const auto length = unescape_json(inside, room);
+    if (!length) return kWrongEscape;
+    arena->take(*length);
+    inside = {room, *length};
+  }
+  for (const std::size_t column : here) {
+    if (found_at[column] <= depth) continue;
+    found_at[column] = depth;
+    strings[column] = 1;
+    values[column] = inside;
+  }
   return {};
 }
 
@@ -403,9 +427,11 @@ std::optional<std::string_view> JsonRecordReader::State::key_of(std::string_view
   return std::string_view(key_text).substr(0, *length);
 }
 
-JsonRecordReader::JsonRecordReader(std::vector<std::string> columns)
+JsonRecordReader::JsonRecordReader(std::vector<std::string> columns, JsonColumns kind)
     : state_(std::make_unique<State>()) {
   state_->columns = std::move(columns);
+  state_->kind = kind;
+  state_->strings.resize(state_->columns.size());
   for (std::size_t i = 0; i < state_->columns.size(); ++i)
     state_->top.push_back({i, state_->columns[i]});
   state_->found_at.resize(state_->columns.size());
@@ -434,8 +460,14 @@ std::optional<std::string> JsonRecordReader::read(std::string_view record, Value
   return problem;
 }
 
+bool JsonRecordReader::was_string(std::size_t column) const {
+  return state_->strings[column] != 0;
+}
+
 std::vector<std::string> JsonRecordReader::keys(std::string_view record) {
-  JsonRecordReader other({});
+  if (state_->for_keys == nullptr)
+    state_->for_keys = std::make_unique<JsonRecordReader>(std::vector<std::string>{});
+  JsonRecordReader& other = *state_->for_keys;
   ValueArena arena;
   std::vector<std::string> found;
   other.state_->keys = &found;

@@ -30,12 +30,19 @@ class ValueArena {
   std::size_t used_ = 0;  // of the last chunk
 };
 
+// What columns of a record are.
+enum class JsonColumns {
+  kPaths,          // top-level keys or dotted paths; one that is missing is a problem
+  kKeysOrNothing,  // top-level keys; one that is missing is null
+};
+
 // Validates records and finds the asked-for columns in them. A column is a top-level key, or a
 // dotted path into nested objects; a key that has the dot in its own name goes first. Of a key
 // that appears twice in one object the first value counts. One thread only.
 class JsonRecordReader {
  public:
-  explicit JsonRecordReader(std::vector<std::string> columns);
+  explicit JsonRecordReader(std::vector<std::string> columns,
+                            JsonColumns kind = JsonColumns::kPaths);
   ~JsonRecordReader();
   JsonRecordReader(JsonRecordReader&&) noexcept;
 
@@ -53,7 +60,10 @@ class JsonRecordReader {
   std::optional<std::string> read(std::string_view record, ValueArena& arena,
                                   std::string_view* values);
 
-  // The names of the top-level keys of `record`, which is valid.
+  // Is the value that read() gave last for `column` a string, and not other JSON?
+  bool was_string(std::size_t column) const;
+
+  // The names of the top-level keys of `record`, as far as it is valid.
   std::vector<std::string> keys(std::string_view record);
 
  private:

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "data/parquet_memory.h"
 #include "data/parquet_writer.h"
 #include "data/worker_slots.h"
 
@@ -67,14 +68,6 @@ class RowVisitor {
   double bytes_per_row_ = 0;
 };
 
-// Threads that fit the memory, each needing `thread_bytes`.
-int affordable_threads(int wanted, std::uint64_t memory, std::uint64_t thread_bytes) {
-  const std::uint64_t fitting =
-      std::max<std::uint64_t>(memory / std::max<std::uint64_t>(thread_bytes, 1), 1);
-  return static_cast<int>(
-      std::min<std::uint64_t>(static_cast<std::uint64_t>(std::max(wanted, 1)), fitting));
-}
-
 }  // namespace
 
 ParquetDataset::ParquetDataset(std::vector<Input> inputs, DatasetOptions options)
@@ -85,8 +78,7 @@ Result<std::unique_ptr<Dataset>> ParquetDataset::open(std::vector<Input> inputs,
   std::unique_ptr<ParquetDataset> dataset(
       new ParquetDataset(std::move(inputs), std::move(options)));
   const DatasetOptions& given = dataset->options_;
-  KIN_TRY(dataset->duckdb_,
-          DuckDbSession::open({given.threads, given.memory_bytes, given.temporary_folder}));
+  KIN_TRY(dataset->duckdb_, DuckDbSession::open({}, given.temporary_folder));
   std::uint64_t rows = 0;
   for (const Input& input : dataset->inputs_) {
     KIN_TRY(ParquetFile file,
@@ -194,7 +186,7 @@ Error ParquetDataset::explain_scan_error(std::size_t file,
                                          const std::vector<std::string>& arguments, Error error) {
   if (!is_bad_text(error)) return explain_parquet_error(inputs_[file], std::move(error));
   std::int64_t next = 0;
-  const Status one_thread = duckdb_->set_threads(1);
+  const Status one_thread = duckdb_->set_limits(share_memory(files_, 1, options_.memory_bytes));
   const auto again = duckdb_->run_with_hook(
       fmt::format("SELECT count(*) FROM {} WHERE kin_rows_{}({})", files_[file].sql,
                   arguments.size() - 1, fmt::join(arguments, ", ")),
@@ -220,8 +212,8 @@ Result<ScanEnd> ParquetDataset::scan(const ScanOptions& options, const Visitor& 
   for (; at.file < files_.size(); ++at.file) {
     const ParquetFile& file = files_[at.file];
     at.row = std::max(at.row, file.first_row);
-    KIN_RETURN_IF_ERROR(duckdb_->set_threads(
-        affordable_threads(options.threads, options_.memory_bytes, file.thread_bytes)));
+    KIN_RETURN_IF_ERROR(
+        duckdb_->set_limits(share_memory({&file, 1}, options.threads, options_.memory_bytes)));
     while (at.row < file.first_row + file.rows) {
       if (options.pause && options.pause()) return ScanEnd{at, false};
       const RowRange range = next_range(at.file, at.row - file.first_row, options);
@@ -253,7 +245,7 @@ Result<Sample> ParquetDataset::sample(const SampleOptions& options) {
                    .pause = {}};
   const std::uint64_t share =
       std::max<std::uint64_t>(most / ((files_.size() + step - 1) / step), 1);
-  KIN_RETURN_IF_ERROR(duckdb_->set_threads(1));
+  KIN_RETURN_IF_ERROR(duckdb_->set_limits(share_memory(files_, 1, options_.memory_bytes)));
   for (std::size_t i = 0; i < files_.size(); i += step) {
     const RowRange range{0, std::min(share, files_[i].rows)};
     KIN_RETURN_IF_ERROR(scan_range(i, range, scan, [&](const Batch& batch, int worker) -> Status {

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "data/sql_type.h"
 
 namespace kin::data {
 namespace fs = std::filesystem;
@@ -69,9 +70,14 @@ Status read_groups(DuckDbSession& duckdb, ParquetFile& file) {
   const bool large_pages = about[0][0].value_or("").find("DuckDB") != std::string::npos;
   constexpr std::uint64_t kLargestPage = 128 << 20;
   constexpr std::uint64_t kUsualPage = 8 << 20;
-  file.thread_bytes = (16 << 20) + (large_pages ? std::min(largest_page, kLargestPage) +
-                                                      std::min(largest_packed, kLargestPage)
-                                                : 2 * kUsualPage);
+  // Rows go by in vectors of 2,048, one being read and one being written.
+  constexpr std::uint64_t kVector = 2048;
+  const std::uint64_t vector_bytes =
+      file.unpacked_bytes / std::max<std::uint64_t>(rows, 1) * std::min(rows, kVector);
+  file.thread_bytes =
+      (16 << 20) + 2 * vector_bytes +
+      (large_pages ? std::min(largest_page, kLargestPage) + std::min(largest_packed, kLargestPage)
+                   : 2 * kUsualPage);
   return Done{};
 }
 
@@ -94,11 +100,6 @@ std::string as_text(const std::string& expression, const std::string& type) {
 }
 
 }  // namespace
-
-bool is_nested(const std::string& type) {
-  return type.ends_with(']') || type.starts_with("STRUCT(") || type.starts_with("MAP(") ||
-         type.starts_with("UNION(");
-}
 
 bool is_bad_text(const Error& error) {
   return error.message.find("Invalid string encoding found in Parquet file") != std::string::npos;

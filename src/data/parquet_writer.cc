@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "data/copy_parts.h"
+#include "data/parquet_memory.h"
+#include "data/sql_type.h"
 #include "data/type_notes.h"
 
 namespace kin::data {
@@ -150,6 +152,8 @@ std::string select(const Piece& piece, std::span<const ParquetFile> files,
     const bool as_json =
         is_nested(column.type) && (format == Format::kCsv || format == Format::kTsv);
     if (as_json) value = fmt::format("CAST(to_json({}) AS VARCHAR)", value);
+    if (format == Format::kJsonl && is_long_decimal(column.type))
+      value = fmt::format("CAST({} AS VARCHAR)", value);
     expressions.push_back(fmt::format("{} AS {}", value, sql_name(column.name)));
   }
   std::vector<std::string> paths;
@@ -198,18 +202,6 @@ Result<std::vector<CopyPart>> make_parts(DuckDbSession& duckdb, std::span<const 
   return parts;
 }
 
-// Memory that a thread needs to read row groups and to fill one.
-int affordable_threads(std::span<const ParquetFile> files, const ParquetWriteRequest& request) {
-  std::uint64_t reading = 0;
-  for (const ParquetFile& file : files) reading = std::max(reading, file.thread_bytes);
-  const std::uint64_t thread_bytes = 2 * reading;
-  const std::uint64_t memory =
-      std::max(request.options.memory_bytes, kDuckDbOverhead) - kDuckDbOverhead;
-  const std::uint64_t fitting = std::max<std::uint64_t>(memory / thread_bytes, 1);
-  return static_cast<int>(
-      std::min<std::uint64_t>(static_cast<std::uint64_t>(std::max(request.threads, 1)), fitting));
-}
-
 }  // namespace
 
 Result<FileType> output_type(const fs::path& output, std::span<const Input> inputs) {
@@ -244,16 +236,14 @@ Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const Pa
     }
     return Done{};
   };
-  const std::uint64_t memory =
-      std::max(request.options.memory_bytes, kDuckDbOverhead) - kDuckDbOverhead;
-  KIN_TRY(const Copied copied, copy_parts({.parts = std::move(parts),
-                                           .hook = keep,
-                                           .type = request.type,
-                                           .path = request.path,
-                                           .output = request.output,
-                                           .threads = affordable_threads(files, request),
-                                           .memory_bytes = memory,
-                                           .temporary_folder = request.options.temporary_folder}));
+  KIN_TRY(const Copied copied,
+          copy_parts({.parts = std::move(parts),
+                      .hook = keep,
+                      .type = request.type,
+                      .path = request.path,
+                      .output = request.output,
+                      .limits = share_memory(files, request.threads, request.options.memory_bytes),
+                      .temporary_folder = request.options.temporary_folder}));
   report.records = copied.records;
   report.bytes = copied.bytes;
   return report;

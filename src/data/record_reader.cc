@@ -6,14 +6,11 @@
 #include <algorithm>
 
 #include "data/csv_record.h"
+#include "data/record_encoder.h"
 #include "data/record_splitter.h"
 
 namespace kin::data {
 namespace {
-
-char delimiter_of(Format format) {
-  return format == Format::kTsv ? '\t' : ',';
-}
 
 class JsonReader : public RecordReader {
  public:

@@ -9,6 +9,7 @@
 #include "data/block_reader.h"
 #include "data/copy_parts.h"
 #include "data/parquet_writer.h"
+#include "data/text_convert.h"
 #include "data/text_scan.h"
 #include "data/text_writer.h"
 
@@ -195,13 +196,17 @@ Result<std::pair<StagedOutput, WriteReport>> TextDataset::write_staged(
     const RecordSet& keep, const std::filesystem::path& output, int threads) {
   KIN_TRY(const FileType type, output_type(output, inputs_));
   StagedOutput staged(output, options_.temporary_folder);
-  const TextWriteOptions options{header_.line, type.compression, threads};
-  if (type.format == format()) {
-    const auto written = write_text(inputs_, keep, skipped_, staged.path(), options);
-    if (!written) return explain_write_error(output, written.error());
-    return std::pair(std::move(staged), WriteReport{written->records, written->bytes, {}});
+  if (type.format != format()) {
+    auto report = convert_text(
+        {inputs_, header_, keep, skipped_, staged.path(), output, type, threads, options_});
+    if (!report) return explain_write_error(output, report.error());
+    return std::pair(std::move(staged), std::move(*report));
   }
-  return Error{Code::kInvalidArgument, "not yet"};
+  const auto written =
+      write_text(inputs_, keep, skipped_, staged.path(),
+                 {.header = header_.line, .compression = type.compression, .threads = threads});
+  if (!written) return explain_write_error(output, written.error());
+  return std::pair(std::move(staged), WriteReport{written->records, written->bytes, {}});
 }
 
 }  // namespace kin::data

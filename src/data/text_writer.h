@@ -1,10 +1,10 @@
 // Writes kept records of text files as they lie in their files.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
-#include <mutex>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -12,6 +12,7 @@
 #include "base/record_set.h"
 #include "data/compressor.h"
 #include "data/input.h"
+#include "data/record_encoder.h"
 #include "data/skip_log.h"
 
 namespace kin::data {
@@ -24,11 +25,15 @@ struct TextWriteOptions {
   std::string_view header;  // written first
   Compression compression = Compression::kNone;
   int threads = 1;
+  // Makes what writes records in another format, one for each thread; if empty, they stay as they
+  // are.
+  std::function<std::unique_ptr<RecordEncoder>()> encoder = {};
 };
 
 struct TextWritten {
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t longest_record = 0;  // in bytes
 };
 
 // Writes the records of `inputs` that are in `keep` and were not skipped to `path`. A last line
