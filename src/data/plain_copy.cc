@@ -28,10 +28,9 @@ Status plain_copy(const std::filesystem::path& input, const std::filesystem::pat
   KIN_TRY(const Format from, copied_format(input));
   KIN_TRY(const Format to, copied_format(output));
   KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(output.parent_path()));
-  DuckDbOptions options;
-  options.threads = threads > 0 ? threads : available_cores();
-  options.temporary_folder = folder.path();
-  KIN_TRY(const auto duckdb, DuckDbSession::open(options));
+  DuckDbLimits limits;
+  limits.threads = threads > 0 ? threads : available_cores();
+  KIN_TRY(const auto duckdb, DuckDbSession::open(limits, folder.path()));
   for (const char* setting : {"memory_limit", "allocator_flush_threshold",
                               "allocator_bulk_deallocation_flush_threshold"}) {
     KIN_RETURN_IF_ERROR(duckdb->run(fmt::format("RESET {}", setting)));

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/workers.h"
@@ -28,6 +29,9 @@ constexpr std::uint64_t kSampleBytes = 48 << 20;
 // What takes the same time however much there is to do shows in a trial as small as this.
 constexpr std::size_t kFewRecords = 64;
 constexpr double kNearCopy = 0.9;
+// How disks are measured.
+constexpr std::size_t kBlock = 1 << 20;
+constexpr std::size_t kBlocks = 96;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -37,6 +41,7 @@ double seconds_since(Clock::time_point start) {
 struct DiskSpeed {
   double read = 0;   // of the inputs: nothing to wait for where they are in memory already
   double spill = 0;  // written to the temporary folder and read back
+  double sync = 0;   // written there and made durable
 };
 
 // What a run keeps for each record, in bytes.
@@ -203,30 +208,40 @@ class Planner {
   }
 
   Result<DiskSpeed> measure_disk() const {
-    constexpr std::size_t kBlock = 1 << 20;
-    constexpr std::size_t kBlocks = 32;
-    std::string block(kBlock, 'x');
     DiskSpeed speed;
-    const data::Input& input = dataset_->inputs().front();
-    if (input.bytes > kBlocks * kBlock) {
-      KIN_TRY(const File file, File::open_to_read(input.path));
-      const Clock::time_point start = Clock::now();
-      for (std::uint64_t i = 0; i < kBlocks; ++i) {
-        const std::uint64_t offset = (input.bytes - kBlock) / kBlocks * i;
-        KIN_RETURN_IF_ERROR(file.read_at(offset, block.data(), kBlock));
-      }
-      speed.read = seconds_since(start) / (kBlocks * kBlock);
-    }
-    KIN_TRY(File file, File::create(folder_->path() / "speed"));
+    KIN_TRY(speed.read, seconds_to_read());
+    std::string block(kBlock, '\0');
+    Random random(1);
+    for (std::size_t at = 0; at < kBlock; at += 8) store_le(block.data() + at, random.next());
+    const fs::path path = folder_->path() / "speed";
+    KIN_TRY(File file, File::create(path));
     const Clock::time_point start = Clock::now();
     for (std::size_t i = 0; i < kBlocks; ++i) KIN_RETURN_IF_ERROR(file.write(block));
+    const double written = seconds_since(start);
+    KIN_RETURN_IF_ERROR(file.sync());
+    speed.sync = seconds_since(start) / (kBlocks * kBlock);
+    const Clock::time_point again = Clock::now();
     for (std::size_t i = 0; i < kBlocks; ++i) {
       KIN_RETURN_IF_ERROR(file.read_at(i * kBlock, block.data(), kBlock));
     }
-    speed.spill = seconds_since(start) / (kBlocks * kBlock);
+    speed.spill = (written + seconds_since(again)) / (kBlocks * kBlock);
     KIN_RETURN_IF_ERROR(file.close());
-    fs::remove(folder_->path() / "speed");
+    fs::remove(path);
     return speed;
+  }
+
+  // Seconds a byte of the inputs, read here and there.
+  Result<double> seconds_to_read() const {
+    const data::Input& input = dataset_->inputs().front();
+    if (input.bytes < kBlocks * kBlock) return 0.0;
+    std::string block(kBlock, '\0');
+    KIN_TRY(const File file, File::open_to_read(input.path));
+    const Clock::time_point start = Clock::now();
+    for (std::uint64_t i = 0; i < kBlocks; ++i) {
+      const std::uint64_t offset = (input.bytes - kBlock) / kBlocks * i;
+      KIN_RETURN_IF_ERROR(file.read_at(offset, block.data(), kBlock));
+    }
+    return seconds_since(start) / (kBlocks * kBlock);
   }
 
   Result<Trial> run(const std::vector<TrialRecord>& records) const {
@@ -304,11 +319,14 @@ class Planner {
     const auto documents = static_cast<double>(plan_.documents);
     const double reading = disk.read * static_cast<double>(plan_.input_bytes);
     const double spilling = disk.spill * (model.spilled(documents) + model.cold(documents));
+    // Little is durable sooner than its share of much.
+    const double durable = disk.sync * static_cast<double>(whole.output_bytes) * scale;
     double staged = 0;
     for (const auto& [stage, ignored] : whole.report.stage_seconds) {
       const double fixed = few.seconds(stage);
       double seconds = fixed + std::max(0.0, whole.seconds(stage) - fixed) * scale;
       if (stage == "scan") seconds = std::max(seconds, reading) + spilling;
+      if (stage == "write") seconds = std::max(seconds, durable);
       plan_.stage_seconds.emplace_back(stage, seconds);
       staged += seconds;
     }
