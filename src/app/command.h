@@ -26,6 +26,10 @@ struct Command {
 
 // Each adds its verb to `app`.
 Command add_dedup_command(CLI::App& app);
+Command add_plan_command(CLI::App& app);
+Command add_explain_command(CLI::App& app);
+Command add_eval_command(CLI::App& app);
+Command add_bench_command(CLI::App& app);
 Command add_completions_command(CLI::App& app);
 
 // All of them, in the order in which `kindred --help` lists them.

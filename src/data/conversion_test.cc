@@ -85,15 +85,17 @@ TEST_F(Conversion, JsonlToParquetKeepsDatesAndLongNumbersAsText) {
                    "{\"id\":1,\"at\":\"2024-01-01\",\"meta\":{\"DATE\":\"2024-01-01 "
                    "10:00:00\",\"n\":[1,2]},\"big\":123456789012345678901234567890}\n"
                    "{\"id\":2,\"text\":\"x\",\"mixed\":1}\n"
-                   "{\"id\":3,\"mixed\":\"a\"}\n");
+                   "{\"id\":3,\"mixed\":\"a\",\"big\":5}\n");
   const auto notes = convert({a}, "out.parquet", {0, 1, 2});
-  EXPECT_EQ(ask("SELECT id, \"at\", meta, text, mixed FROM " + from("out.parquet")),
-            "1|2024-01-01|{'DATE': 2024-01-01 10:00:00, 'n': [1, "
-            "2]}|NULL|NULL|\n2|NULL|NULL|x|1|\n3|NULL|NULL|NULL|\"a\"|\n");
+  EXPECT_EQ(ask("SELECT id, \"at\", meta::VARCHAR, text, mixed, big FROM " + from("out.parquet")),
+            "1|2024-01-01|{'DATE': '2024-01-01 10:00:00', 'n': [1, "
+            "2]}|NULL|NULL|123456789012345678901234567890|\n"
+            "2|NULL|NULL|x|1|NULL|\n3|NULL|NULL|NULL|\"a\"|5|\n");
   EXPECT_EQ(ask("SELECT typeof(\"at\"), typeof(meta.\"DATE\"), typeof(id) FROM " +
                 from("out.parquet") + " LIMIT 1"),
             "VARCHAR|VARCHAR|BIGINT|\n");
   EXPECT_THAT(notes, Contains(HasSubstr("`mixed` holds values of different types")));
+  EXPECT_THAT(notes, Contains(HasSubstr("`big` has numbers that do not fit 64 bits")));
   EXPECT_THAT(notes, Contains(HasSubstr("one schema for all records")));
 }
 
@@ -111,11 +113,15 @@ TEST_F(Conversion, ParquetToJsonlKeepsNestingAndSaysWhatBecameText) {
       "range(3) r(i)");
   const auto notes = convert({a}, "out.jsonl", {0, 2});
   EXPECT_EQ(folder.read("out.jsonl"),
-            "{\"id\":0,\"day\":\"2024-01-01\",\"meta\":{\"t\":\"x0\",\"l\":[0]},\"price\":1.50,"
-            "\"large\":12345678901234567890.123456789}\n"
-            "{\"id\":2,\"day\":\"2024-01-03\",\"meta\":{\"t\":\"x2\",\"l\":[2]},\"price\":1.50,"
-            "\"large\":12345678901234567890.123456789}\n");
-  EXPECT_THAT(notes, ElementsAre("JSONL has no dates: column `day` was written as text"));
+            "{\"id\":0,\"day\":\"2024-01-01\",\"meta\":{\"t\":\"x0\",\"l\":[0]},\"price\":1.5,"
+            "\"large\":\"12345678901234567890.123456789\"}\n"
+            "{\"id\":2,\"day\":\"2024-01-03\",\"meta\":{\"t\":\"x2\",\"l\":[2]},\"price\":1.5,"
+            "\"large\":\"12345678901234567890.123456789\"}\n");
+  EXPECT_THAT(
+      notes,
+      ElementsAre(
+          "JSONL has no dates: column `day` was written as text",
+          "JSONL has no decimals of more than 15 digits: column `large` was written as text"));
   convert({a}, "out.jsonl.zst", {0, 2});
   convert({folder.path("out.jsonl.zst").string()}, "again.jsonl", {0, 1});
   EXPECT_EQ(folder.read("again.jsonl"), folder.read("out.jsonl"));

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "data/sql_type.h"
 
 namespace kin::data {
 namespace fs = std::filesystem;
@@ -99,11 +100,6 @@ std::string as_text(const std::string& expression, const std::string& type) {
 }
 
 }  // namespace
-
-bool is_nested(const std::string& type) {
-  return type.ends_with(']') || type.starts_with("STRUCT(") || type.starts_with("MAP(") ||
-         type.starts_with("UNION(");
-}
 
 bool is_bad_text(const Error& error) {
   return error.message.find("Invalid string encoding found in Parquet file") != std::string::npos;

@@ -35,9 +35,6 @@ struct ParquetFile {
 Result<ParquetFile> read_parquet_footer(DuckDbSession& duckdb, const Input& input,
                                         const std::filesystem::path& temporary_folder);
 
-// True for types that hold others: struct, list, array, map, union.
-bool is_nested(const std::string& type);
-
 // The SQL expression for `column`, a name or a dotted path into structs, as text. The error of a
 // missing column names those that exist.
 Result<std::string> text_expression(DuckDbSession& duckdb, const ParquetFile& file,

@@ -7,6 +7,7 @@
 
 #include "data/copy_parts.h"
 #include "data/parquet_memory.h"
+#include "data/sql_type.h"
 #include "data/type_notes.h"
 
 namespace kin::data {
@@ -151,10 +152,8 @@ std::string select(const Piece& piece, std::span<const ParquetFile> files,
     const bool as_json =
         is_nested(column.type) && (format == Format::kCsv || format == Format::kTsv);
     if (as_json) value = fmt::format("CAST(to_json({}) AS VARCHAR)", value);
-    // Through a double, as DuckDB writes decimals, digits would be lost.
-    if (format == Format::kJsonl && column.type.starts_with("DECIMAL") && !is_nested(column.type)) {
-      value = fmt::format("CAST(CAST({} AS VARCHAR) AS JSON)", value);
-    }
+    if (format == Format::kJsonl && is_long_decimal(column.type))
+      value = fmt::format("CAST({} AS VARCHAR)", value);
     expressions.push_back(fmt::format("{} AS {}", value, sql_name(column.name)));
   }
   std::vector<std::string> paths;

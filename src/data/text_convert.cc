@@ -12,7 +12,9 @@
 #include "data/block_reader.h"
 #include "data/copy_parts.h"
 #include "data/json_record.h"
+#include "data/parquet_file.h"
 #include "data/record_encoder.h"
+#include "data/sql_type.h"
 #include "data/text_scan.h"
 #include "data/text_writer.h"
 
@@ -117,24 +119,61 @@ Result<WriteReport> csv_to_text_file(const ConvertRequest& request) {
   return report;
 }
 
-// Types that DuckDB would find in strings, or that Parquet has no room for, back to text.
-std::string type_to_keep(std::string type) {
-  for (const std::string_view name :
-       {"TIMESTAMP WITH TIME ZONE", "TIMESTAMP", "DATE", "TIME", "UUID", "UHUGEINT", "HUGEINT"}) {
-    for (std::size_t at = type.find(name); at != std::string::npos; at = type.find(name, at + 1)) {
-      // A field may be called so; its name stands before a space, or in quotes.
-      const bool is_name = (at > 0 && type[at - 1] == '"') ||
-                           (at + name.size() < type.size() && type[at + name.size()] == ' ');
-      if (!is_name) type.replace(at, name.size(), "VARCHAR");
-    }
-  }
-  return type;
+// Types that DuckDB finds in strings, back to text.
+std::string type_to_keep(const std::string& type) {
+  return replace_types(type, [](std::string_view word) {
+    const bool found = word.starts_with("TIME") || word == "DATE" || word == "UUID";
+    return std::string(found ? "VARCHAR" : word);
+  });
 }
 
 struct Spooled {
   std::filesystem::path path;
   TextWritten written;
 };
+
+// DuckDB takes numbers of more than 64 bits for doubles, which have not as many digits. Text keeps
+// them.
+Status keep_long_numbers(DuckDbSession& duckdb, const std::string& source,
+                         std::vector<ParquetColumn>& columns, std::vector<std::string>& notes) {
+  std::vector<std::string> texts;
+  std::vector<std::string> tests;
+  for (const ParquetColumn& column : columns) {
+    if (column.type != "DOUBLE" && column.type != "HUGEINT" && column.type != "UHUGEINT") continue;
+    texts.push_back(fmt::format("{}: 'VARCHAR'", sql_name(column.name)));
+    tests.push_back(
+        fmt::format("bool_or(regexp_matches({}, '^-?[0-9]{{19,}}$'))", sql_name(column.name)));
+  }
+  if (tests.empty()) return Done{};
+  KIN_TRY(const auto cells,
+          duckdb.query(fmt::format("SELECT {} FROM read_json({}, columns = {{{}}})",
+                                   fmt::join(tests, ", "), source, fmt::join(texts, ", "))));
+  std::size_t next = 0;
+  for (ParquetColumn& column : columns) {
+    if (column.type != "DOUBLE" && column.type != "HUGEINT" && column.type != "UHUGEINT") continue;
+    if (cells[0][next++] != "true") continue;
+    column.type = "VARCHAR";
+    notes.push_back(fmt::format(
+        "`{}` has numbers that do not fit 64 bits: they were written as text", column.name));
+  }
+  return Done{};
+}
+
+Result<std::vector<ParquetColumn>> json_columns(DuckDbSession& duckdb, const std::string& source,
+                                                std::vector<std::string>& notes) {
+  KIN_TRY(const auto rows, duckdb.query(fmt::format(
+                               "DESCRIBE SELECT * FROM read_json({}, sample_size = -1)", source)));
+  std::vector<ParquetColumn> columns;
+  for (const auto& row : rows)
+    columns.push_back({row[0].value_or(""), type_to_keep(row[1].value_or(""))});
+  KIN_RETURN_IF_ERROR(keep_long_numbers(duckdb, source, columns, notes));
+  for (const ParquetColumn& column : columns) {
+    if (column.type.find("JSON") == std::string::npos) continue;
+    notes.push_back(fmt::format(
+        "`{}` holds values of different types: they were written as JSON text", column.name));
+  }
+  return columns;
+}
 
 // What DuckDB reads the spooled records as, and what to say about it.
 Result<std::string> json_source(DuckDbSession& duckdb, const Spooled& spooled,
@@ -143,25 +182,17 @@ Result<std::string> json_source(DuckDbSession& duckdb, const Spooled& spooled,
   const std::string source =
       fmt::format("{}, format = 'newline_delimited', maximum_object_size = {}",
                   sql_text(spooled.path.string()), longest);
-  std::vector<std::string> columns;
-  if (input_format(request) != Format::kJsonl) {
-    for (const std::string& name : request.header.names)
-      columns.push_back(fmt::format("{}: 'VARCHAR'", sql_name(name)));
+  std::vector<ParquetColumn> columns;
+  if (input_format(request) == Format::kJsonl) {
+    KIN_TRY(columns, json_columns(duckdb, source, notes));
   } else {
-    KIN_TRY(const auto rows,
-            duckdb.query(
-                fmt::format("DESCRIBE SELECT * FROM read_json({}, sample_size = -1)", source)));
-    for (const auto& row : rows) {
-      const std::string type = type_to_keep(row[1].value_or("VARCHAR"));
-      if (type.find("JSON") != std::string::npos) {
-        notes.push_back(
-            fmt::format("`{}` holds values of different types: they were written as JSON text",
-                        row[0].value_or("")));
-      }
-      columns.push_back(fmt::format("{}: {}", sql_name(row[0].value_or("")), sql_text(type)));
-    }
+    for (const std::string& name : request.header.names) columns.push_back({name, "VARCHAR"});
   }
-  return fmt::format("read_json({}, columns = {{{}}})", source, fmt::join(columns, ", "));
+  std::vector<std::string> typed;
+  for (const ParquetColumn& column : columns) {
+    typed.push_back(fmt::format("{}: {}", sql_name(column.name), sql_text(column.type)));
+  }
+  return fmt::format("read_json({}, columns = {{{}}})", source, fmt::join(typed, ", "));
 }
 
 // A schema without records: that of the first ones of the input.

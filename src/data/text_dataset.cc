@@ -124,10 +124,8 @@ Result<ScanEnd> TextDataset::scan(const ScanOptions& options, const Visitor& vis
 
 // JSONL is sampled all over its files, CSV and compressed files from their beginnings: the middle
 // of a CSV file cannot be told from the inside of a quoted value.
-std::vector<Position> TextDataset::sample_places() const {
+std::vector<Position> TextDataset::sample_places(std::uint64_t total) const {
   std::vector<Position> places;
-  std::uint64_t total = 0;
-  for (const Input& input : inputs_) total += input.bytes;
   std::uint64_t before = 0;
   for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
     const std::uint64_t first =
@@ -149,9 +147,16 @@ std::vector<Position> TextDataset::sample_places() const {
 Result<Sample> TextDataset::sample(const SampleOptions& options) {
   Sample sample;
   sample.lengths.resize(options.columns.size());
-  const std::vector<Position> places = sample_places();
-  const std::size_t share =
-      std::max<std::size_t>(options.max_bytes / std::max<std::size_t>(places.size(), 1), 4096);
+  std::uint64_t total = 0;
+  for (const Input& input : inputs_) total += input.bytes;
+  std::vector<Position> places;
+  std::size_t share = options.max_bytes;
+  if (total <= options.max_bytes) {
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i) places.push_back({i, 0, 0, 0});
+  } else {
+    places = sample_places(total);
+    share = std::max<std::size_t>(share / std::max<std::size_t>(places.size(), 1), 4096);
+  }
   const ScanOptions scan{.columns = options.columns,
                          .on_error = options.on_error,
                          .only = nullptr,
@@ -180,8 +185,6 @@ Result<Sample> TextDataset::sample(const SampleOptions& options) {
       }
     }
   }
-  std::uint64_t total = 0;
-  for (const Input& input : inputs_) total += input.bytes;
   const double bytes = static_cast<double>(std::max<std::uint64_t>(sample.bytes, 1));
   sample.exact = rows_.has_value();
   sample.total_rows = rows_.value_or(static_cast<std::uint64_t>(

@@ -32,7 +32,7 @@ class TextDataset : public Dataset {
   Format format() const { return inputs_.front().type.format; }
   Result<std::unique_ptr<RecordReader>> record_reader(
       const std::vector<std::string>& columns) const;
-  std::vector<Position> sample_places() const;
+  std::vector<Position> sample_places(std::uint64_t total) const;
 
   std::vector<Input> inputs_;
   DatasetOptions options_;

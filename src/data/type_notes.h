@@ -9,6 +9,9 @@
 
 namespace kin::data {
 
+// True for decimals that a double, which is what JSON numbers are read as, cannot hold.
+bool is_long_decimal(const std::string& type);
+
 // Appends a note for each of `columns` that `format` has no type for, in plain words.
 void add_type_notes(const std::vector<ParquetColumn>& columns, Format format,
                     std::vector<std::string>& notes);

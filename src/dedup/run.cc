@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/workers.h"
 #include "dedup/audit.h"
+#include "dedup/budget.h"
 #include "dedup/candidates.h"
 #include "dedup/checkpoint.h"
 #include "dedup/chunk_stage.h"
@@ -28,22 +29,6 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-// Shares of --max-memory. What a stage holds together stays below the whole: the scan holds its
-// reader, spills and signatures; later stages what the scan left, and their own working memory.
-struct Budget {
-  explicit Budget(std::uint64_t total)
-      : reader(total / 4),
-        spills(total * 3 / 10),
-        signatures(total * 3 / 20),
-        stage(total / 6),
-        writer(total * 6 / 10) {}
-  std::uint64_t reader;
-  std::uint64_t spills;
-  std::uint64_t signatures;
-  std::uint64_t stage;
-  std::uint64_t writer;
-};
 
 // One run, stage by stage. Each stage leaves what the next needs and lets go of the rest.
 class Run {

@@ -1,0 +1,170 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "app/bench.h"
+#include "app/command.h"
+#include "base/memory.h"
+#include "data/plain_copy.h"
+
+namespace kin::app {
+namespace {
+
+constexpr const char* kExamples = R"(
+Examples:
+  kindred bench sketch
+  kindred bench sketch corpus.parquet --field text --json
+  kindred bench dedup --format jsonl
+  kindred bench dedup --records 200000 --bytes 5000 --folder /mnt/fast --rounds 5
+  kindred bench memory --records 15000000 --bytes 300 --max-memory default,1GiB
+
+Prints the figures as JSON. Corpora are made up, the same every time, in a temporary folder.)";
+
+struct BenchArguments {
+  SketchBench sketch;
+  DedupBench dedup;
+  DedupBench memory;
+  std::vector<std::string> budgets{"default", "1GiB"};
+  std::string copy_input;
+  std::string copy_output;
+  int copy_threads = 0;
+  bool json = false;
+};
+
+void add_json_flag(CLI::App& verb, BenchArguments& arguments) {
+  verb.add_flag("--json", arguments.json, "The figures as JSON, which they always are");
+}
+
+CLI::App* add_sketch(CLI::App& bench, BenchArguments& arguments) {
+  CLI::App* verb =
+      bench.add_subcommand("sketch", "Text to word-5 shingles to 128 hashes, one core");
+  verb->add_option("FILE", arguments.sketch.input,
+                   "A dataset to take texts from (default: made-up English prose)");
+  verb->add_option("--field", arguments.sketch.field, "Column that holds the text")
+      ->type_name("COLUMN")
+      ->capture_default_str();
+  verb->add_option("--runs", arguments.sketch.runs, "Runs a measurement")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--seconds", arguments.sketch.seconds,
+                   "Seconds a measurement, all runs together")
+      ->type_name("N")
+      ->check(CLI::Range(0.01, 3600.0))
+      ->capture_default_str();
+  add_json_flag(*verb, arguments);
+  return verb;
+}
+
+void add_corpus_options(CLI::App& verb, DedupBench& bench) {
+  verb.add_option("FILE", bench.sentences,
+                  "A dataset whose sentences make the corpus (default: made-up English prose)");
+  verb.add_option("--field", bench.field, "Column of FILE that holds the text")
+      ->type_name("COLUMN")
+      ->capture_default_str();
+  verb.add_option("--records", bench.corpus.records, "Records to make")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{4'000'000'000}))
+      ->capture_default_str();
+  verb.add_option("--bytes", bench.corpus.bytes, "Bytes of a text, on average")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{100}, std::uint64_t{100'000'000}))
+      ->capture_default_str();
+  verb.add_option("--duplicates", bench.corpus.duplicates, "Share of duplicates")
+      ->type_name("0..1")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  verb.add_option("--format", bench.format, "parquet or jsonl")
+      ->check(CLI::IsMember({"parquet", "jsonl"}))
+      ->capture_default_str();
+  verb.add_option("--folder", bench.folder,
+                  "Where to work (default: the system's temporary folder)")
+      ->type_name("DIR");
+  verb.add_option("--threads", bench.threads, "Threads (default: one a core)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1024));
+  verb.add_option("--rounds", bench.rounds, "How often each is run")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+}
+
+CLI::App* add_dedup(CLI::App& bench, BenchArguments& arguments) {
+  CLI::App* verb =
+      bench.add_subcommand("dedup", "dedup against DuckDB's own copy of the same file");
+  add_corpus_options(*verb, arguments.dedup);
+  verb->add_option("--max-memory", arguments.dedup.max_memory, "As for dedup")->type_name("SIZE");
+  add_json_flag(*verb, arguments);
+  return verb;
+}
+
+CLI::App* add_memory(CLI::App& bench, BenchArguments& arguments) {
+  arguments.memory.corpus.records = 15'000'000;
+  arguments.memory.corpus.bytes = 300;
+  arguments.memory.rounds = 1;
+  CLI::App* verb =
+      bench.add_subcommand("memory", "dedup with several budgets of memory on one corpus");
+  add_corpus_options(*verb, arguments.memory);
+  verb->add_option("--max-memory", arguments.budgets,
+                   "Budgets, with commas between; default: none given")
+      ->delimiter(',')
+      ->type_name("SIZES")
+      ->capture_default_str();
+  add_json_flag(*verb, arguments);
+  return verb;
+}
+
+// What is measured against runs in a process of its own too.
+CLI::App* add_copy(CLI::App& bench, BenchArguments& arguments) {
+  CLI::App* verb = bench.add_subcommand("copy", "DuckDB's own copy of a file")->group("");
+  verb->add_option("INPUT", arguments.copy_input)->required();
+  verb->add_option("OUTPUT", arguments.copy_output)->required();
+  verb->add_option("--threads", arguments.copy_threads);
+  return verb;
+}
+
+Status check_budgets(const BenchArguments& arguments) {
+  std::vector<std::string> budgets = arguments.budgets;
+  if (arguments.dedup.max_memory) budgets.push_back(*arguments.dedup.max_memory);
+  for (const std::string& budget : budgets) {
+    if (budget != "default") KIN_RETURN_IF_ERROR(parse_bytes(budget));
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Command add_bench_command(CLI::App& app) {
+  CLI::App* verb = app.add_subcommand("bench", "Make the figures of the documentation again");
+  verb->footer(kExamples);
+  verb->require_subcommand(1);
+  const auto arguments = std::make_shared<BenchArguments>();
+  CLI::App* sketch = add_sketch(*verb, *arguments);
+  CLI::App* dedup = add_dedup(*verb, *arguments);
+  CLI::App* memory = add_memory(*verb, *arguments);
+  CLI::App* copy = add_copy(*verb, *arguments);
+  return {verb, [=]() -> Result<int> {
+            if (const Status checked = check_budgets(*arguments); !checked.ok())
+              return wrong_usage(checked.error(), *verb);
+            if (copy->parsed()) {
+              KIN_RETURN_IF_ERROR(data::plain_copy(arguments->copy_input, arguments->copy_output,
+                                                   arguments->copy_threads));
+              return kDone;
+            }
+            JsonWriter json(2);
+            json.begin_object();
+            if (sketch->parsed())
+              KIN_RETURN_IF_ERROR(bench_sketch(arguments->sketch, json.field("bench", "sketch")));
+            if (dedup->parsed())
+              KIN_RETURN_IF_ERROR(bench_dedup(arguments->dedup, json.field("bench", "dedup")));
+            if (memory->parsed()) {
+              KIN_RETURN_IF_ERROR(bench_memory(arguments->memory, arguments->budgets,
+                                               json.field("bench", "memory")));
+            }
+            fmt::print("{}\n", json.end().text());
+            return kDone;
+          }};
+}
+
+}  // namespace kin::app

@@ -1,0 +1,75 @@
+// How well a run with some options finds near-duplicates in data like the user's: planted ones, of
+// which the answer is known.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "dedup/options.h"
+#include "dedup/planting.h"
+#include "dedup/run.h"
+
+namespace kin::dedup {
+
+struct EvaluateOptions {
+  DedupOptions dedup;
+  std::uint64_t pairs = 2'000;
+  std::uint64_t seed = 1;
+  std::uint64_t sample_bytes = 32 << 20;
+};
+
+// Similarities here are exact, and computed apart from the run: by the plain reference of the
+// shingles, as sets.
+struct Evaluation {
+  // Planted pairs, and removed records with the record that stayed, by their similarity.
+  struct Bucket {
+    double low = 0;
+    double high = 0;  // included in the last bucket only
+    std::uint64_t planted = 0;
+    std::uint64_t due = 0;      // planted at or above the threshold
+    std::uint64_t found = 0;    // of those due
+    double expected = 0;        // how many of those due the banding should find
+    std::uint64_t not_due = 0;  // found below the threshold
+    std::uint64_t removed = 0;  // records, planted or not
+    std::uint64_t below = 0;    // of these, below the threshold
+  };
+  struct ByEdit {
+    Edit edit;
+    std::uint64_t planted = 0;
+    std::uint64_t due = 0;
+    std::uint64_t found = 0;
+  };
+
+  std::uint64_t records = 0;  // of the sample
+  std::uint64_t planted = 0;
+  // Pairs one of which went as a duplicate of a third record, and not the other: the sample has
+  // duplicates of its own. Counted in nothing else.
+  std::uint64_t elsewhere = 0;
+  std::vector<Bucket> buckets;
+  std::vector<ByEdit> edits;
+  std::array<std::uint64_t, 4> removed_by{};  // by Method
+  std::array<std::uint64_t, 4> below_by{};    // of these, below the threshold
+  double threshold = 0;
+  double seconds = 0;  // of the run
+  std::vector<std::string> notes;
+
+  // The share found of the planted pairs in buckets that begin at `from` or later and are due; 1
+  // without any.
+  double recall(double from = 0) const;
+  // The share of removed records that reach the threshold; 1 without any.
+  double precision() const;
+  std::uint64_t removed() const;
+  std::uint64_t below_threshold() const;
+};
+
+// Takes a sample of the inputs, plants changed copies of some of its records, runs the pipeline
+// over both, and compares what it removed with what it should have. The same inputs and options
+// give the same figures. A pair counts as found if one was removed as a duplicate of the other, or
+// both as duplicates of the same third.
+Result<Evaluation> evaluate(const std::vector<std::string>& inputs, const EvaluateOptions& options,
+                            Progress& progress);
+
+}  // namespace kin::dedup

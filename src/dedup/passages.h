@@ -1,0 +1,29 @@
+// What two texts share and what sets them apart, word by word.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/normalize.h"
+
+namespace kin::dedup {
+
+// A run of words, with the punctuation and the spaces that follow them.
+struct Passage {
+  enum class Kind { kShared, kOnlyA, kOnlyB };
+  Kind kind;
+  std::string text;  // of a shared passage, as the first text has it
+  std::size_t words;
+};
+
+// The passages in reading order. Two words are the same if their normalised forms are. Shared words
+// keep their order in both texts, so a passage that moved is one that only A has and one that only
+// B has. Joined, the texts of the shared passages and of those of A are `a`, if it has words.
+// Memory and time stay in proportion to the texts; where long stretches have nothing unique in
+// common they are taken to differ. Thread-safe.
+std::vector<Passage> compare_words(std::string_view a, std::string_view b,
+                                   text::Normalization preset);
+
+}  // namespace kin::dedup

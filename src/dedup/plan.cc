@@ -1,0 +1,399 @@
+#include "dedup/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/workers.h"
+#include "dedup/budget.h"
+#include "dedup/duplicate_share.h"
+#include "dedup/plan_trial.h"
+#include "dedup/planting.h"
+#include "dedup/scan.h"
+#include "dedup/shared_keys.h"
+
+namespace kin::dedup {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kSampleBytes = 48 << 20;
+// What takes the same time however much there is to do shows in a trial as small as this.
+constexpr std::size_t kFewRecords = 64;
+constexpr double kNearCopy = 0.9;
+// How disks are measured.
+constexpr std::size_t kBlock = 1 << 20;
+constexpr std::size_t kBlocks = 96;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Seconds a byte, of the disks.
+struct DiskSpeed {
+  double read = 0;   // of the inputs: nothing to wait for where they are in memory already
+  double spill = 0;  // written to the temporary folder and read back
+  double sync = 0;   // written there and made durable
+};
+
+// What a run keeps for each record, in bytes.
+struct RecordCosts {
+  RecordCosts(const DedupOptions& options, double text_bytes) {
+    const auto banding = banding_of(options);
+    const Detectors& by = options.detectors;
+    const double chunks = by.chunk ? text_bytes / options.chunks.size + 1 : 0;
+    bands = by.minhash && banding.ok() ? banding->bands * double{sizeof(BandRecord)} : 0;
+    spills = bands + sizeof(HashRecord) * ((by.exact ? 1 : 0) + (by.minhash ? 1 : 0) + chunks);
+    signature = by.minhash && options.verification != Verification::kNone ? options.hashes : 0;
+    const bool ordered = options.keep.kind != KeepPolicy::Kind::kFirst;
+    scan_tables = (by.simhash ? 8 : 0) + (ordered ? 8 : 0) + (options.source_column ? 2 : 0);
+    decide_tables = scan_tables + 12.125 + (ordered ? 4 : 0);
+  }
+  double spills = 0;  // keys
+  double bands = 0;   // of these, band keys
+  double signature = 0;
+  double scan_tables = 0;
+  double decide_tables = 0;  // equal records and connected ones
+};
+
+// What the records of a run hold at its end of the scan and while candidates are found.
+class MemoryModel {
+ public:
+  MemoryModel(const DedupOptions& options, const RecordCosts& costs)
+      : costs_(costs),
+        budget_(options.max_memory),
+        hot_(options.max_hot_signatures
+                 ? static_cast<double>(*options.max_hot_signatures) * options.hashes
+                 : static_cast<double>(budget_.signatures)) {}
+
+  double scan(double records) const {
+    return keys(records) + signatures(records) + records * costs_.scan_tables;
+  }
+  double decide(double records) const {
+    const double bands = costs_.spills > 0 ? keys(records) * costs_.bands / costs_.spills : 0;
+    return bands + signatures(records) + records * costs_.decide_tables;
+  }
+  // On disk, because it does not fit into memory.
+  double spilled(double records) const {
+    const double all = records * costs_.spills;
+    return all > static_cast<double>(budget_.spills) ? all : 0;
+  }
+  double cold(double records) const { return std::max(0.0, records * costs_.signature - hot_); }
+  double all_on_disk(double records) const { return records * (costs_.spills + costs_.signature); }
+
+ private:
+  double keys(double records) const {
+    return std::min(records * costs_.spills, static_cast<double>(budget_.spills));
+  }
+  double signatures(double records) const { return std::min(records * costs_.signature, hot_); }
+
+  RecordCosts costs_;
+  Budget budget_;
+  double hot_;
+};
+
+class Planner {
+ public:
+  Planner(const DedupJob& job, Progress& progress)
+      : job_(job), options_(job.options), progress_(progress) {}
+
+  Result<Plan> plan() {
+    KIN_RETURN_IF_ERROR(open());
+    KIN_RETURN_IF_ERROR(take_sample());
+    KIN_TRY(const DiskSpeed disk, measure_disk());
+    progress_.stage = "trial";
+    KIN_TRY(const Trial few, run_few());
+    KIN_TRY(const Trial whole, run_representative());
+    fill_plan(few, whole, disk);
+    return std::move(plan_);
+  }
+
+ private:
+  Status open() {
+    if (options_.threads <= 0) options_.threads = available_cores();
+    KIN_RETURN_IF_ERROR(validate(options_));
+    KIN_TRY(TemporaryFolder folder, TemporaryFolder::create(work_parent()));
+    folder_.emplace(std::move(folder));
+    KIN_TRY(std::vector<data::Input> inputs, data::find_inputs(job_.inputs, folder_->path()));
+    from_ = inputs.front().type;
+    to_ = from_;
+    if (!job_.output.empty() && job_.output != "-") {
+      KIN_TRY(to_, data::file_type(job_.output));
+    } else if (job_.output == "-") {
+      to_ = {};
+    }
+    for (const data::Input& input : inputs) {
+      plan_.inputs.push_back(input.shown_as);
+      plan_.input_bytes += input.bytes;
+    }
+    data::DatasetOptions dataset_options;
+    dataset_options.threads = options_.threads;
+    dataset_options.temporary_folder = folder_->path();
+    KIN_TRY(dataset_, data::Dataset::open(std::move(inputs), dataset_options));
+    return settle_columns();
+  }
+
+  // Where the run itself would work, so that its disk is the one that is measured.
+  std::optional<fs::path> work_parent() const {
+    if (options_.temporary_folder) return options_.temporary_folder;
+    if (job_.output.empty() || job_.output == "-") return {};
+    return job_.output.has_parent_path() ? job_.output.parent_path() : fs::path(".");
+  }
+
+  // The columns of the trial: those the run looks at, and where all records have the same columns
+  // the others too, since they are copied.
+  Status settle_columns() {
+    KIN_TRY(const std::vector<std::string> all, dataset_->columns());
+    const auto has = [&](const std::string& name) {
+      return std::find(all.begin(), all.end(), name) != all.end();
+    };
+    if (!options_.id_column && has("id")) options_.id_column = "id";
+    if (!options_.source_column && has("source")) options_.source_column = "source";
+    columns_ = options_.fields;
+    const auto add = [&](const std::string& name) {
+      if (std::find(columns_.begin(), columns_.end(), name) == columns_.end())
+        columns_.push_back(name);
+    };
+    if (options_.id_column) add(*options_.id_column);
+    if (options_.source_column) add(*options_.source_column);
+    if (options_.keep.needs_column()) add(options_.keep.column);
+    if (from_.format == data::Format::kJsonl) return Done{};
+    for (const std::string& name : all) add(name);
+    return Done{};
+  }
+
+  Status take_sample() {
+    progress_.stage = "sample";
+    data::SampleOptions sample_options;
+    sample_options.columns = columns_;
+    sample_options.max_bytes = kSampleBytes;
+    sample_options.on_error = options_.on_error;
+    std::uint64_t value_bytes = 0;
+    sample_options.visitor = [&](const data::Batch& batch, int) -> Status {
+      for (std::size_t i = 0; i < batch.size(); ++i) {
+        TrialRecord record(columns_.size());
+        for (std::size_t column = 0; column < columns_.size(); ++column) {
+          if (const auto value = batch.value(column, i)) record[column] = std::string(*value);
+          value_bytes += record[column].value_or("").size() + columns_[column].size() + 6;
+          if (column < options_.fields.size())
+            text_bytes_ += static_cast<double>(record[column].value_or("").size());
+        }
+        sample_.push_back(std::move(record));
+      }
+      return Done{};
+    };
+    KIN_TRY(const data::Sample sample, dataset_->sample(sample_options));
+    if (sample_.empty()) {
+      return Error{Code::kInvalidArgument, "there are no records in " + plan_.inputs.front()};
+    }
+    const bool everything = sample.bytes >= plan_.input_bytes;
+    plan_.documents = everything ? sample.rows : sample.total_rows;
+    plan_.documents_exact = everything || sample.exact;
+    plan_.documents = std::max<std::uint64_t>(plan_.documents, sample_.size());
+    plan_.sample_documents = sample_.size();
+    const auto rows = static_cast<double>(sample_.size());
+    plan_.text_bytes =
+        static_cast<std::uint64_t>(text_bytes_ / rows * static_cast<double>(plan_.documents));
+    if (from_ == data::FileType{} && sample.bytes > value_bytes)
+      filler_ = (sample.bytes - value_bytes) / sample_.size();
+    return Done{};
+  }
+
+  Result<DiskSpeed> measure_disk() const {
+    DiskSpeed speed;
+    KIN_TRY(speed.read, seconds_to_read());
+    std::string block(kBlock, '\0');
+    Random random(1);
+    for (std::size_t at = 0; at < kBlock; at += 8) store_le(block.data() + at, random.next());
+    const fs::path path = folder_->path() / "speed";
+    KIN_TRY(File file, File::create(path));
+    const Clock::time_point start = Clock::now();
+    for (std::size_t i = 0; i < kBlocks; ++i) KIN_RETURN_IF_ERROR(file.write(block));
+    const double written = seconds_since(start);
+    KIN_RETURN_IF_ERROR(file.sync());
+    speed.sync = seconds_since(start) / (kBlocks * kBlock);
+    const Clock::time_point again = Clock::now();
+    for (std::size_t i = 0; i < kBlocks; ++i) {
+      KIN_RETURN_IF_ERROR(file.read_at(i * kBlock, block.data(), kBlock));
+    }
+    speed.spill = (written + seconds_since(again)) / (kBlocks * kBlock);
+    KIN_RETURN_IF_ERROR(file.close());
+    fs::remove(path);
+    return speed;
+  }
+
+  // Seconds a byte of the inputs, read here and there.
+  Result<double> seconds_to_read() const {
+    const data::Input& input = dataset_->inputs().front();
+    if (input.bytes < kBlocks * kBlock) return 0.0;
+    std::string block(kBlock, '\0');
+    KIN_TRY(const File file, File::open_to_read(input.path));
+    const Clock::time_point start = Clock::now();
+    for (std::uint64_t i = 0; i < kBlocks; ++i) {
+      const std::uint64_t offset = (input.bytes - kBlock) / kBlocks * i;
+      KIN_RETURN_IF_ERROR(file.read_at(offset, block.data(), kBlock));
+    }
+    return seconds_since(start) / (kBlocks * kBlock);
+  }
+
+  Result<Trial> run(const std::vector<TrialRecord>& records) const {
+    return run_trial({.columns = columns_, .records = records, .filler = filler_}, from_, to_,
+                     options_, folder_->path());
+  }
+
+  Result<Trial> run_few() const {
+    const std::size_t count = std::min(kFewRecords, sample_.size());
+    const std::vector<TrialRecord> few(sample_.begin(),
+                                       sample_.begin() + static_cast<std::ptrdiff_t>(count));
+    KIN_RETURN_IF_ERROR(run(few));  // what only the first run of a process waits for
+    return run(few);
+  }
+
+  // A trial with as many duplicates as the whole input seems to have; the quicker of two.
+  Result<Trial> run_representative() {
+    KIN_TRY(Trial first, run(sample_));
+    const DuplicateShare share = estimate_duplicates(first.fates, plan_.documents);
+    plan_.exact_share = share.exact;
+    plan_.near_share = share.near;
+    if (plan_.documents > sample_.size()) {
+      mix(first.fates, share);
+      KIN_TRY(first, run(sample_));
+    }
+    KIN_TRY(Trial second, run(sample_));
+    Trial& quicker = first.report.seconds < second.report.seconds ? first : second;
+    for (const auto& [stage, bytes] : first.memory)
+      quicker.memory[stage] = std::max(quicker.memory[stage], bytes);
+    for (const auto& [stage, bytes] : second.memory)
+      quicker.memory[stage] = std::max(quicker.memory[stage], bytes);
+    return std::move(quicker);
+  }
+
+  // Leaves the distinct records of the sample and copies of some of them, in the shares given.
+  void mix(const std::vector<Fate>& fates, const DuplicateShare& share) {
+    std::vector<TrialRecord> distinct;
+    for (std::size_t i = 0; i < fates.size(); ++i) {
+      if (!fates[i].kept) distinct.push_back(std::move(sample_[i]));
+    }
+    std::vector<std::string> texts;
+    for (const TrialRecord& record : distinct) texts.push_back(record.front().value_or(""));
+    Random random(1);
+    Planter planter(texts, options_.shingles, 1);
+    const double similarity = std::max(kNearCopy, (options_.threshold + 1) / 2);
+    sample_.clear();
+    for (std::size_t next = 0; next < distinct.size();) {
+      const double draw = random.unit();
+      if (next == 0 || draw >= share.all()) {
+        sample_.push_back(distinct[next++]);
+        continue;
+      }
+      const std::size_t of = random.below(next);
+      TrialRecord copy = distinct[of];
+      if (draw < share.near && copy.front())
+        copy.front() = planter.copy(texts[of], Edit::kReplacements, similarity);
+      sample_.push_back(std::move(copy));
+    }
+  }
+
+  void fill_plan(const Trial& few, const Trial& whole, const DiskSpeed& disk) {
+    const double documents = static_cast<double>(plan_.documents);
+    const double scale = documents / static_cast<double>(sample_.size());
+    const RecordCosts costs(options_, static_cast<double>(plan_.text_bytes) / documents);
+    const MemoryModel model(options_, costs);
+    plan_.options = options_;
+    plan_.removed = static_cast<std::uint64_t>((plan_.exact_share + plan_.near_share) * documents);
+    fill_seconds(few, whole, disk, scale, model);
+    fill_disk(whole, scale, model);
+    fill_memory(whole, model);
+  }
+
+  void fill_seconds(const Trial& few, const Trial& whole, const DiskSpeed& disk, double scale,
+                    const MemoryModel& model) {
+    const auto documents = static_cast<double>(plan_.documents);
+    const double reading = disk.read * static_cast<double>(plan_.input_bytes);
+    const double spilling = disk.spill * (model.spilled(documents) + model.cold(documents));
+    // Little is durable sooner than its share of much.
+    const double durable = disk.sync * static_cast<double>(whole.output_bytes) * scale;
+    double staged = 0;
+    for (const auto& [stage, ignored] : whole.report.stage_seconds) {
+      const double fixed = few.seconds(stage);
+      double seconds = fixed + std::max(0.0, whole.seconds(stage) - fixed) * scale;
+      if (stage == "scan") seconds = std::max(seconds, reading) + spilling;
+      if (stage == "write") seconds = std::max(seconds, durable);
+      plan_.stage_seconds.emplace_back(stage, seconds);
+      staged += seconds;
+    }
+    double few_staged = 0;
+    for (const auto& [stage, seconds] : few.report.stage_seconds) few_staged += seconds;
+    plan_.seconds = staged + std::max(0.0, few.report.seconds - few_staged);
+  }
+
+  void fill_disk(const Trial& whole, double scale, const MemoryModel& model) {
+    const auto documents = static_cast<double>(plan_.documents);
+    plan_.output_bytes =
+        static_cast<std::uint64_t>(static_cast<double>(whole.output_bytes) * scale);
+    const double beside = static_cast<double>(whole.disk_bytes - whole.output_bytes) * scale;
+    double scan = 0;
+    for (const auto& [stage, seconds] : plan_.stage_seconds) scan += stage == "scan" ? seconds : 0;
+    const bool saved = scan >= options_.checkpoint_seconds && job_.output != "-";
+    plan_.temporary_bytes = static_cast<std::uint64_t>(
+        beside +
+        (saved ? model.all_on_disk(documents) : model.spilled(documents) + model.cold(documents)));
+    const auto space = fs::space(folder_->path());
+    if (plan_.disk_bytes() > space.available) {
+      plan_.notes.push_back(fmt::format("there is not enough room on the disk: {} is free",
+                                        format_bytes(space.available)));
+    }
+  }
+
+  void fill_memory(const Trial& whole, const MemoryModel& model) {
+    const auto documents = static_cast<double>(plan_.documents);
+    const auto sampled = static_cast<double>(sample_.size());
+    double most = 0;
+    for (const auto& [stage, bytes] : whole.memory) {
+      const auto held = static_cast<double>(bytes);
+      double grown = held;
+      if (stage == "scan") grown += model.scan(documents) - model.scan(sampled);
+      if (stage == "identical" || stage == "candidates" || stage == "texts" || stage == "verify")
+        grown += model.decide(documents) - model.decide(sampled);
+      most = std::max(most, grown);
+    }
+    plan_.memory_bytes =
+        std::min(static_cast<std::uint64_t>(most) + base_memory_, options_.max_memory);
+    const double least = 16 * documents + (192 << 20);
+    if (least > static_cast<double>(options_.max_memory)) {
+      plan_.notes.push_back(
+          fmt::format("--max-memory is too little for so many records: {} at least",
+                      format_bytes(static_cast<std::uint64_t>(least))));
+    }
+  }
+
+  const DedupJob& job_;
+  DedupOptions options_;
+  Progress& progress_;
+  const std::uint64_t base_memory_ = resident_bytes();
+  Plan plan_;
+  std::optional<TemporaryFolder> folder_;
+  std::unique_ptr<data::Dataset> dataset_;
+  data::FileType from_;
+  data::FileType to_;
+  std::vector<std::string> columns_;
+  std::vector<TrialRecord> sample_;
+  std::size_t filler_ = 0;
+  double text_bytes_ = 0;  // of the sample
+};
+
+}  // namespace
+
+Result<Plan> make_plan(const DedupJob& job, Progress& progress) {
+  return Planner(job, progress).plan();
+}
+
+}  // namespace kin::dedup

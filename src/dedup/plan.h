@@ -1,0 +1,44 @@
+// What a run will need, before it is begun.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "dedup/run.h"
+
+namespace kin::dedup {
+
+struct Plan {
+  std::vector<std::string> inputs;
+  std::uint64_t input_bytes = 0;
+  std::uint64_t documents = 0;
+  bool documents_exact = false;
+  std::uint64_t text_bytes = 0;
+  std::uint64_t sample_documents = 0;
+
+  double exact_share = 0;  // of the documents: removed as exact duplicates
+  double near_share = 0;   // removed as near-duplicates
+  std::uint64_t removed = 0;
+
+  std::uint64_t memory_bytes = 0;     // resident, at the peak
+  std::uint64_t temporary_bytes = 0;  // on disk, while it runs
+  std::uint64_t output_bytes = 0;     // on disk, what it leaves: output and audit log
+  double seconds = 0;
+  std::vector<std::pair<std::string, double>> stage_seconds;
+
+  DedupOptions options;
+  std::vector<std::string> notes;
+
+  std::uint64_t disk_bytes() const { return temporary_bytes + output_bytes; }
+};
+
+// Reads what the files say about themselves and a sample of them, runs the whole job on the sample
+// (with as many duplicates as the input seems to have) in a temporary folder, and scales up what
+// that took. Writes nothing else. `job.output` may be empty: the output is then of the input's
+// format. The inputs and the machine should be as idle or as busy as they will be.
+Result<Plan> make_plan(const DedupJob& job, Progress& progress);
+
+}  // namespace kin::dedup
