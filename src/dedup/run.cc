@@ -16,7 +16,9 @@
 #include "dedup/chunk_stage.h"
 #include "dedup/classes.h"
 #include "dedup/grouping.h"
+#include "dedup/outputs.h"
 #include "dedup/scan.h"
+#include "dedup/tally.h"
 #include "dedup/texts.h"
 #include "dedup/work_folder.h"
 
@@ -53,17 +55,17 @@ class Run {
   Status open() {
     if (options_.threads <= 0) options_.threads = available_cores();
     KIN_RETURN_IF_ERROR(validate(options_));
-    const bool resumable = !options_.dry_run && job_.output != "-";
+    const bool resumable = has_output_file(job_);
     WorkFolder::Options folder_options;
     if (resumable) folder_options.output = job_.output;
     folder_options.parent = options_.temporary_folder;
     folder_options.resume = options_.resume && resumable;
-    if (resumable) KIN_RETURN_IF_ERROR(check_output());
+    KIN_RETURN_IF_ERROR(check_outputs(job_));
     KIN_TRY(WorkFolder folder, WorkFolder::open(folder_options));
     folder_.emplace(std::move(folder));
 
     KIN_TRY(std::vector<data::Input> inputs, data::find_inputs(job_.inputs, folder_->path()));
-    if (resumable) KIN_RETURN_IF_ERROR(check_output_is_no_input(inputs));
+    KIN_RETURN_IF_ERROR(check_outputs_against(job_, inputs));
     for (const data::Input& input : inputs) progress_.bytes_total += input.bytes;
     run_fingerprint_ = fingerprint(inputs) ^ fingerprint(options_);
     for (const data::Input& input : inputs) report_.inputs.push_back(input.shown_as);
@@ -84,47 +86,6 @@ class Run {
     KIN_TRY(dataset_, data::Dataset::open(std::move(inputs), dataset_options));
     if (learnt) dataset_->restore(std::move(*learnt));
     return Done{};
-  }
-
-  // The outputs can be made: found out now, not after hours.
-  Status check_output() const {
-    KIN_RETURN_IF_ERROR(data::file_type(job_.output));
-    const fs::path folder =
-        job_.output.has_parent_path() ? job_.output.parent_path() : fs::path(".");
-    if (!fs::is_directory(folder)) {
-      return Error{Code::kNotFound,
-                   fmt::format("cannot write {}: the folder {} does not exist (make it first)",
-                               job_.output.string(), folder.string())};
-    }
-    if (fs::is_directory(job_.output)) {
-      return Error{
-          Code::kInvalidArgument,
-          fmt::format("cannot write {}: it is a folder (name a file in it)", job_.output.string())};
-    }
-    KIN_RETURN_IF_ERROR(AtomicFile::create(job_.output));
-    return Done{};
-  }
-
-  Status check_output_is_no_input(const std::vector<data::Input>& inputs) const {
-    std::vector<fs::path> outputs{job_.output, removed_output()};
-    if (job_.groups_output) outputs.push_back(*job_.groups_output);
-    if (job_.report_output) outputs.push_back(*job_.report_output);
-    for (const data::Input& input : inputs) {
-      for (const fs::path& output : outputs) {
-        std::error_code ignored;  // a path that does not exist is no input
-        if (!fs::equivalent(input.path, output, ignored)) continue;
-        return Error{
-            Code::kInvalidArgument,
-            fmt::format(
-                "{} is an input and an output (inputs are never changed: choose another output)",
-                output.string())};
-      }
-    }
-    return Done{};
-  }
-
-  fs::path removed_output() const {
-    return job_.removed_output.value_or(removed_path(job_.output));
   }
 
   // "id" and "source" are used where the data has them.
@@ -193,11 +154,11 @@ class Run {
   bool watch_scan() {
     progress_.bytes_done = scan_->counts.input_bytes.load();
     progress_.records = scan_->counts.documents.load();
-    return !options_.dry_run && job_.output != "-";
+    return has_output_file(job_);
   }
 
   Status save_progress() {
-    if (options_.dry_run || job_.output == "-") return Done{};
+    if (!has_output_file(job_)) return Done{};
     checkpoint_.dataset = dataset_->memory();
     KIN_RETURN_IF_ERROR(save_scan(folder_->path(), checkpoint_, *scan_));
     folder_->keep_for_resume();
@@ -253,7 +214,7 @@ class Run {
     scan_.reset();
     ::malloc_trim(0);
     const bool worth_saving = seconds_since(started_) >= options_.checkpoint_seconds;
-    if (!worth_saving || options_.dry_run || job_.output == "-") return Done{};
+    if (!worth_saving || !has_output_file(job_)) return Done{};
     checkpoint_.dataset = dataset_->memory();
     checkpoint_.linked = report_.linked;
     KIN_RETURN_IF_ERROR(save_decisions(folder_->path(), checkpoint_, removals_, sources_));
@@ -362,14 +323,14 @@ class Run {
     RecordSet keep(records_, true);
     for (const Removal& removal : removals_) keep.erase(removal.record);
     for (const RecordId row : skipped) keep.erase(row);
-    count_removals(skipped);
+    count_removals(removals_, *dataset_, records_, sources_, report_);
     if (options_.dry_run) return Done{};
 
     if (decided_) KIN_RETURN_IF_ERROR(read_texts_again());
     const AuditInput audit{removals_, *classes_, *kept_, *dataset_, options_};
     std::optional<AtomicFile> removed_file;
-    if (job_.output != "-" || job_.removed_output) {
-      KIN_TRY(AtomicFile file, AtomicFile::create(removed_output()));
+    if (const auto path = removed_output_of(job_)) {
+      KIN_TRY(AtomicFile file, AtomicFile::create(*path));
       removed_file.emplace(std::move(file));
       KIN_RETURN_IF_ERROR(write_removed(audit, *removed_file));
     }
@@ -402,55 +363,6 @@ class Run {
     return collect_texts(*dataset_, options_, *classes_, wanted, *kept_);
   }
 
-  void count_removals(const std::vector<RecordId>& skipped) {
-    report_.documents = records_;
-    report_.removed = removals_.size();
-    report_.skipped = skipped.size();
-    report_.kept = records_ - removals_.size() - skipped.size();
-    const std::vector<std::uint64_t> first_rows = dataset_->first_rows();
-    for (std::size_t file = 0; file < report_.inputs.size(); ++file) {
-      const std::uint64_t next = file + 1 < first_rows.size() ? first_rows[file + 1] : records_;
-      const std::uint64_t first = file < first_rows.size() ? first_rows[file] : records_;
-      report_.files.push_back(
-          {.name = report_.inputs[file], .documents = next - first, .removed = 0});
-    }
-    std::vector<RecordId> kept_rows;
-    for (const Removal& removal : removals_) {
-      ++report_.removed_by[static_cast<std::size_t>(removal.method)];
-      const auto after = std::upper_bound(first_rows.begin(), first_rows.end(),
-                                          std::uint64_t{index(removal.record)});
-      ++report_.files[static_cast<std::size_t>(after - first_rows.begin()) - 1].removed;
-      sources_.remove(removal.record);
-      kept_rows.push_back(removal.kept);
-    }
-    for (const Sources::Count& count : sources_.counts()) {
-      report_.sources.push_back(
-          {.name = count.name, .documents = count.documents, .removed = count.removed});
-    }
-    count_groups(std::move(kept_rows));
-  }
-
-  void count_groups(std::vector<RecordId> kept_rows) {
-    constexpr std::size_t kLargest = 10;
-    std::sort(kept_rows.begin(), kept_rows.end());
-    for (std::size_t begin = 0; begin < kept_rows.size();) {
-      std::size_t end = begin;
-      while (end < kept_rows.size() && kept_rows[end] == kept_rows[begin]) ++end;
-      ++report_.groups;
-      report_.largest_groups.push_back(
-          {.kept_row = index(kept_rows[begin]), .kept_id = {}, .size = end - begin + 1});
-      if (report_.largest_groups.size() > 4 * kLargest || end == kept_rows.size())
-        trim_groups(kLargest);
-      begin = end;
-    }
-  }
-
-  void trim_groups(std::size_t most) {
-    std::stable_sort(report_.largest_groups.begin(), report_.largest_groups.end(),
-                     [](const auto& a, const auto& b) { return a.size > b.size; });
-    if (report_.largest_groups.size() > most) report_.largest_groups.resize(most);
-  }
-
   Status name_largest_groups() {
     if (!kept_->ids) return Done{};
     for (DedupReport::Group& group : report_.largest_groups) {
@@ -476,11 +388,8 @@ class Run {
     leave();
     report_.options = options_;
     report_.dry_run = options_.dry_run;
-    if (!options_.dry_run) {
-      report_.output = job_.output.string();
-      if (job_.output != "-" || job_.removed_output)
-        report_.removed_output = removed_output().string();
-    }
+    if (!options_.dry_run) report_.output = job_.output.string();
+    if (const auto removed = removed_output_of(job_)) report_.removed_output = removed->string();
     for (const auto& [row, message] : dataset_->skipped().messages)
       report_.skipped_messages.push_back(message);
     for (const data::Input& input : dataset_->inputs()) report_.input_bytes += input.bytes;
