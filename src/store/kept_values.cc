@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint64_t kRunBytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t kGapBytes = 32 * 1024;
+constexpr std::uint64_t kGapBytes = std::uint64_t{32} << 10;
 // Read at first of a value whose length is not known yet.
 constexpr std::uint64_t kGuessBytes = 4096;
 

@@ -40,7 +40,8 @@ void compare(const TieredSignatureStore& store, const Model& model) {
     require((found[id] != 0) == (it != model.end()));
     if (it == model.end()) continue;
     const Signature expected = signature_of(id, it->second);
-    require(std::equal(expected.begin(), expected.end(), signatures.begin() + id * kWidth));
+    require(std::equal(expected.begin(), expected.end(),
+                       signatures.begin() + std::ptrdiff_t{id} * kWidth));
   }
   const SignatureStoreStats stats = store.stats();
   require(stats.hot + stats.cold == model.size() && stats.hot <= 128 &&

@@ -19,6 +19,9 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using Store = TieredSignatureStore;
 
+constexpr std::uint64_t kPage = 64;
+constexpr std::uint64_t kPageBytes = kPage * 128;
+
 RecordId id_of(std::uint64_t number) {
   return RecordId(static_cast<std::uint32_t>(number));
 }
@@ -141,20 +144,20 @@ TEST_F(SignatureStoreTest, HalfFilledPagesAreMergedWithWhatWasEvicted) {
   const auto store = *Store::open({.max_hot_signatures = 64});
   for (int round = 0; round < 64; ++round) {
     for (std::uint64_t page = 0; page < 20; ++page) {
-      const std::uint64_t number = page * 64 + static_cast<std::uint64_t>(round);
+      const std::uint64_t number = page * kPage + static_cast<std::uint64_t>(round);
       ASSERT_TRUE(store->insert(id_of(number), signature_for(number)).ok());
     }
   }
   const auto all = read_all(*store, 1'280);
   ASSERT_EQ(all.size(), 1'280U);
   for (const auto& [number, signature] : all) ASSERT_EQ(signature, signature_for(number));
-  EXPECT_LE(store->stats().file_bytes, kPagesHeaderBytes + 20 * 64 * 128U);
+  EXPECT_LE(store->stats().file_bytes, kPagesHeaderBytes + 20 * kPageBytes);
 }
 
 TEST_F(SignatureStoreTest, ABatchReadsNeighboursInOneCall) {
   const auto store = *Store::open({.max_hot_signatures = 64});
-  fill(*store, 0, 64 * 200);
-  EXPECT_EQ(read_all(*store, 64 * 128).size(), 64 * 128U);
+  fill(*store, 0, kPage * 200);
+  EXPECT_EQ(read_all(*store, kPageBytes).size(), kPageBytes);
   EXPECT_EQ(store->stats().cold_reads, 1U);
 }
 
@@ -220,7 +223,7 @@ TEST_F(SignatureStoreTest, SpaceOfRemovedPagesIsUsedAgain) {
   for (std::uint64_t i = 0; i < 6'400; ++i) store->remove(id_of(i));
   EXPECT_EQ(store->len(), 0U);
   fill(*store, 10'000, 16'400);
-  EXPECT_LE(store->stats().file_bytes, before + 2 * 64 * 128);
+  EXPECT_LE(store->stats().file_bytes, before + 2 * kPageBytes);
 }
 
 TEST_F(SignatureStoreTest, ClearLeavesNothingAndCanBeFilledAgain) {
@@ -281,13 +284,13 @@ TEST_F(SignatureStoreTest, RewritingBetweenFlushesDoesNotGrowTheFileWithoutBound
   fill(*store, 0, 6'400);
   ASSERT_TRUE(store->flush().ok());
   for (int round = 0; round < 10; ++round) fill(*store, 0, 6'400);
-  EXPECT_LE(store->stats().file_bytes, kPagesHeaderBytes + 2 * 100 * 64 * 128U);
+  EXPECT_LE(store->stats().file_bytes, kPagesHeaderBytes + 200 * kPageBytes);
   ASSERT_TRUE(store->flush().ok());
   for (int round = 0; round < 3; ++round) {
     fill(*store, 0, 6'400);
     ASSERT_TRUE(store->flush().ok());
   }
-  EXPECT_LE(fs::file_size(pages()), kPagesHeaderBytes + 2 * 100 * 64 * 128U);
+  EXPECT_LE(fs::file_size(pages()), kPagesHeaderBytes + 200 * kPageBytes);
 }
 
 TEST_F(SignatureStoreTest, RefusesAStoreOfOtherParametersOrOfSomebodyElse) {
@@ -311,14 +314,14 @@ TEST_F(SignatureStoreTest, AFlippedByteCostsItsPageAndIsCountedNeverReturned) {
   {
     fill(*open_kept(), 0, 640);
   }
-  flip_byte(pages(), kPagesHeaderBytes + 3 * 64 * 128 + 17);
+  flip_byte(pages(), kPagesHeaderBytes + 3 * kPageBytes + 17);
   const auto store = open_kept();
   const auto all = read_all(*store, 640);
   EXPECT_EQ(all.size(), 576U);
-  EXPECT_FALSE(all.contains(3 * 64));
+  EXPECT_FALSE(all.contains(3 * kPage));
   for (const auto& [number, signature] : all) ASSERT_EQ(signature, signature_for(number));
   EXPECT_EQ(store->stats().cold_read_errors, 64U);
-  EXPECT_EQ(store->get(id_of(3 * 64)).error().code, Code::kDataLoss);
+  EXPECT_EQ(store->get(id_of(3 * kPage)).error().code, Code::kDataLoss);
   EXPECT_EQ(store->stats().cold_read_errors, 65U);
 }
 
@@ -328,7 +331,7 @@ TEST_F(SignatureStoreTest, SwappedPagesAreFoundOut) {
   }
   {
     File file = *File::open_to_update(pages());
-    std::string first(64 * 128, ' ');
+    std::string first(kPageBytes, ' ');
     std::string second = first;
     ASSERT_TRUE(file.read_at(kPagesHeaderBytes, first.data(), first.size()).ok());
     ASSERT_TRUE(file.read_at(kPagesHeaderBytes + first.size(), second.data(), second.size()).ok());
@@ -341,10 +344,10 @@ TEST_F(SignatureStoreTest, ATruncatedFileCostsWhatItLost) {
   {
     fill(*open_kept(), 0, 640);
   }
-  fs::resize_file(pages(), kPagesHeaderBytes + 5 * 64 * 128 + 100);
+  fs::resize_file(pages(), kPagesHeaderBytes + 5 * kPageBytes + 100);
   const auto store = open_kept();
-  EXPECT_EQ(read_all(*store, 640).size(), 5 * 64U);
-  EXPECT_EQ(store->stats().cold_read_errors, 5 * 64U);
+  EXPECT_EQ(read_all(*store, 640).size(), 5 * kPage);
+  EXPECT_EQ(store->stats().cold_read_errors, 5 * kPage);
 }
 
 TEST_F(SignatureStoreTest, AnyDamageToTheManifestRefusesTheStore) {
@@ -460,7 +463,8 @@ TEST_F(SignatureStoreTest, HoldsManyMoreThanItsHotPartInBoundedMemory) {
   for (std::uint64_t at = 0; at < kMany; at += 2'000) fill(*store, at, at + 2'000);
   EXPECT_EQ(store->len(), kMany);
   EXPECT_LE(store->stats().hot, 10'048U);
-  EXPECT_LE(store->stats().memory_bytes, 10'048 * 17 + kMany / 2 + (std::size_t{1} << 20) + 65'536);
+  EXPECT_LE(store->stats().memory_bytes,
+            std::uint64_t{10'048} * 17 + kMany / 2 + (std::size_t{1} << 20) + 65'536);
   for (const auto& [number, signature] : read_all(*store, kMany, 75))
     ASSERT_EQ(signature, signature_for(number, 16));
 }

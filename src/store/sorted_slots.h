@@ -59,7 +59,7 @@ class SortedSlots {
   void prefetch(std::uint64_t tag) const {
     if (capacity_ == 0) return;
     const std::uint64_t* const first = slots_ + home(tag);
-    for (int line = 0; line < 3; ++line) __builtin_prefetch(first + line * 8);
+    for (std::size_t ahead = 0; ahead < 24; ahead += 8) __builtin_prefetch(first + ahead);
   }
 
   void insert(std::uint64_t tag, std::uint64_t payload) {

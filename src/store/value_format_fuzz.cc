@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   }
   if (size >= kFrameHeaderBytes) {
-    const FrameHeader frame = decode_frame_header(bytes.data());
+    const FrameHeader frame = decode_frame_header(reinterpret_cast<const char*>(data));
     const std::string_view value = bytes.substr(kFrameHeaderBytes);
     if (frame_holds(frame, frame.id, value) &&
         encode_frame_header(frame.id, value) != bytes.substr(0, kFrameHeaderBytes)) {
