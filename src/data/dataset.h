@@ -26,6 +26,8 @@ struct ScanOptions {
   // Top-level names, or dotted paths into nested records ("meta.title"); a column that has the dot
   // in its own name goes first.
   std::vector<std::string> columns;
+  // How many of the last columns may be missing: they are null where they are.
+  std::size_t optional_columns = 0;
   int threads = 1;
   OnError on_error = OnError::kFail;
   // Visit just these rows.

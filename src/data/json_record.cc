@@ -205,6 +205,7 @@ struct JsonRecordReader::State {
   std::vector<std::string> columns;
   std::vector<Wanted> top;
   JsonColumns kind = JsonColumns::kPaths;
+  std::size_t optional_columns = 0;
   std::unique_ptr<JsonRecordReader> for_keys;
   std::vector<char> strings;  // for each column, whether its value is a string
   std::vector<int> found_at;  // the depth at which each column was found; the least deep wins
@@ -288,7 +289,7 @@ JsonRecordReader::State::Problem JsonRecordReader::State::read_record() {
   if (!done()) return "something follows the end of the object";
   for (std::size_t column = 0; column < columns.size(); ++column) {
     if (found_at[column] <= kMaximumDepth) continue;
-    if (kind == JsonColumns::kKeysOrNothing) {
+    if (kind == JsonColumns::kKeysOrNothing || column + optional_columns >= columns.size()) {
       values[column] = {};
       strings[column] = 0;
       continue;
@@ -427,10 +428,12 @@ std::optional<std::string_view> JsonRecordReader::State::key_of(std::string_view
   return std::string_view(key_text).substr(0, *length);
 }
 
-JsonRecordReader::JsonRecordReader(std::vector<std::string> columns, JsonColumns kind)
+JsonRecordReader::JsonRecordReader(std::vector<std::string> columns, JsonColumns kind,
+                                   std::size_t optional_columns)
     : state_(std::make_unique<State>()) {
   state_->columns = std::move(columns);
   state_->kind = kind;
+  state_->optional_columns = optional_columns;
   state_->strings.resize(state_->columns.size());
   for (std::size_t i = 0; i < state_->columns.size(); ++i)
     state_->top.push_back({i, state_->columns[i]});

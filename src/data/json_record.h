@@ -41,8 +41,10 @@ enum class JsonColumns {
 // that appears twice in one object the first value counts. One thread only.
 class JsonRecordReader {
  public:
+  // The last `optional_columns` of them may be missing in any case.
   explicit JsonRecordReader(std::vector<std::string> columns,
-                            JsonColumns kind = JsonColumns::kPaths);
+                            JsonColumns kind = JsonColumns::kPaths,
+                            std::size_t optional_columns = 0);
   ~JsonRecordReader();
   JsonRecordReader(JsonRecordReader&&) noexcept;
 

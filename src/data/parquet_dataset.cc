@@ -151,8 +151,12 @@ Status ParquetDataset::scan_range(std::size_t file, RowRange rows, const ScanOpt
                                   const Visitor& visitor) {
   const ParquetFile& about = files_[file];
   std::vector<std::string> arguments{"file_row_number"};
-  for (const std::string& column : options.columns) {
-    auto expression = text_expression(*duckdb_, about, inputs_[file], column);
+  for (std::size_t i = 0; i < options.columns.size(); ++i) {
+    auto expression = text_expression(*duckdb_, about, inputs_[file], options.columns[i]);
+    if (!expression && i + options.optional_columns >= options.columns.size()) {
+      arguments.emplace_back("CAST(NULL AS VARCHAR)");
+      continue;
+    }
     if (!expression && options.on_error == OnError::kSkip)
       return skip_file(file, expression.error().message);
     KIN_TRY(arguments.emplace_back(), std::move(expression));

@@ -14,7 +14,8 @@ namespace {
 
 class JsonReader : public RecordReader {
  public:
-  explicit JsonReader(std::vector<std::string> columns) : reader_(std::move(columns)) {}
+  JsonReader(std::vector<std::string> columns, std::size_t optional_columns)
+      : reader_(std::move(columns), JsonColumns::kPaths, optional_columns) {}
 
   void begin_block(const Block& block) override {
     reader_.begin_block({block.bytes.data(), block.size});
@@ -52,8 +53,9 @@ class CsvReader : public RecordReader {
 
 }  // namespace
 
-std::unique_ptr<RecordReader> make_json_reader(std::vector<std::string> columns) {
-  return std::make_unique<JsonReader>(std::move(columns));
+std::unique_ptr<RecordReader> make_json_reader(std::vector<std::string> columns,
+                                               std::size_t optional_columns) {
+  return std::make_unique<JsonReader>(std::move(columns), optional_columns);
 }
 
 Result<std::unique_ptr<RecordReader>> make_csv_reader(const CsvHeader& header, const Input& input,

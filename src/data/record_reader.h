@@ -34,7 +34,8 @@ class RecordReader {
                                           std::string_view* values) = 0;
 };
 
-std::unique_ptr<RecordReader> make_json_reader(std::vector<std::string> columns);
+std::unique_ptr<RecordReader> make_json_reader(std::vector<std::string> columns,
+                                               std::size_t optional_columns);
 // A column that the header does not name is an error, which lists those that it does.
 Result<std::unique_ptr<RecordReader>> make_csv_reader(const CsvHeader& header, const Input& input,
                                                       const std::vector<std::string>& columns);

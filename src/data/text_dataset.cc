@@ -65,8 +65,8 @@ void TextDataset::restore(ScanMemory memory) {
 }
 
 Result<std::unique_ptr<RecordReader>> TextDataset::record_reader(
-    const std::vector<std::string>& columns) const {
-  if (format() == Format::kJsonl) return make_json_reader(columns);
+    const std::vector<std::string>& columns, std::size_t optional_columns) const {
+  if (format() == Format::kJsonl) return make_json_reader(columns, optional_columns);
   return make_csv_reader(header_, inputs_.front(), columns);
 }
 
@@ -92,7 +92,7 @@ Result<ScanEnd> TextDataset::scan(const ScanOptions& options, const Visitor& vis
       inputs_, {.start = options.start, .block_bytes = kTextBlockBytes, .pause = options.pause});
   FirstFailure failure;
   KIN_RETURN_IF_ERROR(run_workers(std::max(options.threads, 1), [&](int worker) -> Status {
-    KIN_TRY(auto reader, record_reader(options.columns));
+    KIN_TRY(auto reader, record_reader(options.columns, options.optional_columns));
     BlockScanner scanner(options, inputs_, std::move(reader), skipped_);
     Block block;
     while (!failure.any()) {
@@ -162,7 +162,7 @@ Result<Sample> TextDataset::sample(const SampleOptions& options) {
                          .only = nullptr,
                          .start = {},
                          .pause = {}};
-  KIN_TRY(auto reader, record_reader(options.columns));
+  KIN_TRY(auto reader, record_reader(options.columns, 0));
   SkipLog skipped;
   BlockScanner scanner(scan, inputs_, std::move(reader), skipped);
   for (Position place : places) {

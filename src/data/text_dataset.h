@@ -31,7 +31,7 @@ class TextDataset : public Dataset {
   TextDataset(std::vector<Input> inputs, DatasetOptions options);
   Format format() const { return inputs_.front().type.format; }
   Result<std::unique_ptr<RecordReader>> record_reader(
-      const std::vector<std::string>& columns) const;
+      const std::vector<std::string>& columns, std::size_t optional_columns) const;
   std::vector<Position> sample_places(std::uint64_t total) const;
 
   std::vector<Input> inputs_;

@@ -88,14 +88,19 @@ class Run {
     return Done{};
   }
 
-  // "id" and "source" are used where the data has them.
+  // "id" and "source" are used where the data has them; another column that is named must be there.
   Status settle_columns() {
     KIN_TRY(const std::vector<std::string> columns, dataset_->columns());
-    const auto has = [&](const char* name) {
+    const auto has = [&](std::string_view name) {
       return std::find(columns.begin(), columns.end(), name) != columns.end();
     };
     if (!options_.id_column && has("id")) options_.id_column = "id";
     if (!options_.source_column && has("source")) options_.source_column = "source";
+    for (const auto& column : {options_.id_column, options_.source_column}) {
+      if (!column || has(*column) || has(column->substr(0, column->find('.')))) continue;
+      return Error{Code::kNotFound, fmt::format("there is no column \"{}\"; the records have: {}",
+                                                *column, fmt::join(columns, ", "))};
+    }
     return Done{};
   }
 

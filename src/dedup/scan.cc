@@ -237,7 +237,10 @@ Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& o
   data::ScanOptions scan_options;
   scan_options.columns = options.fields;
   if (options.keep.needs_column()) scan_options.columns.push_back(options.keep.column);
-  if (options.source_column) scan_options.columns.push_back(*options.source_column);
+  if (options.source_column) {
+    scan_options.columns.push_back(*options.source_column);
+    scan_options.optional_columns = 1;
+  }
   scan_options.threads = options.threads;
   scan_options.on_error = options.on_error;
   scan_options.start = start;
