@@ -75,8 +75,8 @@ bool Decoder::read_field(ThriftValue& value, int& id, std::uint8_t head, int dep
   if (head >> 4 == 0 && !read_zigzag(next)) return false;
   if (next <= id || next > INT16_MAX) return false;
   id = static_cast<int>(next);
-  value.fields.emplace_back(id, ThriftValue{});
-  return read_value(value.fields.back().second, static_cast<ThriftType>(head & 0x0f), depth);
+  value.fields.push_back({id, {}});
+  return read_value(value.fields.back().value, static_cast<ThriftType>(head & 0x0f), depth);
 }
 
 bool Decoder::read_value(ThriftValue& value, ThriftType type, int depth) {
@@ -161,8 +161,8 @@ void put_value(std::string& out, const ThriftValue& value) {
 
 ThriftValue* ThriftValue::field(int id) {
   const auto found =
-      std::find_if(fields.begin(), fields.end(), [&](const auto& one) { return one.first == id; });
-  return found == fields.end() ? nullptr : &found->second;
+      std::find_if(fields.begin(), fields.end(), [&](const auto& one) { return one.id == id; });
+  return found == fields.end() ? nullptr : &found->value;
 }
 
 Result<ThriftValue> decode_thrift(std::string_view bytes) {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -25,17 +24,24 @@ enum class ThriftType : std::uint8_t {
   kStruct = 12,
 };
 
+struct ThriftField;
+
 // A value and what it holds. Thread-compatible.
 struct ThriftValue {
   ThriftType type = ThriftType::kStruct;
-  std::int64_t number = 0;                          // integers, bytes, and truth in lists
-  std::string bytes;                                // binary; the 8 bytes of a double
-  ThriftType element = ThriftType::kStruct;         // of a list or set
-  std::vector<ThriftValue> items;                   // of a list or set
-  std::vector<std::pair<int, ThriftValue>> fields;  // of a struct, by ascending id
+  std::int64_t number = 0;                   // integers, bytes, and truth in lists
+  std::string bytes;                         // binary; the 8 bytes of a double
+  ThriftType element = ThriftType::kStruct;  // of a list or set
+  std::vector<ThriftValue> items;            // of a list or set
+  std::vector<ThriftField> fields;           // of a struct, by ascending id
 
   // The field `id` of a struct, or nullptr.
   ThriftValue* field(int id);
+};
+
+struct ThriftField {
+  int id = 0;
+  ThriftValue value;
 };
 
 // The struct that `bytes` begin with; all of them must be used. Maps, which Parquet does not use,
