@@ -18,6 +18,7 @@ Examples:
   kindred bench dedup --format jsonl
   kindred bench dedup --records 200000 --bytes 5000 --folder /mnt/fast --rounds 5
   kindred bench memory --records 15000000 --bytes 300 --max-memory default,1GiB
+  kindred bench corpus made-up.jsonl --records 100000
 
 Prints the figures as JSON. Corpora are made up, the same every time, in a temporary folder.)";
 
@@ -26,6 +27,8 @@ struct BenchArguments {
   DedupBench dedup;
   DedupBench memory;
   std::vector<std::string> budgets{"default", "1GiB"};
+  CorpusOptions corpus;
+  std::string corpus_output;
   std::string copy_input;
   std::string copy_output;
   int copy_threads = 0;
@@ -57,24 +60,31 @@ CLI::App* add_sketch(CLI::App& bench, BenchArguments& arguments) {
   return verb;
 }
 
-void add_corpus_options(CLI::App& verb, DedupBench& bench) {
+void add_corpus_options(CLI::App& verb, CorpusOptions& corpus) {
+  verb.add_option("--records", corpus.records, "Records to make")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{4'000'000'000}))
+      ->capture_default_str();
+  verb.add_option("--bytes", corpus.bytes, "Bytes of a text, on average")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{100}, std::uint64_t{100'000'000}))
+      ->capture_default_str();
+  verb.add_option("--duplicates", corpus.duplicates, "Share of duplicates")
+      ->type_name("0..1")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  verb.add_option("--seed", corpus.seed, "Another seed makes other texts")
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+void add_run_options(CLI::App& verb, DedupBench& bench) {
   verb.add_option("FILE", bench.sentences,
                   "A dataset whose sentences make the corpus (default: made-up English prose)");
   verb.add_option("--field", bench.field, "Column of FILE that holds the text")
       ->type_name("COLUMN")
       ->capture_default_str();
-  verb.add_option("--records", bench.corpus.records, "Records to make")
-      ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{4'000'000'000}))
-      ->capture_default_str();
-  verb.add_option("--bytes", bench.corpus.bytes, "Bytes of a text, on average")
-      ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{100}, std::uint64_t{100'000'000}))
-      ->capture_default_str();
-  verb.add_option("--duplicates", bench.corpus.duplicates, "Share of duplicates")
-      ->type_name("0..1")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
+  add_corpus_options(verb, bench.corpus);
   verb.add_option("--format", bench.format, "parquet or jsonl")
       ->check(CLI::IsMember({"parquet", "jsonl"}))
       ->capture_default_str();
@@ -93,7 +103,7 @@ void add_corpus_options(CLI::App& verb, DedupBench& bench) {
 CLI::App* add_dedup(CLI::App& bench, BenchArguments& arguments) {
   CLI::App* verb =
       bench.add_subcommand("dedup", "dedup against DuckDB's own copy of the same file");
-  add_corpus_options(*verb, arguments.dedup);
+  add_run_options(*verb, arguments.dedup);
   verb->add_option("--max-memory", arguments.dedup.max_memory, "As for dedup")->type_name("SIZE");
   add_json_flag(*verb, arguments);
   return verb;
@@ -105,13 +115,21 @@ CLI::App* add_memory(CLI::App& bench, BenchArguments& arguments) {
   arguments.memory.rounds = 1;
   CLI::App* verb =
       bench.add_subcommand("memory", "dedup with several budgets of memory on one corpus");
-  add_corpus_options(*verb, arguments.memory);
+  add_run_options(*verb, arguments.memory);
   verb->add_option("--max-memory", arguments.budgets,
                    "Budgets, with commas between; default: none given")
       ->delimiter(',')
       ->type_name("SIZES")
       ->capture_default_str();
   add_json_flag(*verb, arguments);
+  return verb;
+}
+
+CLI::App* add_corpus(CLI::App& bench, BenchArguments& arguments) {
+  CLI::App* verb =
+      bench.add_subcommand("corpus", "Write the made-up corpus of the other benchmarks");
+  verb->add_option("OUTPUT", arguments.corpus_output, "A .jsonl file")->required();
+  add_corpus_options(*verb, arguments.corpus);
   return verb;
 }
 
@@ -143,28 +161,34 @@ Command add_bench_command(CLI::App& app) {
   CLI::App* sketch = add_sketch(*verb, *arguments);
   CLI::App* dedup = add_dedup(*verb, *arguments);
   CLI::App* memory = add_memory(*verb, *arguments);
+  CLI::App* corpus = add_corpus(*verb, *arguments);
   CLI::App* copy = add_copy(*verb, *arguments);
-  return {verb, [=]() -> Result<int> {
-            if (const Status checked = check_budgets(*arguments); !checked.ok())
-              return wrong_usage(checked.error(), *verb);
-            if (copy->parsed()) {
-              KIN_RETURN_IF_ERROR(data::plain_copy(arguments->copy_input, arguments->copy_output,
-                                                   arguments->copy_threads));
-              return kDone;
-            }
-            JsonWriter json(2);
-            json.begin_object();
-            if (sketch->parsed())
-              KIN_RETURN_IF_ERROR(bench_sketch(arguments->sketch, json.field("bench", "sketch")));
-            if (dedup->parsed())
-              KIN_RETURN_IF_ERROR(bench_dedup(arguments->dedup, json.field("bench", "dedup")));
-            if (memory->parsed()) {
-              KIN_RETURN_IF_ERROR(bench_memory(arguments->memory, arguments->budgets,
-                                               json.field("bench", "memory")));
-            }
-            fmt::print("{}\n", json.end().text());
-            return kDone;
-          }};
+  return {
+      verb, [=]() -> Result<int> {
+        if (const Status checked = check_budgets(*arguments); !checked.ok())
+          return wrong_usage(checked.error(), *verb);
+        if (copy->parsed()) {
+          KIN_RETURN_IF_ERROR(data::plain_copy(arguments->copy_input, arguments->copy_output,
+                                               arguments->copy_threads));
+          return kDone;
+        }
+        if (corpus->parsed()) {
+          KIN_RETURN_IF_ERROR(write_corpus(arguments->corpus, Prose(), arguments->corpus_output));
+          return kDone;
+        }
+        JsonWriter json(2);
+        json.begin_object();
+        if (sketch->parsed())
+          KIN_RETURN_IF_ERROR(bench_sketch(arguments->sketch, json.field("bench", "sketch")));
+        if (dedup->parsed())
+          KIN_RETURN_IF_ERROR(bench_dedup(arguments->dedup, json.field("bench", "dedup")));
+        if (memory->parsed()) {
+          KIN_RETURN_IF_ERROR(
+              bench_memory(arguments->memory, arguments->budgets, json.field("bench", "memory")));
+        }
+        fmt::print("{}\n", json.end().text());
+        return kDone;
+      }};
 }
 
 }  // namespace kin::app

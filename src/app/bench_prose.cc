@@ -121,12 +121,14 @@ void add_sentences(const std::string& text, std::vector<std::string>& sentences)
 Prose::Prose() {
   const std::vector<std::string> all = vocabulary();
   // Mandelbrot's form of Zipf's law.
+  const auto frequency = [](std::size_t rank) {
+    return std::pow(static_cast<double>(rank) + 2.7, -1.1);
+  };
   double total = 0;
-  for (std::size_t rank = 0; rank < all.size(); ++rank)
-    total += 1 / (static_cast<double>(rank) + 2.7);
+  for (std::size_t rank = 0; rank < all.size(); ++rank) total += frequency(rank);
   double owed = 0;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    owed += static_cast<double>(kUses) / (static_cast<double>(rank) + 2.7) / total;
+    owed += static_cast<double>(kUses) * frequency(rank) / total;
     for (; owed >= 1; owed -= 1) words_.push_back(all[rank]);
   }
 }
@@ -203,9 +205,10 @@ std::string chinese_text(Random& random, std::size_t bytes) {
 std::string with_changed_words(const std::string& text, std::uint64_t every, Random& random) {
   std::string changed;
   std::size_t begin = 0;
+  const std::size_t chosen = random.below(text.size() + 1);
   while (begin < text.size()) {
     const std::size_t space = std::min(text.find(' ', begin), text.size());
-    if (random.below(every) == 0) {
+    if (random.below(every) == 0 || (begin <= chosen && chosen <= space)) {
       changed += "changed" + std::to_string(random.below(1'000'000));
     } else {
       changed.append(text, begin, space - begin);

@@ -36,7 +36,7 @@ std::string with_curly_quotes(const std::string& text);
 // Chinese characters by their frequency, in sentences.
 std::string chinese_text(Random& random, std::size_t bytes);
 
-// Changes about one word in `every` of a text.
+// Changes about one word in `every` of a text, and at least one.
 std::string with_changed_words(const std::string& text, std::uint64_t every, Random& random);
 
 }  // namespace kin::app

@@ -29,6 +29,10 @@ constexpr std::uint64_t kSampleBytes = 48 << 20;
 // What takes the same time however much there is to do shows in a trial as small as this.
 constexpr std::size_t kFewRecords = 64;
 constexpr double kNearCopy = 0.9;
+// Parquet is read and written by row groups, usually of as many rows. A thread holds one, and about
+// half as much again beside it.
+constexpr double kGroupRows = 122'880;
+constexpr double kGroupOverhead = 1.5;
 // How disks are measured.
 constexpr std::size_t kBlock = 1 << 20;
 constexpr std::size_t kBlocks = 96;
@@ -87,7 +91,8 @@ class MemoryModel {
     return all > static_cast<double>(budget_.spills) ? all : 0;
   }
   double cold(double records) const { return std::max(0.0, records * costs_.signature - hot_); }
-  double all_on_disk(double records) const { return records * (costs_.spills + costs_.signature); }
+  // Where they are all saved, so that the run can be resumed.
+  double keys_on_disk(double records) const { return records * costs_.spills; }
 
  private:
   double keys(double records) const {
@@ -309,8 +314,8 @@ class Planner {
     const MemoryModel model(options_, costs);
     plan_.options = options_;
     plan_.removed = static_cast<std::uint64_t>((plan_.exact_share + plan_.near_share) * documents);
-    fill_seconds(few, whole, disk, scale, model);
     fill_disk(whole, scale, model);
+    fill_seconds(few, whole, disk, scale, model);
     fill_memory(whole, model);
   }
 
@@ -320,7 +325,7 @@ class Planner {
     const double reading = disk.read * static_cast<double>(plan_.input_bytes);
     const double spilling = disk.spill * (model.spilled(documents) + model.cold(documents));
     // Little is durable sooner than its share of much.
-    const double durable = disk.sync * static_cast<double>(whole.output_bytes) * scale;
+    const double durable = disk.sync * static_cast<double>(plan_.output_bytes);
     double staged = 0;
     for (const auto& [stage, ignored] : whole.report.stage_seconds) {
       const double fixed = few.seconds(stage);
@@ -337,15 +342,22 @@ class Planner {
 
   void fill_disk(const Trial& whole, double scale, const MemoryModel& model) {
     const auto documents = static_cast<double>(plan_.documents);
+    // The trial's file may be packed better or worse than the input.
+    const double packing = from_ == to_ && from_ != data::FileType{}
+                               ? static_cast<double>(plan_.input_bytes) /
+                                     (static_cast<double>(whole.input_bytes) * scale)
+                               : 1;
     plan_.output_bytes =
-        static_cast<std::uint64_t>(static_cast<double>(whole.output_bytes) * scale);
-    const double beside = static_cast<double>(whole.disk_bytes - whole.output_bytes) * scale;
-    double scan = 0;
-    for (const auto& [stage, seconds] : plan_.stage_seconds) scan += stage == "scan" ? seconds : 0;
-    const bool saved = scan >= options_.checkpoint_seconds && job_.output != "-";
-    plan_.temporary_bytes = static_cast<std::uint64_t>(
-        beside +
-        (saved ? model.all_on_disk(documents) : model.spilled(documents) + model.cold(documents)));
+        static_cast<std::uint64_t>(scale * (packing * static_cast<double>(whole.output_bytes) +
+                                            static_cast<double>(whole.log_bytes)));
+    const double beside =
+        scale * static_cast<double>(whole.disk_bytes - whole.output_bytes - whole.log_bytes);
+    // Signatures show in the trial if a run writes them out at its end.
+    const bool saved =
+        whole.seconds("scan") * scale >= options_.checkpoint_seconds && job_.output != "-";
+    const double keys = saved ? model.keys_on_disk(documents) : model.spilled(documents);
+    plan_.temporary_bytes =
+        static_cast<std::uint64_t>(std::max(beside, model.cold(documents)) + keys);
     const auto space = fs::space(folder_->path());
     if (plan_.disk_bytes() > space.available) {
       plan_.notes.push_back(fmt::format("there is not enough room on the disk: {} is free",
@@ -361,6 +373,7 @@ class Planner {
       const auto held = static_cast<double>(bytes);
       double grown = held;
       if (stage == "scan") grown += model.scan(documents) - model.scan(sampled);
+      if (stage == "write") grown += row_groups(documents) - row_groups(sampled);
       if (stage == "identical" || stage == "candidates" || stage == "texts" || stage == "verify")
         grown += model.decide(documents) - model.decide(sampled);
       most = std::max(most, grown);
@@ -373,6 +386,16 @@ class Planner {
           fmt::format("--max-memory is too little for so many records: {} at least",
                       format_bytes(static_cast<std::uint64_t>(least))));
     }
+  }
+
+  // Bytes that writing so many rows of Parquet holds.
+  double row_groups(double rows) const {
+    if (to_.format != data::Format::kParquet) return 0;
+    const double row_bytes = text_bytes_ / static_cast<double>(plan_.sample_documents);
+    const double threads =
+        std::min(static_cast<double>(options_.threads), std::ceil(rows / kGroupRows));
+    return std::min(kGroupOverhead * threads * std::min(rows, kGroupRows) * row_bytes,
+                    static_cast<double>(Budget(options_.max_memory).writer));
   }
 
   const DedupJob& job_;

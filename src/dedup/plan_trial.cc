@@ -150,8 +150,9 @@ Result<Trial> run_trial(const TrialInput& input, data::FileType from, data::File
     KIN_TRY(trial.report, run_dedup(job, progress));
   }
   const fs::path log = removed_path(job.output);
-  trial.output_bytes = size_of(job.output) + size_of(log);
-  trial.disk_bytes = std::max(trial.disk_bytes, trial.output_bytes);
+  trial.output_bytes = size_of(job.output);
+  trial.log_bytes = size_of(log);
+  trial.disk_bytes = std::max(trial.disk_bytes, trial.output_bytes + trial.log_bytes);
   KIN_TRY(trial.fates, read_fates(log, input.records.size(), source.path()));
   return trial;
 }

@@ -30,10 +30,11 @@ struct Trial {
   DedupReport report;
   std::vector<Fate> fates;
   std::map<std::string, std::uint64_t>
-      memory;                      // by stage: the most held above what was held before
-  std::uint64_t input_bytes = 0;   // of the file it read
-  std::uint64_t output_bytes = 0;  // of output and audit log
-  std::uint64_t disk_bytes = 0;    // the most on disk at one time, these included
+      memory;                     // by stage: the most held above what was held before
+  std::uint64_t input_bytes = 0;  // of the file it read
+  std::uint64_t output_bytes = 0;
+  std::uint64_t log_bytes = 0;   // the audit log
+  std::uint64_t disk_bytes = 0;  // the most on disk at one time, these included
 
   double seconds(const std::string& stage) const;
 };
