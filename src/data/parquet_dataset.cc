@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "data/copy_parts.h"
 #include "data/parquet_memory.h"
 #include "data/parquet_writer.h"
 #include "data/worker_slots.h"
@@ -207,6 +208,12 @@ Error ParquetDataset::explain_scan_error(std::size_t file,
 }
 
 Result<ScanEnd> ParquetDataset::scan(const ScanOptions& options, const Visitor& visitor) {
+  auto end = scan_files(options, visitor);
+  skipped_.settle();
+  return end;
+}
+
+Result<ScanEnd> ParquetDataset::scan_files(const ScanOptions& options, const Visitor& visitor) {
   if (*rows() == 0) {
     return Error{Code::kInvalidArgument,
                  fmt::format("{}{}: there are no records in it", inputs_.front().shown_as,
@@ -226,7 +233,6 @@ Result<ScanEnd> ParquetDataset::scan(const ScanOptions& options, const Visitor& 
       at.row = file.first_row + range.end;
     }
   }
-  skipped_.settle();
   return ScanEnd{at, true};
 }
 
@@ -271,10 +277,10 @@ Result<std::pair<StagedOutput, WriteReport>> ParquetDataset::write_staged(
     const RecordSet& keep, const std::filesystem::path& output, int threads) {
   KIN_TRY(const FileType type, output_type(output, inputs_));
   StagedOutput staged(output, options_.temporary_folder);
-  KIN_TRY(WriteReport report,
-          write_parquet_rows(*duckdb_, files_,
-                             {keep, skipped_, staged.path(), output, type, threads, options_}));
-  return std::pair(std::move(staged), std::move(report));
+  auto report = write_parquet_rows(
+      *duckdb_, files_, {keep, skipped_, staged.path(), output, type, threads, options_});
+  if (!report) return explain_write_error(output, report.error());
+  return std::pair(std::move(staged), std::move(*report));
 }
 
 }  // namespace kin::data
