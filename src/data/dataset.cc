@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "data/parquet_dataset.h"
 #include "data/text_dataset.h"
 
@@ -14,8 +15,11 @@ std::string Batch::where(std::size_t i) const {
 
 Result<std::unique_ptr<Dataset>> Dataset::open(std::vector<Input> inputs, DatasetOptions options) {
   if (inputs.empty()) return Error{Code::kInvalidArgument, "no input was named"};
-  if (options.temporary_folder.empty())
-    options.temporary_folder = std::filesystem::temp_directory_path();
+  if (options.temporary_folder.empty()) {
+    std::error_code failure;
+    options.temporary_folder = std::filesystem::temp_directory_path(failure);
+    if (failure) return system_error("find", "the folder for temporary files", failure.value());
+  }
   if (inputs.front().type.format == Format::kParquet)
     return ParquetDataset::open(std::move(inputs), std::move(options));
   return TextDataset::open(std::move(inputs), std::move(options));

@@ -30,6 +30,8 @@ struct ScanOptions {
   OnError on_error = OnError::kFail;
   // Visit just these rows.
   const RecordSet* only = nullptr;
+  // Where to go on. A dataset opened since then must be given what the earlier one remembered
+  // (restore()), or it knows nothing of the files and records before.
   Position start = {};
   // Asked between blocks of uncompressed JSONL and CSV, between row groups of Parquet, and between
   // files of any kind; true stops the scan there. Never asked by two threads at once.

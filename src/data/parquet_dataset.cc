@@ -203,6 +203,12 @@ Error ParquetDataset::explain_scan_error(std::size_t file,
 }
 
 Result<ScanEnd> ParquetDataset::scan(const ScanOptions& options, const Visitor& visitor) {
+  auto end = scan_files(options, visitor);
+  skipped_.settle();
+  return end;
+}
+
+Result<ScanEnd> ParquetDataset::scan_files(const ScanOptions& options, const Visitor& visitor) {
   if (*rows() == 0) {
     return Error{Code::kInvalidArgument,
                  fmt::format("{}{}: there are no records in it", inputs_.front().shown_as,
@@ -222,7 +228,6 @@ Result<ScanEnd> ParquetDataset::scan(const ScanOptions& options, const Visitor& 
       at.row = file.first_row + range.end;
     }
   }
-  skipped_.settle();
   return ScanEnd{at, true};
 }
 

@@ -37,6 +37,7 @@ class ParquetDataset : public Dataset {
   };
 
   ParquetDataset(std::vector<Input> inputs, DatasetOptions options);
+  Result<ScanEnd> scan_files(const ScanOptions& options, const Visitor& visitor);
   // The next rows of `file` from `begin` on that one query should visit; empty at the end.
   RowRange next_range(std::size_t file, std::uint64_t begin, const ScanOptions& options) const;
   Status scan_range(std::size_t file, RowRange rows, const ScanOptions& options,

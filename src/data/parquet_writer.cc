@@ -202,6 +202,19 @@ Result<std::vector<CopyPart>> make_parts(DuckDbSession& duckdb, std::span<const 
   return parts;
 }
 
+Result<std::vector<StoredColumn>> stored_columns(DuckDbSession& duckdb,
+                                                 const std::string& sql_path) {
+  KIN_TRY(const auto rows,
+          duckdb.query(
+              fmt::format("SELECT name, type, converted_type FROM parquet_schema({})", sql_path)));
+  std::vector<StoredColumn> columns;
+  // The first row is the schema itself.
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    columns.push_back({rows[i][0].value_or(""), rows[i][1].value_or(""), rows[i][2].value_or("")});
+  }
+  return columns;
+}
+
 }  // namespace
 
 Result<FileType> output_type(const fs::path& output, std::span<const Input> inputs) {
@@ -244,6 +257,11 @@ Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const Pa
                       .output = request.output,
                       .limits = share_memory(files, request.threads, request.options.memory_bytes),
                       .temporary_folder = request.options.temporary_folder}));
+  if (request.type.format == Format::kParquet && same_columns(files)) {
+    KIN_TRY(const auto before, stored_columns(duckdb, files.front().sql_path));
+    KIN_TRY(const auto after, stored_columns(duckdb, sql_text(request.path.string())));
+    add_storage_notes(before, after, report.notes);
+  }
   report.records = copied.records;
   report.bytes = copied.bytes;
   return report;

@@ -59,4 +59,26 @@ void add_type_notes(const std::vector<ParquetColumn>& columns, Format format,
   }
 }
 
+void add_storage_notes(const std::vector<StoredColumn>& before,
+                       const std::vector<StoredColumn>& after, std::vector<std::string>& notes) {
+  if (before.size() != after.size()) {
+    notes.push_back(
+        "the columns are nested in another way than in the input, with the same values");
+    return;
+  }
+  const auto words = [](const StoredColumn& column) {
+    return column.converted.empty() ? column.physical
+                                    : fmt::format("{} ({})", column.physical, column.converted);
+  };
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    // Newer writers leave the converted type out where a logical one says the same.
+    const bool same_meaning =
+        before[i].converted.empty() || before[i].converted == after[i].converted;
+    if (before[i].physical == after[i].physical && same_meaning) continue;
+    notes.push_back(
+        fmt::format("column `{}` was stored as {} and now is as {}, with the same values",
+                    after[i].name, words(before[i]), words(after[i])));
+  }
+}
+
 }  // namespace kin::data
