@@ -12,12 +12,14 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/workers.h"
+#include "data/parquet_memory.h"
 #include "dedup/budget.h"
 #include "dedup/duplicate_share.h"
 #include "dedup/plan_trial.h"
 #include "dedup/planting.h"
 #include "dedup/scan.h"
 #include "dedup/shared_keys.h"
+#include "dedup/simhash_cost.h"
 
 namespace kin::dedup {
 namespace {
@@ -29,10 +31,6 @@ constexpr std::uint64_t kSampleBytes = 48 << 20;
 // What takes the same time however much there is to do shows in a trial as small as this.
 constexpr std::size_t kFewRecords = 64;
 constexpr double kNearCopy = 0.9;
-// Parquet is read and written by row groups, usually of as many rows. A thread holds one, and about
-// half as much again beside it.
-constexpr double kGroupRows = 122'880;
-constexpr double kGroupOverhead = 1.5;
 // How disks are measured.
 constexpr std::size_t kBlock = 1 << 20;
 constexpr std::size_t kBlocks = 96;
@@ -59,7 +57,8 @@ struct RecordCosts {
     signature = by.minhash && options.verification != Verification::kNone ? options.hashes : 0;
     const bool ordered = options.keep.kind != KeepPolicy::Kind::kFirst;
     scan_tables = (by.simhash ? 8 : 0) + (ordered ? 8 : 0) + (options.source_column ? 2 : 0);
-    decide_tables = scan_tables + 12.125 + (ordered ? 4 : 0);
+    // SimHashes are gathered in a list for each that is distinct.
+    decide_tables = scan_tables + 12.125 + (ordered ? 4 : 0) + (by.simhash ? 64 : 0);
   }
   double spills = 0;  // keys
   double bands = 0;   // of these, band keys
@@ -139,11 +138,22 @@ class Planner {
       plan_.inputs.push_back(input.shown_as);
       plan_.input_bytes += input.bytes;
     }
+    if (from_.format == data::Format::kParquet) KIN_RETURN_IF_ERROR(read_footers(inputs));
     data::DatasetOptions dataset_options;
     dataset_options.threads = options_.threads;
     dataset_options.temporary_folder = folder_->path();
     KIN_TRY(dataset_, data::Dataset::open(std::move(inputs), dataset_options));
     return settle_columns();
+  }
+
+  Status read_footers(const std::vector<data::Input>& inputs) {
+    constexpr std::size_t kMost = 16;
+    KIN_TRY(const auto duckdb, data::DuckDbSession::open({}, folder_->path()));
+    for (const data::Input& input : std::span(inputs).first(std::min(kMost, inputs.size()))) {
+      KIN_TRY(data::ParquetFile file, read_parquet_footer(*duckdb, input, folder_->path()));
+      parquet_.push_back(std::move(file));
+    }
+    return Done{};
   }
 
   // Where the run itself would work, so that its disk is the one that is measured.
@@ -330,6 +340,7 @@ class Planner {
     for (const auto& [stage, ignored] : whole.report.stage_seconds) {
       const double fixed = few.seconds(stage);
       double seconds = fixed + std::max(0.0, whole.seconds(stage) - fixed) * scale;
+      if (stage == "candidates" && scale > 1) seconds += simhash_seconds(scale);
       if (stage == "scan") seconds = std::max(seconds, reading) + spilling;
       if (stage == "write") seconds = std::max(seconds, durable);
       plan_.stage_seconds.emplace_back(stage, seconds);
@@ -338,6 +349,16 @@ class Planner {
     double few_staged = 0;
     for (const auto& [stage, seconds] : few.report.stage_seconds) few_staged += seconds;
     plan_.seconds = staged + std::max(0.0, few.report.seconds - few_staged);
+  }
+
+  // What the square in comparing SimHashes adds: hardly anything in a trial, most of it in the
+  // whole. Every comparison waits for memory.
+  double simhash_seconds(double scale) const {
+    constexpr double kComparison = 5e-9;
+    if (!options_.detectors.simhash) return 0;
+    std::vector<std::string> texts;
+    for (const TrialRecord& record : sample_) texts.push_back(record.front().value_or(""));
+    return kComparison * simhash_comparisons(texts, options_) * scale * scale;
   }
 
   void fill_disk(const Trial& whole, double scale, const MemoryModel& model) {
@@ -368,14 +389,19 @@ class Planner {
   void fill_memory(const Trial& whole, const MemoryModel& model) {
     const auto documents = static_cast<double>(plan_.documents);
     const auto sampled = static_cast<double>(sample_.size());
+    const Budget budget(options_.max_memory);
     double most = 0;
     for (const auto& [stage, bytes] : whole.memory) {
-      const auto held = static_cast<double>(bytes);
-      double grown = held;
-      if (stage == "scan") grown += model.scan(documents) - model.scan(sampled);
-      if (stage == "write") grown += row_groups(documents) - row_groups(sampled);
-      if (stage == "identical" || stage == "candidates" || stage == "texts" || stage == "verify")
+      auto grown = static_cast<double>(bytes);
+      if (stage == "scan") {
+        grown = reading(grown, budget.reader) + model.scan(documents) - model.scan(sampled);
+      } else if (stage == "write") {
+        grown = reading(grown, budget.writer);
+        if (to_.format == data::Format::kParquet && parquet_.empty() && documents > sampled)
+          grown += data::DuckDbLimits().held_back_bytes;
+      } else {
         grown += model.decide(documents) - model.decide(sampled);
+      }
       most = std::max(most, grown);
     }
     plan_.memory_bytes =
@@ -388,14 +414,17 @@ class Planner {
     }
   }
 
-  // Bytes that writing so many rows of Parquet holds.
-  double row_groups(double rows) const {
-    if (to_.format != data::Format::kParquet) return 0;
-    const double row_bytes = text_bytes_ / static_cast<double>(plan_.sample_documents);
-    const double threads =
-        std::min(static_cast<double>(options_.threads), std::ceil(rows / kGroupRows));
-    return std::min(kGroupOverhead * threads * std::min(rows, kGroupRows) * row_bytes,
-                    static_cast<double>(Budget(options_.max_memory).writer));
+  // What a stage holds that held `in_trial` bytes in the trial and reads the inputs. Of Parquet,
+  // each thread holds a page or a row group, and the input's may be larger than the trial's.
+  double reading(double in_trial, std::uint64_t memory) const {
+    if (parquet_.empty()) return in_trial;
+    std::uint64_t need = 0;
+    for (const data::ParquetFile& file : parquet_) need = std::max(need, file.thread_bytes);
+    const data::DuckDbLimits limits = data::share_memory(parquet_, options_.threads, memory);
+    const double most = static_cast<double>(limits.threads) * static_cast<double>(need) +
+                        static_cast<double>(limits.held_back_bytes);
+    const double scale = static_cast<double>(plan_.documents) / static_cast<double>(sample_.size());
+    return std::max(in_trial, std::min(most, in_trial * scale));
   }
 
   const DedupJob& job_;
@@ -405,6 +434,7 @@ class Planner {
   Plan plan_;
   std::optional<TemporaryFolder> folder_;
   std::unique_ptr<data::Dataset> dataset_;
+  std::vector<data::ParquetFile> parquet_;  // what some of the inputs say about themselves
   data::FileType from_;
   data::FileType to_;
   std::vector<std::string> columns_;

@@ -1,0 +1,15 @@
+// How much work finding pairs of SimHashes is.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "dedup/options.h"
+
+namespace kin::dedup {
+
+// The pairs of `texts` whose SimHashes share a block of bits, so that they are compared, once for
+// each block. Grows with the square of the texts. Thread-safe.
+double simhash_comparisons(std::span<const std::string> texts, const DedupOptions& options);
+
+}  // namespace kin::dedup
