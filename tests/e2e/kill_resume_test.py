@@ -31,9 +31,51 @@ def make_corpus(path):
             file.write('{"id": %d, "text": "%s"}\n' % (row, " ".join(text)))
 
 
-def command(kindred, folder, name, *more):
-    return [kindred, "dedup", str(folder / "in.jsonl"), "-o", str(folder / name), "--quiet", "--threads", "2",
-            "--groups", str(folder / f"{name}.groups"), *more]
+class Corpus:
+    """One input, the outputs a whole run makes of it, and how long that takes."""
+
+    def __init__(self, kindred, folder, extension):
+        self.kindred, self.folder, self.extension = kindred, folder, extension
+        begun = time.monotonic()
+        subprocess.run(self.command("whole"), check=True)
+        self.took = time.monotonic() - begun
+        self.expected = self.outputs("whole")
+        assert all(len(output) > 1_000_000 for output in self.expected[::2]), "the corpus is too small to tell"
+
+    def command(self, stem, *more):
+        return [self.kindred, "dedup", str(self.folder / f"in.{self.extension}"), "-o",
+                str(self.path(stem)), "--quiet", "--threads", "2", "--groups", str(self.folder / f"{stem}.groups"), *more]
+
+    def path(self, stem):
+        return self.folder / f"{stem}.{self.extension}"
+
+    def work_folder(self):
+        return self.folder / f".out.{self.extension}.kindred"
+
+    def outputs(self, stem):
+        paths = [self.path(stem), self.folder / f"{stem}.groups", self.folder / f"{stem}.removed.jsonl"]
+        return [path.read_bytes() for path in paths]
+
+    def run_until_done(self, rng):
+        """Kills at random moments and resumes until a run is left alone. (kills, kills with a checkpoint)"""
+        for leftover in self.folder.glob("out.*"):
+            leftover.unlink()
+        kills = resumable = 0
+        while True:
+            # Checkpoints at every block, so that every stage is met with one on disk.
+            process = subprocess.Popen(self.command("out", "--resume", "--checkpoint-every", "0",
+                                                    "--max-hot-signatures", "2000"))
+            try:
+                process.wait(timeout=rng.uniform(0.02, 2.5 * self.took))
+                assert process.returncode == 0, f"exit code {process.returncode}"
+                return kills, resumable
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+            kills += 1
+            resumable += (self.work_folder() / "checkpoint").exists()
+            if self.path("out").exists():
+                assert self.path("out").read_bytes() == self.expected[0], "half an output"
 
 
 def main():
@@ -43,43 +85,20 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         make_corpus(folder / "in.jsonl")
-        begun = time.monotonic()
-        subprocess.run(command(kindred, folder, "whole.jsonl"), check=True)
-        took = time.monotonic() - begun
-        outputs = ["{}", "{}.groups"]
-        expected = [(folder / name.format("whole.jsonl")).read_bytes() for name in outputs]
-        expected.append((folder / "whole.removed.jsonl").read_bytes())
-        assert len(expected[0]) > 1_000_000 and len(expected[2]) > 1_000_000, "the corpus is too small to tell"
-
-        kills = resumed = 0
+        subprocess.run([kindred, "dedup", str(folder / "in.jsonl"), "-o", str(folder / "in.parquet"), "--by", "exact",
+                        "--quiet"], check=True)
+        corpora = [Corpus(kindred, folder, extension) for extension in ("jsonl", "parquet")]
+        kills = resumable = 0
         for number in range(rounds):
-            output = folder / "out.jsonl"
-            for leftover in folder.glob("out.*"):
-                leftover.unlink()
-            finished = False
-            while not finished:
-                # Checkpoints at every block, so that every stage is met with one on disk.
-                process = subprocess.Popen(command(kindred, folder, "out.jsonl", "--resume", "--checkpoint-every", "0",
-                                                   "--max-hot-signatures", "2000"))
-                try:
-                    process.wait(timeout=rng.uniform(0.02, 2.5 * took))
-                    assert process.returncode == 0, f"round {number}: exit code {process.returncode}"
-                    finished = True
-                except subprocess.TimeoutExpired:
-                    process.send_signal(signal.SIGKILL)
-                    process.wait()
-                    kills += 1
-                    if (folder / ".out.jsonl.kindred" / "checkpoint").exists():
-                        resumed += 1
-                    if output.exists():
-                        assert output.read_bytes() == expected[0], f"round {number}: half an output"
-            got = [(folder / name.format("out.jsonl")).read_bytes() for name in outputs]
-            got.append((folder / "out.removed.jsonl").read_bytes())
-            for one, other, what in zip(got, expected, ["output", "groups", "audit log"]):
-                assert one == other, f"round {number}: the {what} differs after {kills} kills"
-            assert not (folder / ".out.jsonl.kindred").exists(), "the work folder was left behind"
-        assert kills >= rounds / 2 and resumed > 0, f"only {kills} kills, {resumed} with a checkpoint: nothing was tested"
-        print(f"{rounds} rounds, {kills} kills, {resumed} of them with a checkpoint to resume: same bytes every time")
+            corpus = corpora[number % len(corpora)]
+            killed, with_checkpoint = corpus.run_until_done(rng)
+            kills += killed
+            resumable += with_checkpoint
+            for got, expected, what in zip(corpus.outputs("out"), corpus.expected, ["output", "groups", "audit log"]):
+                assert got == expected, f"round {number}, {corpus.extension}: the {what} differs after {killed} kills"
+            assert not corpus.work_folder().exists(), "the work folder was left behind"
+        assert kills >= rounds / 2 and resumable > 0, f"{kills} kills, {resumable} with a checkpoint: nothing was tested"
+        print(f"{rounds} rounds, {kills} kills, {resumable} of them with a checkpoint to resume: same bytes every time")
 
 
 if __name__ == "__main__":
