@@ -76,6 +76,11 @@ class PartCollector {
 }  // namespace
 
 Error explain_write_error(const fs::path& output, Error error) {
+  // The user knows the file by the name it will have.
+  const std::string temporary = temporary_name(output).string();
+  if (const std::size_t at = error.message.find(temporary); at != std::string::npos) {
+    error.message.replace(at, temporary.size(), output.string());
+  }
   const std::string& text = error.message;
   if (text.starts_with("cannot ")) return error;
   if (text.find("No space left") != std::string::npos) return system_error("write", output, ENOSPC);

@@ -271,7 +271,8 @@ TEST(JsonlDataset, LeavesNothingBehindWhenItCannotWrite) {
   const auto missing_folder =
       dataset->write(RecordSet(1, true), folder.path("no/such/out.jsonl"), 1);
   ASSERT_FALSE(missing_folder.ok());
-  EXPECT_THAT(missing_folder.error().message, HasSubstr("No such file or directory"));
+  EXPECT_THAT(missing_folder.error().message,
+              HasSubstr("no/such/out.jsonl: No such file or directory"));
   const auto onto_input = dataset->write(RecordSet(1, true), folder.path("a.jsonl"), 1);
   ASSERT_FALSE(onto_input.ok());
   EXPECT_THAT(onto_input.error().message, HasSubstr("is an input"));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "data/copy_parts.h"
 #include "data/parquet_memory.h"
 #include "data/parquet_writer.h"
 #include "data/worker_slots.h"
@@ -272,10 +273,10 @@ Result<std::pair<StagedOutput, WriteReport>> ParquetDataset::write_staged(
     const RecordSet& keep, const std::filesystem::path& output, int threads) {
   KIN_TRY(const FileType type, output_type(output, inputs_));
   StagedOutput staged(output, options_.temporary_folder);
-  KIN_TRY(WriteReport report,
-          write_parquet_rows(*duckdb_, files_,
-                             {keep, skipped_, staged.path(), output, type, threads, options_}));
-  return std::pair(std::move(staged), std::move(report));
+  auto report = write_parquet_rows(
+      *duckdb_, files_, {keep, skipped_, staged.path(), output, type, threads, options_});
+  if (!report) return explain_write_error(output, report.error());
+  return std::pair(std::move(staged), std::move(*report));
 }
 
 }  // namespace kin::data

@@ -319,7 +319,8 @@ TEST_F(ParquetDataset, LeavesNothingBehindWhenItCannotWrite) {
   const auto missing_folder =
       dataset->write(RecordSet(1, true), folder.path("no/such/out.parquet"), 1);
   ASSERT_FALSE(missing_folder.ok());
-  EXPECT_THAT(missing_folder.error().message, HasSubstr("No such file or directory"));
+  EXPECT_THAT(missing_folder.error().message,
+              HasSubstr("no/such/out.parquet: No such file or directory"));
   const auto onto_input = dataset->write(RecordSet(1, true), folder.path("a.parquet"), 1);
   ASSERT_FALSE(onto_input.ok());
   EXPECT_THAT(folder.names(), ElementsAre("a.parquet"));
