@@ -174,7 +174,7 @@ std::string format_passages(const std::vector<Passage>& passages, bool full) {
     }
     if (space.empty() && !text.empty() && text.back() != ' ') text += ' ';
   }
-  return text;
+  return text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
 }
 
 void row(std::string& table, std::string_view name, const std::string& value) {

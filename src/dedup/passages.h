@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +13,7 @@ namespace kin::dedup {
 
 // A run of words, with the punctuation and the spaces that follow them.
 struct Passage {
-  enum class Kind { kShared, kOnlyA, kOnlyB };
+  enum class Kind : std::uint8_t { kShared, kOnlyA, kOnlyB };
   Kind kind;
   std::string text;  // of a shared passage, as the first text has it
   std::size_t words;
