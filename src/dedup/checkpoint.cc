@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "dedup/work_folder.h"
 
 namespace kin::dedup {
 namespace fs = std::filesystem;
@@ -82,7 +83,7 @@ data::ScanMemory read_dataset(ByteReader& reader) {
 }
 
 fs::path checkpoint_path(const fs::path& folder) {
-  return folder / "checkpoint";
+  return folder / kCheckpointName;
 }
 
 std::array<Spill*, 4> spills_of(Scan& scan) {

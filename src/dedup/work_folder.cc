@@ -11,6 +11,7 @@ constexpr const char* kLockName = "lock";
 // Removes everything in the folder but the lock.
 Status empty_folder(const fs::path& folder) {
   std::error_code failure;
+  fs::remove(folder / kCheckpointName, failure);
   for (const auto& entry : fs::directory_iterator(folder, failure)) {
     if (entry.path().filename() == kLockName) continue;
     fs::remove_all(entry.path(), failure);
@@ -39,6 +40,7 @@ WorkFolder::WorkFolder(WorkFolder&& other) noexcept
 WorkFolder::~WorkFolder() {
   if (path_.empty() || resumable_) return;
   std::error_code ignored;  // a folder left behind harms nobody, and a destructor cannot report
+  fs::remove(path_ / kCheckpointName, ignored);
   fs::remove_all(path_, ignored);
 }
 

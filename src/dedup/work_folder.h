@@ -9,6 +9,10 @@
 
 namespace kin::dedup {
 
+// The file in a work folder that says where its run has got to. It is removed before anything
+// else, so that it never speaks of files that are gone.
+inline constexpr const char* kCheckpointName = "checkpoint";
+
 // Made by open(), locked while open, and removed when done() was called or nothing in it is worth
 // resuming. One thread only.
 class WorkFolder {
