@@ -289,6 +289,16 @@ TEST_F(ParquetDataset, SaysWhichFileHoldsInvalidUtf8) {
   EXPECT_THAT(seen.error().message, HasSubstr("not valid UTF-8"));
 }
 
+TEST_F(ParquetDataset, RefusesColumnsThatHideRowNumbersInAnyCase) {
+  for (const std::string name : {"FILE_ROW_NUMBER", "file_row_number", "File_Index"}) {
+    const auto dataset =
+        open_dataset({make("a.parquet", "SELECT 9 AS \"" + name + "\", 'x' AS text")});
+    ASSERT_FALSE(dataset.ok());
+    EXPECT_THAT(dataset.error().message,
+                HasSubstr("a.parquet: a column cannot be called " + name + " here (rename it)"));
+  }
+}
+
 TEST_F(ParquetDataset, RefusesNoRecordsAndStopsForVisitors) {
   auto empty = open_dataset({make("empty.parquet", "SELECT 1 AS id LIMIT 0")}).value();
   const auto nothing = scan_all(*empty, {.columns = {"id"}, .threads = 1});

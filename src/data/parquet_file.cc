@@ -101,6 +101,11 @@ std::string as_text(const std::string& expression, const std::string& type) {
 
 }  // namespace
 
+Error wrong_row_number(const std::string& shown_as) {
+  return Error{Code::kInternal,
+               fmt::format("{}: DuckDB numbers a row beyond the file's end", shown_as)};
+}
+
 bool is_bad_text(const Error& error) {
   return error.message.find("Invalid string encoding found in Parquet file") != std::string::npos;
 }
@@ -119,8 +124,9 @@ Error explain_parquet_error(const Input& input, Error error) {
 Result<ParquetFile> read_parquet_footer(DuckDbSession& duckdb, const Input& input,
                                         const fs::path& temporary_folder) {
   ParquetFile file;
-  KIN_TRY(const fs::path path, plain_path(input, temporary_folder));
-  file.sql_path = sql_text(path.string());
+  file.shown_as = input.shown_as;
+  KIN_TRY(file.path, plain_path(input, temporary_folder));
+  file.sql_path = sql_text(file.path.string());
   file.sql = fmt::format("read_parquet({}, hive_partitioning = false)", file.sql_path);
   const auto read = [&]() -> Status {
     KIN_TRY(
@@ -139,7 +145,8 @@ Result<ParquetFile> read_parquet_footer(DuckDbSession& duckdb, const Input& inpu
   };
   if (const Status status = read(); !status) return explain_parquet_error(input, status.error());
   for (const ParquetColumn& column : file.columns) {
-    if (column.name != "file_row_number" && column.name != "file_index") continue;
+    const std::string name = folded_name(column.name);
+    if (name != "file_row_number" && name != "file_index") continue;
     return Error{Code::kInvalidArgument,
                  fmt::format("{}: a column cannot be called {} here (rename it)", input.shown_as,
                              column.name)};

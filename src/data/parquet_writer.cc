@@ -243,8 +243,10 @@ Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const Pa
   const auto keep = [&](PassingRows& rows) -> Status {
     for (std::size_t i = 0; i < rows.numbers.size(); ++i) {
       const auto file = static_cast<std::size_t>(rows.numbers[i] >> kRowBits);
-      const RecordId id =
-          record_at(files[file].first_row + static_cast<std::uint64_t>(rows.numbers[i] & kRowMask));
+      const auto row = static_cast<std::uint64_t>(rows.numbers[i] & kRowMask);
+      if (file >= files.size() || row >= files[file].rows)
+        return wrong_row_number(files[std::min(file, files.size() - 1)].shown_as);
+      const RecordId id = record_at(files[file].first_row + row);
       rows.keep[i] = request.keep.contains(id) && !request.skipped.contains(id);
     }
     return Done{};
