@@ -63,6 +63,12 @@ Status read_groups(DuckDbSession& duckdb, ParquetFile& file) {
     largest_page = std::max(largest_page, number(group[2]));
     largest_packed = std::max(largest_packed, number(group[3]));
   }
+  if (rows != file.rows) {
+    return Error{Code::kDataLoss,
+                 fmt::format("the file is damaged: it should have {} rows, but its row groups have "
+                             "{} together",
+                             file.rows, rows)};
+  }
   // DuckDB itself writes pages of up to 100 MB; all other writers keep to about 1 MB.
   KIN_TRY(
       const auto about,
