@@ -18,9 +18,10 @@ bool same_columns(std::span<const ParquetFile> files);
 bool has_column(std::span<const ParquetFile> files, const std::string& name);
 
 // The columns of all files, in order of appearance, with the types that hold all their values.
-// Appends to `notes` how files differ.
+// Appends to `notes` how files differ. Refuses types that nothing `format` has can hold together
+// without losing digits.
 Result<std::vector<ParquetColumn>> unite_columns(DuckDbSession& duckdb,
-                                                 std::span<const ParquetFile> files,
+                                                 std::span<const ParquetFile> files, Format format,
                                                  std::vector<std::string>& notes);
 
 }  // namespace kin::data

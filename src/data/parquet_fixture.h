@@ -53,7 +53,7 @@ class ParquetTest : public testing::Test {
 
   TestFolder folder;
   std::unique_ptr<DuckDbSession> duckdb =
-      DuckDbSession::open({.threads = 2}, folder.path("duckdb")).value();
+      DuckDbSession::open({.threads = 1}, folder.path("duckdb")).value();
 };
 
 }  // namespace kin::data

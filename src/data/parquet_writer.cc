@@ -202,7 +202,8 @@ Result<FileType> output_type(const fs::path& output, std::span<const Input> inpu
 Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const ParquetFile> files,
                                        const ParquetWriteRequest& request) {
   WriteReport report;
-  KIN_TRY(const std::vector<ParquetColumn> columns, unite_columns(duckdb, files, report.notes));
+  KIN_TRY(const std::vector<ParquetColumn> columns,
+          unite_columns(duckdb, files, request.type.format, report.notes));
   KIN_TRY(std::vector<CopyPart> parts, make_parts(duckdb, files, columns, request));
   add_type_notes(columns, request.type.format, report.notes);
   const auto keep = [&](PassingRows& rows) -> Status {
