@@ -285,6 +285,37 @@ TEST_F(ParquetDataset, RefusesColumnsThatHideRowNumbersInAnyCase) {
   }
 }
 
+TEST_F(ParquetDataset, RefusesDecimalsThatDuckDbCannotHold) {
+  const std::string a = make("a.parquet", "SELECT 'x' AS text, {'d': 1::DECIMAL(38,0)} AS s");
+  EXPECT_TRUE(open_dataset({a}).ok());
+  change_footer("a.parquet", [](ThriftValue& footer) {
+    ThriftValue& element = footer.field(2)->items.at(3);
+    element.field(8)->number = 39;
+    element.field(10)->field(5)->field(2)->number = 39;
+  });
+  const auto dataset = open_dataset({a});
+  ASSERT_FALSE(dataset.ok());
+  EXPECT_THAT(
+      dataset.error().message,
+      HasSubstr("a.parquet: column `d` is a decimal of 39 digits, and only 38 can be read"));
+}
+
+TEST_F(ParquetDataset, RefusesColumnsThatDifferInCaseOnly) {
+  const std::string plain = make("a.parquet", "SELECT 1 AS aaa, 2 AS bbb, 'x' AS text");
+  const std::string nested = make("b.parquet", "SELECT {'n': 1, 'aaa': 1, 'bbb': 2} AS s");
+  for (const std::string& path : {plain, nested}) {
+    change_footer(std::filesystem::path(path).filename().string(), [](ThriftValue& footer) {
+      for (ThriftValue& element : footer.field(2)->items) {
+        if (element.field(4)->bytes == "bbb") element.field(4)->bytes = "AAA";
+      }
+    });
+    const auto dataset = open_dataset({path});
+    ASSERT_FALSE(dataset.ok());
+    EXPECT_THAT(dataset.error().message,
+                HasSubstr(path + ": the columns `aaa` and `AAA` cannot be told apart"));
+  }
+}
+
 TEST_F(ParquetDataset, RefusesNoRecordsAndStopsForVisitors) {
   auto empty = open_dataset({make("empty.parquet", "SELECT 1 AS id LIMIT 0")}).value();
   const auto nothing = scan_all(*empty, {.columns = {"id"}, .threads = 1});

@@ -87,6 +87,45 @@ Status read_groups(DuckDbSession& duckdb, ParquetFile& file) {
   return Done{};
 }
 
+// What is wrong with the part of the schema that begins at `at`, which is left behind it.
+Status check_element(const DuckDbSession::Cells& schema, std::size_t& at) {
+  constexpr std::uint64_t kMostDigits = 38;
+  const auto& element = schema[at++];
+  if (number(element[2]) > kMostDigits) {
+    return Error{
+        Code::kInvalidArgument,
+        fmt::format("column `{}` is a decimal of {} digits, and only {} can be read (store "
+                    "it as text or with fewer digits)",
+                    element[0].value_or(""), number(element[2]), kMostDigits)};
+  }
+  std::map<std::string, std::string> names;
+  for (std::uint64_t left = number(element[1]); left > 0 && at < schema.size(); --left) {
+    const std::string name = schema[at][0].value_or("");
+    const auto [other, added] = names.emplace(folded_name(name), name);
+    if (!added) {
+      return Error{Code::kInvalidArgument,
+                   fmt::format("the columns `{}` and `{}` cannot be told apart, since the case of "
+                               "letters does not count (rename one)",
+                               other->second, name)};
+    }
+    KIN_RETURN_IF_ERROR(check_element(schema, at));
+  }
+  return Done{};
+}
+
+// Refuses what DuckDB would silently change: it reads decimals of many digits as doubles, and
+// renames columns whose names it takes for one.
+Status check_schema(DuckDbSession& duckdb, const ParquetFile& file) {
+  KIN_TRY(const auto schema,
+          duckdb.query(fmt::format(
+              "SELECT name, num_children, greatest(CASE WHEN converted_type = 'DECIMAL' THEN "
+              "precision END, try_cast(regexp_extract(logical_type, "
+              "'^DecimalType.*precision=([0-9]+)', 1) AS BIGINT)) FROM parquet_schema({})",
+              file.sql_path)));
+  std::size_t at = 0;
+  return schema.empty() ? Status(Done{}) : check_element(schema, at);
+}
+
 std::string extract(std::string expression, std::string_view path) {
   while (!path.empty()) {
     const std::size_t dot = path.find('.');
@@ -139,6 +178,7 @@ Result<ParquetFile> read_parquet_footer(DuckDbSession& duckdb, const Input& inpu
         const auto about,
         duckdb.query(fmt::format("SELECT num_rows FROM parquet_file_metadata({})", file.sql_path)));
     file.rows = number(about[0][0]);
+    KIN_RETURN_IF_ERROR(check_schema(duckdb, file));
     KIN_TRY(const auto columns, duckdb.query(fmt::format("DESCRIBE SELECT * FROM {}", file.sql)));
     for (const auto& column : columns)
       file.columns.push_back({column[0].value_or(""), column[1].value_or("")});
