@@ -79,6 +79,12 @@ TEST_F(Conversion, CsvToTsvAndBackLosesNothing) {
   EXPECT_EQ(folder.read("back.csv"), "id,te\txt\n1,\"a, b\"\n2,tab\there\n");
 }
 
+TEST_F(Conversion, CsvToTsvKeepsAnEmptyFirstName) {
+  const std::string a = folder.write("a.csv", ",text\n0,a\n");
+  EXPECT_THAT(convert({a}, "out.tsv", {0}), IsEmpty());
+  EXPECT_EQ(folder.read("out.tsv"), "\ttext\n0\ta\n");
+}
+
 TEST_F(Conversion, JsonlToParquetKeepsDatesAndLongNumbersAsText) {
   const std::string a =
       folder.write("a.jsonl",

@@ -82,7 +82,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ValueArena arena;
   in_block.begin_block(block);
   for (std::size_t begin = 0; begin < length;) {
-    const RecordSpan span = kin::data::next_record(kin::data::Format::kJsonl, block, begin).value();
+    const RecordSpan span =
+        kin::data::next_record(kin::data::Format::kJsonl, block, begin, kin::data::Behind::kMore)
+            .value();
     const std::string_view record = block.substr(begin, span.end - begin);
     begin = span.end;
     if (span.blank) continue;

@@ -4,6 +4,7 @@
 
 #include "base/json_writer.h"
 #include "data/csv_record.h"
+#include "data/record_splitter.h"
 
 namespace kin::data {
 namespace {
@@ -114,10 +115,6 @@ class CsvToCsv : public CsvToOther {
 
 }  // namespace
 
-char delimiter_of(Format format) {
-  return format == Format::kTsv ? '\t' : ',';
-}
-
 std::unique_ptr<RecordEncoder> json_to_csv(const std::vector<std::string>& columns, Format to,
                                            NestedColumns& nested) {
   return std::make_unique<JsonToCsv>(columns, delimiter_of(to), nested);
@@ -133,10 +130,12 @@ std::unique_ptr<RecordEncoder> csv_to_csv(std::size_t columns, Format from, Form
 
 std::string csv_header_line(const std::vector<std::string>& columns, Format format) {
   std::string line;
-  for (const std::string& column : columns) {
-    if (!line.empty()) line += delimiter_of(format);
-    append_csv_value(line, column, delimiter_of(format));
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (i > 0) line += delimiter_of(format);
+    append_csv_value(line, columns[i], delimiter_of(format));
   }
+  // A line with nothing on it would not be read as a header.
+  if (columns.size() == 1 && columns[0].empty()) line += "\"\"";
   return line + "\n";
 }
 

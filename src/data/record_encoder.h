@@ -13,8 +13,6 @@
 
 namespace kin::data {
 
-char delimiter_of(Format format);
-
 // One thread only.
 class RecordEncoder {
  public:
