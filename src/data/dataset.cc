@@ -28,6 +28,7 @@ Result<std::unique_ptr<Dataset>> Dataset::open(std::vector<Input> inputs, Datase
 Result<WriteReport> Dataset::write(const RecordSet& keep, const std::filesystem::path& output,
                                    int threads) {
   KIN_TRY(auto staged, write_staged(keep, output, threads));
+  KIN_RETURN_IF_ERROR(check_unchanged(inputs()));
   KIN_RETURN_IF_ERROR(staged.first.commit());
   return std::move(staged.second);
 }

@@ -163,6 +163,35 @@ TEST(JsonlDataset, PassesLinesByteForByteInInputOrder) {
   EXPECT_EQ(folder.read("out.jsonl"), "{\"b\" : 1,\"a\":2}\r\n{\"last\":1.0}\n{\"c\":3}\n");
 }
 
+TEST(JsonlDataset, RefusesToWriteFromInputsThatChanged) {
+  TestFolder folder;
+  const std::string before = "{\"text\":\"a\"}\n{\"text\":\"b\"}\n";
+  for (const std::string after : {"{\"text\":\"b\"}\n{\"text\":\"a\"}\n", "{\"text\":\"a\"}\n"}) {
+    for (const std::string output : {"out.jsonl", "out.csv"}) {
+      auto dataset = open_dataset({folder.write("a.jsonl", before)}).value();
+      ASSERT_TRUE(scan_all(*dataset, {.columns = {"text"}, .threads = 1}).ok());
+      folder.write("a.jsonl", after);
+      std::filesystem::last_write_time(
+          folder.path("a.jsonl"),
+          std::filesystem::file_time_type::clock::now() + std::chrono::nanoseconds(1'000'000));
+      const auto report = dataset->write(RecordSet(2, true), folder.path(output), 1);
+      ASSERT_FALSE(report.ok());
+      EXPECT_THAT(report.error().message,
+                  testing::EndsWith("a.jsonl changed while it was read (run again)"));
+      EXPECT_FALSE(std::filesystem::exists(folder.path(output)));
+      EXPECT_FALSE(scan_all(*dataset, {.columns = {"text"}, .threads = 1}).ok());
+    }
+  }
+}
+
+TEST(JsonlDataset, RefusesToKeepRecordsThatAreNotThere) {
+  TestFolder folder;
+  auto dataset = open_dataset({folder.write("a.jsonl", "{\"text\":\"a\"}\n")}).value();
+  const auto report = dataset->write(RecordSet(2, true), folder.path("out.jsonl"), 1);
+  ASSERT_FALSE(report.ok());
+  EXPECT_THAT(report.error().message, HasSubstr("2 records were to be written"));
+}
+
 TEST(JsonlDataset, WritesTheSameBytesWithAnyNumberOfThreads) {
   TestFolder folder;
   const std::string lines = many_lines(30'000);

@@ -107,6 +107,7 @@ Result<ScanEnd> TextDataset::scan(const ScanOptions& options, const Visitor& vis
     return Done{};
   }));
   skipped_.settle();
+  KIN_RETURN_IF_ERROR(check_unchanged(inputs_));  // first: it explains other failures
   KIN_RETURN_IF_ERROR(failure.status());
   const std::vector<std::uint64_t> first_rows = blocks.first_rows();
   for (std::size_t i = first_rows_.size(); i < first_rows.size(); ++i)
@@ -192,21 +193,35 @@ Result<Sample> TextDataset::sample(const SampleOptions& options) {
   return sample;
 }
 
+Result<WriteReport> TextDataset::write_to(const StagedOutput& staged, const FileType& type,
+                                          const RecordSet& keep, int threads) const {
+  if (type.format != format()) {
+    return convert_text({inputs_, header_, keep, skipped_, staged.path(), staged.target(), type,
+                         threads, options_});
+  }
+  KIN_TRY(
+      const TextWritten written,
+      write_text(inputs_, keep, skipped_, staged.path(),
+                 {.header = header_.line, .compression = type.compression, .threads = threads}));
+  return WriteReport{written.records, written.bytes, {}};
+}
+
 Result<std::pair<StagedOutput, WriteReport>> TextDataset::write_staged(
     const RecordSet& keep, const std::filesystem::path& output, int threads) {
   KIN_TRY(const FileType type, output_type(output, inputs_));
   StagedOutput staged(output, options_.temporary_folder);
-  if (type.format != format()) {
-    auto report = convert_text(
-        {inputs_, header_, keep, skipped_, staged.path(), output, type, threads, options_});
-    if (!report) return explain_write_error(output, report.error());
-    return std::pair(std::move(staged), std::move(*report));
+  auto report = write_to(staged, type, keep, threads);
+  KIN_RETURN_IF_ERROR(check_unchanged(inputs_));  // first: it explains other failures
+  if (!report) return explain_write_error(output, report.error());
+  std::uint64_t wanted = keep.count();
+  for (const RecordId row : skipped_.records().rows) wanted -= keep.contains(row) ? 1 : 0;
+  if (report->records != wanted) {
+    return Error{Code::kDataLoss,
+                 fmt::format("{} records were to be written to {}, but {} were: an input changed "
+                             "while it was read (run again)",
+                             wanted, output.string(), report->records)};
   }
-  const auto written =
-      write_text(inputs_, keep, skipped_, staged.path(),
-                 {.header = header_.line, .compression = type.compression, .threads = threads});
-  if (!written) return explain_write_error(output, written.error());
-  return std::pair(std::move(staged), WriteReport{written->records, written->bytes, {}});
+  return std::pair(std::move(staged), std::move(*report));
 }
 
 }  // namespace kin::data
