@@ -352,6 +352,7 @@ class Run {
     KIN_RETURN_IF_ERROR(open_dataset(dataset_->inputs(), budget_.writer));
     KIN_TRY(auto staged, dataset_->write_staged(keep, job_.output, options_.threads));
     report_.notes = staged.second.notes;
+    KIN_RETURN_IF_ERROR(data::check_unchanged(dataset_->inputs()));
     // The output last: where it is, the rest is too.
     if (removed_file) KIN_RETURN_IF_ERROR(removed_file->commit());
     if (groups_file) KIN_RETURN_IF_ERROR(groups_file->commit());
