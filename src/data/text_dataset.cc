@@ -8,6 +8,7 @@
 #include "base/workers.h"
 #include "data/block_reader.h"
 #include "data/copy_parts.h"
+#include "data/json_schema.h"
 #include "data/parquet_writer.h"
 #include "data/text_convert.h"
 #include "data/text_scan.h"
@@ -28,6 +29,15 @@ Status check_headers(const std::vector<Input>& inputs, const CsvHeader& first) {
                     inputs[i].shown_as, inputs[0].shown_as)};
   }
   return Done{};
+}
+
+// JSON objects have names of any kind, but each of them once.
+Status check_json_names(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice == names.end()) return Done{};
+  return Error{Code::kInvalidArgument,
+               fmt::format("the column \"{}\" is there twice (rename one)", *twice)};
 }
 
 // The start of the first record behind `offset`.
@@ -193,6 +203,15 @@ Result<Sample> TextDataset::sample(const SampleOptions& options) {
   return sample;
 }
 
+Status TextDataset::check_output(const std::filesystem::path& output) const {
+  KIN_TRY(const FileType type, output_type(output, inputs_));
+  Status names = Done{};
+  if (type.format == Format::kParquet) names = check_parquet_names(header_.names, "column");
+  if (type.format == Format::kJsonl) names = check_json_names(header_.names);
+  if (names) return Done{};
+  return with_context(inputs_.front().shown_as + ":1", names.error());
+}
+
 Result<WriteReport> TextDataset::write_to(const StagedOutput& staged, const FileType& type,
                                           const RecordSet& keep, int threads) const {
   if (type.format != format()) {
@@ -209,6 +228,7 @@ Result<WriteReport> TextDataset::write_to(const StagedOutput& staged, const File
 Result<std::pair<StagedOutput, WriteReport>> TextDataset::write_staged(
     const RecordSet& keep, const std::filesystem::path& output, int threads) {
   KIN_TRY(const FileType type, output_type(output, inputs_));
+  KIN_RETURN_IF_ERROR(check_output(output));
   StagedOutput staged(output, options_.temporary_folder);
   auto report = write_to(staged, type, keep, threads);
   KIN_RETURN_IF_ERROR(check_unchanged(inputs_));  // first: it explains other failures

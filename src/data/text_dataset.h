@@ -23,6 +23,7 @@ class TextDataset : public Dataset {
   ScanMemory memory() const override { return {first_rows_, rows_, skipped_.records()}; }
   void restore(ScanMemory memory) override;
   Result<Sample> sample(const SampleOptions& options) override;
+  Status check_output(const std::filesystem::path& output) const override;
   Result<std::pair<StagedOutput, WriteReport>> write_staged(const RecordSet& keep,
                                                             const std::filesystem::path& output,
                                                             int threads) override;
