@@ -70,6 +70,7 @@ class Run {
     run_fingerprint_ = fingerprint(inputs) ^ fingerprint(options_);
     for (const data::Input& input : inputs) report_.inputs.push_back(input.shown_as);
     KIN_RETURN_IF_ERROR(open_dataset(std::move(inputs), budget_.reader));
+    if (!options_.dry_run) KIN_RETURN_IF_ERROR(dataset_->check_output(job_.output));
     KIN_RETURN_IF_ERROR(settle_columns());
     return folder_options.resume ? take_up() : Status(Done{});
   }
