@@ -68,14 +68,13 @@ TEST(JsonlDataset, AcceptsWhatJsonAllows) {
   auto dataset =
       open_dataset(
           {folder.write("a.jsonl",
-                        "\xef\xbb\xbf{\"text\":\"lone \\ud83d "
-                        "half\",\"id\":123456789012345678901234567890}\r\n"
+                        "\xef\xbb\xbf{\"text\":\"long\",\"id\":123456789012345678901234567890}\r\n"
                         "\n  \t\r\n"
                         "{\"text\":\"\\ud83d\\ude00\",\"x\":1e999,\"\\u0074ext2\":[[],{}]}\r\n"
                         "{\"text\":\"last\"}")})
           .value();
   const auto seen = scan_all(*dataset, {.columns = {"text"}, .threads = 1}).value();
-  EXPECT_THAT(seen.values.at(0), ElementsAre("lone \xef\xbf\xbd half"));
+  EXPECT_THAT(seen.values.at(0), ElementsAre("long"));
   EXPECT_THAT(seen.values.at(1), ElementsAre("😀"));
   EXPECT_THAT(seen.values.at(2), ElementsAre("last"));
   EXPECT_THAT(seen.where.at(1), testing::EndsWith(":4"));
@@ -112,6 +111,12 @@ TEST(JsonlDataset, NamesFileLineAndReasonOfMalformedLines) {
               HasSubstr("nul is not a JSON value"));
   EXPECT_THAT(first_error(folder, good + "{\"text\":\"a\",\"n\":\"\\q\"}\n"),
               HasSubstr("an escape in a string is wrong"));
+  for (const char* half : {"\\ud800", "\\udc00 x", "\\ud800\\ud800", "\\ud800\\u0041"}) {
+    EXPECT_THAT(first_error(folder, fmt::format("{}{{\"text\":\"{}\"}}\n", good, half)),
+                HasSubstr("bad.jsonl:2: malformed JSON: a lone surrogate is not text"));
+    EXPECT_THAT(first_error(folder, fmt::format("{{\"text\":\"a\",\"x\":[\"{}\"]}}\n", half)),
+                HasSubstr("a lone surrogate is not text"));
+  }
   EXPECT_THAT(first_error(folder, good + "{\"text\":\"a\tb\"}\n"),
               HasSubstr("a control character in a string is not escaped"));
   EXPECT_THAT(first_error(folder, good + "{\"text\":" + std::string(2000, '[') + "\n"),
