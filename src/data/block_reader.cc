@@ -12,7 +12,6 @@
 namespace kin::data {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::size_t kLargestBlock = std::numeric_limits<std::uint32_t>::max() - 2 * kJsonPadding;
 
 }  // namespace
@@ -64,12 +63,14 @@ Status BlockReader::open_file() {
 // False if the file has no more records.
 Result<bool> BlockReader::fill(Block& block) {
   const std::uint64_t consumed_before = source_->consumed();
+  // Room for one long record is not kept for all that follow.
+  if (block.bytes.size() > 8 * options_.block_bytes + kJsonPadding) block.bytes = {};
   block.file = position_.file;
   block.records.clear();
   block.size = left_over_.size();
   block.bytes.resize(std::max(block.bytes.size(), block.size + kJsonPadding));
   std::copy(left_over_.begin(), left_over_.end(), block.bytes.begin());
-  left_over_.clear();
+  left_over_ = {};
   for (;;) {
     block.first_line = position_.line + 1;
     block.first_row = position_.row;
@@ -110,12 +111,12 @@ Status BlockReader::read_more(Block& block) {
 Status BlockReader::split(Block& block) {
   const Format format = inputs_[block.file].type.format;
   const std::string_view bytes(block.bytes.data(), block.size);
+  const Behind behind = at_end_of_file_ ? Behind::kEndOfFile : Behind::kMore;
   std::size_t begin = 0;
   if (position_.offset == 0 && bytes.starts_with(kByteOrderMark)) begin = kByteOrderMark.size();
   while (begin < bytes.size()) {
-    auto record = next_record(format, bytes, begin);
-    if (!record && !at_end_of_file_) break;
-    if (!record) record = last_record(format, bytes, begin);
+    const auto record = next_record(format, bytes, begin, behind);
+    if (!record) break;
     add(block, begin, *record);
     begin = record->end;
   }

@@ -30,9 +30,8 @@ std::vector<Record> split_in_one_go(const std::string& bytes, Format format) {
   std::vector<Record> records;
   std::uint64_t line = 1;
   bool skip_header = format != Format::kJsonl;
-  for (std::size_t begin = bytes.starts_with("\xef\xbb\xbf") ? 3 : 0; begin < bytes.size();) {
-    auto span = next_record(format, bytes, begin);
-    if (!span) span = last_record(format, bytes, begin);
+  for (std::size_t begin = bytes.starts_with(kByteOrderMark) ? 3 : 0; begin < bytes.size();) {
+    const auto span = next_record(format, bytes, begin, Behind::kEndOfFile);
     const bool is_header = !span->blank && std::exchange(skip_header, skip_header && span->blank);
     if (!span->blank && !is_header)
       records.push_back({bytes.substr(begin, span->end - begin), line, records.size()});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <vector>
@@ -53,6 +54,10 @@ class PackedSource : public ByteSource {
     return Error{Code::kDataLoss,
                  fmt::format("{}: the compressed data is damaged: {}", shown_as_, why)};
   }
+  Error something_follows() const {
+    return Error{Code::kDataLoss,
+                 fmt::format("{}: something follows the compressed data", shown_as_)};
+  }
   Error cut_short() const {
     return Error{Code::kDataLoss,
                  fmt::format("{}: the compressed data ends too early (was the file "
@@ -78,8 +83,12 @@ class GzipSource : public PackedSource {
   Result<std::size_t> read(char* to, std::size_t capacity) override {
     for (;;) {
       KIN_TRY(const bool more, fill());
-      if (!more && in_member_) return cut_short();
-      if (!more) return std::size_t{0};
+      if (!more && in_member_ && !pending_output_) return cut_short();
+      if (!more && !in_member_) return std::size_t{0};
+      if (!in_member_ && started_) {
+        KIN_TRY(const bool member, skip_padding());
+        if (!member) continue;
+      }
       KIN_RETURN_IF_ERROR(start_member());
       KIN_TRY(const std::size_t got, unpack(to, capacity));
       if (got > 0) return got;
@@ -87,6 +96,18 @@ class GzipSource : public PackedSource {
   }
 
  private:
+  // Skips zeros behind a member, with which files are filled up to whole blocks. True if another
+  // member seems to follow.
+  Result<bool> skip_padding() {
+    constexpr char kFirstOfMember = '\x1f';
+    const std::size_t before = begin_;
+    while (begin_ < end_ && packed_[begin_] == '\0') ++begin_;
+    padded_ |= begin_ > before;
+    if (begin_ == end_) return false;
+    if (padded_ || packed_[begin_] != kFirstOfMember) return something_follows();
+    return true;
+  }
+
   Status start_member() {
     if (in_member_) return Done{};
     constexpr int kGzipOnly = 15 + 16;
@@ -105,6 +126,7 @@ class GzipSource : public PackedSource {
     stream_.avail_out = static_cast<uInt>(capacity);
     const int outcome = inflate(&stream_, Z_NO_FLUSH);
     begin_ = end_ - stream_.avail_in;
+    pending_output_ = stream_.avail_out == 0;
     if (outcome == Z_STREAM_END) {
       in_member_ = false;
     } else if (outcome != Z_OK && outcome != Z_BUF_ERROR) {
@@ -116,11 +138,17 @@ class GzipSource : public PackedSource {
   z_stream stream_{};
   bool started_ = false;
   bool in_member_ = false;
+  bool padded_ = false;          // zeros followed the last member
+  bool pending_output_ = false;  // the output was full, so more may come without more input
 };
 
 class ZstdSource : public PackedSource {
  public:
-  using PackedSource::PackedSource;
+  ZstdSource(File file, std::string shown_as) : PackedSource(std::move(file), std::move(shown_as)) {
+    // What --long and --ultra may have used; the default refuses more than 128 MiB.
+    constexpr int kLargestWindow = 31;
+    if (stream_ != nullptr) ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, kLargestWindow);
+  }
   ~ZstdSource() override { ZSTD_freeDStream(stream_); }
 
   Result<std::size_t> read(char* to, std::size_t capacity) override {
@@ -133,9 +161,13 @@ class ZstdSource : public PackedSource {
       ZSTD_inBuffer from{packed_.data() + begin_, end_ - begin_, 0};
       ZSTD_outBuffer into{to, capacity, 0};
       const std::size_t outcome = ZSTD_decompressStream(stream_, &into, &from);
-      if (ZSTD_isError(outcome) != 0) return damaged(ZSTD_getErrorName(outcome));
+      if (ZSTD_isError(outcome) != 0) {
+        const bool no_frame = ZSTD_getErrorCode(outcome) == ZSTD_error_prefix_unknown;
+        return after_frame_ && no_frame ? something_follows() : damaged(ZSTD_getErrorName(outcome));
+      }
       begin_ += from.pos;
       in_frame_ = outcome != 0;
+      after_frame_ |= !in_frame_;
       pending_output_ = in_frame_ && into.pos == capacity;
       if (into.pos > 0) return into.pos;
     }
@@ -144,6 +176,7 @@ class ZstdSource : public PackedSource {
  private:
   ZSTD_DStream* stream_ = ZSTD_createDStream();
   bool in_frame_ = false;
+  bool after_frame_ = false;     // a whole frame was read
   bool pending_output_ = false;  // the output was full, so more may come without more input
 };
 

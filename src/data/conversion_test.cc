@@ -79,6 +79,12 @@ TEST_F(Conversion, CsvToTsvAndBackLosesNothing) {
   EXPECT_EQ(folder.read("back.csv"), "id,te\txt\n1,\"a, b\"\n2,tab\there\n");
 }
 
+TEST_F(Conversion, CsvToTsvKeepsAnEmptyFirstName) {
+  const std::string a = folder.write("a.csv", ",text\n0,a\n");
+  EXPECT_THAT(convert({a}, "out.tsv", {0}), IsEmpty());
+  EXPECT_EQ(folder.read("out.tsv"), "\ttext\n0\ta\n");
+}
+
 TEST_F(Conversion, JsonlToParquetKeepsDatesAndLongNumbersAsText) {
   const std::string a =
       folder.write("a.jsonl",
@@ -97,6 +103,93 @@ TEST_F(Conversion, JsonlToParquetKeepsDatesAndLongNumbersAsText) {
   EXPECT_THAT(notes, Contains(HasSubstr("`mixed` holds values of different types")));
   EXPECT_THAT(notes, Contains(HasSubstr("`big` has numbers that do not fit 64 bits")));
   EXPECT_THAT(notes, Contains(HasSubstr("one schema for all records")));
+}
+
+TEST_F(Conversion, JsonlToParquetRefusesKeysThatDifferOnlyInCase) {
+  const std::string a = folder.write("a.jsonl", "{\"ID\":1,\"text\":\"x\"}\n{\"id\":2}\n");
+  EXPECT_THAT(convert({a}, "out.parquet", {0, 1}),
+              ElementsAre(HasSubstr("the keys \"ID\" and \"id\" differ only in case")));
+  EXPECT_FALSE(std::filesystem::exists(folder.path("out.parquet")));
+  const std::string b =
+      folder.write("b.jsonl", "{\"m\":{\"A\":1,\"a\":2}}\n{\"m\":{\"b\":0.10}}\n");
+  EXPECT_THAT(convert({b}, "out.parquet", {0, 1}),
+              Contains(HasSubstr("`m` has an object with keys that differ only in case")));
+  EXPECT_EQ(ask("SELECT m FROM " + from("out.parquet")), "{\"A\":1,\"a\":2}|\n{\"b\":0.10}|\n");
+}
+
+TEST_F(Conversion, JsonlToParquetGivesEachOfManyKeysAColumn) {
+  std::string lines;
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t i = 0; i < 600; ++i) {
+    lines += fmt::format("{{\"text\":\"t {}\",\"k{}\":{}}}\n", i, i % 300, i);
+    if (i < 100 || i >= 300) rows.push_back(i);
+  }
+  auto dataset = open_dataset({folder.write("a.jsonl", lines)}).value();
+  ASSERT_TRUE(dataset->write(keep_rows(600, rows), folder.path("out.parquet"), 2).ok());
+  EXPECT_EQ(ask("SELECT count(*) FROM (DESCRIBE SELECT * FROM " + from("out.parquet") + ")"),
+            "301|\n");
+  EXPECT_EQ(ask("SELECT k299, typeof(k299), k0 FROM " + from("out.parquet") + " OFFSET 399"),
+            "599|BIGINT|NULL|\n");
+}
+
+TEST_F(Conversion, JsonlToParquetKeepsEveryNumber) {
+  const std::string a = folder.write(
+      "a.jsonl",
+      "{\"n\":{\"id\":12345678901234567890123},\"m\":9007199254740993,\"d\":0.1,"
+      "\"u\":18446744073709551615,\"f\":0.30000000000000004,\"g\":0.12345678901234567891,"
+      "\"x\":1.50,\"l\":[1,2.5]}\n"
+      "{\"n\":{\"id\":5},\"m\":0.5,\"d\":3,\"u\":1,\"f\":1e300,\"g\":1,\"x\":\"s\\n\","
+      "\"l\":[9007199254740993]}\n");
+  const auto notes = convert({a}, "out.parquet", {0, 1});
+  EXPECT_EQ(ask("SELECT n, m, d, u, f, g, x, l FROM " + from("out.parquet")),
+            "{\"id\":12345678901234567890123}|9007199254740993|0.1|18446744073709551615|"
+            "0.30000000000000004|0.12345678901234567891|1.50|[1,2.5]|\n"
+            "{\"id\":5}|0.5|3.0|1|1e+300|1|\"s\\n\"|[9007199254740993]|\n");
+  EXPECT_EQ(ask("SELECT typeof(m), typeof(d), typeof(u), typeof(f), typeof(g) FROM " +
+                from("out.parquet") + " LIMIT 1"),
+            "VARCHAR|DOUBLE|UBIGINT|DOUBLE|VARCHAR|\n");
+  EXPECT_THAT(notes, Contains("`n` has numbers that do not fit 64 bits: they were written as JSON "
+                              "text"));
+  EXPECT_THAT(notes, Contains("`m` has numbers of more digits than a double holds: they were "
+                              "written as text"));
+}
+
+TEST_F(Conversion, JsonlToParquetSaysWhyAColumnHasNoTypeOfItsOwn) {
+  const std::string a =
+      folder.write("a.jsonl", "{\"text\":\"x\",\"nothing\":null,\"object\":{},\"array\":[]}\n");
+  EXPECT_THAT(convert({a}, "out.parquet", {0}),
+              ElementsAre("`nothing` is null in every record: it was written as text",
+                          "`object` holds nothing but empty objects: they were written as JSON "
+                          "text",
+                          "`array` holds nothing but empty arrays: they were written as arrays of "
+                          "text",
+                          HasSubstr("one schema")));
+  EXPECT_EQ(ask("SELECT nothing, object, \"array\"::VARCHAR FROM " + from("out.parquet")),
+            "NULL|{}|[]|\n");
+}
+
+TEST_F(Conversion, OfARepeatedKeyTheFirstValueIsWrittenInEveryFormat) {
+  const std::string a =
+      folder.write("a.jsonl", "{\"text\":\"a\",\"k\":1,\"text\":\"zz\",\"k\":2}\n");
+  const std::string note = "some records have a key twice: the first value was written";
+  EXPECT_THAT(convert({a}, "out.csv", {0}), Contains(note));
+  EXPECT_EQ(folder.read("out.csv"), "text,k\na,1\n");
+  EXPECT_THAT(convert({a}, "out.parquet", {0}), Contains(note));
+  EXPECT_EQ(ask("SELECT text, k FROM " + from("out.parquet")), "a|1|\n");
+}
+
+TEST_F(Conversion, RefusesColumnNamesThatTheNewFormatCannotKeep) {
+  const auto error = [&](std::string_view header, const std::string& output) {
+    const auto said =
+        convert({folder.write("a.csv", fmt::format("{}\n1,2\n", header))}, output, {0});
+    return said.empty() ? "" : said.front();
+  };
+  EXPECT_THAT(error(",text", "o.parquet"), HasSubstr("a.csv:1: the column at place 1 has no name"));
+  EXPECT_THAT(error("id,ID", "o.parquet"),
+              HasSubstr("a.csv:1: the columns \"id\" and \"ID\" differ only in case"));
+  EXPECT_THAT(error("id,id", "o.parquet"), HasSubstr("a.csv:1: the column \"id\" is there twice"));
+  EXPECT_THAT(error("id,id", "o.jsonl"), HasSubstr("a.csv:1: the column \"id\" is there twice"));
+  EXPECT_THAT(error("id,ID", "o.jsonl"), HasSubstr("no types"));
 }
 
 TEST_F(Conversion, CsvToParquetKeepsTextAndEmptyValues) {

@@ -141,6 +141,41 @@ TEST(CsvDataset, NamesFileLineAndReasonOfWhatIsWrong) {
   EXPECT_THAT(error_of(folder, "id,text\n"), HasSubstr("bad.csv: there are no records"));
 }
 
+TEST(CsvDataset, LosesOnlyTheLineOfAStrayQuote) {
+  TestFolder folder;
+  for (const std::string name : {"a.csv", "a.tsv"}) {
+    std::string body = "id,text\n0,\"two\nlines\"\n1,\"stray\n";
+    for (int i = 2; i < 40'000; ++i) body += fmt::format("{},text {} and {}\n", i, i, i * 7);
+    if (name == "a.tsv") std::replace(body.begin(), body.end(), ',', '\t');
+    for (const int threads : {1, 4}) {
+      auto dataset = open_dataset({folder.write(name, body)}).value();
+      const auto seen = scan_all(
+          *dataset, {.columns = {"id", "text"}, .threads = threads, .on_error = OnError::kSkip});
+      ASSERT_TRUE(seen.ok());
+      EXPECT_EQ(dataset->rows(), 40'000);
+      ASSERT_EQ(dataset->skipped().count, 1);
+      EXPECT_THAT(dataset->skipped().messages[0].second,
+                  HasSubstr(name + ":4: malformed record: a quoted value is not closed"));
+      EXPECT_THAT(seen->values.at(39'999), ElementsAre("39999", "text 39999 and 279993"));
+      EXPECT_THAT(seen->where.at(2), testing::EndsWith(name + ":5"));
+    }
+  }
+}
+
+TEST(CsvDataset, TakesAQuotedValueOfMoreThan64MegabytesForAStrayQuote) {
+  TestFolder folder;
+  const std::string line = "1," + std::string(1 << 20, 'x') + "\n";
+  std::string body = "id,text\n0,\"stray\n";
+  for (int i = 0; i < 70; ++i) body += line;
+  body += "2,\"closed\"\n";
+  auto dataset = open_dataset({folder.write("a.csv", body)}).value();
+  const auto seen =
+      scan_all(*dataset, {.columns = {"id"}, .threads = 2, .on_error = OnError::kSkip}).value();
+  EXPECT_EQ(dataset->rows(), 72);
+  EXPECT_EQ(dataset->skipped().count, 1);
+  EXPECT_THAT(seen.values.at(71), ElementsAre("2"));
+}
+
 TEST(CsvDataset, RefusesFilesOfDifferentColumns) {
   TestFolder folder;
   const auto dataset =

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "data/record_splitter.h"
+
 namespace kin::data {
 namespace {
 
@@ -15,27 +17,20 @@ std::string_view without_line_end(std::string_view record) {
   return record;
 }
 
-// Behind the closing quote of the value that opens at `at`, or npos if it is never closed.
-std::size_t skip_quoted(std::string_view record, std::size_t at) {
-  for (++at;; at += 2) {
-    at = record.find('"', at);
-    if (at == std::string_view::npos) return at;
-    if (at + 1 >= record.size() || record[at + 1] != '"') return at + 1;
-  }
-}
-
 }  // namespace
 
 std::optional<std::string> split_csv(std::string_view record, char delimiter,
                                      std::vector<std::string_view>& fields) {
   fields.clear();
   record = without_line_end(record);
+  const char* const record_end = record.data() + record.size();
   std::size_t begin = 0;
   for (;;) {
     std::size_t end = begin;
     if (begin < record.size() && record[begin] == '"') {
-      end = skip_quoted(record, begin);
-      if (end == std::string_view::npos) return "a quoted value is not closed";
+      const char* const closed = skip_quoted(record.data() + begin, record_end);
+      if (closed == nullptr) return "a quoted value is not closed";
+      end = static_cast<std::size_t>(closed - record.data());
       if (end < record.size() && record[end] != delimiter)
         return "something follows a closing quote";
     } else {

@@ -25,9 +25,15 @@ Result<std::unique_ptr<Dataset>> Dataset::open(std::vector<Input> inputs, Datase
   return TextDataset::open(std::move(inputs), std::move(options));
 }
 
+Status Dataset::check_output(const std::filesystem::path& output) const {
+  if (output != "-") KIN_RETURN_IF_ERROR(file_type(output));
+  return Done{};
+}
+
 Result<WriteReport> Dataset::write(const RecordSet& keep, const std::filesystem::path& output,
                                    int threads) {
   KIN_TRY(auto staged, write_staged(keep, output, threads));
+  KIN_RETURN_IF_ERROR(check_unchanged(inputs()));
   KIN_RETURN_IF_ERROR(staged.first.commit());
   return std::move(staged.second);
 }

@@ -123,7 +123,9 @@ class Dataset {
 
   virtual Result<Sample> sample(const SampleOptions& options) = 0;
 
-  // Writes the records in `keep`, in input order, to `output` ("-": JSONL on standard output),
+  // An error if it is plain without reading the records that they cannot be written to `output`.
+  virtual Status check_output(const std::filesystem::path& output) const;
+  // Writes the records in `keep`, all of which there must be, in input order, to `output` ("-": JSONL on standard output),
   // whole or not at all. The format goes by the extension; the bytes do not depend on `threads`
   // or on the memory there is.
   Result<WriteReport> write(const RecordSet& keep, const std::filesystem::path& output,

@@ -46,20 +46,32 @@ Result<std::vector<std::string>> expand(const std::string& pattern) {
   return paths;
 }
 
+struct SizeAndTime {
+  std::uint64_t bytes;
+  std::int64_t changed;
+};
+
+SizeAndTime size_and_time(const struct stat& status) {
+  constexpr std::int64_t kNanoseconds = 1'000'000'000;
+  return {static_cast<std::uint64_t>(status.st_size),
+          status.st_mtim.tv_sec * kNanoseconds + status.st_mtim.tv_nsec};
+}
+
 Result<Input> standard_input(const fs::path& spool_folder) {
   const fs::path path = spool_folder / "standard_input.jsonl";
   File from = File::standard_input();
   KIN_TRY(File to, File::create(path));
   std::vector<char> buffer(1 << 20);
-  std::uint64_t bytes = 0;
   for (;;) {
     KIN_TRY(const std::size_t got, from.read(buffer.data(), buffer.size()));
     if (got == 0) break;
     KIN_RETURN_IF_ERROR(to.write({buffer.data(), got}));
-    bytes += got;
   }
   KIN_RETURN_IF_ERROR(to.close());
-  return Input{path, FileType{}, bytes, "standard input"};
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) return system_error("read", path, errno);
+  const SizeAndTime now = size_and_time(status);
+  return Input{path, FileType{}, now.bytes, "standard input", now.changed};
 }
 
 Result<Input> regular_file(const std::string& name) {
@@ -72,7 +84,8 @@ Result<Input> regular_file(const std::string& name) {
                  fmt::format("{} is not a regular file (use - to read a stream)", name)};
   }
   KIN_TRY(const FileType type, file_type(name));
-  return Input{name, type, static_cast<std::uint64_t>(status.st_size), name};
+  const SizeAndTime now = size_and_time(status);
+  return Input{name, type, now.bytes, name, now.changed};
 }
 
 Status check_all(const std::vector<Input>& inputs) {
@@ -154,6 +167,22 @@ Result<std::vector<Input>> find_inputs(std::span<const std::string> patterns,
   }
   KIN_RETURN_IF_ERROR(check_all(inputs));
   return inputs;
+}
+
+Status check_unchanged(std::span<const Input> inputs) {
+  for (const Input& input : inputs) {
+    if (!input.changed) continue;
+    struct stat status{};
+    if (::stat(input.path.c_str(), &status) != 0) {
+      return Error{Code::kFailedPrecondition,
+                   fmt::format("{} was removed while it was read (run again)", input.shown_as)};
+    }
+    const SizeAndTime now = size_and_time(status);
+    if (now.bytes == input.bytes && now.changed == *input.changed) continue;
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("{} changed while it was read (run again)", input.shown_as)};
+  }
+  return Done{};
 }
 
 }  // namespace kin::data

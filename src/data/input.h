@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,7 +33,8 @@ struct Input {
   std::filesystem::path path;
   FileType type;
   std::uint64_t bytes = 0;
-  std::string shown_as;  // the path as it was given, or "standard input"
+  std::string shown_as;                   // the path as it was given, or "standard input"
+  std::optional<std::int64_t> changed{};  // when it last was, in nanoseconds since 1970, if known
 };
 
 // The files that `patterns` name, in order: paths, and globs (* ? [a-z], sorted by name), each
@@ -41,5 +43,10 @@ struct Input {
 // list, one file named twice, and files of different formats are errors.
 Result<std::vector<Input>> find_inputs(std::span<const std::string> patterns,
                                        const std::filesystem::path& spool_folder);
+
+// An error if one of `inputs` has another size or time of change than when it was found. A run
+// reads its inputs several times and goes by row numbers, so that what it makes of an input that
+// changes meanwhile is worth nothing.
+Status check_unchanged(std::span<const Input> inputs);
 
 }  // namespace kin::data

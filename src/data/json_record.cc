@@ -13,6 +13,7 @@ static_assert(kJsonPadding >= simdjson::SIMDJSON_PADDING);
 
 constexpr int kMaximumDepth = 500;
 constexpr const char* kWrongEscape = "an escape in a string is wrong";
+constexpr const char* kLoneSurrogate = "a lone surrogate is not text";
 
 bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n';
@@ -91,18 +92,22 @@ char* put_utf8(std::uint32_t code, char* out) {
   return out;
 }
 
-// Reads what follows "\u" at `at`, and moves `at` behind it. Nothing if it is not four digits.
+// Reads what follows "\u" at `at`, and moves `at` behind it. A surrogate without its other half,
+// which the grammar allows and UTF-8 has no bytes for, stays one.
 std::optional<std::uint32_t> unicode_escape(const char*& at, const char* end) {
-  constexpr std::uint32_t kReplacement = 0xfffd;
   const auto first = four_hex_digits(at, end);
   if (!first) return {};
   at += 4;
-  if (*first < 0xd800 || *first > 0xdfff) return first;
-  if (*first > 0xdbff || end - at < 2 || at[0] != '\\' || at[1] != 'u') return kReplacement;
+  if (*first < 0xd800 || *first > 0xdbff) return first;
+  if (end - at < 2 || at[0] != '\\' || at[1] != 'u') return first;
   const auto second = four_hex_digits(at + 2, end);
-  if (!second || *second < 0xdc00 || *second > 0xdfff) return kReplacement;
+  if (!second || *second < 0xdc00 || *second > 0xdfff) return first;
   at += 6;
   return 0x10000 + ((*first - 0xd800) << 10) + (*second - 0xdc00);
+}
+
+bool is_surrogate(std::uint32_t code) {
+  return code >= 0xd800 && code <= 0xdfff;
 }
 
 char simple_escape(char c) {
@@ -143,7 +148,7 @@ std::string reason(simdjson::error_code code) {
 
 }  // namespace
 
-std::optional<std::size_t> unescape_json(std::string_view inside, char* out) {
+Unescaped unescape_json(std::string_view inside, char* out) {
   char* const begin = out;
   const char* at = inside.data();
   const char* const end = at + inside.size();
@@ -154,19 +159,20 @@ std::optional<std::size_t> unescape_json(std::string_view inside, char* out) {
     std::memcpy(out, at, plain);
     out += plain;
     if (slash == nullptr) break;
-    if (slash + 1 == end) return {};
+    if (slash + 1 == end) return {0, kWrongEscape};
     at = slash + 2;
     if (slash[1] == 'u') {
       const auto code = unicode_escape(at, end);
-      if (!code) return {};
+      if (!code) return {0, kWrongEscape};
+      if (is_surrogate(*code)) return {0, kLoneSurrogate};
       out = put_utf8(*code, out);
     } else if (const char c = simple_escape(slash[1]); c != 0) {
       *out++ = c;
     } else {
-      return {};
+      return {0, kWrongEscape};
     }
   }
-  return static_cast<std::size_t>(out - begin);
+  return {static_cast<std::size_t>(out - begin), nullptr};
 }
 
 char* ValueArena::room(std::size_t bytes) {
@@ -381,8 +387,9 @@ JsonRecordReader::State::Problem JsonRecordReader::State::check_scalar(
     std::string_view token) const {
   if (token.front() == '"') {
     const std::string_view inside = inside_of(token);
-    if (!has_escape(inside) || unescape_json(inside, arena->room(inside.size()))) return {};
-    return kWrongEscape;
+    if (!has_escape(inside)) return {};
+    const Unescaped unescaped = unescape_json(inside, arena->room(inside.size()));
+    return unescaped.problem != nullptr ? Problem(unescaped.problem) : Problem();
   }
   if (token == "true" || token == "false" || token == "null" || is_number(token)) return {};
   constexpr std::size_t kShown = 40;
@@ -405,10 +412,10 @@ JsonRecordReader::State::Problem JsonRecordReader::State::take_string(int depth)
   ++at;
   if (has_escape(inside)) {
     char* const room = arena->room(inside.size());
-    const auto length = unescape_json(inside, room);
-    if (!length) return kWrongEscape;
-    arena->take(*length);
-    inside = {room, *length};
+    const Unescaped unescaped = unescape_json(inside, room);
+    if (unescaped.problem != nullptr) return unescaped.problem;
+    arena->take(unescaped.length);
+    inside = {room, unescaped.length};
   }
   for (const std::size_t column : here) {
     if (found_at[column] <= depth) continue;
@@ -423,9 +430,9 @@ std::optional<std::string_view> JsonRecordReader::State::key_of(std::string_view
   const std::string_view inside = inside_of(token);
   if (!has_escape(inside)) return inside;
   key_text.resize(inside.size());
-  const auto length = unescape_json(inside, key_text.data());
-  if (!length) return {};
-  return std::string_view(key_text).substr(0, *length);
+  const Unescaped unescaped = unescape_json(inside, key_text.data());
+  if (unescaped.problem != nullptr) return {};
+  return std::string_view(key_text).substr(0, unescaped.length);
 }
 
 JsonRecordReader::JsonRecordReader(std::vector<std::string> columns, JsonColumns kind,

@@ -73,9 +73,15 @@ class JsonRecordReader {
   std::unique_ptr<State> state_;
 };
 
-// Appends the text of a JSON string's inside (between the quotes) to `out`, which has room for as
-// many bytes. Returns the length, or nothing if an escape is wrong. A surrogate without its other
-// half, which JSON allows and UTF-8 does not, becomes U+FFFD.
-std::optional<std::size_t> unescape_json(std::string_view inside, char* out);
+struct Unescaped {
+  std::size_t length = 0;
+  const char* problem = nullptr;  // what is wrong, if anything is
+};
+
+// Writes the text of a JSON string's inside (between the quotes) to `out`, which has room for as
+// many bytes. An escape that is wrong is a problem, and so is a surrogate without its other half:
+// JSON's grammar allows it, but no text holds it, and any replacement makes different strings the
+// same.
+Unescaped unescape_json(std::string_view inside, char* out);
 
 }  // namespace kin::data

@@ -68,14 +68,13 @@ TEST(JsonlDataset, AcceptsWhatJsonAllows) {
   auto dataset =
       open_dataset(
           {folder.write("a.jsonl",
-                        "\xef\xbb\xbf{\"text\":\"lone \\ud83d "
-                        "half\",\"id\":123456789012345678901234567890}\r\n"
+                        "\xef\xbb\xbf{\"text\":\"long\",\"id\":123456789012345678901234567890}\r\n"
                         "\n  \t\r\n"
                         "{\"text\":\"\\ud83d\\ude00\",\"x\":1e999,\"\\u0074ext2\":[[],{}]}\r\n"
                         "{\"text\":\"last\"}")})
           .value();
   const auto seen = scan_all(*dataset, {.columns = {"text"}, .threads = 1}).value();
-  EXPECT_THAT(seen.values.at(0), ElementsAre("lone \xef\xbf\xbd half"));
+  EXPECT_THAT(seen.values.at(0), ElementsAre("long"));
   EXPECT_THAT(seen.values.at(1), ElementsAre("😀"));
   EXPECT_THAT(seen.values.at(2), ElementsAre("last"));
   EXPECT_THAT(seen.where.at(1), testing::EndsWith(":4"));
@@ -112,6 +111,12 @@ TEST(JsonlDataset, NamesFileLineAndReasonOfMalformedLines) {
               HasSubstr("nul is not a JSON value"));
   EXPECT_THAT(first_error(folder, good + "{\"text\":\"a\",\"n\":\"\\q\"}\n"),
               HasSubstr("an escape in a string is wrong"));
+  for (const char* half : {"\\ud800", "\\udc00 x", "\\ud800\\ud800", "\\ud800\\u0041"}) {
+    EXPECT_THAT(first_error(folder, fmt::format("{}{{\"text\":\"{}\"}}\n", good, half)),
+                HasSubstr("bad.jsonl:2: malformed JSON: a lone surrogate is not text"));
+    EXPECT_THAT(first_error(folder, fmt::format("{{\"text\":\"a\",\"x\":[\"{}\"]}}\n", half)),
+                HasSubstr("a lone surrogate is not text"));
+  }
   EXPECT_THAT(first_error(folder, good + "{\"text\":\"a\tb\"}\n"),
               HasSubstr("a control character in a string is not escaped"));
   EXPECT_THAT(first_error(folder, good + "{\"text\":" + std::string(2000, '[') + "\n"),
@@ -161,6 +166,35 @@ TEST(JsonlDataset, PassesLinesByteForByteInInputOrder) {
   EXPECT_EQ(dataset->write(keep_rows(4, {0, 2, 3}), folder.path("out.jsonl"), 2).value().records,
             3);
   EXPECT_EQ(folder.read("out.jsonl"), "{\"b\" : 1,\"a\":2}\r\n{\"last\":1.0}\n{\"c\":3}\n");
+}
+
+TEST(JsonlDataset, RefusesToWriteFromInputsThatChanged) {
+  TestFolder folder;
+  const std::string before = "{\"text\":\"a\"}\n{\"text\":\"b\"}\n";
+  for (const std::string after : {"{\"text\":\"b\"}\n{\"text\":\"a\"}\n", "{\"text\":\"a\"}\n"}) {
+    for (const std::string output : {"out.jsonl", "out.csv"}) {
+      auto dataset = open_dataset({folder.write("a.jsonl", before)}).value();
+      ASSERT_TRUE(scan_all(*dataset, {.columns = {"text"}, .threads = 1}).ok());
+      folder.write("a.jsonl", after);
+      std::filesystem::last_write_time(
+          folder.path("a.jsonl"),
+          std::filesystem::file_time_type::clock::now() + std::chrono::nanoseconds(1'000'000));
+      const auto report = dataset->write(RecordSet(2, true), folder.path(output), 1);
+      ASSERT_FALSE(report.ok());
+      EXPECT_THAT(report.error().message,
+                  testing::EndsWith("a.jsonl changed while it was read (run again)"));
+      EXPECT_FALSE(std::filesystem::exists(folder.path(output)));
+      EXPECT_FALSE(scan_all(*dataset, {.columns = {"text"}, .threads = 1}).ok());
+    }
+  }
+}
+
+TEST(JsonlDataset, RefusesToKeepRecordsThatAreNotThere) {
+  TestFolder folder;
+  auto dataset = open_dataset({folder.write("a.jsonl", "{\"text\":\"a\"}\n")}).value();
+  const auto report = dataset->write(RecordSet(2, true), folder.path("out.jsonl"), 1);
+  ASSERT_FALSE(report.ok());
+  EXPECT_THAT(report.error().message, HasSubstr("2 records were to be written"));
 }
 
 TEST(JsonlDataset, WritesTheSameBytesWithAnyNumberOfThreads) {

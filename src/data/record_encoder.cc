@@ -4,6 +4,7 @@
 
 #include "base/json_writer.h"
 #include "data/csv_record.h"
+#include "data/record_splitter.h"
 
 namespace kin::data {
 namespace {
@@ -45,6 +46,57 @@ class JsonToCsv : public RecordEncoder {
   std::vector<std::string_view> values_;
   char delimiter_;
   NestedColumns& nested_;
+};
+
+class JsonToSpool : public RecordEncoder {
+ public:
+  JsonToSpool(const std::vector<std::string>& columns, const std::vector<SpoolAs>& spool_as)
+      : reader_(columns, JsonColumns::kKeysOrNothing),
+        spool_as_(spool_as),
+        values_(columns.size()) {
+    for (const std::string& column : columns) {
+      append_json_string(keys_.emplace_back(), column);
+      keys_.back() += ':';
+    }
+  }
+
+  std::optional<std::string> append(std::string& out, std::string_view record) override {
+    arena_.clear();
+    if (auto problem = reader_.read(record, arena_, values_.data()))
+      return "malformed JSON: " + *problem;
+    char separator = '{';
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (values_[i].data() == nullptr) continue;
+      out += separator;
+      separator = ',';
+      out += keys_[i];
+      append_value(out, i);
+    }
+    out += separator == '{' ? "{}\n" : "}\n";
+    return {};
+  }
+
+ private:
+  void append_value(std::string& out, std::size_t i) {
+    if (!reader_.was_string(i)) {
+      if (spool_as_[i] == SpoolAs::kValue) {
+        out += values_[i];
+      } else {
+        append_json_string(out, values_[i]);
+      }
+      return;
+    }
+    if (spool_as_[i] != SpoolAs::kJsonText) return append_json_string(out, values_[i]);
+    std::string json;
+    append_json_string(json, values_[i]);
+    append_json_string(out, json);
+  }
+
+  JsonRecordReader reader_;
+  std::vector<SpoolAs> spool_as_;
+  std::vector<std::string> keys_;
+  ValueArena arena_;
+  std::vector<std::string_view> values_;
 };
 
 class CsvToOther : public RecordEncoder {
@@ -114,13 +166,14 @@ class CsvToCsv : public CsvToOther {
 
 }  // namespace
 
-char delimiter_of(Format format) {
-  return format == Format::kTsv ? '\t' : ',';
-}
-
 std::unique_ptr<RecordEncoder> json_to_csv(const std::vector<std::string>& columns, Format to,
                                            NestedColumns& nested) {
   return std::make_unique<JsonToCsv>(columns, delimiter_of(to), nested);
+}
+
+std::unique_ptr<RecordEncoder> json_to_spool(const std::vector<std::string>& columns,
+                                             const std::vector<SpoolAs>& spool_as) {
+  return std::make_unique<JsonToSpool>(columns, spool_as);
 }
 
 std::unique_ptr<RecordEncoder> csv_to_json(const std::vector<std::string>& columns, Format from) {
@@ -133,10 +186,12 @@ std::unique_ptr<RecordEncoder> csv_to_csv(std::size_t columns, Format from, Form
 
 std::string csv_header_line(const std::vector<std::string>& columns, Format format) {
   std::string line;
-  for (const std::string& column : columns) {
-    if (!line.empty()) line += delimiter_of(format);
-    append_csv_value(line, column, delimiter_of(format));
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (i > 0) line += delimiter_of(format);
+    append_csv_value(line, columns[i], delimiter_of(format));
   }
+  // A line with nothing on it would not be read as a header.
+  if (columns.size() == 1 && columns[0].empty()) line += "\"\"";
   return line + "\n";
 }
 

@@ -13,8 +13,6 @@
 
 namespace kin::data {
 
-char delimiter_of(Format format);
-
 // One thread only.
 class RecordEncoder {
  public:
@@ -31,6 +29,15 @@ using NestedColumns = std::vector<std::atomic<bool>>;
 // their JSON text. `nested` has as many elements as `columns`.
 std::unique_ptr<RecordEncoder> json_to_csv(const std::vector<std::string>& columns, Format to,
                                            NestedColumns& nested);
+// How a value of a JSON object is spooled.
+enum class SpoolAs {
+  kValue,     // as it is
+  kText,      // its JSON text, as a string; a string stays one
+  kJsonText,  // its JSON text, as a string; of a string too, quotes and all
+};
+// A JSON object as one that has each of `columns` once, where it is not null.
+std::unique_ptr<RecordEncoder> json_to_spool(const std::vector<std::string>& columns,
+                                             const std::vector<SpoolAs>& spool_as);
 // A CSV record as a JSON object of strings.
 std::unique_ptr<RecordEncoder> csv_to_json(const std::vector<std::string>& columns, Format from);
 // The same values with another delimiter.

@@ -51,6 +51,33 @@ class CsvReader : public RecordReader {
   CsvRecordReader reader_;
 };
 
+// The first record of `input`.
+Result<std::string> read_header_line(const Input& input) {
+  constexpr std::size_t kLongestHeader = 16 << 20;
+  KIN_TRY(const auto source, ByteSource::open(input));
+  std::string bytes;
+  for (std::size_t step = 64 << 10; bytes.size() < kLongestHeader; step *= 2) {
+    const std::size_t filled = bytes.size();
+    bytes.resize(filled + step);
+    KIN_TRY(const std::size_t got, source->read(bytes.data() + filled, step));
+    bytes.resize(filled + got);
+    const Behind behind = got == 0 ? Behind::kEndOfFile : Behind::kMore;
+    std::size_t begin = bytes.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+    while (begin < bytes.size()) {
+      const auto span = next_record(input.type.format, bytes, begin, behind);
+      if (!span) break;
+      if (!span->blank) return bytes.substr(begin, span->end - begin);
+      begin = span->end;
+    }
+    if (got == 0)
+      return Error{Code::kInvalidArgument, input.shown_as + " is empty: it has no header line"};
+  }
+  return Error{Code::kInvalidArgument,
+               fmt::format("{}:1: malformed header: it does not end within {} MiB, perhaps for a "
+                           "quote that is not closed",
+                           input.shown_as, kLongestHeader >> 20)};
+}
+
 }  // namespace
 
 std::unique_ptr<RecordReader> make_json_reader(std::vector<std::string> columns,
@@ -75,24 +102,8 @@ Result<std::unique_ptr<RecordReader>> make_csv_reader(const CsvHeader& header, c
 }
 
 Result<CsvHeader> read_csv_header(const Input& input) {
-  constexpr std::size_t kLongestHeader = 16 << 20;
-  KIN_TRY(const auto source, ByteSource::open(input));
-  std::string bytes;
-  std::optional<RecordSpan> span;
-  while (!span && bytes.size() < kLongestHeader) {
-    const std::size_t filled = bytes.size();
-    bytes.resize(filled + (64 << 10));
-    KIN_TRY(const std::size_t got, source->read(bytes.data() + filled, bytes.size() - filled));
-    bytes.resize(filled + got);
-    if (filled == 0 && bytes.starts_with("\xef\xbb\xbf")) bytes.erase(0, 3);
-    std::size_t begin = 0;
-    while ((span = next_record(input.type.format, bytes, begin)) && span->blank) begin = span->end;
-    if (!span && got == 0) span = last_record(input.type.format, bytes, begin);
-    if (span) bytes = bytes.substr(begin, span->end - begin);
-  }
-  if (!span || span->blank)
-    return Error{Code::kInvalidArgument, input.shown_as + " is empty: it has no header line"};
-  CsvHeader header{bytes.ends_with('\n') ? bytes : bytes + "\n", {}};
+  KIN_TRY(const std::string line, read_header_line(input));
+  CsvHeader header{line.ends_with('\n') ? line : line + "\n", {}};
   std::vector<std::string_view> fields;
   if (const auto problem = split_csv(header.line, delimiter_of(input.type.format), fields)) {
     return Error{Code::kInvalidArgument,

@@ -9,6 +9,11 @@
 
 namespace kin::data {
 
+inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+// What separates the values of CSV or TSV.
+char delimiter_of(Format format);
+
 // A record as it lies in its file, its line end included.
 struct RecordSpan {
   std::size_t end = 0;      // where it ends, behind its line end
@@ -16,12 +21,24 @@ struct RecordSpan {
   bool blank = false;       // an empty line, in JSONL also one of spaces: not a record
 };
 
-// The record that starts at `begin` of `bytes`. Nothing if its end is not in `bytes`; if the file
-// ends there, call last_record(). A CSV record ends at the first line end outside quotes; a quote
-// opens a quoted value only at the start of a value, as RFC 4180 has it. Thread-safe.
-std::optional<RecordSpan> next_record(Format format, std::string_view bytes, std::size_t begin);
+// A CSV record with quotes in it that is longer than this is taken for one whose quoted value is
+// never closed.
+inline constexpr std::size_t kLongestQuotedRecord = 64 << 20;
 
-// The record from `begin` to the end of the file, which has no line end.
-RecordSpan last_record(Format format, std::string_view bytes, std::size_t begin);
+// What lies behind the bytes that are there: more of the file, or nothing.
+enum class Behind { kMore, kEndOfFile };
+
+// The record that starts at `begin`, which is not the end of `bytes`. Nothing if its end is not in
+// `bytes` and more may follow. A CSV record ends at the first line end outside quotes; a quote
+// opens a quoted value only at the start of a value, as RFC 4180 has it. Where a quoted value is
+// not closed before the end of the file, or within kLongestQuotedRecord, the record is its first
+// line alone, which is malformed: one stray quote must not take the records behind it along.
+// Thread-safe.
+std::optional<RecordSpan> next_record(Format format, std::string_view bytes, std::size_t begin,
+                                      Behind behind);
+
+// Behind the closing quote of the CSV value whose opening quote is at `at`; nullptr if it is not
+// closed before `end`.
+const char* skip_quoted(const char* at, const char* end);
 
 }  // namespace kin::data

@@ -4,18 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
+#include <functional>
 #include <mutex>
 
 #include "base/file.h"
 #include "base/workers.h"
 #include "data/block_reader.h"
 #include "data/copy_parts.h"
-#include "data/json_record.h"
-#include "data/parquet_file.h"
+#include "data/duckdb_session.h"
+#include "data/json_schema.h"
+#include "data/json_shape.h"
 #include "data/record_encoder.h"
-#include "data/sql_type.h"
-#include "data/text_scan.h"
 #include "data/text_writer.h"
 
 namespace kin::data {
@@ -25,49 +24,34 @@ Format input_format(const ConvertRequest& request) {
   return request.inputs.front().type.format;
 }
 
-// Where a key was first seen: the row, and its place in the record.
-using FirstSeen = std::map<std::string, std::pair<std::uint64_t, std::size_t>, std::less<>>;
-
-void note_keys(FirstSeen& seen, JsonRecordReader& reader, std::string_view record,
-               std::uint64_t row) {
-  std::size_t place = 0;
-  for (const std::string& key : reader.keys(record)) {
-    const auto [at, is_new] = seen.emplace(key, std::pair(row, place));
-    if (!is_new) at->second = std::min(at->second, std::pair(row, place));
-    ++place;
-  }
-}
-
-// The top-level keys of the kept records of JSONL, in order of appearance.
-Result<std::vector<std::string>> all_keys(const ConvertRequest& request) {
+// What the records of JSONL that are in `keep` hold.
+Result<JsonShape> shape_of(const ConvertRequest& request, const RecordSet& keep) {
   BlockReader blocks(request.inputs, {.block_bytes = kTextBlockBytes});
   std::mutex mutex;
-  FirstSeen seen;
+  JsonShape shape;
   KIN_RETURN_IF_ERROR(run_workers(std::max(request.threads, 1), [&](int) -> Status {
-    JsonRecordReader reader({});
-    FirstSeen mine;
+    JsonShapeReader reader;
+    JsonShape mine;
     Block block;
     for (;;) {
       KIN_TRY(const bool any, blocks.next(block));
       if (!any) break;
       for (std::size_t i = 0; i < block.records.size(); ++i) {
         const RecordId row = record_at(block.first_row + i);
-        if (!request.keep.contains(row) || request.skipped.contains(row)) continue;
-        note_keys(mine, reader, block.text(block.records[i]), block.first_row + i);
+        if (!keep.contains(row) || request.skipped.contains(row)) continue;
+        reader.add(block.text(block.records[i]), block.first_row + i, mine);
       }
     }
     const std::scoped_lock lock(mutex);
-    for (const auto& [key, place] : mine) {
-      const auto [at, is_new] = seen.emplace(key, place);
-      if (!is_new) at->second = std::min(at->second, place);
-    }
+    merge(shape, mine);
     return Done{};
   }));
-  std::vector<std::string> keys;
-  for (const auto& [key, place] : seen) keys.push_back(key);
-  std::sort(keys.begin(), keys.end(),
-            [&](const auto& a, const auto& b) { return seen.at(a) < seen.at(b); });
-  return keys;
+  return shape;
+}
+
+void note_repeated_keys(const JsonShape& records, std::vector<std::string>& notes) {
+  if (!records.repeated_key) return;
+  notes.push_back("some records have a key twice: the first value was written");
 }
 
 Result<TextWritten> write_encoded(const ConvertRequest& request, const std::filesystem::path& path,
@@ -77,7 +61,8 @@ Result<TextWritten> write_encoded(const ConvertRequest& request, const std::file
 }
 
 Result<WriteReport> json_to_csv_file(const ConvertRequest& request) {
-  KIN_TRY(const std::vector<std::string> columns, all_keys(request));
+  KIN_TRY(const JsonShape shape, shape_of(request, request.keep));
+  const std::vector<std::string> columns = keys_of(shape);
   const Format format = request.type.format;
   NestedColumns nested(columns.size());
   const std::string header = csv_header_line(columns, format);
@@ -87,6 +72,7 @@ Result<WriteReport> json_to_csv_file(const ConvertRequest& request) {
                            return json_to_csv(columns, format, nested);
                          }}));
   WriteReport report{written.records, written.bytes, {}};
+  note_repeated_keys(shape, report.notes);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (!nested[i]) continue;
     report.notes.push_back(fmt::format("{} has no nesting: column `{}` was written as JSON text",
@@ -119,95 +105,71 @@ Result<WriteReport> csv_to_text_file(const ConvertRequest& request) {
   return report;
 }
 
-// Types that DuckDB finds in strings, back to text.
-std::string type_to_keep(const std::string& type) {
-  return replace_types(type, [](std::string_view word) {
-    const bool found = word.starts_with("TIME") || word == "DATE" || word == "UUID";
-    return std::string(found ? "VARCHAR" : word);
-  });
-}
-
-struct Spooled {
-  std::filesystem::path path;
-  TextWritten written;
+// What is to be written to Parquet: the columns, and how the records are spooled for DuckDB.
+struct ParquetPlan {
+  std::vector<JsonSchemaColumn> columns;
+  std::vector<std::string> notes;
 };
 
-// DuckDB takes numbers of more than 64 bits for doubles, which have not as many digits. Text keeps
-// them.
-Status keep_long_numbers(DuckDbSession& duckdb, const std::string& source,
-                         std::vector<ParquetColumn>& columns, std::vector<std::string>& notes) {
-  std::vector<std::string> texts;
-  std::vector<std::string> tests;
-  for (const ParquetColumn& column : columns) {
-    if (column.type != "DOUBLE" && column.type != "HUGEINT" && column.type != "UHUGEINT") continue;
-    texts.push_back(fmt::format("{}: 'VARCHAR'", sql_name(column.name)));
-    tests.push_back(
-        fmt::format("bool_or(regexp_matches({}, '^-?[0-9]{{19,}}$'))", sql_name(column.name)));
+Result<ParquetPlan> plan_parquet(const ConvertRequest& request) {
+  ParquetPlan plan;
+  if (input_format(request) != Format::kJsonl) {
+    for (const std::string& name : request.header.names) plan.columns.push_back({name, "VARCHAR"});
+    plan.notes.push_back(fmt::format("{} has no types: every column was written as text",
+                                     format_name(input_format(request))));
+    return plan;
   }
-  if (tests.empty()) return Done{};
-  KIN_TRY(const auto cells,
-          duckdb.query(fmt::format("SELECT {} FROM read_json({}, columns = {{{}}})",
-                                   fmt::join(tests, ", "), source, fmt::join(texts, ", "))));
-  std::size_t next = 0;
-  for (ParquetColumn& column : columns) {
-    if (column.type != "DOUBLE" && column.type != "HUGEINT" && column.type != "UHUGEINT") continue;
-    if (cells[0][next++] != "true") continue;
-    column.type = "VARCHAR";
-    notes.push_back(fmt::format(
-        "`{}` has numbers that do not fit 64 bits: they were written as text", column.name));
+  KIN_TRY(JsonShape shape, shape_of(request, request.keep));
+  if (shape.fields.empty()) {
+    // Without records, the schema is that of the first ones of the input.
+    KIN_TRY(shape, shape_of(request, RecordSet(1000, true)));
   }
-  return Done{};
+  note_repeated_keys(shape, plan.notes);
+  KIN_TRY(plan.columns, json_schema(shape, plan.notes));
+  if (plan.columns.empty()) plan.columns.push_back({"text", "VARCHAR"});
+  plan.notes.push_back(
+      "Parquet has one schema for all records: fields that a record lacks were written as null");
+  return plan;
 }
 
-Result<std::vector<ParquetColumn>> json_columns(DuckDbSession& duckdb, const std::string& source,
-                                                std::vector<std::string>& notes) {
-  KIN_TRY(const auto rows, duckdb.query(fmt::format(
-                               "DESCRIBE SELECT * FROM read_json({}, sample_size = -1)", source)));
-  std::vector<ParquetColumn> columns;
-  for (const auto& row : rows)
-    columns.push_back({row[0].value_or(""), type_to_keep(row[1].value_or(""))});
-  KIN_RETURN_IF_ERROR(keep_long_numbers(duckdb, source, columns, notes));
-  for (const ParquetColumn& column : columns) {
-    if (column.type.find("JSON") == std::string::npos) continue;
-    notes.push_back(fmt::format(
-        "`{}` holds values of different types: they were written as JSON text", column.name));
+std::function<std::unique_ptr<RecordEncoder>()> spool_encoder(const ConvertRequest& request,
+                                                              const ParquetPlan& plan) {
+  const Format from = input_format(request);
+  std::vector<std::string> names;
+  std::vector<SpoolAs> spool_as;
+  for (const JsonSchemaColumn& column : plan.columns) {
+    names.push_back(column.name);
+    spool_as.push_back(column.spool);
   }
-  return columns;
+  if (from != Format::kJsonl) return [=] { return csv_to_json(names, from); };
+  return [=] { return json_to_spool(names, spool_as); };
 }
 
-// What DuckDB reads the spooled records as, and what to say about it.
-Result<std::string> json_source(DuckDbSession& duckdb, const Spooled& spooled,
-                                const ConvertRequest& request, std::vector<std::string>& notes) {
-  const std::uint64_t longest = spooled.written.longest_record + 1024;
-  const std::string source =
-      fmt::format("{}, format = 'newline_delimited', maximum_object_size = {}",
-                  sql_text(spooled.path.string()), longest);
-  std::vector<ParquetColumn> columns;
-  if (input_format(request) == Format::kJsonl) {
-    KIN_TRY(columns, json_columns(duckdb, source, notes));
-  } else {
-    for (const std::string& name : request.header.names) columns.push_back({name, "VARCHAR"});
-  }
+// The query that gives the spooled records.
+std::string select_spooled(const std::filesystem::path& spool, const TextWritten& written,
+                           const ParquetPlan& plan) {
   std::vector<std::string> typed;
-  for (const ParquetColumn& column : columns) {
-    typed.push_back(fmt::format("{}: {}", sql_name(column.name), sql_text(column.type)));
+  std::vector<std::string> selected;
+  for (const JsonSchemaColumn& column : plan.columns) {
+    const std::string name = sql_name(column.name);
+    const bool text = column.spool != SpoolAs::kValue;
+    typed.push_back(fmt::format("{}: {}", name, sql_text(text ? "VARCHAR" : column.type)));
+    selected.push_back(text ? fmt::format("{}::{} AS {}", name, column.type, name) : name);
   }
-  return fmt::format("read_json({}, columns = {{{}}})", source, fmt::join(typed, ", "));
+  return fmt::format(
+      "SELECT {} FROM read_json({}, format = 'newline_delimited', maximum_object_size = {}, "
+      "columns = {{{}}})",
+      fmt::join(selected, ", "), sql_text(spool.string()), written.longest_record + 1024,
+      fmt::join(typed, ", "));
 }
 
-// A schema without records: that of the first ones of the input.
-Result<std::string> empty_source(const ConvertRequest& request) {
-  std::vector<std::string> names = request.header.names;
-  if (names.empty()) {
-    const RecordSet first(1000, true);
-    KIN_TRY(names, all_keys({request.inputs, request.header, first, request.skipped, request.path,
-                             request.output, request.type, request.threads, request.options}));
-  }
-  if (names.empty()) names.push_back("text");
-  std::vector<std::string> columns;
-  for (const std::string& name : names)
-    columns.push_back(fmt::format("NULL::VARCHAR AS {}", sql_name(name)));
-  return fmt::format("(SELECT {} WHERE false)", fmt::join(columns, ", "));
+// DuckDB knows of the spooled records only, which the user does not.
+Error without_spool(Error error, const std::filesystem::path& spool) {
+  const std::string name = spool.string();
+  if (error.message.find(name) == std::string::npos) return error;
+  return {Code::kInternal,
+          "the records cannot be converted to Parquet (write JSONL, and convert "
+          "that by other means)"};
 }
 
 std::uint64_t row_group_rows(const TextWritten& written) {
@@ -219,40 +181,22 @@ std::uint64_t row_group_rows(const TextWritten& written) {
 
 Result<WriteReport> to_parquet_file(const ConvertRequest& request) {
   KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(request.options.temporary_folder));
-  const Format from = input_format(request);
-  Spooled spooled{folder.path() / "kept.jsonl", {}};
-  TextWriteOptions options;
-  if (from != Format::kJsonl)
-    options.encoder = [&] { return csv_to_json(request.header.names, from); };
-  KIN_TRY(spooled.written, write_encoded(request, spooled.path, std::move(options)));
-  const DuckDbLimits limits{.threads = 1, .memory_bytes = request.options.memory_bytes};
-  KIN_TRY(const auto duckdb, DuckDbSession::open(limits, folder.path()));
-  WriteReport report;
-  std::string source;
-  if (spooled.written.records == 0) {
-    KIN_TRY(source, empty_source(request));
-  } else {
-    KIN_TRY(source, json_source(*duckdb, spooled, request, report.notes));
-  }
-  KIN_TRY(
-      const Copied copied,
-      copy_parts({.parts = {{"SELECT * FROM " + source,
+  KIN_TRY(ParquetPlan plan, plan_parquet(request));
+  const std::filesystem::path spool = folder.path() / "records.jsonl";
+  KIN_TRY(const TextWritten written,
+          write_encoded(request, spool, {.header = {}, .encoder = spool_encoder(request, plan)}));
+  const auto copied =
+      copy_parts({.parts = {{select_spooled(spool, written, plan),
                              fmt::format("FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE {}",
-                                         row_group_rows(spooled.written))}},
+                                         row_group_rows(written))}},
                   .hook = {},
                   .type = request.type,
                   .path = request.path,
                   .output = request.output,
-                  .limits = limits,
-                  .temporary_folder = folder.path()}));
-  report.records = copied.records;
-  report.bytes = copied.bytes;
-  report.notes.push_back(
-      from == Format::kJsonl
-          ? "Parquet has one schema for all records: fields that a record lacks were written as "
-            "null"
-          : fmt::format("{} has no types: every column was written as text", format_name(from)));
-  return report;
+                  .limits = {.threads = 1, .memory_bytes = request.options.memory_bytes},
+                  .temporary_folder = folder.path()});
+  if (!copied) return without_spool(copied.error(), spool);
+  return WriteReport{copied->records, copied->bytes, std::move(plan.notes)};
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/workers.h"
 #include "data/block_reader.h"
 #include "data/copy_parts.h"
+#include "data/json_schema.h"
 #include "data/parquet_writer.h"
 #include "data/text_convert.h"
 #include "data/text_scan.h"
@@ -28,6 +29,15 @@ Status check_headers(const std::vector<Input>& inputs, const CsvHeader& first) {
                     inputs[i].shown_as, inputs[0].shown_as)};
   }
   return Done{};
+}
+
+// JSON objects have names of any kind, but each of them once.
+Status check_json_names(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice == names.end()) return Done{};
+  return Error{Code::kInvalidArgument,
+               fmt::format("the column \"{}\" is there twice (rename one)", *twice)};
 }
 
 // The start of the first record behind `offset`.
@@ -107,6 +117,7 @@ Result<ScanEnd> TextDataset::scan(const ScanOptions& options, const Visitor& vis
     return Done{};
   }));
   skipped_.settle();
+  KIN_RETURN_IF_ERROR(check_unchanged(inputs_));  // first: it explains other failures
   KIN_RETURN_IF_ERROR(failure.status());
   const std::vector<std::uint64_t> first_rows = blocks.first_rows();
   for (std::size_t i = first_rows_.size(); i < first_rows.size(); ++i)
@@ -192,21 +203,45 @@ Result<Sample> TextDataset::sample(const SampleOptions& options) {
   return sample;
 }
 
+Status TextDataset::check_output(const std::filesystem::path& output) const {
+  KIN_TRY(const FileType type, output_type(output, inputs_));
+  Status names = Done{};
+  if (type.format == Format::kParquet) names = check_parquet_names(header_.names, "column");
+  if (type.format == Format::kJsonl) names = check_json_names(header_.names);
+  if (names) return Done{};
+  return with_context(inputs_.front().shown_as + ":1", names.error());
+}
+
+Result<WriteReport> TextDataset::write_to(const StagedOutput& staged, const FileType& type,
+                                          const RecordSet& keep, int threads) const {
+  if (type.format != format()) {
+    return convert_text({inputs_, header_, keep, skipped_, staged.path(), staged.target(), type,
+                         threads, options_});
+  }
+  KIN_TRY(
+      const TextWritten written,
+      write_text(inputs_, keep, skipped_, staged.path(),
+                 {.header = header_.line, .compression = type.compression, .threads = threads}));
+  return WriteReport{written.records, written.bytes, {}};
+}
+
 Result<std::pair<StagedOutput, WriteReport>> TextDataset::write_staged(
     const RecordSet& keep, const std::filesystem::path& output, int threads) {
   KIN_TRY(const FileType type, output_type(output, inputs_));
+  KIN_RETURN_IF_ERROR(check_output(output));
   StagedOutput staged(output, options_.temporary_folder);
-  if (type.format != format()) {
-    auto report = convert_text(
-        {inputs_, header_, keep, skipped_, staged.path(), output, type, threads, options_});
-    if (!report) return explain_write_error(output, report.error());
-    return std::pair(std::move(staged), std::move(*report));
+  auto report = write_to(staged, type, keep, threads);
+  KIN_RETURN_IF_ERROR(check_unchanged(inputs_));  // first: it explains other failures
+  if (!report) return explain_write_error(output, report.error());
+  std::uint64_t wanted = keep.count();
+  for (const RecordId row : skipped_.records().rows) wanted -= keep.contains(row) ? 1 : 0;
+  if (report->records != wanted) {
+    return Error{Code::kDataLoss,
+                 fmt::format("{} records were to be written to {}, but {} were: an input changed "
+                             "while it was read (run again)",
+                             wanted, output.string(), report->records)};
   }
-  const auto written =
-      write_text(inputs_, keep, skipped_, staged.path(),
-                 {.header = header_.line, .compression = type.compression, .threads = threads});
-  if (!written) return explain_write_error(output, written.error());
-  return std::pair(std::move(staged), WriteReport{written->records, written->bytes, {}});
+  return std::pair(std::move(staged), std::move(*report));
 }
 
 }  // namespace kin::data

@@ -23,6 +23,7 @@ class TextDataset : public Dataset {
   ScanMemory memory() const override { return {first_rows_, rows_, skipped_.records()}; }
   void restore(ScanMemory memory) override;
   Result<Sample> sample(const SampleOptions& options) override;
+  Status check_output(const std::filesystem::path& output) const override;
   Result<std::pair<StagedOutput, WriteReport>> write_staged(const RecordSet& keep,
                                                             const std::filesystem::path& output,
                                                             int threads) override;
@@ -30,8 +31,10 @@ class TextDataset : public Dataset {
  private:
   TextDataset(std::vector<Input> inputs, DatasetOptions options);
   Format format() const { return inputs_.front().type.format; }
-  Result<std::unique_ptr<RecordReader>> record_reader(
-      const std::vector<std::string>& columns, std::size_t optional_columns) const;
+  Result<std::unique_ptr<RecordReader>> record_reader(const std::vector<std::string>& columns,
+                                                      std::size_t optional_columns) const;
+  Result<WriteReport> write_to(const StagedOutput& staged, const FileType& type,
+                               const RecordSet& keep, int threads) const;
   std::vector<Position> sample_places(std::uint64_t total) const;
 
   std::vector<Input> inputs_;

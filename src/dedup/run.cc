@@ -75,6 +75,7 @@ class Run {
     run_fingerprint_ = fingerprint(inputs) ^ fingerprint(options_);
     for (const data::Input& input : inputs) report_.inputs.push_back(input.shown_as);
     KIN_RETURN_IF_ERROR(open_dataset(std::move(inputs), budget_.reader));
+    if (!options_.dry_run) KIN_RETURN_IF_ERROR(dataset_->check_output(job_.output));
     KIN_RETURN_IF_ERROR(settle_columns(*dataset_, options_));
     return folder_options.resume ? take_up() : Status(Done{});
   }
@@ -407,6 +408,7 @@ class Run {
     KIN_RETURN_IF_ERROR(open_dataset(dataset_->inputs(), budget_.writer));
     KIN_TRY(auto staged, dataset_->write_staged(keep, job_.output, options_.threads));
     report_.notes = staged.second.notes;
+    KIN_RETURN_IF_ERROR(data::check_unchanged(dataset_->inputs()));
     // The output last: where it is, the rest is too.
     if (removed_file) KIN_RETURN_IF_ERROR(removed_file->commit());
     if (groups_file) KIN_RETURN_IF_ERROR(groups_file->commit());
