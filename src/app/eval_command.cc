@@ -41,6 +41,12 @@ double ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+// From here on the pairs are clearly above the threshold; nothing if no pair can be.
+std::optional<double> clear_from(const Evaluation& result) {
+  const double from = result.threshold + 0.05;
+  return from < 1 + 1e-9 ? std::optional(from) : std::nullopt;
+}
+
 std::string share(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? "-" : fmt::format("{:.4f}", ratio(part, whole));
 }
@@ -76,10 +82,11 @@ std::string format_evaluation(const Evaluation& result) {
       fmt::format("{} pairs planted among {} records; threshold {}\n\n",
                   with_commas(result.planted), with_commas(result.records), result.threshold);
   text += format_buckets(result) + "\n" + format_edits(result);
-  text += fmt::format(
-      "  recall         {:.4f} of the pairs at or above the threshold, {:.4f} from "
-      "{:.2f} on\n",
-      result.recall(), result.recall(result.threshold + 0.05), result.threshold + 0.05);
+  text += fmt::format("  recall         {:.4f} of the pairs at or above the threshold",
+                      result.recall());
+  if (const auto from = clear_from(result))
+    text += fmt::format(", {:.4f} from {:.2f} on", result.recall(*from), *from);
+  text += "\n";
   text += fmt::format("  precision      {:.4f}: {} removed, {} of them below the threshold\n",
                       result.precision(), with_commas(result.removed()),
                       with_commas(result.below_threshold()));
@@ -118,7 +125,9 @@ std::string evaluation_json(const Evaluation& result, const dedup::EvaluateOptio
   json.field("not_counted", result.elsewhere).field("seed", options.seed);
   json.field("options", describe(options.dedup)).field("threshold", result.threshold);
   json.field("recall", result.recall());
-  json.field("recall_clear", result.recall(result.threshold + 0.05));
+  const auto clear = clear_from(result);
+  json.key("recall_clear");
+  clear ? json.value(result.recall(*clear)) : json.null();
   json.field("precision", result.precision()).field("removed", result.removed());
   json.field("removed_below_threshold", result.below_threshold());
   json.key("removed_by").begin_object();
