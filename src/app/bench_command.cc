@@ -119,6 +119,7 @@ CLI::App* add_memory(CLI::App& bench, BenchArguments& arguments) {
   verb->add_option("--max-memory", arguments.budgets,
                    "Budgets, with commas between; default: none given")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("SIZES")
       ->capture_default_str();
   add_json_flag(*verb, arguments);
