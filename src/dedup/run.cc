@@ -15,6 +15,7 @@
 #include "dedup/checkpoint.h"
 #include "dedup/chunk_stage.h"
 #include "dedup/classes.h"
+#include "dedup/columns.h"
 #include "dedup/grouping.h"
 #include "dedup/outputs.h"
 #include "dedup/scan.h"
@@ -70,7 +71,7 @@ class Run {
     run_fingerprint_ = fingerprint(inputs) ^ fingerprint(options_);
     for (const data::Input& input : inputs) report_.inputs.push_back(input.shown_as);
     KIN_RETURN_IF_ERROR(open_dataset(std::move(inputs), budget_.reader));
-    KIN_RETURN_IF_ERROR(settle_columns());
+    KIN_RETURN_IF_ERROR(settle_columns(*dataset_, options_));
     return folder_options.resume ? take_up() : Status(Done{});
   }
 
@@ -85,22 +86,6 @@ class Run {
     dataset_options.temporary_folder = folder_->path();
     KIN_TRY(dataset_, data::Dataset::open(std::move(inputs), dataset_options));
     if (learnt) dataset_->restore(std::move(*learnt));
-    return Done{};
-  }
-
-  // "id" and "source" are used where the data has them; another column that is named must be there.
-  Status settle_columns() {
-    KIN_TRY(const std::vector<std::string> columns, dataset_->columns());
-    const auto has = [&](std::string_view name) {
-      return std::find(columns.begin(), columns.end(), name) != columns.end();
-    };
-    if (!options_.id_column && has("id")) options_.id_column = "id";
-    if (!options_.source_column && has("source")) options_.source_column = "source";
-    for (const auto& column : {options_.id_column, options_.source_column}) {
-      if (!column || has(*column) || has(column->substr(0, column->find('.')))) continue;
-      return Error{Code::kNotFound, fmt::format("there is no column \"{}\"; the records have: {}",
-                                                *column, fmt::join(columns, ", "))};
-    }
     return Done{};
   }
 
@@ -120,7 +105,7 @@ class Run {
   }
 
   Status scan() {
-    enter("scan");
+    KIN_RETURN_IF_ERROR(enter("scan"));
     KIN_TRY(scan_,
             Scan::create(options_, {.spills = budget_.spills, .signatures = budget_.signatures},
                          folder_->path(), sources_));
@@ -135,6 +120,7 @@ class Run {
       const std::uint64_t documents = scan_->counts.documents;
       // Only after some records, so that every round gets on.
       const auto pause = [&] {
+        if (progress_.stop) return true;
         return watch_scan() && scan_->counts.documents > documents &&
                seconds_since(begun) >= options_.checkpoint_seconds;
       };
@@ -142,7 +128,10 @@ class Run {
               scan_records(*dataset_, options_, checkpoint_.position, pause, *scan_));
       checkpoint_.position = end.position;
       checkpoint_.scanned = end.finished;
-      if (seconds_since(begun) >= options_.checkpoint_seconds) KIN_RETURN_IF_ERROR(save_progress());
+      if (seconds_since(begun) >= options_.checkpoint_seconds) {
+        KIN_RETURN_IF_ERROR(save_progress());
+      }
+      if (progress_.stop) return stopped();
     }
     records_ = checkpoint_.position.row;
     report_.without_text = scan_->counts.without_text;
@@ -183,26 +172,26 @@ class Run {
   }
 
   Status decide() {
-    enter("identical");
+    KIN_RETURN_IF_ERROR(enter("identical"));
     KIN_TRY(Classes classes, Classes::find(*scan_, options_, records_, budget_.stage));
     classes_.emplace(std::move(classes));
     release(scan_->exact);
     release(scan_->words);
 
-    enter("candidates");
+    KIN_RETURN_IF_ERROR(enter("candidates"));
     KIN_RETURN_IF_ERROR(share_signatures(*scan_, *classes_));
     KIN_TRY(candidates_,
             find_candidates(*scan_, *classes_, options_, budget_.stage, folder_->path()));
     release(scan_->bands);
     KIN_RETURN_IF_ERROR(check_cold_reads());
 
-    enter("texts");
+    KIN_RETURN_IF_ERROR(enter("texts"));
     KIN_TRY(RecordSet wanted, records_to_read());
     KIN_RETURN_IF_ERROR(open_texts());
     if (wanted.count() > 0)
       KIN_RETURN_IF_ERROR(collect_texts(*dataset_, options_, *classes_, wanted, *kept_));
 
-    enter("verify");
+    KIN_RETURN_IF_ERROR(enter("verify"));
     KIN_TRY(std::vector<Removal> removals,
             group_candidates({.candidates = *candidates_,
                               .classes = *classes_,
@@ -288,7 +277,7 @@ class Run {
   }
 
   Status add_chunk_duplicates(std::vector<Removal>& removals, const RecordSet& have) {
-    enter("chunks");
+    KIN_RETURN_IF_ERROR(enter("chunks"));
     RecordSet kept(records_, true);
     RecordSet anchors(records_);
     for (const Removal& removal : removals) {
@@ -322,7 +311,7 @@ class Run {
 
   // Every output is made under another name first; then all are renamed.
   Status write() {
-    enter("write");
+    KIN_RETURN_IF_ERROR(enter("write"));
     progress_.bytes_done = 0;
     const std::vector<RecordId>& skipped = dataset_->skipped().rows;
     RecordSet keep(records_, true);
@@ -376,12 +365,17 @@ class Run {
     return Done{};
   }
 
-  void enter(const char* stage) {
+  // Begins a stage; an error if somebody wants the run to stop.
+  Status enter(const char* stage) {
     leave();
+    if (progress_.stop) return stopped();
     stage_ = stage;
     stage_started_ = Clock::now();
     progress_.stage = stage;
+    return Done{};
   }
+
+  static Error stopped() { return {Code::kCancelled, "stopped"}; }
 
   void leave() {
     if (stage_ != nullptr)

@@ -23,8 +23,10 @@ struct DedupJob {
   DedupOptions options;
 };
 
-// How far a run is, for whoever watches. Written by the run, read by anyone at any time.
+// How far a run is, for whoever watches. Written by the run, read by anyone at any time; `stop` is
+// the other way round: once it is set the run ends soon, with kCancelled, as after any failure.
 struct Progress {
+  std::atomic<bool> stop{false};
   std::atomic<const char*> stage{"starting"};
   std::atomic<std::uint64_t> bytes_done{0};
   std::atomic<std::uint64_t> bytes_total{0};

@@ -1,0 +1,14 @@
+// Which columns a run reads.
+#pragma once
+
+#include "base/result.h"
+#include "data/dataset.h"
+#include "dedup/options.h"
+
+namespace kin::dedup {
+
+// Takes "id" and "source" where the data has them and nothing else was named. An id or source
+// column that was named and is not there is an error that lists those that are.
+Status settle_columns(data::Dataset& dataset, DedupOptions& options);
+
+}  // namespace kin::dedup
