@@ -38,4 +38,8 @@ std::span<Command (*const)(CLI::App&)> all_commands();
 // Prints what is wrong with the way the command was called, and how to find out more.
 int wrong_usage(const Error& error, const CLI::App& verb);
 
+// Calls the command and prints its error, if it has one, or what an exception says that nobody
+// expected.
+int exit_code_of(const std::function<Result<int>()>& command);
+
 }  // namespace kin::app

@@ -3,9 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "app/checks.h"
 #include "app/command.h"
 #include "app/dedup_flags.h"
 #include "app/dedup_summary.h"
+#include "app/print.h"
 #include "app/progress_line.h"
 #include "dedup/run.h"
 
@@ -46,6 +48,12 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
                         "where should the clean records go? (use -o OUTPUT, or --dry-run)"},
                        verb);
   }
+  if (arguments.dry_run && (arguments.removed || arguments.groups)) {
+    return wrong_usage(
+        {Code::kInvalidArgument, fmt::format("a --dry-run writes no {} (leave out one of the two)",
+                                             arguments.removed ? "--removed" : "--groups")},
+        verb);
+  }
   dedup::DedupJob& job = arguments.job;
   job.options = *options;
   job.options.dry_run = arguments.dry_run;
@@ -62,13 +70,13 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
     return dedup::run_dedup(job, progress);
   }();
   if (!report) return report.error();
-  if (!arguments.quiet) fmt::print(stderr, "{}", format_warnings(*report));
+  if (!arguments.quiet) say(format_warnings(*report));
   // Standard output belongs to the records when they go there.
   std::FILE* to = arguments.output == "-" ? stderr : stdout;
   if (arguments.json) {
-    fmt::print(to, "{}\n", to_json(*report, 2));
+    KIN_RETURN_IF_ERROR(print(to_json(*report, 2) + "\n", to));
   } else if (!arguments.quiet) {
-    fmt::print(to, "{}", format_summary(*report));
+    KIN_RETURN_IF_ERROR(print(format_summary(*report), to));
   }
   return kDone;
 }
@@ -96,12 +104,14 @@ Command add_dedup_command(CLI::App& app) {
                    "Write one JSON object a group: the kept row and its members")
       ->type_name("FILE");
   verb->add_option("--report", arguments->report, "Write the report as JSON")->type_name("FILE");
-  verb->add_flag("--dry-run", arguments->dry_run, "Say what would be removed, and write nothing");
+  verb->add_flag("--dry-run", arguments->dry_run,
+                 "Say what would be removed, and write no records; --report and --json still work");
   verb->add_flag("--resume", arguments->resume,
                  "Go on where a killed run of the same command left off");
   verb->add_option("--checkpoint-every", arguments->checkpoint_seconds,
                    "Seconds between checkpoints for --resume")
       ->type_name("SECONDS")
+      ->check(number(0, 1e9))
       ->capture_default_str();
   verb->add_flag("--json", arguments->json, "Print the report as JSON");
   verb->add_flag("--quiet", arguments->quiet, "Print nothing but errors");

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 
+#include "app/checks.h"
 #include "base/memory.h"
 
 namespace kin::app {
@@ -65,10 +66,6 @@ Status understand_sketch(const DedupFlags& flags, dedup::DedupOptions& options) 
 
 Status understand_resources(const DedupFlags& flags, dedup::DedupOptions& options) {
   options.threads = flags.threads;
-  if (flags.threads < 0 || flags.threads > 1024) {
-    return Error{Code::kInvalidArgument,
-                 fmt::format("--threads {} is not between 1 and 1024", flags.threads)};
-  }
   if (flags.max_memory) {
     KIN_TRY(options.max_memory, parse_bytes(*flags.max_memory));
   }
@@ -105,7 +102,7 @@ void add_column_flags(CLI::App& verb, DedupFlags& flags) {
   verb.add_option("--on-error", flags.on_error,
                   "What to do with a record that cannot be read: fail or skip")
       ->type_name("fail|skip")
-      ->check(CLI::IsMember({"fail", "skip"}))
+      ->check(one_of({"fail", "skip"}))
       ->capture_default_str();
 }
 
@@ -160,7 +157,9 @@ void add_grouping_flags(CLI::App& verb, DedupFlags& flags) {
 }
 
 void add_resource_flags(CLI::App& verb, DedupFlags& flags) {
-  verb.add_option("--threads", flags.threads, "Threads (default: one a core)")->type_name("N");
+  verb.add_option("--threads", flags.threads, "Threads (default: one a core)")
+      ->type_name("N")
+      ->check(whole_number(0, 1024));
   verb.add_option("--max-memory", flags.max_memory,
                   "The most resident memory to use (default: 1.5GiB)")
       ->type_name("SIZE");

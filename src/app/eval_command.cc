@@ -3,8 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "app/checks.h"
 #include "app/command.h"
 #include "app/dedup_flags.h"
+#include "app/print.h"
 #include "app/progress_line.h"
 #include "app/words.h"
 #include "base/json_writer.h"
@@ -154,10 +156,8 @@ Result<int> run_eval_command(EvalArguments& arguments, const CLI::App& verb) {
   if (!options) return wrong_usage(options.error(), verb);
   const auto sample = parse_bytes(arguments.sample);
   if (!sample) return wrong_usage(with_context("--sample", sample.error()), verb);
-  if (*sample == 0 || arguments.options.pairs == 0) {
-    return wrong_usage({Code::kInvalidArgument, "--sample and --plant must be greater than 0"},
-                       verb);
-  }
+  if (*sample == 0)
+    return wrong_usage({Code::kInvalidArgument, "--sample must be greater than 0"}, verb);
   arguments.options.dedup = *options;
   arguments.options.sample_bytes = *sample;
   dedup::Progress progress;
@@ -166,11 +166,8 @@ Result<int> run_eval_command(EvalArguments& arguments, const CLI::App& verb) {
     return dedup::evaluate(arguments.inputs, arguments.options, progress);
   }();
   if (!result) return result.error();
-  if (arguments.json) {
-    fmt::print("{}\n", evaluation_json(*result, arguments.options));
-  } else {
-    fmt::print("{}", format_evaluation(*result));
-  }
+  KIN_RETURN_IF_ERROR(print(arguments.json ? evaluation_json(*result, arguments.options) + "\n"
+                                           : format_evaluation(*result)));
   return kDone;
 }
 
@@ -184,12 +181,14 @@ Command add_eval_command(CLI::App& app) {
   verb->add_option("INPUT", arguments->inputs, "Files or globs, as for dedup")->required();
   verb->add_option("--plant", arguments->options.pairs, "Pairs to plant")
       ->type_name("N")
+      ->check(whole_number(1))
       ->capture_default_str();
   verb->add_option("--sample", arguments->sample, "Bytes of the input to plant them into")
       ->type_name("SIZE")
       ->capture_default_str();
   verb->add_option("--seed", arguments->options.seed, "Another seed plants other pairs")
       ->type_name("N")
+      ->check(whole_number(0))
       ->capture_default_str();
   add_dedup_flags(*verb, arguments->flags);
   verb->add_flag("--json", arguments->json, "Print the figures as JSON");

@@ -5,6 +5,7 @@
 
 #include "app/command.h"
 #include "app/dedup_flags.h"
+#include "app/print.h"
 #include "app/progress_line.h"
 #include "app/words.h"
 #include "base/json_writer.h"
@@ -109,8 +110,7 @@ Result<int> run_plan_command(PlanArguments& arguments, const CLI::App& verb) {
     return dedup::make_plan(arguments.job, progress);
   }();
   if (!plan) return plan.error();
-  fmt::print("{}{}", arguments.json ? plan_json(*plan) : format_plan(*plan),
-             arguments.json ? "\n" : "");
+  KIN_RETURN_IF_ERROR(print(arguments.json ? plan_json(*plan) + "\n" : format_plan(*plan)));
   return kDone;
 }
 
