@@ -25,6 +25,13 @@ int wrong_usage(const Error& error, const CLI::App& verb) {
   return kWrongUsage;
 }
 
+Result<int> unfinished(const Error& error, const StopSignals& signals, std::string_view go_on) {
+  const auto code = signals.exit_code();
+  if (!code) return error;
+  say(fmt::format("kindred: stopped{}{}\n", go_on.empty() ? "" : "; ", go_on));
+  return *code;
+}
+
 int exit_code_of(const std::function<Result<int>()>& command) {
   std::string message;
   try {

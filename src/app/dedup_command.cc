@@ -10,6 +10,7 @@
 #include "app/print.h"
 #include "app/progress_line.h"
 #include "dedup/run.h"
+#include "dedup/work_folder.h"
 
 namespace kin::app {
 namespace {
@@ -24,7 +25,8 @@ Examples:
   kindred dedup corpus.jsonl --dry-run --json
 
 Writes the kept records in input order to OUTPUT, and what was removed, with the record it
-duplicates and how alike they are, to OUTPUT's name + .removed.jsonl. Inputs are never changed.)";
+duplicates and how alike they are, to OUTPUT's name + .removed.jsonl. Inputs are never changed.
+Ctrl-C leaves nothing behind, unless there is a checkpoint for --resume.)";
 
 struct DedupArguments {
   dedup::DedupJob job;
@@ -39,6 +41,15 @@ struct DedupArguments {
   bool resume = false;
   double checkpoint_seconds = 30;
 };
+
+// Whether the run left something for --resume.
+bool has_checkpoint(const dedup::DedupJob& job) {
+  if (job.options.dry_run || job.output == "-") return false;
+  const auto parent = job.options.temporary_folder.value_or(job.output.parent_path());
+  const auto folder = parent / fmt::format(".{}.kindred", job.output.filename().string());
+  std::error_code ignored;  // a name that cannot be is no checkpoint
+  return std::filesystem::exists(folder / dedup::kCheckpointName, ignored);
+}
 
 Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   const auto options = understand(arguments.flags);
@@ -65,11 +76,15 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   if (arguments.report) job.report_output = *arguments.report;
 
   dedup::Progress progress;
+  const StopSignals signals(progress.stop);
   Result<dedup::DedupReport> report = [&] {
     const ProgressLine line(progress, !arguments.quiet && !arguments.json);
     return dedup::run_dedup(job, progress);
   }();
-  if (!report) return report.error();
+  if (!report) {
+    return unfinished(report.error(), signals,
+                      has_checkpoint(job) ? "run again with --resume to go on" : "");
+  }
   if (!arguments.quiet) say(format_warnings(*report));
   // Standard output belongs to the records when they go there.
   std::FILE* to = arguments.output == "-" ? stderr : stdout;

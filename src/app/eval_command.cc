@@ -161,11 +161,12 @@ Result<int> run_eval_command(EvalArguments& arguments, const CLI::App& verb) {
   arguments.options.dedup = *options;
   arguments.options.sample_bytes = *sample;
   dedup::Progress progress;
+  const StopSignals signals(progress.stop);
   Result<Evaluation> result = [&] {
     const ProgressLine line(progress, !arguments.json);
     return dedup::evaluate(arguments.inputs, arguments.options, progress);
   }();
-  if (!result) return result.error();
+  if (!result) return unfinished(result.error(), signals);
   KIN_RETURN_IF_ERROR(print(arguments.json ? evaluation_json(*result, arguments.options) + "\n"
                                            : format_evaluation(*result)));
   return kDone;

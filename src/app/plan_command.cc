@@ -105,11 +105,12 @@ Result<int> run_plan_command(PlanArguments& arguments, const CLI::App& verb) {
   arguments.job.options = *options;
   arguments.job.output = arguments.output;
   dedup::Progress progress;
+  const StopSignals signals(progress.stop);
   Result<dedup::Plan> plan = [&] {
     const ProgressLine line(progress, !arguments.json);
     return dedup::make_plan(arguments.job, progress);
   }();
-  if (!plan) return plan.error();
+  if (!plan) return unfinished(plan.error(), signals);
   KIN_RETURN_IF_ERROR(print(arguments.json ? plan_json(*plan) + "\n" : format_plan(*plan)));
   return kDone;
 }
