@@ -219,4 +219,12 @@ std::string sql_name(std::string_view name) {
   return quoted + "\"";
 }
 
+std::string folded_name(std::string_view name) {
+  std::string folded(name);
+  for (char& c : folded) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return folded;
+}
+
 }  // namespace kin::data

@@ -61,4 +61,8 @@ class DuckDbSession {
 std::string sql_text(std::string_view text);
 std::string sql_name(std::string_view name);
 
+// The form of `name` that is the same for all names that DuckDB takes for one: it tells them apart
+// without regard to case.
+std::string folded_name(std::string_view name);
+
 }  // namespace kin::data

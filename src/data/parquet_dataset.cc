@@ -36,14 +36,14 @@ class RowVisitor {
   Status visit(PassingRows& rows) {
     const int worker = slots_.take();
     BatchContent& content = contents_[static_cast<std::size_t>(worker)];
-    fill(content, rows);
-    Status status = content.rows.empty() ? Status(Done{}) : visitor_(Batch(content), worker);
+    Status status = fill(content, rows);
+    if (status.ok() && !content.rows.empty()) status = visitor_(Batch(content), worker);
     slots_.give_back(worker);
     return status;
   }
 
  private:
-  void fill(BatchContent& content, PassingRows& rows) const {
+  Status fill(BatchContent& content, PassingRows& rows) const {
     content.rows.clear();
     content.places.clear();
     content.bytes =
@@ -52,6 +52,7 @@ class RowVisitor {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < rows.numbers.size(); ++i) {
       const auto place = static_cast<std::uint64_t>(rows.numbers[i]);
+      if (place >= file_.rows) return wrong_row_number(file_.shown_as);
       const RecordId row = record_at(file_.first_row + place);
       if (options_.only != nullptr && !options_.only->contains(row)) continue;
       content.rows.push_back(row);
@@ -59,6 +60,7 @@ class RowVisitor {
       for (auto& column : content.values) column[kept] = column[i];
       ++kept;
     }
+    return Done{};
   }
 
   const ParquetFile& file_;

@@ -2,8 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "data/dataset_fixture.h"
-#include "data/duckdb_session.h"
+#include "data/parquet_fixture.h"
 
 namespace kin::data {
 namespace {
@@ -11,16 +10,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class ParquetDataset : public testing::Test {
+class ParquetDataset : public ParquetTest {
  protected:
-  std::string make(const std::string& name, const std::string& select,
-                   const std::string& options = "") {
-    const std::string path = folder.path(name).string();
-    const Status made = duckdb->run(
-        fmt::format("COPY ({}) TO {} (FORMAT parquet{})", select, sql_text(path), options));
-    EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.error().message);
-    return path;
-  }
   std::string many_rows(const std::string& name, int rows,
                         const std::string& options = ", ROW_GROUP_SIZE 2048") {
     return make(
@@ -30,22 +21,6 @@ class ParquetDataset : public testing::Test {
             rows),
         options);
   }
-  // All of a query's cells in one string.
-  std::string ask(const std::string& sql) {
-    const auto cells = duckdb->query(sql);
-    if (!cells) return cells.error().message;
-    std::string all;
-    for (const auto& row : *cells) {
-      for (const auto& cell : row) all += cell.value_or("NULL") + "|";
-      all += "\n";
-    }
-    return all;
-  }
-  std::string from(const std::string& name) { return sql_text(folder.path(name).string()); }
-
-  TestFolder folder;
-  std::unique_ptr<DuckDbSession> duckdb =
-      DuckDbSession::open({.threads = 2}, folder.path("duckdb")).value();
 };
 
 constexpr std::string_view kTyped =
@@ -185,9 +160,10 @@ TEST_F(ParquetDataset, WritesTheSameBytesWithAnyNumberOfThreadsAndAnyMemory) {
   const std::string both = fmt::format(
       "(SELECT *, file_index * 300000 + file_row_number AS row FROM read_parquet([{}, {}]))",
       from("a.parquet"), from("b.parquet"));
-  EXPECT_EQ(
-      ask("SELECT list(hash(id, text) ORDER BY file_row_number) FROM " + from("o1_0.parquet")),
-      ask("SELECT list(hash(id, text) ORDER BY row) FROM " + both + " WHERE row % 11 != 5"));
+  EXPECT_EQ(ask("SELECT list(hash(id, text) ORDER BY file_row_number)::VARCHAR FROM " +
+                from("o1_0.parquet")),
+            ask("SELECT list(hash(id, text) ORDER BY row)::VARCHAR FROM " + both +
+                " WHERE row % 11 != 5"));
 }
 
 TEST_F(ParquetDataset, JoinsPartsOfLargeFiles) {
@@ -210,7 +186,7 @@ TEST_F(ParquetDataset, JoinsPartsOfLargeFiles) {
     EXPECT_EQ(report->records, 3'825);
   }
   EXPECT_TRUE(folder.read("one.parquet") == folder.read("four.parquet"));
-  const std::string all = "SELECT list(hash(id, text, kind)) FROM read_parquet(";
+  const std::string all = "SELECT list(hash(id, text, kind))::VARCHAR FROM read_parquet(";
   EXPECT_EQ(
       ask(all + from("one.parquet") + ")"),
       ask(fmt::format("{}[{}, {}]) WHERE id % 4 != 1", all, from("a.parquet"), from("b.parquet"))));
@@ -272,6 +248,16 @@ TEST_F(ParquetDataset, NamesFilesThatAreNoParquet) {
   EXPECT_THAT(cut.error().message, HasSubstr("cut.parquet"));
 }
 
+TEST_F(ParquetDataset, RefusesAFileWhoseRowsAreNotThere) {
+  const std::string a = many_rows("a.parquet", 5'000);
+  change_footer("a.parquet", [](ThriftValue& footer) { footer.field(3)->number = 6'000; });
+  const auto dataset = open_dataset({a});
+  ASSERT_FALSE(dataset.ok());
+  EXPECT_EQ(dataset.error().code, Code::kDataLoss);
+  EXPECT_THAT(dataset.error().message, HasSubstr("a.parquet: the file is damaged: it should have "
+                                                 "6000 rows, but its row groups have 5000"));
+}
+
 TEST_F(ParquetDataset, SaysWhichFileHoldsInvalidUtf8) {
   std::string bytes = folder.read(
       std::filesystem::path(make("a.parquet",
@@ -287,6 +273,47 @@ TEST_F(ParquetDataset, SaysWhichFileHoldsInvalidUtf8) {
   ASSERT_FALSE(seen.ok());
   EXPECT_THAT(seen.error().message, HasSubstr("bad.parquet"));
   EXPECT_THAT(seen.error().message, HasSubstr("not valid UTF-8"));
+}
+
+TEST_F(ParquetDataset, RefusesColumnsThatHideRowNumbersInAnyCase) {
+  for (const std::string name : {"FILE_ROW_NUMBER", "file_row_number", "File_Index"}) {
+    const auto dataset =
+        open_dataset({make("a.parquet", "SELECT 9 AS \"" + name + "\", 'x' AS text")});
+    ASSERT_FALSE(dataset.ok());
+    EXPECT_THAT(dataset.error().message,
+                HasSubstr("a.parquet: a column cannot be called " + name + " here (rename it)"));
+  }
+}
+
+TEST_F(ParquetDataset, RefusesDecimalsThatDuckDbCannotHold) {
+  const std::string a = make("a.parquet", "SELECT 'x' AS text, {'d': 1::DECIMAL(38,0)} AS s");
+  EXPECT_TRUE(open_dataset({a}).ok());
+  change_footer("a.parquet", [](ThriftValue& footer) {
+    ThriftValue& element = footer.field(2)->items.at(3);
+    element.field(8)->number = 39;
+    element.field(10)->field(5)->field(2)->number = 39;
+  });
+  const auto dataset = open_dataset({a});
+  ASSERT_FALSE(dataset.ok());
+  EXPECT_THAT(
+      dataset.error().message,
+      HasSubstr("a.parquet: column `d` is a decimal of 39 digits, and only 38 can be read"));
+}
+
+TEST_F(ParquetDataset, RefusesColumnsThatDifferInCaseOnly) {
+  const std::string plain = make("a.parquet", "SELECT 1 AS aaa, 2 AS bbb, 'x' AS text");
+  const std::string nested = make("b.parquet", "SELECT {'n': 1, 'aaa': 1, 'bbb': 2} AS s");
+  for (const std::string& path : {plain, nested}) {
+    change_footer(std::filesystem::path(path).filename().string(), [](ThriftValue& footer) {
+      for (ThriftValue& element : footer.field(2)->items) {
+        if (element.field(4)->bytes == "bbb") element.field(4)->bytes = "AAA";
+      }
+    });
+    const auto dataset = open_dataset({path});
+    ASSERT_FALSE(dataset.ok());
+    EXPECT_THAT(dataset.error().message,
+                HasSubstr(path + ": the columns `aaa` and `AAA` cannot be told apart"));
+  }
 }
 
 TEST_F(ParquetDataset, RefusesNoRecordsAndStopsForVisitors) {

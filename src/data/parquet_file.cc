@@ -63,6 +63,12 @@ Status read_groups(DuckDbSession& duckdb, ParquetFile& file) {
     largest_page = std::max(largest_page, number(group[2]));
     largest_packed = std::max(largest_packed, number(group[3]));
   }
+  if (rows != file.rows) {
+    return Error{Code::kDataLoss,
+                 fmt::format("the file is damaged: it should have {} rows, but its row groups have "
+                             "{} together",
+                             file.rows, rows)};
+  }
   // DuckDB itself writes pages of up to 100 MB; all other writers keep to about 1 MB.
   KIN_TRY(
       const auto about,
@@ -79,6 +85,45 @@ Status read_groups(DuckDbSession& duckdb, ParquetFile& file) {
       (large_pages ? std::min(largest_page, kLargestPage) + std::min(largest_packed, kLargestPage)
                    : 2 * kUsualPage);
   return Done{};
+}
+
+// What is wrong with the part of the schema that begins at `at`, which is left behind it.
+Status check_element(const DuckDbSession::Cells& schema, std::size_t& at) {
+  constexpr std::uint64_t kMostDigits = 38;
+  const auto& element = schema[at++];
+  if (number(element[2]) > kMostDigits) {
+    return Error{
+        Code::kInvalidArgument,
+        fmt::format("column `{}` is a decimal of {} digits, and only {} can be read (store "
+                    "it as text or with fewer digits)",
+                    element[0].value_or(""), number(element[2]), kMostDigits)};
+  }
+  std::map<std::string, std::string> names;
+  for (std::uint64_t left = number(element[1]); left > 0 && at < schema.size(); --left) {
+    const std::string name = schema[at][0].value_or("");
+    const auto [other, added] = names.emplace(folded_name(name), name);
+    if (!added) {
+      return Error{Code::kInvalidArgument,
+                   fmt::format("the columns `{}` and `{}` cannot be told apart, since the case of "
+                               "letters does not count (rename one)",
+                               other->second, name)};
+    }
+    KIN_RETURN_IF_ERROR(check_element(schema, at));
+  }
+  return Done{};
+}
+
+// Refuses what DuckDB would silently change: it reads decimals of many digits as doubles, and
+// renames columns whose names it takes for one.
+Status check_schema(DuckDbSession& duckdb, const ParquetFile& file) {
+  KIN_TRY(const auto schema,
+          duckdb.query(fmt::format(
+              "SELECT name, num_children, greatest(CASE WHEN converted_type = 'DECIMAL' THEN "
+              "precision END, try_cast(regexp_extract(logical_type, "
+              "'^DecimalType.*precision=([0-9]+)', 1) AS BIGINT)) FROM parquet_schema({})",
+              file.sql_path)));
+  std::size_t at = 0;
+  return schema.empty() ? Status(Done{}) : check_element(schema, at);
 }
 
 std::string extract(std::string expression, std::string_view path) {
@@ -101,6 +146,11 @@ std::string as_text(const std::string& expression, const std::string& type) {
 
 }  // namespace
 
+Error wrong_row_number(const std::string& shown_as) {
+  return Error{Code::kInternal,
+               fmt::format("{}: DuckDB numbers a row beyond the file's end", shown_as)};
+}
+
 bool is_bad_text(const Error& error) {
   return error.message.find("Invalid string encoding found in Parquet file") != std::string::npos;
 }
@@ -119,14 +169,16 @@ Error explain_parquet_error(const Input& input, Error error) {
 Result<ParquetFile> read_parquet_footer(DuckDbSession& duckdb, const Input& input,
                                         const fs::path& temporary_folder) {
   ParquetFile file;
-  KIN_TRY(const fs::path path, plain_path(input, temporary_folder));
-  file.sql_path = sql_text(path.string());
+  file.shown_as = input.shown_as;
+  KIN_TRY(file.path, plain_path(input, temporary_folder));
+  file.sql_path = sql_text(file.path.string());
   file.sql = fmt::format("read_parquet({}, hive_partitioning = false)", file.sql_path);
   const auto read = [&]() -> Status {
     KIN_TRY(
         const auto about,
         duckdb.query(fmt::format("SELECT num_rows FROM parquet_file_metadata({})", file.sql_path)));
     file.rows = number(about[0][0]);
+    KIN_RETURN_IF_ERROR(check_schema(duckdb, file));
     KIN_TRY(const auto columns, duckdb.query(fmt::format("DESCRIBE SELECT * FROM {}", file.sql)));
     for (const auto& column : columns)
       file.columns.push_back({column[0].value_or(""), column[1].value_or("")});
@@ -139,7 +191,8 @@ Result<ParquetFile> read_parquet_footer(DuckDbSession& duckdb, const Input& inpu
   };
   if (const Status status = read(); !status) return explain_parquet_error(input, status.error());
   for (const ParquetColumn& column : file.columns) {
-    if (column.name != "file_row_number" && column.name != "file_index") continue;
+    const std::string name = folded_name(column.name);
+    if (name != "file_row_number" && name != "file_index") continue;
     return Error{Code::kInvalidArgument,
                  fmt::format("{}: a column cannot be called {} here (rename it)", input.shown_as,
                              column.name)};

@@ -19,7 +19,9 @@ struct ParquetColumn {
 };
 
 struct ParquetFile {
-  std::string sql;  // "read_parquet('…', …)"
+  std::string shown_as;
+  std::filesystem::path path;  // one that DuckDB takes for no pattern
+  std::string sql;             // "read_parquet('…', …)"
   std::string sql_path;
   std::uint64_t rows = 0;
   std::uint64_t first_row = 0;            // of the file, counted over all inputs
@@ -39,6 +41,9 @@ Result<ParquetFile> read_parquet_footer(DuckDbSession& duckdb, const Input& inpu
 // missing column names those that exist.
 Result<std::string> text_expression(DuckDbSession& duckdb, const ParquetFile& file,
                                     const Input& input, const std::string& column);
+
+// For a row whose number cannot be, which would otherwise be taken for another row.
+Error wrong_row_number(const std::string& shown_as);
 
 // True if DuckDB stopped because of text that is not UTF-8.
 bool is_bad_text(const Error& error);

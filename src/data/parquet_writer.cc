@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "data/copy_parts.h"
+#include "data/parquet_columns.h"
 #include "data/parquet_memory.h"
 #include "data/sql_type.h"
 #include "data/type_notes.h"
@@ -18,12 +19,6 @@ namespace {
 constexpr int kRowBits = 40;
 constexpr std::int64_t kRowMask = (std::int64_t{1} << kRowBits) - 1;
 
-bool same_columns(std::span<const ParquetFile> files) {
-  return std::all_of(files.begin(), files.end(), [&](const ParquetFile& file) {
-    return file.columns == files.front().columns;
-  });
-}
-
 // Rows that are copied together: either whole files, or row groups of one.
 struct Piece {
   std::size_t first_file = 0;
@@ -33,17 +28,15 @@ struct Piece {
   std::uint64_t bytes = 0;  // unpacked
 };
 
-constexpr std::uint64_t kPieceBytes = 64 << 20;
-
-void add_groups(std::vector<Piece>& pieces, std::span<const ParquetFile> files,
-                std::size_t number) {
+void add_groups(std::vector<Piece>& pieces, std::span<const ParquetFile> files, std::size_t number,
+                std::uint64_t piece_bytes) {
   const ParquetFile& file = files[number];
   const std::uint64_t row_bytes = file.unpacked_bytes / std::max<std::uint64_t>(file.rows, 1);
   Piece piece{number, 1, 0, 0, 0};
   for (const std::uint64_t end : file.group_ends) {
     piece.end = end;
     piece.bytes = (piece.end - piece.begin) * row_bytes;
-    if (piece.bytes < kPieceBytes && end != file.rows) continue;
+    if (piece.bytes < piece_bytes && end != file.rows) continue;
     pieces.push_back(piece);
     piece.begin = end;
   }
@@ -51,12 +44,12 @@ void add_groups(std::vector<Piece>& pieces, std::span<const ParquetFile> files,
 
 // Large files are cut between row groups, small ones are put together: a piece is worth a query
 // of its own and has no more small row groups than one.
-std::vector<Piece> cut(std::span<const ParquetFile> files) {
+std::vector<Piece> cut(std::span<const ParquetFile> files, std::uint64_t piece_bytes) {
   std::vector<Piece> pieces;
   bool open = false;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (files[i].unpacked_bytes >= kPieceBytes) {
-      add_groups(pieces, files, i);
+    if (files[i].unpacked_bytes >= piece_bytes) {
+      add_groups(pieces, files, i, piece_bytes);
       open = false;
       continue;
     }
@@ -65,7 +58,7 @@ std::vector<Piece> cut(std::span<const ParquetFile> files) {
     ++piece.files;
     piece.end = piece.files == 1 ? files[i].rows : 0;
     piece.bytes += files[i].unpacked_bytes;
-    open = piece.bytes < kPieceBytes;
+    open = piece.bytes < piece_bytes;
   }
   return pieces;
 }
@@ -119,29 +112,6 @@ Result<std::string> metadata_option(DuckDbSession& duckdb, std::span<const Parqu
   return option;
 }
 
-// The columns of all files, in order of appearance, with the types that hold all their values.
-Result<std::vector<ParquetColumn>> all_columns(DuckDbSession& duckdb,
-                                               std::span<const ParquetFile> files) {
-  if (same_columns(files)) return files.front().columns;
-  std::vector<std::string> paths;
-  for (const ParquetFile& file : files) paths.push_back(file.sql_path);
-  KIN_TRY(const auto rows,
-          duckdb.query(
-              fmt::format("DESCRIBE SELECT * FROM read_parquet([{}], hive_partitioning = false, "
-                          "union_by_name = true)",
-                          fmt::join(paths, ", "))));
-  std::vector<ParquetColumn> columns;
-  for (const auto& row : rows) columns.push_back({row[0].value_or(""), row[1].value_or("")});
-  return columns;
-}
-
-bool has_column(std::span<const ParquetFile> files, const std::string& name) {
-  return std::any_of(files.begin(), files.end(), [&](const ParquetFile& file) {
-    return std::any_of(file.columns.begin(), file.columns.end(),
-                       [&](const ParquetColumn& one) { return one.name == name; });
-  });
-}
-
 std::string select(const Piece& piece, std::span<const ParquetFile> files,
                    const std::vector<ParquetColumn>& columns, Format format) {
   const auto mine = files.subspan(piece.first_file, piece.files);
@@ -185,7 +155,7 @@ Result<std::vector<CopyPart>> make_parts(DuckDbSession& duckdb, std::span<const 
                                          const ParquetWriteRequest& request) {
   KIN_TRY(const std::string metadata, metadata_option(duckdb, files));
   std::vector<CopyPart> parts;
-  const std::vector<Piece> pieces = cut(files);
+  const std::vector<Piece> pieces = cut(files, request.piece_bytes);
   for (const Piece& piece : pieces) {
     const Counts counts = count(piece, files, request.keep);
     // One part is needed even when nothing is kept: it has the schema.
@@ -232,19 +202,17 @@ Result<FileType> output_type(const fs::path& output, std::span<const Input> inpu
 Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const ParquetFile> files,
                                        const ParquetWriteRequest& request) {
   WriteReport report;
-  KIN_TRY(const std::vector<ParquetColumn> columns, all_columns(duckdb, files));
+  KIN_TRY(const std::vector<ParquetColumn> columns,
+          unite_columns(duckdb, files, request.type.format, report.notes));
   KIN_TRY(std::vector<CopyPart> parts, make_parts(duckdb, files, columns, request));
-  if (!same_columns(files)) {
-    report.notes.push_back(
-        "the inputs have different columns: the output has all of them, with nulls where a file "
-        "lacks one");
-  }
   add_type_notes(columns, request.type.format, report.notes);
   const auto keep = [&](PassingRows& rows) -> Status {
     for (std::size_t i = 0; i < rows.numbers.size(); ++i) {
       const auto file = static_cast<std::size_t>(rows.numbers[i] >> kRowBits);
-      const RecordId id =
-          record_at(files[file].first_row + static_cast<std::uint64_t>(rows.numbers[i] & kRowMask));
+      const auto row = static_cast<std::uint64_t>(rows.numbers[i] & kRowMask);
+      if (file >= files.size() || row >= files[file].rows)
+        return wrong_row_number(files[std::min(file, files.size() - 1)].shown_as);
+      const RecordId id = record_at(files[file].first_row + row);
       rows.keep[i] = request.keep.contains(id) && !request.skipped.contains(id);
     }
     return Done{};

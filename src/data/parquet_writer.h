@@ -19,6 +19,8 @@ struct ParquetWriteRequest {
   FileType type;
   int threads = 1;
   const DatasetOptions& options;
+  // Unpacked, that one part of the output is made of, about.
+  std::uint64_t piece_bytes = std::uint64_t{64} << 20;
 };
 
 // Writes the rows of `files` that are wanted. The output does not depend on threads or memory.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kin::data {
 
@@ -12,6 +13,25 @@ namespace kin::data {
 // is one name.
 std::string replace_types(const std::string& type,
                           const std::function<std::string(std::string_view)>& replace);
+
+// A type as a tree.
+struct SqlType {
+  enum class Kind { kPlain, kStruct, kList, kMap };
+  Kind kind = Kind::kPlain;
+  std::string text;                // all of it
+  std::vector<std::string> names;  // of the fields of a struct
+  std::vector<SqlType> inner;      // the fields, the element, or the key and the value
+};
+
+// Types that Parquet does not have, such as unions, come out as plain ones.
+SqlType parse_type(std::string_view type);
+
+// An expression of the value of `expression`, of type `type`, with `replace(expression, type)` for
+// each plain value in it, keys of maps excepted. `replace` returns its first argument for values
+// that stay; values without any other are left alone as a whole.
+std::string replace_values(
+    const std::string& expression, const SqlType& type,
+    const std::function<std::string(const std::string&, const std::string&)>& replace);
 
 // True for types that hold others: struct, list, array, map, union.
 bool is_nested(const std::string& type);

@@ -27,9 +27,21 @@ std::optional<std::string_view> lacking(const std::string& type, Format format) 
   return kind;
 }
 
+// What becomes of values that were stored as `before` and now are as `after`.
+std::string_view fate(const StoredColumn& before, const StoredColumn& after) {
+  constexpr std::string_view kSame = "with the same values";
+  if (before.physical == "INT96" && after.converted == "TIMESTAMP_MICROS")
+    return "without what was finer than a microsecond";
+  if (before.converted == "DECIMAL" && after.converted == "DECIMAL") return kSame;
+  if (before.converted == "TIMESTAMP_MILLIS" && after.converted == "TIMESTAMP_MICROS") return kSame;
+  if (before.converted == "TIME_MILLIS" && after.converted == "TIME_MICROS") return kSame;
+  if (before.converted == "ENUM" && after.converted == "UTF8") return kSame;
+  return "so that other programs may read it differently";
+}
+
 std::string_view written_as(std::string_view kind) {
   if (kind == "nesting") return "JSON text";
-  if (kind == "decimals") return "JSON with numbers of at most 15 digits";
+  if (kind == "decimals") return "JSON numbers with all digits, of which most readers keep 15";
   if (kind == "binary values") return "text with escapes";
   return "text";
 }
@@ -62,8 +74,7 @@ void add_type_notes(const std::vector<ParquetColumn>& columns, Format format,
 void add_storage_notes(const std::vector<StoredColumn>& before,
                        const std::vector<StoredColumn>& after, std::vector<std::string>& notes) {
   if (before.size() != after.size()) {
-    notes.push_back(
-        "the columns are nested in another way than in the input, with the same values");
+    notes.push_back("the columns are nested in another way than in the input");
     return;
   }
   const auto words = [](const StoredColumn& column) {
@@ -75,9 +86,8 @@ void add_storage_notes(const std::vector<StoredColumn>& before,
     const bool same_meaning =
         before[i].converted.empty() || before[i].converted == after[i].converted;
     if (before[i].physical == after[i].physical && same_meaning) continue;
-    notes.push_back(
-        fmt::format("column `{}` was stored as {} and now is as {}, with the same values",
-                    after[i].name, words(before[i]), words(after[i])));
+    notes.push_back(fmt::format("column `{}` was stored as {} and now is as {}, {}", after[i].name,
+                                words(before[i]), words(after[i]), fate(before[i], after[i])));
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "dedup/options.h"
+
 namespace kin::dedup {
 
 // Shares of --max-memory. What a stage holds together stays below the whole: the scan holds its
@@ -20,5 +22,12 @@ struct Budget {
   std::uint64_t stage;
   std::uint64_t writer;
 };
+
+// What a run holds in memory for every record, whatever the budget, if one in two of them goes:
+// classes, components, decisions, and the values of the keep policy and of SimHash.
+inline std::uint64_t bytes_a_record(const DedupOptions& options) {
+  return 40 + (options.keep.kind == KeepPolicy::Kind::kFirst ? 0 : 16) +
+         (options.detectors.simhash ? 40 : 0) + (options.detectors.chunk ? 16 : 0);
+}
 
 }  // namespace kin::dedup

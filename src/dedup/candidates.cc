@@ -1,5 +1,7 @@
 #include "dedup/candidates.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <mutex>
 #include <unordered_set>
@@ -19,6 +21,8 @@ namespace {
 constexpr std::size_t kSmallBucket = 16;
 // In a larger one, records are compared with at most this many others.
 constexpr std::size_t kMostAnchors = 64;
+// And one that has found this many possible partners looks for no more.
+constexpr std::uint32_t kEnoughPartners = 4;
 // Signatures of a large bucket are fetched for this many members at a time.
 constexpr std::size_t kBucketSlice = 65'536;
 
@@ -33,6 +37,12 @@ struct PairRecord {
 std::uint64_t key_bits(const PairRecord& pair) {
   return mix64((std::uint64_t{static_cast<std::uint32_t>(pair.a)} << 32) |
                static_cast<std::uint32_t>(pair.b));
+}
+
+Error lost_signature(RecordId id) {
+  return {Code::kDataLoss, fmt::format("the signature of row {} is not in the signature store (was "
+                                       "it changed? run again without --resume)",
+                                       index(id))};
 }
 
 void raise_to(std::atomic<std::uint64_t>& most, std::uint64_t value) {
@@ -58,7 +68,7 @@ class BucketPairs {
     if (members.size() < 2) return Done{};
     raise_to(counts_.largest_bucket, members.size());
     if (options_.verification == Verification::kNone) return add_star(members);
-    return members.size() <= kSmallBucket ? add_all(members) : add_large(std::move(members));
+    return members.size() <= kSmallBucket ? add_all(members) : add_large(members);
   }
 
  private:
@@ -73,24 +83,33 @@ class BucketPairs {
     return Done{};
   }
 
-  // Without verification a bucket is one group, so the edges of a star hold it together.
+  // Without verification a bucket is one group, around its best record.
   Status add_star(std::span<const RecordId> members) {
-    std::string block;
-    for (const RecordId other : members.subspan(1))
-      append_le(block, PairRecord{members.front(), other});
-    return append_pairs(members.front(), block);
+    const RecordId best = *std::min_element(
+        members.begin(), members.end(),
+        [&](RecordId a, RecordId b) { return a != b && scan_.order.better(a, b); });
+    for (const RecordId other : members) {
+      if (other != best) KIN_RETURN_IF_ERROR(add_pair(best, other));
+    }
+    return Done{};
   }
 
   // A large bucket is a much-copied text or a template. Its best record is compared with all the
-  // others, by signature; those that are clearly like it need no other partner here. Then the best
-  // of the rest, and so on.
-  Status add_large(std::vector<RecordId> members) {
+  // others, by signature; those that are clearly like it, or have partners enough, need no other
+  // here. Then the best of the rest, and so on. (Should the partner of a record go itself, the
+  // record is looked at again when groups are made.)
+  Status add_large(const std::vector<RecordId>& members) {
     if (!first_meeting(members)) return Done{};
     ++counts_.large_buckets;
+    Anchors anchors;
+    bool capped = false;
     for (std::size_t begin = 0; begin < members.size(); begin += kBucketSlice) {
       const std::size_t end = std::min(members.size(), begin + kBucketSlice);
-      KIN_RETURN_IF_ERROR(add_slice(std::span(members).subspan(begin, end - begin)));
+      KIN_TRY(const bool all_paired,
+              add_slice(std::span(members).subspan(begin, end - begin), anchors));
+      capped = capped || !all_paired;
     }
+    if (capped) ++counts_.capped_buckets;
     return Done{};
   }
 
@@ -101,58 +120,74 @@ class BucketPairs {
     return met_.insert(hash).second;
   }
 
-  Status add_slice(std::span<const RecordId> members) {
+  // The records of a bucket with which others were compared, and their signatures.
+  struct Anchors {
+    std::vector<RecordId> records;
+    std::vector<std::uint8_t> signatures;
+  };
+  // A member that still wants a partner.
+  struct Open {
+    std::uint32_t position;
+    std::uint32_t partners;
+  };
+
+  // Compares the members of a slice with the anchors of those before it, then with new ones. False
+  // if some were left without having been compared with all.
+  Result<bool> add_slice(std::span<const RecordId> members, Anchors& anchors) {
     const std::size_t slots = options_.hashes;
     std::vector<std::uint8_t> signatures(members.size() * slots);
     std::vector<std::uint8_t> found(members.size());
     KIN_RETURN_IF_ERROR(scan_.signatures->get_batch(members, signatures, found));
-    const auto signature = [&](std::size_t i) {
-      return std::span(signatures).subspan(i * slots, slots);
-    };
-
-    std::vector<std::uint32_t> open;  // positions of members without a partner, best first
+    std::vector<Open> open;  // best first
     for (std::size_t i = 0; i < members.size(); ++i) {
-      if (found[i] != 0) open.push_back(static_cast<std::uint32_t>(i));
+      if (found[i] != 0) open.push_back({static_cast<std::uint32_t>(i), 0});
     }
-    std::sort(open.begin(), open.end(), [&](std::uint32_t x, std::uint32_t y) {
-      return scan_.order.better(members[x], members[y]);
+    std::sort(open.begin(), open.end(), [&](const Open& x, const Open& y) {
+      return x.position != y.position &&
+             scan_.order.better(members[x.position], members[y.position]);
     });
+    for (std::size_t i = 0; i < anchors.records.size(); ++i) {
+      KIN_RETURN_IF_ERROR(pair_with(anchors, i, members, signatures, open));
+    }
+    while (anchors.records.size() < kMostAnchors && open.size() > 1) {
+      const std::uint32_t best = open.front().position;
+      open.erase(open.begin());
+      anchors.records.push_back(members[best]);
+      const auto signature = std::span(signatures).subspan(best * slots, slots);
+      anchors.signatures.insert(anchors.signatures.end(), signature.begin(), signature.end());
+      KIN_RETURN_IF_ERROR(
+          pair_with(anchors, anchors.records.size() - 1, members, signatures, open));
+    }
+    return open.size() <= 1;
+  }
 
+  // Pairs the open members that may be like the anchor with it, and closes those that need no more.
+  Status pair_with(const Anchors& anchors, std::size_t anchor, std::span<const RecordId> members,
+                   std::span<const std::uint8_t> signatures, std::vector<Open>& open) {
+    const std::size_t slots = options_.hashes;
     const double floor = estimate_floor(options_);
     const double clear = std::min(1.0, 2 * options_.threshold - floor);
-    std::size_t anchors = 0;
-    for (; anchors < kMostAnchors && open.size() > 1; ++anchors) {
-      const std::uint32_t anchor = open.front();
-      std::vector<std::uint32_t> rest;
-      std::string block;
-      for (const std::uint32_t other : std::span(open).subspan(1)) {
-        const double estimate =
-            sketch::estimate_jaccard(sketch::equal_slots(signature(anchor), signature(other)),
-                                     static_cast<std::uint32_t>(slots));
-        if (estimate >= floor) {
-          const auto [a, b] = std::minmax(members[anchor], members[other]);
-          KIN_RETURN_IF_ERROR(pairs_.append(partition(a), pair_bytes(a, b)));
-        }
-        if (estimate < clear) rest.push_back(other);
+    const auto of_anchor = std::span(anchors.signatures).subspan(anchor * slots, slots);
+    std::vector<Open> rest;
+    for (Open member : open) {
+      const auto of_member = signatures.subspan(member.position * slots, slots);
+      const double estimate = sketch::estimate_jaccard(sketch::equal_slots(of_anchor, of_member),
+                                                       static_cast<std::uint32_t>(slots));
+      if (estimate >= floor) {
+        KIN_RETURN_IF_ERROR(add_pair(anchors.records[anchor], members[member.position]));
+        ++member.partners;
       }
-      open = std::move(rest);
+      if (estimate < clear && member.partners < kEnoughPartners) rest.push_back(member);
     }
-    if (open.size() > 1) ++counts_.capped_buckets;
+    open = std::move(rest);
     return Done{};
   }
 
-  static std::string pair_bytes(RecordId a, RecordId b) {
+  Status add_pair(RecordId x, RecordId y) {
+    const auto [a, b] = std::minmax(x, y);
     std::string bytes;
     append_le(bytes, PairRecord{a, b});
-    return bytes;
-  }
-
-  Status append_pairs(RecordId a, std::string_view block) {
-    constexpr std::size_t kMost = Spill::kBlockBytes / sizeof(PairRecord) * sizeof(PairRecord);
-    for (; !block.empty(); block.remove_prefix(std::min(kMost, block.size()))) {
-      KIN_RETURN_IF_ERROR(pairs_.append(partition(a), block.substr(0, kMost)));
-    }
-    return Done{};
+    return pairs_.append(partition(a), bytes);
   }
 
   std::size_t partition(RecordId id) const {
@@ -197,7 +232,7 @@ class PairFilter {
   Status check_slice(std::size_t partition, std::span<const PairRecord> pairs) {
     std::vector<Edge> passed;
     if (options_.verification == Verification::kNone) {
-      for (const PairRecord& pair : pairs) passed.push_back({pair.a, pair.b, 0, Method::kMinHash});
+      for (const PairRecord& pair : pairs) passed.push_back({pair.a, pair.b, Method::kMinHash});
     } else {
       KIN_RETURN_IF_ERROR(estimate(pairs, passed));
       found_.counts.below_estimate += pairs.size() - passed.size();
@@ -233,14 +268,17 @@ class PairFilter {
     for (const PairRecord& pair : pairs) {
       const std::size_t a = position(pair.a);
       const std::size_t b = position(pair.b);
-      if (readable[a] == 0 || readable[b] == 0)
-        continue;  // counted by the store, and limited by the run
+      if (readable[a] == 0 || readable[b] == 0) {
+        for (const RecordId id : {pair.a, pair.b}) {
+          if (!scan_.signatures->contains(id)) return lost_signature(id);
+        }
+        continue;  // unreadable: counted by the store, and limited by the run
+      }
       const std::uint32_t equal =
           sketch::equal_slots(std::span(signatures).subspan(a * slots, slots),
                               std::span(signatures).subspan(b * slots, slots));
       const double similarity = sketch::estimate_jaccard(equal, static_cast<std::uint32_t>(slots));
-      if (similarity >= floor_)
-        passed.push_back({pair.a, pair.b, static_cast<float>(similarity), Method::kMinHash});
+      if (similarity >= floor_) passed.push_back({pair.a, pair.b, Method::kMinHash});
     }
     return Done{};
   }
@@ -287,7 +325,14 @@ double estimate_floor(const DedupOptions& options) {
   return options.threshold - 4 * sketch::estimate_deviation(options.threshold, options.hashes);
 }
 
-Status share_signatures(Scan& scan, const Classes& classes) {
+Status share_sketches(Scan& scan, const Classes& classes) {
+  for (std::size_t row = 0; row < classes.size(); ++row) {
+    const RecordId id = record_id(row);
+    if (!classes.has_twin(id)) continue;
+    if (const std::uint64_t hash = scan.simhashes.get(id); hash != 0) {
+      scan.simhashes.set(classes.representative(id), hash);
+    }
+  }
   if (!scan.signatures) return Done{};
   constexpr std::size_t kBatch = 65'536;
   const std::size_t slots = scan.signatures->signature_bytes();

@@ -15,16 +15,15 @@
 
 namespace kin::dedup {
 
-// Two records that may be duplicates, and what is known of it.
+// Two records that may be duplicates.
 #pragma pack(push, 1)
 struct Edge {
   RecordId a;  // a < b
   RecordId b;
-  float similarity;  // estimated for MinHash, exact for SimHash; 0 where nothing was measured
   Method method;
 };
 #pragma pack(pop)
-static_assert(sizeof(Edge) == 13);
+static_assert(sizeof(Edge) == 9);
 
 struct CandidateCounts {
   std::atomic<std::uint64_t> candidates{0};      // distinct pairs that shared a band or a block
@@ -43,9 +42,9 @@ struct Candidates {
   CandidateCounts counts;
 };
 
-// Gives every class representative a signature: one of several identical texts was sketched, and
-// which one depends on the threads. To be called before find_candidates().
-Status share_signatures(Scan& scan, const Classes& classes);
+// Gives every class representative the sketches of its class: one of several identical texts was
+// sketched, and which one depends on the threads. To be called before find_candidates().
+Status share_sketches(Scan& scan, const Classes& classes);
 
 Result<std::unique_ptr<Candidates>> find_candidates(const Scan& scan, const Classes& classes,
                                                     const DedupOptions& options,

@@ -86,6 +86,26 @@ fs::path checkpoint_path(const fs::path& folder) {
   return folder / kCheckpointName;
 }
 
+constexpr const char* kOrder = "order";
+constexpr const char* kSimHashes = "simhashes";
+constexpr const char* kSources = "sources";
+
+fs::path table_path(const fs::path& folder, const char* name, std::size_t records) {
+  return folder / fmt::format("{}.{}", name, records);
+}
+
+// Removes the tables of earlier checkpoints.
+void remove_old_tables(const fs::path& folder, std::size_t records) {
+  std::error_code ignored;  // what is left goes with the folder
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const fs::path name = entry.path().filename();
+    for (const char* table : {kOrder, kSimHashes, kSources}) {
+      if (name.stem() != table || !name.has_extension()) continue;
+      if (name != table_path(folder, table, records).filename()) fs::remove(entry.path(), ignored);
+    }
+  }
+}
+
 std::array<Spill*, 4> spills_of(Scan& scan) {
   return {&scan.exact, &scan.words, &scan.bands, &scan.chunks};
 }
@@ -103,7 +123,7 @@ std::string encode(const Checkpoint& checkpoint) {
   append_le(bytes, static_cast<std::uint8_t>(checkpoint.scanned));
   for (const std::uint64_t length : checkpoint.spill_lengths) append_le(bytes, length);
   for (const std::uint64_t count : checkpoint.counts) append_le(bytes, count);
-  append_le(bytes, checkpoint.linked);
+  for (const std::uint64_t count : checkpoint.decided) append_le(bytes, count);
   append_dataset(bytes, checkpoint.dataset);
   return seal(bytes);
 }
@@ -121,7 +141,7 @@ Result<Checkpoint> decode_checkpoint(std::string_view sealed) {
   checkpoint.scanned = reader.read<std::uint8_t>() != 0;
   for (std::uint64_t& length : checkpoint.spill_lengths) length = reader.read<std::uint64_t>();
   for (std::uint64_t& count : checkpoint.counts) count = reader.read<std::uint64_t>();
-  checkpoint.linked = reader.read<std::uint64_t>();
+  for (std::uint64_t& count : checkpoint.decided) count = reader.read<std::uint64_t>();
   checkpoint.dataset = read_dataset(reader);
   if (!reader.ok() || !reader.rest().empty() ||
       stage > static_cast<std::uint8_t>(Checkpoint::Stage::kDecided)) {
@@ -140,37 +160,31 @@ Status save_scan(const fs::path& folder, Checkpoint checkpoint, Scan& scan) {
   const std::size_t records = checkpoint.position.row;
   // A table is named by the rows it covers, so that the old ones stay whole until the checkpoint
   // that needs the new ones is in place.
-  const auto table = [&](const char* name) { return folder / fmt::format("{}.{}", name, records); };
-  KIN_RETURN_IF_ERROR(save_table(table("order"), scan.order.keys().encode(records)));
-  KIN_RETURN_IF_ERROR(save_table(table("simhashes"), scan.simhashes.encode(records)));
-  KIN_RETURN_IF_ERROR(save_table(table("sources"), scan.sources.encode(records)));
-  const ScanCounts& counts = scan.counts;
-  checkpoint.counts = {counts.documents, counts.text_bytes, counts.input_bytes, counts.without_text,
-                       counts.without_words};
+  KIN_RETURN_IF_ERROR(save_table(table_path(folder, kOrder, records), scan.order.encode(records)));
+  KIN_RETURN_IF_ERROR(save_table(table_path(folder, kSimHashes, records),
+                                 scan.simhashes.empty() ? "" : scan.simhashes.encode(records)));
+  KIN_RETURN_IF_ERROR(
+      save_table(table_path(folder, kSources, records), scan.sources.encode(records)));
+  checkpoint.counts = scan.counts.values();
   checkpoint.stage = Checkpoint::Stage::kScanning;
-  return write_file_atomically(checkpoint_path(folder), encode(checkpoint));
+  KIN_RETURN_IF_ERROR(write_file_atomically(checkpoint_path(folder), encode(checkpoint)));
+  remove_old_tables(folder, records);
+  return Done{};
 }
 
 Status restore_scan(const fs::path& folder, const Checkpoint& checkpoint, Scan& scan) {
   const std::array<Spill*, 4> spills = spills_of(scan);
   for (std::size_t i = 0; i < spills.size(); ++i)
     KIN_RETURN_IF_ERROR(spills[i]->reopen(checkpoint.spill_lengths[i]));
-  const auto table = [&](const char* name) {
-    return folder / fmt::format("{}.{}", name, checkpoint.position.row);
-  };
-  KIN_TRY(const std::string order, load_table(table("order")));
-  scan.order.keys().decode(order);
-  KIN_TRY(const std::string simhashes, load_table(table("simhashes")));
+  const std::size_t records = checkpoint.position.row;
+  KIN_TRY(const std::string order, load_table(table_path(folder, kOrder, records)));
+  scan.order.decode(order);
+  KIN_TRY(const std::string simhashes, load_table(table_path(folder, kSimHashes, records)));
   scan.simhashes.decode(simhashes);
-  KIN_TRY(const std::string source_table, load_table(table("sources")));
+  KIN_TRY(const std::string source_table, load_table(table_path(folder, kSources, records)));
   if (!scan.sources.decode(source_table))
     return Error{Code::kDataLoss, "the sources of the last run are cut short"};
-  ScanCounts& counts = scan.counts;
-  counts.documents = checkpoint.counts[0];
-  counts.text_bytes = checkpoint.counts[1];
-  counts.input_bytes = checkpoint.counts[2];
-  counts.without_text = checkpoint.counts[3];
-  counts.without_words = checkpoint.counts[4];
+  scan.counts.restore(checkpoint.counts);
   return Done{};
 }
 
@@ -234,7 +248,14 @@ Result<std::optional<Checkpoint>> load_checkpoint(const fs::path& folder, std::u
   if (!fs::exists(checkpoint_path(folder))) return std::optional<Checkpoint>();
   KIN_TRY(const std::string bytes, read_file(checkpoint_path(folder)));
   KIN_TRY(Checkpoint checkpoint, decode_checkpoint(bytes));
-  if (checkpoint.run != run) return std::optional<Checkpoint>();
+  if (checkpoint.run != run) {
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format(
+            "the checkpoint in {} is of another command, or of inputs that have changed since "
+            "(run without --resume to begin anew)",
+            folder.string())};
+  }
   return std::optional(std::move(checkpoint));
 }
 

@@ -15,6 +15,11 @@
 
 namespace kin::dedup {
 
+// What deciding counted, for the report of a run that goes on from there: candidates, verified,
+// false candidates, not needed, large and capped buckets, cold reads and their errors, bytes
+// spilled, linked.
+using DecidedCounts = std::array<std::uint64_t, 10>;
+
 // What a checkpoint says. The spills, the signature store and the tables beside it hold the rest.
 struct Checkpoint {
   enum class Stage : std::uint8_t { kScanning, kDecided };
@@ -25,7 +30,7 @@ struct Checkpoint {
   std::array<std::uint64_t, 4> spill_lengths{};  // exact, words, bands, chunks
   std::array<std::uint64_t, 5> counts{};         // of ScanCounts, in its order
   data::ScanMemory dataset;                      // what the dataset learnt by scanning
-  std::uint64_t linked = 0;
+  DecidedCounts decided{};
 };
 
 std::string encode(const Checkpoint& checkpoint);
@@ -45,7 +50,7 @@ Result<std::vector<Removal>> restore_decisions(const std::filesystem::path& fold
 std::string encode_removals(const std::vector<Removal>& removals);
 Result<std::vector<Removal>> decode_removals(std::string_view bytes);
 
-// The checkpoint in `folder`, if there is one of this run.
+// The checkpoint in `folder`, if there is one. One of another run is an error.
 Result<std::optional<Checkpoint>> load_checkpoint(const std::filesystem::path& folder,
                                                   std::uint64_t run);
 

@@ -46,11 +46,11 @@ TEST(Checkpoint, RefusesEveryTruncation) {
   }
 }
 
-TEST(Checkpoint, IsNotFoundForAnotherRun) {
+TEST(Checkpoint, OfAnotherRunIsRefused) {
   const TemporaryFolder folder = *TemporaryFolder::create();
   ASSERT_TRUE(save_decisions(folder.path(), sample(), {}, Sources()).ok());
   EXPECT_TRUE(load_checkpoint(folder.path(), 42)->has_value());
-  EXPECT_FALSE(load_checkpoint(folder.path(), 43)->has_value());
+  EXPECT_EQ(load_checkpoint(folder.path(), 43).error().code, Code::kFailedPrecondition);
 }
 
 TEST(Decisions, ComeBackAsTheyWere) {

@@ -1,13 +1,15 @@
 #include "dedup/grouping.h"
 
 #include <algorithm>
-#include <map>
+#include <array>
 #include <mutex>
 
 #include "base/bytes.h"
 #include "base/workers.h"
 #include "dedup/shared_keys.h"
 #include "dedup/similarity.h"
+#include "sketch/minhash.h"
+#include "sketch/simhash.h"
 
 namespace kin::dedup {
 namespace {
@@ -21,12 +23,15 @@ struct Component {
   struct Link {
     std::uint32_t better;  // ranks
     std::uint32_t worse;
-    float similarity;
     Method method;
   };
   std::vector<RecordId> records;  // by rank
   std::vector<Link> links;        // by better, worse, method
 };
+
+bool by_rank(const Component::Link& x, const Component::Link& y) {
+  return std::tie(x.better, x.worse, x.method) < std::tie(y.better, y.worse, y.method);
+}
 
 Component rank(std::span<const Edge> edges, const KeepOrder& order) {
   Component component;
@@ -49,11 +54,9 @@ Component rank(std::span<const Edge> edges, const KeepOrder& order) {
     ranks[position(component.records[i])] = i;
   for (const Edge& edge : edges) {
     const auto [better, worse] = std::minmax(ranks[position(edge.a)], ranks[position(edge.b)]);
-    component.links.push_back({better, worse, edge.similarity, edge.method});
+    component.links.push_back({better, worse, edge.method});
   }
-  std::sort(component.links.begin(), component.links.end(), [](const auto& x, const auto& y) {
-    return std::tie(x.better, x.worse, x.method) < std::tie(y.better, y.worse, y.method);
-  });
+  std::sort(component.links.begin(), component.links.end(), by_rank);
   return component;
 }
 
@@ -62,7 +65,8 @@ class Solver {
  public:
   Solver(const GroupingInput& input, const DedupOptions& options, std::uint64_t memory,
          GroupCounts& counts)
-      : options_(options),
+      : input_(input),
+        options_(options),
         similarity_(input.texts, input.classes, options.shingles, memory),
         counts_(counts) {}
 
@@ -90,79 +94,150 @@ class Solver {
     similarity_.prefetch(std::move(ids));
   }
 
-  // The similarity of a pair that holds; nothing if it does not.
-  Result<std::optional<float>> check(const Component& component, const Component::Link& link) {
-    if (link.method == Method::kSimHash || options_.verification == Verification::kEstimate) {
-      ++counts_.verified;
-      return std::optional(link.similarity);
+  // How alike two records are, in the measure of a method.
+  Result<double> measure(Method method, RecordId a, RecordId b) {
+    if (method == Method::kSimHash) {
+      const int distance =
+          sketch::hamming(input_.scan.simhashes.get(a), input_.scan.simhashes.get(b));
+      return 1.0 - distance / 64.0;
     }
-    KIN_TRY(const double exact,
-            similarity_.between(component.records[link.better], component.records[link.worse]));
-    const bool holds = options_.verification == Verification::kNone || exact >= options_.threshold;
+    if (options_.verification == Verification::kEstimate) return estimate(a, b);
+    return similarity_.between(a, b);
+  }
+
+  Result<double> estimate(RecordId a, RecordId b) const {
+    const auto [first, second] = std::minmax(a, b);
+    const std::array<RecordId, 2> ids{first, second};
+    std::array<std::uint8_t, 2> found{};
+    std::vector<std::uint8_t> signatures(2 * std::size_t{options_.hashes});
+    KIN_RETURN_IF_ERROR(input_.scan.signatures->get_batch(ids, signatures, found));
+    if (found[0] == 0 || found[1] == 0) return 0.0;  // counted by the store
+    const std::span<const std::uint8_t> both(signatures);
+    return sketch::estimate_jaccard(
+        sketch::equal_slots(both.first(options_.hashes), both.last(options_.hashes)),
+        options_.hashes);
+  }
+
+  bool passes(Method method, double similarity) const {
+    if (method == Method::kSimHash) return similarity >= 1.0 - options_.hamming / 64.0;
+    return options_.verification == Verification::kNone || similarity >= options_.threshold;
+  }
+
+  // The similarity of a pair that holds; nothing if it does not.
+  Result<std::optional<double>> check(Method method, RecordId a, RecordId b) {
+    KIN_TRY(const double similarity, measure(method, a, b));
+    const bool holds = passes(method, similarity);
     ++(holds ? counts_.verified : counts_.below_threshold);
-    if (!holds) return std::optional<float>();
-    return std::optional(static_cast<float>(exact));
+    return holds ? std::optional(similarity) : std::nullopt;
   }
 
   // Best record first: if it still stays, it stays for good, and takes with it all those that are
   // verified duplicates of it.
   Status solve_star(const Component& component, std::vector<Removal>& removals) {
-    std::vector<bool> removed(component.records.size());
+    std::vector<State> states(component.records.size(), State::kOpen);
     for (const Component::Link& link : component.links) {
-      if (removed[link.better] || removed[link.worse]) {
+      if (states[link.better] == State::kRemoved || states[link.worse] == State::kRemoved) {
         ++counts_.not_needed;
         continue;
       }
-      KIN_TRY(const std::optional<float> similarity, check(component, link));
-      if (!similarity) continue;
-      removed[link.worse] = true;
-      removals.push_back({component.records[link.worse], component.records[link.better],
-                          *similarity, link.method});
+      KIN_RETURN_IF_ERROR(
+          try_pair(component, link.better, link.worse, link.method, states, removals));
+    }
+    return component.records.size() < 3 ? Status(Done{}) : look_again(component, states, removals);
+  }
+
+  enum class State : std::uint8_t { kOpen, kAnchor, kRemoved };
+
+  Status try_pair(const Component& component, std::uint32_t better, std::uint32_t worse,
+                  Method method, std::vector<State>& states, std::vector<Removal>& removals) {
+    KIN_TRY(const std::optional<double> similarity,
+            check(method, component.records[better], component.records[worse]));
+    if (!similarity) return Done{};
+    states[better] = State::kAnchor;
+    states[worse] = State::kRemoved;
+    removals.push_back({component.records[worse], component.records[better],
+                        static_cast<float>(*similarity), method});
+    return Done{};
+  }
+
+  // In a large bucket a record is paired with a few others only. If those went, the records that
+  // were paired with the same one may be duplicates of each other: the best of them is compared
+  // with the rest, and so on. A record that others went for stays in any case.
+  Status look_again(const Component& component, std::vector<State>& states,
+                    std::vector<Removal>& removals) {
+    constexpr std::size_t kMostAnchors = 64;
+    std::vector<std::vector<std::pair<std::uint32_t, Method>>> around(component.records.size());
+    for (const Component::Link& link : component.links) {
+      if (states[link.better] == State::kRemoved && states[link.worse] != State::kRemoved) {
+        around[link.better].emplace_back(link.worse, link.method);
+      }
+      if (states[link.worse] == State::kRemoved && states[link.better] != State::kRemoved) {
+        around[link.worse].emplace_back(link.better, link.method);
+      }
+    }
+    const auto linked = [&](std::uint32_t better, std::uint32_t worse) {
+      const Component::Link wanted{better, worse, Method::kExact};
+      const auto at =
+          std::lower_bound(component.links.begin(), component.links.end(), wanted, by_rank);
+      return at != component.links.end() && at->better == better && at->worse == worse;
+    };
+    for (auto& survivors : around) {
+      std::sort(survivors.begin(), survivors.end());
+      const std::size_t anchors = std::min(kMostAnchors, survivors.size());
+      for (std::size_t i = 0; i < anchors; ++i) {
+        if (states[survivors[i].first] == State::kRemoved) continue;
+        for (std::size_t j = i + 1; j < survivors.size(); ++j) {
+          const auto [worse, method] = survivors[j];
+          const std::uint32_t better = survivors[i].first;
+          if (better == worse || states[worse] != State::kOpen || linked(better, worse)) continue;
+          KIN_RETURN_IF_ERROR(try_pair(component, better, worse, method, states, removals));
+        }
+      }
     }
     return Done{};
   }
 
   Status solve_transitively(const Component& component, std::vector<Removal>& removals) {
     UnionFind joined(component.records.size());
-    const auto rank_of = [](std::uint32_t rank) { return RecordId(rank); };
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<float, Method>> direct;
+    const auto rank_of = [](std::uint32_t rank) { return record_id(rank); };
     std::vector<Method> methods(component.records.size(), Method::kMinHash);
     for (const Component::Link& link : component.links) {
       if (joined.find(rank_of(link.better)) == joined.find(rank_of(link.worse))) {
         ++counts_.not_needed;
         continue;
       }
-      KIN_TRY(const std::optional<float> similarity, check(component, link));
+      KIN_TRY(const std::optional<double> similarity,
+              check(link.method, component.records[link.better], component.records[link.worse]));
       if (!similarity) continue;
       joined.join(rank_of(link.better), rank_of(link.worse));
+      methods[link.better] = link.method;
       methods[link.worse] = link.method;
-      direct.emplace(std::pair(link.better, link.worse), std::pair(*similarity, link.method));
     }
     for (std::uint32_t i = 0; i < component.records.size(); ++i) {
-      const auto best = static_cast<std::uint32_t>(index(joined.find(rank_of(i))));
+      const std::size_t best = index(joined.find(rank_of(i)));
       if (best == i) continue;
-      Removal removal{component.records[i], component.records[best], 0, methods[i]};
-      const auto known = direct.find({best, i});
-      if (known != direct.end()) {
-        std::tie(removal.similarity, removal.method) = known->second;
-      } else if (needs_texts()) {
-        KIN_TRY(const double exact, similarity_.between(removal.kept, removal.record));
-        removal.similarity = static_cast<float>(exact);
-      }
-      removals.push_back(removal);
+      const RecordId record = component.records[i];
+      const RecordId kept = component.records[best];
+      KIN_TRY(const double similarity, measure(methods[i], record, kept));
+      removals.push_back({record, kept, static_cast<float>(similarity), methods[i]});
     }
     return Done{};
   }
 
+  const GroupingInput& input_;
   const DedupOptions& options_;
   ExactSimilarity similarity_;
   GroupCounts& counts_;
 };
 
-std::vector<Edge> decode_edges(std::string_view bytes) {
-  std::vector<Edge> edges(bytes.size() / sizeof(Edge));
-  for (std::size_t i = 0; i < edges.size(); ++i)
-    edges[i] = load_le<Edge>(bytes.data() + i * sizeof(Edge));
+Result<std::vector<Edge>> read_edges(const Spill& spill, std::size_t partition) {
+  std::vector<Edge> edges;
+  edges.reserve(spill.bytes(partition) / sizeof(Edge));
+  KIN_RETURN_IF_ERROR(spill.visit(partition, [&](std::string_view block) {
+    for (std::size_t at = 0; at < block.size(); at += sizeof(Edge)) {
+      edges.push_back(load_le<Edge>(block.data() + at));
+    }
+  }));
   return edges;
 }
 
@@ -178,7 +253,7 @@ Status solve_partition(std::vector<Edge> edges, const GroupingInput& input, Solv
     std::size_t end = begin + 1;
     while (end < edges.size() && components.root(edges[end].a) == components.root(edges[begin].a))
       ++end;
-    batch.push_back(rank(std::span(edges).subspan(begin, end - begin), input.order));
+    batch.push_back(rank(std::span(edges).subspan(begin, end - begin), input.scan.order));
     batch_records += batch.back().records.size();
     begin = end;
     if (batch_records < kBatchRecords && begin < edges.size()) continue;
@@ -199,11 +274,11 @@ Result<std::vector<Removal>> group_candidates(const GroupingInput& input,
   const std::uint64_t each = memory / static_cast<std::uint64_t>(options.threads);
   KIN_RETURN_IF_ERROR(
       parallel_for(options.threads, Spill::kPartitions, [&](std::size_t partition) -> Status {
-        KIN_TRY(const std::string bytes, input.candidates.edges->read(partition));
-        if (bytes.empty()) return Done{};
+        KIN_TRY(std::vector<Edge> edges, read_edges(*input.candidates.edges, partition));
+        if (edges.empty()) return Done{};
         Solver solver(input, options, each, counts);
         std::vector<Removal> removals;
-        KIN_RETURN_IF_ERROR(solve_partition(decode_edges(bytes), input, solver, removals));
+        KIN_RETURN_IF_ERROR(solve_partition(std::move(edges), input, solver, removals));
         const std::lock_guard lock(mutex);
         all.insert(all.end(), removals.begin(), removals.end());
         return Done{};
@@ -215,7 +290,10 @@ Result<std::vector<Removal>> group_candidates(const GroupingInput& input,
 
 std::vector<Removal> expand_classes(const Classes& classes,
                                     const std::vector<Removal>& representatives) {
+  std::size_t most = representatives.size();
+  for (std::size_t i = 0; i < classes.size(); ++i) most += classes.has_twin(record_id(i)) ? 1 : 0;
   std::vector<Removal> all;
+  all.reserve(most);
   const auto removal_of = [&](RecordId id) -> const Removal* {
     const auto at = std::lower_bound(
         representatives.begin(), representatives.end(), id,

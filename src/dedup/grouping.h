@@ -11,6 +11,7 @@
 #include "dedup/classes.h"
 #include "dedup/keep_order.h"
 #include "dedup/options.h"
+#include "dedup/scan.h"
 #include "store/kept_values.h"
 
 namespace kin::dedup {
@@ -35,7 +36,7 @@ struct GroupCounts {
 struct GroupingInput {
   const Candidates& candidates;
   const Classes& classes;
-  const KeepOrder& order;
+  const Scan& scan;
   const store::KeptValues& texts;
 };
 Result<std::vector<Removal>> group_candidates(const GroupingInput& input,

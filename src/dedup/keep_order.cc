@@ -98,12 +98,23 @@ std::uint64_t sortable(double number) {
 
 }  // namespace
 
-std::optional<double> parse_comparable(std::string_view text) {
+std::optional<Comparable> parse_comparable(std::string_view text) {
+  const char* const end = text.data() + text.size();
+  std::int64_t integer = 0;
+  const auto [integer_end, no_integer] = std::from_chars(text.data(), end, integer);
+  if (no_integer == std::errc() && integer_end == end) {
+    const auto nearest = static_cast<double>(integer);
+    // The nearest double of the largest integers is 2^63, which only a wider type holds.
+    return Comparable{nearest, static_cast<std::int16_t>(static_cast<__int128>(integer) -
+                                                         static_cast<__int128>(nearest))};
+  }
   double number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure == std::errc() && end == text.data() + text.size() && std::isfinite(number))
-    return number;
-  return parse_moment(text);
+  const auto [number_end, no_number] = std::from_chars(text.data(), end, number);
+  if (no_number == std::errc() && number_end == end && std::isfinite(number))
+    return Comparable{number, 0};
+  const std::optional<double> moment = parse_moment(text);
+  if (!moment) return {};
+  return Comparable{*moment, 0};
 }
 
 void KeepOrder::set_length(RecordId id, std::size_t length) {
@@ -112,10 +123,23 @@ void KeepOrder::set_length(RecordId id, std::size_t length) {
 
 bool KeepOrder::set_value(RecordId id, std::optional<std::string_view> value) {
   if (!value) return true;
-  const std::optional<double> number = parse_comparable(*value);
+  const std::optional<Comparable> number = parse_comparable(*value);
   if (!number) return false;
-  keys_.set(id, sortable(policy_.kind == KeepPolicy::Kind::kOldest ? -*number : *number));
+  const int sign = policy_.kind == KeepPolicy::Kind::kOldest ? -1 : 1;
+  keys_.set(id, sortable(sign * number->value));
+  if (number->rest != 0) rests_.set(id, static_cast<std::int16_t>(sign * number->rest));
   return true;
+}
+
+std::string KeepOrder::encode(std::size_t records) const {
+  if (policy_.kind == KeepPolicy::Kind::kFirst) return {};
+  return keys_.encode(records) + rests_.encode(records);
+}
+
+void KeepOrder::decode(std::string_view bytes) {
+  const std::size_t records = bytes.size() / (sizeof(std::uint64_t) + sizeof(std::int16_t));
+  keys_.decode(bytes.substr(0, records * sizeof(std::uint64_t)));
+  rests_.decode(bytes.substr(records * sizeof(std::uint64_t)));
 }
 
 }  // namespace kin::dedup

@@ -1,8 +1,10 @@
 // Which of two records stays, if one of them must go.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/ids.h"
@@ -11,9 +13,16 @@
 
 namespace kin::dedup {
 
-// A number or a moment as one comparable number: "12.5", "2024-03-10", "2024-03-10T09:30:00.5Z",
-// "2024-03-10 09:30:00+02:00" (moments as seconds since 1970). Nothing if `text` is neither.
-std::optional<double> parse_comparable(std::string_view text);
+// A number that compares: the nearest double, and what an integer has beyond it.
+struct Comparable {
+  double value = 0;
+  std::int16_t rest = 0;
+  friend auto operator<=>(const Comparable&, const Comparable&) = default;
+};
+
+// "12.5", "9007199254740993", "2024-03-10", "2024-03-10T09:30:00.5Z", "2024-03-10 09:30:00+02:00"
+// (moments as seconds since 1970). Nothing if `text` is neither a number nor a moment.
+std::optional<Comparable> parse_comparable(std::string_view text);
 
 // A total order over the records of a run: the better one stays; of equals, the earlier row.
 // Values are set while scanning, from several threads; comparing is thread-safe after that.
@@ -33,14 +42,21 @@ class KeepOrder {
     if (policy_.kind == KeepPolicy::Kind::kFirst) return a < b;
     const std::uint64_t key_a = keys_.get(a);
     const std::uint64_t key_b = keys_.get(b);
-    return key_a != key_b ? key_a > key_b : a < b;
+    if (key_a != key_b) return key_a > key_b;
+    const std::int16_t rest_a = rests_.get(a);
+    const std::int16_t rest_b = rests_.get(b);
+    return rest_a != rest_b ? rest_a > rest_b : a < b;
   }
 
-  RecordTable<std::uint64_t>& keys() { return keys_; }
+  // What was set for the first `records`, for a checkpoint, and back. Empty if the policy needs
+  // nothing.
+  std::string encode(std::size_t records) const;
+  void decode(std::string_view bytes);
 
  private:
   KeepPolicy policy_;
   RecordTable<std::uint64_t> keys_;  // greater is better; 0 for a record without a value
+  RecordTable<std::int16_t> rests_;  // of integers that a double cannot hold; greater is better
 };
 
 }  // namespace kin::dedup

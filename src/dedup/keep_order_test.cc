@@ -6,12 +6,12 @@ namespace kin::dedup {
 namespace {
 
 TEST(ParseComparable, UnderstandsNumbersAndMoments) {
-  EXPECT_EQ(parse_comparable("-12.5"), -12.5);
-  EXPECT_EQ(parse_comparable("1970-01-02"), 86400);
-  EXPECT_EQ(parse_comparable("1970-01-01T00:01:00Z"), 60);
-  EXPECT_EQ(parse_comparable("1970-01-01 00:01:00.5"), 60.5);
-  EXPECT_EQ(parse_comparable("1970-01-01T02:00:00+02:00"), 0);
-  EXPECT_EQ(parse_comparable("1970-01-01T00:00+00"), 0);
+  EXPECT_EQ(parse_comparable("-12.5")->value, -12.5);
+  EXPECT_EQ(parse_comparable("1970-01-02")->value, 86400);
+  EXPECT_EQ(parse_comparable("1970-01-01T00:01:00Z")->value, 60);
+  EXPECT_EQ(parse_comparable("1970-01-01 00:01:00.5")->value, 60.5);
+  EXPECT_EQ(parse_comparable("1970-01-01T02:00:00+02:00")->value, 0);
+  EXPECT_EQ(parse_comparable("1970-01-01T00:00+00")->value, 0);
 }
 
 TEST(ParseComparable, RefusesTheRest) {
@@ -43,6 +43,18 @@ TEST(KeepOrder, KeepsTheOldestAlsoBeforeTheEpoch) {
   EXPECT_TRUE(order.set_value(record_id(0), "1969-01-01"));
   EXPECT_TRUE(order.set_value(record_id(1), "1950-01-01"));
   EXPECT_TRUE(order.better(record_id(1), record_id(0)));
+}
+
+TEST(KeepOrder, TellsIntegersApartThatADoubleCannot) {
+  KeepOrder order(*parse_keep("newest:stamp"));
+  EXPECT_TRUE(order.set_value(record_id(0), "1712345678901234001"));
+  EXPECT_TRUE(order.set_value(record_id(1), "1712345678901234002"));
+  EXPECT_TRUE(order.better(record_id(1), record_id(0)));
+  EXPECT_LT(*parse_comparable("9223372036854775806"), *parse_comparable("9223372036854775807"));
+  EXPECT_LT(*parse_comparable("-9223372036854775808"), *parse_comparable("-9223372036854775807"));
+  KeepOrder again(*parse_keep("newest:stamp"));
+  again.decode(order.encode(2));
+  EXPECT_TRUE(again.better(record_id(1), record_id(0)));
 }
 
 TEST(KeepOrder, KeepsTheLongest) {

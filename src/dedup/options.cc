@@ -241,8 +241,9 @@ std::string describe(const DedupOptions& options) {
 }
 
 std::uint64_t fingerprint(const DedupOptions& options) {
-  return hash64(fmt::format("{} id={} on-error={}", describe(options),
-                            options.id_column.value_or(""),
+  return hash64(fmt::format("{} id={} source={} signatures={} on-error={}", describe(options),
+                            options.id_column.value_or(""), options.source_column.value_or(""),
+                            options.signature_store.value_or("").string(),
                             options.on_error == data::OnError::kSkip ? "skip" : "fail"));
 }
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "base/file.h"
 #include "dedup/audit.h"
 
@@ -20,18 +23,58 @@ std::vector<fs::path> outputs_of(const DedupJob& job) {
 }
 
 Status check_writable(const fs::path& output) {
+  std::error_code failure;
   const fs::path folder = output.has_parent_path() ? output.parent_path() : fs::path(".");
-  if (!fs::is_directory(folder)) {
+  if (!fs::is_directory(folder, failure)) {
     return Error{Code::kNotFound,
                  fmt::format("cannot write {}: the folder {} does not exist (make it first)",
                              output.string(), folder.string())};
   }
-  if (fs::is_directory(output)) {
+  const fs::file_status status = fs::symlink_status(output, failure);
+  if (fs::is_directory(status)) {
     return Error{
         Code::kInvalidArgument,
         fmt::format("cannot write {}: it is a folder (name a file in it)", output.string())};
   }
+  // An output is renamed into place, which would put a file where a link or a device was.
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    return Error{Code::kInvalidArgument,
+                 fmt::format("cannot write {}: it exists and is not a plain file (name another)",
+                             output.string())};
+  }
   KIN_RETURN_IF_ERROR(AtomicFile::create(output));
+  return Done{};
+}
+
+// The path that two names of one file have in common.
+fs::path identity(const fs::path& path) {
+  std::error_code failure;
+  const fs::path resolved = fs::weakly_canonical(path, failure);
+  return failure ? path.lexically_normal() : resolved;
+}
+
+void remove_leftovers_of(const fs::path& output) {
+  const fs::path own = temporary_name(output);
+  const std::string name = own.filename().string();
+  const std::string prefix = name.substr(0, name.rfind("kindred-") + std::strlen("kindred-"));
+  const fs::path folder = own.has_parent_path() ? own.parent_path() : fs::path(".");
+  std::error_code ignored;  // what stays harms nobody
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const fs::path found = entry.path().filename();
+    if (!found.string().starts_with(prefix) || found.extension() != own.extension()) continue;
+    fs::remove(entry.path(), ignored);
+  }
+}
+
+Status check_distinct(const std::vector<fs::path>& outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    for (std::size_t j = i + 1; j < outputs.size(); ++j) {
+      if (identity(outputs[i]) != identity(outputs[j])) continue;
+      return Error{Code::kInvalidArgument,
+                   fmt::format("two outputs would go to {} (give each a name of its own)",
+                               outputs[i].string())};
+    }
+  }
   return Done{};
 }
 
@@ -39,6 +82,11 @@ Status check_writable(const fs::path& output) {
 
 bool has_output_file(const DedupJob& job) {
   return !job.options.dry_run && job.output != "-";
+}
+
+bool is_resumable(const DedupJob& job) {
+  const auto standard_input = std::find(job.inputs.begin(), job.inputs.end(), "-");
+  return has_output_file(job) && standard_input == job.inputs.end();
 }
 
 std::optional<fs::path> removed_output_of(const DedupJob& job) {
@@ -50,8 +98,14 @@ std::optional<fs::path> removed_output_of(const DedupJob& job) {
 
 Status check_outputs(const DedupJob& job) {
   if (has_output_file(job)) KIN_RETURN_IF_ERROR(data::file_type(job.output));
-  for (const fs::path& output : outputs_of(job)) KIN_RETURN_IF_ERROR(check_writable(output));
+  const std::vector<fs::path> outputs = outputs_of(job);
+  KIN_RETURN_IF_ERROR(check_distinct(outputs));
+  for (const fs::path& output : outputs) KIN_RETURN_IF_ERROR(check_writable(output));
   return Done{};
+}
+
+void remove_leftovers(const DedupJob& job) {
+  for (const fs::path& output : outputs_of(job)) remove_leftovers_of(output);
 }
 
 Status check_outputs_against(const DedupJob& job, const std::vector<data::Input>& inputs) {

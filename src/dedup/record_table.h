@@ -1,6 +1,7 @@
 // One plain value for each record of a run, when nobody knows yet how many records there are.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -32,6 +33,12 @@ class RecordTable {
   T get(RecordId id) const {
     const T* values = chunks_[index(id) / kChunkRecords].load(std::memory_order_acquire);
     return values == nullptr ? T{} : values[index(id) % kChunkRecords];
+  }
+
+  // Whether nothing was ever set.
+  bool empty() const {
+    return std::all_of(chunks_.begin(), chunks_.end(),
+                       [](const auto& chunk) { return chunk.load() == nullptr; });
   }
 
   void clear() {

@@ -114,6 +114,10 @@ std::string to_json(const DedupReport& report, int indent) {
 }
 
 void add_warnings(DedupReport& report) {
+  if (report.skipped * 2 > report.documents) {
+    report.warnings.push_back(fmt::format("{} of {} records could not be read: more than half",
+                                          report.skipped, report.documents));
+  }
   warn_of_losses("file", report.files, report.warnings);
   warn_of_losses("source", report.sources, report.warnings);
   for (const auto& group : report.largest_groups) {

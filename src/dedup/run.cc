@@ -5,6 +5,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "base/memory.h"
@@ -55,8 +56,10 @@ class Run {
   // Opens the inputs, settles what depends on them, and takes up an earlier run's work.
   Status open() {
     if (options_.threads <= 0) options_.threads = available_cores();
+    // A thread needs some memory of its own; the result is the same with fewer of them.
+    options_.threads = std::min(options_.threads, static_cast<int>(options_.max_memory >> 23) + 1);
     KIN_RETURN_IF_ERROR(validate(options_));
-    const bool resumable = has_output_file(job_);
+    const bool resumable = is_resumable(job_);
     WorkFolder::Options folder_options;
     if (resumable) folder_options.output = job_.output;
     folder_options.parent = options_.temporary_folder;
@@ -65,6 +68,7 @@ class Run {
     KIN_TRY(WorkFolder folder, WorkFolder::open(folder_options));
     folder_.emplace(std::move(folder));
 
+    remove_leftovers(job_);
     KIN_TRY(std::vector<data::Input> inputs, data::find_inputs(job_.inputs, folder_->path()));
     KIN_RETURN_IF_ERROR(check_outputs_against(job_, inputs));
     for (const data::Input& input : inputs) progress_.bytes_total += input.bytes;
@@ -101,11 +105,34 @@ class Run {
     records_ = checkpoint_.position.row;
     classes_.emplace(Classes::distinct(records_));
     decided_ = true;
+    restore_counts(checkpoint_.decided);
+    report_.text_bytes = checkpoint_.counts[1];
+    report_.without_text = checkpoint_.counts[3];
+    report_.without_words = checkpoint_.counts[4];
     return Done{};
+  }
+
+  // What the report says of deciding, in the order of DecidedCounts.
+  std::array<std::uint64_t*, 10> decided_fields() {
+    return {&report_.candidates, &report_.verified,         &report_.false_candidates,
+            &report_.not_needed, &report_.large_buckets,    &report_.capped_buckets,
+            &report_.cold_reads, &report_.cold_read_errors, &report_.bytes_spilled,
+            &report_.linked};
+  }
+
+  DecidedCounts decided_counts() {
+    DecidedCounts counts{};
+    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = *decided_fields()[i];
+    return counts;
+  }
+
+  void restore_counts(const DecidedCounts& counts) {
+    for (std::size_t i = 0; i < counts.size(); ++i) *decided_fields()[i] = counts[i];
   }
 
   Status scan() {
     KIN_RETURN_IF_ERROR(enter("scan"));
+    KIN_RETURN_IF_ERROR(check_signature_store());
     KIN_TRY(scan_,
             Scan::create(options_, {.spills = budget_.spills, .signatures = budget_.signatures},
                          folder_->path(), sources_));
@@ -142,17 +169,30 @@ class Run {
       return Error{Code::kInvalidArgument,
                    fmt::format("there are no records in {}", fmt::join(report_.inputs, ", "))};
     }
-    return check_memory();
+    KIN_RETURN_IF_ERROR(check_readable());
+    return make_room();
+  }
+
+  // A store that somebody kept is not overwritten.
+  Status check_signature_store() const {
+    std::error_code ignored;  // a folder that does not exist yet is as good as an empty one
+    if (!options_.signature_store || report_.resumed) return Done{};
+    if (!fs::exists(*options_.signature_store, ignored)) return Done{};
+    if (fs::is_empty(*options_.signature_store, ignored)) return Done{};
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format("there is something in {} already (name a new folder for --signature-store)",
+                    options_.signature_store->string())};
   }
 
   bool watch_scan() {
     progress_.bytes_done = scan_->counts.input_bytes.load();
     progress_.records = scan_->counts.documents.load();
-    return has_output_file(job_);
+    return is_resumable(job_);
   }
 
   Status save_progress() {
-    if (!has_output_file(job_)) return Done{};
+    if (!is_resumable(job_)) return Done{};
     checkpoint_.dataset = dataset_->memory();
     KIN_RETURN_IF_ERROR(save_scan(folder_->path(), checkpoint_, *scan_));
     folder_->keep_for_resume();
@@ -160,15 +200,31 @@ class Run {
   }
 
   // Some numbers are held for every record, whatever the budget.
-  Status check_memory() const {
+  Status make_room() {
     const bool parquet = dataset_->inputs().front().type.format == data::Format::kParquet;
     const std::uint64_t fixed = std::uint64_t{parquet ? 192U : 64U} << 20;
-    const std::uint64_t each = options_.keep.kind == KeepPolicy::Kind::kFirst ? 16 : 32;
-    const std::uint64_t least = fixed + records_ * each;
-    if (least <= options_.max_memory) return Done{};
-    return Error{Code::kResourceExhausted,
-                 fmt::format("{} records need at least {} (use --max-memory {}MiB or more)",
-                             records_, format_bytes(least), (least >> 20) + 1)};
+    const std::uint64_t tables = records_ * bytes_a_record(options_);
+    const std::uint64_t least = fixed + tables;
+    if (least > options_.max_memory) {
+      return Error{Code::kResourceExhausted,
+                   fmt::format("{} records need at least {} (use --max-memory {}MiB or more)",
+                               records_, format_bytes(least), (least >> 20) + 1)};
+    }
+    if (tables < options_.max_memory / 4) return Done{};
+    // The tables take the place of what the scan left in memory.
+    for (Spill* spill : {&scan_->exact, &scan_->words, &scan_->bands, &scan_->chunks}) {
+      KIN_RETURN_IF_ERROR(spill->move_to_disk());
+    }
+    ::malloc_trim(0);
+    return Done{};
+  }
+
+  // A run in which nothing could be read is a mistake in the command, not a clean corpus.
+  Status check_readable() const {
+    const data::SkippedRecords& skipped = dataset_->skipped();
+    if (skipped.count < records_ || skipped.messages.empty()) return Done{};
+    return Error{Code::kInvalidArgument, fmt::format("no record could be read; the first: {}",
+                                                     skipped.messages.front().second)};
   }
 
   Status decide() {
@@ -179,11 +235,12 @@ class Run {
     release(scan_->words);
 
     KIN_RETURN_IF_ERROR(enter("candidates"));
-    KIN_RETURN_IF_ERROR(share_signatures(*scan_, *classes_));
+    KIN_RETURN_IF_ERROR(share_sketches(*scan_, *classes_));
     KIN_TRY(candidates_,
             find_candidates(*scan_, *classes_, options_, budget_.stage, folder_->path()));
     release(scan_->bands);
-    KIN_RETURN_IF_ERROR(check_cold_reads());
+    note_cold_reads();
+    KIN_RETURN_IF_ERROR(check_read_errors());
 
     KIN_RETURN_IF_ERROR(enter("texts"));
     KIN_TRY(RecordSet wanted, records_to_read());
@@ -195,7 +252,7 @@ class Run {
     KIN_TRY(std::vector<Removal> removals,
             group_candidates({.candidates = *candidates_,
                               .classes = *classes_,
-                              .order = scan_->order,
+                              .scan = *scan_,
                               .texts = *kept_->texts},
                              options_, budget_.stage, group_counts_));
     note_candidates();
@@ -204,13 +261,14 @@ class Run {
     progress_.duplicates = removals_.size();
     report_.bytes_spilled = scan_->exact.bytes_on_disk() + scan_->words.bytes_on_disk() +
                             scan_->bands.bytes_on_disk() + scan_->chunks.bytes_on_disk();
+    checkpoint_.counts = scan_->counts.values();
     candidates_.reset();
     scan_.reset();
     ::malloc_trim(0);
     const bool worth_saving = seconds_since(started_) >= options_.checkpoint_seconds;
-    if (!worth_saving || !has_output_file(job_)) return Done{};
+    if (!worth_saving || !is_resumable(job_)) return Done{};
     checkpoint_.dataset = dataset_->memory();
-    checkpoint_.linked = report_.linked;
+    checkpoint_.decided = decided_counts();
     KIN_RETURN_IF_ERROR(save_decisions(folder_->path(), checkpoint_, removals_, sources_));
     folder_->keep_for_resume();
     return Done{};
@@ -222,19 +280,24 @@ class Run {
     ::malloc_trim(0);
   }
 
-  Status check_cold_reads() {
-    if (!scan_->signatures) return Done{};
+  void note_cold_reads() {
+    if (!scan_->signatures) return;
     const store::SignatureStoreStats stats = scan_->signatures->stats();
     report_.cold_reads = stats.cold_reads;
     report_.cold_read_errors = stats.cold_read_errors;
+  }
+
+  // What could not be read back leaves duplicates in place, or the audit log without a text: a few
+  // are reported, many end the run.
+  Status check_read_errors() const {
     const auto limit =
         static_cast<std::uint64_t>(options_.cold_read_error_limit * static_cast<double>(records_));
-    if (stats.cold_read_errors <= limit) return Done{};
+    if (report_.cold_read_errors <= limit) return Done{};
     return Error{
         Code::kDataLoss,
-        fmt::format("{} signatures could not be read back from {}: more than the {} that a "
-                    "run may lose (check the disk, or point --temp at another)",
-                    stats.cold_read_errors, folder_->path().string(), limit)};
+        fmt::format("{} signatures or texts could not be read back from {}: more than the {} that "
+                    "a run may lose (check the disk, or point --temp at another)",
+                    report_.cold_read_errors, folder_->path().string(), limit)};
   }
 
   // The records whose texts decide something or explain it.
@@ -335,6 +398,9 @@ class Run {
       KIN_RETURN_IF_ERROR(write_groups(audit, *groups_file));
     }
     KIN_RETURN_IF_ERROR(name_largest_groups());
+    report_.cold_read_errors += kept_->texts->stats().read_errors;
+    if (kept_->ids) report_.cold_read_errors += kept_->ids->stats().read_errors;
+    KIN_RETURN_IF_ERROR(check_read_errors());
     kept_.reset();
     classes_.reset();
     ::malloc_trim(0);

@@ -41,6 +41,7 @@ class RecordScanner {
         banding_(banding),
         recent_(recent),
         scan_(scan),
+        content_hash_(options.fields.size(), options.exact_normalization),
         shingler_(options.shingles),
         words_shingler_({.unit = sketch::ShingleOptions::Unit::kWord,
                          .size = 1,
@@ -70,7 +71,7 @@ class RecordScanner {
       }
       text_bytes += text->size();
       scan_.order.set_length(batch.row(i), text->size());
-      sketch(batch.row(i), *text);
+      sketch(batch, i, *text);
     }
     scan_.counts.documents += batch.size();
     scan_.counts.text_bytes += text_bytes;
@@ -102,9 +103,10 @@ class RecordScanner {
                              batch.where(i), value->substr(0, 60), options_.keep.column)};
   }
 
-  void sketch(RecordId id, std::string_view text) {
+  void sketch(const data::Batch& batch, std::size_t i, std::string_view text) {
+    const RecordId id = batch.row(i);
     if (options_.detectors.exact) {
-      const Hash128 hash = content_hash(text);
+      const Hash128 hash = *content_hash_(batch, i);
       append(exact_, HashRecord{.key = hash, .record = id});
       // Only an identical text has identical sketches: one that is equal after normalisation for
       // the exact detector may have others.
@@ -117,12 +119,6 @@ class RecordScanner {
         scan_.simhashes.set(id, std::max<std::uint64_t>(1, sketch::simhash64(features)));
     }
     if (options_.detectors.chunk) sketch_chunks(id, text);
-  }
-
-  Hash128 content_hash(std::string_view text) {
-    if (!options_.exact_normalization) return hash128(text);
-    text::normalize(text, *options_.exact_normalization, normalized_);
-    return hash128(normalized_);
   }
 
   void sketch_minhash(RecordId id, std::string_view text) {
@@ -165,6 +161,7 @@ class RecordScanner {
   const sketch::Banding banding_;
   RecentTexts& recent_;
   Scan& scan_;
+  ContentHasher content_hash_;
   sketch::Shingler shingler_;
   sketch::Shingler words_shingler_;
   sketch::MinHasher hasher_;
@@ -257,6 +254,32 @@ Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& o
           }));
   for (auto& scanner : scanners) KIN_RETURN_IF_ERROR(scanner->flush());
   return end;
+}
+
+std::string_view ContentHasher::subject(std::string_view value) {
+  if (!normalization_) return value;
+  text::normalize(value, *normalization_, normalized_);
+  return normalized_.empty() ? value : std::string_view(normalized_);
+}
+
+std::optional<Hash128> ContentHasher::operator()(const data::Batch& batch, std::size_t record) {
+  if (fields_ == 1) {
+    const auto value = batch.value(0, record);
+    if (!value) return {};
+    return hash128(subject(*value));
+  }
+  // Lengths keep one field's end from passing for another's beginning.
+  framed_.clear();
+  bool found = false;
+  for (std::size_t field = 0; field < fields_; ++field) {
+    const auto value = batch.value(field, record);
+    found = found || value.has_value();
+    const std::string_view bytes = value ? subject(*value) : std::string_view();
+    append_le(framed_, value ? static_cast<std::uint64_t>(bytes.size()) : ~std::uint64_t{0});
+    framed_ += bytes;
+  }
+  if (!found) return {};
+  return hash128(framed_);
 }
 
 std::optional<std::string_view> text_of(const data::Batch& batch, std::size_t record,

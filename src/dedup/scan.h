@@ -1,11 +1,13 @@
 // The first pass over the input: every record becomes a handful of keys.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 
+#include "base/hash.h"
 #include "base/ids.h"
 #include "data/dataset.h"
 #include "dedup/keep_order.h"
@@ -29,6 +31,17 @@ struct ScanCounts {
   std::atomic<std::uint64_t> input_bytes{0};
   std::atomic<std::uint64_t> without_text{0};   // null: kept, and compared with nothing
   std::atomic<std::uint64_t> without_words{0};  // text, but no word: compared exactly only
+
+  std::array<std::uint64_t, 5> values() const {
+    return {documents, text_bytes, input_bytes, without_text, without_words};
+  }
+  void restore(const std::array<std::uint64_t, 5>& saved) {
+    documents = saved[0];
+    text_bytes = saved[1];
+    input_bytes = saved[2];
+    without_text = saved[3];
+    without_words = saved[4];
+  }
 };
 
 // Everything the first pass leaves behind for the stages after it. Filled by scan_records() from
@@ -59,6 +72,24 @@ struct Scan {
 Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& options,
                                    const data::Position& start, const std::function<bool()>& pause,
                                    Scan& scan);
+
+// What makes the texts of two records identical: the same hash of the same fields, each with the
+// same bytes, or, with a normalisation, equal after it. A field that normalises to nothing counts
+// as it is. Nothing if all fields are null. One thread only.
+class ContentHasher {
+ public:
+  ContentHasher(std::size_t fields, std::optional<text::Normalization> normalization)
+      : fields_(fields), normalization_(normalization) {}
+  std::optional<Hash128> operator()(const data::Batch& batch, std::size_t record);
+
+ private:
+  std::string_view subject(std::string_view value);
+
+  std::size_t fields_;
+  std::optional<text::Normalization> normalization_;
+  std::string normalized_;
+  std::string framed_;
+};
 
 // The text of a record: its fields joined by a line break, without those that are null; nothing
 // if all are. `scratch` holds it where joining was needed.

@@ -1,6 +1,7 @@
 #include "dedup/simhash_pairs.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "sketch/simhash.h"
@@ -32,33 +33,37 @@ std::vector<Block> blocks_for(int distance) {
   return blocks;
 }
 
-Edge edge_between(RecordId a, RecordId b, int distance) {
-  return {std::min(a, b), std::max(a, b), 1.0F - static_cast<float>(distance) / 64.0F,
-          Method::kSimHash};
+Edge edge_between(RecordId a, RecordId b) {
+  return {std::min(a, b), std::max(a, b), Method::kSimHash};
 }
 
-// All distinct hashes, each with its records best first.
+// The records with one hash, best first.
 struct Group {
   std::uint64_t hash;
-  std::vector<RecordId> records;
+  std::span<const RecordId> records;
 };
 
-std::vector<Group> group_by_hash(const Scan& scan, const Classes& classes) {
+// All distinct hashes. Their records are in `records`.
+std::vector<Group> group_by_hash(const Scan& scan, const Classes& classes,
+                                 std::vector<RecordId>& records) {
   std::vector<Hashed> all;
   for (std::size_t i = 0; i < classes.size(); ++i) {
     const RecordId id = record_id(i);
     const std::uint64_t hash = scan.simhashes.get(id);
-    if (hash != 0) all.push_back({hash, classes.representative(id)});
+    if (hash != 0 && classes.representative(id) == id) all.push_back({hash, id});
   }
   std::sort(all.begin(), all.end(), [&](const Hashed& a, const Hashed& b) {
     if (a.hash != b.hash) return a.hash < b.hash;
     return a.record != b.record && scan.order.better(a.record, b.record);
   });
+  records.reserve(all.size());
+  for (const Hashed& one : all) records.push_back(one.record);
   std::vector<Group> groups;
-  for (const Hashed& one : all) {
-    if (groups.empty() || groups.back().hash != one.hash) groups.push_back({one.hash, {}});
-    std::vector<RecordId>& records = groups.back().records;
-    if (records.empty() || records.back() != one.record) records.push_back(one.record);
+  for (std::size_t begin = 0; begin < all.size();) {
+    std::size_t end = begin;
+    while (end < all.size() && all[end].hash == all[begin].hash) ++end;
+    groups.push_back({all[begin].hash, std::span(records).subspan(begin, end - begin)});
+    begin = end;
   }
   return groups;
 }
@@ -71,7 +76,7 @@ class PairVisitor {
     const std::size_t anchors = std::min(kMostAnchors, group.records.size());
     for (std::size_t i = 0; i < anchors; ++i) {
       for (std::size_t j = i + 1; j < group.records.size(); ++j) {
-        KIN_RETURN_IF_ERROR(visit_(edge_between(group.records[i], group.records[j], 0)));
+        KIN_RETURN_IF_ERROR(visit_(edge_between(group.records[i], group.records[j])));
       }
     }
     return Done{};
@@ -79,12 +84,12 @@ class PairVisitor {
 
   // The best of each group with all of the other: any other pair of the two is no closer to being
   // a duplicate than those.
-  Status between(const Group& a, const Group& b, int distance) {
+  Status between(const Group& a, const Group& b) {
     for (const RecordId record : a.records) {
-      KIN_RETURN_IF_ERROR(visit_(edge_between(record, b.records.front(), distance)));
+      KIN_RETURN_IF_ERROR(visit_(edge_between(record, b.records.front())));
     }
     for (std::size_t i = 1; i < b.records.size(); ++i) {
-      KIN_RETURN_IF_ERROR(visit_(edge_between(a.records.front(), b.records[i], distance)));
+      KIN_RETURN_IF_ERROR(visit_(edge_between(a.records.front(), b.records[i])));
     }
     return Done{};
   }
@@ -97,7 +102,8 @@ class PairVisitor {
 
 Status find_simhash_pairs(const Scan& scan, const Classes& classes, const DedupOptions& options,
                           const std::function<Status(const Edge&)>& visit) {
-  std::vector<Group> groups = group_by_hash(scan, classes);
+  std::vector<RecordId> records;
+  const std::vector<Group> groups = group_by_hash(scan, classes, records);
   PairVisitor pairs(visit);
   for (const Group& group : groups) KIN_RETURN_IF_ERROR(pairs.within(group));
 
@@ -121,7 +127,7 @@ Status find_simhash_pairs(const Scan& scan, const Classes& classes, const DedupO
         if (block.of(a.hash) != block.of(b.hash)) break;
         const int distance = sketch::hamming(a.hash, b.hash);
         if (distance > options.hamming || met_before(a.hash ^ b.hash)) continue;
-        KIN_RETURN_IF_ERROR(pairs.between(a, b, distance));
+        KIN_RETURN_IF_ERROR(pairs.between(a, b));
       }
     }
   }

@@ -120,11 +120,15 @@ Status Spill::spill_everything() {
   return Done{};
 }
 
-Result<std::uint64_t> Spill::checkpoint() {
+Status Spill::move_to_disk() {
   const std::uint64_t limit = memory_limit_.exchange(0);
   const Status spilled = spill_everything();
   memory_limit_ = limit;
-  if (!spilled.ok()) return spilled.error();
+  return spilled;
+}
+
+Result<std::uint64_t> Spill::checkpoint() {
+  KIN_RETURN_IF_ERROR(move_to_disk());
   if (file_) KIN_RETURN_IF_ERROR(file_->sync());
   return file_length_.load();
 }
@@ -203,7 +207,7 @@ void Spill::release(std::size_t partition) {
   part.bytes = 0;
 }
 
-Spill::Writer::Writer(Spill& spill) : spill_(spill), staging_(kPartitions * kStagingBytes) {}
+Spill::Writer::Writer(Spill& spill) : spill_(spill) {}
 
 void Spill::Writer::hand_over(std::size_t partition) {
   const std::string_view block(staging_.data() + partition * kStagingBytes, used_[partition]);

@@ -44,6 +44,8 @@ class Spill {
   // Changes the limit; takes effect with the next append.
   void limit_memory(std::uint64_t bytes) { memory_limit_ = bytes; }
 
+  // Writes everything to the file, and holds no record in memory until the next append.
+  Status move_to_disk();
   // Writes everything to the file and returns once it is durable. The length of the file then is
   // what reopen() needs to find exactly these records again.
   Result<std::uint64_t> checkpoint();
@@ -70,6 +72,7 @@ class Spill {
     template <typename Record>
     void append(std::size_t partition, const Record& record) {
       static_assert(std::is_trivially_copyable_v<Record>);
+      if (staging_.empty()) staging_.resize(kPartitions * kStagingBytes);
       if (used_[partition] + sizeof record > kStagingBytes) hand_over(partition);
       std::memcpy(staging_.data() + partition * kStagingBytes + used_[partition], &record,
                   sizeof record);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/hash.h"
+
 namespace kin::dedup {
 namespace fs = std::filesystem;
 namespace {
@@ -20,11 +22,17 @@ Status empty_folder(const fs::path& folder) {
   return Done{};
 }
 
+// Beside the output by its name; elsewhere by its whole path, since outputs of one name may meet.
 fs::path folder_of(const WorkFolder::Options& options) {
-  const fs::path parent = options.parent                      ? *options.parent
-                          : options.output->has_parent_path() ? options.output->parent_path()
-                                                              : fs::path(".");
-  return parent / fmt::format(".{}.kindred", options.output->filename().string());
+  const fs::path& output = *options.output;
+  const std::string name = output.filename().string();
+  if (options.parent) {
+    std::error_code failure;
+    const fs::path whole = fs::absolute(output, failure).lexically_normal();
+    return *options.parent / fmt::format(".{}.{:016x}.kindred", name, hash64(whole.string()));
+  }
+  const fs::path parent = output.has_parent_path() ? output.parent_path() : fs::path(".");
+  return parent / fmt::format(".{}.kindred", name);
 }
 
 }  // namespace
@@ -46,7 +54,10 @@ WorkFolder::~WorkFolder() {
 
 Result<WorkFolder> WorkFolder::open(const Options& options) {
   if (!options.output) {
-    const fs::path parent = options.parent ? *options.parent : fs::temp_directory_path();
+    std::error_code failure;
+    const fs::path parent = options.parent ? *options.parent : fs::temp_directory_path(failure);
+    if (failure)
+      return system_error("use", "the folder for temporary files, TMPDIR", failure.value());
     std::string pattern = (parent / "kindred-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr)
       return system_error("make a folder in", parent, errno);
