@@ -4,7 +4,9 @@
 #include <cstdio>
 
 #include "app/bench.h"
+#include "app/checks.h"
 #include "app/command.h"
+#include "app/print.h"
 #include "base/memory.h"
 #include "data/plain_copy.h"
 
@@ -49,12 +51,12 @@ CLI::App* add_sketch(CLI::App& bench, BenchArguments& arguments) {
       ->capture_default_str();
   verb->add_option("--runs", arguments.sketch.runs, "Runs a measurement")
       ->type_name("N")
-      ->check(CLI::Range(1, 1000))
+      ->check(whole_number(1, 1000))
       ->capture_default_str();
   verb->add_option("--seconds", arguments.sketch.seconds,
                    "Seconds a measurement, all runs together")
       ->type_name("N")
-      ->check(CLI::Range(0.01, 3600.0))
+      ->check(number(0.01, 3600))
       ->capture_default_str();
   add_json_flag(*verb, arguments);
   return verb;
@@ -63,18 +65,19 @@ CLI::App* add_sketch(CLI::App& bench, BenchArguments& arguments) {
 void add_corpus_options(CLI::App& verb, CorpusOptions& corpus) {
   verb.add_option("--records", corpus.records, "Records to make")
       ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{4'000'000'000}))
+      ->check(whole_number(1, 4'000'000'000))
       ->capture_default_str();
   verb.add_option("--bytes", corpus.bytes, "Bytes of a text, on average")
       ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{100}, std::uint64_t{100'000'000}))
+      ->check(whole_number(100, 100'000'000))
       ->capture_default_str();
   verb.add_option("--duplicates", corpus.duplicates, "Share of duplicates")
       ->type_name("0..1")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(number(0, 1))
       ->capture_default_str();
   verb.add_option("--seed", corpus.seed, "Another seed makes other texts")
       ->type_name("N")
+      ->check(whole_number(0))
       ->capture_default_str();
 }
 
@@ -86,17 +89,17 @@ void add_run_options(CLI::App& verb, DedupBench& bench) {
       ->capture_default_str();
   add_corpus_options(verb, bench.corpus);
   verb.add_option("--format", bench.format, "parquet or jsonl")
-      ->check(CLI::IsMember({"parquet", "jsonl"}))
+      ->check(one_of({"parquet", "jsonl"}))
       ->capture_default_str();
   verb.add_option("--folder", bench.folder,
                   "Where to work (default: the system's temporary folder)")
       ->type_name("DIR");
   verb.add_option("--threads", bench.threads, "Threads (default: one a core)")
       ->type_name("N")
-      ->check(CLI::Range(0, 1024));
+      ->check(whole_number(0, 1024));
   verb.add_option("--rounds", bench.rounds, "How often each is run")
       ->type_name("N")
-      ->check(CLI::Range(1, 100))
+      ->check(whole_number(1, 100))
       ->capture_default_str();
 }
 
@@ -119,6 +122,7 @@ CLI::App* add_memory(CLI::App& bench, BenchArguments& arguments) {
   verb->add_option("--max-memory", arguments.budgets,
                    "Budgets, with commas between; default: none given")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("SIZES")
       ->capture_default_str();
   add_json_flag(*verb, arguments);
@@ -186,7 +190,7 @@ Command add_bench_command(CLI::App& app) {
           KIN_RETURN_IF_ERROR(
               bench_memory(arguments->memory, arguments->budgets, json.field("bench", "memory")));
         }
-        fmt::print("{}\n", json.end().text());
+        KIN_RETURN_IF_ERROR(print(json.end().take() + "\n"));
         return kDone;
       }};
 }

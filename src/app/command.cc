@@ -4,7 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
-#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "app/print.h"
+#include "app/usage.h"
 
 namespace kin::app {
 
@@ -16,9 +20,31 @@ std::span<Command (*const)(CLI::App&)> all_commands() {
 }
 
 int wrong_usage(const Error& error, const CLI::App& verb) {
-  fmt::print(stderr, "kindred: {}\nRun with --help for more information: kindred {} --help\n",
-             error.message, verb.get_name());
+  say(fmt::format("kindred: {}\nRun with --help for more information: {} --help\n", error.message,
+                  full_name(verb)));
   return kWrongUsage;
+}
+
+Result<int> unfinished(const Error& error, const StopSignals& signals, std::string_view go_on) {
+  const auto code = signals.exit_code();
+  if (!code) return error;
+  say(fmt::format("kindred: stopped{}{}\n", go_on.empty() ? "" : "; ", go_on));
+  return *code;
+}
+
+int exit_code_of(const std::function<Result<int>()>& command) {
+  std::string message;
+  try {
+    const Result<int> outcome = command();
+    if (outcome.ok()) return *outcome;
+    message = outcome.error().message;
+  } catch (const std::bad_alloc&) {
+    message = "there is not enough memory (give less with --max-memory, or use fewer --threads)";
+  } catch (const std::exception& exception) {
+    message = exception.what();
+  }
+  say("kindred: " + message + "\n");
+  return kFailed;
 }
 
 }  // namespace kin::app

@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <span>
+#include <string_view>
 
+#include "app/stop_signals.h"
 #include "base/result.h"
 
 namespace CLI {
@@ -37,5 +39,13 @@ std::span<Command (*const)(CLI::App&)> all_commands();
 
 // Prints what is wrong with the way the command was called, and how to find out more.
 int wrong_usage(const Error& error, const CLI::App& verb);
+
+// What a command that could not finish ends with: the error, or the exit code that goes with the
+// signal that stopped it, after saying so and how to `go_on`, if there is a way.
+Result<int> unfinished(const Error& error, const StopSignals& signals, std::string_view go_on = {});
+
+// Calls the command and prints its error, if it has one, or what an exception says that nobody
+// expected.
+int exit_code_of(const std::function<Result<int>()>& command);
 
 }  // namespace kin::app

@@ -3,7 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "app/checks.h"
 #include "app/command.h"
+#include "app/print.h"
 
 namespace kin::app {
 namespace {
@@ -47,11 +49,21 @@ std::string zsh(const CLI::App& app) {
   return "#compdef kindred\nautoload -U +X bashcompinit && bashcompinit\n" + bash(app);
 }
 
+// Between quotes, for fish, where a backslash escapes a quote even there.
+std::string fish_quoted(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "'";
+}
+
 std::string fish(const CLI::App& app) {
   std::string script = "complete -c kindred -n __fish_use_subcommand -f\n";
   for (const CLI::App* verb : app.get_subcommands({})) {
-    script += fmt::format("complete -c kindred -n __fish_use_subcommand -a {} -d '{}'\n",
-                          verb->get_name(), verb->get_description());
+    script += fmt::format("complete -c kindred -n __fish_use_subcommand -a {} -d {}\n",
+                          verb->get_name(), fish_quoted(verb->get_description()));
     for (const CLI::Option* option : verb->get_options()) {
       for (const std::string& name : option->get_lnames()) {
         script += fmt::format("complete -c kindred -n '__fish_seen_subcommand_from {}' -l {}\n",
@@ -73,9 +85,11 @@ Command add_completions_command(CLI::App& app) {
   const auto shell = std::make_shared<std::string>();
   verb->add_option("SHELL", *shell, "bash, zsh or fish")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+      ->check(one_of({"bash", "zsh", "fish"}));
   return {verb, [&app, shell]() -> Result<int> {
-            fmt::print("{}", *shell == "bash" ? bash(app) : *shell == "zsh" ? zsh(app) : fish(app));
+            KIN_RETURN_IF_ERROR(print(*shell == "bash"  ? bash(app)
+                                      : *shell == "zsh" ? zsh(app)
+                                                        : fish(app)));
             return kDone;
           }};
 }

@@ -3,11 +3,14 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "app/checks.h"
 #include "app/command.h"
 #include "app/dedup_flags.h"
 #include "app/dedup_summary.h"
+#include "app/print.h"
 #include "app/progress_line.h"
 #include "dedup/run.h"
+#include "dedup/work_folder.h"
 
 namespace kin::app {
 namespace {
@@ -22,7 +25,8 @@ Examples:
   kindred dedup corpus.jsonl --dry-run --json
 
 Writes the kept records in input order to OUTPUT, and what was removed, with the record it
-duplicates and how alike they are, to OUTPUT's name + .removed.jsonl. Inputs are never changed.)";
+duplicates and how alike they are, to OUTPUT's name + .removed.jsonl. Inputs are never changed.
+Ctrl-C leaves nothing behind, unless there is a checkpoint for --resume.)";
 
 struct DedupArguments {
   dedup::DedupJob job;
@@ -38,6 +42,15 @@ struct DedupArguments {
   double checkpoint_seconds = 30;
 };
 
+// Whether the run left something for --resume.
+bool has_checkpoint(const dedup::DedupJob& job) {
+  if (job.options.dry_run || job.output == "-") return false;
+  const auto parent = job.options.temporary_folder.value_or(job.output.parent_path());
+  const auto folder = parent / fmt::format(".{}.kindred", job.output.filename().string());
+  std::error_code ignored;  // a name that cannot be is no checkpoint
+  return std::filesystem::exists(folder / dedup::kCheckpointName, ignored);
+}
+
 Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   const auto options = understand(arguments.flags);
   if (!options) return wrong_usage(options.error(), verb);
@@ -45,6 +58,12 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
     return wrong_usage({Code::kInvalidArgument,
                         "where should the clean records go? (use -o OUTPUT, or --dry-run)"},
                        verb);
+  }
+  if (arguments.dry_run && (arguments.removed || arguments.groups)) {
+    return wrong_usage(
+        {Code::kInvalidArgument, fmt::format("a --dry-run writes no {} (leave out one of the two)",
+                                             arguments.removed ? "--removed" : "--groups")},
+        verb);
   }
   dedup::DedupJob& job = arguments.job;
   job.options = *options;
@@ -57,18 +76,22 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   if (arguments.report) job.report_output = *arguments.report;
 
   dedup::Progress progress;
+  const StopSignals signals(progress.stop);
   Result<dedup::DedupReport> report = [&] {
     const ProgressLine line(progress, !arguments.quiet && !arguments.json);
     return dedup::run_dedup(job, progress);
   }();
-  if (!report) return report.error();
-  if (!arguments.quiet) fmt::print(stderr, "{}", format_warnings(*report));
+  if (!report) {
+    return unfinished(report.error(), signals,
+                      has_checkpoint(job) ? "run again with --resume to go on" : "");
+  }
+  if (!arguments.quiet) say(format_warnings(*report));
   // Standard output belongs to the records when they go there.
   std::FILE* to = arguments.output == "-" ? stderr : stdout;
   if (arguments.json) {
-    fmt::print(to, "{}\n", to_json(*report, 2));
+    KIN_RETURN_IF_ERROR(print(to_json(*report, 2) + "\n", to));
   } else if (!arguments.quiet) {
-    fmt::print(to, "{}", format_summary(*report));
+    KIN_RETURN_IF_ERROR(print(format_summary(*report), to));
   }
   return kDone;
 }
@@ -96,12 +119,14 @@ Command add_dedup_command(CLI::App& app) {
                    "Write one JSON object a group: the kept row and its members")
       ->type_name("FILE");
   verb->add_option("--report", arguments->report, "Write the report as JSON")->type_name("FILE");
-  verb->add_flag("--dry-run", arguments->dry_run, "Say what would be removed, and write nothing");
+  verb->add_flag("--dry-run", arguments->dry_run,
+                 "Say what would be removed, and write no records; --report and --json still work");
   verb->add_flag("--resume", arguments->resume,
                  "Go on where a killed run of the same command left off");
   verb->add_option("--checkpoint-every", arguments->checkpoint_seconds,
                    "Seconds between checkpoints for --resume")
       ->type_name("SECONDS")
+      ->check(number(0, 1e9))
       ->capture_default_str();
   verb->add_flag("--json", arguments->json, "Print the report as JSON");
   verb->add_flag("--quiet", arguments->quiet, "Print nothing but errors");

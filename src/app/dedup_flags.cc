@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 
+#include "app/checks.h"
 #include "base/memory.h"
 
 namespace kin::app {
@@ -65,10 +66,6 @@ Status understand_sketch(const DedupFlags& flags, dedup::DedupOptions& options) 
 
 Status understand_resources(const DedupFlags& flags, dedup::DedupOptions& options) {
   options.threads = flags.threads;
-  if (flags.threads < 0 || flags.threads > 1024) {
-    return Error{Code::kInvalidArgument,
-                 fmt::format("--threads {} is not between 1 and 1024", flags.threads)};
-  }
   if (flags.max_memory) {
     KIN_TRY(options.max_memory, parse_bytes(*flags.max_memory));
   }
@@ -88,13 +85,12 @@ Status understand_resources(const DedupFlags& flags, dedup::DedupOptions& option
   return Done{};
 }
 
-}  // namespace
-
-void add_dedup_flags(CLI::App& verb, DedupFlags& flags) {
+void add_column_flags(CLI::App& verb, DedupFlags& flags) {
   verb.add_option("--field", flags.fields,
                   "Column that holds the text; a.b reaches into objects; several are joined "
                   "(default: text)")
       ->delimiter(',')
+      ->allow_extra_args(false)  // what follows is an input
       ->type_name("COLUMN");
   verb.add_option("--id", flags.id,
                   "Column with the record's id, for the audit log (default: id, if there is one)")
@@ -103,6 +99,14 @@ void add_dedup_flags(CLI::App& verb, DedupFlags& flags) {
                   "Column with the record's source: a source that loses more than half of "
                   "its records is reported (default: source, if there is one)")
       ->type_name("COLUMN");
+  verb.add_option("--on-error", flags.on_error,
+                  "What to do with a record that cannot be read: fail or skip")
+      ->type_name("fail|skip")
+      ->check(one_of({"fail", "skip"}))
+      ->capture_default_str();
+}
+
+void add_detector_flags(CLI::App& verb, DedupFlags& flags) {
   verb.add_option("--by", flags.by,
                   "Detectors, in any combination: exact, minhash, simhash, chunk (default: "
                   "exact,minhash)")
@@ -118,6 +122,19 @@ void add_dedup_flags(CLI::App& verb, DedupFlags& flags) {
                   "none, light, standard or aggressive (default: standard; exact and "
                   "chunk compare bytes unless this is given)")
       ->type_name("PRESET");
+  verb.add_option("--hamming", flags.hamming,
+                  "Bits in which two SimHashes may differ, 0 to 7 (default: 3)")
+      ->type_name("BITS");
+  verb.add_option("--chunk", flags.chunk,
+                  "Chunks of the chunk detector: fixed:CHARACTERS or cdc:BYTES (default: "
+                  "fixed:512)")
+      ->type_name("KIND:N");
+  verb.add_option("--preset", flags.preset,
+                  "Do as another tool does: fineweb, fastdedup, nemo or slimpajama")
+      ->type_name("NAME");
+}
+
+void add_minhash_flags(CLI::App& verb, DedupFlags& flags) {
   verb.add_option("--hashes", flags.hashes, "MinHash values a record (default: 128)")
       ->type_name("N");
   verb.add_option("--bands", flags.bands,
@@ -126,13 +143,9 @@ void add_dedup_flags(CLI::App& verb, DedupFlags& flags) {
   verb.add_option("--verify", flags.verify,
                   "exact: by the texts; estimate: by the signatures; none (default: exact)")
       ->type_name("HOW");
-  verb.add_option("--hamming", flags.hamming,
-                  "Bits in which two SimHashes may differ, 0 to 7 (default: 3)")
-      ->type_name("BITS");
-  verb.add_option("--chunk", flags.chunk,
-                  "Chunks of the chunk detector: fixed:CHARACTERS or cdc:BYTES (default: "
-                  "fixed:512)")
-      ->type_name("KIND:N");
+}
+
+void add_grouping_flags(CLI::App& verb, DedupFlags& flags) {
   verb.add_option("--keep", flags.keep,
                   "Which record of a group stays: first, longest, newest:COLUMN, oldest:COLUMN, "
                   "priority:COLUMN, where the greatest number stays (default: first)")
@@ -141,10 +154,12 @@ void add_dedup_flags(CLI::App& verb, DedupFlags& flags) {
                   "star: a record goes only if it was verified against the one that stays; "
                   "components: transitive; stream: first wins (default: star)")
       ->type_name("HOW");
-  verb.add_option("--preset", flags.preset,
-                  "Do as another tool does: fineweb, fastdedup, nemo or slimpajama")
-      ->type_name("NAME");
-  verb.add_option("--threads", flags.threads, "Threads (default: one a core)")->type_name("N");
+}
+
+void add_resource_flags(CLI::App& verb, DedupFlags& flags) {
+  verb.add_option("--threads", flags.threads, "Threads (default: one a core)")
+      ->type_name("N")
+      ->check(whole_number(0, 1024));
   verb.add_option("--max-memory", flags.max_memory,
                   "The most resident memory to use (default: 1.5GiB)")
       ->type_name("SIZE");
@@ -157,11 +172,16 @@ void add_dedup_flags(CLI::App& verb, DedupFlags& flags) {
   verb.add_option("--signature-store", flags.signature_store,
                   "Folder in which to keep the signatures after the run")
       ->type_name("DIR");
-  verb.add_option("--on-error", flags.on_error,
-                  "What to do with a record that cannot be read: fail or skip")
-      ->type_name("fail|skip")
-      ->check(CLI::IsMember({"fail", "skip"}))
-      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_dedup_flags(CLI::App& verb, DedupFlags& flags) {
+  add_column_flags(verb, flags);
+  add_detector_flags(verb, flags);
+  add_minhash_flags(verb, flags);
+  add_grouping_flags(verb, flags);
+  add_resource_flags(verb, flags);
 }
 
 Result<dedup::DedupOptions> understand(const DedupFlags& flags) {

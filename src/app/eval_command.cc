@@ -3,8 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "app/checks.h"
 #include "app/command.h"
 #include "app/dedup_flags.h"
+#include "app/print.h"
 #include "app/progress_line.h"
 #include "app/words.h"
 #include "base/json_writer.h"
@@ -39,6 +41,12 @@ struct EvalArguments {
 
 double ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// From here on the pairs are clearly above the threshold; nothing if no pair can be.
+std::optional<double> clear_from(const Evaluation& result) {
+  const double from = result.threshold + 0.05;
+  return from < 1 + 1e-9 ? std::optional(from) : std::nullopt;
 }
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
@@ -76,10 +84,11 @@ std::string format_evaluation(const Evaluation& result) {
       fmt::format("{} pairs planted among {} records; threshold {}\n\n",
                   with_commas(result.planted), with_commas(result.records), result.threshold);
   text += format_buckets(result) + "\n" + format_edits(result);
-  text += fmt::format(
-      "  recall         {:.4f} of the pairs at or above the threshold, {:.4f} from "
-      "{:.2f} on\n",
-      result.recall(), result.recall(result.threshold + 0.05), result.threshold + 0.05);
+  text += fmt::format("  recall         {:.4f} of the pairs at or above the threshold",
+                      result.recall());
+  if (const auto from = clear_from(result))
+    text += fmt::format(", {:.4f} from {:.2f} on", result.recall(*from), *from);
+  text += "\n";
   text += fmt::format("  precision      {:.4f}: {} removed, {} of them below the threshold\n",
                       result.precision(), with_commas(result.removed()),
                       with_commas(result.below_threshold()));
@@ -118,7 +127,9 @@ std::string evaluation_json(const Evaluation& result, const dedup::EvaluateOptio
   json.field("not_counted", result.elsewhere).field("seed", options.seed);
   json.field("options", describe(options.dedup)).field("threshold", result.threshold);
   json.field("recall", result.recall());
-  json.field("recall_clear", result.recall(result.threshold + 0.05));
+  const auto clear = clear_from(result);
+  json.key("recall_clear");
+  clear ? json.value(result.recall(*clear)) : json.null();
   json.field("precision", result.precision()).field("removed", result.removed());
   json.field("removed_below_threshold", result.below_threshold());
   json.key("removed_by").begin_object();
@@ -145,23 +156,19 @@ Result<int> run_eval_command(EvalArguments& arguments, const CLI::App& verb) {
   if (!options) return wrong_usage(options.error(), verb);
   const auto sample = parse_bytes(arguments.sample);
   if (!sample) return wrong_usage(with_context("--sample", sample.error()), verb);
-  if (*sample == 0 || arguments.options.pairs == 0) {
-    return wrong_usage({Code::kInvalidArgument, "--sample and --plant must be greater than 0"},
-                       verb);
-  }
+  if (*sample == 0)
+    return wrong_usage({Code::kInvalidArgument, "--sample must be greater than 0"}, verb);
   arguments.options.dedup = *options;
   arguments.options.sample_bytes = *sample;
   dedup::Progress progress;
+  const StopSignals signals(progress.stop);
   Result<Evaluation> result = [&] {
     const ProgressLine line(progress, !arguments.json);
     return dedup::evaluate(arguments.inputs, arguments.options, progress);
   }();
-  if (!result) return result.error();
-  if (arguments.json) {
-    fmt::print("{}\n", evaluation_json(*result, arguments.options));
-  } else {
-    fmt::print("{}", format_evaluation(*result));
-  }
+  if (!result) return unfinished(result.error(), signals);
+  KIN_RETURN_IF_ERROR(print(arguments.json ? evaluation_json(*result, arguments.options) + "\n"
+                                           : format_evaluation(*result)));
   return kDone;
 }
 
@@ -175,12 +182,14 @@ Command add_eval_command(CLI::App& app) {
   verb->add_option("INPUT", arguments->inputs, "Files or globs, as for dedup")->required();
   verb->add_option("--plant", arguments->options.pairs, "Pairs to plant")
       ->type_name("N")
+      ->check(whole_number(1))
       ->capture_default_str();
   verb->add_option("--sample", arguments->sample, "Bytes of the input to plant them into")
       ->type_name("SIZE")
       ->capture_default_str();
   verb->add_option("--seed", arguments->options.seed, "Another seed plants other pairs")
       ->type_name("N")
+      ->check(whole_number(0))
       ->capture_default_str();
   add_dedup_flags(*verb, arguments->flags);
   verb->add_flag("--json", arguments->json, "Print the figures as JSON");

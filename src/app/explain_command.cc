@@ -10,6 +10,7 @@
 
 #include "app/command.h"
 #include "app/dedup_flags.h"
+#include "app/print.h"
 #include "app/words.h"
 #include "base/file.h"
 #include "base/json_writer.h"
@@ -118,23 +119,29 @@ Result<Pair> read_rows(std::span<const std::string> inputs, RecordId a, RecordId
   dataset_options.temporary_folder = folder.path();
   KIN_TRY(const auto dataset, data::Dataset::open(std::move(files), dataset_options));
 
-  RecordSet wanted(index(std::max(a, b)) + 1);
-  wanted.insert(a);
-  wanted.insert(b);
+  // A filter has a bit for every row, so one for a row that is far off, and perhaps not there,
+  // would take more memory than it saves time.
+  constexpr std::size_t kMostFiltered = std::size_t{1} << 27;
+  const std::size_t last = index(std::max(a, b));
+  RecordSet wanted(last < kMostFiltered ? last + 1 : 0);
+  if (last < kMostFiltered) {
+    wanted.insert(a);
+    wanted.insert(b);
+  }
   RowFinder finder(a, b, options.fields.size());
   data::ScanOptions scan_options;
   scan_options.columns = options.fields;
   scan_options.threads = threads;
   scan_options.on_error = options.on_error;
-  scan_options.only = &wanted;
+  if (wanted.size() > 0) scan_options.only = &wanted;
   scan_options.pause = [&] { return finder.found_all(); };
   KIN_TRY(const data::ScanEnd end, dataset->scan(scan_options, [&](const data::Batch& batch, int) {
     return finder.visit(batch);
   }));
   if (finder.found_all()) return finder.take();
   return Error{Code::kNotFound,
-               fmt::format("there is no row {} in {}: it has {} rows, counted from 0",
-                           index(std::max(a, b)), fmt::join(inputs, ", "), end.position.row)};
+               fmt::format("there is no row {} in {}: it has {} rows, counted from 0", last,
+                           fmt::join(inputs, ", "), end.position.row)};
 }
 
 std::string shortened(const std::string& text, bool full) {
@@ -286,11 +293,9 @@ Result<int> run_explain_command(const ExplainArguments& arguments, const CLI::Ap
           rows ? read_rows(std::span(what).first(what.size() - 2), *row_a, *row_b, *options)
                : read_files(what[0], what[1]));
   KIN_TRY(const dedup::Explanation pair, dedup::explain(texts.a, texts.b, *options));
-  if (arguments.json) {
-    fmt::print("{}\n", explanation_json(texts, pair, *options));
-  } else {
-    fmt::print("{}", format_explanation(texts, pair, *options, arguments.full));
-  }
+  KIN_RETURN_IF_ERROR(print(arguments.json
+                                ? explanation_json(texts, pair, *options) + "\n"
+                                : format_explanation(texts, pair, *options, arguments.full)));
   return kDone;
 }
 

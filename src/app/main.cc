@@ -2,16 +2,30 @@
 
 #include <CLI/CLI.hpp>
 #include <csignal>
-#include <cstdio>
 #include <vector>
 
 #include "app/command.h"
+#include "app/print.h"
+#include "app/usage.h"
 #include "base/version.h"
 
 namespace kin::app {
 namespace {
 
-int run(int argc, char** argv) {
+// Help and versions are "errors" of the parser too.
+Result<int> after_parsing(const CLI::ParseError& error, const CLI::App& app) {
+  if (dynamic_cast<const CLI::CallForVersion*>(&error) != nullptr) {
+    KIN_RETURN_IF_ERROR(print(fmt::format("kindred {}\n", kVersion)));
+    return kDone;
+  }
+  if (error.get_exit_code() == 0) {
+    KIN_RETURN_IF_ERROR(print(app.help()));
+    return kDone;
+  }
+  return wrong_usage({Code::kInvalidArgument, in_plain_words(error, app)}, chosen_verb(app));
+}
+
+Result<int> run(int argc, char** argv) {
   CLI::App app(
       "Kindred answers three questions about documents: have I seen this, what belongs together, "
       "what is related?",
@@ -24,15 +38,10 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? kDone : kWrongUsage;
+    return after_parsing(error, app);
   }
   for (const Command& command : commands) {
-    if (!command.verb->parsed()) continue;
-    const Result<int> outcome = command.run();
-    if (outcome.ok()) return *outcome;
-    fmt::print(stderr, "kindred: {}\n", outcome.error().message);
-    return kFailed;
+    if (command.verb->parsed()) return command.run();
   }
   return kWrongUsage;
 }
@@ -42,5 +51,5 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error we report
-  return kin::app::run(argc, argv);
+  return kin::app::exit_code_of([&] { return kin::app::run(argc, argv); });
 }

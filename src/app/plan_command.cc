@@ -5,6 +5,7 @@
 
 #include "app/command.h"
 #include "app/dedup_flags.h"
+#include "app/print.h"
 #include "app/progress_line.h"
 #include "app/words.h"
 #include "base/json_writer.h"
@@ -104,13 +105,13 @@ Result<int> run_plan_command(PlanArguments& arguments, const CLI::App& verb) {
   arguments.job.options = *options;
   arguments.job.output = arguments.output;
   dedup::Progress progress;
+  const StopSignals signals(progress.stop);
   Result<dedup::Plan> plan = [&] {
     const ProgressLine line(progress, !arguments.json);
     return dedup::make_plan(arguments.job, progress);
   }();
-  if (!plan) return plan.error();
-  fmt::print("{}{}", arguments.json ? plan_json(*plan) : format_plan(*plan),
-             arguments.json ? "\n" : "");
+  if (!plan) return unfinished(plan.error(), signals);
+  KIN_RETURN_IF_ERROR(print(arguments.json ? plan_json(*plan) + "\n" : format_plan(*plan)));
   return kDone;
 }
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <cstdio>
 #include <mutex>
 
+#include "app/print.h"
 #include "app/words.h"
 #include "base/memory.h"
 
@@ -57,13 +57,10 @@ ProgressLine::ProgressLine(const dedup::Progress& progress, bool wanted) {
         entered = std::chrono::steady_clock::now();
       }
       const std::chrono::duration<double> in_stage = std::chrono::steady_clock::now() - entered;
-      fmt::print(stderr, "\r\033[K{}",
-                 format_progress(progress, std::max(in_stage.count(), 0.001)));
-      std::fflush(stderr);
+      say("\r\033[K" + format_progress(progress, std::max(in_stage.count(), 0.001)));
       wake.wait_for(lock, stop, kInterval, [] { return false; });
     }
-    fmt::print(stderr, "\r\033[K");
-    std::fflush(stderr);
+    say("\r\033[K");
   });
 }
 

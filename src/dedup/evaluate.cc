@@ -217,6 +217,7 @@ class Judge {
     bucket.found += due && found;
     edit.found += due && found;
     bucket.not_due += !due && found;
+    if (due) result_.due.push_back({.similarity = alike, .found = found});
     if (due && banding_) bucket.expected += sketch::candidate_probability(*banding_, alike);
   }
 
@@ -256,14 +257,15 @@ DedupJob job_on(const fs::path& folder, const DedupOptions& options) {
 }  // namespace
 
 double Evaluation::recall(double from) const {
-  std::uint64_t due = 0;
+  constexpr double kRounding = 1e-9;  // 0.8 + 0.05 > 0.85
+  std::uint64_t count = 0;
   std::uint64_t found = 0;
-  for (const Bucket& bucket : buckets) {
-    if (bucket.low < from) continue;
-    due += bucket.due;
-    found += bucket.found;
+  for (const Due& pair : due) {
+    if (pair.similarity < from - kRounding) continue;
+    ++count;
+    found += pair.found;
   }
-  return due == 0 ? 1 : static_cast<double>(found) / static_cast<double>(due);
+  return count == 0 ? 1 : static_cast<double>(found) / static_cast<double>(count);
 }
 
 std::uint64_t Evaluation::removed() const {

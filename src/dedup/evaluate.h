@@ -43,11 +43,18 @@ struct Evaluation {
     std::uint64_t found = 0;
   };
 
+  // A planted pair at or above the threshold.
+  struct Due {
+    double similarity = 0;
+    bool found = false;
+  };
+
   std::uint64_t records = 0;  // of the sample
   std::uint64_t planted = 0;
   // Pairs one of which went as a duplicate of a third record, and not the other: the sample has
   // duplicates of its own. Counted in nothing else.
   std::uint64_t elsewhere = 0;
+  std::vector<Due> due;
   std::vector<Bucket> buckets;
   std::vector<ByEdit> edits;
   std::array<std::uint64_t, 4> removed_by{};  // by Method
@@ -56,8 +63,8 @@ struct Evaluation {
   double seconds = 0;  // of the run
   std::vector<std::string> notes;
 
-  // The share found of the planted pairs in buckets that begin at `from` or later and are due; 1
-  // without any.
+  // The share found of the planted pairs that are due and have a similarity of `from` or more, up
+  // to what adding two decimal fractions loses; 1 without any.
   double recall(double from = 0) const;
   // The share of removed records that reach the threshold; 1 without any.
   double precision() const;

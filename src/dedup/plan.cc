@@ -14,6 +14,7 @@
 #include "base/workers.h"
 #include "data/parquet_memory.h"
 #include "dedup/budget.h"
+#include "dedup/columns.h"
 #include "dedup/duplicate_share.h"
 #include "dedup/plan_trial.h"
 #include "dedup/planting.h"
@@ -114,13 +115,21 @@ class Planner {
     KIN_RETURN_IF_ERROR(take_sample());
     KIN_TRY(const DiskSpeed disk, measure_disk());
     progress_.stage = "trial";
+    KIN_RETURN_IF_ERROR(check_stop());
     KIN_TRY(const Trial few, run_few());
+    KIN_RETURN_IF_ERROR(check_stop());
     KIN_TRY(const Trial whole, run_representative());
+    KIN_RETURN_IF_ERROR(check_stop());
     fill_plan(few, whole, disk);
     return std::move(plan_);
   }
 
  private:
+  Status check_stop() const {
+    if (progress_.stop) return Error{Code::kCancelled, "stopped"};
+    return Done{};
+  }
+
   Status open() {
     if (options_.threads <= 0) options_.threads = available_cores();
     KIN_RETURN_IF_ERROR(validate(options_));
@@ -143,7 +152,8 @@ class Planner {
     dataset_options.threads = options_.threads;
     dataset_options.temporary_folder = folder_->path();
     KIN_TRY(dataset_, data::Dataset::open(std::move(inputs), dataset_options));
-    return settle_columns();
+    KIN_RETURN_IF_ERROR(settle_columns(*dataset_, options_));
+    return choose_columns();
   }
 
   Status read_footers(const std::vector<data::Input>& inputs) {
@@ -165,13 +175,7 @@ class Planner {
 
   // The columns of the trial: those the run looks at, and where all records have the same columns
   // the others too, since they are copied.
-  Status settle_columns() {
-    KIN_TRY(const std::vector<std::string> all, dataset_->columns());
-    const auto has = [&](const std::string& name) {
-      return std::find(all.begin(), all.end(), name) != all.end();
-    };
-    if (!options_.id_column && has("id")) options_.id_column = "id";
-    if (!options_.source_column && has("source")) options_.source_column = "source";
+  Status choose_columns() {
     columns_ = options_.fields;
     const auto add = [&](const std::string& name) {
       if (std::find(columns_.begin(), columns_.end(), name) == columns_.end())
@@ -181,6 +185,7 @@ class Planner {
     if (options_.source_column) add(*options_.source_column);
     if (options_.keep.needs_column()) add(options_.keep.column);
     if (from_.format == data::Format::kJsonl) return Done{};
+    KIN_TRY(const std::vector<std::string> all, dataset_->columns());
     for (const std::string& name : all) add(name);
     return Done{};
   }

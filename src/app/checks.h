@@ -1,0 +1,20 @@
+// Checks of what the user wrote, for CLI::Option::check(): nothing where it is right, else what is
+// wrong, in words that follow the option's name.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace kin::app {
+
+using Check = std::function<std::string(const std::string&)>;
+
+Check whole_number(std::uint64_t least,
+                   std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
+Check number(double least, double most);
+Check one_of(std::vector<std::string> words);
+
+}  // namespace kin::app

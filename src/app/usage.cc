@@ -1,0 +1,89 @@
+#include "app/usage.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+
+namespace kin::app {
+namespace {
+
+std::vector<std::string> verbs_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App* verb) {
+         return !verb->get_group().empty();  // without a group it is not for users
+       }))
+    names.push_back(verb->get_name());
+  return names;
+}
+
+// What follows the first `separator`, or everything.
+std::string after(const std::string& text, std::string_view separator) {
+  const std::size_t at = text.find(separator);
+  return at == std::string::npos ? text : text.substr(at + separator.size());
+}
+
+std::string before(const std::string& text, std::string_view separator) {
+  return text.substr(0, text.find(separator));
+}
+
+std::string missing(const CLI::RequiredError& error, const CLI::App& verb) {
+  const std::string what = error.what();
+  if (!what.starts_with("A subcommand")) return before(what, " is required") + " is missing";
+  const std::string verbs = fmt::format("{}", fmt::join(verbs_of(verb), ", "));
+  const std::vector<std::string> unknown = verb.remaining();
+  if (unknown.empty()) return fmt::format("say what to do: {}", verbs);
+  return fmt::format("there is no \"{}\" here; there are: {}", unknown.front(), verbs);
+}
+
+std::string unexpected(const CLI::ExtrasError& error) {
+  const std::string what = after(error.what(), "expected: ");
+  return (what.starts_with("-") ? "there is no option " : "too many arguments: ") + what;
+}
+
+// "Could not convert: --json = x"
+std::string not_converted(const CLI::ConversionError& error) {
+  const std::string what = after(error.what(), "convert: ");
+  return fmt::format("{}: \"{}\" is not a value it can take", before(what, " = "),
+                     after(what, " = "));
+}
+
+// "--threads: 1 required N missing", "--threads: At Most 1 required but received 2"
+std::string wrong_count(const CLI::ArgumentMismatch& error) {
+  const std::string what = error.what();
+  const std::string name = before(what, ":");
+  if (what.ends_with(" missing"))
+    return fmt::format("{} needs a value: {}", name, before(after(what, " required "), " missing"));
+  if (what.find("At Most 1 ") != std::string::npos)
+    return fmt::format("{} was given {} times, and takes one value", name,
+                       after(what, "received "));
+  return what;
+}
+
+}  // namespace
+
+std::string full_name(const CLI::App& verb) {
+  const CLI::App* parent = verb.get_parent();
+  return parent == nullptr ? verb.get_name() : full_name(*parent) + " " + verb.get_name();
+}
+
+const CLI::App& chosen_verb(const CLI::App& app) {
+  const CLI::App* verb = &app;
+  for (auto parsed = verb->get_subcommands(); !parsed.empty(); parsed = verb->get_subcommands())
+    verb = parsed.back();
+  return *verb;
+}
+
+std::string in_plain_words(const CLI::ParseError& error, const CLI::App& app) {
+  if (const auto* required = dynamic_cast<const CLI::RequiredError*>(&error))
+    return missing(*required, chosen_verb(app));
+  if (const auto* extras = dynamic_cast<const CLI::ExtrasError*>(&error))
+    return unexpected(*extras);
+  if (const auto* conversion = dynamic_cast<const CLI::ConversionError*>(&error))
+    return not_converted(*conversion);
+  if (const auto* count = dynamic_cast<const CLI::ArgumentMismatch*>(&error))
+    return wrong_count(*count);
+  return error.what();
+}
+
+}  // namespace kin::app
