@@ -2,8 +2,10 @@
 
 #include <duckdb.h>
 #include <fmt/format.h>
+#include <simdjson.h>
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <set>
 
@@ -60,6 +62,59 @@ void collect_values(duckdb_vector vector, std::size_t count,
     const bool is_null = validity != nullptr && (validity[i / 64] >> (i % 64) & 1) == 0;
     values[i] = is_null ? std::string_view() : view_of(texts[i]);
   }
+}
+
+bool is_null(duckdb_vector vector, std::size_t row) {
+  std::uint64_t* const validity = duckdb_vector_get_validity(vector);
+  return validity != nullptr && !duckdb_validity_row_is_valid(validity, row);
+}
+
+std::string text_of_bytes(std::string_view bytes) {
+  constexpr std::string_view kMark = "bytes:";
+  if (!bytes.starts_with(kMark) && simdjson::validate_utf8(bytes.data(), bytes.size()))
+    return std::string(bytes);
+  std::string text(kMark);
+  for (const char c : bytes) {
+    if (c >= ' ' && c <= '~' && c != '\\') {
+      text += c;
+    } else {
+      fmt::format_to(std::back_inserter(text), "\\x{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return text;
+}
+
+void on_blobs(duckdb_function_info, duckdb_data_chunk input, duckdb_vector output) {
+  const std::size_t count = duckdb_data_chunk_get_size(input);
+  duckdb_vector blobs = duckdb_data_chunk_get_vector(input, 0);
+  const auto* const bytes = static_cast<const duckdb_string_t*>(duckdb_vector_get_data(blobs));
+  duckdb_vector_ensure_validity_writable(output);
+  std::uint64_t* const validity = duckdb_vector_get_validity(output);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (is_null(blobs, i)) {
+      duckdb_validity_set_row_invalid(validity, i);
+      continue;
+    }
+    const std::string text = text_of_bytes(view_of(bytes[i]));
+    duckdb_vector_assign_string_element_len(output, i, text.data(), text.size());
+  }
+}
+
+Status register_blob_text(duckdb_connection connection) {
+  duckdb_scalar_function function = duckdb_create_scalar_function();
+  duckdb_logical_type blob = duckdb_create_logical_type(DUCKDB_TYPE_BLOB);
+  duckdb_logical_type text = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR);
+  duckdb_scalar_function_set_name(function, "kin_blob_text");
+  duckdb_scalar_function_add_parameter(function, blob);
+  duckdb_scalar_function_set_return_type(function, text);
+  duckdb_scalar_function_set_special_handling(function);
+  duckdb_scalar_function_set_function(function, &on_blobs);
+  const duckdb_state outcome = duckdb_register_scalar_function(connection, function);
+  duckdb_destroy_logical_type(&blob);
+  duckdb_destroy_logical_type(&text);
+  duckdb_destroy_scalar_function(&function);
+  if (outcome != DuckDBSuccess) return Error{Code::kInternal, "DuckDB refused a function"};
+  return Done{};
 }
 
 }  // namespace
@@ -136,6 +191,7 @@ Result<std::unique_ptr<DuckDbSession>> DuckDbSession::open(
       duckdb_connect(state->database, &state->connection) != DuckDBSuccess) {
     return Error{Code::kInternal, "DuckDB does not start"};
   }
+  KIN_RETURN_IF_ERROR(register_blob_text(state->connection));
   std::unique_ptr<DuckDbSession> session(new DuckDbSession(std::move(state)));
   const std::string settings[] = {
       "SET autoinstall_known_extensions = false",

@@ -30,7 +30,10 @@ struct PassingRows {
   std::span<bool> keep;  // to be filled: does the row stay in the query?
 };
 
-// A private in-memory database. One query at a time; a query uses several threads inside.
+// A private in-memory database. Queries can use kin_blob_text(BLOB), which is the text that the
+// bytes are, if they are UTF-8, or else "bytes:" and the bytes with escapes. Text that begins with
+// that word is shown with escapes too, so that no two values give the same text. One query at a
+// time; a query uses several threads inside.
 class DuckDbSession {
  public:
   using Cells = std::vector<std::vector<std::optional<std::string>>>;  // by row, then column

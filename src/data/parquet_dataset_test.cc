@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "data/parquet_fixture.h"
 
 namespace kin::data {
@@ -58,10 +60,26 @@ TEST_F(ParquetDataset, HandsOutAnyColumnAsTextAndReachesIntoStructs) {
           .value();
   EXPECT_THAT(seen.values.at(7), ElementsAre("text 7", "7", "8.750", "2024-01-08", "T7",
                                              "{\"title\":\"T7\",\"tags\":[\"a\",null,\"b7\"]}",
-                                             "[\"a\",null,\"b7\"]", "\\x00\\xFF7"));
+                                             "[\"a\",null,\"b7\"]", "bytes:\\x00\\xFF7"));
   EXPECT_EQ(seen.values.at(3)[0], std::nullopt);
   EXPECT_THAT(seen.where.at(7), testing::EndsWith("a.parquet: row 7"));
   EXPECT_EQ(dataset->rows(), 100);
+}
+
+TEST_F(ParquetDataset, HandsOutDifferentBytesAsDifferentTexts) {
+  const std::string a = make("a.parquet",
+                             "SELECT unnest(['\\xAA'::BLOB, '\\x5CxAA'::BLOB, 'bytes:\\xAA'::BLOB, "
+                             "'bytes:\\x5CxAA'::BLOB, "
+                             "'bytes:'::BLOB, 'caf\\xC3\\xA9'::BLOB, ''::BLOB, NULL]) AS text");
+  const auto seen =
+      scan_all(*open_dataset({a}).value(), {.columns = {"text"}, .threads = 1}).value();
+  std::set<std::optional<std::string>> texts;
+  for (const auto& [row, values] : seen.values) texts.insert(values[0]);
+  EXPECT_EQ(texts.size(), 8);
+  EXPECT_EQ(seen.values.at(0)[0], "bytes:\\xAA");
+  EXPECT_EQ(seen.values.at(1)[0], "\\xAA");
+  EXPECT_EQ(seen.values.at(5)[0], "caf\xC3\xA9");
+  EXPECT_EQ(seen.values.at(7)[0], std::nullopt);
 }
 
 TEST_F(ParquetDataset, PrefersAColumnThatHasTheDotInItsName) {

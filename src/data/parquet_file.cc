@@ -135,11 +135,11 @@ std::string extract(std::string expression, std::string_view path) {
   return expression;
 }
 
-// Text that was stored without being declared so is still text; other bytes are shown escaped.
+// DuckDB's own try(decode(…)) is no way to do this for binary values: in 1.4 it turns the values
+// that it fails at into nulls wherever the query uses them.
 std::string as_text(const std::string& expression, const std::string& type) {
   if (type == "VARCHAR") return expression;
-  if (type == "BLOB")
-    return fmt::format("coalesce(try(decode({0})), CAST({0} AS VARCHAR))", expression);
+  if (type == "BLOB") return fmt::format("kin_blob_text({})", expression);
   if (is_nested(type)) return fmt::format("CAST(to_json({}) AS VARCHAR)", expression);
   return fmt::format("CAST({} AS VARCHAR)", expression);
 }

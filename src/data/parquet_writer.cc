@@ -112,6 +112,61 @@ Result<std::string> metadata_option(DuckDbSession& duckdb, std::span<const Parqu
   return option;
 }
 
+// JSON has neither NaN nor infinity.
+std::string finite(const std::string& value, const std::string& type) {
+  return replace_values(value, parse_type(type), [](const std::string& one, const std::string& of) {
+    if (of != "DOUBLE" && of != "FLOAT") return one;
+    return fmt::format("CASE WHEN isfinite({0}) THEN {0} END", one);
+  });
+}
+
+bool is_csv(Format format) {
+  return format == Format::kCsv || format == Format::kTsv;
+}
+
+// What is written for the value of `column`, in a record that has it alone or not.
+std::string written_value(std::string value, const ParquetColumn& column, Format format,
+                          std::size_t columns) {
+  if (is_csv(format) && is_nested(column.type))
+    value = fmt::format("CAST(to_json({}) AS VARCHAR)", finite(value, column.type));
+  if (format == Format::kJsonl)
+    value = is_long_decimal(column.type) ? fmt::format("CAST({} AS VARCHAR)", value)
+                                         : finite(value, column.type);
+  // An empty line is no record; an empty text is written in quotes.
+  if (is_csv(format) && columns == 1)
+    value = fmt::format("coalesce(CAST({} AS VARCHAR), '')", value);
+  return value;
+}
+
+// Appends a note for each column with values that JSON does not have.
+Status add_number_notes(DuckDbSession& duckdb, std::span<const ParquetFile> files,
+                        const std::vector<ParquetColumn>& columns, Format format,
+                        std::vector<std::string>& notes) {
+  std::vector<std::string> checks;
+  std::vector<std::string> names;
+  for (const ParquetColumn& column : columns) {
+    const std::string value = sql_name(column.name);
+    const bool as_json = format == Format::kJsonl || (is_csv(format) && is_nested(column.type));
+    const std::string written = as_json ? finite(value, column.type) : value;
+    if (written == value) continue;
+    checks.push_back(fmt::format("bool_or(({}) IS DISTINCT FROM {})", written, value));
+    names.push_back(column.name);
+  }
+  if (checks.empty()) return Done{};
+  std::vector<std::string> paths;
+  for (const ParquetFile& file : files) paths.push_back(file.sql_path);
+  KIN_TRY(const auto found,
+          duckdb.query(fmt::format(
+              "SELECT {} FROM read_parquet([{}], hive_partitioning = false, union_by_name = {})",
+              fmt::join(checks, ", "), fmt::join(paths, ", "), !same_columns(files))));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (found[0][i] != "true") continue;
+    notes.push_back(fmt::format(
+        "JSON has neither NaN nor infinity: column `{}` has null in their place", names[i]));
+  }
+  return Done{};
+}
+
 std::string select(const Piece& piece, std::span<const ParquetFile> files,
                    const std::vector<ParquetColumn>& columns, Format format) {
   const auto mine = files.subspan(piece.first_file, piece.files);
@@ -119,12 +174,8 @@ std::string select(const Piece& piece, std::span<const ParquetFile> files,
   for (const ParquetColumn& column : columns) {
     std::string value = has_column(mine, column.name) ? sql_name(column.name) : "NULL";
     if (!same_columns(files)) value = fmt::format("CAST({} AS {})", value, column.type);
-    const bool as_json =
-        is_nested(column.type) && (format == Format::kCsv || format == Format::kTsv);
-    if (as_json) value = fmt::format("CAST(to_json({}) AS VARCHAR)", value);
-    if (format == Format::kJsonl && is_long_decimal(column.type))
-      value = fmt::format("CAST({} AS VARCHAR)", value);
-    expressions.push_back(fmt::format("{} AS {}", value, sql_name(column.name)));
+    expressions.push_back(fmt::format(
+        "{} AS {}", written_value(value, column, format, columns.size()), sql_name(column.name)));
   }
   std::vector<std::string> paths;
   for (const ParquetFile& file : mine) paths.push_back(file.sql_path);
@@ -206,6 +257,9 @@ Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const Pa
           unite_columns(duckdb, files, request.type.format, report.notes));
   KIN_TRY(std::vector<CopyPart> parts, make_parts(duckdb, files, columns, request));
   add_type_notes(columns, request.type.format, report.notes);
+  const DuckDbLimits limits = share_memory(files, request.threads, request.options.memory_bytes);
+  KIN_RETURN_IF_ERROR(duckdb.set_limits(limits));
+  KIN_RETURN_IF_ERROR(add_number_notes(duckdb, files, columns, request.type.format, report.notes));
   const auto keep = [&](PassingRows& rows) -> Status {
     for (std::size_t i = 0; i < rows.numbers.size(); ++i) {
       const auto file = static_cast<std::size_t>(rows.numbers[i] >> kRowBits);
@@ -217,14 +271,13 @@ Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const Pa
     }
     return Done{};
   };
-  KIN_TRY(const Copied copied,
-          copy_parts({.parts = std::move(parts),
-                      .hook = keep,
-                      .type = request.type,
-                      .path = request.path,
-                      .output = request.output,
-                      .limits = share_memory(files, request.threads, request.options.memory_bytes),
-                      .temporary_folder = request.options.temporary_folder}));
+  KIN_TRY(const Copied copied, copy_parts({.parts = std::move(parts),
+                                           .hook = keep,
+                                           .type = request.type,
+                                           .path = request.path,
+                                           .output = request.output,
+                                           .limits = limits,
+                                           .temporary_folder = request.options.temporary_folder}));
   if (request.type.format == Format::kParquet && same_columns(files)) {
     KIN_TRY(const auto before, stored_columns(duckdb, files.front().sql_path));
     KIN_TRY(const auto after, stored_columns(duckdb, sql_text(request.path.string())));

@@ -27,7 +27,9 @@ class ParquetWriter : public ParquetTest {
     const std::filesystem::path path = folder.path(output);
     KIN_TRY(const FileType type, file_type(path));
     const SkipLog skipped;
-    return write_parquet_rows(*duckdb, files,
+    // Not the one that the test asks, whose threads the writer sets.
+    KIN_TRY(const auto writer, DuckDbSession::open({}, folder.path("")));
+    return write_parquet_rows(*writer, files,
                               {RecordSet(rows, true),
                                skipped,
                                path,
@@ -111,6 +113,34 @@ TEST_F(ParquetWriter, RefusesTypesThatTogetherLoseDigits) {
       make("b.parquet", "SELECT 1::INTEGER AS x, {'a': 1::BIGINT, 'd': 0.5::DOUBLE, 'n': 1} AS s");
   EXPECT_THAT(write({a, b}, "out.parquet").value().notes,
               ElementsAre(HasSubstr("it was written as BIGINT")));
+}
+
+TEST_F(ParquetWriter, WritesNullForNumbersThatJsonLacksAndSaysSo) {
+  const std::string a = make(
+      "a.parquet",
+      "SELECT 'NaN'::DOUBLE AS x, 0.5::FLOAT AS y, {'l': [1.5::DOUBLE, 'inf'::DOUBLE], 'n': 1} AS "
+      "s, MAP {'k': '-inf'::FLOAT} AS m UNION ALL SELECT 2, NULL, NULL, NULL");
+  const auto report = write({a}, "out.jsonl").value();
+  EXPECT_EQ(folder.read("out.jsonl"),
+            "{\"x\":null,\"y\":0.5,\"s\":{\"l\":[1.5,null],\"n\":1},\"m\":{\"k\":null}}\n"
+            "{\"x\":2.0,\"y\":null,\"s\":null,\"m\":null}\n");
+  const auto note = [](const std::string& name) {
+    return "JSON has neither NaN nor infinity: column `" + name + "` has null in their place";
+  };
+  EXPECT_THAT(report.notes, ElementsAre(note("x"), note("s"), note("m")));
+  ASSERT_TRUE(write({a}, "out.csv").ok());
+  EXPECT_THAT(folder.read("out.csv"), HasSubstr("nan,0.5,\"{\"\"l\"\":[1.5,null],"));
+}
+
+TEST_F(ParquetWriter, WritesNoBlankLinesForNullsOfAnOnlyColumn) {
+  const std::string a = make("a.parquet", "SELECT unnest([1, NULL, 3]) AS n");
+  for (const std::string name : {"out.csv", "out.tsv"}) {
+    ASSERT_TRUE(write({a}, name).ok());
+    EXPECT_EQ(folder.read(name), "n\n1\n\"\"\n3\n");
+    EXPECT_EQ(
+        scan_all(*open_dataset({folder.path(name).string()}).value(), {.columns = {"n"}})->visits,
+        3);
+  }
 }
 
 }  // namespace
