@@ -24,6 +24,7 @@ class PartCollector {
     collector->done_.resize(request.parts.size());
     if (request.type.format == Format::kParquet) {
       KIN_TRY(ParquetJoiner joiner, ParquetJoiner::create(request.path));
+      joiner.set_key_values(request.key_values);
       collector->joiner_.emplace(std::move(joiner));
     } else {
       KIN_TRY(File file, File::create(request.path));

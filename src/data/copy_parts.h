@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "data/duckdb_session.h"
 #include "data/input.h"
+#include "data/thrift_compact.h"
 
 namespace kin::data {
 
@@ -23,9 +24,10 @@ struct CopyRequest {
   std::vector<CopyPart> parts;  // at least one
   DuckDbSession::RowHook hook;  // called by several threads
   FileType type;
-  std::filesystem::path path;    // written to
-  std::filesystem::path output;  // what it will be called, for messages
-  DuckDbLimits limits;           // of all threads together
+  std::filesystem::path path;                // written to
+  std::filesystem::path output;              // what it will be called, for messages
+  std::vector<ThriftValue> key_values = {};  // metadata of a Parquet output (read_key_values())
+  DuckDbLimits limits;                       // of all threads together
   std::filesystem::path temporary_folder;
 };
 

@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "base/result.h"
@@ -19,6 +22,8 @@ class ParquetJoiner {
 
   // Appends the row groups of the file at `path`, whose schema must be the one of those before.
   Status append(const std::filesystem::path& path);
+  // Replaces the key-value metadata, that of the first file unless this is called.
+  void set_key_values(std::vector<ThriftValue> pairs) { key_values_ = std::move(pairs); }
   // Writes the footer. At least one file must have been appended.
   Status finish();
   std::uint64_t bytes() const { return end_; }
@@ -30,6 +35,13 @@ class ParquetJoiner {
   File file_;
   std::uint64_t end_ = 0;
   std::optional<ThriftValue> footer_;
+  std::optional<std::vector<ThriftValue>> key_values_;
 };
+
+// The key-value metadata of the Parquet file at `path`: structs of parquet.thrift, as they are.
+Result<std::vector<ThriftValue>> read_key_values(const std::filesystem::path& path);
+
+// The key of one of them.
+std::string key_of(ThriftValue& pair);
 
 }  // namespace kin::data

@@ -4,9 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "data/copy_parts.h"
 #include "data/parquet_columns.h"
+#include "data/parquet_joiner.h"
 #include "data/parquet_memory.h"
 #include "data/sql_type.h"
 #include "data/type_notes.h"
@@ -91,25 +94,40 @@ std::uint64_t row_group_rows(const Piece& piece, Counts counts) {
   return std::clamp((counts.kept + groups - 1) / groups, kVector, kMost);
 }
 
-// Key-value metadata that other programs left, if all files agree on it.
-Result<std::string> metadata_option(DuckDbSession& duckdb, std::span<const ParquetFile> files) {
-  std::string option;
+// Key-value metadata that other programs left, as far as all files agree on it.
+std::vector<ThriftValue> common_metadata(std::span<const ParquetFile> files,
+                                         std::vector<std::string>& notes) {
+  const auto bytes_of = [](const ThriftValue& pair) {
+    std::string bytes;
+    encode_thrift(bytes, pair);
+    return bytes;
+  };
+  std::map<std::string, std::size_t> holders;  // by the bytes of a pair
+  std::set<std::string> keys;
+  std::vector<ThriftValue> first;
   for (const ParquetFile& file : files) {
-    KIN_TRY(const auto pairs,
-            duckdb.query(fmt::format("SELECT try(decode(key)), try(decode(value)) FROM "
-                                     "parquet_kv_metadata({}) ORDER BY 1, 2",
-                                     file.sql_path)));
-    std::vector<std::string> entries;
-    for (const auto& pair : pairs) {
-      if (!pair[0] || !pair[1]) continue;
-      entries.push_back(fmt::format("{}: {}", sql_name(*pair[0]), sql_text(*pair[1])));
+    auto pairs = read_key_values(file.path);
+    if (!pairs) {
+      notes.push_back(fmt::format(
+          "the key-value metadata of {} cannot be read: the output has none", file.shown_as));
+      return {};
     }
-    const std::string mine =
-        entries.empty() ? "" : fmt::format(", KV_METADATA {{{}}}", fmt::join(entries, ", "));
-    if (&file != &files.front() && mine != option) return std::string();
-    option = mine;
+    std::set<std::string> mine;
+    for (ThriftValue& pair : *pairs) {
+      keys.insert(key_of(pair));
+      mine.insert(bytes_of(pair));
+    }
+    for (const std::string& pair : mine) ++holders[pair];
+    if (&file == &files.front()) first = std::move(*pairs);
   }
-  return option;
+  std::erase_if(first, [&](const auto& pair) { return holders[bytes_of(pair)] < files.size(); });
+  for (ThriftValue& pair : first) keys.erase(key_of(pair));
+  if (!keys.empty()) {
+    notes.push_back(
+        fmt::format("the inputs have different key-value metadata: the output has none for {}",
+                    fmt::join(keys, ", ")));
+  }
+  return first;
 }
 
 // JSON has neither NaN nor infinity.
@@ -201,10 +219,9 @@ std::string text_options(FileType type, bool first) {
   return options;
 }
 
-Result<std::vector<CopyPart>> make_parts(DuckDbSession& duckdb, std::span<const ParquetFile> files,
-                                         const std::vector<ParquetColumn>& columns,
-                                         const ParquetWriteRequest& request) {
-  KIN_TRY(const std::string metadata, metadata_option(duckdb, files));
+std::vector<CopyPart> make_parts(std::span<const ParquetFile> files,
+                                 const std::vector<ParquetColumn>& columns,
+                                 const ParquetWriteRequest& request) {
   std::vector<CopyPart> parts;
   const std::vector<Piece> pieces = cut(files, request.piece_bytes);
   for (const Piece& piece : pieces) {
@@ -215,8 +232,8 @@ Result<std::vector<CopyPart>> make_parts(DuckDbSession& duckdb, std::span<const 
     CopyPart part{select(piece, files, columns, request.type.format),
                   text_options(request.type, parts.empty())};
     if (request.type.format == Format::kParquet) {
-      part.options = fmt::format("FORMAT parquet, COMPRESSION {}, ROW_GROUP_SIZE {}{}",
-                                 files.front().codec, row_group_rows(piece, counts), metadata);
+      part.options = fmt::format("FORMAT parquet, COMPRESSION {}, ROW_GROUP_SIZE {}",
+                                 files.front().codec, row_group_rows(piece, counts));
     }
     parts.push_back(std::move(part));
   }
@@ -255,7 +272,8 @@ Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const Pa
   WriteReport report;
   KIN_TRY(const std::vector<ParquetColumn> columns,
           unite_columns(duckdb, files, request.type.format, report.notes));
-  KIN_TRY(std::vector<CopyPart> parts, make_parts(duckdb, files, columns, request));
+  std::vector<ThriftValue> metadata;
+  if (request.type.format == Format::kParquet) metadata = common_metadata(files, report.notes);
   add_type_notes(columns, request.type.format, report.notes);
   const DuckDbLimits limits = share_memory(files, request.threads, request.options.memory_bytes);
   KIN_RETURN_IF_ERROR(duckdb.set_limits(limits));
@@ -271,11 +289,12 @@ Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const Pa
     }
     return Done{};
   };
-  KIN_TRY(const Copied copied, copy_parts({.parts = std::move(parts),
+  KIN_TRY(const Copied copied, copy_parts({.parts = make_parts(files, columns, request),
                                            .hook = keep,
                                            .type = request.type,
                                            .path = request.path,
                                            .output = request.output,
+                                           .key_values = std::move(metadata),
                                            .limits = limits,
                                            .temporary_folder = request.options.temporary_folder}));
   if (request.type.format == Format::kParquet && same_columns(files)) {

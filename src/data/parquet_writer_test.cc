@@ -143,5 +143,35 @@ TEST_F(ParquetWriter, WritesNoBlankLinesForNullsOfAnOnlyColumn) {
   }
 }
 
+TEST_F(ParquetWriter, KeepsKeysOfMetadataThatAreRepeatedOrDifferInCase) {
+  const std::string a =
+      make("a.parquet", "SELECT 1 AS id",
+           ", KV_METADATA {info: 'x', \"dup1\": 'y', \"dup2\": 'z', \"INF1\": ''}");
+  change_footer("a.parquet", [](ThriftValue& footer) {
+    for (ThriftValue& pair : footer.field(5)->items) {
+      std::string& key = pair.field(1)->bytes;
+      if (key.starts_with("dup")) key = "same";
+      if (key == "INF1") key = "INFO";
+    }
+    footer.field(5)->items.at(0).field(2)->bytes = "\xff";
+  });
+  const std::string query = "SELECT hex(key), hex(value) FROM parquet_kv_metadata(";
+  ASSERT_TRUE(write({a}, "out.parquet").ok());
+  EXPECT_EQ(ask(query + from("out.parquet") + ")"), ask(query + from("a.parquet") + ")"));
+}
+
+TEST_F(ParquetWriter, SaysWhichMetadataTheInputsDoNotAgreeOn) {
+  const std::string a = make("a.parquet", "SELECT 1 AS id", ", KV_METADATA {one: 'x', two: 'y'}");
+  const std::string b = make("b.parquet", "SELECT 2 AS id", ", KV_METADATA {two: 'n', one: 'x'}");
+  const auto report = write({a, b}, "out.parquet").value();
+  EXPECT_THAT(report.notes, ElementsAre("the inputs have different key-value metadata: the output "
+                                        "has none for two"));
+  EXPECT_EQ(ask("SELECT decode(key), decode(value) FROM parquet_kv_metadata(" +
+                from("out.parquet") + ")"),
+            "one|x|\n");
+  EXPECT_THAT(write({a, b}, "out.csv").value().notes,
+              testing::Not(testing::Contains(HasSubstr("metadata"))));
+}
+
 }  // namespace
 }  // namespace kin::data
