@@ -36,6 +36,14 @@ std::vector<std::uint64_t> BlockReader::first_rows() const {
 
 Result<bool> BlockReader::next(Block& block) {
   const std::scoped_lock lock(mutex_);
+  block.number = blocks_;
+  if (failure_) return *failure_;
+  auto any = next_of_files(block);
+  if (!any) failure_ = any.error();
+  return any;
+}
+
+Result<bool> BlockReader::next_of_files(Block& block) {
   while (position_.file < inputs_.size()) {
     const bool may_pause =
         source_ == nullptr || inputs_[position_.file].type.compression == Compression::kNone;
@@ -83,7 +91,7 @@ Result<bool> BlockReader::fill(Block& block) {
     block.size = left_over_.size();
     std::copy(left_over_.begin(), left_over_.end(), block.bytes.begin());
   }
-  block.number = blocks_++;
+  ++blocks_;
   block.input_bytes = source_->consumed() - consumed_before;
   return true;
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,7 +52,8 @@ class BlockReader {
   // `inputs` must outlive the reader and have one format, not Parquet.
   BlockReader(std::span<const Input> inputs, BlockReaderOptions options);
 
-  // Fills `block` with the next records. False at the end, or when told to pause.
+  // Fills `block` with the next records. False at the end, or when told to pause. After an error,
+  // with which `block` has its number all the same, there are no more: every call returns it.
   Result<bool> next(Block& block);
 
   // Where next() would go on; meant to be asked when no thread reads any more.
@@ -61,6 +63,7 @@ class BlockReader {
   std::vector<std::uint64_t> first_rows() const;
 
  private:
+  Result<bool> next_of_files(Block& block);
   Status open_file();
   Result<bool> fill(Block& block);
   Status read_more(Block& block);
@@ -72,6 +75,7 @@ class BlockReader {
   mutable std::mutex mutex_;
   Position position_;
   std::uint64_t blocks_ = 0;
+  std::optional<Error> failure_;
   std::unique_ptr<ByteSource> source_;
   std::string left_over_;  // read, but behind the last whole record of the block before
   bool at_end_of_file_ = false;

@@ -12,7 +12,8 @@ namespace {
 using testing::HasSubstr;
 
 std::string error_of(const std::vector<std::string>& patterns) {
-  const auto found = find_inputs(patterns, ".");
+  TestFolder spool;
+  const auto found = find_inputs(patterns, spool.path(""));
   return found ? "no error" : found.error().message;
 }
 

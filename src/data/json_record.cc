@@ -218,6 +218,7 @@ struct JsonRecordReader::State {
   std::unique_ptr<simdjson::internal::dom_parser_implementation> indexer;
   std::size_t capacity = 0;
   bool in_block = false;
+  bool field_missing = false;  // the problem that read_record() returned last
 
   // The record being read: the next and the last of the places in `text` where something begins.
   const char* text = nullptr;
@@ -300,6 +301,7 @@ JsonRecordReader::State::Problem JsonRecordReader::State::read_record() {
       strings[column] = 0;
       continue;
     }
+    field_missing = true;
     return fmt::format("field \"{}\" is missing", columns[column]);
   }
   return {};
@@ -460,14 +462,19 @@ void JsonRecordReader::end_block() {
   state_->in_block = false;
 }
 
-std::optional<std::string> JsonRecordReader::read(std::string_view record, ValueArena& arena,
-                                                  std::string_view* values) {
+std::optional<RecordProblem> JsonRecordReader::read(std::string_view record, ValueArena& arena,
+                                                    std::string_view* values) {
+  using Kind = RecordProblem::Kind;
   state_->arena = &arena;
   state_->values = values;
-  if (auto problem = state_->begin_record(record)) return problem;
+  state_->field_missing = false;
+  if (auto problem = state_->begin_record(record))
+    return RecordProblem{Kind::kMalformed, std::move(*problem)};
   auto problem = state_->read_record();
   state_->at = state_->last;
-  return problem;
+  if (!problem) return {};
+  return RecordProblem{state_->field_missing ? Kind::kFieldMissing : Kind::kMalformed,
+                       std::move(*problem)};
 }
 
 bool JsonRecordReader::was_string(std::size_t column) const {

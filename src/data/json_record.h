@@ -30,6 +30,14 @@ class ValueArena {
   std::size_t used_ = 0;  // of the last chunk
 };
 
+// Why a record could not be read.
+struct RecordProblem {
+  enum class Kind { kMalformed, kFieldMissing };
+  Kind kind = Kind::kMalformed;
+  std::string why;
+  friend bool operator==(const RecordProblem&, const RecordProblem&) = default;
+};
+
 // What columns of a record are.
 enum class JsonColumns {
   kPaths,          // top-level keys or dotted paths; one that is missing is a problem
@@ -59,8 +67,8 @@ class JsonRecordReader {
   // column: a string's text, the JSON text of anything else, a view without data for null. Views
   // point into `record` or `arena`. The whole record is checked: UTF-8, grammar, escapes. Returns
   // what is wrong with the record, if anything is.
-  std::optional<std::string> read(std::string_view record, ValueArena& arena,
-                                  std::string_view* values);
+  std::optional<RecordProblem> read(std::string_view record, ValueArena& arena,
+                                    std::string_view* values);
 
   // Is the value that read() gave last for `column` a string, and not other JSON?
   bool was_string(std::size_t column) const;

@@ -12,6 +12,7 @@
 namespace {
 
 using kin::data::JsonRecordReader;
+using kin::data::RecordProblem;
 using kin::data::RecordSpan;
 using kin::data::ValueArena;
 
@@ -20,7 +21,7 @@ void require(bool truth) {
 }
 
 struct Outcome {
-  std::optional<std::string> problem;
+  std::optional<RecordProblem> problem;
   std::string_view text;
   std::string_view inner;
 };
@@ -46,8 +47,9 @@ void compare_with_dom(std::string_view record, const Outcome& ours) {
   const simdjson::padded_string padded(record.data(), record.size());
   simdjson::dom::element document;
   const auto error = parser.parse(padded).get(document);
-  const bool missing = ours.problem && ours.problem->ends_with("is missing");
-  const bool too_deep = ours.problem && ours.problem->find("nested more than") != std::string::npos;
+  const bool missing = ours.problem && ours.problem->kind == RecordProblem::Kind::kFieldMissing;
+  const bool too_deep =
+      ours.problem && ours.problem->why.find("nested more than") != std::string::npos;
   if (error) {
     require(ours.problem.has_value() || stricter(error));
     return;

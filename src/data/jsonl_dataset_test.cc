@@ -138,6 +138,22 @@ TEST(JsonlDataset, ReportsTheFirstErrorOfTheInputWhateverTheThreads) {
   }
 }
 
+TEST(JsonlDataset, ReportsABadRecordBeforeTheDamageBehindItWhateverTheThreads) {
+  TestFolder folder;
+  const std::string path =
+      folder.write("a.jsonl", many_lines(20'000) + "{\"oops\n" + many_lines(4000));
+  auto plain = open_dataset({path}).value();
+  ASSERT_TRUE(plain->write(RecordSet(24'001, true), folder.path("b.jsonl.gz"), 2).ok());
+  const std::string packed = folder.read("b.jsonl.gz");
+  const std::string cut = folder.write("c.jsonl.gz", packed.substr(0, packed.size() - 100));
+  for (int i = 0; i < 20; ++i) {
+    auto dataset = open_dataset({cut}).value();
+    const auto seen = scan_all(*dataset, {.columns = {"text"}, .threads = 1 + i % 4});
+    ASSERT_FALSE(seen.ok());
+    EXPECT_THAT(seen.error().message, HasSubstr("c.jsonl.gz:20001:"));
+  }
+}
+
 TEST(JsonlDataset, SkipsWhatCannotBeReadAndKeepsItOutOfTheOutput) {
   TestFolder folder;
   const std::string path =

@@ -26,7 +26,7 @@ class JsonToCsv : public RecordEncoder {
   std::optional<std::string> append(std::string& out, std::string_view record) override {
     arena_.clear();
     if (auto problem = reader_.read(record, arena_, values_.data()))
-      return "malformed JSON: " + *problem;
+      return "malformed JSON: " + problem->why;
     for (std::size_t i = 0; i < values_.size(); ++i) {
       if (i > 0) out += delimiter_;
       const std::string_view value = values_[i];
@@ -63,7 +63,7 @@ class JsonToSpool : public RecordEncoder {
   std::optional<std::string> append(std::string& out, std::string_view record) override {
     arena_.clear();
     if (auto problem = reader_.read(record, arena_, values_.data()))
-      return "malformed JSON: " + *problem;
+      return "malformed JSON: " + problem->why;
     char separator = '{';
     for (std::size_t i = 0; i < values_.size(); ++i) {
       if (values_[i].data() == nullptr) continue;

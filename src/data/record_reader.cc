@@ -21,13 +21,20 @@ class JsonReader : public RecordReader {
     reader_.begin_block({block.bytes.data(), block.size});
   }
   void begin_sparse_block(const Block&) override { reader_.end_block(); }
-  std::optional<std::string> read(std::string_view record, ValueArena& arena,
-                                  std::string_view* values) override {
-    const auto problem = reader_.read(record, arena, values);
+  std::optional<RecordProblem> read(std::string_view record, ValueArena& arena,
+                                    std::string_view* values) override {
+    auto problem = reader_.read(record, arena, values);
     if (!problem) return {};
-    if (!problem->ends_with("is missing")) return fmt::format("malformed JSON: {}", *problem);
-    return fmt::format("{} (use --field, or --on-error skip); this record has: {}", *problem,
-                       fmt::join(reader_.keys(record), ", "));
+    switch (problem->kind) {
+      case RecordProblem::Kind::kMalformed:
+        problem->why = fmt::format("malformed JSON: {}", problem->why);
+        break;
+      case RecordProblem::Kind::kFieldMissing:
+        problem->why = fmt::format("{} (use --field, or --on-error skip); this record has: {}",
+                                   problem->why, fmt::join(reader_.keys(record), ", "));
+        break;
+    }
+    return problem;
   }
 
  private:
@@ -40,11 +47,12 @@ class CsvReader : public RecordReader {
 
   void begin_block(const Block&) override {}
   void begin_sparse_block(const Block&) override {}
-  std::optional<std::string> read(std::string_view record, ValueArena& arena,
-                                  std::string_view* values) override {
+  std::optional<RecordProblem> read(std::string_view record, ValueArena& arena,
+                                    std::string_view* values) override {
     const auto problem = reader_.read(record, arena, values);
     if (!problem) return {};
-    return fmt::format("malformed record: {}", *problem);
+    return RecordProblem{RecordProblem::Kind::kMalformed,
+                         fmt::format("malformed record: {}", *problem)};
   }
 
  private:

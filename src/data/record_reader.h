@@ -30,8 +30,8 @@ class RecordReader {
   // The same, but few of them will be read.
   virtual void begin_sparse_block(const Block& block) = 0;
   // As JsonRecordReader::read(), with a problem worded for the user.
-  virtual std::optional<std::string> read(std::string_view record, ValueArena& arena,
-                                          std::string_view* values) = 0;
+  virtual std::optional<RecordProblem> read(std::string_view record, ValueArena& arena,
+                                            std::string_view* values) = 0;
 };
 
 std::unique_ptr<RecordReader> make_json_reader(std::vector<std::string> columns,

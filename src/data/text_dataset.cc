@@ -107,7 +107,7 @@ Result<ScanEnd> TextDataset::scan(const ScanOptions& options, const Visitor& vis
     Block block;
     while (!failure.any()) {
       const auto any = blocks.next(block);
-      if (!any) failure.add(block.number + 1, any.error());
+      if (!any) failure.add(block.number, any.error());
       if (!any || !*any) break;
       const auto content = scanner.read(block);
       Status visited = content ? Status(Done{}) : Status(content.error());

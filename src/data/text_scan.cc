@@ -62,9 +62,11 @@ Status BlockScanner::add(const Block& block, std::size_t record) {
   if (skipped_.contains(row)) return Done{};
   const std::uint64_t line = block.first_line + block.records[record].line;
   if (auto problem = reader_->read(block.text(block.records[record]), arena_, values_.data())) {
-    std::string message = fmt::format("{}:{}: {}", inputs_[block.file].shown_as, line, *problem);
+    std::string message =
+        fmt::format("{}:{}: {}", inputs_[block.file].shown_as, line, problem->why);
     if (options_.on_error == OnError::kFail) {
-      if (problem->starts_with("malformed")) message += " (mend the line, or use --on-error skip)";
+      if (problem->kind == RecordProblem::Kind::kMalformed)
+        message += " (mend the line, or use --on-error skip)";
       return Error{Code::kInvalidArgument, std::move(message)};
     }
     skipped_.add(row, std::move(message));
