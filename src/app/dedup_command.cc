@@ -9,6 +9,7 @@
 #include "app/dedup_summary.h"
 #include "app/print.h"
 #include "app/progress_line.h"
+#include "dedup/outputs.h"
 #include "dedup/run.h"
 #include "dedup/work_folder.h"
 
@@ -44,9 +45,9 @@ struct DedupArguments {
 
 // Whether the run left something for --resume.
 bool has_checkpoint(const dedup::DedupJob& job) {
-  if (job.options.dry_run || job.output == "-") return false;
-  const auto parent = job.options.temporary_folder.value_or(job.output.parent_path());
-  const auto folder = parent / fmt::format(".{}.kindred", job.output.filename().string());
+  if (!dedup::is_resumable(job)) return false;
+  const auto folder = dedup::WorkFolder::path_of(
+      {.output = job.output, .parent = job.options.temporary_folder, .resume = false});
   std::error_code ignored;  // a name that cannot be is no checkpoint
   return std::filesystem::exists(folder / dedup::kCheckpointName, ignored);
 }

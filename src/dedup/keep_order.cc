@@ -8,6 +8,8 @@
 namespace kin::dedup {
 namespace {
 
+__extension__ using Wide = __int128;
+
 // Reads exactly `digits` digits off the front.
 std::optional<int> take_number(std::string_view& text, std::size_t digits) {
   if (text.size() < digits) return {};
@@ -105,8 +107,8 @@ std::optional<Comparable> parse_comparable(std::string_view text) {
   if (no_integer == std::errc() && integer_end == end) {
     const auto nearest = static_cast<double>(integer);
     // The nearest double of the largest integers is 2^63, which only a wider type holds.
-    return Comparable{nearest, static_cast<std::int16_t>(static_cast<__int128>(integer) -
-                                                         static_cast<__int128>(nearest))};
+    return Comparable{nearest, static_cast<std::int16_t>(static_cast<Wide>(integer) -
+                                                         static_cast<Wide>(nearest))};
   }
   double number = 0;
   const auto [number_end, no_number] = std::from_chars(text.data(), end, number);

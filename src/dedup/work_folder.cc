@@ -22,19 +22,6 @@ Status empty_folder(const fs::path& folder) {
   return Done{};
 }
 
-// Beside the output by its name; elsewhere by its whole path, since outputs of one name may meet.
-fs::path folder_of(const WorkFolder::Options& options) {
-  const fs::path& output = *options.output;
-  const std::string name = output.filename().string();
-  if (options.parent) {
-    std::error_code failure;
-    const fs::path whole = fs::absolute(output, failure).lexically_normal();
-    return *options.parent / fmt::format(".{}.{:016x}.kindred", name, hash64(whole.string()));
-  }
-  const fs::path parent = output.has_parent_path() ? output.parent_path() : fs::path(".");
-  return parent / fmt::format(".{}.kindred", name);
-}
-
 }  // namespace
 
 WorkFolder::WorkFolder(fs::path path, std::optional<File> lock, bool resumable)
@@ -52,6 +39,19 @@ WorkFolder::~WorkFolder() {
   fs::remove_all(path_, ignored);
 }
 
+// Beside the output by its name; elsewhere by its whole path, since outputs of one name may meet.
+fs::path WorkFolder::path_of(const Options& options) {
+  const fs::path& output = *options.output;
+  const std::string name = output.filename().string();
+  if (options.parent) {
+    std::error_code failure;
+    const fs::path whole = fs::absolute(output, failure).lexically_normal();
+    return *options.parent / fmt::format(".{}.{:016x}.kindred", name, hash64(whole.string()));
+  }
+  const fs::path parent = output.has_parent_path() ? output.parent_path() : fs::path(".");
+  return parent / fmt::format(".{}.kindred", name);
+}
+
 Result<WorkFolder> WorkFolder::open(const Options& options) {
   if (!options.output) {
     std::error_code failure;
@@ -63,7 +63,7 @@ Result<WorkFolder> WorkFolder::open(const Options& options) {
       return system_error("make a folder in", parent, errno);
     return WorkFolder(fs::path(pattern), std::nullopt, false);
   }
-  const fs::path path = folder_of(options);
+  const fs::path path = path_of(options);
   std::error_code failure;
   fs::create_directories(path, failure);
   if (failure) return system_error("make the folder", path, failure.value());
@@ -74,7 +74,8 @@ Result<WorkFolder> WorkFolder::open(const Options& options) {
                              "output)",
                              options.output->string())};
   }
-  WorkFolder folder(path, std::move(lock), options.resume);
+  const bool resumable = options.resume && fs::exists(path / kCheckpointName, failure);
+  WorkFolder folder(path, std::move(lock), resumable);
   if (!options.resume) KIN_RETURN_IF_ERROR(empty_folder(path));
   return folder;
 }

@@ -26,6 +26,8 @@ class WorkFolder {
     bool resume = false;
   };
   static Result<WorkFolder> open(const Options& options);
+  // Where open() puts the folder of an output.
+  static std::filesystem::path path_of(const Options& options);
   WorkFolder(WorkFolder&& other) noexcept;
   WorkFolder& operator=(WorkFolder&&) = delete;
   ~WorkFolder();

@@ -31,11 +31,11 @@ TREE = {
     ".ci/run": "# make asan\nmake demo\n",
     "scripts/demo": "#!/bin/bash\nrun build/release/kindred dedup a.jsonl -o b.jsonl\n",
     "tests/cases/a.case": "=== $ kindred plan a.jsonl\n",
-    "README.md": "# A\n",
     "docs/benchmarks.md": "# Figures\n",
     "docs/formats.md": "# Formats\n",
 }
 QUICKSTART = "<!-- ci: quickstart -->\n```sh\n{}\n```\n"
+TREE["README.md"] = "# A\n" + QUICKSTART.format("make demo")
 
 
 class CheckDocs(unittest.TestCase):
