@@ -1,7 +1,6 @@
 // What the tests of Parquet files share: files that DuckDB makes, and footers changed by hand.
 #pragma once
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -20,8 +19,8 @@ class ParquetTest : public testing::Test {
   std::string make(const std::string& name, const std::string& select,
                    const std::string& options = "") {
     const std::string path = folder.path(name).string();
-    const Status made = duckdb->run(
-        fmt::format("COPY ({}) TO {} (FORMAT parquet{})", select, sql_text(path), options));
+    const Status made = duckdb->run("COPY (" + select + ") TO " + sql_text(path) +
+                                    " (FORMAT parquet" + options + ")");
     EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.error().message);
     return path;
   }
