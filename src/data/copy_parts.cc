@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cerrno>
 #include <mutex>
 #include <optional>
@@ -74,6 +75,18 @@ class PartCollector {
   std::uint64_t bytes_ = 0;
 };
 
+// The user knows nothing of parts.
+Error name_output(const fs::path& output, const fs::path& folder, Error error) {
+  const std::string start = (folder / "part-").string();
+  const std::size_t at = error.message.find(start);
+  if (at == std::string::npos) return error;
+  std::size_t end = at + start.size();
+  while (end < error.message.size() && std::isdigit(static_cast<unsigned char>(error.message[end])))
+    ++end;
+  error.message.replace(at, end - at, output.string());
+  return error;
+}
+
 }  // namespace
 
 Error explain_write_error(const fs::path& output, Error error) {
@@ -89,7 +102,8 @@ Error explain_write_error(const fs::path& output, Error error) {
     return system_error("write", output, EACCES);
   if (text.find("No such file or directory") != std::string::npos)
     return system_error("write", output, ENOENT);
-  if (text.find("Out of Memory") != std::string::npos) error.message += " (allow more memory)";
+  if (text.find("not enough memory") != std::string::npos)
+    error.message += " (allow more memory, or use fewer threads)";
   return with_context(fmt::format("cannot write {}", output.string()), std::move(error));
 }
 
@@ -122,7 +136,7 @@ Result<Copied> copy_parts(const CopyRequest& request) {
     if (!status) failed = true;
     return status;
   });
-  if (!done) return explain_write_error(request.output, done.error());
+  if (!done) return name_output(request.output, folder.path(), done.error());
   KIN_TRY(const std::uint64_t bytes, collector->finish());
   return Copied{records, bytes};
 }

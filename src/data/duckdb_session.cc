@@ -37,12 +37,22 @@ Code code_of(duckdb_error_type type) {
   }
 }
 
+// Without DuckDB's name for the kind of error, which means nothing to users.
+std::string plain_words(std::string text) {
+  constexpr std::string_view kKind = " Error: ";
+  constexpr std::size_t kLongestKind = 24;
+  const std::size_t at = text.find(kKind);
+  if (at != std::string::npos && at <= kLongestKind) text.erase(0, at + kKind.size());
+  return text;
+}
+
 Error error_of(duckdb_result& result) {
   const char* const message = duckdb_result_error(&result);
   std::string text = message != nullptr ? first_line(message) : "DuckDB gives no reason";
   Code code = code_of(duckdb_result_error_type(&result));
+  if (code == Code::kResourceExhausted) text = "there is not enough memory for DuckDB";
   if (text.find("No space left") != std::string::npos) code = Code::kResourceExhausted;
-  return Error{code, std::move(text)};
+  return Error{code, plain_words(std::move(text))};
 }
 
 std::string_view view_of(const duckdb_string_t& text) {

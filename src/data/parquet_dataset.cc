@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "data/copy_parts.h"
+#include "data/parquet_fault.h"
 #include "data/parquet_memory.h"
 #include "data/parquet_writer.h"
 #include "data/worker_slots.h"
@@ -130,7 +131,7 @@ ParquetDataset::RowRange ParquetDataset::next_range(std::size_t file, std::uint6
     }
     return false;
   };
-  RowRange range{begin, begin};
+  RowRange range{file, begin, begin};
   std::size_t groups = 0;
   for (const std::uint64_t end : about.group_ends) {
     if (end <= range.end) continue;
@@ -144,26 +145,31 @@ ParquetDataset::RowRange ParquetDataset::next_range(std::size_t file, std::uint6
   return range;
 }
 
-Status ParquetDataset::skip_file(std::size_t file, const std::string& why) {
+void ParquetDataset::skip_file(std::size_t file, const std::string& why) {
   for (std::uint64_t row = 0; row < files_[file].rows; ++row)
     skipped_.add(record_at(files_[file].first_row + row), why);
-  return Done{};
 }
 
-Status ParquetDataset::scan_range(std::size_t file, RowRange rows, const ScanOptions& options,
-                                  const Visitor& visitor) {
-  const ParquetFile& about = files_[file];
-  std::vector<std::string> arguments{"file_row_number"};
+Result<std::vector<std::string>> ParquetDataset::expressions(std::size_t file,
+                                                             const ScanOptions& options) {
+  std::vector<std::string> found;
   for (std::size_t i = 0; i < options.columns.size(); ++i) {
-    auto expression = text_expression(*duckdb_, about, inputs_[file], options.columns[i]);
+    auto expression = text_expression(*duckdb_, files_[file], inputs_[file], options.columns[i]);
     if (!expression && i + options.optional_columns >= options.columns.size()) {
-      arguments.emplace_back("CAST(NULL AS VARCHAR)");
+      found.emplace_back("CAST(NULL AS VARCHAR)");
       continue;
     }
-    if (!expression && options.on_error == OnError::kSkip)
-      return skip_file(file, expression.error().message);
-    KIN_TRY(arguments.emplace_back(), std::move(expression));
+    KIN_TRY(found.emplace_back(), std::move(expression));
   }
+  return found;
+}
+
+Status ParquetDataset::scan_range(const RowRange& rows, const std::vector<std::string>& columns,
+                                  const ScanOptions& options, const Visitor& visitor) {
+  const std::size_t file = rows.file;
+  const ParquetFile& about = files_[file];
+  std::vector<std::string> arguments{"file_row_number"};
+  arguments.insert(arguments.end(), columns.begin(), columns.end());
   std::string sql = fmt::format("SELECT count(*) FROM {} WHERE kin_rows_{}({})", about.sql,
                                 options.columns.size(), fmt::join(arguments, ", "));
   if (rows.begin > 0 || rows.end < about.rows) {
@@ -184,29 +190,13 @@ Status ParquetDataset::scan_range(std::size_t file, RowRange rows, const ScanOpt
   });
   if (count) return Done{};
   if (stopped) return *stopped;
-  return explain_scan_error(file, arguments, count.error());
+  return explain_scan_error(file, count.error());
 }
 
-// Text that is not UTF-8 stops DuckDB without a word about where. It reads vectors of rows in
-// order when it has one thread, so that the bad one is the one behind the last that came through.
-Error ParquetDataset::explain_scan_error(std::size_t file,
-                                         const std::vector<std::string>& arguments, Error error) {
-  if (!is_bad_text(error)) return explain_parquet_error(inputs_[file], std::move(error));
-  std::int64_t next = 0;
-  const Status one_thread = duckdb_->set_limits(share_memory(files_, 1, options_.memory_bytes));
-  const auto again = duckdb_->run_with_hook(
-      fmt::format("SELECT count(*) FROM {} WHERE kin_rows_{}({})", files_[file].sql,
-                  arguments.size() - 1, fmt::join(arguments, ", ")),
-      arguments.size() - 1, [&](PassingRows& rows) -> Status {
-        if (!rows.numbers.empty()) next = std::max(next, rows.numbers.back() + 1);
-        return Done{};
-      });
-  if (!one_thread || again) return explain_parquet_error(inputs_[file], std::move(error));
-  constexpr std::int64_t kVector = 2048;
-  const std::int64_t last =
-      std::min(next + kVector, static_cast<std::int64_t>(files_[file].rows)) - 1;
-  return Error{Code::kInvalidArgument, fmt::format("{}: a text in rows {} to {} is not valid UTF-8",
-                                                   inputs_[file].shown_as, next, last)};
+Error ParquetDataset::explain_scan_error(std::size_t file, Error error) {
+  const bool of_the_file = error.code != Code::kResourceExhausted && error.code != Code::kCancelled;
+  const auto fault = of_the_file ? find_fault(*duckdb_, {&files_[file], 1}) : std::nullopt;
+  return fault ? *fault : explain_parquet_error(inputs_[file].shown_as, std::move(error));
 }
 
 Result<ScanEnd> ParquetDataset::scan(const ScanOptions& options, const Visitor& visitor) {
@@ -227,15 +217,35 @@ Result<ScanEnd> ParquetDataset::scan_files(const ScanOptions& options, const Vis
     at.row = std::max(at.row, file.first_row);
     KIN_RETURN_IF_ERROR(
         duckdb_->set_limits(share_memory({&file, 1}, options.threads, options_.memory_bytes)));
-    while (at.row < file.first_row + file.rows) {
-      if (options.pause && options.pause()) return ScanEnd{at, false};
-      const RowRange range = next_range(at.file, at.row - file.first_row, options);
-      if (range.begin < range.end)
-        KIN_RETURN_IF_ERROR(scan_range(at.file, range, options, visitor));
-      at.row = file.first_row + range.end;
-    }
+    KIN_TRY(const bool finished, scan_file(at, options, visitor));
+    if (!finished) return ScanEnd{at, false};
   }
   return ScanEnd{at, true};
+}
+
+Result<bool> ParquetDataset::scan_file(Position& at, const ScanOptions& options,
+                                       const Visitor& visitor) {
+  const ParquetFile& file = files_[at.file];
+  const std::uint64_t end = file.first_row + file.rows;
+  std::optional<std::vector<std::string>> columns;
+  while (at.row < end) {
+    if (options.pause && options.pause()) return false;
+    const RowRange range = next_range(at.file, at.row - file.first_row, options);
+    at.row = file.first_row + range.end;
+    if (range.begin == range.end) continue;
+    if (!columns) {
+      auto found = expressions(at.file, options);
+      if (!found && options.on_error == OnError::kFail) return found.error();
+      if (!found) {
+        skip_file(at.file, found.error().message);
+        at.row = end;
+        return true;
+      }
+      columns = std::move(*found);
+    }
+    KIN_RETURN_IF_ERROR(scan_range(range, *columns, options, visitor));
+  }
+  return true;
 }
 
 Result<Sample> ParquetDataset::sample(const SampleOptions& options) {
@@ -259,20 +269,33 @@ Result<Sample> ParquetDataset::sample(const SampleOptions& options) {
       std::max<std::uint64_t>(most / ((files_.size() + step - 1) / step), 1);
   KIN_RETURN_IF_ERROR(duckdb_->set_limits(share_memory(files_, 1, options_.memory_bytes)));
   for (std::size_t i = 0; i < files_.size(); i += step) {
-    const RowRange range{0, std::min(share, files_[i].rows)};
-    KIN_RETURN_IF_ERROR(scan_range(i, range, scan, [&](const Batch& batch, int worker) -> Status {
-      sample.rows += batch.size();
-      sample.bytes += batch.bytes();
-      for (std::size_t column = 0; column < options.columns.size(); ++column) {
-        for (std::size_t row = 0; row < batch.size(); ++row) {
-          sample.lengths[column].push_back(static_cast<std::uint32_t>(
-              batch.value(column, row).value_or(std::string_view()).size()));
-        }
-      }
-      return options.visitor ? options.visitor(batch, worker) : Status(Done{});
-    }));
+    const auto columns = expressions(i, scan);
+    if (!columns && options.on_error == OnError::kFail) return columns.error();
+    if (!columns) continue;
+    const RowRange range{i, 0, std::min(share, files_[i].rows)};
+    KIN_RETURN_IF_ERROR(
+        scan_range(range, *columns, scan, [&](const Batch& batch, int worker) -> Status {
+          sample.rows += batch.size();
+          sample.bytes += batch.bytes();
+          for (std::size_t column = 0; column < options.columns.size(); ++column) {
+            for (std::size_t row = 0; row < batch.size(); ++row) {
+              sample.lengths[column].push_back(static_cast<std::uint32_t>(
+                  batch.value(column, row).value_or(std::string_view()).size()));
+            }
+          }
+          return options.visitor ? options.visitor(batch, worker) : Status(Done{});
+        }));
   }
   return sample;
+}
+
+// Writing reads columns that no scan has read.
+Error ParquetDataset::explain_output_error(const std::filesystem::path& output, Error error) {
+  error = explain_write_error(output, std::move(error));
+  const bool of_the_files = error.code == Code::kInvalidArgument || error.code == Code::kInternal ||
+                            error.code == Code::kUnavailable;
+  const auto fault = of_the_files ? find_fault(*duckdb_, files_) : std::nullopt;
+  return fault ? *fault : error;
 }
 
 Result<std::pair<StagedOutput, WriteReport>> ParquetDataset::write_staged(
@@ -281,7 +304,7 @@ Result<std::pair<StagedOutput, WriteReport>> ParquetDataset::write_staged(
   StagedOutput staged(output, options_.temporary_folder);
   auto report = write_parquet_rows(
       *duckdb_, files_, {keep, skipped_, staged.path(), output, type, threads, options_});
-  if (!report) return explain_write_error(output, report.error());
+  if (!report) return explain_output_error(output, report.error());
   return std::pair(std::move(staged), std::move(*report));
 }
 

@@ -32,19 +32,24 @@ class ParquetDataset : public Dataset {
 
  private:
   struct RowRange {
+    std::size_t file = 0;
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
   };
 
   ParquetDataset(std::vector<Input> inputs, DatasetOptions options);
   Result<ScanEnd> scan_files(const ScanOptions& options, const Visitor& visitor);
+  // The rows of one file from `at` on, which is moved. False if it was asked to pause.
+  Result<bool> scan_file(Position& at, const ScanOptions& options, const Visitor& visitor);
   // The next rows of `file` from `begin` on that one query should visit; empty at the end.
   RowRange next_range(std::size_t file, std::uint64_t begin, const ScanOptions& options) const;
-  Status scan_range(std::size_t file, RowRange rows, const ScanOptions& options,
-                    const Visitor& visitor);
-  Error explain_scan_error(std::size_t file, const std::vector<std::string>& arguments,
-                           Error error);
-  Status skip_file(std::size_t file, const std::string& why);
+  // What to ask DuckDB for each column of a scan.
+  Result<std::vector<std::string>> expressions(std::size_t file, const ScanOptions& options);
+  Status scan_range(const RowRange& rows, const std::vector<std::string>& columns,
+                    const ScanOptions& options, const Visitor& visitor);
+  Error explain_scan_error(std::size_t file, Error error);
+  Error explain_output_error(const std::filesystem::path& output, Error error);
+  void skip_file(std::size_t file, const std::string& why);
 
   std::vector<Input> inputs_;
   DatasetOptions options_;

@@ -276,21 +276,62 @@ TEST_F(ParquetDataset, RefusesAFileWhoseRowsAreNotThere) {
                                                  "6000 rows, but its row groups have 5000"));
 }
 
-TEST_F(ParquetDataset, SaysWhichFileHoldsInvalidUtf8) {
-  std::string bytes = folder.read(
-      std::filesystem::path(make("a.parquet",
-                                 "SELECT 'some long text here ' || range AS text FROM range(100)",
-                                 ", COMPRESSION uncompressed"))
-          .filename()
-          .string());
-  for (std::size_t at = bytes.find("some long"); at != std::string::npos;
-       at = bytes.find("some long", at))
-    bytes[at++] = '\xff';
-  auto dataset = open_dataset({folder.write("bad.parquet", bytes)}).value();
-  const auto seen = scan_all(*dataset, {.columns = {"text"}, .threads = 1});
-  ASSERT_FALSE(seen.ok());
-  EXPECT_THAT(seen.error().message, HasSubstr("bad.parquet"));
-  EXPECT_THAT(seen.error().message, HasSubstr("not valid UTF-8"));
+TEST_F(ParquetDataset, SaysWhereTextIsNotUtf8AndThatItCannotBeSkipped) {
+  make("a.parquet",
+       "SELECT 'text ' || range AS text, 'caf\xC3\xA9 some long text here ' || "
+       "range AS meta FROM range(5000)",
+       ", COMPRESSION uncompressed, ROW_GROUP_SIZE 2048");
+  std::string bytes = folder.read("a.parquet");
+  bytes[bytes.find("some long text here 4999")] = '\xff';
+  const std::string path = folder.write("bad.parquet", bytes);
+  auto dataset = open_dataset({path}).value();
+  EXPECT_TRUE(scan_all(*dataset, {.columns = {"text"}, .threads = 2}).ok());
+  const std::string message =
+      path +
+      ": column `meta` has text that is not valid UTF-8 in a row of 4096 to 4999 (it begins with "
+      "\"caf\\xC3\\xA9 \\xFFome long text here 4999\"): such a column cannot be read, nor single "
+      "rows of it be skipped (re-encode it, or store it as binary)";
+  for (const OnError on_error : {OnError::kFail, OnError::kSkip}) {
+    const auto seen = scan_all(*dataset, {.columns = {"meta"}, .threads = 2, .on_error = on_error});
+    ASSERT_FALSE(seen.ok());
+    EXPECT_EQ(seen.error().message, message);
+  }
+  const auto written = dataset->write(RecordSet(5'000, true), folder.path("out.parquet"), 2);
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.error().message, message);
+}
+
+TEST_F(ParquetDataset, NamesTheColumnThatIsDamaged) {
+  make("a.parquet", "SELECT range AS id, 'text ' || hash(range) AS text FROM range(50000)",
+       ", COMPRESSION zstd");
+  std::string bytes = folder.read("a.parquet");
+  for (std::size_t at = bytes.size() / 2; at < bytes.size() / 2 + 2000; ++at) bytes[at] ^= 0x5a;
+  const std::string path = folder.write("bad.parquet", bytes);
+  const auto written =
+      open_dataset({path}).value()->write(RecordSet(50'000, true), folder.path("out.parquet"), 2);
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.error().code, Code::kDataLoss);
+  EXPECT_THAT(written.error().message,
+              testing::StartsWith(path + ": column `text` cannot be read, the file seems to be "
+                                         "damaged: "));
+  EXPECT_THAT(written.error().message, testing::Not(HasSubstr("Error:")));
+}
+
+TEST_F(ParquetDataset, SkipsAFileThatLacksTheColumnOnce) {
+  const std::string a = many_rows("a.parquet", 20'000);
+  const std::string b =
+      make("b.parquet", "SELECT 'x' AS other FROM range(20000)", ", ROW_GROUP_SIZE 2048");
+  auto dataset = open_dataset({a, b}).value();
+  int asked = 0;
+  const auto seen = scan_all(*dataset, {.columns = {"text"},
+                                        .threads = 1,
+                                        .on_error = OnError::kSkip,
+                                        .pause = [&] { return ++asked > 1'000; }})
+                        .value();
+  EXPECT_EQ(seen.visits, 20'000);
+  EXPECT_EQ(dataset->skipped().count, 20'000);
+  // Ranges of four row groups of the first file, and the second one as a whole.
+  EXPECT_LE(asked, 5);
 }
 
 TEST_F(ParquetDataset, RefusesColumnsThatHideRowNumbersInAnyCase) {

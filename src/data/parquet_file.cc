@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "data/parquet_fault.h"
 #include "data/sql_type.h"
 
 namespace kin::data {
@@ -151,21 +152,6 @@ Error wrong_row_number(const std::string& shown_as) {
                fmt::format("{}: DuckDB numbers a row beyond the file's end", shown_as)};
 }
 
-bool is_bad_text(const Error& error) {
-  return error.message.find("Invalid string encoding found in Parquet file") != std::string::npos;
-}
-
-Error explain_parquet_error(const Input& input, Error error) {
-  if (error.code == Code::kResourceExhausted) {
-    error.message = fmt::format("{} (allow more memory, or use fewer threads)", error.message);
-  } else if (is_bad_text(error)) {
-    error = {Code::kInvalidArgument, "a text column holds bytes that are not valid UTF-8"};
-  } else if (error.code == Code::kInternal || error.code == Code::kUnavailable) {
-    error.code = Code::kDataLoss;
-  }
-  return with_context(input.shown_as, std::move(error));
-}
-
 Result<ParquetFile> read_parquet_footer(DuckDbSession& duckdb, const Input& input,
                                         const fs::path& temporary_folder) {
   ParquetFile file;
@@ -189,7 +175,8 @@ Result<ParquetFile> read_parquet_footer(DuckDbSession& duckdb, const Input& inpu
     file.codec = codec_name(codec.empty() ? "" : codec[0][0].value_or(""));
     return read_groups(duckdb, file);
   };
-  if (const Status status = read(); !status) return explain_parquet_error(input, status.error());
+  if (const Status status = read(); !status)
+    return explain_parquet_error(input.shown_as, status.error());
   for (const ParquetColumn& column : file.columns) {
     const std::string name = folded_name(column.name);
     if (name != "file_row_number" && name != "file_index") continue;

@@ -45,10 +45,4 @@ Result<std::string> text_expression(DuckDbSession& duckdb, const ParquetFile& fi
 // For a row whose number cannot be, which would otherwise be taken for another row.
 Error wrong_row_number(const std::string& shown_as);
 
-// True if DuckDB stopped because of text that is not UTF-8.
-bool is_bad_text(const Error& error);
-
-// What DuckDB said about reading `input`, worded for the user.
-Error explain_parquet_error(const Input& input, Error error);
-
 }  // namespace kin::data

@@ -156,10 +156,11 @@ std::string written_value(std::string value, const ParquetColumn& column, Format
   return value;
 }
 
-// Appends a note for each column with values that JSON does not have.
-Status add_number_notes(DuckDbSession& duckdb, std::span<const ParquetFile> files,
-                        const std::vector<ParquetColumn>& columns, Format format,
-                        std::vector<std::string>& notes) {
+// A note for each column with values that JSON does not have.
+Result<std::vector<std::string>> number_notes(DuckDbSession& duckdb,
+                                              std::span<const ParquetFile> files,
+                                              const std::vector<ParquetColumn>& columns,
+                                              Format format) {
   std::vector<std::string> checks;
   std::vector<std::string> names;
   for (const ParquetColumn& column : columns) {
@@ -170,7 +171,8 @@ Status add_number_notes(DuckDbSession& duckdb, std::span<const ParquetFile> file
     checks.push_back(fmt::format("bool_or(({}) IS DISTINCT FROM {})", written, value));
     names.push_back(column.name);
   }
-  if (checks.empty()) return Done{};
+  std::vector<std::string> notes;
+  if (checks.empty()) return notes;
   std::vector<std::string> paths;
   for (const ParquetFile& file : files) paths.push_back(file.sql_path);
   KIN_TRY(const auto found,
@@ -182,7 +184,7 @@ Status add_number_notes(DuckDbSession& duckdb, std::span<const ParquetFile> file
     notes.push_back(fmt::format(
         "JSON has neither NaN nor infinity: column `{}` has null in their place", names[i]));
   }
-  return Done{};
+  return notes;
 }
 
 std::string select(const Piece& piece, std::span<const ParquetFile> files,
@@ -277,7 +279,8 @@ Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const Pa
   add_type_notes(columns, request.type.format, report.notes);
   const DuckDbLimits limits = share_memory(files, request.threads, request.options.memory_bytes);
   KIN_RETURN_IF_ERROR(duckdb.set_limits(limits));
-  KIN_RETURN_IF_ERROR(add_number_notes(duckdb, files, columns, request.type.format, report.notes));
+  KIN_TRY(const auto numbers, number_notes(duckdb, files, columns, request.type.format));
+  report.notes.insert(report.notes.end(), numbers.begin(), numbers.end());
   const auto keep = [&](PassingRows& rows) -> Status {
     for (std::size_t i = 0; i < rows.numbers.size(); ++i) {
       const auto file = static_cast<std::size_t>(rows.numbers[i] >> kRowBits);
