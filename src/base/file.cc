@@ -257,6 +257,13 @@ TemporaryFolder::~TemporaryFolder() {
   if (!path_.empty()) fs::remove_all(path_, ignored);
 }
 
+Result<bool> file_exists(const std::filesystem::path& path) {
+  std::error_code failure;
+  const bool there = std::filesystem::exists(path, failure);
+  if (failure) return system_error("look at", path, failure.value());
+  return there;
+}
+
 Result<std::string> read_file(const fs::path& path) {
   KIN_TRY(File file, File::open_to_read(path));
   KIN_TRY(const std::uint64_t size, file.size());

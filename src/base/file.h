@@ -105,6 +105,9 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
+// Is there something at `path`? An error if that cannot be told.
+Result<bool> file_exists(const std::filesystem::path& path);
+
 // The whole of a small file.
 Result<std::string> read_file(const std::filesystem::path& path);
 // Replaces a small file atomically.

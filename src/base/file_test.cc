@@ -83,5 +83,12 @@ TEST_F(FileTest, TemporaryNameKeepsFolderAndExtension) {
   EXPECT_EQ(name.extension(), ".gz");
 }
 
+TEST(FileExists, TellsAbsenceFromNotKnowing) {
+  const TemporaryFolder folder = TemporaryFolder::create().value();
+  EXPECT_TRUE(file_exists(folder.path()).value());
+  EXPECT_FALSE(file_exists(folder.path() / "nothing").value());
+  EXPECT_FALSE(file_exists(folder.path() / std::string(5000, 'x')).ok());
+}
+
 }  // namespace
 }  // namespace kin

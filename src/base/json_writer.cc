@@ -6,29 +6,10 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/utf8.h"
 
 namespace kin {
 namespace {
-
-// The length of the valid UTF-8 sequence at the front of `text`, or 0.
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const auto continues = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xC0) == 0x80; };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead <= 0xDF) return continues(1) ? 2 : 0;
-  if (lead >= 0xE0 && lead <= 0xEF) {
-    if (!continues(1) || !continues(2)) return 0;
-    if ((lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xED && byte(1) > 0x9F)) return 0;
-    return 3;
-  }
-  if (lead >= 0xF0 && lead <= 0xF4) {
-    if (!continues(1) || !continues(2) || !continues(3)) return 0;
-    if ((lead == 0xF0 && byte(1) < 0x90) || (lead == 0xF4 && byte(1) > 0x8F)) return 0;
-    return 4;
-  }
-  return 0;
-}
 
 constexpr auto kPlain = [] {
   std::array<bool, 256> plain{};
@@ -62,7 +43,9 @@ void append_json_string(std::string& out, std::string_view text) {
     if (i == text.size()) break;
     if (static_cast<unsigned char>(text[i]) < 0x80) {
       append_escape(out, text[i++]);
-    } else if (const std::size_t length = sequence_length(text.substr(i)); length > 0) {
+    } else if (const std::size_t length =
+                   utf8_sequence_length(text.data() + i, text.data() + text.size());
+               length > 0) {
       out.append(text, i, length);
       i += length;
     } else {

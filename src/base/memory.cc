@@ -1,7 +1,6 @@
 #include "base/memory.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -43,10 +42,11 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
   std::string unit(end, text.data() + text.size());
   while (!unit.empty() && unit.front() == ' ') unit.erase(0, 1);
   for (char& c : unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  constexpr double kTooMuch = 0x1p63;
   for (const Unit& known : kUnits) {
-    if (failure == std::errc() && number >= 0 && number < 1e15 && unit == known.name) {
-      return static_cast<std::uint64_t>(std::llround(number * known.bytes));
-    }
+    if (failure != std::errc() || unit != known.name) continue;
+    const double bytes = number * known.bytes;
+    if (bytes >= 0 && bytes < kTooMuch) return static_cast<std::uint64_t>(std::llround(bytes));
   }
   return Error{Code::kInvalidArgument,
                fmt::format("\"{}\" is not an amount of memory (write 512MiB, 2GiB, 1.5GB)", text)};

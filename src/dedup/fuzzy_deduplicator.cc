@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "sketch/jaccard.h"
+#include "sketch/word_hash.h"
 
 namespace kin::dedup {
 namespace fs = std::filesystem;
@@ -19,10 +20,11 @@ constexpr double kDeviations = 4;
 
 std::string parameters_of(const FuzzyDedupConfig& config, sketch::Banding banding) {
   return fmt::format(
-      "kindred fuzzy deduplicator 1\nshingle {}\nnormalize {}\nhashes {} version {}\nbands {} "
-      "version {}\ntexts {}\n",
-      sketch::to_string(config.shingles), text::name_of(config.shingles.normalization),
-      config.hashes, sketch::kMinHashVersion, sketch::to_string(banding), sketch::kBandKeyVersion,
+      "kindred fuzzy deduplicator 2\nshingle {} version {}\nnormalize {} Unicode {}\nhashes {} "
+      "version {}\nbands {} version {}\ntexts {}\n",
+      sketch::to_string(config.shingles), sketch::kShingleVersion,
+      text::name_of(config.shingles.normalization), text::unicode_version(), config.hashes,
+      sketch::kMinHashVersion, sketch::to_string(banding), sketch::kBandKeyVersion,
       config.verify_exact ? "kept" : "not kept");
 }
 
@@ -100,7 +102,8 @@ Status FuzzyDeduplicator::check_parameters() const {
   fs::create_directories(*config_.signature_store_path, failure);
   if (failure)
     return system_error("make the folder", *config_.signature_store_path, failure.value());
-  if (!fs::exists(path)) return write_file_atomically(path, ours);
+  KIN_TRY(const bool is_old, file_exists(path));
+  if (!is_old) return write_file_atomically(path, ours);
   KIN_TRY(const std::string theirs, read_file(path));
   if (theirs == ours) return Done{};
   return Error{
@@ -135,14 +138,15 @@ Status FuzzyDeduplicator::open_stores() {
 Status FuzzyDeduplicator::rebuild_index() {
   constexpr std::size_t kBatch = 65'536;
   const std::size_t width = record_bytes();
-  std::vector<std::uint8_t> records(kBatch * width);
-  std::vector<std::uint8_t> found(kBatch);
+  std::vector<std::uint8_t> records;
+  std::vector<std::uint8_t> found;
   std::vector<std::uint64_t> keys(banding_.bands);
   for (RecordId next{0};;) {
     const auto ids = signatures_->ids_from(next, kBatch);
     if (ids.empty()) return Done{};
-    KIN_RETURN_IF_ERROR(signatures_->get_batch(ids, std::span(records).first(ids.size() * width),
-                                               std::span(found).first(ids.size())));
+    records.resize(ids.size() * width);
+    found.resize(ids.size());
+    KIN_RETURN_IF_ERROR(signatures_->get_batch(ids, records, found));
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (found[i] == 0) continue;  // counted by the store
       std::memcpy(keys.data(), records.data() + i * width + config_.hashes,

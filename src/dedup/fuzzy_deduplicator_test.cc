@@ -275,6 +275,22 @@ TEST_F(StoredFuzzyDeduplicator, OtherParametersAreRefused) {
       FuzzyDeduplicator::create({.signature_store_path = path(), .verify_exact = false}).ok());
 }
 
+TEST_F(StoredFuzzyDeduplicator, SignaturesByOtherTablesOfCharactersAreRefused) {
+  {
+    open();
+  }
+  std::string parameters = read_file(path() / "parameters").value();
+  const std::string ours = "Unicode " + text::unicode_version();
+  const std::size_t at = parameters.find(ours);
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_THAT(parameters, HasSubstr("shingle word:5 version 1\n"));
+  parameters.replace(at, ours.size(), "Unicode 3.0.0");
+  ASSERT_TRUE(write_file_atomically(path() / "parameters", parameters).ok());
+  const auto other = FuzzyDeduplicator::create({.signature_store_path = path()});
+  ASSERT_FALSE(other.ok());
+  EXPECT_THAT(other.error().message, HasSubstr(ours));
+}
+
 TEST_F(StoredFuzzyDeduplicator, DamageIsCountedAndFailsTheRunAboveTheLimit) {
   Prose prose(11);
   std::vector<std::string> texts;

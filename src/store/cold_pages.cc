@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/file.h"
 #include "store/page_table.h"
 
 namespace kin::store {
@@ -43,7 +44,10 @@ Result<std::unique_ptr<ColdPages>> ColdPages::open(const Placement& placement,
 Status ColdPages::start(SignatureManifest& loaded) {
   loaded = SignatureManifest{.signature_bytes = signature_bytes_, .slots = 0, .pages = {}};
   KIN_TRY(const std::uint64_t size, file_->size());
-  const bool has_manifest = folder_ && fs::exists(*folder_ / kManifestFileName);
+  bool has_manifest = false;
+  if (folder_) {
+    KIN_TRY(has_manifest, file_exists(*folder_ / kManifestFileName));
+  }
   if (size == 0 && has_manifest) {
     return Error{Code::kDataLoss, fmt::format("{} is missing or empty", kPagesFileName)};
   }

@@ -51,7 +51,10 @@ KeptValues::~KeptValues() {
 
 Status KeptValues::start() {
   KIN_TRY(const std::uint64_t size, file_->size());
-  const bool has_index = options_.path && fs::exists(*options_.path / kValueIndexFileName);
+  bool has_index = false;
+  if (options_.path) {
+    KIN_TRY(has_index, file_exists(*options_.path / kValueIndexFileName));
+  }
   if (size == 0 && has_index) {
     return Error{Code::kDataLoss, fmt::format("{} is missing or empty", kValuesFileName)};
   }

@@ -4,6 +4,7 @@
 #include <unicode/bytestream.h>
 #include <unicode/normalizer2.h>
 #include <unicode/stringpiece.h>
+#include <unicode/uchar.h>
 
 #include <array>
 #include <cstring>
@@ -149,6 +150,12 @@ std::string composed(std::string_view utf8, const CharacterTable& table) {
   rewrite(form, table, sink);
   lowered.resize(sink.finish());
   return normal_form(lowered, preset);
+}
+
+std::string unicode_version() {
+  UVersionInfo version{};
+  u_getUnicodeVersion(version);
+  return fmt::format("{}.{}.{}", version[0], version[1], version[2]);
 }
 
 void normalize(std::string_view utf8, Normalization preset, std::string& out) {

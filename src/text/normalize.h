@@ -21,6 +21,9 @@ enum class Normalization : std::uint8_t {
 Result<Normalization> parse_normalization(std::string_view name);
 std::string_view name_of(Normalization preset);
 
+// Of the tables that normalisation goes by, as "15.0.0": another one may give other texts.
+std::string unicode_version();
+
 bool is_valid_utf8(std::string_view bytes);
 
 // Replaces `out` by the normalised text. Valid UTF-8 gives valid UTF-8, and normalising again

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <random>
 #include <string>
@@ -20,6 +21,12 @@ std::string normalized(std::string_view utf8, Normalization preset) {
   std::string out = "left over";
   normalize(utf8, preset, out);
   return out;
+}
+
+TEST(UnicodeVersion, IsOneOfThisCentury) {
+  const std::string version = unicode_version();
+  EXPECT_GE(std::stoi(version), 4) << version;
+  EXPECT_EQ(std::count(version.begin(), version.end(), '.'), 2) << version;
 }
 
 TEST(Normalize, LeavesTextUntouchedWithNone) {
