@@ -245,7 +245,8 @@ Result<std::vector<Removal>> restore_decisions(const fs::path& folder, const Che
 }
 
 Result<std::optional<Checkpoint>> load_checkpoint(const fs::path& folder, std::uint64_t run) {
-  if (!fs::exists(checkpoint_path(folder))) return std::optional<Checkpoint>();
+  KIN_TRY(const bool found, file_exists(checkpoint_path(folder)));
+  if (!found) return std::optional<Checkpoint>();
   KIN_TRY(const std::string bytes, read_file(checkpoint_path(folder)));
   KIN_TRY(Checkpoint checkpoint, decode_checkpoint(bytes));
   if (checkpoint.run != run) {

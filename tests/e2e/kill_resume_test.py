@@ -66,7 +66,8 @@ class Corpus:
             process = subprocess.Popen(self.command("out", "--resume", "--checkpoint-every", "0",
                                                     "--max-hot-signatures", "2000"))
             try:
-                process.wait(timeout=rng.uniform(0.02, 2.5 * self.took))
+                # The first try is cut off before it can be done, further ones at any time.
+                process.wait(timeout=rng.uniform(0.02, (2.5 if kills else 0.8) * self.took))
                 assert process.returncode == 0, f"exit code {process.returncode}"
                 return kills, resumable
             except subprocess.TimeoutExpired:
