@@ -1,4 +1,4 @@
-// The benchmarks behind `kindred bench`. Each returns its figures as a JSON object.
+// The benchmarks behind `kindred bench`.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/bench_corpus.h"
-#include "base/json_writer.h"
+#include "app/bench_figures.h"
 #include "base/result.h"
 
 namespace kin::app {
@@ -20,7 +20,7 @@ struct SketchBench {
   double seconds = 3;  // of all runs of one measurement together
 };
 // Text to word-5 shingles to 128 hashes on one core, and the limit that memory sets.
-Status bench_sketch(const SketchBench& bench, JsonWriter& json);
+Result<SketchFigures> bench_sketch(const SketchBench& bench);
 
 struct DedupBench {
   CorpusOptions corpus;
@@ -33,15 +33,12 @@ struct DedupBench {
   int rounds = 3;
 };
 // `kindred dedup` against DuckDB's own copy of the same file, in turns, each in its own process.
-Status bench_dedup(const DedupBench& bench, JsonWriter& json);
+Result<DedupFigures> bench_dedup(const DedupBench& bench);
 
 // `kindred dedup` with several budgets of memory on one corpus ("default": none given), and whether
 // the outputs are the same.
-Status bench_memory(const DedupBench& bench, const std::vector<std::string>& budgets,
-                    JsonWriter& json);
-
-// The middle one of some values; the mean of the two middle ones of an even number.
-double median(std::vector<double> values);
+Result<MemoryFigures> bench_memory(const DedupBench& bench,
+                                   const std::vector<std::string>& budgets);
 
 // The texts of up to `max_bytes` of a dataset.
 Result<std::vector<std::string>> sample_texts(const std::string& input, const std::string& field,

@@ -22,7 +22,7 @@ Examples:
   kindred bench memory --records 15000000 --bytes 300 --max-memory default,1GiB
   kindred bench corpus made-up.jsonl --records 100000
 
-Prints the figures as JSON. Corpora are made up, the same every time, in a temporary folder.)";
+Corpora are made up, the same every time, in a temporary folder.)";
 
 struct BenchArguments {
   SketchBench sketch;
@@ -38,7 +38,7 @@ struct BenchArguments {
 };
 
 void add_json_flag(CLI::App& verb, BenchArguments& arguments) {
-  verb.add_flag("--json", arguments.json, "The figures as JSON, which they always are");
+  verb.add_flag("--json", arguments.json, "Print the figures as JSON");
 }
 
 CLI::App* add_sketch(CLI::App& bench, BenchArguments& arguments) {
@@ -146,6 +146,13 @@ CLI::App* add_copy(CLI::App& bench, BenchArguments& arguments) {
   return verb;
 }
 
+template <typename Figures>
+Result<int> show(const Result<Figures>& figures, bool json) {
+  if (!figures) return figures.error();
+  KIN_RETURN_IF_ERROR(print(json ? to_json(*figures) + "\n" : to_table(*figures)));
+  return kDone;
+}
+
 Status check_budgets(const BenchArguments& arguments) {
   std::vector<std::string> budgets = arguments.budgets;
   if (arguments.dedup.max_memory) budgets.push_back(*arguments.dedup.max_memory);
@@ -180,18 +187,11 @@ Command add_bench_command(CLI::App& app) {
           KIN_RETURN_IF_ERROR(write_corpus(arguments->corpus, Prose(), arguments->corpus_output));
           return kDone;
         }
-        JsonWriter json(2);
-        json.begin_object();
-        if (sketch->parsed())
-          KIN_RETURN_IF_ERROR(bench_sketch(arguments->sketch, json.field("bench", "sketch")));
-        if (dedup->parsed())
-          KIN_RETURN_IF_ERROR(bench_dedup(arguments->dedup, json.field("bench", "dedup")));
-        if (memory->parsed()) {
-          KIN_RETURN_IF_ERROR(
-              bench_memory(arguments->memory, arguments->budgets, json.field("bench", "memory")));
-        }
-        KIN_RETURN_IF_ERROR(print(json.end().take() + "\n"));
-        return kDone;
+        if (sketch->parsed()) return show(bench_sketch(arguments->sketch), arguments->json);
+        if (dedup->parsed()) return show(bench_dedup(arguments->dedup), arguments->json);
+        if (memory->parsed())
+          return show(bench_memory(arguments->memory, arguments->budgets), arguments->json);
+        return kWrongUsage;
       }};
 }
 

@@ -52,17 +52,11 @@ class Workspace {
   std::string format_;
 };
 
-struct Runs {
-  std::vector<double> seconds;
-  std::vector<double> cpu_seconds;
-  std::uint64_t peak_bytes = 0;
-
-  void add(const ChildUsage& usage) {
-    seconds.push_back(usage.seconds);
-    cpu_seconds.push_back(usage.cpu_seconds);
-    peak_bytes = std::max(peak_bytes, usage.peak_bytes);
-  }
-};
+void add(Runs& runs, const ChildUsage& usage) {
+  runs.seconds.push_back(usage.seconds);
+  runs.cpu_seconds.push_back(usage.cpu_seconds);
+  runs.peak_bytes = std::max(runs.peak_bytes, usage.peak_bytes);
+}
 
 Result<ChildUsage> run_copy(const Workspace& workspace, const DedupBench& bench) {
   workspace.remove_outputs();
@@ -82,27 +76,18 @@ Result<ChildUsage> run_dedup(const Workspace& workspace, const DedupBench& bench
   return run_self(arguments);
 }
 
-void add_runs(JsonWriter& json, std::string_view name, const Runs& runs, double megabytes) {
-  json.key(name).begin_object().field("median_seconds", median(runs.seconds));
-  json.key("seconds").begin_array();
-  for (const double seconds : runs.seconds) json.value(seconds);
-  json.end().field("median_cpu_seconds", median(runs.cpu_seconds));
-  json.field("peak_bytes", runs.peak_bytes);
-  json.field("mb_per_second", megabytes / median(runs.seconds)).end();
+BenchInput input_of(const DedupBench& bench, const Workspace& workspace) {
+  return {.corpus = bench.corpus,
+          .texts = bench.sentences ? "sentences of " + *bench.sentences
+                                   : std::string("made-up English prose"),
+          .format = bench.format,
+          .file_bytes = fs::file_size(workspace.input()),
+          .threads = bench.threads > 0 ? bench.threads : available_cores()};
 }
 
-void add_corpus(JsonWriter& json, const DedupBench& bench, const Workspace& workspace) {
-  json.key("corpus").begin_object().field("records", bench.corpus.records);
-  json.field("average_text_bytes", bench.corpus.bytes).field("duplicates", bench.corpus.duplicates);
-  json.field("format", bench.format).field("file_bytes", fs::file_size(workspace.input()));
-  json.field("texts", bench.sentences ? "sentences of " + *bench.sentences
-                                      : std::string("made-up English prose"))
-      .end();
-  json.field("threads", bench.threads > 0 ? bench.threads : available_cores());
-}
-
-double megabytes(const Workspace& workspace) {
-  return static_cast<double>(fs::file_size(workspace.input())) / 1e6;
+Result<std::string> read_report(const Workspace& workspace) {
+  KIN_TRY(const std::string report, read_file(workspace.report()));
+  return report.substr(0, report.find_last_not_of('\n') + 1);
 }
 
 Result<std::uint64_t> hash_of_file(const fs::path& path) {
@@ -116,59 +101,49 @@ Result<std::uint64_t> hash_of_file(const fs::path& path) {
   }
 }
 
-}  // namespace
-
-Status bench_dedup(const DedupBench& bench, JsonWriter& json) {
-  KIN_TRY(const Workspace workspace, Workspace::make(bench));
-  Runs copy;
-  Runs dedup;
-  for (int round = 0; round < bench.rounds; ++round) {
-    KIN_TRY(const ChildUsage copied, run_copy(workspace, bench));
-    copy.add(copied);
-    KIN_TRY(const ChildUsage deduplicated, run_dedup(workspace, bench, bench.max_memory));
-    dedup.add(deduplicated);
-  }
-  KIN_TRY(const std::string report, read_file(workspace.report()));
-  add_corpus(json, bench, workspace);
-  add_runs(json, "duckdb_copy", copy, megabytes(workspace));
-  add_runs(json, "dedup", dedup, megabytes(workspace));
-  json.field("ratio", median(dedup.seconds) / median(copy.seconds));
-  json.key("report").raw(report.substr(0, report.find_last_not_of('\n') + 1));
-  return Done{};
+Result<std::uint64_t> hash_of_outputs(const Workspace& workspace) {
+  KIN_TRY(const std::uint64_t output, hash_of_file(workspace.output()));
+  KIN_TRY(const std::uint64_t removed, hash_of_file(workspace.removed()));
+  return mix64(output) ^ removed;
 }
 
-Status bench_memory(const DedupBench& bench, const std::vector<std::string>& budgets,
-                    JsonWriter& json) {
+}  // namespace
+
+Result<DedupFigures> bench_dedup(const DedupBench& bench) {
   KIN_TRY(const Workspace workspace, Workspace::make(bench));
-  add_corpus(json, bench, workspace);
-  json.key("runs").begin_array();
-  std::optional<std::uint64_t> first_hash;
-  double first_seconds = 0;
-  bool same = true;
-  for (const std::string& budget : budgets) {
-    Runs runs;
-    std::uint64_t hash = 0;
-    for (int round = 0; round < bench.rounds; ++round) {
-      const std::optional<std::string> given =
-          budget == "default" ? std::nullopt : std::optional(budget);
-      KIN_TRY(const ChildUsage usage, run_dedup(workspace, bench, given));
-      runs.add(usage);
-      KIN_TRY(const std::uint64_t output, hash_of_file(workspace.output()));
-      KIN_TRY(const std::uint64_t removed, hash_of_file(workspace.removed()));
-      hash = mix64(output) ^ removed;
-      if (!first_hash) first_hash = hash;
-      same = same && hash == *first_hash;
-    }
-    if (first_seconds == 0) first_seconds = median(runs.seconds);
-    json.begin_object().field("max_memory", budget);
-    add_runs(json, "dedup", runs, megabytes(workspace));
-    json.field("times_the_first", median(runs.seconds) / first_seconds);
-    json.field("output_hash", fmt::format("{:016x}", hash));
-    KIN_TRY(const std::string report, read_file(workspace.report()));
-    json.key("report").raw(report.substr(0, report.find_last_not_of('\n') + 1)).end();
+  DedupFigures figures;
+  figures.input = input_of(bench, workspace);
+  for (int round = 0; round < bench.rounds; ++round) {
+    KIN_TRY(const ChildUsage copied, run_copy(workspace, bench));
+    add(figures.copy, copied);
+    KIN_TRY(const ChildUsage deduplicated, run_dedup(workspace, bench, bench.max_memory));
+    add(figures.dedup, deduplicated);
   }
-  json.end().field("same_output", same);
-  return Done{};
+  KIN_TRY(figures.report, read_report(workspace));
+  return figures;
+}
+
+Result<MemoryFigures> bench_memory(const DedupBench& bench,
+                                   const std::vector<std::string>& budgets) {
+  KIN_TRY(const Workspace workspace, Workspace::make(bench));
+  MemoryFigures figures;
+  figures.input = input_of(bench, workspace);
+  std::optional<std::uint64_t> first_hash;
+  for (const std::string& name : budgets) {
+    MemoryFigures::Budget budget;
+    budget.max_memory = name;
+    const auto given = name == "default" ? std::nullopt : std::optional(name);
+    for (int round = 0; round < bench.rounds; ++round) {
+      KIN_TRY(const ChildUsage usage, run_dedup(workspace, bench, given));
+      add(budget.runs, usage);
+      KIN_TRY(budget.output_hash, hash_of_outputs(workspace));
+      if (!first_hash) first_hash = budget.output_hash;
+      figures.same_output = figures.same_output && budget.output_hash == *first_hash;
+    }
+    KIN_TRY(budget.report, read_report(workspace));
+    figures.budgets.push_back(std::move(budget));
+  }
+  return figures;
 }
 
 }  // namespace kin::app

@@ -33,11 +33,6 @@ double thread_seconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
-struct Speeds {
-  double best = 0;  // units a second
-  double median = 0;
-};
-
 // Calls work(), which does `units` units, until `bench.runs` runs have taken their time.
 Speeds measure(const SketchBench& bench, double units, const std::function<void()>& work) {
   work();  // caches and clock speed settle
@@ -101,11 +96,6 @@ Speeds memory_speed(const SketchBench& bench) {
                  [&] { keep(std::accumulate(words.begin(), words.end(), std::uint64_t{0})); });
 }
 
-void add_speeds(JsonWriter& json, std::string_view name, const Speeds& speeds) {
-  json.key(name).begin_object().field("best_mb_per_second", speeds.best);
-  json.field("median_mb_per_second", speeds.median).end();
-}
-
 Texts made_up_texts() {
   const Prose prose;
   Random random(1);
@@ -126,13 +116,6 @@ Texts chinese_texts() {
 }
 
 }  // namespace
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  if (values.empty()) return 0;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 Result<Texts> sample_texts(const std::string& input, const std::string& field,
                            std::uint64_t max_bytes) {
@@ -158,7 +141,7 @@ Result<Texts> sample_texts(const std::string& input, const std::string& field,
   return texts;
 }
 
-Status bench_sketch(const SketchBench& bench, JsonWriter& json) {
+Result<SketchFigures> bench_sketch(const SketchBench& bench) {
   Texts texts;
   if (bench.input) {
     KIN_TRY(texts, sample_texts(*bench.input, bench.field, kTextBytes));
@@ -168,20 +151,17 @@ Status bench_sketch(const SketchBench& bench, JsonWriter& json) {
   Texts curly;
   for (const std::string& text : texts) curly.push_back(with_curly_quotes(text));
 
-  json.field("texts", bench.input.value_or("made-up English prose"));
-  json.field("text_bytes", bytes_of(texts)).field("documents", texts.size());
-  json.field("threads", 1).field("runs", bench.runs).field("clock", "CPU time of the thread");
-  const Speeds plain = sketch_speed(bench, texts);
-  add_speeds(json, "word5_128_hashes", plain);
-  add_speeds(json, "with_curly_quotes", sketch_speed(bench, curly));
-  add_speeds(json, "chinese", sketch_speed(bench, chinese_texts()));
-  const Speeds kernel = kernel_speed(bench, texts);
-  json.key("kernel_ns_per_shingle").begin_object();
-  json.field("best", 1e9 / kernel.best).field("median", 1e9 / kernel.median).end();
-  const Speeds memory = memory_speed(bench);
-  add_speeds(json, "memory_read", memory);
-  json.field("share_of_memory_read", plain.best / memory.best);
-  return Done{};
+  SketchFigures figures;
+  figures.texts = bench.input.value_or("made-up English prose");
+  figures.text_bytes = bytes_of(texts);
+  figures.documents = texts.size();
+  figures.runs = bench.runs;
+  figures.plain = sketch_speed(bench, texts);
+  figures.with_curly_quotes = sketch_speed(bench, curly);
+  figures.chinese = sketch_speed(bench, chinese_texts());
+  figures.kernel = kernel_speed(bench, texts);
+  figures.memory = memory_speed(bench);
+  return figures;
 }
 
 }  // namespace kin::app
