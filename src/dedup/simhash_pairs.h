@@ -11,10 +11,11 @@
 
 namespace kin::dedup {
 
-// Calls visit(edge) once for every pair of class representatives within options.hamming bits of
-// each other. Exact: with k bits to differ, one of k + 1 blocks of the hash must be equal, so only
-// records that share a block are compared. Of records with the very same SimHash, at most the 64
-// best are paired with all the others.
+// Calls visit(edge) for pairs of class representatives within options.hamming bits of each other.
+// Exact: with k bits to differ, one of k + 1 blocks of the hash must be equal, so only records that
+// share a block are compared, and no two hashes within the distance are missed. Of records with the
+// very same SimHash, at most the 64 best are paired with all the others, and only the best with
+// those of another hash: what is left over is looked at again when groups are made.
 Status find_simhash_pairs(const Scan& scan, const Classes& classes, const DedupOptions& options,
                           const std::function<Status(const Edge&)>& visit);
 
