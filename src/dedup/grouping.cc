@@ -37,8 +37,8 @@ Component rank(std::span<const Edge> edges, const KeepOrder& order) {
   Component component;
   std::vector<RecordId> sorted;
   for (const Edge& edge : edges) {
-    sorted.push_back(edge.a);
-    sorted.push_back(edge.b);
+    // As copies: a packed member cannot be bound to a reference.
+    for (const RecordId record : {edge.a, edge.b}) sorted.push_back(record);
   }
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
