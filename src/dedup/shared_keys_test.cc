@@ -11,7 +11,8 @@ namespace {
 // Every shared key with its records, by the plain way.
 std::map<std::uint64_t, std::vector<RecordId>> reference(const std::vector<BandRecord>& records) {
   std::map<std::uint64_t, std::vector<RecordId>> groups;
-  for (const BandRecord& record : records) groups[record.key].push_back(record.record);
+  for (const BandRecord& record : records)
+    groups[std::uint64_t{record.key}].push_back(RecordId{record.record});
   for (auto& [key, ids] : groups) std::sort(ids.begin(), ids.end());
   std::erase_if(groups, [](const auto& group) { return group.second.size() < 2; });
   return groups;
@@ -30,7 +31,8 @@ TEST(SharedKeys, AreFoundAsThePlainWayFindsThem) {
     const auto expected = reference(records);
     std::map<std::uint64_t, std::vector<RecordId>> found;
     for_each_shared_key(records, [&](std::span<const BandRecord> same) {
-      for (const BandRecord& record : same) found[same.front().key].push_back(record.record);
+      for (const BandRecord& record : same)
+        found[std::uint64_t{same.front().key}].push_back(RecordId{record.record});
     });
     EXPECT_EQ(found, expected) << keys << " keys";
   }
@@ -48,14 +50,14 @@ TEST(SharedKeys, AreTheSameInSlicesOfAnySize) {
   for (const std::uint64_t memory : {1ULL << 20, 1ULL << 30}) {
     std::mutex mutex;
     std::map<std::uint64_t, std::vector<RecordId>> found;
-    ASSERT_TRUE(for_each_shared_key<BandRecord>(spill, 2, memory,
-                                                [&](std::span<const BandRecord> same) -> Status {
-                                                  const std::lock_guard lock(mutex);
-                                                  for (const BandRecord& record : same)
-                                                    found[same.front().key].push_back(
-                                                        record.record);
-                                                  return Done{};
-                                                })
+    ASSERT_TRUE(for_each_shared_key<BandRecord>(
+                    spill, 2, memory,
+                    [&](std::span<const BandRecord> same) -> Status {
+                      const std::lock_guard lock(mutex);
+                      for (const BandRecord& record : same)
+                        found[std::uint64_t{same.front().key}].push_back(RecordId{record.record});
+                      return Done{};
+                    })
                     .ok());
     EXPECT_EQ(found, expected);
   }
