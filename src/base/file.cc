@@ -54,15 +54,6 @@ Result<int> open_descriptor(const fs::path& path, int flags, std::string_view ac
   return descriptor;
 }
 
-Status sync_folder_of(const fs::path& path) {
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  KIN_TRY(const int descriptor, open_descriptor(folder, O_RDONLY | O_DIRECTORY, "open"));
-  const int failure = ::fsync(descriptor) == 0 ? 0 : errno;
-  ::close(descriptor);
-  if (failure != 0) return system_error("sync", folder, failure);
-  return Done{};
-}
-
 }  // namespace
 
 Error system_error(std::string_view action, const fs::path& path, int error_number) {
@@ -210,9 +201,18 @@ fs::path temporary_name(const fs::path& target) {
   return target.has_parent_path() ? target.parent_path() / name : fs::path(name);
 }
 
+Status sync_folder(const fs::path& path) {
+  const fs::path folder = path.empty() ? fs::path(".") : path;
+  KIN_TRY(const int descriptor, open_descriptor(folder, O_RDONLY | O_DIRECTORY, "open"));
+  const int failure = ::fsync(descriptor) == 0 ? 0 : errno;
+  ::close(descriptor);
+  if (failure != 0) return system_error("sync", folder, failure);
+  return Done{};
+}
+
 Status rename_durably(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) return system_error("rename to", to, errno);
-  return sync_folder_of(to);
+  return sync_folder(to.parent_path());
 }
 
 AtomicFile::AtomicFile(File file, fs::path temporary, fs::path target)

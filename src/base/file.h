@@ -87,6 +87,10 @@ class AtomicFile {
 // the target's own extension last, so that writers which go by extension agree.
 std::filesystem::path temporary_name(const std::filesystem::path& target);
 
+// Makes durable what was created, renamed and removed in `folder`; an empty path is the current
+// one.
+Status sync_folder(const std::filesystem::path& folder);
+
 // Renames `from` to `to` and makes the change of name durable.
 Status rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
 

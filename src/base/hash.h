@@ -31,4 +31,14 @@ constexpr std::uint64_t mix64(std::uint64_t x) {
   return x ^ (x >> 33);
 }
 
+// Its inverse: unmix64(mix64(x)) == x.
+constexpr std::uint64_t unmix64(std::uint64_t x) {
+  x ^= x >> 33;
+  x *= 0x9cb4b2f8129337dbULL;
+  x ^= x >> 33;
+  x *= 0x4f74430c22a54005ULL;
+  return x ^ (x >> 33);
+}
+static_assert(unmix64(mix64(0x0123456789abcdefULL)) == 0x0123456789abcdefULL);
+
 }  // namespace kin

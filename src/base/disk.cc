@@ -1,0 +1,111 @@
+#include "base/disk.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "base/file.h"
+
+namespace kin {
+namespace fs = std::filesystem;
+namespace {
+
+class SystemFile final : public DiskFile {
+ public:
+  explicit SystemFile(File file) : file_(std::move(file)) {}
+
+  Status read_at(std::uint64_t offset, char* to, std::size_t count) const override {
+    return file_.read_at(offset, to, count);
+  }
+  Status append(std::string_view bytes) override { return file_.write(bytes); }
+  Status sync() override { return file_.sync(); }
+  Status truncate(std::uint64_t size) override { return file_.truncate(size); }
+  Result<std::uint64_t> size() const override { return file_.size(); }
+  Status lock() override { return file_.lock(); }
+
+ private:
+  File file_;
+};
+
+Result<std::unique_ptr<DiskFile>> opened(Result<File> file) {
+  if (!file) return file.error();
+  return std::unique_ptr<DiskFile>(std::make_unique<SystemFile>(std::move(*file)));
+}
+
+class SystemDisk final : public Disk {
+ public:
+  Result<std::unique_ptr<DiskFile>> open_to_read(const fs::path& path) override {
+    return opened(File::open_to_read(path));
+  }
+  Result<std::unique_ptr<DiskFile>> create(const fs::path& path) override {
+    return opened(File::create(path));
+  }
+  Result<std::unique_ptr<DiskFile>> open_to_append(const fs::path& path) override {
+    return opened(File::open_to_append(path));
+  }
+  Status rename(const fs::path& from, const fs::path& to) override {
+    if (::rename(from.c_str(), to.c_str()) != 0) return system_error("rename to", to, errno);
+    return Done{};
+  }
+  Status remove(const fs::path& path) override {
+    if (::unlink(path.c_str()) != 0) return system_error("remove", path, errno);
+    return Done{};
+  }
+  Result<bool> exists(const fs::path& path) override { return file_exists(path); }
+  Status make_folder(const fs::path& folder) override;
+  Status sync_folder(const fs::path& folder) override { return kin::sync_folder(folder); }
+  Result<std::vector<std::string>> list(const fs::path& folder) override;
+};
+
+Status SystemDisk::make_folder(const fs::path& folder) {
+  if (folder.empty()) return Done{};
+  KIN_TRY(const bool there, file_exists(folder));
+  if (there) return Done{};
+  KIN_RETURN_IF_ERROR(make_folder(folder.parent_path()));
+  std::error_code failure;
+  fs::create_directory(folder, failure);
+  if (failure) return system_error("make the folder", folder, failure.value());
+  return kin::sync_folder(folder.parent_path());
+}
+
+Result<std::vector<std::string>> SystemDisk::list(const fs::path& folder) {
+  std::error_code failure;
+  std::vector<std::string> names;
+  for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end;
+       entry.increment(failure)) {
+    names.push_back(entry->path().filename().string());
+  }
+  if (failure) return system_error("list", folder, failure.value());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+Disk& system_disk() {
+  static SystemDisk disk;
+  return disk;
+}
+
+Result<std::string> read_whole(Disk& disk, const fs::path& path) {
+  KIN_TRY(const auto file, disk.open_to_read(path));
+  KIN_TRY(const std::uint64_t size, file->size());
+  std::string bytes(size, '\0');
+  KIN_RETURN_IF_ERROR(file->read_at(0, bytes.data(), bytes.size()));
+  return bytes;
+}
+
+Status replace_whole(Disk& disk, const fs::path& path, std::string_view bytes) {
+  const fs::path temporary = temporary_name(path);
+  {
+    KIN_TRY(const auto file, disk.create(temporary));
+    KIN_RETURN_IF_ERROR(file->append(bytes));
+    KIN_RETURN_IF_ERROR(file->sync());
+  }
+  KIN_RETURN_IF_ERROR(disk.rename(temporary, path));
+  return disk.sync_folder(path.parent_path());
+}
+
+}  // namespace kin

@@ -1,0 +1,159 @@
+// Have I had this id before? A set of ids that outgrows memory, never answers wrongly and survives
+// crashes.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/disk.h"
+#include "base/result.h"
+#include "store/seen_id.h"
+
+namespace kin::store {
+
+struct SeenOptions {
+  enum class Mode {
+    kOpenOrMake,  // to read and write
+    kOpen,        // to read and write; kNotFound if there is no set
+    kFresh,       // to read and write, and empty: what was there is forgotten
+    kRead,        // to read, as it is now; may be open for writing elsewhere. kNotFound if none
+  };
+  Mode mode = Mode::kOpenOrMake;
+  // Nothing: whatever the set holds; numbers, if it is made. Given: kFailedPrecondition if the set
+  // holds the other kind.
+  std::optional<IdKind> kind = std::nullopt;
+  // Bounds the table of recent ids, the filters and the page index; at least kSeenLeastMemory.
+  // Filters that do not fit are read from disk, those of the largest runs first.
+  std::uint64_t max_memory = std::uint64_t{1} << 30;
+  // How many ids the set will hold, if that is known: a hint for the size of the table of recent
+  // ids. The set grows beyond it all the same.
+  std::uint64_t expected_ids = 0;
+  // The most ids in the table before it is written out as a run; 0 is from max_memory.
+  std::uint64_t table_ids = 0;
+  // The most ids in one file of a run.
+  std::uint64_t piece_ids = 8'000'000;
+  // Write out and merge on a thread of the set's own. Off: on the caller's, at the insert that
+  // makes it necessary, so that a run can be repeated call by call.
+  bool background = true;
+  Disk* disk = &system_disk();
+};
+
+inline constexpr std::uint64_t kSeenLeastMemory = std::uint64_t{8} << 20;
+
+struct SeenStats {
+  std::uint64_t ids = 0;
+  std::uint64_t recent_ids = 0;  // of them in the table, not yet in a run
+  std::uint64_t runs = 0;
+  std::uint64_t pieces = 0;  // files of the runs
+  std::uint64_t filter_bytes = 0;
+  std::uint64_t resident_filter_bytes = 0;
+  std::uint64_t memory_bytes = 0;  // table, resident filters, page index, buffers at their largest
+  std::uint64_t run_bytes = 0;     // on disk, by kind of file
+  std::uint64_t filter_file_bytes = 0;
+  std::uint64_t log_bytes = 0;
+  double filter_bits_per_id = 0;
+  // Since the set was opened:
+  std::uint64_t filter_probes = 0;      // filters asked
+  std::uint64_t filter_passes = 0;      // that said maybe
+  std::uint64_t page_reads = 0;         // pages of ids read for a look-up
+  std::uint64_t hits = 0;               // look-ups answered by a run
+  std::uint64_t filter_page_reads = 0;  // for filters that are not resident
+  std::uint64_t flushes = 0;
+  std::uint64_t merges = 0;      // finished
+  std::uint64_t merged_ids = 0;  // written again by merges
+  std::uint64_t commits = 0;
+  std::uint64_t rebuilt_filters = 0;  // lost or damaged, made again from the ids
+};
+
+class SeenReader;
+
+// One writer, many readers: every function is for one thread at a time, except reader(), stats(),
+// len() and empty(), which are thread-safe; each thread that reads beside the writer has a
+// SeenReader of its own. A folder is open for writing once at a time, over all processes
+// (kFailedPrecondition); others may open it with kRead.
+//
+// An inserted id is found by every later look-up at once, and is durable when a later commit()
+// returns. After a crash everything committed is there; what was inserted later may be, and
+// nothing else is.
+//
+// A write or sync that fails poisons the set: no insert, commit or flush succeeds any more, and
+// their error says so. What was committed is safe; look-ups go on; opening again recovers. A page
+// or file whose checksum does not hold gives kDataLoss: a wrong answer is never given.
+//
+//   KIN_TRY(auto set, SeenSet::open("crawl.seen", {}));
+//   KIN_TRY(const bool is_new, set->insert(SeenId::number(42)));
+//   KIN_RETURN_IF_ERROR(set->commit());
+class SeenSet {
+ public:
+  static Result<std::unique_ptr<SeenSet>> open(const std::filesystem::path& folder,
+                                               const SeenOptions& options);
+  // Closes without saying whether that worked.
+  ~SeenSet();
+  SeenSet(const SeenSet&) = delete;
+  SeenSet& operator=(const SeenSet&) = delete;
+
+  IdKind kind() const;
+  // The id of a string in this set; only for a set of strings.
+  SeenId id_of(std::string_view text) const;
+
+  Result<bool> contains(SeenId id);
+  // found[i] = 1 if ids[i] is in the set, 0 if not. Much faster by the thousand than one by one.
+  Status contains(std::span<const SeenId> ids, std::span<std::uint8_t> found);
+
+  // Was it new?
+  Result<bool> insert(SeenId id);
+  // was_new[i] = 1 if ids[i] was not in the set, nor earlier in `ids`. After an error some of the
+  // ids may have been inserted.
+  Status insert(std::span<const SeenId> ids, std::span<std::uint8_t> was_new);
+
+  // Returns once every insert before it is durable: how many ids the set has ever had inserted,
+  // which numbers the last of them.
+  Result<std::uint64_t> commit();
+  // Commits, and writes the table out as a run.
+  Status flush();
+  // Returns once no merge is due.
+  Status settle();
+  // Commits, stops the background work and releases the folder. Nothing else may be called after.
+  Status close();
+
+  std::uint64_t len() const;
+  bool empty() const { return len() == 0; }
+  SeenStats stats() const;
+
+  // Every id, once, in no order that means anything. Stops at the first error `visit` returns.
+  Status for_each(const std::function<Status(SeenId)>& visit);
+
+  // Reads every file and checks every sum, the order of the ids and the counts: kDataLoss with the
+  // file and what is wrong with it.
+  Status verify();
+
+  std::unique_ptr<SeenReader> reader() const;
+
+ private:
+  friend class SeenReader;
+  class Impl;
+  explicit SeenSet(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// Look-ups beside the writer: for one thread at a time, and not longer than its set lives. Sees
+// every insert that happened before the call.
+class SeenReader {
+ public:
+  ~SeenReader();
+  Result<bool> contains(SeenId id);
+  Status contains(std::span<const SeenId> ids, std::span<std::uint8_t> found);
+
+ private:
+  friend class SeenSet;
+  class Impl;
+  explicit SeenReader(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kin::store
