@@ -21,8 +21,9 @@ std::optional<std::uint64_t> number_of(std::string_view name, std::string_view e
   return number;
 }
 
+// A name that replace_whole() writes under.
 bool is_temporary(std::string_view name) {
-  return name.starts_with(fmt::format(".{}.", kManifestName));
+  return name.starts_with('.') && name.find(".kindred-") != std::string_view::npos;
 }
 
 bool is_ours(std::string_view name) {
@@ -204,7 +205,7 @@ Result<RecoveredLogs> recover_logs(const SeenPlacement& placement, SeenRuns& run
       }
       recovered.dropped_bytes = contents->dropped_bytes;
       if (read_only) return recovered;
-      KIN_TRY(recovered.log, SeenLogWriter::reopen(placement, number, contents->length, sequence));
+      KIN_TRY(recovered.log, SeenLogWriter::reopen(placement, expected, *contents));
       return recovered;
     }
     if (read_only) continue;
