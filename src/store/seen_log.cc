@@ -16,7 +16,7 @@ namespace {
 // was made. A frame of kSealed ids ends the log.
 constexpr std::uint64_t kMagic = 0x31474f4c4e45534bULL;  // "KSENLOG1"
 constexpr std::uint32_t kVersion = 1;
-constexpr std::size_t kHeaderBytes = 40;
+constexpr std::size_t kHeaderBytes = kSeenLogHeaderBytes;
 constexpr std::uint32_t kFrameMagic = 0x314d524bU;  // "KRM1"
 constexpr std::size_t kFrameHeaderBytes = 32;
 constexpr std::size_t kFrameChecksum = 24;

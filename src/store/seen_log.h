@@ -13,6 +13,9 @@
 
 namespace kin::store {
 
+// A log no longer than its header holds no ids.
+inline constexpr std::size_t kSeenLogHeaderBytes = 40;
+
 std::filesystem::path log_path(const std::filesystem::path& folder, std::uint64_t number);
 
 struct SeenLogContents {
