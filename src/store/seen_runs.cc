@@ -11,9 +11,9 @@ namespace kin::store {
 namespace fs = std::filesystem;
 namespace {
 
-// Beside a page index of 0.1 bits an id. The filters of small runs are asked as often as those of
+// Beside a page index of 0.2 bits an id. The filters of small runs are asked as often as those of
 // large ones and cost little, so they may be sharper.
-constexpr double kFilterBits = 8.95;
+constexpr double kFilterBits = 8.85;
 constexpr double kSharpFilterBits = 16;
 
 std::vector<const RunInfo*> inputs_of(const SeenManifest& manifest, std::uint64_t output) {
