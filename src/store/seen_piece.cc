@@ -145,8 +145,13 @@ Piece::Piece(SeenPlacement placement, const PieceInfo& info, std::unique_ptr<Dis
 
 Result<std::shared_ptr<const Piece>> Piece::open(const SeenPlacement& placement,
                                                  const PieceInfo& info) {
-  KIN_TRY(auto file, placement.disk->open_to_read(piece_path(placement.folder, info.number)));
-  std::shared_ptr<Piece> piece(new Piece(placement, info, std::move(file)));
+  const fs::path path = piece_path(placement.folder, info.number);
+  auto file = placement.disk->open_to_read(path);
+  if (!file && file.error().code == Code::kNotFound) {
+    return Error{Code::kDataLoss, fmt::format("{} is gone, with its ids", path.string())};
+  }
+  if (!file) return file.error();
+  std::shared_ptr<Piece> piece(new Piece(placement, info, std::move(*file)));
   KIN_RETURN_IF_ERROR(piece->load_index());
   return std::shared_ptr<const Piece>(std::move(piece));
 }
