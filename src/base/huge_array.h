@@ -12,7 +12,7 @@ namespace kin {
 namespace huge_detail {
 // Zeroed, aligned to a cache line or better; stops the program if there is no memory.
 void* allocate(std::size_t bytes);
-void release(void* memory);
+void release(void* memory, std::size_t bytes);
 }  // namespace huge_detail
 
 // Moved, never copied. As thread-safe as a plain array.
@@ -31,7 +31,7 @@ class HugeArray {
     std::swap(size_, other.size_);
     return *this;
   }
-  ~HugeArray() { huge_detail::release(data_); }
+  ~HugeArray() { huge_detail::release(data_, size_ * sizeof(T)); }
 
   T& operator[](std::size_t i) { return data_[i]; }
   const T& operator[](std::size_t i) const { return data_[i]; }

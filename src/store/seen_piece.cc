@@ -183,18 +183,38 @@ Error Piece::damage(std::string_view what) const {
       fmt::format("{} is damaged: {}", piece_path(placement_.folder, info_.number).string(), what)};
 }
 
+// Ids are spread evenly, so the place of a page in the index can be guessed from where it should
+// begin; a search by halves would touch a cold cache line at every step.
+std::uint64_t Piece::pages_below(std::uint64_t step) const {
+  const std::uint64_t last_step = std::max<std::uint32_t>(1, index_.back());
+  const std::uint64_t guess = std::min(info_.pages - 1, step * (info_.pages - 1) / last_step);
+  std::uint64_t width = 32;
+  std::uint64_t begin = guess;
+  std::uint64_t end = guess;
+  while (begin > 0 && index_[begin] >= step) {
+    begin -= std::min(begin, width);
+    width *= 2;
+  }
+  for (width = 32; end < info_.pages && index_[end] < step; width *= 2) {
+    end += std::min(info_.pages - end, width);
+  }
+  return static_cast<std::uint64_t>(
+      std::lower_bound(index_.begin() + static_cast<std::ptrdiff_t>(begin),
+                       index_.begin() + static_cast<std::ptrdiff_t>(end), step) -
+      index_.begin());
+}
+
 std::uint64_t Piece::page_of(SeenId id) const {
   if (id.high < info_.first.high) return 0;
-  const std::uint32_t step = Steps(info_.first, info_.last).of(id.high);
-  const auto above = std::upper_bound(index_.begin(), index_.end(), step);
-  return above == index_.begin() ? 0 : static_cast<std::uint64_t>(above - index_.begin()) - 1;
+  const std::uint64_t step = Steps(info_.first, info_.last).of(id.high);
+  const std::uint64_t below = pages_below(step + 1);
+  return below == 0 ? 0 : below - 1;
 }
 
 std::uint64_t Piece::page_before(SeenId id) const {
   if (id.high < info_.first.high) return 0;
-  const std::uint32_t step = Steps(info_.first, info_.last).of(id.high);
-  const auto equal = std::lower_bound(index_.begin(), index_.end(), step);
-  return equal == index_.begin() ? 0 : static_cast<std::uint64_t>(equal - index_.begin()) - 1;
+  const std::uint64_t below = pages_below(Steps(info_.first, info_.last).of(id.high));
+  return below == 0 ? 0 : below - 1;
 }
 
 Result<SeenPage> Piece::read_page(std::uint64_t page, SeenPageBytes& into) const {

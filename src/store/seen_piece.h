@@ -113,6 +113,8 @@ class Piece {
  private:
   Piece(SeenPlacement placement, const PieceInfo& info, std::unique_ptr<DiskFile> file);
   Status load_index();
+  // The number of pages that begin below `step`.
+  std::uint64_t pages_below(std::uint64_t step) const;
   Result<SeenPage> read_page(std::uint64_t page, SeenPageBytes& into) const;
   Status for_each(const std::function<Status(SeenId)>& visit) const;
   Error damage(std::string_view what) const;
