@@ -20,7 +20,7 @@ namespace {
 
 using Mode = SeenOptions::Mode;
 
-constexpr std::uint64_t kMostTableSlots = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostTableSlots = std::uint64_t{1} << 19;
 constexpr std::uint64_t kLeastTableSlots = std::uint64_t{1} << 12;
 // What a merge holds beside the filter it makes: decoded pages of its runs and a write buffer.
 constexpr std::uint64_t kMergeBytes = std::uint64_t{4} << 20;
