@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -118,6 +119,13 @@ Result<std::size_t> File::read(char* to, std::size_t capacity) {
     if (got >= 0) return static_cast<std::size_t>(got);
     if (errno != EINTR) return system_error("read", path_, errno);
   }
+}
+
+Result<bool> File::wait_to_read(std::chrono::milliseconds timeout) const {
+  pollfd wanted{.fd = descriptor_, .events = POLLIN, .revents = 0};
+  const int ready = ::poll(&wanted, 1, static_cast<int>(timeout.count()));
+  if (ready < 0 && errno != EINTR) return system_error("read", path_, errno);
+  return ready > 0;
 }
 
 Status File::read_at(std::uint64_t offset, char* to, std::size_t count) const {

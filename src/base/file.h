@@ -1,6 +1,7 @@
 // Files, with errors that name the path and say what to do.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -37,6 +38,9 @@ class File {
 
   // Up to `capacity` bytes at the file's own position; 0 at the end.
   Result<std::size_t> read(char* to, std::size_t capacity);
+  // Would read() return at once, with something or because the end has come? Waits up to `timeout`
+  // for that, or until a signal is caught. Always so for files on a disk.
+  Result<bool> wait_to_read(std::chrono::milliseconds timeout) const;
   // Exactly `count` bytes at `offset`; running into the end is an error (kDataLoss).
   Status read_at(std::uint64_t offset, char* to, std::size_t count) const;
   // All of `bytes`, at the file's position (its end, if opened to append).
