@@ -1,0 +1,67 @@
+// The bytes of one file of a simulated disk: what programs see, and what the device has.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+
+namespace kin {
+
+// What becomes of bytes that were written and not synced when the power goes.
+enum class UnsyncedBytes {
+  kLost,
+  kKept,
+  kPrefix,    // those written first are kept, up to any byte
+  kTorn,      // those written first are kept, up to the end of a sector
+  kShuffled,  // each sector by itself: later ones without earlier ones, zeros between
+  kAny,       // one of the above, drawn for each file
+};
+
+// Thread-compatible.
+class SimulatedContents {
+ public:
+  static constexpr std::uint64_t kSector = 512;
+
+  SimulatedContents() = default;
+  // Contents that are on the device.
+  explicit SimulatedContents(std::string bytes) : seen_(bytes), device_(std::move(bytes)) {}
+
+  // What a program reads.
+  const std::string& bytes() const { return seen_; }
+
+  void append(std::string_view bytes);
+  void truncate(std::uint64_t size);
+  void sync();
+  // As kernels do when a sync fails: what was to be written counts as clean, so that no later sync
+  // writes it, and is still read until the power goes. Only a sector written again is saved.
+  void fail_sync();
+
+  // The bytes after the power went and came back.
+  std::string after_power_cut(UnsyncedBytes unsynced, Random& random) const;
+
+ private:
+  // The file was cut off or filled with zeros up to `end`, and `bytes` were put there; sectors
+  // from that of `from` on were touched.
+  struct Change {
+    std::uint64_t from;
+    std::uint64_t end;
+    std::string bytes;
+
+    std::uint64_t size() const { return end + bytes.size(); }
+    void apply(std::string& image, std::uint64_t count) const;
+    void apply(std::string& image) const { apply(image, bytes.size()); }
+  };
+
+  std::string kept() const;
+  std::string kept_prefix(std::uint64_t unit, Random& random) const;
+  std::string shuffled(Random& random) const;
+
+  std::string seen_;
+  std::string device_;
+  std::vector<Change> unsynced_;
+};
+
+}  // namespace kin
