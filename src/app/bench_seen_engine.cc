@@ -37,7 +37,8 @@ class SeenSetEngine : public SeenEngine {
  private:
   std::span<const SeenId> numbers(std::span<const std::uint64_t> ids) {
     ids_.resize(ids.size());
-    std::transform(ids.begin(), ids.end(), ids_.begin(), SeenId::number);
+    std::transform(ids.begin(), ids.end(), ids_.begin(),
+                   [](std::uint64_t id) { return SeenId::number(id); });
     return ids_;
   }
 
