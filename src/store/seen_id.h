@@ -16,8 +16,8 @@ enum class IdKind : std::uint8_t {
 };
 
 // A number spread over the whole range by a bijection (so that neighbours land far apart and the
-// number can be had back), or the hash of a string under the set's own seed. Order is by `high`,
-// then `low`.
+// number can be had back), or the hash of a string under the set's own seed. Made by number() and
+// text(); order is by `high`, then `low`.
 struct SeenId {
   std::uint64_t high = 0;
   std::uint64_t low = 0;  // 0 for numbers
@@ -28,7 +28,7 @@ struct SeenId {
 
   static SeenId text(std::string_view id, std::uint64_t seed) {
     const Hash128 hash = hash128(id, seed);
-    return {hash.high, hash.low};
+    return {hash.high == 0 ? 1 : hash.high, hash.low};  // only a number may be 0
   }
 
   friend auto operator<=>(const SeenId&, const SeenId&) = default;

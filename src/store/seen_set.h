@@ -40,6 +40,8 @@ struct SeenOptions {
   // Write out and merge on a thread of the set's own. Off: on the caller's, at the insert that
   // makes it necessary, so that a run can be repeated call by call.
   bool background = true;
+  // Of the hash of strings, if the set is made; nothing is a random one.
+  std::optional<std::uint64_t> seed = std::nullopt;
   Disk* disk = &system_disk();
 };
 
