@@ -59,7 +59,7 @@ class SeenFaults : public testing::TestWithParam<IdKind> {
       ASSERT_FALSE(committed.ok());
       ASSERT_FALSE(flushed.ok());
       for (const Error& error : {inserted.error(), committed.error(), flushed.error()}) {
-        EXPECT_THAT(error.message, HasSubstr("open it again"));
+        EXPECT_THAT(error.message, HasSubstr("refuses writes since an earlier failure"));
         EXPECT_THAT(error.message, HasSubstr(cause_of(run)));
       }
     }

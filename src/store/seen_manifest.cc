@@ -62,11 +62,13 @@ void append_run(std::string& out, const RunInfo& run) {
   for (const PieceInfo& piece : run.pieces) append_piece(out, piece);
 }
 
-RunInfo read_run(ByteReader& reader) {
+RunInfo read_run(ByteReader& reader, bool& sound) {
   RunInfo run;
   run.number = reader.read<std::uint64_t>();
   run.into = reader.read<std::uint64_t>();
-  run.growing = reader.read<std::uint64_t>() != 0;
+  const auto growing = reader.read<std::uint64_t>();
+  run.growing = growing == 1;
+  sound = sound && growing <= 1;
   run.from = read_id(reader);
   run.ids = reader.read<std::uint64_t>();
   run.digest = reader.read<std::uint64_t>();
@@ -131,8 +133,11 @@ Result<SeenManifest> decode_seen_manifest(std::string_view bytes) {
   manifest.durable_log = reader.read<std::uint64_t>();
   manifest.durable_bytes = reader.read<std::uint64_t>();
   const auto runs = reader.read<std::uint64_t>();
-  for (std::uint64_t i = 0; i < runs && reader.ok(); ++i) manifest.runs.push_back(read_run(reader));
-  if (!reader.ok() || !reader.rest().empty()) return damaged("its parts do not add up");
+  bool sound = true;
+  for (std::uint64_t i = 0; i < runs && reader.ok(); ++i) {
+    manifest.runs.push_back(read_run(reader, sound));
+  }
+  if (!sound || !reader.ok() || !reader.rest().empty()) return damaged("its parts do not add up");
   return manifest;
 }
 

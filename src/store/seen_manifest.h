@@ -35,7 +35,7 @@ struct SeenManifest {
   std::uint64_t first_log = 1;      // logs below have been written out
   std::uint64_t durable_log = 1;    // a log ...
   std::uint64_t durable_bytes = 0;  // ... and how much of it is on the device for certain
-  std::vector<RunInfo> runs;
+  std::vector<RunInfo> runs = {};
   friend bool operator==(const SeenManifest&, const SeenManifest&) = default;
 };
 

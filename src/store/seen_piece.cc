@@ -46,7 +46,7 @@ std::uint64_t index_sum(std::string_view bytes, std::uint64_t number) {
 }  // namespace
 
 std::uint64_t digest_of(SeenId id) {
-  return mix64(id.high ^ mix64(id.low + 1));
+  return mix64(id.high + id.low * 0x9e3779b97f4a7c15ULL);
 }
 
 fs::path piece_path(const fs::path& folder, std::uint64_t number) {
@@ -77,15 +77,21 @@ Result<std::unique_ptr<PieceWriter>> PieceWriter::create(const SeenPlacement& pl
   return std::unique_ptr<PieceWriter>(new PieceWriter(placement, plan, std::move(file)));
 }
 
-Status PieceWriter::add(SeenId id) {
-  if (!page_.add(id)) {
-    KIN_RETURN_IF_ERROR(finish_page());
-    page_.add(id);
+Status PieceWriter::add(std::span<const SeenId> ids) {
+  constexpr std::size_t kAhead = 16;
+  if (ids.empty()) return Done{};
+  if (info_.ids == 0) info_.first = ids.front();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (i + kAhead < ids.size()) filter_->prefetch(ids[i + kAhead]);
+    if (!page_.add(ids[i])) {
+      KIN_RETURN_IF_ERROR(finish_page());
+      page_.add(ids[i]);
+    }
+    info_.digest += digest_of(ids[i]);
+    filter_->add(ids[i]);
   }
-  if (info_.ids++ == 0) info_.first = id;
-  info_.last = id;
-  info_.digest += digest_of(id);
-  filter_->add(id);
+  info_.last = ids.back();
+  info_.ids += ids.size();
   return Done{};
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,8 @@ class PieceWriter {
 
   static Result<std::unique_ptr<PieceWriter>> create(const SeenPlacement& placement,
                                                      const Plan& plan);
-  Status add(SeenId id);
+  // In ascending order, and above what was added before.
+  Status add(std::span<const SeenId> ids);
   std::uint64_t ids() const { return info_.ids; }
   // Both files are on the device when it returns, though not yet their names.
   Result<Finished> finish();

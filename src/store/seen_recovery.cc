@@ -11,8 +11,6 @@ namespace kin::store {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view kLockName = "lock";
-
 // The number of "00000012.log", for the extension asked for.
 std::optional<std::uint64_t> number_of(std::string_view name, std::string_view extension) {
   if (!name.ends_with(extension)) return std::nullopt;

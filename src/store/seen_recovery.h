@@ -13,6 +13,9 @@
 
 namespace kin::store {
 
+// Held by the writer as long as it has the set open.
+inline constexpr std::string_view kLockName = "lock";
+
 // The manifest in `folder`, or a new one where `options.mode` allows it. kNotFound if there is no
 // set; kFailedPrecondition if the folder holds other things, or ids of another kind.
 Result<SeenManifest> find_or_make_manifest(const std::filesystem::path& folder,

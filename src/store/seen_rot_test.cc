@@ -16,9 +16,10 @@ class SeenRot : public testing::TestWithParam<IdKind> {
  protected:
   SeenRot() {
     auto set = *SeenSet::open(kSetFolder, options(disk_));
-    EXPECT_TRUE(history_.write_on(*set, 130).ok());
-    EXPECT_GT(set->stats().runs, 1U);
-    EXPECT_GT(set->stats().recent_ids, 0U);
+    EXPECT_TRUE(history_.write_on(*set, 100).ok());
+    const auto is_varied = [&] { return set->stats().runs > 1 && set->stats().recent_ids > 5; };
+    while (!is_varied() && history_.attempted() < 300) EXPECT_TRUE(history_.write_on(*set, 7).ok());
+    EXPECT_TRUE(is_varied()) << "a log and several runs are wanted";
     EXPECT_TRUE(history_.close(*set).ok());
     files_ = disk_.files();
   }
@@ -104,11 +105,11 @@ INSTANTIATE_TEST_SUITE_P(Kinds, SeenRot, testing::Values(IdKind::kNumber, IdKind
 
 TEST_P(SeenRot, AFlippedBitInAnyByteIsNoticedByAReader) {
   flip_bits(Mode::kRead, 1);
-  EXPECT_GT(outcomes_[Outcome::kHealed], 0U) << "no filter was flipped";
 }
 
-TEST_P(SeenRot, AFlippedBitIsNoticedByAWriter) {
-  flip_bits(Mode::kOpenOrMake, 5);
+TEST_P(SeenRot, AFlippedBitInAnyByteIsNoticedByAWriter) {
+  flip_bits(Mode::kOpenOrMake, 1);
+  EXPECT_GT(outcomes_[Outcome::kHealed], 0U) << "no filter was flipped";
 }
 
 TEST_P(SeenRot, AHealedSetIsWholeWhenOpenedAgain) {

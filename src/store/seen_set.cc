@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 
 #include "base/check.h"
+#include "store/seen_background.h"
 #include "store/seen_lookup.h"
 #include "store/seen_merge.h"
 #include "store/seen_recovery.h"
+#include "store/seen_state.h"
 
 namespace kin::store {
 namespace fs = std::filesystem;
@@ -68,6 +68,7 @@ class SeenSet::Impl {
 
   IdKind kind() const { return placement_.kind; }
   std::uint64_t seed() const { return seed_; }
+  SeenState& state() const { return state_; }
 
   Result<bool> contains(SeenId id);
   Status contains(std::span<const SeenId> ids, std::span<std::uint8_t> found);
@@ -78,20 +79,15 @@ class SeenSet::Impl {
   Status close();
   std::uint64_t len() const { return ids_.load(std::memory_order_relaxed); }
   SeenStats stats() const;
-  Status for_each(const std::function<Status(SeenId)>& visit);
-  Status verify();
-
-  // The version to look things up in, and whether it is newer than the one the caller has.
-  std::uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
-  std::shared_ptr<const SeenVersion> version(std::uint64_t& epoch) const;
-  void add_counts(const SeenLookupCounts& counts) const;
+  Status for_each(const std::function<Status(SeenId)>& visit) const;
+  Status verify() { return background_->verify(); }
 
  private:
   Impl(SeenPlacement placement, const SeenOptions& options)
       : placement_(std::move(placement)), options_(options) {}
 
-  Status open_files();
-  Status open_files_to_read();
+  Status open_to_write();
+  Status open_to_read();
   Status take_up(SeenManifest manifest);
   const SeenVersion& current();
   void share_counts();
@@ -99,22 +95,8 @@ class SeenSet::Impl {
   void make_room(std::uint64_t ids);
   Status rotate();
   Status check_writable() const;
-  Error poison(Error error);
   template <typename T>
   Result<T> or_poison(Result<T> result);
-
-  // The part that runs in the background.
-  void start();
-  void stop();
-  void work_until_stopped();
-  Result<bool> work_once();
-  Status write_out_frozen(const SeenTable& frozen, std::uint64_t log);
-  Status wait_for_frozen();
-  // What look-ups see from now on: the writer's tables, or the runs (and the frozen table gone).
-  void publish_tables(std::shared_ptr<const SeenTable> frozen);
-  void publish_runs(bool frozen_is_a_run);
-  void make_version();
-  LogPosition position() const;
 
   SeenPlacement placement_;
   SeenOptions options_;
@@ -122,63 +104,40 @@ class SeenSet::Impl {
   std::uint64_t seed_ = 0;
   std::unique_ptr<DiskFile> lock_;
 
+  mutable SeenState state_;
+  std::unique_ptr<SeenBackground> background_;
+
   // The writer's.
   std::shared_ptr<SeenTable> table_;
   std::optional<SeenLogWriter> log_;  // nothing when opened to read
   SeenLookup lookup_;
-  std::shared_ptr<const SeenVersion> seen_version_;
-  std::uint64_t seen_epoch_ = 0;
+  std::shared_ptr<const SeenVersion> version_;
+  std::uint64_t epoch_ = 0;
   std::vector<std::uint8_t> found_;
   bool closed_ = false;
 
   std::atomic<std::uint64_t> ids_ = 0;
   std::atomic<std::uint64_t> commits_ = 0;
-  std::atomic<bool> poisoned_ = false;
-  std::atomic<std::uint64_t> epoch_ = 0;
-
-  // Held through a step of the background's work, so that verify() can look between two.
-  std::mutex runs_mutex_;
-  std::unique_ptr<SeenRuns> runs_;
-
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  // Under mutex_:
-  std::shared_ptr<const SeenVersion> version_;
-  std::shared_ptr<const SeenTable> active_;
-  std::shared_ptr<const SeenTable> frozen_;
-  std::vector<RunView> run_views_;
-  std::uint64_t frozen_log_ = 0;  // the log that holds what is in frozen_
-  LogPosition position_;
-  std::optional<Error> failure_;
-  bool stopping_ = false;
-  bool merge_due_ = false;
-  SeenStats run_stats_;  // of runs_, as of the last step
-  mutable SeenLookupCounts counts_;
-
-  std::thread worker_;
 };
 
 Result<std::unique_ptr<SeenSet::Impl>> SeenSet::Impl::open(const fs::path& folder,
                                                            const SeenOptions& options) {
   KIN_RETURN_IF_ERROR(check(folder, options));
   std::unique_ptr<Impl> set(new Impl({options.disk, folder, IdKind::kNumber}, options));
-  if (options.mode == Mode::kRead) {
-    KIN_RETURN_IF_ERROR(set->open_files_to_read());
-  } else {
-    KIN_RETURN_IF_ERROR(set->open_files());
-    set->start();
-  }
+  const bool read_only = options.mode == Mode::kRead;
+  KIN_RETURN_IF_ERROR(read_only ? set->open_to_read() : set->open_to_write());
+  if (!read_only && options.background) set->background_->start();
   return set;
 }
 
-Status SeenSet::Impl::open_files() {
+Status SeenSet::Impl::open_to_write() {
   Disk& disk = *placement_.disk;
   if (options_.mode == Mode::kOpen) {
     KIN_TRY(const bool there, disk.exists(placement_.folder));
     if (!there) KIN_RETURN_IF_ERROR(find_or_make_manifest(placement_.folder, options_));
   }
   KIN_RETURN_IF_ERROR(disk.make_folder(placement_.folder));
-  KIN_TRY(lock_, disk.open_to_append(placement_.folder / "lock"));
+  KIN_TRY(lock_, disk.open_to_append(placement_.folder / kLockName));
   if (!lock_->lock()) {
     return Error{Code::kFailedPrecondition,
                  fmt::format("{} is open for writing in another process, and one may write at a "
@@ -193,7 +152,7 @@ Status SeenSet::Impl::open_files() {
 
 // A writer may merge files away between our reading the manifest and opening them; the manifest is
 // then a newer one, and the next attempt finds what it names.
-Status SeenSet::Impl::open_files_to_read() {
+Status SeenSet::Impl::open_to_read() {
   constexpr int kAttempts = 20;
   constexpr std::chrono::milliseconds kPause(10);
   for (int attempt = 1;; ++attempt) {
@@ -213,45 +172,34 @@ Status SeenSet::Impl::take_up(SeenManifest manifest) {
   seed_ = manifest.seed;
   shares_ = share_out(options_, placement_.kind);
   const std::uint64_t working = std::min(shares_.working_bytes, options_.max_memory);
-  KIN_TRY(runs_, SeenRuns::open(placement_,
-                                {.piece_ids = shares_.piece_ids,
-                                 .small_run_ids = 4 * shares_.table_ids,
-                                 .filter_memory = options_.max_memory - working,
-                                 .read_only = read_only},
-                                std::move(manifest)));
-  KIN_TRY(RecoveredLogs recovered, recover_logs(placement_, *runs_, read_only));
+  KIN_TRY(auto runs, SeenRuns::open(placement_,
+                                    {.piece_ids = shares_.piece_ids,
+                                     .small_run_ids = 4 * shares_.table_ids,
+                                     .filter_memory = options_.max_memory - working,
+                                     .read_only = read_only},
+                                    std::move(manifest)));
+  KIN_TRY(RecoveredLogs recovered, recover_logs(placement_, *runs, read_only));
   table_ = std::move(recovered.table);
   log_ = std::move(recovered.log);
-  ids_ = ids_in_runs(runs_->manifest()) + table_->size();
-  position_.first = runs_->manifest().first_log;
-  if (log_) position_ = {position_.first, log_->number(), log_->durable_bytes()};
-  active_ = table_;
-  publish_runs(false);
+  ids_ = ids_in_runs(runs->manifest()) + table_->size();
+  if (log_) state_.set_durable(log_->number(), log_->durable_bytes());
+  state_.set_table(table_);
+  state_.set_runs(*runs, false);
+  background_ = std::make_unique<SeenBackground>(placement_, state_, std::move(runs));
   return Done{};
 }
 
 // ---- Look-ups ----
 
-std::shared_ptr<const SeenVersion> SeenSet::Impl::version(std::uint64_t& epoch) const {
-  const std::lock_guard lock(mutex_);
-  epoch = epoch_.load(std::memory_order_relaxed);
-  return version_;
-}
-
 const SeenVersion& SeenSet::Impl::current() {
-  if (epoch() != seen_epoch_) seen_version_ = version(seen_epoch_);
-  return *seen_version_;
-}
-
-void SeenSet::Impl::add_counts(const SeenLookupCounts& counts) const {
-  const std::lock_guard lock(mutex_);
-  counts_ += counts;
+  if (state_.epoch() != epoch_) version_ = state_.version(epoch_);
+  return *version_;
 }
 
 // Often enough for whoever watches, seldom enough to cost nothing.
 void SeenSet::Impl::share_counts() {
   constexpr std::uint64_t kProbes = 8192;
-  if (lookup_.counts().filter_probes >= kProbes) add_counts(lookup_.take_counts());
+  if (lookup_.counts().filter_probes >= kProbes) state_.add_counts(lookup_.take_counts());
 }
 
 Result<bool> SeenSet::Impl::contains(SeenId id) {
@@ -265,32 +213,53 @@ Status SeenSet::Impl::contains(std::span<const SeenId> ids, std::span<std::uint8
   return lookup_.contains(current(), ids, found);
 }
 
+Status SeenSet::Impl::for_each(const std::function<Status(SeenId)>& visit) const {
+  std::uint64_t epoch = 0;
+  const auto version = state_.version(epoch);
+  for (const SeenTable* table : {version->table.get(), version->frozen.get()}) {
+    if (table == nullptr) continue;
+    for (const SeenId& id : table->ids()) KIN_RETURN_IF_ERROR(visit(id));
+  }
+  for (const RunView& run : version->runs) {
+    std::vector<std::shared_ptr<const Piece>> pieces;
+    for (const PieceView& view : run.pieces) pieces.push_back(view.piece);
+    RunCursor cursor(pieces, run.from);
+    KIN_RETURN_IF_ERROR(cursor.fill());
+    while (!cursor.rest().empty()) {
+      for (const SeenId& id : cursor.rest()) KIN_RETURN_IF_ERROR(visit(id));
+      cursor.skip(cursor.rest().size());
+      KIN_RETURN_IF_ERROR(cursor.fill());
+    }
+  }
+  return Done{};
+}
+
+SeenStats SeenSet::Impl::stats() const {
+  SeenStats stats = state_.stats();
+  stats.ids = len();
+  stats.commits = commits_.load(std::memory_order_relaxed);
+  stats.memory_bytes += shares_.working_bytes;
+  return stats;
+}
+
 // ---- Writing ----
 
 Status SeenSet::Impl::check_writable() const {
-  if (log_ && !poisoned_.load(std::memory_order_acquire)) return Done{};
   if (!log_) {
     return Error{Code::kFailedPrecondition,
                  fmt::format("{} was opened to read", placement_.folder.string())};
   }
-  const std::lock_guard lock(mutex_);
-  return Error{failure_->code,
+  if (!state_.poisoned()) return Done{};
+  const Error failure = state_.failure();
+  return Error{failure.code,
                fmt::format("{} refuses writes since an earlier failure: {} (what was committed is "
                            "safe; open the set again once the cause is mended)",
-                           placement_.folder.string(), failure_->message)};
-}
-
-Error SeenSet::Impl::poison(Error error) {
-  const std::lock_guard lock(mutex_);
-  if (!failure_) failure_ = error;
-  poisoned_.store(true, std::memory_order_release);
-  changed_.notify_all();
-  return error;
+                           placement_.folder.string(), failure.message)};
 }
 
 template <typename T>
 Result<T> SeenSet::Impl::or_poison(Result<T> result) {
-  if (!result) return poison(result.error());
+  if (!result) state_.poison(result.error());
   return result;
 }
 
@@ -313,14 +282,12 @@ Status SeenSet::Impl::insert_chunk(std::span<const SeenId> ids, std::span<std::u
   share_counts();
   found_.resize(ids.size());
   KIN_RETURN_IF_ERROR(lookup_.contains(current(), ids, found_));
-  std::uint64_t added = 0;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     was_new[i] = found_[i] == 0 && table_->insert(ids[i]) ? 1 : 0;
     if (was_new[i] == 0) continue;
-    ++added;
+    ids_.store(len() + 1, std::memory_order_relaxed);
     KIN_RETURN_IF_ERROR(or_poison(log_->add(ids[i])));
   }
-  ids_.store(len() + added, std::memory_order_relaxed);
   return Done{};
 }
 
@@ -332,251 +299,84 @@ void SeenSet::Impl::make_room(std::uint64_t ids) {
       kind(), std::max(SeenTable::slots_for(wanted), table_->slots() * 2));
   for (const SeenId& id : table_->ids()) larger->insert(id);
   table_ = std::move(larger);
-  publish_tables(nullptr);
+  state_.set_table(table_);
 }
 
 Result<std::uint64_t> SeenSet::Impl::commit() {
   KIN_RETURN_IF_ERROR(check_writable());
   KIN_RETURN_IF_ERROR(or_poison(log_->sync()));
   commits_.fetch_add(1, std::memory_order_relaxed);
-  add_counts(lookup_.take_counts());
-  const std::lock_guard lock(mutex_);
-  position_.durable = log_->number();
-  position_.bytes = log_->durable_bytes();
+  state_.add_counts(lookup_.take_counts());
+  state_.set_durable(log_->number(), log_->durable_bytes());
   return len();
 }
 
 // The table goes to the background to become a run, and its log with it; a new pair takes their
 // place. The new log is there before the old one says that it goes on in it.
 Status SeenSet::Impl::rotate() {
-  KIN_RETURN_IF_ERROR(wait_for_frozen());
+  state_.wait_for_run();
+  KIN_RETURN_IF_ERROR(check_writable());
   KIN_RETURN_IF_ERROR(or_poison(log_->sync()));
   auto next = or_poison(SeenLogWriter::create(placement_, log_->number() + 1, len()));
   if (!next) return next.error();
   KIN_RETURN_IF_ERROR(or_poison(log_->seal()));
-  const std::uint64_t old = log_->number();
-  log_ = std::move(*next);
-  {
-    const std::lock_guard lock(mutex_);
-    frozen_log_ = old;
-    position_.durable = log_->number();
-    position_.bytes = log_->durable_bytes();
-  }
-  auto full = std::exchange(table_, std::make_shared<SeenTable>(kind(), SeenTable::slots_for(0)));
-  publish_tables(std::move(full));
-  changed_.notify_all();
+  const std::uint64_t old = std::exchange(*log_, std::move(*next)).number();
+  state_.set_durable(log_->number(), log_->durable_bytes());
+  FrozenTable full{table_, old};
+  table_ = std::make_shared<SeenTable>(kind(), SeenTable::slots_for(0));
+  state_.freeze(std::move(full), table_);
   return options_.background ? Status(Done{}) : settle();
 }
 
 Status SeenSet::Impl::flush() {
-  KIN_TRY(const std::uint64_t sequence, commit());
-  (void)sequence;
+  KIN_TRY([[maybe_unused]] const std::uint64_t sequence, commit());
   if (table_->size() > 0) KIN_RETURN_IF_ERROR(rotate());
-  return wait_for_frozen();
-}
-
-Status SeenSet::Impl::wait_for_frozen() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return frozen_ == nullptr || failure_; });
-  lock.unlock();
+  state_.wait_for_run();
   return check_writable();
 }
 
 Status SeenSet::Impl::settle() {
   KIN_RETURN_IF_ERROR(check_writable());
-  if (!options_.background) {
-    for (;;) {
-      KIN_TRY(const bool worked, work_once());
-      if (!worked) return Done{};
-    }
+  if (options_.background) {
+    state_.wait_for_quiet();
+    return check_writable();
   }
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return (frozen_ == nullptr && !merge_due_) || failure_; });
-  lock.unlock();
-  return check_writable();
+  for (;;) {
+    KIN_TRY(const bool worked, background_->step());
+    if (!worked) return Done{};
+  }
 }
 
 Status SeenSet::Impl::close() {
-  if (std::exchange(closed_, true)) return Done{};
-  const auto committed = log_ ? commit() : Result<std::uint64_t>(len());
-  stop();
-  seen_version_.reset();
-  if (!log_) return Done{};
+  if (std::exchange(closed_, true) || background_ == nullptr) return Done{};
   Status status = Done{};
-  if (!committed) {
-    status = committed.error();
-  } else if (const Status writable = check_writable(); !writable) {
-    status = writable;
-  } else {
-    status = runs_->note_log(position());
+  if (log_) {
+    const auto committed = commit();
+    if (!committed) status = committed.error();
   }
+  background_->stop();
+  if (log_ && status.ok()) status = check_writable();
+  if (log_ && status.ok()) status = background_->note_log(state_.position());
+  version_.reset();
   lock_.reset();
   return status;
-}
-
-// ---- In the background ----
-
-void SeenSet::Impl::start() {
-  if (options_.background) worker_ = std::thread([this] { work_until_stopped(); });
-}
-
-void SeenSet::Impl::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  if (worker_.joinable()) worker_.join();
-}
-
-void SeenSet::Impl::work_until_stopped() {
-  for (;;) {
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock,
-                    [&] { return stopping_ || failure_ || frozen_ != nullptr || merge_due_; });
-      // A table that waits becomes a run even now; a merge can go on another day.
-      if (failure_ || (stopping_ && frozen_ == nullptr)) return;
-    }
-    if (!work_once()) return;
-  }
-}
-
-Result<bool> SeenSet::Impl::work_once() {
-  std::shared_ptr<const SeenTable> frozen;
-  std::uint64_t log = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    frozen = frozen_;
-    log = frozen_log_;
-  }
-  {
-    const std::lock_guard lock(runs_mutex_);
-    if (frozen != nullptr) {
-      KIN_RETURN_IF_ERROR(or_poison(write_out_frozen(*frozen, log)));
-    } else if (runs_->merge_due()) {
-      KIN_RETURN_IF_ERROR(or_poison(runs_->merge_step(position())));
-      publish_runs(false);
-    } else {
-      return false;
-    }
-  }
-  changed_.notify_all();
-  return true;
-}
-
-Status SeenSet::Impl::write_out_frozen(const SeenTable& frozen, std::uint64_t log) {
-  std::vector<SeenId> ids = frozen.ids();
-  std::sort(ids.begin(), ids.end());
-  LogPosition now = position();
-  now.first = log + 1;
-  KIN_RETURN_IF_ERROR(runs_->add_run(ids, now));
-  publish_runs(true);
-  (void)placement_.disk->remove(log_path(placement_.folder, log));  // else when it is opened next
-  return Done{};
-}
-
-void SeenSet::Impl::publish_tables(std::shared_ptr<const SeenTable> frozen) {
-  const std::lock_guard lock(mutex_);
-  active_ = table_;
-  if (frozen != nullptr) frozen_ = std::move(frozen);
-  make_version();
-}
-
-void SeenSet::Impl::publish_runs(bool frozen_is_a_run) {
-  const SeenManifest& manifest = runs_->manifest();
-  SeenStats stats;
-  stats.runs = manifest.runs.size();
-  for (const RunInfo& run : manifest.runs) stats.pieces += run.pieces.size();
-  stats.filter_bytes = runs_->filter_bytes();
-  stats.resident_filter_bytes = runs_->resident_filter_bytes();
-  stats.memory_bytes = runs_->index_bytes() + stats.resident_filter_bytes + shares_.working_bytes;
-  stats.run_bytes = runs_->run_bytes();
-  stats.filter_file_bytes = runs_->filter_file_bytes();
-  const std::uint64_t ids = ids_in_runs(manifest);
-  if (ids > 0) {
-    stats.filter_bits_per_id =
-        static_cast<double>(stats.filter_bytes) * 8 / static_cast<double>(ids);
-  }
-  stats.flushes = runs_->counts().flushes;
-  stats.merges = runs_->counts().merges;
-  stats.merged_ids = runs_->counts().merged_ids;
-  stats.rebuilt_filters = runs_->counts().rebuilt_filters;
-  const std::lock_guard lock(mutex_);
-  run_views_ = runs_->views();
-  run_stats_ = stats;
-  merge_due_ = runs_->merge_due();
-  position_.first = manifest.first_log;
-  if (frozen_is_a_run) frozen_ = nullptr;
-  make_version();
-}
-
-void SeenSet::Impl::make_version() {
-  version_ = std::make_shared<const SeenVersion>(SeenVersion{active_, frozen_, run_views_});
-  epoch_.fetch_add(1, std::memory_order_release);
-}
-
-LogPosition SeenSet::Impl::position() const {
-  const std::lock_guard lock(mutex_);
-  return position_;
-}
-
-SeenStats SeenSet::Impl::stats() const {
-  const std::lock_guard lock(mutex_);
-  SeenStats stats = run_stats_;
-  stats.ids = len();
-  stats.recent_ids = active_->size() + (frozen_ != nullptr ? frozen_->size() : 0);
-  stats.log_bytes = position_.bytes;
-  stats.commits = commits_.load(std::memory_order_relaxed);
-  stats.filter_probes = counts_.filter_probes;
-  stats.filter_passes = counts_.filter_passes;
-  stats.page_reads = counts_.page_reads;
-  stats.hits = counts_.hits;
-  stats.filter_page_reads = counts_.filter_page_reads;
-  return stats;
-}
-
-Status SeenSet::Impl::for_each(const std::function<Status(SeenId)>& visit) {
-  std::uint64_t epoch = 0;
-  const auto now = version(epoch);
-  for (const SeenTable* table : {now->table.get(), now->frozen.get()}) {
-    if (table == nullptr) continue;
-    for (const SeenId& id : table->ids()) KIN_RETURN_IF_ERROR(visit(id));
-  }
-  for (const RunView& run : now->runs) {
-    std::vector<std::shared_ptr<const Piece>> pieces;
-    for (const PieceView& view : run.pieces) pieces.push_back(view.piece);
-    RunCursor cursor(pieces, run.from);
-    KIN_RETURN_IF_ERROR(cursor.fill());
-    while (!cursor.rest().empty()) {
-      for (const SeenId& id : cursor.rest()) KIN_RETURN_IF_ERROR(visit(id));
-      cursor.skip(cursor.rest().size());
-      KIN_RETURN_IF_ERROR(cursor.fill());
-    }
-  }
-  return Done{};
-}
-
-Status SeenSet::Impl::verify() {
-  const std::lock_guard lock(runs_mutex_);
-  return runs_->verify();
 }
 
 // ---- What callers hold ----
 
 class SeenReader::Impl {
  public:
-  explicit Impl(const SeenSet::Impl& set) : set_(set) {}
-  ~Impl() { set_.add_counts(lookup_.take_counts()); }
+  explicit Impl(SeenState& state) : state_(state) {}
+  ~Impl() { state_.add_counts(lookup_.take_counts()); }
 
   const SeenVersion& current() {
-    if (set_.epoch() != epoch_) version_ = set_.version(epoch_);
+    if (state_.epoch() != epoch_) version_ = state_.version(epoch_);
     return *version_;
   }
   SeenLookup& lookup() { return lookup_; }
 
  private:
-  const SeenSet::Impl& set_;
+  SeenState& state_;
   SeenLookup lookup_;
   std::shared_ptr<const SeenVersion> version_;
   std::uint64_t epoch_ = 0;
@@ -648,7 +448,8 @@ Status SeenSet::verify() {
   return impl_->verify();
 }
 std::unique_ptr<SeenReader> SeenSet::reader() const {
-  return std::unique_ptr<SeenReader>(new SeenReader(std::make_unique<SeenReader::Impl>(*impl_)));
+  return std::unique_ptr<SeenReader>(
+      new SeenReader(std::make_unique<SeenReader::Impl>(impl_->state())));
 }
 
 }  // namespace kin::store
