@@ -36,7 +36,8 @@ Result<std::unique_ptr<SeenEngine>> make_seen_set_engine(const SeenEngineOptions
 // synced batch.
 Result<std::unique_ptr<SeenEngine>> make_rocksdb_engine(const SeenEngineOptions& options);
 inline constexpr const char* kRocksDbSettings =
-    "Bloom filters of 10 bits, no compression, write buffer of 64 MiB, block cache of 64 MiB, 2 "
+    "Bloom filters of 10 bits, also of the write buffer, no compression, write buffer of 64 MiB, "
+    "block cache of 64 MiB, 2 "
     "background jobs, keys of 8 bytes without values, MultiGet of a batch, then one WriteBatch "
     "with "
     "sync";

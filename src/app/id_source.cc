@@ -1,6 +1,9 @@
 #include "app/id_source.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "app/line_source.h"
 #include "base/file.h"
@@ -26,6 +29,7 @@ class ColumnSource : public IdSource {
     auto source =
         std::make_unique<ColumnSource>(std::move(folder), std::move(dataset), *options.column);
     source->on_error_ = options.on_error;
+    KIN_RETURN_IF_ERROR(source->check_header());
     source->progress_.bytes_total = bytes;
     return std::unique_ptr<IdSource>(std::move(source));
   }
@@ -36,23 +40,36 @@ class ColumnSource : public IdSource {
   Status read(const std::atomic<bool>& stop, const Take& take) override {
     data::ScanOptions options;
     options.columns = {column_};
+    options.optional_columns = 1;  // so that what is missing is said here, in our words
     options.on_error = on_error_;
     options.pause = [&stop] { return stop.load(); };
-    KIN_TRY(const data::ScanEnd end, dataset_->scan(options, [&](const data::Batch& batch, int) {
+    const auto end = dataset_->scan(options, [&](const data::Batch& batch, int) {
       return stop ? Status(stopped()) : visit(batch, take);
-    }));
-    if (!end.finished) return stopped();
-    return Done{};
+    });
+    if (lacks_id_) return lacks_id(*lacks_id_);
+    if (!end) return end.error();
+    return end->finished ? Status(Done{}) : Status(stopped());
   }
 
   std::uint64_t skipped() const override { return dataset_->skipped().count + without_id_; }
 
  private:
+  // A CSV file has one list of columns for all its records: a slip shows at once.
+  Status check_header() {
+    const data::Format format = dataset_->inputs().front().type.format;
+    if (format != data::Format::kCsv && format != data::Format::kTsv) return Done{};
+    KIN_TRY(const std::vector<std::string> columns, dataset_->columns());
+    if (std::find(columns.begin(), columns.end(), column_) != columns.end()) return Done{};
+    return Error{
+        Code::kInvalidArgument,
+        fmt::format("{} has no column \"{}\" (use another --column; there are: {})",
+                    dataset_->inputs().front().shown_as, column_, fmt::join(columns, ", "))};
+  }
+
   Status visit(const data::Batch& records, const Take& take) {
     IdBatch batch;
     std::vector<std::size_t> places;
-    std::optional<Error> problem;
-    for (std::size_t i = 0; i < records.size() && !problem; ++i) {
+    for (std::size_t i = 0; i < records.size() && !lacks_id_; ++i) {
       const auto id = records.value(0, i);
       if (id && !id->empty()) {
         batch.ids.push_back(*id);
@@ -60,17 +77,24 @@ class ColumnSource : public IdSource {
       } else if (on_error_ == data::OnError::kSkip) {
         ++without_id_;
       } else {
-        problem = Error{Code::kInvalidArgument,
-                        fmt::format("{}: the column \"{}\" is empty (use --on-error skip to leave "
-                                    "such records out)",
-                                    records.where(i), column_)};
+        lacks_id_ = records.where(i);
       }
     }
     batch.where = [&](std::size_t i) { return records.where(places[i]); };
     KIN_RETURN_IF_ERROR(take(batch));
     progress_.bytes_done += records.bytes();
-    if (problem) return *problem;
-    return Done{};
+    return lacks_id_ ? Status(stopped()) : Status(Done{});
+  }
+
+  // Only when the scan is over: a dataset does one thing at a time.
+  Error lacks_id(const std::string& where) {
+    const auto columns = dataset_->columns();
+    const std::string known =
+        columns ? fmt::format("; there are: {}", fmt::join(*columns, ", ")) : std::string();
+    return {Code::kInvalidArgument,
+            fmt::format("{}: the column \"{}\" is missing or empty (use another --column, or "
+                        "--on-error skip to leave such records out{})",
+                        where, column_, known)};
   }
 
   TemporaryFolder folder_;
@@ -78,6 +102,7 @@ class ColumnSource : public IdSource {
   std::string column_;
   data::OnError on_error_ = data::OnError::kFail;
   std::uint64_t without_id_ = 0;
+  std::optional<std::string> lacks_id_;  // where
 };
 
 }  // namespace

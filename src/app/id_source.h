@@ -27,10 +27,10 @@ struct IdBatch {
 };
 
 struct IdSourceOptions {
-  std::vector<std::string> files;     // "-" is standard input, as is none at all
-  std::optional<std::string> column;  // of datasets; otherwise the ids are lines
+  std::vector<std::string> files = {};     // "-" is standard input, as is none at all
+  std::optional<std::string> column = {};  // of datasets; otherwise the ids are lines
   data::OnError on_error = data::OnError::kFail;
-  std::optional<std::filesystem::path> temporary_folder;
+  std::optional<std::filesystem::path> temporary_folder = {};
 };
 
 // How far the reading is, for other threads to look at.

@@ -29,7 +29,8 @@ struct StoreOptions {
   Mode mode = Mode::kOpenOrMake;
   // Names of the families beside the main one; those that are new are made.
   std::vector<std::string> families = {};
-  int bloom_bits = 10;  // a key; 0 is no filter
+  // A key, of the filters of files; 0 is no filter, of files or of write buffers.
+  int bloom_bits = 10;
   std::uint64_t block_cache_bytes = std::uint64_t{32} << 20;
   std::uint64_t write_buffer_bytes = std::uint64_t{64} << 20;  // of each family, up to two of them
   int background_jobs = 2;
