@@ -167,6 +167,11 @@ Status File::write_at(std::uint64_t offset, std::string_view bytes) {
   return Done{};
 }
 
+void File::begin_sync(std::uint64_t offset, std::uint64_t count) const {
+  (void)::sync_file_range(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(count),
+                          SYNC_FILE_RANGE_WRITE);
+}
+
 Status File::sync() {
   if (::fdatasync(descriptor_) != 0) return system_error("sync", path_, errno);
   return Done{};

@@ -47,6 +47,9 @@ class File {
   Status write(std::string_view bytes);
   // All of `bytes` at `offset`, which may lie beyond the end. Thread-safe for disjoint ranges.
   Status write_at(std::uint64_t offset, std::string_view bytes);
+  // Asks for these bytes to be brought to the device soon, and does not wait for it: a later sync()
+  // has less to do. Thread-safe.
+  void begin_sync(std::uint64_t offset, std::uint64_t count) const;
   // Returns once everything written is on the device.
   Status sync();
   Status truncate(std::uint64_t size);
@@ -78,6 +81,13 @@ class AtomicFile {
   ~AtomicFile();
 
   Status write(std::string_view bytes) { return file_.write(bytes); }
+  // As File::write_at(). Not to be mixed with write().
+  Status write_at(std::uint64_t offset, std::string_view bytes) {
+    return file_.write_at(offset, bytes);
+  }
+  void begin_sync(std::uint64_t offset, std::uint64_t count) const {
+    file_.begin_sync(offset, count);
+  }
   Status commit();
 
  private:

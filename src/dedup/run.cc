@@ -77,6 +77,8 @@ class Run {
     KIN_RETURN_IF_ERROR(open_dataset(std::move(inputs), budget_.reader));
     if (!options_.dry_run) KIN_RETURN_IF_ERROR(dataset_->check_output(job_.output));
     KIN_RETURN_IF_ERROR(settle_columns(*dataset_, options_));
+    if (const auto rows = dataset_->rows())
+      dataset_->limit_memory(budget_.scanner(options_, *rows));
     return folder_options.resume ? take_up() : Status(Done{});
   }
 
@@ -201,17 +203,18 @@ class Run {
   }
 
   // Some numbers are held for every record, whatever the budget.
+  std::uint64_t tables() const { return records_ * bytes_a_record(options_); }
+
   Status make_room() {
     const bool parquet = dataset_->inputs().front().type.format == data::Format::kParquet;
     const std::uint64_t fixed = std::uint64_t{parquet ? 192U : 64U} << 20;
-    const std::uint64_t tables = records_ * bytes_a_record(options_);
-    const std::uint64_t least = fixed + tables;
+    const std::uint64_t least = fixed + tables();
     if (least > options_.max_memory) {
       return Error{Code::kResourceExhausted,
                    fmt::format("{} records need at least {} (use --max-memory {}MiB or more)",
                                records_, format_bytes(least), (least >> 20) + 1)};
     }
-    if (tables < options_.max_memory / 4) return Done{};
+    if (tables() < options_.max_memory / 4) return Done{};
     // The tables take the place of what the scan left in memory.
     for (Spill* spill : {&scan_->exact, &scan_->words, &scan_->bands, &scan_->chunks}) {
       KIN_RETURN_IF_ERROR(spill->move_to_disk());
@@ -246,6 +249,7 @@ class Run {
     KIN_RETURN_IF_ERROR(enter("texts"));
     KIN_TRY(RecordSet wanted, records_to_read());
     KIN_RETURN_IF_ERROR(open_texts());
+    dataset_->limit_memory(memory_for_texts());
     if (wanted.count() > 0)
       KIN_RETURN_IF_ERROR(collect_texts(*dataset_, options_, *classes_, wanted, *kept_));
 
@@ -323,6 +327,14 @@ class Run {
     return wanted;
   }
 
+  // The keys are gone; signatures, tables and pairs are still held.
+  std::uint64_t memory_for_texts() const {
+    const std::uint64_t signatures =
+        std::min(budget_.signatures, records_ * KeyBytes(options_).signature);
+    const std::uint64_t held = signatures + tables() + budget_.stage + options_.max_memory / 10;
+    return std::max(budget_.reader, options_.max_memory - std::min(options_.max_memory, held));
+  }
+
   Status open_texts() {
     const bool with_ids = options_.id_column.has_value();
     KIN_TRY(KeptTexts kept, make_kept_texts(folder_->path(), with_ids));
@@ -385,19 +397,29 @@ class Run {
     if (options_.dry_run) return Done{};
 
     if (decided_) KIN_RETURN_IF_ERROR(read_texts_again());
-    const AuditInput audit{removals_, *classes_, *kept_, *dataset_, options_};
-    std::optional<AtomicFile> removed_file;
-    if (const auto path = removed_output_of(job_)) {
-      KIN_TRY(AtomicFile file, AtomicFile::create(*path));
-      removed_file.emplace(std::move(file));
-      KIN_RETURN_IF_ERROR(write_removed(audit, *removed_file));
+    const AuditInput input{removals_, *classes_, *kept_,
+                           *dataset_, options_,  report_.text_bytes / records_};
+    KIN_TRY(const auto audit,
+            AuditFiles::create(input, {removed_output_of(job_), job_.groups_output}));
+    data::WriteOptions how{.threads = options_.threads, .beside = [&] { return audit->work(); }};
+    // Where the tables take much of the memory, they have to go before the output is written.
+    if (tables() >= options_.max_memory / 4) {
+      KIN_RETURN_IF_ERROR(run_workers(options_.threads, [&](int) { return audit->work(); }));
+      KIN_RETURN_IF_ERROR(close_texts());
+      how.beside = nullptr;
     }
-    std::optional<AtomicFile> groups_file;
-    if (job_.groups_output) {
-      KIN_TRY(AtomicFile file, AtomicFile::create(*job_.groups_output));
-      groups_file.emplace(std::move(file));
-      KIN_RETURN_IF_ERROR(write_groups(audit, *groups_file));
-    }
+    KIN_RETURN_IF_ERROR(open_dataset(dataset_->inputs(), budget_.writer));
+    KIN_TRY(auto staged, dataset_->write_staged(keep, job_.output, how));
+    if (kept_) KIN_RETURN_IF_ERROR(close_texts());
+    report_.notes = staged.second.notes;
+    KIN_RETURN_IF_ERROR(data::check_unchanged(dataset_->inputs()));
+    // The output last: where it is, the rest is too.
+    KIN_RETURN_IF_ERROR(audit->commit());
+    return staged.first.commit();
+  }
+
+  // Nothing is asked of the texts any more.
+  Status close_texts() {
     KIN_RETURN_IF_ERROR(name_largest_groups());
     report_.cold_read_errors += kept_->texts->stats().read_errors;
     if (kept_->ids) report_.cold_read_errors += kept_->ids->stats().read_errors;
@@ -405,14 +427,7 @@ class Run {
     kept_.reset();
     classes_.reset();
     ::malloc_trim(0);
-    KIN_RETURN_IF_ERROR(open_dataset(dataset_->inputs(), budget_.writer));
-    KIN_TRY(auto staged, dataset_->write_staged(keep, job_.output, options_.threads));
-    report_.notes = staged.second.notes;
-    KIN_RETURN_IF_ERROR(data::check_unchanged(dataset_->inputs()));
-    // The output last: where it is, the rest is too.
-    if (removed_file) KIN_RETURN_IF_ERROR(removed_file->commit());
-    if (groups_file) KIN_RETURN_IF_ERROR(groups_file->commit());
-    return staged.first.commit();
+    return Done{};
   }
 
   Status read_texts_again() {
