@@ -3,20 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "app/print.h"
+#include "store/seen_parse.h"
 
 namespace kin::app {
 namespace {
-
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, number);
-  if (failure != std::errc() || stop != end) return {};
-  return number;
-}
 
 // A line that is no id may be anything, so a message shows little of it.
 std::string_view shortened(std::string_view text) {
@@ -32,12 +24,10 @@ SeenFilter::SeenFilter(store::SeenSet& set, SeenFilterOptions options)
 Status SeenFilter::understand(const IdBatch& batch) {
   ids_.clear();
   texts_.clear();
-  const bool numbers = set_.kind() == store::IdKind::kNumber;
   for (std::size_t i = 0; i < batch.ids.size(); ++i) {
     const std::string_view text = batch.ids[i];
-    const auto number = numbers ? parse_number(text) : std::nullopt;
-    if (!numbers || number) {
-      ids_.push_back(number ? store::SeenId::number(*number) : set_.id_of(text));
+    if (const auto id = store::parse_seen_id(set_, text)) {
+      ids_.push_back(*id);
       texts_.push_back(text);
     } else if (options_.on_error == data::OnError::kSkip) {
       ++counts_.skipped;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <numeric>
 #include <span>
 
 #include "base/json_writer.h"
@@ -108,6 +107,7 @@ class RemovedLines {
     json.begin_object().field("row_id", index(removal.record));
     value_or_null(json, "id", ids, removal.record);
     json.field("file", files_[file_of(first_rows_, removal.record)]);
+    if (removal.method == Method::kSeen) return seen_line(std::move(json), removal, texts);
     json.field("duplicate_of_row_id", index(removal.kept));
     value_or_null(json, "duplicate_of_id", ids, removal.kept);
     json.field("field", field_);
@@ -119,6 +119,16 @@ class RemovedLines {
     return json.take();
   }
 
+  // The record that stays is none of this run's, and nothing was compared.
+  std::string seen_line(JsonWriter json, const Removal& removal, const Values& texts) const {
+    json.key("duplicate_of_row_id").null().key("duplicate_of_id").null();
+    json.field("field", field_);
+    value_or_null(json, "value", texts, input_.classes.text_owner(removal.record));
+    json.key("matched_value").null().key("similarity").null().key("threshold").null();
+    json.field("method", name_of(removal.method)).end();
+    return json.take();
+  }
+
   // What the similarity had to reach.
   double threshold(Method method) const {
     switch (method) {
@@ -126,6 +136,7 @@ class RemovedLines {
       case Method::kMinHash: return input_.options.threshold;
       case Method::kSimHash: return 1.0 - input_.options.hamming / 64.0;
       case Method::kChunk: return 0.0;  // the share one record holds: all records together hold all
+      case Method::kSeen: break;
     }
     KIN_UNREACHABLE();
   }
@@ -211,8 +222,10 @@ class AuditFiles::Groups {
  private:
   Status write() {
     const std::vector<Removal>& removals = input_.removals;
-    std::vector<std::uint32_t> by_kept(removals.size());
-    std::iota(by_kept.begin(), by_kept.end(), 0);
+    std::vector<std::uint32_t> by_kept;
+    for (std::size_t i = 0; i < removals.size(); ++i) {
+      if (removals[i].method != Method::kSeen) by_kept.push_back(static_cast<std::uint32_t>(i));
+    }
     std::sort(by_kept.begin(), by_kept.end(), [&](std::uint32_t a, std::uint32_t b) {
       return std::tie(removals[a].kept, a) < std::tie(removals[b].kept, b);
     });

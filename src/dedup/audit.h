@@ -43,7 +43,8 @@ std::filesystem::path removed_path(const std::filesystem::path& output);
 // The log has one JSON object a removed record, in row order: row_id, id, file,
 // duplicate_of_row_id, duplicate_of_id, field, value, matched_value, similarity, threshold, method.
 // The groups have one JSON object a group, in the order of the kept row: kept_row_id, kept_id,
-// size, members (row_id, id, similarity, method).
+// size, members (row_id, id, similarity, method). Of a record that went because its id was seen
+// before, what the log says of the other record is null, and it is in no group.
 class AuditFiles {
  public:
   // Makes empty files under other names. What `input` names is needed until the last work(), but

@@ -40,7 +40,8 @@ struct Budget {
 // classes, components, decisions, and the values of the keep policy and of SimHash.
 inline std::uint64_t bytes_a_record(const DedupOptions& options) {
   return 40 + (options.keep.kind == KeepPolicy::Kind::kFirst ? 0 : 16) +
-         (options.detectors.simhash ? 40 : 0) + (options.detectors.chunk ? 16 : 0);
+         (options.detectors.simhash ? 40 : 0) + (options.detectors.chunk ? 16 : 0) +
+         (options.skip_seen ? 9 : 0);
 }
 
 }  // namespace kin::dedup
