@@ -2,11 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <vector>
+#include <utility>
 
-#include "base/result.h"
+#include "base/huge_array.h"
 #include "store/seen_id.h"
 
 namespace kin::store {
@@ -16,18 +15,18 @@ namespace kin::store {
 class BlockFilter {
  public:
   struct alignas(32) Block {
-    std::uint64_t words[4] = {};
+    std::uint64_t words[4];
   };
 
   BlockFilter(std::uint64_t ids, double bits_per_id);
-  explicit BlockFilter(std::vector<Block> blocks) : blocks_(std::move(blocks)) {}
+  explicit BlockFilter(HugeArray<Block> blocks) : blocks_(std::move(blocks)) {}
 
   void add(SeenId id);
   bool may_contain(SeenId id) const { return passes(blocks_[block_of(id, blocks_.size())], id); }
   // Brings the block of `id` nearer; a question soon after is then answered without waiting.
   void prefetch(SeenId id) const { __builtin_prefetch(&blocks_[block_of(id, blocks_.size())]); }
 
-  std::span<const Block> blocks() const { return blocks_; }
+  std::span<const Block> blocks() const { return blocks_.values(); }
   std::uint64_t bytes() const { return blocks_.size() * sizeof(Block); }
 
   // The same questions for a filter that lies elsewhere: which of `count` blocks, and does it pass?
@@ -35,7 +34,7 @@ class BlockFilter {
   static bool passes(const Block& block, SeenId id);
 
  private:
-  std::vector<Block> blocks_;
+  HugeArray<Block> blocks_;
 };
 
 namespace filter_detail {

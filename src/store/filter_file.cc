@@ -111,7 +111,7 @@ Result<bool> FilterFile::may_contain(SeenId id) const {
 }
 
 Result<std::shared_ptr<const BlockFilter>> FilterFile::load() const {
-  std::vector<Block> blocks(blocks_);
+  HugeArray<Block> blocks(blocks_);
   alignas(64) char page[kPageBytes];
   for (std::uint64_t from = 0; from < blocks_; from += kBlocksPerPage) {
     KIN_RETURN_IF_ERROR(read_page(from / kBlocksPerPage, page));

@@ -16,7 +16,7 @@ namespace {
 // was made. A frame of kSealed ids ends the log.
 constexpr std::uint64_t kMagic = 0x31474f4c4e45534bULL;  // "KSENLOG1"
 constexpr std::uint32_t kVersion = 1;
-constexpr std::size_t kHeaderBytes = 40;
+constexpr std::size_t kHeaderBytes = kSeenLogHeaderBytes;
 constexpr std::uint32_t kFrameMagic = 0x314d524bU;  // "KRM1"
 constexpr std::size_t kFrameHeaderBytes = 32;
 constexpr std::size_t kFrameChecksum = 24;
@@ -118,16 +118,23 @@ Result<SeenLogWriter> SeenLogWriter::create(const SeenPlacement& placement, std:
   return log;
 }
 
-Result<SeenLogWriter> SeenLogWriter::reopen(const SeenPlacement& placement, std::uint64_t number,
-                                            std::uint64_t length, std::uint64_t sequence) {
-  KIN_TRY(auto file, placement.disk->open_to_append(log_path(placement.folder, number)));
-  SeenLogWriter log(std::move(file), placement.kind, number);
-  log.sequence_ = sequence;
-  log.bytes_ = length;
-  KIN_TRY(const std::uint64_t size, log.file_->size());
-  if (size != length) KIN_RETURN_IF_ERROR(log.file_->truncate(length));
-  // What a crash left behind may not be on the device yet, and is about to be answered from.
-  KIN_RETURN_IF_ERROR(log.sync());
+Result<SeenLogWriter> SeenLogWriter::reopen(const SeenPlacement& placement,
+                                            const SeenLogExpectation& expected,
+                                            const SeenLogContents& contents) {
+  Disk& disk = *placement.disk;
+  const fs::path path = log_path(placement.folder, expected.number);
+  // What can be read need not be on the device, and after a sync that failed no later one puts it
+  // there. So what is not known to be durable is written again.
+  if (contents.length > expected.durable_bytes || contents.dropped_bytes > 0) {
+    KIN_TRY(std::string bytes, read_whole(disk, path));
+    bytes.resize(contents.length);
+    KIN_RETURN_IF_ERROR(replace_whole(disk, path, bytes));
+  }
+  KIN_TRY(auto file, disk.open_to_append(path));
+  SeenLogWriter log(std::move(file), placement.kind, expected.number);
+  log.sequence_ = expected.sequence + contents.ids;
+  log.bytes_ = contents.length;
+  log.durable_ = contents.length;
   return log;
 }
 

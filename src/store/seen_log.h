@@ -13,7 +13,24 @@
 
 namespace kin::store {
 
+// A log no longer than its header holds no ids.
+inline constexpr std::size_t kSeenLogHeaderBytes = 40;
+
 std::filesystem::path log_path(const std::filesystem::path& folder, std::uint64_t number);
+
+struct SeenLogContents {
+  std::uint64_t length = 0;  // of the part that holds
+  std::uint64_t ids = 0;
+  bool sealed = false;
+  std::uint64_t dropped_bytes = 0;  // after it: a write that a crash cut short
+};
+
+// What a log must be.
+struct SeenLogExpectation {
+  std::uint64_t number = 0;
+  std::uint64_t sequence = 0;       // ids of the set before it
+  std::uint64_t durable_bytes = 0;  // known to have been synced
+};
 
 // Appends ids to one log. One thread only. After an error nothing more may be written: what is on
 // the device is then unknown, and syncing again would lie.
@@ -22,10 +39,11 @@ class SeenLogWriter {
   // Makes log `number`, whose first id is the `sequence`-th of the set; its name is durable.
   static Result<SeenLogWriter> create(const SeenPlacement& placement, std::uint64_t number,
                                       std::uint64_t sequence);
-  // Goes on with a log after `length` bytes, of which `sequence` ids and those before are known;
-  // what lies behind is cut off, and what remains is durable.
-  static Result<SeenLogWriter> reopen(const SeenPlacement& placement, std::uint64_t number,
-                                      std::uint64_t length, std::uint64_t sequence);
+  // Goes on with a log after the part that holds, which is durable when it returns; what lies
+  // behind is cut off.
+  static Result<SeenLogWriter> reopen(const SeenPlacement& placement,
+                                      const SeenLogExpectation& expected,
+                                      const SeenLogContents& contents);
 
   // Kept in memory until a frame is full.
   Status add(SeenId id);
@@ -52,20 +70,6 @@ class SeenLogWriter {
   std::uint64_t durable_ = 0;
   std::uint32_t count_ = 0;  // in the frame being filled
   std::string frame_;
-};
-
-struct SeenLogContents {
-  std::uint64_t length = 0;  // of the part that holds
-  std::uint64_t ids = 0;
-  bool sealed = false;
-  std::uint64_t dropped_bytes = 0;  // after it: a write that a crash cut short
-};
-
-// What a log must be.
-struct SeenLogExpectation {
-  std::uint64_t number = 0;
-  std::uint64_t sequence = 0;       // ids of the set before it
-  std::uint64_t durable_bytes = 0;  // known to have been synced
 };
 
 // Decodes the bytes of a log and gives its ids in order. A frame that does not hold ends it, if

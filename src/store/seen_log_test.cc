@@ -76,11 +76,10 @@ TEST_P(SeenLogTest, DamageToWhatWasSyncedIsNotTakenForATornEnd) {
 }
 
 TEST_P(SeenLogTest, ASealedLogSaysSo) {
-  write_log();
-  auto log = SeenLogWriter::reopen(placement(), 5,
-                                   *disk_.open_to_read("d/00000005.log").value()->size(), 120);
-  ASSERT_TRUE(log.ok() && log->seal().ok());
+  const std::string bytes = write_log();
   std::vector<SeenId> out;
+  auto log = SeenLogWriter::reopen(placement(), {5, 100, 0}, *decode(bytes, 0, out));
+  ASSERT_TRUE(log.ok() && log->seal().ok());
   const auto contents = decode(*read_whole(disk_, log_path("d", 5)), 0, out);
   ASSERT_TRUE(contents.ok());
   EXPECT_TRUE(contents->sealed);

@@ -6,7 +6,7 @@
 namespace kin::store {
 namespace {
 
-constexpr std::uint64_t kPagesAtOnce = 32;
+constexpr std::uint64_t kPagesAtOnce = 128;
 constexpr std::uint64_t kRatio = 2;
 
 bool below(const SeenId& a, const SeenId& b) {
@@ -39,7 +39,7 @@ void merge_without_branches(std::span<const SeenId> a, std::span<const SeenId> b
 RunCursor::RunCursor(std::span<const std::shared_ptr<const Piece>> pieces, SeenId from)
     : pieces_(pieces.begin(), pieces.end()), from_(from) {
   while (piece_ < pieces_.size() && pieces_[piece_]->info().last < from) ++piece_;
-  if (piece_ < pieces_.size()) page_ = pieces_[piece_]->page_of(from);
+  if (piece_ < pieces_.size()) page_ = pieces_[piece_]->page_before(from);
 }
 
 Status RunCursor::fill() {

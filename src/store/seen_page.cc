@@ -19,8 +19,8 @@ constexpr std::size_t kKind = 19;
 constexpr std::size_t kPayload = 24;
 constexpr std::size_t kPayloadBytes = kSeenPageBytes - kPayload;
 
-std::uint64_t page_checksum(const SeenPageBytes& page, const SeenPlace& place) {
-  const std::string_view body(page.bytes.data() + kFirst, kSeenPageBytes - kFirst);
+std::uint64_t page_checksum(const char* page, const SeenPlace& place) {
+  const std::string_view body(page + kFirst, kSeenPageBytes - kFirst);
   return hash64(body, mix64(place.file) ^ (place.page + 1));
 }
 
@@ -86,14 +86,13 @@ std::string_view SeenPageBuilder::finish(const SeenPlace& place) {
       low += 8;
     }
   }
-  store_le(bytes, page_checksum(page_, place));
+  store_le(bytes, page_checksum(bytes, place));
   ids_.clear();
   return {bytes, kSeenPageBytes};
 }
 
-Result<SeenPage> SeenPage::read(const SeenPageBytes& page, const SeenPlace& place, IdKind kind) {
-  const char* bytes = page.bytes.data();
-  if (load_le<std::uint64_t>(bytes) != page_checksum(page, place)) {
+Result<SeenPage> SeenPage::read(const char* bytes, const SeenPlace& place, IdKind kind) {
+  if (load_le<std::uint64_t>(bytes) != page_checksum(bytes, place)) {
     return damaged("the checksum does not hold");
   }
   SeenPage view;

@@ -15,7 +15,11 @@
 
 namespace kin::store {
 
-inline constexpr std::size_t kSeenPageBytes = 4096;
+// A look-up that finds something reads one page, and most of what that costs is copying it: a page
+// of 4 KiB from the system's cache costs twice as much.
+inline constexpr std::size_t kSeenPageBytes = 1024;
+// Bytes after a page that must be readable, though they do not count: ids are read as whole words.
+inline constexpr std::size_t kSeenPageSlack = 16;
 
 // Where a page belongs. Part of its checksum, so that a page in the wrong place does not pass.
 struct SeenPlace {
@@ -23,9 +27,8 @@ struct SeenPlace {
   std::uint64_t page = 0;
 };
 
-// The bytes of a page, with room for reading whole words at its end.
 struct SeenPageBytes {
-  alignas(64) std::array<char, kSeenPageBytes + 16> bytes;
+  alignas(64) std::array<char, kSeenPageBytes + kSeenPageSlack> bytes;
 };
 
 // Gathers ids in ascending order until a page is full. One thread only.
@@ -50,8 +53,9 @@ class SeenPageBuilder {
 // A look into a page whose checksum and form hold. Borrows the bytes. Thread-safe.
 class SeenPage {
  public:
-  // kDataLoss, without a path, if the page is damaged or not the one that belongs at `place`.
-  static Result<SeenPage> read(const SeenPageBytes& bytes, const SeenPlace& place, IdKind kind);
+  // Of kSeenPageBytes and the slack at `bytes`. kDataLoss, without a path, if the page is damaged
+  // or not the one that belongs at `place`.
+  static Result<SeenPage> read(const char* bytes, const SeenPlace& place, IdKind kind);
 
   std::size_t size() const { return count_; }
   SeenId at(std::size_t i) const { return {base_ + distance(i), low(i)}; }

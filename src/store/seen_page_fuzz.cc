@@ -17,7 +17,7 @@ void read_any(std::string_view bytes, IdKind kind) {
   std::memcpy(page.bytes.data() + 8, bytes.data(), std::min(bytes.size(), kSeenPageBytes - 8));
   const std::string_view body(page.bytes.data() + 8, kSeenPageBytes - 8);
   kin::store_le(page.bytes.data(), kin::hash64(body, kin::mix64(1) ^ 1));
-  const auto view = SeenPage::read(page, {1, 0}, kind);
+  const auto view = SeenPage::read(page.bytes.data(), {1, 0}, kind);
   if (!view) return;
   std::vector<SeenId> ids;
   view->append_to(ids);
@@ -42,7 +42,7 @@ void build_and_read(std::string_view bytes, IdKind kind) {
   SeenPageBytes page;
   page.bytes.fill(0);
   std::memcpy(page.bytes.data(), builder.finish({1, 2}).data(), kSeenPageBytes);
-  const auto view = SeenPage::read(page, {1, 2}, kind);
+  const auto view = SeenPage::read(page.bytes.data(), {1, 2}, kind);
   if (!view || view->size() != added) std::abort();
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (view->contains(ids[i]) != (i < added)) std::abort();

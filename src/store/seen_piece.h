@@ -74,7 +74,7 @@ class PieceWriter {
   std::unique_ptr<DiskFile> file_;
   std::shared_ptr<BlockFilter> filter_;
   SeenPageBuilder page_;
-  std::vector<std::uint64_t> index_;
+  std::vector<std::uint64_t> firsts_;  // the high word of the first id of each page
   std::string buffer_;
   std::uint64_t unsynced_ = 0;
 };
@@ -87,16 +87,18 @@ class Piece {
                                                    const PieceInfo& info);
 
   const PieceInfo& info() const { return info_; }
-  std::uint64_t index_bytes() const { return index_.size() * sizeof(std::uint64_t); }
+  std::uint64_t index_bytes() const { return index_.size() * sizeof(std::uint32_t); }
   std::uint64_t file_bytes() const { return file_bytes_; }
 
-  // One read. `scratch` is the caller's.
+  // One read, but for one in a hundred thousand. `scratch` is the caller's.
   Result<bool> contains(SeenId id, SeenPageBytes& scratch) const;
 
-  // The number of the page that holds `id`, if any does.
+  // The last page that may begin at or below `id`: nothing from `id` on is in pages before it,
+  // except that the index is rough and the page may begin above `id`.
   std::uint64_t page_of(SeenId id) const;
-  Result<SeenPage> read_page(std::uint64_t page, SeenPageBytes& into) const;
-  // Appends the ids of `count` pages from `page` on, as far as there are any.
+  // A page from which on lie all ids from `id` on.
+  std::uint64_t page_before(SeenId id) const;
+  // Appends the ids of `count` pages from `page` on, as far as there are any, with one read.
   Status read_ids(std::uint64_t page, std::uint64_t count, std::vector<SeenId>& out) const;
 
   // The filter as its file holds it; kDataLoss if it does not check, kNotFound if it is gone.
@@ -111,6 +113,9 @@ class Piece {
  private:
   Piece(SeenPlacement placement, const PieceInfo& info, std::unique_ptr<DiskFile> file);
   Status load_index();
+  // The number of pages that begin below `step`.
+  std::uint64_t pages_below(std::uint64_t step) const;
+  Result<SeenPage> read_page(std::uint64_t page, SeenPageBytes& into) const;
   Status for_each(const std::function<Status(SeenId)>& visit) const;
   Error damage(std::string_view what) const;
 
@@ -118,7 +123,7 @@ class Piece {
   PieceInfo info_;
   std::unique_ptr<DiskFile> file_;
   std::uint64_t file_bytes_ = 0;
-  std::vector<std::uint64_t> index_;  // the first id of each page: high, and for strings low
+  std::vector<std::uint32_t> index_;  // where each page begins, in 2^32 steps over the piece
 };
 
 }  // namespace kin::store

@@ -21,8 +21,9 @@ std::optional<std::uint64_t> number_of(std::string_view name, std::string_view e
   return number;
 }
 
+// A name that replace_whole() writes under.
 bool is_temporary(std::string_view name) {
-  return name.starts_with(fmt::format(".{}.", kManifestName));
+  return name.starts_with('.') && name.find(".kindred-") != std::string_view::npos;
 }
 
 bool is_ours(std::string_view name) {
@@ -62,21 +63,35 @@ Result<SeenManifest> make_manifest(const fs::path& folder, const SeenOptions& op
   return manifest;
 }
 
-// A folder without a manifest may become a set if nothing of value is in it.
-Status check_may_make(const fs::path& folder, Disk& disk) {
+// A set is made only where nothing else is.
+Status check_ours(const fs::path& folder, Disk& disk) {
   KIN_TRY(const auto names, disk.list(folder));
   for (const std::string& name : names) {
-    if (!is_ours(name)) {
-      return Error{Code::kFailedPrecondition,
-                   fmt::format("{} is not a seen set: it holds {} (name a new folder)",
-                               folder.string(), name)};
+    if (is_ours(name)) continue;
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("{} is not a seen set: it holds {} (name a new folder)",
+                             folder.string(), name)};
+  }
+  return Done{};
+}
+
+// A folder without a manifest holds no ids, unless the manifest was lost.
+Status check_nothing_lost(const fs::path& folder, Disk& disk) {
+  KIN_TRY(const bool there, disk.exists(folder));
+  if (!there) return Done{};
+  KIN_TRY(const auto names, disk.list(folder));
+  for (const std::string& name : names) {
+    bool holds_ids = number_of(name, ".ids").has_value();
+    if (number_of(name, ".log")) {
+      KIN_TRY(const auto log, disk.open_to_read(folder / name));
+      KIN_TRY(const std::uint64_t size, log->size());
+      holds_ids = size > kSeenLogHeaderBytes;
     }
-    if (number_of(name, ".ids")) {
-      return Error{Code::kDataLoss,
-                   fmt::format("{} has lost its manifest, but holds ids in {} (restore the "
-                               "manifest, or start clean with a fresh set)",
-                               folder.string(), name)};
-    }
+    if (!holds_ids) continue;
+    return Error{Code::kDataLoss,
+                 fmt::format("{} has lost its manifest, but holds ids in {} (restore the "
+                             "manifest, or start clean with a fresh set)",
+                             folder.string(), name)};
   }
   return Done{};
 }
@@ -142,15 +157,19 @@ Status write_out(const SeenPlacement& placement, SeenRuns& runs, RecoveredLogs& 
 
 Result<SeenManifest> find_or_make_manifest(const fs::path& folder, const SeenOptions& options) {
   Disk& disk = *options.disk;
-  if (options.mode == SeenOptions::Mode::kFresh) return make_manifest(folder, options);
+  if (options.mode == SeenOptions::Mode::kFresh) {
+    KIN_RETURN_IF_ERROR(check_ours(folder, disk));
+    return make_manifest(folder, options);
+  }
   KIN_TRY(const bool there, disk.exists(folder / kManifestName));
+  if (!there) KIN_RETURN_IF_ERROR(check_nothing_lost(folder, disk));
   if (!there && options.mode != SeenOptions::Mode::kOpenOrMake) {
     return Error{
         Code::kNotFound,
         fmt::format("there is no seen set at {} (kindred seen add makes one)", folder.string())};
   }
   if (!there) {
-    KIN_RETURN_IF_ERROR(check_may_make(folder, disk));
+    KIN_RETURN_IF_ERROR(check_ours(folder, disk));
     return make_manifest(folder, options);
   }
   KIN_TRY(SeenManifest manifest, read_manifest(folder, disk));
@@ -204,7 +223,7 @@ Result<RecoveredLogs> recover_logs(const SeenPlacement& placement, SeenRuns& run
       }
       recovered.dropped_bytes = contents->dropped_bytes;
       if (read_only) return recovered;
-      KIN_TRY(recovered.log, SeenLogWriter::reopen(placement, number, contents->length, sequence));
+      KIN_TRY(recovered.log, SeenLogWriter::reopen(placement, expected, *contents));
       return recovered;
     }
     if (read_only) continue;

@@ -179,19 +179,57 @@ TEST_P(SeenRot, ExchangedFilesAreNoticed) {
 }
 
 TEST_P(SeenRot, APageOfAnotherPlaceIsNoticed) {
-  constexpr std::uint64_t kBlock = 4096;
-  for (const fs::path& path : files_) {
-    const std::string whole = *read_whole(disk_, path);
-    for (std::uint64_t at = 0; at + 2 * kBlock <= whole.size(); at += kBlock) {
-      SCOPED_TRACE(path.string() + ", block at " + std::to_string(at));
-      std::string bytes = whole;
-      bytes.replace(at, kBlock, whole, at + kBlock, kBlock);
-      if (bytes == whole) continue;
-      const auto disk = disk_.power_cut({});
-      disk->replace(path, bytes);
+  constexpr std::uint64_t kPage = 4096;
+  SimulatedDisk whole;
+  SeenOptions large = options(whole);
+  large.table_ids = 3000;
+  large.piece_ids = 9000;
+  history_ = SeenHistory();
+  {
+    auto set = *SeenSet::open(kSetFolder, large);
+    ASSERT_TRUE(history_.write_on(*set, 6000).ok());
+    ASSERT_TRUE(history_.close(*set).ok());
+  }
+  for (const fs::path& path : whole.files()) {
+    const std::string bytes = *read_whole(whole, path);
+    for (std::uint64_t at = 0; at + 2 * kPage <= bytes.size(); at += kPage) {
+      SCOPED_TRACE(path.string() + ", page at " + std::to_string(at));
+      std::string moved = bytes;
+      moved.replace(at, kPage, bytes, at + kPage, kPage);
+      if (moved == bytes) continue;
+      const auto disk = whole.power_cut({});
+      disk->replace(path, moved);
       note(examine(*disk, Mode::kOpenOrMake));
     }
   }
+  EXPECT_GT(flips_, 5U);
+}
+
+TEST_P(SeenRot, ALostManifestIsNoticedEvenIfThereIsNoRunYet) {
+  SimulatedDisk disk;
+  {
+    auto set = *SeenSet::open(kSetFolder, options(disk));
+    ASSERT_TRUE(set->insert(nth_id(*set, 1)).ok());
+    ASSERT_TRUE(set->close().ok());
+    ASSERT_EQ(set->stats().runs, 0U);
+  }
+  ASSERT_TRUE(disk.remove(kSetFolder / "manifest").ok());
+  for (const Mode mode : {Mode::kRead, Mode::kOpenOrMake, Mode::kOpen})
+    EXPECT_EQ(examine(disk, mode), Outcome::kRefused);
+  EXPECT_TRUE((*SeenSet::open(kSetFolder, options(disk, Mode::kFresh)))->empty());
+}
+
+TEST_P(SeenRot, AFreshSetDoesNotTakeTheFolderOfOthers) {
+  SimulatedDisk disk;
+  ASSERT_TRUE(disk.make_folder(kSetFolder).ok());
+  ASSERT_TRUE(disk.create(kSetFolder / "notes.txt").ok());
+  ASSERT_TRUE(disk.create(kSetFolder / "00000001.log").ok());
+  for (const Mode mode : {Mode::kFresh, Mode::kOpenOrMake}) {
+    const auto set = SeenSet::open(kSetFolder, options(disk, mode));
+    ASSERT_FALSE(set.ok());
+    EXPECT_EQ(set.error().code, Code::kFailedPrecondition);
+  }
+  EXPECT_TRUE(*disk.exists(kSetFolder / "00000001.log"));
 }
 
 }  // namespace

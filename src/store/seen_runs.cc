@@ -11,10 +11,20 @@ namespace kin::store {
 namespace fs = std::filesystem;
 namespace {
 
-// Beside a page index of 0.1 bits an id. The filters of small runs are asked as often as those of
-// large ones and cost little, so they may be sharper.
-constexpr double kFilterBits = 8.95;
-constexpr double kSharpFilterBits = 16;
+// An absent id that passes a filter costs a read, which is worth ten questions to filters. So there
+// are more bits where they cost little: in small runs, and in a set that is not large yet. What is
+// left per id in a large set, beside a page index of 0.2 bits an id, is kFilterBits.
+constexpr double kFilterBits = 8.85;
+constexpr double kExtraBits = 8.0 * 8 * 1024 * 1024;  // 8 MiB, over all ids
+constexpr double kMostBits = 16;
+constexpr std::uint64_t kMiddlingRun = 16'000'000;
+constexpr double kMiddlingBits = 12;
+
+double filter_bits(std::uint64_t run_ids, bool small) {
+  if (small) return kMostBits;
+  const double bits = kFilterBits + kExtraBits / static_cast<double>(run_ids);
+  return std::clamp(bits, run_ids <= kMiddlingRun ? kMiddlingBits : kFilterBits, kMostBits);
+}
 
 std::vector<const RunInfo*> inputs_of(const SeenManifest& manifest, std::uint64_t output) {
   std::vector<const RunInfo*> inputs;
@@ -223,7 +233,8 @@ Status SeenRuns::add_run(std::span<const SeenId> ids, const LogPosition& log) {
   const std::uint64_t number = next.next_number++;
   KIN_TRY(const auto writer,
           PieceWriter::create(
-              placement_, {.number = number, .ids = ids.size(), .filter_bits = kSharpFilterBits}));
+              placement_,
+              {.number = number, .ids = ids.size(), .filter_bits = filter_bits(ids.size(), true)}));
   KIN_RETURN_IF_ERROR(writer->add(ids));
   KIN_TRY(PieceWriter::Finished fresh, writer->finish());
   append_piece(run, fresh.info);
@@ -271,11 +282,12 @@ Result<PieceWriter::Finished> SeenRuns::merge_piece(const SeenManifest& manifest
   const std::uint64_t remaining = remaining_ids(manifest, output);
   const std::uint64_t pieces = (remaining + options_.piece_ids - 1) / options_.piece_ids;
   const std::uint64_t target = (remaining + pieces - 1) / pieces;
-  const bool small = output.ids + remaining <= options_.small_run_ids;
+  const std::uint64_t total = output.ids + remaining;
   KIN_TRY(const auto writer,
-          PieceWriter::create(placement_, {.number = number,
-                                           .ids = target,
-                                           .filter_bits = small ? kSharpFilterBits : kFilterBits}));
+          PieceWriter::create(
+              placement_, {.number = number,
+                           .ids = target,
+                           .filter_bits = filter_bits(total, total <= options_.small_run_ids)}));
   RunMerger merger(std::move(cursors));
   std::optional<SeenId> last;
   while (writer->ids() < target) {

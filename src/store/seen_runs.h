@@ -29,7 +29,7 @@ struct RunView {
 };
 
 struct SeenRunsOptions {
-  std::uint64_t piece_ids = 8'000'000;
+  std::uint64_t piece_ids = 4'000'000;
   std::uint64_t small_run_ids = 3'000'000;  // runs up to this size get a sharper filter
   std::uint64_t filter_memory = std::uint64_t{1} << 30;  // for filters and page index
   bool read_only = false;

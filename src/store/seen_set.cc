@@ -20,7 +20,7 @@ namespace {
 
 using Mode = SeenOptions::Mode;
 
-constexpr std::uint64_t kMostTableSlots = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostTableSlots = std::uint64_t{1} << 19;
 constexpr std::uint64_t kLeastTableSlots = std::uint64_t{1} << 12;
 // What a merge holds beside the filter it makes: decoded pages of its runs and a write buffer.
 constexpr std::uint64_t kMergeBytes = std::uint64_t{4} << 20;
@@ -146,6 +146,9 @@ Status SeenSet::Impl::open_to_write() {
   }
   KIN_TRY(SeenManifest manifest, find_or_make_manifest(placement_.folder, options_));
   placement_.kind = manifest.kind;
+  // A process that died may not have synced the name of the manifest that we see; it must not be
+  // lost once we build on it and remove what only an older one names.
+  KIN_RETURN_IF_ERROR(disk.sync_folder(placement_.folder));
   KIN_RETURN_IF_ERROR(remove_leftovers(placement_, manifest));
   return take_up(std::move(manifest));
 }
@@ -162,7 +165,8 @@ Status SeenSet::Impl::open_to_read() {
     const Status status = take_up(std::move(manifest));
     if (status.ok() || attempt == kAttempts) return status;
     const auto now = find_or_make_manifest(placement_.folder, options_);
-    if (now && *now == before && attempt > 2) return status;
+    if (attempt <= 2) continue;
+    if (now && *now == before) return status;
     std::this_thread::sleep_for(kPause);
   }
 }

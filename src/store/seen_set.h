@@ -36,7 +36,7 @@ struct SeenOptions {
   // The most ids in the table before it is written out as a run; 0 is from max_memory.
   std::uint64_t table_ids = 0;
   // The most ids in one file of a run.
-  std::uint64_t piece_ids = 8'000'000;
+  std::uint64_t piece_ids = 4'000'000;
   // Write out and merge on a thread of the set's own. Off: on the caller's, at the insert that
   // makes it necessary, so that a run can be repeated call by call.
   bool background = true;

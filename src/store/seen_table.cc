@@ -8,11 +8,9 @@
 namespace kin::store {
 
 SeenTable::SeenTable(IdKind kind, std::uint64_t slots)
-    : slots_(slots),
-      shift_(64 - std::countr_zero(slots)),
-      highs_(std::make_unique<std::atomic<std::uint64_t>[]>(slots)) {
+    : slots_(slots), shift_(64 - std::countr_zero(slots)), highs_(slots) {
   KIN_CHECK(std::has_single_bit(slots) && slots > 1, "slots are a power of two");
-  if (kind == IdKind::kText) lows_ = std::make_unique<std::atomic<std::uint64_t>[]>(slots);
+  if (kind == IdKind::kText) lows_ = HugeArray<std::atomic<std::uint64_t>>(slots);
 }
 
 std::uint64_t SeenTable::slots_for(std::uint64_t ids) {
@@ -29,10 +27,10 @@ bool SeenTable::insert(SeenId id) {
       const std::uint64_t high = highs_[slot].load(std::memory_order_relaxed);
       if (high == 0) break;
       if (high == id.high &&
-          (lows_ == nullptr || lows_[slot].load(std::memory_order_relaxed) == id.low))
+          (lows_.empty() || lows_[slot].load(std::memory_order_relaxed) == id.low))
         return false;
     }
-    if (lows_ != nullptr) lows_[slot].store(id.low, std::memory_order_relaxed);
+    if (!lows_.empty()) lows_[slot].store(id.low, std::memory_order_relaxed);
     highs_[slot].store(id.high, std::memory_order_release);
   }
   size_.store(size() + 1, std::memory_order_relaxed);
@@ -40,7 +38,7 @@ bool SeenTable::insert(SeenId id) {
 }
 
 std::uint64_t SeenTable::bytes() const {
-  return slots_ * (lows_ == nullptr ? 8 : 16);
+  return slots_ * (lows_.empty() ? 8 : 16);
 }
 
 std::vector<SeenId> SeenTable::ids() const {
@@ -50,7 +48,7 @@ std::vector<SeenId> SeenTable::ids() const {
   for (std::uint64_t slot = 0; slot < slots_; ++slot) {
     const std::uint64_t high = highs_[slot].load(std::memory_order_acquire);
     if (high == 0) continue;
-    out.push_back({high, lows_ == nullptr ? 0 : lows_[slot].load(std::memory_order_relaxed)});
+    out.push_back({high, lows_.empty() ? 0 : lows_[slot].load(std::memory_order_relaxed)});
   }
   return out;
 }

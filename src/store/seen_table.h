@@ -4,9 +4,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
+#include "base/huge_array.h"
 #include "store/seen_id.h"
 
 namespace kin::store {
@@ -41,8 +41,8 @@ class SeenTable {
   int shift_;
   std::atomic<std::uint64_t> size_ = 0;
   std::atomic<bool> has_zero_ = false;  // 0 marks a free slot, and only a number can be 0
-  std::unique_ptr<std::atomic<std::uint64_t>[]> highs_;
-  std::unique_ptr<std::atomic<std::uint64_t>[]> lows_;  // nothing for numbers
+  HugeArray<std::atomic<std::uint64_t>> highs_;
+  HugeArray<std::atomic<std::uint64_t>> lows_;  // empty for numbers
 };
 
 inline bool SeenTable::contains(SeenId id) const {
@@ -50,8 +50,7 @@ inline bool SeenTable::contains(SeenId id) const {
   for (std::uint64_t slot = slot_of(id);; slot = (slot + 1) & (slots_ - 1)) {
     const std::uint64_t high = highs_[slot].load(std::memory_order_acquire);
     if (high == 0) return false;
-    if (high == id.high &&
-        (lows_ == nullptr || lows_[slot].load(std::memory_order_relaxed) == id.low))
+    if (high == id.high && (lows_.empty() || lows_[slot].load(std::memory_order_relaxed) == id.low))
       return true;
   }
 }

@@ -1,0 +1,65 @@
+#include "base/huge_array.h"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/check.h"
+
+namespace kin::huge_detail {
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+// Large arrays come from the system and go back to it: an allocator would keep them for later, and
+// memory that is not used must not count as ours.
+bool is_large(std::size_t bytes) {
+  return bytes >= kHugePage / 4;
+}
+
+// Room for a whole number of large pages, wherever the system puts it.
+void* map_large(std::size_t bytes) {
+  void* memory = ::mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  KIN_CHECK(memory != MAP_FAILED, "there is memory");
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  const std::uintptr_t aligned = (address + kHugePage - 1) / kHugePage * kHugePage;
+  // What lies before and after goes back, so that unmapping needs to know the size alone.
+  if (aligned > address) ::munmap(memory, aligned - address);
+  const std::size_t rest = address + bytes + kHugePage - (aligned + bytes);
+  if (rest > 0) ::munmap(reinterpret_cast<void*>(aligned + bytes), rest);
+  // Advice only: without large pages everything works, more slowly.
+  if (bytes >= kHugePage) ::madvise(reinterpret_cast<void*>(aligned), bytes, MADV_HUGEPAGE);
+  return reinterpret_cast<void*>(aligned);
+}
+
+std::size_t whole_pages(std::size_t bytes) {
+  constexpr std::size_t kPage = 4096;
+  return (bytes + kPage - 1) / kPage * kPage;
+}
+
+}  // namespace
+
+void* allocate(std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  if (is_large(bytes)) return map_large(whole_pages(bytes));
+  constexpr std::size_t kCacheLine = 64;
+  const std::size_t rounded = (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
+  void* memory = std::aligned_alloc(kCacheLine, rounded);
+  KIN_CHECK(memory != nullptr, "there is memory");
+  std::memset(memory, 0, bytes);
+  return memory;
+}
+
+void release(void* memory, std::size_t bytes) {
+  if (memory == nullptr) return;
+  if (is_large(bytes)) {
+    ::munmap(memory, whole_pages(bytes));
+  } else {
+    std::free(memory);
+  }
+}
+
+}  // namespace kin::huge_detail
