@@ -1,9 +1,10 @@
 # Every target stands alone: it sets the machine up, configures and builds what it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test bench asan tsan fuzz format tidy clean
+.PHONY: help setup build demo test bench asan tsan fuzz crash format tidy clean
 
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
+CRASH_CYCLES ?= 300
 
 help:
 	@echo "make demo    set up, build, and deduplicate the sample in examples/"
@@ -11,6 +12,7 @@ help:
 	@echo "make build   the release binary, build/release/kindred"
 	@echo "make bench   the figures of docs/benchmarks.md"
 	@echo "make asan tsan fuzz   the tests under sanitizers; each fuzzer for FUZZ_SECONDS"
+	@echo "make crash   kill the seen set CRASH_CYCLES times and look at what is left"
 	@echo "make format tidy      clang-format and clang-tidy over src/"
 
 setup:
@@ -41,6 +43,9 @@ fuzz:
 	@cmake --preset fuzz >/dev/null
 	@cmake --build --preset fuzz -j $(JOBS)
 	@scripts/fuzz $(FUZZ_SECONDS)
+
+crash: build
+	@python3 tests/e2e/seen_crash_test.py build/release/kindred $(CRASH_CYCLES)
 
 format:
 	@scripts/setup --developer

@@ -25,7 +25,9 @@ class SeenRot : public testing::TestWithParam<IdKind> {
   }
 
   SeenOptions options(Disk& disk, Mode mode = Mode::kOpenOrMake) const {
-    return with_mode(small_set(disk, GetParam()), mode);
+    SeenOptions options = with_mode(small_set(disk, GetParam()), mode);
+    options.table_ids = table_ids_;
+    return options;
   }
 
   enum class Outcome { kRefused, kReported, kHealed, kUnnoticed };
@@ -93,6 +95,7 @@ class SeenRot : public testing::TestWithParam<IdKind> {
     RecordProperty("healed", static_cast<int>(outcomes_[Outcome::kHealed]));
   }
 
+  std::uint64_t table_ids_ = 24;
   SimulatedDisk disk_;
   SeenHistory history_;
   std::vector<fs::path> files_;
@@ -125,6 +128,35 @@ TEST_P(SeenRot, AHealedSetIsWholeWhenOpenedAgain) {
     }
   }
   EXPECT_GT(outcomes_[Outcome::kHealed], 0U);
+}
+
+// A table that may take all the memory leaves none for filters, so that they are read as needed.
+TEST_P(SeenRot, AFlippedBitInAFilterOnDiskIsNoticed) {
+  table_ids_ = 10'000'000;
+  EXPECT_EQ((*SeenSet::open(kSetFolder, options(disk_)))->stats().resident_filter_bytes, 0U);
+  flip_bits(Mode::kRead, 3);
+  flip_bits(Mode::kOpenOrMake, 7);
+}
+
+TEST_P(SeenRot, ABitFlippedUnderAnOpenSetGivesNoWrongAnswer) {
+  for (const std::uint64_t table_ids : {std::uint64_t{24}, std::uint64_t{10'000'000}}) {
+    table_ids_ = table_ids;
+    for (const fs::path& path : files_) {
+      for (std::uint64_t byte = 0; byte < size_of(path); byte += 11) {
+        SCOPED_TRACE(path.string() + ", bit " + std::to_string(byte * 8 + byte % 8));
+        auto set = *SeenSet::open(kSetFolder, options(disk_, Mode::kRead));
+        disk_.flip_bit(path, byte * 8 + byte % 8);
+        for (std::uint64_t n = 0; n < history_.attempted() + kStrangers; ++n) {
+          const auto found = set->contains(nth_id(*set, n));
+          ASSERT_TRUE(found.ok() ? *found == (n < history_.attempted())
+                                 : found.error().code == Code::kDataLoss)
+              << "id " << n;
+        }
+        disk_.flip_bit(path, byte * 8 + byte % 8);
+        ++flips_;
+      }
+    }
+  }
 }
 
 TEST_P(SeenRot, AFileCutShortIsNoticed) {

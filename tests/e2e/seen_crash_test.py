@@ -7,7 +7,6 @@ Each cycle streams ids into `kindred seen add --print-new`, keeps a synced log o
 once it is durable), kills it with SIGKILL at a random moment and looks at what is left. CRASH_SEED draws other moments.
 """
 import collections
-import fcntl
 import json
 import os
 import pathlib
@@ -107,7 +106,7 @@ class Set:
                 return wait
             if wait == "merge" and any(name.endswith(".ids") for name in names - known):
                 known = names
-                if self.rng.random() < 0.2:
+                if self.rng.random() < 0.5:
                     return wait
         return "time"
 
@@ -159,10 +158,10 @@ class Set:
 
 def main():
     kindred = sys.argv[1]
-    cycles = int(sys.argv[2]) if len(sys.argv) > 2 else 24
+    cycles = int(sys.argv[2]) if len(sys.argv) > 2 else 20
     rng = random.Random(int(os.environ.get("CRASH_SEED", "1")))
     moments, leftovers = collections.Counter(), collections.Counter()
-    acknowledged = merged = 0
+    acknowledged = 0
     target = None
     with tempfile.TemporaryDirectory() as scratch:
         for cycle in range(cycles):
