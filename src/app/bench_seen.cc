@@ -58,7 +58,7 @@ class Course {
     std::uint64_t resident_before;
   };
 
-  Course(SeenEngine& engine, const SeenBench& bench, Surroundings around)
+  Course(SeenEngine& engine, const SeenBench& bench, const Surroundings& around)
       : engine_(engine), bench_(bench), around_(around), stream_(bench.seed, bench.repeats) {}
 
   Result<SeenEngineFigures> run(std::uint64_t ids) {

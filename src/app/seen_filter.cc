@@ -42,7 +42,7 @@ Status SeenFilter::understand(const IdBatch& batch) {
 }
 
 Status SeenFilter::take(const IdBatch& batch) {
-  const Status understood = understand(batch);
+  Status understood = understand(batch);
   for (std::size_t begin = 0; begin < ids_.size();) {
     const auto end =
         std::min<std::uint64_t>(ids_.size(), begin + options_.commit_every - uncommitted_);

@@ -14,8 +14,9 @@ namespace kin::store {
 inline std::optional<SeenId> parse_seen_id(const SeenSet& set, std::string_view text) {
   if (set.kind() == IdKind::kText) return set.id_of(text);
   std::uint64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, number);
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  const auto [stop, failure] = std::from_chars(begin, end, number);
   if (failure != std::errc() || stop != end) return {};
   return SeenId::number(number);
 }
