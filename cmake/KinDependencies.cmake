@@ -25,6 +25,7 @@ kin_find_library(kin_highway hwy/highway.h hwy)
 kin_find_library(kin_simdjson simdjson.h simdjson)
 kin_find_library(kin_zstd zstd.h zstd)
 kin_find_library(kin_deflate libdeflate.h deflate)
+kin_find_library(kin_rocksdb rocksdb/db.h rocksdb)
 # scripts/setup puts DuckDB under .deps; a system-wide libduckdb serves as well.
 kin_find_library(kin_duckdb duckdb.h duckdb ${PROJECT_SOURCE_DIR}/.deps/duckdb)
 

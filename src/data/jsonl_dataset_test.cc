@@ -335,11 +335,11 @@ TEST(JsonlDataset, ShowsAStagedOutputOnlyWhenItIsCommitted) {
   TestFolder folder;
   auto dataset = open_dataset({folder.write("a.jsonl", "{\"text\":\"a\"}\n")}).value();
   {
-    auto staged = dataset->write_staged(RecordSet(1, true), folder.path("out.jsonl"), 1).value();
+    auto staged = dataset->write_staged(RecordSet(1, true), folder.path("out.jsonl"), {}).value();
     EXPECT_FALSE(std::filesystem::exists(folder.path("out.jsonl")));
   }
   EXPECT_THAT(folder.names(), ElementsAre("a.jsonl"));
-  auto staged = dataset->write_staged(RecordSet(1, true), folder.path("out.jsonl"), 1).value();
+  auto staged = dataset->write_staged(RecordSet(1, true), folder.path("out.jsonl"), {}).value();
   ASSERT_TRUE(staged.first.commit().ok());
   EXPECT_THAT(folder.names(), ElementsAre("a.jsonl", "out.jsonl"));
 }

@@ -277,7 +277,8 @@ Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const Pa
   std::vector<ThriftValue> metadata;
   if (request.type.format == Format::kParquet) metadata = common_metadata(files, report.notes);
   add_type_notes(columns, request.type.format, report.notes);
-  const DuckDbLimits limits = share_memory(files, request.threads, request.options.memory_bytes);
+  const DuckDbLimits limits =
+      share_memory(files, request.how.threads, request.options.memory_bytes);
   KIN_RETURN_IF_ERROR(duckdb.set_limits(limits));
   KIN_TRY(const auto numbers, number_notes(duckdb, files, columns, request.type.format));
   report.notes.insert(report.notes.end(), numbers.begin(), numbers.end());
@@ -299,6 +300,8 @@ Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const Pa
                                            .output = request.output,
                                            .key_values = std::move(metadata),
                                            .limits = limits,
+                                           .threads = request.how.threads,
+                                           .beside = request.how.beside,
                                            .temporary_folder = request.options.temporary_folder}));
   if (request.type.format == Format::kParquet && same_columns(files)) {
     KIN_TRY(const auto before, stored_columns(duckdb, files.front().sql_path));

@@ -17,7 +17,7 @@ struct ParquetWriteRequest {
   const std::filesystem::path& path;    // written to
   const std::filesystem::path& output;  // what it will be called
   FileType type;
-  int threads = 1;
+  const WriteOptions& how;
   const DatasetOptions& options;
   // Unpacked, that one part of the output is made of, about.
   std::uint64_t piece_bytes = std::uint64_t{64} << 20;

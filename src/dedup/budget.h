@@ -7,6 +7,14 @@
 
 namespace kin::dedup {
 
+// What the scan keeps of a record, in bytes. Chunks come on top: their number depends on the text.
+struct KeyBytes {
+  explicit KeyBytes(const DedupOptions& options);
+  std::uint64_t bands = 0;
+  std::uint64_t hashes = 0;
+  std::uint64_t signature = 0;
+};
+
 // Shares of --max-memory. What a stage holds together stays below the whole: the scan holds its
 // reader, spills and signatures; later stages what the scan left, and their own working memory.
 struct Budget {
@@ -16,6 +24,11 @@ struct Budget {
         signatures(total * 3 / 20),
         stage(total / 6),
         writer(total * 6 / 10) {}
+
+  // What a reader may use that scans so many records: its share, and what their keys leave of
+  // theirs.
+  std::uint64_t scanner(const DedupOptions& options, std::uint64_t records) const;
+
   std::uint64_t reader;
   std::uint64_t spills;
   std::uint64_t signatures;
@@ -27,7 +40,8 @@ struct Budget {
 // classes, components, decisions, and the values of the keep policy and of SimHash.
 inline std::uint64_t bytes_a_record(const DedupOptions& options) {
   return 40 + (options.keep.kind == KeepPolicy::Kind::kFirst ? 0 : 16) +
-         (options.detectors.simhash ? 40 : 0) + (options.detectors.chunk ? 16 : 0);
+         (options.detectors.simhash ? 40 : 0) + (options.detectors.chunk ? 16 : 0) +
+         (options.skip_seen ? 9 : 0);
 }
 
 }  // namespace kin::dedup

@@ -19,7 +19,7 @@ namespace kin::dedup {
 // A record that goes, and why.
 struct Removal {
   RecordId record;
-  RecordId kept;  // the record that stays in its place
+  RecordId kept;  // the record that stays in its place; itself, if none of this run does (kSeen)
   float similarity;
   Method method;
 };

@@ -1,0 +1,34 @@
+#include "dedup/budget.h"
+
+#include <algorithm>
+
+#include "dedup/shared_keys.h"
+
+namespace kin::dedup {
+namespace {
+
+std::uint64_t left_of(std::uint64_t share, std::uint64_t used) {
+  return share - std::min(share, used);
+}
+
+}  // namespace
+
+KeyBytes::KeyBytes(const DedupOptions& options) {
+  const Detectors& by = options.detectors;
+  const auto banding = banding_of(options);
+  if (by.minhash && banding) bands = banding->bands * sizeof(BandRecord);
+  hashes = sizeof(HashRecord) * ((by.exact ? 1U : 0U) + (by.minhash ? 1U : 0U));
+  if (by.minhash && options.verification != Verification::kNone) signature = options.hashes;
+}
+
+std::uint64_t Budget::scanner(const DedupOptions& options, std::uint64_t records) const {
+  const KeyBytes keys(options);
+  std::uint64_t left = 0;
+  // An eighth more, for blocks that are not full.
+  if (!options.detectors.chunk)
+    left += left_of(spills, records * (keys.bands + keys.hashes) / 8 * 9);
+  if (!options.max_hot_signatures) left += left_of(signatures, records * keys.signature / 8 * 9);
+  return reader + left;
+}
+
+}  // namespace kin::dedup
