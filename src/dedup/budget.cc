@@ -31,4 +31,20 @@ std::uint64_t Budget::scanner(const DedupOptions& options, std::uint64_t records
   return reader + left;
 }
 
+std::uint64_t PairMemory::bytes(std::uint64_t max_memory) const {
+  const Budget budget(max_memory);
+  const std::uint64_t signatures =
+      options.max_hot_signatures
+          ? *options.max_hot_signatures * options.hashes
+          : std::min(budget.signatures, records * KeyBytes(options).signature);
+  const std::uint64_t held = fixed + records * bytes_a_record(options) + signatures + budget.stage;
+  return left_of(max_memory, held);
+}
+
+std::uint64_t PairMemory::least_mebibytes(std::uint64_t needed) const {
+  std::uint64_t mebibytes = (needed >> 20) + 1;
+  while (bytes(mebibytes << 20) < needed) ++mebibytes;
+  return mebibytes;
+}
+
 }  // namespace kin::dedup

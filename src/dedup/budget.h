@@ -44,4 +44,20 @@ inline std::uint64_t bytes_a_record(const DedupOptions& options) {
          (options.skip_seen ? 9 : 0);
 }
 
+// What a run holds however few records there are: the program and its readers.
+inline std::uint64_t fixed_bytes(bool parquet) {
+  return std::uint64_t{parquet ? 192U : 64U} << 20;
+}
+
+// How much may be held of the pairs of which groups are made, beside everything else.
+struct PairMemory {
+  const DedupOptions& options;
+  std::uint64_t records = 0;
+  std::uint64_t fixed = 0;  // fixed_bytes()
+
+  std::uint64_t bytes(std::uint64_t max_memory) const;
+  // The smallest --max-memory, in MiB, with which bytes() is at least `needed`.
+  std::uint64_t least_mebibytes(std::uint64_t needed) const;
+};
+
 }  // namespace kin::dedup
