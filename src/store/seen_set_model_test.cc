@@ -234,7 +234,7 @@ class SeenModel {
 };
 
 TEST(SeenSetModel, AgreesWithAModelOverASimulatedDisk) {
-  for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 25 && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     SimulatedDisk disk;
     SeenModel(seed, disk, "/set").run(400);
