@@ -257,18 +257,6 @@ Result<std::vector<StoredColumn>> stored_columns(DuckDbSession& duckdb,
 
 }  // namespace
 
-Result<FileType> output_type(const fs::path& output, std::span<const Input> inputs) {
-  if (output == "-") return FileType{};
-  for (const Input& input : inputs) {
-    std::error_code ignored;
-    if (!fs::equivalent(input.path, output, ignored)) continue;
-    return Error{
-        Code::kInvalidArgument,
-        fmt::format("{} is an input and cannot be the output too (name another)", output.string())};
-  }
-  return file_type(output);
-}
-
 Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const ParquetFile> files,
                                        const ParquetWriteRequest& request) {
   WriteReport report;

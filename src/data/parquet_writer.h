@@ -28,7 +28,4 @@ struct ParquetWriteRequest {
 Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const ParquetFile> files,
                                        const ParquetWriteRequest& request);
 
-// The type of an output that is none of the inputs: "-" is JSONL.
-Result<FileType> output_type(const std::filesystem::path& output, std::span<const Input> inputs);
-
 }  // namespace kin::data

@@ -9,7 +9,6 @@
 #include "data/block_reader.h"
 #include "data/copy_parts.h"
 #include "data/json_schema.h"
-#include "data/parquet_writer.h"
 #include "data/text_convert.h"
 #include "data/text_scan.h"
 #include "data/text_writer.h"

@@ -15,8 +15,14 @@ struct KeyBytes {
   std::uint64_t signature = 0;
 };
 
-// Shares of --max-memory. What a stage holds together stays below the whole: the scan holds its
-// reader, spills and signatures; later stages what the scan left, and their own working memory.
+// Of `max_memory`, what the seen set of --skip-seen may use; 0 if there is none.
+std::uint64_t seen_memory(const DedupOptions& options, std::uint64_t max_memory);
+// The smallest --max-memory of which the seen set leaves `own` bytes to the run itself.
+std::uint64_t total_memory(const DedupOptions& options, std::uint64_t own);
+
+// Shares of --max-memory without what the seen set may use. What a stage holds together stays below
+// the whole: the scan holds its reader, spills and signatures; later stages what the scan left, and
+// their own working memory.
 struct Budget {
   explicit Budget(std::uint64_t total)
       : reader(total / 4),
@@ -43,5 +49,21 @@ inline std::uint64_t bytes_a_record(const DedupOptions& options) {
          (options.detectors.simhash ? 40 : 0) + (options.detectors.chunk ? 16 : 0) +
          (options.skip_seen ? 9 : 0);
 }
+
+// What a run holds however few records there are: the program and its readers.
+inline std::uint64_t fixed_bytes(bool parquet) {
+  return std::uint64_t{parquet ? 192U : 64U} << 20;
+}
+
+// How much may be held of the pairs of which groups are made, beside everything else.
+struct PairMemory {
+  const DedupOptions& options;
+  std::uint64_t records = 0;
+  std::uint64_t fixed = 0;  // fixed_bytes()
+
+  std::uint64_t bytes(std::uint64_t max_memory) const;
+  // The smallest --max-memory, in MiB, with which bytes() is at least `needed`.
+  std::uint64_t least_mebibytes(std::uint64_t needed) const;
+};
 
 }  // namespace kin::dedup

@@ -1,7 +1,5 @@
 #include "dedup/run.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <malloc.h>
 
 #include <algorithm>
@@ -20,6 +18,7 @@
 #include "dedup/columns.h"
 #include "dedup/grouping.h"
 #include "dedup/outputs.h"
+#include "dedup/run_checks.h"
 #include "dedup/scan.h"
 #include "dedup/seen_ids.h"
 #include "dedup/tally.h"
@@ -148,7 +147,7 @@ class Run {
 
   Status scan() {
     KIN_RETURN_IF_ERROR(enter("scan"));
-    KIN_RETURN_IF_ERROR(check_signature_store());
+    if (!report_.resumed) KIN_RETURN_IF_ERROR(check_signature_store(options_));
     KIN_TRY(scan_,
             Scan::create(options_, {.spills = budget_.spills, .signatures = budget_.signatures},
                          folder_->path(), sources_));
@@ -183,24 +182,8 @@ class Run {
     report_.without_words = scan_->counts.without_words;
     report_.text_bytes = scan_->counts.text_bytes;
     progress_.records = records_;
-    if (records_ == 0) {
-      return Error{Code::kInvalidArgument,
-                   fmt::format("there are no records in {}", fmt::join(report_.inputs, ", "))};
-    }
-    KIN_RETURN_IF_ERROR(check_readable());
+    KIN_RETURN_IF_ERROR(check_records(*dataset_, records_));
     return make_room();
-  }
-
-  // A store that somebody kept is not overwritten.
-  Status check_signature_store() const {
-    std::error_code ignored;  // a folder that does not exist yet is as good as an empty one
-    if (!options_.signature_store || report_.resumed) return Done{};
-    if (!fs::exists(*options_.signature_store, ignored)) return Done{};
-    if (fs::is_empty(*options_.signature_store, ignored)) return Done{};
-    return Error{
-        Code::kFailedPrecondition,
-        fmt::format("there is something in {} already (name a new folder for --signature-store)",
-                    options_.signature_store->string())};
   }
 
   bool watch_scan() {
@@ -220,15 +203,13 @@ class Run {
   // Some numbers are held for every record, whatever the budget.
   std::uint64_t tables() const { return records_ * bytes_a_record(options_); }
 
+  std::uint64_t fixed() const {
+    return fixed_bytes(dataset_->inputs().front().type.format == data::Format::kParquet);
+  }
+
   Status make_room() {
-    const bool parquet = dataset_->inputs().front().type.format == data::Format::kParquet;
-    const std::uint64_t fixed = std::uint64_t{parquet ? 192U : 64U} << 20;
-    const std::uint64_t least = fixed + tables() + seen_memory(options_);
-    if (least > options_.max_memory) {
-      return Error{Code::kResourceExhausted,
-                   fmt::format("{} records need at least {} (use --max-memory {}MiB or more)",
-                               records_, format_bytes(least), (least >> 20) + 1)};
-    }
+    const std::uint64_t least = total_memory(options_, fixed() + tables());
+    KIN_RETURN_IF_ERROR(check_memory(options_, records_, least));
     if (tables() < own_memory() / 4) return Done{};
     // The tables take the place of what the scan left in memory.
     for (Spill* spill : {&scan_->exact, &scan_->words, &scan_->bands, &scan_->chunks}) {
@@ -236,14 +217,6 @@ class Run {
     }
     ::malloc_trim(0);
     return Done{};
-  }
-
-  // A run in which nothing could be read is a mistake in the command, not a clean corpus.
-  Status check_readable() const {
-    const data::SkippedRecords& skipped = dataset_->skipped();
-    if (skipped.count < records_ || skipped.messages.empty()) return Done{};
-    return Error{Code::kInvalidArgument, fmt::format("no record could be read; the first: {}",
-                                                     skipped.messages.front().second)};
   }
 
   Status decide() {
@@ -273,12 +246,13 @@ class Run {
             group_candidates({.candidates = *candidates_,
                               .classes = *classes_,
                               .scan = *scan_,
-                              .texts = *kept_->texts},
+                              .texts = *kept_->texts,
+                              .fixed_memory = fixed()},
                              options_, budget_.stage, group_counts_));
     note_candidates();
     if (options_.detectors.chunk) KIN_RETURN_IF_ERROR(add_chunk_duplicates(removals, wanted));
     removals_ = expand_classes(*classes_, removals);
-    add_seen_records();
+    add_seen(scan_->seen, records_, removals_);
     progress_.duplicates = removals_.size();
     report_.bytes_spilled = scan_->exact.bytes_on_disk() + scan_->words.bytes_on_disk() +
                             scan_->bands.bytes_on_disk() + scan_->chunks.bytes_on_disk();
@@ -311,17 +285,8 @@ class Run {
     report_.cold_read_errors = stats.cold_read_errors;
   }
 
-  // What could not be read back leaves duplicates in place, or the audit log without a text: a few
-  // are reported, many end the run.
   Status check_read_errors() const {
-    const auto limit =
-        static_cast<std::uint64_t>(options_.cold_read_error_limit * static_cast<double>(records_));
-    if (report_.cold_read_errors <= limit) return Done{};
-    return Error{
-        Code::kDataLoss,
-        fmt::format("{} signatures or texts could not be read back from {}: more than the {} that "
-                    "a run may lose (check the disk, or point --temp at another)",
-                    report_.cold_read_errors, folder_->path().string(), limit)};
+    return dedup::check_read_errors(options_, records_, report_.cold_read_errors, folder_->path());
   }
 
   // The records whose texts decide something or explain it.
@@ -386,7 +351,8 @@ class Run {
       if (!classes_->same_text(id, representative)) anchors.insert(representative);
     }
     KIN_TRY(ChunkOutcome outcome,
-            find_chunk_duplicates(*scan_, *classes_, kept, anchors, options_, budget_.stage));
+            find_chunk_duplicates({*scan_, *classes_, kept, anchors, folder_->path()}, options_,
+                                  budget_.stage));
     report_.linked = outcome.linked;
     RecordSet missing(records_);
     for (const Removal& removal : outcome.removals) {
@@ -403,17 +369,6 @@ class Run {
     std::sort(removals.begin(), removals.end(),
               [](const Removal& a, const Removal& b) { return a.record < b.record; });
     return Done{};
-  }
-
-  // They are in no class and no pair.
-  void add_seen_records() {
-    if (!seen_) return;
-    for (std::size_t row = 0; row < records_; ++row) {
-      const RecordId id = record_id(row);
-      if (scan_->seen.get(id) != 0) removals_.push_back({id, id, 1, Method::kSeen});
-    }
-    std::sort(removals_.begin(), removals_.end(),
-              [](const Removal& a, const Removal& b) { return a.record < b.record; });
   }
 
   // Only now that the outputs are in place: a run that is killed before has seen nothing.
@@ -520,7 +475,7 @@ class Run {
 
   // What the seen set leaves of the memory.
   std::uint64_t own_memory() const {
-    return options_.max_memory - std::min(options_.max_memory, seen_memory(options_));
+    return options_.max_memory - seen_memory(options_, options_.max_memory);
   }
 
   const DedupJob& job_;
