@@ -15,8 +15,14 @@ struct KeyBytes {
   std::uint64_t signature = 0;
 };
 
-// Shares of --max-memory. What a stage holds together stays below the whole: the scan holds its
-// reader, spills and signatures; later stages what the scan left, and their own working memory.
+// Of `max_memory`, what the seen set of --skip-seen may use; 0 if there is none.
+std::uint64_t seen_memory(const DedupOptions& options, std::uint64_t max_memory);
+// The smallest --max-memory of which the seen set leaves `own` bytes to the run itself.
+std::uint64_t total_memory(const DedupOptions& options, std::uint64_t own);
+
+// Shares of --max-memory without what the seen set may use. What a stage holds together stays below
+// the whole: the scan holds its reader, spills and signatures; later stages what the scan left, and
+// their own working memory.
 struct Budget {
   explicit Budget(std::uint64_t total)
       : reader(total / 4),

@@ -452,4 +452,15 @@ std::vector<Removal> expand_classes(const Classes& classes,
   return all;
 }
 
+void add_seen(const RecordTable<std::uint8_t>& seen, std::size_t records,
+              std::vector<Removal>& removals) {
+  if (seen.empty()) return;
+  for (std::size_t row = 0; row < records; ++row) {
+    const RecordId id = record_id(row);
+    if (seen.get(id) != 0) removals.push_back({id, id, 1, Method::kSeen});
+  }
+  std::sort(removals.begin(), removals.end(),
+            [](const Removal& a, const Removal& b) { return a.record < b.record; });
+}
+
 }  // namespace kin::dedup

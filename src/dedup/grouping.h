@@ -51,4 +51,9 @@ Result<std::vector<Removal>> group_candidates(const GroupingInput& input,
 std::vector<Removal> expand_classes(const Classes& classes,
                                     const std::vector<Removal>& representatives);
 
+// Adds the first `records` of which `seen` has 1: they are in no class and no pair. Sorted by
+// record.
+void add_seen(const RecordTable<std::uint8_t>& seen, std::size_t records,
+              std::vector<Removal>& removals);
+
 }  // namespace kin::dedup

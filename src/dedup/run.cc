@@ -208,8 +208,8 @@ class Run {
   }
 
   Status make_room() {
-    KIN_RETURN_IF_ERROR(
-        check_memory(options_, records_, fixed() + tables() + seen_memory(options_)));
+    const std::uint64_t least = total_memory(options_, fixed() + tables());
+    KIN_RETURN_IF_ERROR(check_memory(options_, records_, least));
     if (tables() < own_memory() / 4) return Done{};
     // The tables take the place of what the scan left in memory.
     for (Spill* spill : {&scan_->exact, &scan_->words, &scan_->bands, &scan_->chunks}) {
@@ -252,7 +252,7 @@ class Run {
     note_candidates();
     if (options_.detectors.chunk) KIN_RETURN_IF_ERROR(add_chunk_duplicates(removals, wanted));
     removals_ = expand_classes(*classes_, removals);
-    add_seen_records();
+    add_seen(scan_->seen, records_, removals_);
     progress_.duplicates = removals_.size();
     report_.bytes_spilled = scan_->exact.bytes_on_disk() + scan_->words.bytes_on_disk() +
                             scan_->bands.bytes_on_disk() + scan_->chunks.bytes_on_disk();
@@ -371,17 +371,6 @@ class Run {
     return Done{};
   }
 
-  // They are in no class and no pair.
-  void add_seen_records() {
-    if (!seen_) return;
-    for (std::size_t row = 0; row < records_; ++row) {
-      const RecordId id = record_id(row);
-      if (scan_->seen.get(id) != 0) removals_.push_back({id, id, 1, Method::kSeen});
-    }
-    std::sort(removals_.begin(), removals_.end(),
-              [](const Removal& a, const Removal& b) { return a.record < b.record; });
-  }
-
   // Only now that the outputs are in place: a run that is killed before has seen nothing.
   Status record_ids() {
     if (!seen_ || options_.dry_run) return Done{};
@@ -486,7 +475,7 @@ class Run {
 
   // What the seen set leaves of the memory.
   std::uint64_t own_memory() const {
-    return options_.max_memory - std::min(options_.max_memory, seen_memory(options_));
+    return options_.max_memory - seen_memory(options_, options_.max_memory);
   }
 
   const DedupJob& job_;

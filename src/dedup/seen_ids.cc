@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <mutex>
 
+#include "dedup/budget.h"
 #include "store/seen_parse.h"
 
 namespace kin::dedup {
@@ -18,16 +18,11 @@ constexpr std::uint64_t kCommitEvery = 1 << 16;
 SeenOptions set_options(const DedupOptions& options, SeenOptions::Mode mode) {
   SeenOptions how;
   how.mode = mode;
-  how.max_memory = seen_memory(options);
+  how.max_memory = seen_memory(options, options.max_memory);
   return how;
 }
 
 }  // namespace
-
-std::uint64_t seen_memory(const DedupOptions& options) {
-  if (!options.skip_seen) return 0;
-  return std::max(store::kSeenLeastMemory, options.max_memory / 8);
-}
 
 Result<std::unique_ptr<SeenIds>> SeenIds::open(const DedupOptions& options) {
   using Mode = SeenOptions::Mode;

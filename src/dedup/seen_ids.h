@@ -15,9 +15,6 @@
 
 namespace kin::dedup {
 
-// Of the memory of a run, what its seen set may use; 0 if it has none.
-std::uint64_t seen_memory(const DedupOptions& options);
-
 // The set that a run skips by. Nobody else can add to it while this is open, so that one run asks
 // one set. Thread-compatible; lookups are for a thread each.
 class SeenIds {
