@@ -221,7 +221,7 @@ Result<RecoveredLogs> recover_logs(const SeenPlacement& placement, SeenRuns& run
       if (logs.contains(number + 1)) {
         KIN_RETURN_IF_ERROR(check_unborn(placement, number + 1, sequence));
       }
-      recovered.dropped_bytes = contents->dropped_bytes;
+      recovered.log_bytes = contents->length;
       if (read_only) return recovered;
       KIN_TRY(recovered.log, SeenLogWriter::reopen(placement, expected, *contents));
       return recovered;

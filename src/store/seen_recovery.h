@@ -28,7 +28,7 @@ Status remove_leftovers(const SeenPlacement& placement, const SeenManifest& mani
 struct RecoveredLogs {
   std::shared_ptr<SeenTable> table;
   std::optional<SeenLogWriter> log;  // nothing when opened to read
-  std::uint64_t dropped_bytes = 0;
+  std::uint64_t log_bytes = 0;       // of the last log, as far as it holds
 };
 
 // Reads the logs. To write: full ones become runs, and the last is gone on with. To read: all ids

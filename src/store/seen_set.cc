@@ -186,7 +186,7 @@ Status SeenSet::Impl::take_up(SeenManifest manifest) {
   table_ = std::move(recovered.table);
   log_ = std::move(recovered.log);
   ids_ = ids_in_runs(runs->manifest()) + table_->size();
-  if (log_) state_.set_durable(log_->number(), log_->durable_bytes());
+  state_.set_durable(log_ ? log_->number() : 0, recovered.log_bytes);
   state_.set_table(table_);
   state_.set_runs(*runs, false);
   background_ = std::make_unique<SeenBackground>(placement_, state_, std::move(runs));

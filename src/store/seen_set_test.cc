@@ -147,6 +147,7 @@ TEST_F(SeenSetTest, ASecondWriterIsRefusedAndAReaderIsNot) {
   const auto reader = open({.mode = SeenOptions::Mode::kRead});
   EXPECT_EQ(count_found(*reader, numbers(0, 2000)), 1234U);
   EXPECT_FALSE(reader->insert(SeenId::number(1)).ok());
+  EXPECT_EQ(reader->stats().log_bytes, set->stats().log_bytes);
 }
 
 TEST_F(SeenSetTest, AFreshSetForgets) {
