@@ -35,9 +35,15 @@ void* map_large(std::size_t bytes) {
   return reinterpret_cast<void*>(aligned);
 }
 
+std::size_t round_up(std::size_t bytes, std::size_t to) {
+  return (bytes + to - 1) / to * to;
+}
+
+// To the end of a large page if that wastes little: what is behind the last whole one is slow.
 std::size_t whole_pages(std::size_t bytes) {
   constexpr std::size_t kPage = 4096;
-  return (bytes + kPage - 1) / kPage * kPage;
+  const std::size_t large = round_up(bytes, kHugePage);
+  return large - bytes <= bytes / 16 ? large : round_up(bytes, kPage);
 }
 
 }  // namespace
@@ -46,8 +52,7 @@ void* allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
   if (is_large(bytes)) return map_large(whole_pages(bytes));
   constexpr std::size_t kCacheLine = 64;
-  const std::size_t rounded = (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
-  void* memory = std::aligned_alloc(kCacheLine, rounded);
+  void* memory = std::aligned_alloc(kCacheLine, round_up(bytes, kCacheLine));
   KIN_CHECK(memory != nullptr, "there is memory");
   std::memset(memory, 0, bytes);
   return memory;

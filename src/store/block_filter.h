@@ -29,7 +29,8 @@ class BlockFilter {
   std::span<const Block> blocks() const { return blocks_.values(); }
   std::uint64_t bytes() const { return blocks_.size() * sizeof(Block); }
 
-  // The same questions for a filter that lies elsewhere: which of `count` blocks, and does it pass?
+  // The same questions for a filter's blocks, or for one that lies elsewhere: which of `count`
+  // blocks, and does it pass?
   static std::uint64_t block_of(SeenId id, std::uint64_t count);
   static bool passes(const Block& block, SeenId id);
 

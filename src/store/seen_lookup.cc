@@ -14,8 +14,15 @@ const PieceView* piece_for(const RunView& run, SeenId id) {
   if (id < run.from) return nullptr;
   const auto above = std::upper_bound(run.starts.begin(), run.starts.end(), id);
   if (above == run.starts.begin()) return nullptr;
-  const PieceView& piece = run.pieces[static_cast<std::size_t>(above - run.starts.begin()) - 1];
-  return id <= piece.piece->info().last ? &piece : nullptr;
+  return &run.pieces[static_cast<std::size_t>(above - run.starts.begin()) - 1];
+}
+
+const BlockFilter::Block& block_for(const PieceView& piece, SeenId id) {
+  return piece.blocks[BlockFilter::block_of(id, piece.blocks.size())];
+}
+
+void prefetch_filter(const PieceView& piece, SeenId id) {
+  if (!piece.blocks.empty()) __builtin_prefetch(&block_for(piece, id));
 }
 
 }  // namespace
@@ -36,8 +43,8 @@ SeenLookupCounts SeenLookup::take_counts() {
 bool SeenLookup::passes_filter(const PieceView& piece, SeenId id) {
   ++counts_.filter_probes;
   bool passes = true;
-  if (piece.filter != nullptr) {
-    passes = piece.filter->may_contain(id);
+  if (!piece.blocks.empty()) {
+    passes = BlockFilter::passes(block_for(piece, id), id);
   } else if (piece.filter_file != nullptr) {
     ++counts_.filter_page_reads;
     const auto answer = piece.filter_file->may_contain(id);
@@ -60,7 +67,7 @@ Result<bool> SeenLookup::contains(const SeenVersion& version, SeenId id) {
   for (const RunView& run : version.runs) {
     const PieceView* piece = piece_for(run, id);
     if (piece == nullptr) continue;
-    if (piece->filter != nullptr) piece->filter->prefetch(id);
+    prefetch_filter(*piece, id);
     asked_.push_back({0, piece});
   }
   if (version.table->contains(id)) return true;
@@ -107,7 +114,7 @@ Status SeenLookup::ask_run(const RunView& run, std::span<const SeenId> ids,
   for (const std::uint32_t i : pending_) {
     const PieceView* piece = piece_for(run, ids[i]);
     if (piece == nullptr) continue;
-    if (piece->filter != nullptr) piece->filter->prefetch(ids[i]);
+    prefetch_filter(*piece, ids[i]);
     asked_.push_back({i, piece});
   }
   std::erase_if(asked_,

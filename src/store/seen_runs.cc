@@ -15,15 +15,21 @@ namespace {
 // are more bits where they cost little: in small runs, and in a set that is not large yet. What is
 // left per id in a large set, beside a page index of 0.2 bits an id, is kFilterBits.
 constexpr double kFilterBits = 8.85;
-constexpr double kExtraBits = 8.0 * 8 * 1024 * 1024;  // 8 MiB, over all ids
-constexpr double kMostBits = 16;
-constexpr std::uint64_t kMiddlingRun = 16'000'000;
-constexpr double kMiddlingBits = 12;
+constexpr double kExtraBits = 16.0 * 8 * 1024 * 1024;  // 16 MiB, over all ids
+constexpr double kMostBits = 12;
+constexpr double kSmallRunBits = 16;
 
 double filter_bits(std::uint64_t run_ids, bool small) {
-  if (small) return kMostBits;
-  const double bits = kFilterBits + kExtraBits / static_cast<double>(run_ids);
-  return std::clamp(bits, run_ids <= kMiddlingRun ? kMiddlingBits : kFilterBits, kMostBits);
+  if (small) return kSmallRunBits;
+  return std::min(kMostBits, kFilterBits + kExtraBits / static_cast<double>(run_ids));
+}
+
+// How many ids a piece takes at most: such that its filter fills large pages of memory, if it is
+// larger than one.
+std::uint64_t piece_ids(std::uint64_t most, double bits) {
+  constexpr double kLargePageBits = 2.0 * 8 * 1024 * 1024;
+  const auto a_page = static_cast<std::uint64_t>(kLargePageBits / bits);
+  return most < a_page ? most : most / a_page * a_page;
 }
 
 std::vector<const RunInfo*> inputs_of(const SeenManifest& manifest, std::uint64_t output) {
@@ -180,6 +186,8 @@ void SeenRuns::rebuild_views() {
     for (const PieceInfo& info : run->pieces) {
       view.starts.push_back(info.first);
       view.pieces.push_back(pieces_.at(info.number));
+      PieceView& piece = view.pieces.back();
+      if (piece.filter != nullptr) piece.blocks = piece.filter->blocks();
     }
     views_.push_back(std::move(view));
   }
@@ -280,14 +288,13 @@ Result<PieceWriter::Finished> SeenRuns::merge_piece(const SeenManifest& manifest
     cursors.emplace_back(pieces, input->from);
   }
   const std::uint64_t remaining = remaining_ids(manifest, output);
-  const std::uint64_t pieces = (remaining + options_.piece_ids - 1) / options_.piece_ids;
-  const std::uint64_t target = (remaining + pieces - 1) / pieces;
   const std::uint64_t total = output.ids + remaining;
+  const double bits = filter_bits(total, total <= options_.small_run_ids);
+  const std::uint64_t most = piece_ids(options_.piece_ids, bits);
+  const std::uint64_t pieces = (remaining + most - 1) / most;
+  const std::uint64_t target = (remaining + pieces - 1) / pieces;
   KIN_TRY(const auto writer,
-          PieceWriter::create(
-              placement_, {.number = number,
-                           .ids = target,
-                           .filter_bits = filter_bits(total, total <= options_.small_run_ids)}));
+          PieceWriter::create(placement_, {.number = number, .ids = target, .filter_bits = bits}));
   RunMerger merger(std::move(cursors));
   std::optional<SeenId> last;
   while (writer->ids() < target) {

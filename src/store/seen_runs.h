@@ -20,6 +20,8 @@ struct PieceView {
   std::shared_ptr<const Piece> piece;
   std::shared_ptr<const BlockFilter> filter;      // nothing: ask the file
   std::shared_ptr<const FilterFile> filter_file;  // nothing: lost, so every id may be there
+  // Of `filter`, at hand: a look-up follows as few pointers as it can.
+  std::span<const BlockFilter::Block> blocks = {};
 };
 
 struct RunView {
