@@ -25,6 +25,13 @@ kin_find_library(kin_highway hwy/highway.h hwy)
 kin_find_library(kin_simdjson simdjson.h simdjson)
 kin_find_library(kin_zstd zstd.h zstd)
 kin_find_library(kin_deflate libdeflate.h deflate)
+# Static, for few commands need it: a shared one would take 6 MB of every other command's memory.
+kin_find_library(kin_rocksdb rocksdb/db.h librocksdb.a)
+foreach(library snappy lz4 bz2)
+  find_library(kin_${library}_LIBRARY ${library} REQUIRED)
+  target_link_libraries(kin_rocksdb INTERFACE ${kin_${library}_LIBRARY})
+endforeach()
+target_link_libraries(kin_rocksdb INTERFACE kin_zstd ZLIB::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
 # scripts/setup puts DuckDB under .deps; a system-wide libduckdb serves as well.
 kin_find_library(kin_duckdb duckdb.h duckdb ${PROJECT_SOURCE_DIR}/.deps/duckdb)
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "app/bench.h"
+#include "app/bench_seen.h"
 #include "app/checks.h"
 #include "app/command.h"
 #include "app/print.h"
@@ -20,6 +21,9 @@ Examples:
   kindred bench dedup --format jsonl
   kindred bench dedup --records 200000 --bytes 5000 --folder /mnt/fast --rounds 5
   kindred bench memory --records 15000000 --bytes 300 --max-memory default,1GiB
+  kindred bench seen
+  kindred bench seen --ids 100000000 --peer none --temp /mnt/fast
+  kindred bench seen --check 1000000000
   kindred bench corpus made-up.jsonl --records 100000
 
 Corpora are made up, the same every time, in a temporary folder.)";
@@ -29,6 +33,8 @@ struct BenchArguments {
   DedupBench dedup;
   DedupBench memory;
   std::vector<std::string> budgets{"default", "1GiB"};
+  SeenBench seen;
+  std::string seen_peer = "rocksdb";
   CorpusOptions corpus;
   std::string corpus_output;
   std::string copy_input;
@@ -129,6 +135,47 @@ CLI::App* add_memory(CLI::App& bench, BenchArguments& arguments) {
   return verb;
 }
 
+CLI::App* add_seen(CLI::App& bench, BenchArguments& arguments) {
+  SeenBench& seen = arguments.seen;
+  CLI::App* verb = bench.add_subcommand("seen", "The seen set against RocksDB at the same job");
+  verb->add_option("--ids", seen.ids, "Different ids that the set holds in the end")
+      ->type_name("N")
+      ->check(whole_number(1, 1'000'000'000'000))
+      ->capture_default_str();
+  verb->add_option("--repeats", seen.repeats, "Share of the ids handed over that are not new")
+      ->type_name("0..1")
+      ->check(number(0, 0.99))
+      ->capture_default_str();
+  verb->add_option("--commit-every", seen.commit_every, "Ids of a batch, durable before the next")
+      ->type_name("N")
+      ->check(whole_number(1, 100'000'000))
+      ->capture_default_str();
+  verb->add_option("--lookups", seen.lookups, "Look-ups of each kind")
+      ->type_name("N")
+      ->check(whole_number(1, 1'000'000'000))
+      ->capture_default_str();
+  verb->add_option("--peer", arguments.seen_peer, "What to compare it with: rocksdb or none")
+      ->check(one_of({"rocksdb", "none"}))
+      ->capture_default_str();
+  verb->add_option("--peer-ids", seen.peer_ids, "Ids that the peer holds (default: as many)")
+      ->type_name("N")
+      ->check(whole_number(1));
+  verb->add_option("--check", seen.check,
+                   "Instead, hold so many operations of the set against a model that knows every "
+                   "answer")
+      ->type_name("N")
+      ->check(whole_number(1));
+  verb->add_option("--seed", seen.seed, "Another seed makes other ids")
+      ->type_name("N")
+      ->check(whole_number(0))
+      ->capture_default_str();
+  verb->add_option("--max-memory", seen.max_memory, "As for seen add")->type_name("SIZE");
+  verb->add_option("--temp", seen.folder, "Where to work (default: the system's temporary folder)")
+      ->type_name("DIR");
+  add_json_flag(*verb, arguments);
+  return verb;
+}
+
 CLI::App* add_corpus(CLI::App& bench, BenchArguments& arguments) {
   CLI::App* verb =
       bench.add_subcommand("corpus", "Write the made-up corpus of the other benchmarks");
@@ -153,8 +200,19 @@ Result<int> show(const Result<Figures>& figures, bool json) {
   return kDone;
 }
 
+Result<int> run_seen(BenchArguments& arguments) {
+  std::atomic<bool> stop{false};
+  const StopSignals signals(stop);
+  arguments.seen.peer = arguments.seen_peer != "none";
+  const Result<int> shown = arguments.seen.check
+                                ? show(check_seen(arguments.seen, stop), arguments.json)
+                                : show(bench_seen(arguments.seen, stop), arguments.json);
+  return shown ? shown : unfinished(shown.error(), signals);
+}
+
 Status check_budgets(const BenchArguments& arguments) {
   std::vector<std::string> budgets = arguments.budgets;
+  if (arguments.seen.max_memory) budgets.push_back(*arguments.seen.max_memory);
   if (arguments.dedup.max_memory) budgets.push_back(*arguments.dedup.max_memory);
   for (const std::string& budget : budgets) {
     if (budget != "default") KIN_RETURN_IF_ERROR(parse_bytes(budget));
@@ -172,6 +230,7 @@ Command add_bench_command(CLI::App& app) {
   CLI::App* sketch = add_sketch(*verb, *arguments);
   CLI::App* dedup = add_dedup(*verb, *arguments);
   CLI::App* memory = add_memory(*verb, *arguments);
+  CLI::App* seen = add_seen(*verb, *arguments);
   CLI::App* corpus = add_corpus(*verb, *arguments);
   CLI::App* copy = add_copy(*verb, *arguments);
   return {
@@ -191,6 +250,7 @@ Command add_bench_command(CLI::App& app) {
         if (dedup->parsed()) return show(bench_dedup(arguments->dedup), arguments->json);
         if (memory->parsed())
           return show(bench_memory(arguments->memory, arguments->budgets), arguments->json);
+        if (seen->parsed()) return run_seen(*arguments);
         return kWrongUsage;
       }};
 }

@@ -18,31 +18,47 @@ std::string flags_of(const CLI::App& verb) {
   return flags.empty() ? flags : flags.substr(1);
 }
 
+// Those for users; one without a group is for the program itself.
+std::vector<const CLI::App*> verbs_in(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* verb) { return !verb->get_group().empty(); });
+}
+
 std::string verbs_of(const CLI::App& app) {
   std::string verbs;
-  for (const CLI::App* verb : app.get_subcommands({}))
-    verbs += (verbs.empty() ? "" : " ") + verb->get_name();
+  for (const CLI::App* verb : verbs_in(app)) verbs += (verbs.empty() ? "" : " ") + verb->get_name();
   return verbs;
 }
 
-std::string bash(const CLI::App& app) {
+// The flags of `app`'s verbs, as cases of what is written in front of them.
+std::string bash_cases(const CLI::App& app, const std::string& before) {
   std::string cases;
-  for (const CLI::App* verb : app.get_subcommands({})) {
-    cases += fmt::format("    {}) words=\"{}\" ;;\n", verb->get_name(), flags_of(*verb));
+  for (const CLI::App* verb : verbs_in(app)) {
+    cases += fmt::format("    \"{}{}\") verbs=\"{}\" flags=\"{}\" ;;\n", before, verb->get_name(),
+                         verbs_of(*verb), flags_of(*verb));
+    cases += bash_cases(*verb, before + verb->get_name() + " ");
   }
+  return cases;
+}
+
+std::string bash(const CLI::App& app) {
   return fmt::format(R"(_kindred() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} words="{}"
-  case "${{COMP_WORDS[1]}}" in
-{}  esac
-  if [ "$COMP_CWORD" -gt 1 ] && [[ "$current" != -* ]]; then
-    COMPREPLY=($(compgen -f -- "$current"))
+  local current=${{COMP_WORDS[COMP_CWORD]}} verbs="{}" flags="{}" at=1 before=""
+  while [ "$at" -lt "$COMP_CWORD" ] && [[ " $verbs " == *" ${{COMP_WORDS[at]}} "* ]]; do
+    before+="${{before:+ }}${{COMP_WORDS[at]}}" at=$((at + 1))
+    case "$before" in
+{}    esac
+  done
+  if [[ "$current" == -* ]]; then
+    COMPREPLY=($(compgen -W "$flags" -- "$current"))
+  elif [ -n "$verbs" ]; then
+    COMPREPLY=($(compgen -W "$verbs" -- "$current"))
   else
-    COMPREPLY=($(compgen -W "$words" -- "$current"))
+    COMPREPLY=($(compgen -f -- "$current"))
   fi
 }}
 complete -o filenames -F _kindred kindred
 )",
-                     verbs_of(app), cases);
+                     verbs_of(app), flags_of(app), bash_cases(app, ""));
 }
 
 std::string zsh(const CLI::App& app) {
@@ -59,17 +75,36 @@ std::string fish_quoted(std::string_view text) {
   return quoted + "'";
 }
 
+std::string fish_flags(const CLI::App& verb, const std::string& condition) {
+  std::string script;
+  for (const CLI::Option* option : verb.get_options()) {
+    for (const std::string& name : option->get_lnames())
+      script += fmt::format("complete -c kindred -n '{}' -l {}\n", condition, name);
+  }
+  return script;
+}
+
+// The verbs within a verb, and their flags.
+std::string fish_inner(const CLI::App& verb) {
+  const std::string here = "__fish_seen_subcommand_from " + verb.get_name();
+  std::string script;
+  for (const CLI::App* inner : verbs_in(verb)) {
+    script += fmt::format(
+        "complete -c kindred -n '{}; and not __fish_seen_subcommand_from {}' -f -a {} -d {}\n",
+        here, verbs_of(verb), inner->get_name(), fish_quoted(inner->get_description()));
+    script += fish_flags(
+        *inner, fmt::format("{}; and __fish_seen_subcommand_from {}", here, inner->get_name()));
+  }
+  return script;
+}
+
 std::string fish(const CLI::App& app) {
   std::string script = "complete -c kindred -n __fish_use_subcommand -f\n";
-  for (const CLI::App* verb : app.get_subcommands({})) {
+  for (const CLI::App* verb : verbs_in(app)) {
     script += fmt::format("complete -c kindred -n __fish_use_subcommand -a {} -d {}\n",
                           verb->get_name(), fish_quoted(verb->get_description()));
-    for (const CLI::Option* option : verb->get_options()) {
-      for (const std::string& name : option->get_lnames()) {
-        script += fmt::format("complete -c kindred -n '__fish_seen_subcommand_from {}' -l {}\n",
-                              verb->get_name(), name);
-      }
-    }
+    script += fish_flags(*verb, "__fish_seen_subcommand_from " + verb->get_name());
+    script += fish_inner(*verb);
   }
   return script;
 }

@@ -24,10 +24,15 @@ Examples:
   zcat dump.jsonl.gz | kindred dedup - -o - > clean.jsonl
   kindred dedup web.parquet -o clean.parquet --by exact,simhash --hamming 3
   kindred dedup corpus.jsonl --dry-run --json
+  kindred dedup today.jsonl -o new.jsonl --id url --skip-seen crawl.seen
 
 Writes the kept records in input order to OUTPUT, and what was removed, with the record it
 duplicates and how alike they are, to OUTPUT's name + .removed.jsonl. Inputs are never changed.
-Ctrl-C leaves nothing behind, unless there is a checkpoint for --resume.)";
+Ctrl-C leaves nothing behind, unless there is a checkpoint for --resume.
+
+--skip-seen leaves out the records whose id is in a seen set (kindred seen), before anything is compared,
+and adds the ids of all records when the outputs are in place. A run that is killed in between is as good
+as not run for the set: run it again with --resume.)";
 
 struct DedupArguments {
   dedup::DedupJob job;
@@ -36,6 +41,7 @@ struct DedupArguments {
   std::optional<std::string> removed;
   std::optional<std::string> groups;
   std::optional<std::string> report;
+  std::optional<std::string> skip_seen;
   bool dry_run = false;
   bool json = false;
   bool quiet = false;
@@ -68,6 +74,9 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   }
   dedup::DedupJob& job = arguments.job;
   job.options = *options;
+  if (arguments.skip_seen) job.options.skip_seen = *arguments.skip_seen;
+  if (const Status valid = dedup::validate(job.options); !valid.ok())
+    return wrong_usage(valid.error(), verb);
   job.options.dry_run = arguments.dry_run;
   job.options.resume = arguments.resume;
   job.options.checkpoint_seconds = arguments.checkpoint_seconds;
@@ -120,6 +129,10 @@ Command add_dedup_command(CLI::App& app) {
                    "Write one JSON object a group: the kept row and its members")
       ->type_name("FILE");
   verb->add_option("--report", arguments->report, "Write the report as JSON")->type_name("FILE");
+  verb->add_option("--skip-seen", arguments->skip_seen,
+                   "A seen set: leave out records whose --id it has, then add the ids of this run; "
+                   "made if it does not exist")
+      ->type_name("SET");
   verb->add_flag("--dry-run", arguments->dry_run,
                  "Say what would be removed, and write no records; --report and --json still work");
   verb->add_flag("--resume", arguments->resume,

@@ -30,6 +30,7 @@ std::string removed_by(const dedup::DedupReport& report) {
     text += fmt::format("{} {}", name_of(method),
                         with_commas(report.removed_by[static_cast<std::size_t>(method)]));
   }
+  if (report.options.skip_seen) text += fmt::format(", seen {}", with_commas(report.seen()));
   return text;
 }
 

@@ -23,6 +23,11 @@ std::string bar(double done) {
                      std::string(static_cast<std::size_t>(kWidth - filled), ' '));
 }
 
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  return std::max(taken.count(), 0.001);
+}
+
 }  // namespace
 
 std::string format_progress(const dedup::Progress& progress, double seconds) {
@@ -44,20 +49,32 @@ std::string format_progress(const dedup::Progress& progress, double seconds) {
 }
 
 ProgressLine::ProgressLine(const dedup::Progress& progress, bool wanted) {
-  if (!wanted || ::isatty(STDERR_FILENO) == 0) return;
-  thread_ = std::jthread([&progress](const std::stop_token& stop) {
+  if (!wanted) return;
+  show([&progress, stage = static_cast<const char*>(nullptr),
+        entered = std::chrono::steady_clock::now()]() mutable {
+    if (progress.stage != stage) {
+      stage = progress.stage;
+      entered = std::chrono::steady_clock::now();
+    }
+    return format_progress(progress, seconds_since(entered));
+  });
+}
+
+ProgressLine::ProgressLine(std::function<std::string(double)> line, bool wanted) {
+  if (!wanted) return;
+  show([line = std::move(line), start = std::chrono::steady_clock::now()] {
+    return line(seconds_since(start));
+  });
+}
+
+void ProgressLine::show(std::function<std::string()> line) {
+  if (::isatty(STDERR_FILENO) == 0) return;
+  thread_ = std::jthread([line = std::move(line)](const std::stop_token& stop) {
     std::mutex mutex;
     std::condition_variable_any wake;
     std::unique_lock lock(mutex);
-    const char* stage = nullptr;
-    auto entered = std::chrono::steady_clock::now();
     while (!stop.stop_requested()) {
-      if (progress.stage != stage) {
-        stage = progress.stage;
-        entered = std::chrono::steady_clock::now();
-      }
-      const std::chrono::duration<double> in_stage = std::chrono::steady_clock::now() - entered;
-      say("\r\033[K" + format_progress(progress, std::max(in_stage.count(), 0.001)));
+      say("\r\033[K" + line());
       wake.wait_for(lock, stop, kInterval, [] { return false; });
     }
     say("\r\033[K");

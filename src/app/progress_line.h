@@ -18,9 +18,12 @@ std::string format_progress(const dedup::Progress& progress, double seconds);
 class ProgressLine {
  public:
   explicit ProgressLine(const dedup::Progress& progress, bool wanted);
+  // The same with a line of your own, after so many seconds.
+  ProgressLine(std::function<std::string(double seconds)> line, bool wanted);
   ~ProgressLine();
 
  private:
+  void show(std::function<std::string()> line);
   std::jthread thread_;
 };
 

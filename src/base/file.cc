@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -120,6 +121,13 @@ Result<std::size_t> File::read(char* to, std::size_t capacity) {
   }
 }
 
+Result<bool> File::wait_to_read(std::chrono::milliseconds timeout) const {
+  pollfd wanted{.fd = descriptor_, .events = POLLIN, .revents = 0};
+  const int ready = ::poll(&wanted, 1, static_cast<int>(timeout.count()));
+  if (ready < 0 && errno != EINTR) return system_error("read", path_, errno);
+  return ready > 0;
+}
+
 Status File::read_at(std::uint64_t offset, char* to, std::size_t count) const {
   while (count > 0) {
     const ssize_t got = ::pread(descriptor_, to, count, static_cast<off_t>(offset));
@@ -157,6 +165,11 @@ Status File::write_at(std::uint64_t offset, std::string_view bytes) {
     offset += static_cast<std::uint64_t>(put);
   }
   return Done{};
+}
+
+void File::begin_sync(std::uint64_t offset, std::uint64_t count) const {
+  (void)::sync_file_range(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(count),
+                          SYNC_FILE_RANGE_WRITE);
 }
 
 Status File::sync() {

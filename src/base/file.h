@@ -1,6 +1,7 @@
 // Files, with errors that name the path and say what to do.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -37,12 +38,18 @@ class File {
 
   // Up to `capacity` bytes at the file's own position; 0 at the end.
   Result<std::size_t> read(char* to, std::size_t capacity);
+  // Would read() return at once, with something or because the end has come? Waits up to `timeout`
+  // for that, or until a signal is caught. Always so for files on a disk.
+  Result<bool> wait_to_read(std::chrono::milliseconds timeout) const;
   // Exactly `count` bytes at `offset`; running into the end is an error (kDataLoss).
   Status read_at(std::uint64_t offset, char* to, std::size_t count) const;
   // All of `bytes`, at the file's position (its end, if opened to append).
   Status write(std::string_view bytes);
   // All of `bytes` at `offset`, which may lie beyond the end. Thread-safe for disjoint ranges.
   Status write_at(std::uint64_t offset, std::string_view bytes);
+  // Asks for these bytes to be brought to the device soon, and does not wait for it: a later sync()
+  // has less to do. Thread-safe.
+  void begin_sync(std::uint64_t offset, std::uint64_t count) const;
   // Returns once everything written is on the device.
   Status sync();
   Status truncate(std::uint64_t size);
@@ -74,6 +81,13 @@ class AtomicFile {
   ~AtomicFile();
 
   Status write(std::string_view bytes) { return file_.write(bytes); }
+  // As File::write_at(). Not to be mixed with write().
+  Status write_at(std::uint64_t offset, std::string_view bytes) {
+    return file_.write_at(offset, bytes);
+  }
+  void begin_sync(std::uint64_t offset, std::uint64_t count) const {
+    file_.begin_sync(offset, count);
+  }
   Status commit();
 
  private:

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -36,6 +37,15 @@ TEST_F(FileTest, ReadsBackWhatWasWrittenAtAnOffset) {
   ASSERT_TRUE(file.read_at(100, got.data(), 5).ok());
   EXPECT_EQ(got, "hello");
   EXPECT_EQ(file.read_at(103, got.data(), 5).error().code, Code::kDataLoss);
+}
+
+TEST_F(FileTest, TellsWhetherReadingWouldHaveToWait) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  File pipe = *File::open_to_update(path("pipe"));
+  EXPECT_FALSE(*pipe.wait_to_read(std::chrono::milliseconds(0)));
+  ASSERT_TRUE(pipe.write("a").ok());
+  EXPECT_TRUE(*pipe.wait_to_read(std::chrono::milliseconds(0)));
+  EXPECT_TRUE(*File::create(path("empty"))->wait_to_read(std::chrono::milliseconds(0)));
 }
 
 TEST_F(FileTest, UpdatesInPlaceWithoutLosingTheRest) {

@@ -2,8 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "data/dataset_fixture.h"
-#include "data/duckdb_session.h"
+#include "data/parquet_fixture.h"
 
 namespace kin::data {
 namespace {
@@ -13,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class Conversion : public testing::Test {
+class Conversion : public ParquetTest {
  protected:
   // Writes `rows` of the dataset of `inputs` to `output` and returns the notes.
   std::vector<std::string> convert(const std::vector<std::string>& inputs,
@@ -26,27 +25,7 @@ class Conversion : public testing::Test {
     EXPECT_EQ(report->bytes, std::filesystem::file_size(folder.path(output)));
     return report->notes;
   }
-  std::string ask(const std::string& sql) {
-    const auto cells = duckdb->query(sql);
-    if (!cells) return cells.error().message;
-    std::string all;
-    for (const auto& row : *cells) {
-      for (const auto& cell : row) all += cell.value_or("NULL") + "|";
-      all += "\n";
-    }
-    return all;
-  }
-  std::string from(const std::string& name) { return sql_text(folder.path(name).string()); }
-  std::string make_parquet(const std::string& select) {
-    EXPECT_TRUE(
-        duckdb->run(fmt::format("COPY ({}) TO {} (FORMAT parquet)", select, from("a.parquet")))
-            .ok());
-    return folder.path("a.parquet").string();
-  }
-
-  TestFolder folder;
-  std::unique_ptr<DuckDbSession> duckdb =
-      DuckDbSession::open({.threads = 2}, folder.path("duckdb")).value();
+  std::string make_parquet(const std::string& select) { return make("a.parquet", select); }
 };
 
 TEST_F(Conversion, JsonlToCsvWritesJsonTextForNestedValues) {

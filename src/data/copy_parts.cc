@@ -34,15 +34,22 @@ class PartCollector {
     return collector;
   }
 
+  // The thread that finds the next part ready appends it, and all that are ready behind it; others
+  // that bring a part meanwhile leave it with that thread.
   Status add(std::size_t part, fs::path path) {
-    const std::scoped_lock lock(mutex_);
+    std::unique_lock lock(mutex_);
     done_[part] = std::move(path);
-    for (; next_ < done_.size() && done_[next_]; ++next_) {
-      const fs::path& ready = *done_[next_];
+    if (joining_) return Done{};
+    joining_ = true;
+    while (next_ < done_.size() && done_[next_]) {
+      const fs::path ready = *done_[next_++];
+      lock.unlock();
       KIN_RETURN_IF_ERROR(joiner_ ? joiner_->append(ready) : append_plain(ready));
       std::error_code ignored;  // the folder it lies in is removed as a whole later
       fs::remove(ready, ignored);
+      lock.lock();
     }
+    joining_ = false;
     return Done{};
   }
 
@@ -63,13 +70,15 @@ class PartCollector {
       KIN_TRY(const std::size_t got, part.read(buffer.data(), buffer.size()));
       if (got == 0) return Done{};
       KIN_RETURN_IF_ERROR(plain_->write({buffer.data(), got}));
+      plain_->begin_sync(bytes_, got);
       bytes_ += got;
     }
   }
 
-  std::mutex mutex_;
+  std::mutex mutex_;  // of the next three
   std::vector<std::optional<fs::path>> done_;
   std::size_t next_ = 0;
+  bool joining_ = false;
   std::optional<ParquetJoiner> joiner_;
   std::optional<File> plain_;
   std::uint64_t bytes_ = 0;
@@ -111,14 +120,15 @@ Result<Copied> copy_parts(const CopyRequest& request) {
   KIN_TRY(const auto collector, PartCollector::create(request));
   KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(request.temporary_folder));
   const auto most = static_cast<int>(std::min<std::size_t>(request.parts.size(), 1024));
-  const int threads = std::clamp(request.limits.threads, 1, std::max(most, 1));
+  const int copying = std::clamp(request.limits.threads, 1, std::max(most, 1));
+  const int threads = request.beside ? std::max(copying, request.threads) : copying;
   std::atomic<std::size_t> next{0};
   std::atomic<std::uint64_t> records{0};
   std::atomic<bool> failed{false};
-  const auto work = [&](int) -> Status {
+  const auto copy = [&]() -> Status {
     const DuckDbLimits limits{
         .threads = 1,
-        .memory_bytes = request.limits.memory_bytes / static_cast<std::uint64_t>(threads),
+        .memory_bytes = request.limits.memory_bytes / static_cast<std::uint64_t>(copying),
         .held_back_bytes = request.limits.held_back_bytes};
     KIN_TRY(const auto duckdb, DuckDbSession::open(limits, request.temporary_folder));
     for (std::size_t part = next++; part < request.parts.size() && !failed; part = next++) {
@@ -132,7 +142,8 @@ Result<Copied> copy_parts(const CopyRequest& request) {
     return Done{};
   };
   const Status done = run_workers(threads, [&](int worker) {
-    Status status = work(worker);
+    Status status = worker < copying ? copy() : Status(Done{});
+    if (status && request.beside) status = request.beside();
     if (!status) failed = true;
     return status;
   });

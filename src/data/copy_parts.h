@@ -27,7 +27,9 @@ struct CopyRequest {
   std::filesystem::path path;                // written to
   std::filesystem::path output;              // what it will be called, for messages
   std::vector<ThriftValue> key_values = {};  // metadata of a Parquet output (read_key_values())
-  DuckDbLimits limits;                       // of all threads together
+  DuckDbLimits limits;                       // of all DuckDBs together; each has one thread
+  int threads = 1;                      // those that DuckDB has no memory for do what is beside
+  std::function<Status()> beside = {};  // as in WriteOptions
   std::filesystem::path temporary_folder;
 };
 

@@ -32,7 +32,7 @@ Status Dataset::check_output(const std::filesystem::path& output) const {
 
 Result<WriteReport> Dataset::write(const RecordSet& keep, const std::filesystem::path& output,
                                    int threads) {
-  KIN_TRY(auto staged, write_staged(keep, output, threads));
+  KIN_TRY(auto staged, write_staged(keep, output, {.threads = threads}));
   KIN_RETURN_IF_ERROR(check_unchanged(inputs()));
   KIN_RETURN_IF_ERROR(staged.first.commit());
   return std::move(staged.second);

@@ -80,6 +80,13 @@ struct WriteReport {
   std::vector<std::string> notes;
 };
 
+struct WriteOptions {
+  int threads = 1;
+  // Other work, for threads that have nothing left to write: each of them calls it once, several
+  // at once. Its error is that of the write.
+  std::function<Status()> beside = {};
+};
+
 struct SampleOptions {
   std::vector<std::string> columns;
   std::uint64_t max_bytes = 16 << 20;
@@ -105,6 +112,8 @@ class Dataset {
   virtual ~Dataset() = default;
 
   virtual const std::vector<Input>& inputs() const = 0;
+  // Instead of DatasetOptions::memory_bytes, from the next operation on.
+  virtual void limit_memory(std::uint64_t bytes) = 0;
   // Top-level names. Of JSONL those of the first records, in order of appearance.
   virtual Result<std::vector<std::string>> columns() = 0;
 
@@ -125,14 +134,14 @@ class Dataset {
 
   // An error if it is plain without reading the records that they cannot be written to `output`.
   virtual Status check_output(const std::filesystem::path& output) const;
-  // Writes the records in `keep`, all of which there must be, in input order, to `output` ("-": JSONL on standard output),
-  // whole or not at all. The format goes by the extension; the bytes do not depend on `threads`
-  // or on the memory there is.
+  // Writes the records in `keep`, all of which there must be, in input order, to `output` ("-":
+  // JSONL on standard output), whole or not at all. The format goes by the extension; the bytes do
+  // not depend on `threads` or on the memory there is.
   Result<WriteReport> write(const RecordSet& keep, const std::filesystem::path& output,
                             int threads);
   // The same, but `output` appears only when the staged output is committed.
   virtual Result<std::pair<StagedOutput, WriteReport>> write_staged(
-      const RecordSet& keep, const std::filesystem::path& output, int threads) = 0;
+      const RecordSet& keep, const std::filesystem::path& output, const WriteOptions& options) = 0;
 };
 
 }  // namespace kin::data

@@ -169,6 +169,18 @@ Result<std::vector<Input>> find_inputs(std::span<const std::string> patterns,
   return inputs;
 }
 
+Result<FileType> output_type(const fs::path& output, std::span<const Input> inputs) {
+  if (output == "-") return FileType{};
+  for (const Input& input : inputs) {
+    std::error_code ignored;
+    if (!fs::equivalent(input.path, output, ignored)) continue;
+    return Error{
+        Code::kInvalidArgument,
+        fmt::format("{} is an input and cannot be the output too (name another)", output.string())};
+  }
+  return file_type(output);
+}
+
 Status check_unchanged(std::span<const Input> inputs) {
   for (const Input& input : inputs) {
     if (!input.changed) continue;

@@ -49,4 +49,7 @@ Result<std::vector<Input>> find_inputs(std::span<const std::string> patterns,
 // changes meanwhile is worth nothing.
 Status check_unchanged(std::span<const Input> inputs);
 
+// The type of an output that is none of the inputs: "-" is JSONL.
+Result<FileType> output_type(const std::filesystem::path& output, std::span<const Input> inputs);
+
 }  // namespace kin::data

@@ -34,7 +34,8 @@ TEST(FileType, GoesByExtensionInAnyCase) {
 TEST(FindInputs, ExpandsGlobsInOrderOfName) {
   TestFolder folder;
   for (const char* name : {"b.jsonl", "a.jsonl", "B.jsonl", "c.csv"}) folder.write(name, "{}\n");
-  const auto found = find_inputs(std::vector{folder.path("*.jsonl").string()}, ".").value();
+  const auto found =
+      find_inputs(std::vector{folder.path("*.jsonl").string()}, folder.path("")).value();
   ASSERT_EQ(found.size(), 3);
   EXPECT_EQ(found[0].path, folder.path("B.jsonl"));
   EXPECT_EQ(found[1].path, folder.path("a.jsonl"));

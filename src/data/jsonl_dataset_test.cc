@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "data/dataset_fixture.h"
 
 namespace kin::data {
@@ -335,11 +337,11 @@ TEST(JsonlDataset, ShowsAStagedOutputOnlyWhenItIsCommitted) {
   TestFolder folder;
   auto dataset = open_dataset({folder.write("a.jsonl", "{\"text\":\"a\"}\n")}).value();
   {
-    auto staged = dataset->write_staged(RecordSet(1, true), folder.path("out.jsonl"), 1).value();
+    auto staged = dataset->write_staged(RecordSet(1, true), folder.path("out.jsonl"), {}).value();
     EXPECT_FALSE(std::filesystem::exists(folder.path("out.jsonl")));
   }
   EXPECT_THAT(folder.names(), ElementsAre("a.jsonl"));
-  auto staged = dataset->write_staged(RecordSet(1, true), folder.path("out.jsonl"), 1).value();
+  auto staged = dataset->write_staged(RecordSet(1, true), folder.path("out.jsonl"), {}).value();
   ASSERT_TRUE(staged.first.commit().ok());
   EXPECT_THAT(folder.names(), ElementsAre("a.jsonl", "out.jsonl"));
 }
@@ -383,6 +385,25 @@ TEST(JsonlDataset, SamplesFromAllOverTheInput) {
   EXPECT_NEAR(static_cast<double>(sample.total_rows), 20'000, 2'000);
   EXPECT_EQ(sample.lengths[0].size(), sample.rows);
   EXPECT_THAT(dataset->columns().value(), ElementsAre("id", "text"));
+}
+
+TEST(JsonlDataset, ThreadsWithNothingLeftToWriteDoWhatIsBeside) {
+  TestFolder folder;
+  const auto dataset = open_dataset({folder.write("a.jsonl", "{\"a\":1}\n")}).value();
+  std::atomic<int> calls{0};
+  const auto count = [&]() -> Status {
+    ++calls;
+    return Done{};
+  };
+  auto staged = dataset->write_staged(RecordSet(1, true), folder.path("out.jsonl"),
+                                      {.threads = 3, .beside = count});
+  ASSERT_TRUE(staged.ok());
+  EXPECT_EQ(calls, 3);
+  const auto fail = [] { return Status(Error{Code::kUnavailable, "cannot write the other file"}); };
+  const auto failed = dataset->write_staged(RecordSet(1, true), folder.path("out.jsonl"),
+                                            {.threads = 3, .beside = fail});
+  ASSERT_FALSE(failed.ok());
+  EXPECT_EQ(failed.error().message, "cannot write the other file");
 }
 
 }  // namespace

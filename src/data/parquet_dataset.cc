@@ -299,11 +299,11 @@ Error ParquetDataset::explain_output_error(const std::filesystem::path& output, 
 }
 
 Result<std::pair<StagedOutput, WriteReport>> ParquetDataset::write_staged(
-    const RecordSet& keep, const std::filesystem::path& output, int threads) {
+    const RecordSet& keep, const std::filesystem::path& output, const WriteOptions& options) {
   KIN_TRY(const FileType type, output_type(output, inputs_));
   StagedOutput staged(output, options_.temporary_folder);
   auto report = write_parquet_rows(
-      *duckdb_, files_, {keep, skipped_, staged.path(), output, type, threads, options_});
+      *duckdb_, files_, {keep, skipped_, staged.path(), output, type, options, options_});
   if (!report) return explain_output_error(output, report.error());
   return std::pair(std::move(staged), std::move(*report));
 }

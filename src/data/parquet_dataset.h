@@ -16,6 +16,7 @@ class ParquetDataset : public Dataset {
   static Result<std::unique_ptr<Dataset>> open(std::vector<Input> inputs, DatasetOptions options);
 
   const std::vector<Input>& inputs() const override { return inputs_; }
+  void limit_memory(std::uint64_t bytes) override { options_.memory_bytes = bytes; }
   Result<std::vector<std::string>> columns() override;
   Result<ScanEnd> scan(const ScanOptions& options, const Visitor& visitor) override;
   std::optional<std::uint64_t> rows() const override {
@@ -28,7 +29,7 @@ class ParquetDataset : public Dataset {
   Result<Sample> sample(const SampleOptions& options) override;
   Result<std::pair<StagedOutput, WriteReport>> write_staged(const RecordSet& keep,
                                                             const std::filesystem::path& output,
-                                                            int threads) override;
+                                                            const WriteOptions& options) override;
 
  private:
   struct RowRange {

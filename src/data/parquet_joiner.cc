@@ -154,6 +154,7 @@ Status ParquetJoiner::copy(const File& from, std::uint64_t begin, std::uint64_t 
     const std::size_t count = std::min<std::uint64_t>(buffer.size(), end - begin);
     KIN_RETURN_IF_ERROR(from.read_at(begin, buffer.data(), count));
     KIN_RETURN_IF_ERROR(file_.write({buffer.data(), count}));
+    file_.begin_sync(end_, count);
     begin += count;
     end_ += count;
   }

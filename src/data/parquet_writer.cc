@@ -257,18 +257,6 @@ Result<std::vector<StoredColumn>> stored_columns(DuckDbSession& duckdb,
 
 }  // namespace
 
-Result<FileType> output_type(const fs::path& output, std::span<const Input> inputs) {
-  if (output == "-") return FileType{};
-  for (const Input& input : inputs) {
-    std::error_code ignored;
-    if (!fs::equivalent(input.path, output, ignored)) continue;
-    return Error{
-        Code::kInvalidArgument,
-        fmt::format("{} is an input and cannot be the output too (name another)", output.string())};
-  }
-  return file_type(output);
-}
-
 Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const ParquetFile> files,
                                        const ParquetWriteRequest& request) {
   WriteReport report;
@@ -277,7 +265,8 @@ Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const Pa
   std::vector<ThriftValue> metadata;
   if (request.type.format == Format::kParquet) metadata = common_metadata(files, report.notes);
   add_type_notes(columns, request.type.format, report.notes);
-  const DuckDbLimits limits = share_memory(files, request.threads, request.options.memory_bytes);
+  const DuckDbLimits limits =
+      share_memory(files, request.how.threads, request.options.memory_bytes);
   KIN_RETURN_IF_ERROR(duckdb.set_limits(limits));
   KIN_TRY(const auto numbers, number_notes(duckdb, files, columns, request.type.format));
   report.notes.insert(report.notes.end(), numbers.begin(), numbers.end());
@@ -299,6 +288,8 @@ Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const Pa
                                            .output = request.output,
                                            .key_values = std::move(metadata),
                                            .limits = limits,
+                                           .threads = request.how.threads,
+                                           .beside = request.how.beside,
                                            .temporary_folder = request.options.temporary_folder}));
   if (request.type.format == Format::kParquet && same_columns(files)) {
     KIN_TRY(const auto before, stored_columns(duckdb, files.front().sql_path));

@@ -17,7 +17,7 @@ struct ParquetWriteRequest {
   const std::filesystem::path& path;    // written to
   const std::filesystem::path& output;  // what it will be called
   FileType type;
-  int threads = 1;
+  const WriteOptions& how;
   const DatasetOptions& options;
   // Unpacked, that one part of the output is made of, about.
   std::uint64_t piece_bytes = std::uint64_t{64} << 20;
@@ -27,8 +27,5 @@ struct ParquetWriteRequest {
 // `duckdb` is asked about the files only.
 Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const ParquetFile> files,
                                        const ParquetWriteRequest& request);
-
-// The type of an output that is none of the inputs: "-" is JSONL.
-Result<FileType> output_type(const std::filesystem::path& output, std::span<const Input> inputs);
 
 }  // namespace kin::data

@@ -35,7 +35,7 @@ class ParquetWriter : public ParquetTest {
                                path,
                                path,
                                type,
-                               2,
+                               {.threads = 2},
                                {2, 1 << 30, folder.path("")},
                                piece_bytes});
   }

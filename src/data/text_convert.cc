@@ -29,7 +29,7 @@ Result<JsonShape> shape_of(const ConvertRequest& request, const RecordSet& keep)
   BlockReader blocks(request.inputs, {.block_bytes = kTextBlockBytes});
   std::mutex mutex;
   JsonShape shape;
-  KIN_RETURN_IF_ERROR(run_workers(std::max(request.threads, 1), [&](int) -> Status {
+  KIN_RETURN_IF_ERROR(run_workers(std::max(request.how.threads, 1), [&](int) -> Status {
     JsonShapeReader reader;
     JsonShape mine;
     Block block;
@@ -56,7 +56,8 @@ void note_repeated_keys(const JsonShape& records, std::vector<std::string>& note
 
 Result<TextWritten> write_encoded(const ConvertRequest& request, const std::filesystem::path& path,
                                   TextWriteOptions options) {
-  options.threads = request.threads;
+  options.threads = request.how.threads;
+  if (path == request.path) options.beside = request.how.beside;
   return write_text(request.inputs, request.keep, request.skipped, path, options);
 }
 
@@ -194,6 +195,8 @@ Result<WriteReport> to_parquet_file(const ConvertRequest& request) {
                   .path = request.path,
                   .output = request.output,
                   .limits = {.threads = 1, .memory_bytes = request.options.memory_bytes},
+                  .threads = request.how.threads,
+                  .beside = request.how.beside,
                   .temporary_folder = folder.path()});
   if (!copied) return without_spool(copied.error(), spool);
   return WriteReport{copied->records, copied->bytes, std::move(plan.notes)};

@@ -21,7 +21,7 @@ struct ConvertRequest {
   const std::filesystem::path& path;    // written to
   const std::filesystem::path& output;  // what it will be called
   FileType type;                        // of another format than the inputs
-  int threads = 1;
+  const WriteOptions& how;
   const DatasetOptions& options;
 };
 

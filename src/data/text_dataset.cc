@@ -9,7 +9,6 @@
 #include "data/block_reader.h"
 #include "data/copy_parts.h"
 #include "data/json_schema.h"
-#include "data/parquet_writer.h"
 #include "data/text_convert.h"
 #include "data/text_scan.h"
 #include "data/text_writer.h"
@@ -213,24 +212,26 @@ Status TextDataset::check_output(const std::filesystem::path& output) const {
 }
 
 Result<WriteReport> TextDataset::write_to(const StagedOutput& staged, const FileType& type,
-                                          const RecordSet& keep, int threads) const {
+                                          const RecordSet& keep,
+                                          const WriteOptions& options) const {
   if (type.format != format()) {
     return convert_text({inputs_, header_, keep, skipped_, staged.path(), staged.target(), type,
-                         threads, options_});
+                         options, options_});
   }
-  KIN_TRY(
-      const TextWritten written,
-      write_text(inputs_, keep, skipped_, staged.path(),
-                 {.header = header_.line, .compression = type.compression, .threads = threads}));
+  KIN_TRY(const TextWritten written, write_text(inputs_, keep, skipped_, staged.path(),
+                                                {.header = header_.line,
+                                                 .compression = type.compression,
+                                                 .threads = options.threads,
+                                                 .beside = options.beside}));
   return WriteReport{written.records, written.bytes, {}};
 }
 
 Result<std::pair<StagedOutput, WriteReport>> TextDataset::write_staged(
-    const RecordSet& keep, const std::filesystem::path& output, int threads) {
+    const RecordSet& keep, const std::filesystem::path& output, const WriteOptions& options) {
   KIN_TRY(const FileType type, output_type(output, inputs_));
   KIN_RETURN_IF_ERROR(check_output(output));
   StagedOutput staged(output, options_.temporary_folder);
-  auto report = write_to(staged, type, keep, threads);
+  auto report = write_to(staged, type, keep, options);
   KIN_RETURN_IF_ERROR(check_unchanged(inputs_));  // first: it explains other failures
   if (!report) return explain_write_error(output, report.error());
   std::uint64_t wanted = keep.count();

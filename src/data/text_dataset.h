@@ -15,6 +15,7 @@ class TextDataset : public Dataset {
   static Result<std::unique_ptr<Dataset>> open(std::vector<Input> inputs, DatasetOptions options);
 
   const std::vector<Input>& inputs() const override { return inputs_; }
+  void limit_memory(std::uint64_t bytes) override { options_.memory_bytes = bytes; }
   Result<std::vector<std::string>> columns() override;
   Result<ScanEnd> scan(const ScanOptions& options, const Visitor& visitor) override;
   std::optional<std::uint64_t> rows() const override { return rows_; }
@@ -26,7 +27,7 @@ class TextDataset : public Dataset {
   Status check_output(const std::filesystem::path& output) const override;
   Result<std::pair<StagedOutput, WriteReport>> write_staged(const RecordSet& keep,
                                                             const std::filesystem::path& output,
-                                                            int threads) override;
+                                                            const WriteOptions& options) override;
 
  private:
   TextDataset(std::vector<Input> inputs, DatasetOptions options);
@@ -34,7 +35,7 @@ class TextDataset : public Dataset {
   Result<std::unique_ptr<RecordReader>> record_reader(const std::vector<std::string>& columns,
                                                       std::size_t optional_columns) const;
   Result<WriteReport> write_to(const StagedOutput& staged, const FileType& type,
-                               const RecordSet& keep, int threads) const;
+                               const RecordSet& keep, const WriteOptions& options) const;
   std::vector<Position> sample_places(std::uint64_t total) const;
 
   std::vector<Input> inputs_;

@@ -4,50 +4,15 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <cstring>
-#include <mutex>
 
+#include "base/ordered_places.h"
 #include "base/workers.h"
 #include "data/block_reader.h"
 #include "data/text_scan.h"
 
 namespace kin::data {
 namespace {
-
-// Gives out places in the output in the order of the blocks, whichever is ready first.
-// Thread-safe.
-class Places {
- public:
-  explicit Places(std::uint64_t first) : next_place_(first) {}
-
-  // The place of `bytes` bytes for block `number`; waits for the blocks before it. Nothing if
-  // one of them failed.
-  std::optional<std::uint64_t> take(std::uint64_t number, std::uint64_t bytes) {
-    std::unique_lock lock(mutex_);
-    turn_.wait(lock, [&] { return failed_ || next_block_ == number; });
-    if (failed_) return {};
-    ++next_block_;
-    turn_.notify_all();
-    return std::exchange(next_place_, next_place_ + bytes);
-  }
-  void fail() {
-    const std::scoped_lock lock(mutex_);
-    failed_ = true;
-    turn_.notify_all();
-  }
-  std::uint64_t end() const {
-    const std::scoped_lock lock(mutex_);
-    return next_place_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::condition_variable turn_;
-  std::uint64_t next_block_ = 0;
-  std::uint64_t next_place_;
-  bool failed_ = false;
-};
 
 struct Kept {
   std::string_view bytes;
@@ -131,7 +96,7 @@ Result<TextWritten> write_text(std::span<const Input> inputs, const RecordSet& k
     KIN_RETURN_IF_ERROR(file.write_at(0, header));
   }
   BlockReader blocks(inputs, {.start = {}, .block_bytes = kTextBlockBytes, .pause = {}});
-  Places places(header.size());
+  OrderedPlaces places(header.size());
   std::atomic<std::uint64_t> records{0};
   std::atomic<std::uint64_t> longest{0};
   const Selection selection{inputs, keep, skipped};
@@ -156,12 +121,14 @@ Result<TextWritten> write_text(std::span<const Input> inputs, const RecordSet& k
       const auto place = places.take(block.number, packed.size());
       if (!place) return Done{};
       KIN_RETURN_IF_ERROR(file.write_at(*place, packed));
+      file.begin_sync(*place, packed.size());
       records += kept.records;
       atomic_max(longest, kept.longest);
     }
   };
   KIN_RETURN_IF_ERROR(run_workers(std::max(options.threads, 1), [&](int worker) -> Status {
     Status status = write_blocks(worker);
+    if (status && options.beside) status = options.beside();
     if (!status) places.fail();
     return status;
   }));

@@ -28,6 +28,7 @@ struct TextWriteOptions {
   // Makes what writes records in another format, one for each thread; if empty, they stay as they
   // are.
   std::function<std::unique_ptr<RecordEncoder>()> encoder = {};
+  std::function<Status()> beside = {};  // as in WriteOptions
 };
 
 struct TextWritten {

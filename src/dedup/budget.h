@@ -7,8 +7,22 @@
 
 namespace kin::dedup {
 
-// Shares of --max-memory. What a stage holds together stays below the whole: the scan holds its
-// reader, spills and signatures; later stages what the scan left, and their own working memory.
+// What the scan keeps of a record, in bytes. Chunks come on top: their number depends on the text.
+struct KeyBytes {
+  explicit KeyBytes(const DedupOptions& options);
+  std::uint64_t bands = 0;
+  std::uint64_t hashes = 0;
+  std::uint64_t signature = 0;
+};
+
+// Of `max_memory`, what the seen set of --skip-seen may use; 0 if there is none.
+std::uint64_t seen_memory(const DedupOptions& options, std::uint64_t max_memory);
+// The smallest --max-memory of which the seen set leaves `own` bytes to the run itself.
+std::uint64_t total_memory(const DedupOptions& options, std::uint64_t own);
+
+// Shares of --max-memory without what the seen set may use. What a stage holds together stays below
+// the whole: the scan holds its reader, spills and signatures; later stages what the scan left, and
+// their own working memory.
 struct Budget {
   explicit Budget(std::uint64_t total)
       : reader(total / 4),
@@ -16,6 +30,11 @@ struct Budget {
         signatures(total * 3 / 20),
         stage(total / 6),
         writer(total * 6 / 10) {}
+
+  // What a reader may use that scans so many records: its share, and what their keys leave of
+  // theirs.
+  std::uint64_t scanner(const DedupOptions& options, std::uint64_t records) const;
+
   std::uint64_t reader;
   std::uint64_t spills;
   std::uint64_t signatures;
@@ -27,7 +46,24 @@ struct Budget {
 // classes, components, decisions, and the values of the keep policy and of SimHash.
 inline std::uint64_t bytes_a_record(const DedupOptions& options) {
   return 40 + (options.keep.kind == KeepPolicy::Kind::kFirst ? 0 : 16) +
-         (options.detectors.simhash ? 40 : 0) + (options.detectors.chunk ? 16 : 0);
+         (options.detectors.simhash ? 40 : 0) + (options.detectors.chunk ? 16 : 0) +
+         (options.skip_seen ? 9 : 0);
 }
+
+// What a run holds however few records there are: the program and its readers.
+inline std::uint64_t fixed_bytes(bool parquet) {
+  return std::uint64_t{parquet ? 192U : 64U} << 20;
+}
+
+// How much may be held of the pairs of which groups are made, beside everything else.
+struct PairMemory {
+  const DedupOptions& options;
+  std::uint64_t records = 0;
+  std::uint64_t fixed = 0;  // fixed_bytes()
+
+  std::uint64_t bytes(std::uint64_t max_memory) const;
+  // The smallest --max-memory, in MiB, with which bytes() is at least `needed`.
+  std::uint64_t least_mebibytes(std::uint64_t needed) const;
+};
 
 }  // namespace kin::dedup

@@ -389,13 +389,19 @@ Result<std::unique_ptr<Candidates>> find_candidates(const Scan& scan, const Clas
     KIN_RETURN_IF_ERROR(filter_pairs(pairs, filter, options.threads, memory / 4));
   }
   if (options.detectors.simhash) {
-    KIN_RETURN_IF_ERROR(find_simhash_pairs(scan, classes, options, [&](const Edge& edge) -> Status {
-      ++found->counts.candidates;
-      found->components.join(edge.a, edge.b);
-      std::string bytes;
-      append_le(bytes, edge);
-      return survivors.append(index(edge.a) * Spill::kPartitions / classes.size(), bytes);
-    }));
+    std::mutex mutex;
+    const auto add = [&](std::span<const Edge> edges) -> Status {
+      {
+        const std::lock_guard lock(mutex);
+        found->counts.candidates += edges.size();
+        for (const Edge& edge : edges) found->components.join(edge.a, edge.b);
+      }
+      Spill::Writer writer(survivors);
+      for (const Edge& edge : edges)
+        writer.append(index(edge.a) * Spill::kPartitions / classes.size(), edge);
+      return writer.flush();
+    };
+    KIN_RETURN_IF_ERROR(find_simhash_pairs(scan, classes, options, add));
   }
   found->components.flatten();
   KIN_RETURN_IF_ERROR(gather_by_component(survivors, *found, options.threads));

@@ -89,6 +89,7 @@ fs::path checkpoint_path(const fs::path& folder) {
 constexpr const char* kOrder = "order";
 constexpr const char* kSimHashes = "simhashes";
 constexpr const char* kSources = "sources";
+constexpr const char* kSeen = "seen";
 
 fs::path table_path(const fs::path& folder, const char* name, std::size_t records) {
   return folder / fmt::format("{}.{}", name, records);
@@ -99,7 +100,7 @@ void remove_old_tables(const fs::path& folder, std::size_t records) {
   std::error_code ignored;  // what is left goes with the folder
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     const fs::path name = entry.path().filename();
-    for (const char* table : {kOrder, kSimHashes, kSources}) {
+    for (const char* table : {kOrder, kSimHashes, kSources, kSeen}) {
       if (name.stem() != table || !name.has_extension()) continue;
       if (name != table_path(folder, table, records).filename()) fs::remove(entry.path(), ignored);
     }
@@ -165,6 +166,8 @@ Status save_scan(const fs::path& folder, Checkpoint checkpoint, Scan& scan) {
                                  scan.simhashes.empty() ? "" : scan.simhashes.encode(records)));
   KIN_RETURN_IF_ERROR(
       save_table(table_path(folder, kSources, records), scan.sources.encode(records)));
+  KIN_RETURN_IF_ERROR(save_table(table_path(folder, kSeen, records),
+                                 scan.seen.empty() ? "" : scan.seen.encode(records)));
   checkpoint.counts = scan.counts.values();
   checkpoint.stage = Checkpoint::Stage::kScanning;
   KIN_RETURN_IF_ERROR(write_file_atomically(checkpoint_path(folder), encode(checkpoint)));
@@ -184,6 +187,8 @@ Status restore_scan(const fs::path& folder, const Checkpoint& checkpoint, Scan& 
   KIN_TRY(const std::string source_table, load_table(table_path(folder, kSources, records)));
   if (!scan.sources.decode(source_table))
     return Error{Code::kDataLoss, "the sources of the last run are cut short"};
+  KIN_TRY(const std::string seen, load_table(table_path(folder, kSeen, records)));
+  scan.seen.decode(seen);
   scan.counts.restore(checkpoint.counts);
   return Done{};
 }
@@ -210,7 +215,7 @@ Result<std::vector<Removal>> decode_removals(std::string_view sealed) {
     removal.kept = reader.read<RecordId>();
     removal.similarity = reader.read<float>();
     const auto method = reader.read<std::uint8_t>();
-    if (!reader.ok() || method > static_cast<std::uint8_t>(Method::kChunk)) {
+    if (!reader.ok() || method > static_cast<std::uint8_t>(Method::kSeen)) {
       return Error{Code::kDataLoss,
                    "the decisions of the last run are damaged (run again without --resume)"};
     }

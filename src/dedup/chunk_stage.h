@@ -19,12 +19,20 @@ struct ChunkOutcome {
   std::uint64_t linked = 0;       // records that share some chunk with another and stay
 };
 
-// Looks only at class representatives in `kept`, and removes none that is in `anchors`: records
-// that others were removed for. A chunk belongs to the best record that holds it; a record goes if
-// every one of its chunks belongs to another. No owner of a chunk ever goes, so nothing is lost.
-// The removal names the record that owns most of the chunks; its similarity is their share.
-Result<ChunkOutcome> find_chunk_duplicates(const Scan& scan, const Classes& classes,
-                                           const RecordSet& kept, const RecordSet& anchors,
-                                           const DedupOptions& options, std::uint64_t memory);
+struct ChunkInput {
+  const Scan& scan;
+  const Classes& classes;
+  const RecordSet& kept;
+  const RecordSet& anchors;  // records that others were removed for
+  std::filesystem::path folder;
+};
+
+// Looks only at class representatives in `kept`, and removes none that is in `anchors`. A chunk
+// belongs to the best record that holds it; a record goes if every one of its chunks belongs to
+// another. No owner of a chunk ever goes, so nothing is lost. The removal names the record that
+// owns most of the chunks; its similarity is their share. What does not fit into `memory` goes to
+// a file in the folder.
+Result<ChunkOutcome> find_chunk_duplicates(const ChunkInput& input, const DedupOptions& options,
+                                           std::uint64_t memory);
 
 }  // namespace kin::dedup

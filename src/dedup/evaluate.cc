@@ -7,9 +7,9 @@
 #include <optional>
 #include <set>
 
-#include "base/json_writer.h"
 #include "base/workers.h"
 #include "dedup/audit.h"
+#include "dedup/json_lines.h"
 #include "dedup/removed_log.h"
 #include "dedup/scan.h"
 #include "sketch/shingles_reference.h"
@@ -135,24 +135,13 @@ Plantation plant(std::vector<Record> sample, const EvaluateOptions& options) {
 
 Status write_records(const std::vector<Record>& records, const KeepPolicy& keep,
                      const fs::path& path) {
-  constexpr std::size_t kAtOnce = 1 << 20;
-  KIN_TRY(File file, File::create(path));
-  std::string lines;
-  for (const Record& record : records) {
-    JsonWriter json;
-    json.begin_object().field("text", record.text);
-    if (keep.needs_column()) {
-      json.key(keep.column);
-      record.order ? json.value(*record.order) : json.null();
-    }
-    lines += json.end().text();
-    lines += '\n';
-    if (lines.size() < kAtOnce) continue;
-    KIN_RETURN_IF_ERROR(file.write(lines));
-    lines.clear();
-  }
-  KIN_RETURN_IF_ERROR(file.write(lines));
-  return file.close();
+  return write_json_lines(path, records.size(), [&](std::size_t i, JsonWriter& json) {
+    const Record& record = records[i];
+    json.field("text", record.text);
+    if (!keep.needs_column()) return;
+    json.key(keep.column);
+    record.order ? json.value(*record.order) : json.null();
+  });
 }
 
 // Compares what was removed with what should have been.

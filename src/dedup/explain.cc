@@ -120,6 +120,7 @@ bool accepts(Method method, const Explanation& pair, const DedupOptions& options
     case Method::kSimHash: return pair.simhash_distance <= options.hamming;
     case Method::kChunk:
       return pair.shared_chunks > 0 && pair.shared_chunks == std::min(pair.chunks_a, pair.chunks_b);
+    case Method::kSeen: return false;  // says nothing of two texts
   }
   KIN_UNREACHABLE();
 }
@@ -153,6 +154,7 @@ std::string say_found(Method method, const Explanation& pair, const DedupOptions
       return fmt::format("Duplicates: their SimHashes differ in {} of 64 bits, and up to {} may.",
                          pair.simhash_distance, options.hamming);
     case Method::kChunk: return "Duplicates: every chunk of one of them is in the other.";
+    case Method::kSeen: break;
   }
   KIN_UNREACHABLE();
 }

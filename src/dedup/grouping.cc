@@ -1,11 +1,15 @@
 #include "dedup/grouping.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <condition_variable>
 #include <mutex>
 
 #include "base/bytes.h"
 #include "base/workers.h"
+#include "dedup/budget.h"
 #include "dedup/shared_keys.h"
 #include "dedup/similarity.h"
 #include "sketch/minhash.h"
@@ -18,30 +22,52 @@ namespace {
 // batches.
 constexpr std::size_t kBatchRecords = 4'096;
 
+// Of the pairs of a component that are sorted out anew, this many are held at once.
+constexpr std::size_t kPairsAtOnce = std::size_t{1} << 20;
+
 // One connected component of candidate pairs, its records ranked best first.
 struct Component {
-  struct Link {
-    std::uint32_t better;  // ranks
-    std::uint32_t worse;
-    Method method;
-  };
   std::vector<RecordId> records;  // by rank
-  std::vector<Link> links;        // by better, worse, method
+  // Pairs of ranks instead of records: a the better one. Sorted. Borrowed.
+  std::span<const Edge> links;
 };
 
-bool by_rank(const Component::Link& x, const Component::Link& y) {
-  return std::tie(x.better, x.worse, x.method) < std::tie(y.better, y.worse, y.method);
+std::uint32_t better_of(const Edge& link) {
+  return static_cast<std::uint32_t>(index(link.a));
+}
+std::uint32_t worse_of(const Edge& link) {
+  return static_cast<std::uint32_t>(index(link.b));
 }
 
-Component rank(std::span<const Edge> edges, const KeepOrder& order) {
-  Component component;
+bool by_rank(const Edge& x, const Edge& y) {
+  // As copies: a packed member cannot be bound to a reference.
+  const auto key = [](const Edge& link) {
+    return std::tuple<RecordId, RecordId, Method>(link.a, link.b, link.method);
+  };
+  return key(x) < key(y);
+}
+
+// The records of `edges`, each once, sorted. Holds little more than these.
+std::vector<RecordId> records_of(std::span<const Edge> edges) {
   std::vector<RecordId> sorted;
+  std::size_t next_cleaning = std::size_t{1} << 16;
+  const auto clean = [&] {
+    std::sort(sorted.begin(), sorted.end());
+    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+    next_cleaning = std::max(next_cleaning, 2 * sorted.size());
+  };
   for (const Edge& edge : edges) {
-    // As copies: a packed member cannot be bound to a reference.
     for (const RecordId record : {edge.a, edge.b}) sorted.push_back(record);
+    if (sorted.size() >= next_cleaning) clean();
   }
-  std::sort(sorted.begin(), sorted.end());
-  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  clean();
+  return sorted;
+}
+
+// Makes links of the edges of one component, in their place.
+Component rank(std::span<Edge> edges, const KeepOrder& order) {
+  Component component;
+  const std::vector<RecordId> sorted = records_of(edges);
   component.records = sorted;
   std::sort(component.records.begin(), component.records.end(),
             [&](RecordId a, RecordId b) { return a != b && order.better(a, b); });
@@ -52,11 +78,13 @@ Component rank(std::span<const Edge> edges, const KeepOrder& order) {
   };
   for (std::uint32_t i = 0; i < component.records.size(); ++i)
     ranks[position(component.records[i])] = i;
-  for (const Edge& edge : edges) {
+  for (Edge& edge : edges) {
     const auto [better, worse] = std::minmax(ranks[position(edge.a)], ranks[position(edge.b)]);
-    component.links.push_back({better, worse, edge.method});
+    edge.a = record_id(better);
+    edge.b = record_id(worse);
   }
-  std::sort(component.links.begin(), component.links.end(), by_rank);
+  std::sort(edges.begin(), edges.end(), by_rank);
+  component.links = edges;
   return component;
 }
 
@@ -135,13 +163,14 @@ class Solver {
   // verified duplicates of it.
   Status solve_star(const Component& component, std::vector<Removal>& removals) {
     std::vector<State> states(component.records.size(), State::kOpen);
-    for (const Component::Link& link : component.links) {
-      if (states[link.better] == State::kRemoved || states[link.worse] == State::kRemoved) {
+    for (const Edge& link : component.links) {
+      const std::uint32_t better = better_of(link);
+      const std::uint32_t worse = worse_of(link);
+      if (states[better] == State::kRemoved || states[worse] == State::kRemoved) {
         ++counts_.not_needed;
         continue;
       }
-      KIN_RETURN_IF_ERROR(
-          try_pair(component, link.better, link.worse, link.method, states, removals));
+      KIN_RETURN_IF_ERROR(try_pair(component, better, worse, link.method, states, removals));
     }
     return component.records.size() < 3 ? Status(Done{}) : look_again(component, states, removals);
   }
@@ -160,38 +189,82 @@ class Solver {
     return Done{};
   }
 
+  // A record that a removed one was paired with and that is still there, and how it was paired.
+  using Survivor = std::pair<std::uint32_t, Method>;
+
   // In a large bucket a record is paired with a few others only. If those went, the records that
   // were paired with the same one may be duplicates of each other: the best of them is compared
   // with the rest, and so on. A record that others went for stays in any case.
   Status look_again(const Component& component, std::vector<State>& states,
                     std::vector<Removal>& removals) {
-    constexpr std::size_t kMostAnchors = 64;
-    std::vector<std::vector<std::pair<std::uint32_t, Method>>> around(component.records.size());
-    for (const Component::Link& link : component.links) {
-      if (states[link.better] == State::kRemoved && states[link.worse] != State::kRemoved) {
-        around[link.better].emplace_back(link.worse, link.method);
+    const std::vector<State> before = states;
+    const std::vector<std::uint32_t> counts = count_survivors(component, before);
+    for (std::size_t begin = 0; begin < counts.size();) {
+      std::size_t end = begin;
+      std::size_t held = 0;
+      while (end < counts.size() && (held == 0 || held + counts[end] <= kPairsAtOnce))
+        held += counts[end++];
+      auto around = survivors_around(component, before, begin, end);
+      for (std::vector<Survivor>& survivors : around) {
+        KIN_RETURN_IF_ERROR(compare_survivors(component, survivors, states, removals));
       }
-      if (states[link.worse] == State::kRemoved && states[link.better] != State::kRemoved) {
-        around[link.worse].emplace_back(link.better, link.method);
-      }
+      begin = end;
     }
+    return Done{};
+  }
+
+  // Calls visit(removed, survivor, method) for every pair of which one went and one did not.
+  template <typename Visit>
+  static void for_each_survivor(const Component& component, const std::vector<State>& states,
+                                const Visit& visit) {
+    for (const Edge& link : component.links) {
+      const std::uint32_t better = better_of(link);
+      const std::uint32_t worse = worse_of(link);
+      const bool better_went = states[better] == State::kRemoved;
+      if (better_went == (states[worse] == State::kRemoved)) continue;
+      visit(better_went ? better : worse, better_went ? worse : better, link.method);
+    }
+  }
+
+  static std::vector<std::uint32_t> count_survivors(const Component& component,
+                                                    const std::vector<State>& states) {
+    std::vector<std::uint32_t> counts(component.records.size());
+    for_each_survivor(component, states,
+                      [&](std::uint32_t removed, std::uint32_t, Method) { ++counts[removed]; });
+    return counts;
+  }
+
+  // By removed record, of those ranked from `begin` to `end`.
+  static std::vector<std::vector<Survivor>> survivors_around(const Component& component,
+                                                             const std::vector<State>& states,
+                                                             std::size_t begin, std::size_t end) {
+    std::vector<std::vector<Survivor>> around(end - begin);
+    for_each_survivor(component, states,
+                      [&](std::uint32_t removed, std::uint32_t survivor, Method method) {
+                        if (removed < begin || removed >= end) return;
+                        around[removed - begin].emplace_back(survivor, method);
+                      });
+    return around;
+  }
+
+  Status compare_survivors(const Component& component, std::vector<Survivor>& survivors,
+                           std::vector<State>& states, std::vector<Removal>& removals) {
+    constexpr std::size_t kMostAnchors = 64;
     const auto linked = [&](std::uint32_t better, std::uint32_t worse) {
-      const Component::Link wanted{better, worse, Method::kExact};
+      const Edge wanted{record_id(better), record_id(worse), Method::kExact};
       const auto at =
           std::lower_bound(component.links.begin(), component.links.end(), wanted, by_rank);
-      return at != component.links.end() && at->better == better && at->worse == worse;
+      return at != component.links.end() && better_of(*at) == better && worse_of(*at) == worse;
     };
-    for (auto& survivors : around) {
-      std::sort(survivors.begin(), survivors.end());
-      const std::size_t anchors = std::min(kMostAnchors, survivors.size());
-      for (std::size_t i = 0; i < anchors; ++i) {
-        if (states[survivors[i].first] == State::kRemoved) continue;
-        for (std::size_t j = i + 1; j < survivors.size(); ++j) {
-          const auto [worse, method] = survivors[j];
-          const std::uint32_t better = survivors[i].first;
-          if (better == worse || states[worse] != State::kOpen || linked(better, worse)) continue;
-          KIN_RETURN_IF_ERROR(try_pair(component, better, worse, method, states, removals));
-        }
+    std::sort(survivors.begin(), survivors.end());
+    const std::size_t anchors = std::min(kMostAnchors, survivors.size());
+    for (std::size_t i = 0; i < anchors; ++i) {
+      const std::uint32_t better = survivors[i].first;
+      if (states[better] == State::kRemoved) continue;
+      for (std::size_t j = i + 1; j < survivors.size(); ++j) {
+        const auto [worse, method] = survivors[j];
+        if (better == worse || states[worse] != State::kOpen || linked(better, worse)) continue;
+        KIN_RETURN_IF_ERROR(try_pair(component, better, worse, method, states, removals));
       }
     }
     return Done{};
@@ -201,17 +274,19 @@ class Solver {
     UnionFind joined(component.records.size());
     const auto rank_of = [](std::uint32_t rank) { return record_id(rank); };
     std::vector<Method> methods(component.records.size(), Method::kMinHash);
-    for (const Component::Link& link : component.links) {
-      if (joined.find(rank_of(link.better)) == joined.find(rank_of(link.worse))) {
+    for (const Edge& link : component.links) {
+      const std::uint32_t better = better_of(link);
+      const std::uint32_t worse = worse_of(link);
+      if (joined.find(rank_of(better)) == joined.find(rank_of(worse))) {
         ++counts_.not_needed;
         continue;
       }
       KIN_TRY(const std::optional<double> similarity,
-              check(link.method, component.records[link.better], component.records[link.worse]));
+              check(link.method, component.records[better], component.records[worse]));
       if (!similarity) continue;
-      joined.join(rank_of(link.better), rank_of(link.worse));
-      methods[link.better] = link.method;
-      methods[link.worse] = link.method;
+      joined.join(rank_of(better), rank_of(worse));
+      methods[better] = link.method;
+      methods[worse] = link.method;
     }
     for (std::uint32_t i = 0; i < component.records.size(); ++i) {
       const std::size_t best = index(joined.find(rank_of(i)));
@@ -241,6 +316,52 @@ Result<std::vector<Edge>> read_edges(const Spill& spill, std::size_t partition) 
   return edges;
 }
 
+// Bytes that threads take and give back, no more at once than there are. Thread-safe.
+class BytePool {
+ public:
+  explicit BytePool(std::uint64_t bytes) : free_(bytes) {}
+  // Waits until there are so many; there must have been so many at the beginning.
+  void take(std::uint64_t bytes) {
+    std::unique_lock lock(mutex_);
+    given_back_.wait(lock, [&] { return bytes <= free_; });
+    free_ -= bytes;
+  }
+  void give_back(std::uint64_t bytes) {
+    const std::scoped_lock lock(mutex_);
+    free_ += bytes;
+    given_back_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable given_back_;
+  std::uint64_t free_;
+};
+
+// What solving a partition holds, besides what records cost: its pairs, and some of them anew.
+std::uint64_t solving_bytes(const Spill& edges, std::size_t partition) {
+  const std::uint64_t pairs = edges.bytes(partition) / sizeof(Edge);
+  constexpr std::uint64_t kSurvivorBytes = 16;  // with the room that a growing list keeps
+  return edges.bytes(partition) + kSurvivorBytes * std::min<std::uint64_t>(pairs, kPairsAtOnce);
+}
+
+Result<std::uint64_t> pool_for(const Spill& edges, const PairMemory& memory,
+                               std::uint64_t max_memory) {
+  std::size_t largest = 0;
+  for (std::size_t i = 1; i < Spill::kPartitions; ++i) {
+    if (edges.bytes(i) > edges.bytes(largest)) largest = i;
+  }
+  const std::uint64_t needed = solving_bytes(edges, largest);
+  // A few are always there, as everything else is counted generously.
+  constexpr std::uint64_t kAlways = 8 << 20;
+  const std::uint64_t pool = std::max(memory.bytes(max_memory), kAlways);
+  if (needed <= pool) return pool;
+  return Error{Code::kResourceExhausted,
+               fmt::format("very many records are alike: {} pairs of them have to be held at once "
+                           "to group them (use --max-memory {}MiB or more)",
+                           edges.bytes(largest) / sizeof(Edge), memory.least_mebibytes(needed))};
+}
+
 Status solve_partition(std::vector<Edge> edges, const GroupingInput& input, Solver& solver,
                        std::vector<Removal>& removals) {
   const UnionFind& components = input.candidates.components;
@@ -253,7 +374,7 @@ Status solve_partition(std::vector<Edge> edges, const GroupingInput& input, Solv
     std::size_t end = begin + 1;
     while (end < edges.size() && components.root(edges[end].a) == components.root(edges[begin].a))
       ++end;
-    batch.push_back(rank(std::span(edges).subspan(begin, end - begin), input.scan.order));
+    batch.push_back(rank(std::span<Edge>(edges).subspan(begin, end - begin), input.scan.order));
     batch_records += batch.back().records.size();
     begin = end;
     if (batch_records < kBatchRecords && begin < edges.size()) continue;
@@ -272,16 +393,27 @@ Result<std::vector<Removal>> group_candidates(const GroupingInput& input,
   std::mutex mutex;
   std::vector<Removal> all;
   const std::uint64_t each = memory / static_cast<std::uint64_t>(options.threads);
+  const Spill& pairs = *input.candidates.edges;
+  KIN_TRY(const std::uint64_t room,
+          pool_for(pairs, {options, input.classes.size(), input.fixed_memory}, options.max_memory));
+  BytePool pool(room);
+  const auto solve = [&](std::size_t partition) -> Status {
+    KIN_TRY(std::vector<Edge> edges, read_edges(pairs, partition));
+    Solver solver(input, options, each, counts);
+    std::vector<Removal> removals;
+    KIN_RETURN_IF_ERROR(solve_partition(std::move(edges), input, solver, removals));
+    const std::lock_guard lock(mutex);
+    all.insert(all.end(), removals.begin(), removals.end());
+    return Done{};
+  };
   KIN_RETURN_IF_ERROR(
       parallel_for(options.threads, Spill::kPartitions, [&](std::size_t partition) -> Status {
-        KIN_TRY(std::vector<Edge> edges, read_edges(*input.candidates.edges, partition));
-        if (edges.empty()) return Done{};
-        Solver solver(input, options, each, counts);
-        std::vector<Removal> removals;
-        KIN_RETURN_IF_ERROR(solve_partition(std::move(edges), input, solver, removals));
-        const std::lock_guard lock(mutex);
-        all.insert(all.end(), removals.begin(), removals.end());
-        return Done{};
+        if (pairs.bytes(partition) == 0) return Done{};
+        const std::uint64_t bytes = solving_bytes(pairs, partition);
+        pool.take(bytes);
+        Status done = solve(partition);
+        pool.give_back(bytes);
+        return done;
       }));
   std::sort(all.begin(), all.end(),
             [](const Removal& x, const Removal& y) { return x.record < y.record; });
@@ -318,6 +450,17 @@ std::vector<Removal> expand_classes(const Classes& classes,
     }
   }
   return all;
+}
+
+void add_seen(const RecordTable<std::uint8_t>& seen, std::size_t records,
+              std::vector<Removal>& removals) {
+  if (seen.empty()) return;
+  for (std::size_t row = 0; row < records; ++row) {
+    const RecordId id = record_id(row);
+    if (seen.get(id) != 0) removals.push_back({id, id, 1, Method::kSeen});
+  }
+  std::sort(removals.begin(), removals.end(),
+            [](const Removal& a, const Removal& b) { return a.record < b.record; });
 }
 
 }  // namespace kin::dedup

@@ -19,7 +19,7 @@ namespace kin::dedup {
 // A record that goes, and why.
 struct Removal {
   RecordId record;
-  RecordId kept;  // the record that stays in its place
+  RecordId kept;  // the record that stays in its place; itself, if none of this run does (kSeen)
   float similarity;
   Method method;
 };
@@ -38,7 +38,10 @@ struct GroupingInput {
   const Classes& classes;
   const Scan& scan;
   const store::KeptValues& texts;
+  std::uint64_t fixed_memory = 0;  // fixed_bytes() of the run
 };
+// `memory` is for texts that are compared. The pairs of a component are held at once: where
+// --max-memory has no room for those of the largest, that is an error that says how much would do.
 Result<std::vector<Removal>> group_candidates(const GroupingInput& input,
                                               const DedupOptions& options, std::uint64_t memory,
                                               GroupCounts& counts);
@@ -47,5 +50,10 @@ Result<std::vector<Removal>> group_candidates(const GroupingInput& input,
 // because they are the same as it. Sorted by record.
 std::vector<Removal> expand_classes(const Classes& classes,
                                     const std::vector<Removal>& representatives);
+
+// Adds the first `records` of which `seen` has 1: they are in no class and no pair. Sorted by
+// record.
+void add_seen(const RecordTable<std::uint8_t>& seen, std::size_t records,
+              std::vector<Removal>& removals);
 
 }  // namespace kin::dedup

@@ -34,6 +34,7 @@ std::string_view name_of(Method method) {
     case Method::kMinHash: return "minhash";
     case Method::kSimHash: return "simhash";
     case Method::kChunk: return "chunk";
+    case Method::kSeen: return "seen";
   }
   KIN_UNREACHABLE();
 }
@@ -44,6 +45,7 @@ bool Detectors::has(Method method) const {
     case Method::kMinHash: return minhash;
     case Method::kSimHash: return simhash;
     case Method::kChunk: return chunk;
+    case Method::kSeen: return false;
   }
   KIN_UNREACHABLE();
 }
@@ -210,6 +212,9 @@ Status validate(const DedupOptions& options) {
                     "(use --group star)",
                     to_string(options.keep)));
   }
+  if (options.skip_seen && !options.id_column) {
+    return wrong("--skip-seen needs to know which column holds the ids (use --id COLUMN)");
+  }
   if (options.detectors.minhash) KIN_RETURN_IF_ERROR(banding_of(options));
   return Done{};
 }
@@ -237,6 +242,7 @@ std::string describe(const DedupOptions& options) {
                         options.chunks.kind == sketch::ChunkOptions::Kind::kFixed ? "fixed" : "cdc",
                         options.chunks.size);
   }
+  if (options.skip_seen) text += fmt::format(" skip-seen={}", options.skip_seen->string());
   return text;
 }
 

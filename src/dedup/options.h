@@ -16,8 +16,10 @@
 
 namespace kin::dedup {
 
-// How a duplicate was found. In the order in which they are tried.
-enum class Method : std::uint8_t { kExact, kMinHash, kSimHash, kChunk };
+// How it was found that a record goes: by a detector, in the order in which they are tried, or
+// because a run before this one had its id.
+enum class Method : std::uint8_t { kExact, kMinHash, kSimHash, kChunk, kSeen };
+inline constexpr std::size_t kMethods = 5;
 std::string_view name_of(Method method);
 
 // Which detectors run.
@@ -27,7 +29,7 @@ struct Detectors {
   bool simhash = false;
   bool chunk = false;
 
-  bool has(Method method) const;
+  bool has(Method method) const;  // false for kSeen, which is no detector
 };
 // "exact,minhash": any of exact, minhash, simhash, chunk.
 Result<Detectors> parse_detectors(std::string_view list);
@@ -68,6 +70,10 @@ struct DedupOptions {
   std::optional<std::string> id_column;  // nothing: "id" where there is such a column
 
   std::optional<std::string> source_column;  // nothing: "source" where there is such a column
+
+  // A seen set: records whose id it has are left out before anything is compared; after the run it
+  // has the ids of all records that were read. Needs an id column.
+  std::optional<std::filesystem::path> skip_seen;
 
   Detectors detectors;
   double threshold = 0.8;

@@ -50,12 +50,12 @@ struct DiskSpeed {
 // What a run keeps for each record, in bytes.
 struct RecordCosts {
   RecordCosts(const DedupOptions& options, double text_bytes) {
-    const auto banding = banding_of(options);
+    const KeyBytes keys(options);
     const Detectors& by = options.detectors;
     const double chunks = by.chunk ? text_bytes / options.chunks.size + 1 : 0;
-    bands = by.minhash && banding.ok() ? banding->bands * double{sizeof(BandRecord)} : 0;
-    spills = bands + sizeof(HashRecord) * ((by.exact ? 1 : 0) + (by.minhash ? 1 : 0) + chunks);
-    signature = by.minhash && options.verification != Verification::kNone ? options.hashes : 0;
+    bands = static_cast<double>(keys.bands);
+    spills = bands + static_cast<double>(keys.hashes) + sizeof(HashRecord) * chunks;
+    signature = static_cast<double>(keys.signature);
     const bool ordered = options.keep.kind != KeepPolicy::Kind::kFirst;
     scan_tables = (by.simhash ? 8 : 0) + (ordered ? 8 : 0) + (options.source_column ? 2 : 0);
     // SimHashes are gathered in a list for each that is distinct.
@@ -399,7 +399,8 @@ class Planner {
     for (const auto& [stage, bytes] : whole.memory) {
       auto grown = static_cast<double>(bytes);
       if (stage == "scan") {
-        grown = reading(grown, budget.reader) + model.scan(documents) - model.scan(sampled);
+        grown = reading(grown, budget.scanner(options_, plan_.documents)) + model.scan(documents) -
+                model.scan(sampled);
       } else if (stage == "write") {
         grown = reading(grown, budget.writer);
         if (to_.format == data::Format::kParquet && parquet_.empty() && documents > sampled)

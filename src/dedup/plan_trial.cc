@@ -7,17 +7,33 @@
 #include <thread>
 
 #include "base/file.h"
-#include "base/json_writer.h"
 #include "base/memory.h"
 #include "dedup/audit.h"
+#include "dedup/json_lines.h"
 
 namespace kin::dedup {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::uint64_t bytes_in(const fs::path& folder) {
+// Files of `folder` that this process has open and that have no name any more.
+std::uint64_t nameless_bytes(const fs::path& folder) {
   std::uint64_t bytes = 0;
+  std::error_code ignored;  // files come and go while they are counted
+  for (auto at = fs::directory_iterator("/proc/self/fd", ignored); at != fs::directory_iterator();
+       at.increment(ignored)) {
+    if (ignored) break;
+    const std::string target = fs::read_symlink(at->path(), ignored).string();
+    if (ignored || !target.starts_with(folder.string()) || !target.ends_with(" (deleted)"))
+      continue;
+    const std::uint64_t size = fs::file_size(at->path(), ignored);
+    if (!ignored) bytes += size;
+  }
+  return bytes;
+}
+
+std::uint64_t bytes_in(const fs::path& folder) {
+  std::uint64_t bytes = nameless_bytes(fs::absolute(folder));
   std::error_code ignored;  // files come and go while they are counted
   for (auto at = fs::recursive_directory_iterator(folder, ignored);
        at != fs::recursive_directory_iterator(); at.increment(ignored)) {
@@ -52,26 +68,15 @@ class Watch {
 };
 
 Status write_records(const TrialInput& input, const fs::path& path) {
-  constexpr std::size_t kAtOnce = 1 << 20;
   const std::string filler(input.filler, 'x');
-  KIN_TRY(File file, File::create(path));
-  std::string lines;
-  for (const TrialRecord& record : input.records) {
-    JsonWriter json;
-    json.begin_object();
+  return write_json_lines(path, input.records.size(), [&](std::size_t row, JsonWriter& json) {
+    const TrialRecord& record = input.records[row];
     for (std::size_t i = 0; i < input.columns.size(); ++i) {
       json.key(input.columns[i]);
       record[i] ? json.value(*record[i]) : json.null();
     }
     if (!filler.empty()) json.field("filler", filler);
-    lines += json.end().text();
-    lines += '\n';
-    if (lines.size() < kAtOnce) continue;
-    KIN_RETURN_IF_ERROR(file.write(lines));
-    lines.clear();
-  }
-  KIN_RETURN_IF_ERROR(file.write(lines));
-  return file.close();
+  });
 }
 
 // Turns a JSONL file into one of another type.

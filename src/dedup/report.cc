@@ -13,11 +13,13 @@ namespace {
 constexpr std::uint64_t kLargeGroup = 1'000;
 
 void write_origins(JsonWriter& json, std::string_view key,
-                   const std::vector<DedupReport::Origin>& origins) {
+                   const std::vector<DedupReport::Origin>& origins, const DedupOptions& options) {
   json.key(key).begin_array();
   for (const auto& origin : origins) {
     json.begin_object().field("name", origin.name).field("documents", origin.documents);
-    json.field("removed", origin.removed).end();
+    json.field("removed", origin.removed);
+    if (options.skip_seen) json.field("seen", origin.seen);
+    json.end();
   }
   json.end();
 }
@@ -72,9 +74,11 @@ void write_work(JsonWriter& json, const DedupReport& report) {
 void warn_of_losses(std::string_view kind, const std::vector<DedupReport::Origin>& origins,
                     std::vector<std::string>& warnings) {
   for (const auto& origin : origins) {
-    if (origin.removed * 2 <= origin.documents) continue;
-    warnings.push_back(fmt::format("{} {} loses {} of its {} records: more than half", kind,
-                                   origin.name, origin.removed, origin.documents));
+    const std::uint64_t compared = origin.documents - origin.seen;
+    if (origin.removed * 2 <= compared) continue;
+    warnings.push_back(fmt::format("{} {} loses {} of its {} {}records: more than half", kind,
+                                   origin.name, origin.removed, compared,
+                                   origin.seen > 0 ? "new " : ""));
   }
 }
 
@@ -95,14 +99,15 @@ std::string to_json(const DedupReport& report, int indent) {
       json.field(name_of(method), report.removed_by[static_cast<std::size_t>(method)]);
     }
   }
+  if (report.options.skip_seen) json.field("seen", report.seen());
   json.end();
   json.field("skipped", report.skipped);
   write_strings(json, "skipped_examples", report.skipped_messages);
   json.field("without_text", report.without_text).field("without_words", report.without_words);
   json.field("linked", report.linked).field("groups", report.groups);
   write_groups(json, report.largest_groups);
-  write_origins(json, "files", report.files);
-  write_origins(json, "sources", report.sources);
+  write_origins(json, "files", report.files, report.options);
+  write_origins(json, "sources", report.sources, report.options);
   write_work(json, report);
   write_options(json, report.options);
   json.key("versions").begin_object().field("kindred", kVersion).field("report", 1);

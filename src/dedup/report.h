@@ -22,7 +22,8 @@ struct DedupReport {
   struct Origin {
     std::string name;
     std::uint64_t documents = 0;
-    std::uint64_t removed = 0;
+    std::uint64_t removed = 0;  // as duplicates of others in this run
+    std::uint64_t seen = 0;     // left out because earlier runs had their ids
   };
 
   std::vector<std::string> inputs;
@@ -34,7 +35,7 @@ struct DedupReport {
   std::uint64_t documents = 0;
   std::uint64_t kept = 0;
   std::uint64_t removed = 0;
-  std::array<std::uint64_t, 4> removed_by{};  // by Method
+  std::array<std::uint64_t, kMethods> removed_by{};  // by Method
   std::uint64_t skipped = 0;                  // records left out because they could not be read
   std::vector<std::string> skipped_messages;  // of the first of them
   std::uint64_t without_text = 0;
@@ -66,6 +67,7 @@ struct DedupReport {
   std::vector<std::string> warnings;  // what a person should look at
   std::vector<std::string> notes;     // what the output format could not keep, and the like
 
+  std::uint64_t seen() const { return removed_by[static_cast<std::size_t>(Method::kSeen)]; }
   double megabytes_per_second() const {
     return seconds > 0 ? static_cast<double>(input_bytes) / 1e6 / seconds : 0;
   }

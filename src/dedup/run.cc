@@ -1,13 +1,12 @@
 #include "dedup/run.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <malloc.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/workers.h"
 #include "dedup/audit.h"
@@ -19,7 +18,9 @@
 #include "dedup/columns.h"
 #include "dedup/grouping.h"
 #include "dedup/outputs.h"
+#include "dedup/run_checks.h"
 #include "dedup/scan.h"
+#include "dedup/seen_ids.h"
 #include "dedup/tally.h"
 #include "dedup/texts.h"
 #include "dedup/work_folder.h"
@@ -38,7 +39,7 @@ double seconds_since(Clock::time_point start) {
 class Run {
  public:
   Run(const DedupJob& job, Progress& progress)
-      : job_(job), options_(job.options), progress_(progress), budget_(job.options.max_memory) {}
+      : job_(job), options_(job.options), progress_(progress), budget_(own_memory()) {}
 
   Result<DedupReport> run() {
     KIN_RETURN_IF_ERROR(open());
@@ -47,6 +48,7 @@ class Run {
       KIN_RETURN_IF_ERROR(decide());
     }
     KIN_RETURN_IF_ERROR(write());
+    KIN_RETURN_IF_ERROR(record_ids());
     folder_->done();
     finish_report();
     return std::move(report_);
@@ -77,6 +79,11 @@ class Run {
     KIN_RETURN_IF_ERROR(open_dataset(std::move(inputs), budget_.reader));
     if (!options_.dry_run) KIN_RETURN_IF_ERROR(dataset_->check_output(job_.output));
     KIN_RETURN_IF_ERROR(settle_columns(*dataset_, options_));
+    if (options_.skip_seen) {
+      KIN_TRY(seen_, SeenIds::open(options_));
+    }
+    if (const auto rows = dataset_->rows())
+      dataset_->limit_memory(budget_.scanner(options_, *rows));
     return folder_options.resume ? take_up() : Status(Done{});
   }
 
@@ -95,10 +102,12 @@ class Run {
   }
 
   Status take_up() {
-    KIN_TRY(const std::optional<Checkpoint> found,
-            load_checkpoint(folder_->path(), run_fingerprint_));
-    if (!found) return Done{};
-    checkpoint_ = *found;
+    // What is decided no longer depends on the set, to which this run may have begun to add.
+    auto found = load_checkpoint(folder_->path(), run_fingerprint_);
+    if (!found) found = load_checkpoint(folder_->path(), scan_fingerprint());
+    if (!found) return found.error();
+    if (!*found) return Done{};
+    checkpoint_ = std::move(**found);
     report_.resumed = true;
     dataset_->restore(checkpoint_.dataset);
     if (checkpoint_.stage != Checkpoint::Stage::kDecided) return Done{};
@@ -111,6 +120,11 @@ class Run {
     report_.without_text = checkpoint_.counts[3];
     report_.without_words = checkpoint_.counts[4];
     return Done{};
+  }
+
+  // As long as records are looked up in it, another set is another run.
+  std::uint64_t scan_fingerprint() const {
+    return seen_ ? run_fingerprint_ ^ mix64(seen_->len() + 1) : run_fingerprint_;
   }
 
   // What the report says of deciding, in the order of DecidedCounts.
@@ -133,7 +147,7 @@ class Run {
 
   Status scan() {
     KIN_RETURN_IF_ERROR(enter("scan"));
-    KIN_RETURN_IF_ERROR(check_signature_store());
+    if (!report_.resumed) KIN_RETURN_IF_ERROR(check_signature_store(options_));
     KIN_TRY(scan_,
             Scan::create(options_, {.spills = budget_.spills, .signatures = budget_.signatures},
                          folder_->path(), sources_));
@@ -142,7 +156,7 @@ class Run {
     } else if (scan_->signatures) {
       KIN_RETURN_IF_ERROR(scan_->signatures->clear());
     }
-    checkpoint_.run = run_fingerprint_;
+    checkpoint_.run = scan_fingerprint();
     while (!checkpoint_.scanned) {
       const Clock::time_point begun = Clock::now();
       const std::uint64_t documents = scan_->counts.documents;
@@ -153,7 +167,9 @@ class Run {
                seconds_since(begun) >= options_.checkpoint_seconds;
       };
       KIN_TRY(const data::ScanEnd end,
-              scan_records(*dataset_, options_, checkpoint_.position, pause, *scan_));
+              scan_records(*dataset_, options_,
+                           {.start = checkpoint_.position, .pause = pause, .seen = seen_.get()},
+                           *scan_));
       checkpoint_.position = end.position;
       checkpoint_.scanned = end.finished;
       if (seconds_since(begun) >= options_.checkpoint_seconds) {
@@ -166,24 +182,8 @@ class Run {
     report_.without_words = scan_->counts.without_words;
     report_.text_bytes = scan_->counts.text_bytes;
     progress_.records = records_;
-    if (records_ == 0) {
-      return Error{Code::kInvalidArgument,
-                   fmt::format("there are no records in {}", fmt::join(report_.inputs, ", "))};
-    }
-    KIN_RETURN_IF_ERROR(check_readable());
+    KIN_RETURN_IF_ERROR(check_records(*dataset_, records_));
     return make_room();
-  }
-
-  // A store that somebody kept is not overwritten.
-  Status check_signature_store() const {
-    std::error_code ignored;  // a folder that does not exist yet is as good as an empty one
-    if (!options_.signature_store || report_.resumed) return Done{};
-    if (!fs::exists(*options_.signature_store, ignored)) return Done{};
-    if (fs::is_empty(*options_.signature_store, ignored)) return Done{};
-    return Error{
-        Code::kFailedPrecondition,
-        fmt::format("there is something in {} already (name a new folder for --signature-store)",
-                    options_.signature_store->string())};
   }
 
   bool watch_scan() {
@@ -201,31 +201,22 @@ class Run {
   }
 
   // Some numbers are held for every record, whatever the budget.
+  std::uint64_t tables() const { return records_ * bytes_a_record(options_); }
+
+  std::uint64_t fixed() const {
+    return fixed_bytes(dataset_->inputs().front().type.format == data::Format::kParquet);
+  }
+
   Status make_room() {
-    const bool parquet = dataset_->inputs().front().type.format == data::Format::kParquet;
-    const std::uint64_t fixed = std::uint64_t{parquet ? 192U : 64U} << 20;
-    const std::uint64_t tables = records_ * bytes_a_record(options_);
-    const std::uint64_t least = fixed + tables;
-    if (least > options_.max_memory) {
-      return Error{Code::kResourceExhausted,
-                   fmt::format("{} records need at least {} (use --max-memory {}MiB or more)",
-                               records_, format_bytes(least), (least >> 20) + 1)};
-    }
-    if (tables < options_.max_memory / 4) return Done{};
+    const std::uint64_t least = total_memory(options_, fixed() + tables());
+    KIN_RETURN_IF_ERROR(check_memory(options_, records_, least));
+    if (tables() < own_memory() / 4) return Done{};
     // The tables take the place of what the scan left in memory.
     for (Spill* spill : {&scan_->exact, &scan_->words, &scan_->bands, &scan_->chunks}) {
       KIN_RETURN_IF_ERROR(spill->move_to_disk());
     }
     ::malloc_trim(0);
     return Done{};
-  }
-
-  // A run in which nothing could be read is a mistake in the command, not a clean corpus.
-  Status check_readable() const {
-    const data::SkippedRecords& skipped = dataset_->skipped();
-    if (skipped.count < records_ || skipped.messages.empty()) return Done{};
-    return Error{Code::kInvalidArgument, fmt::format("no record could be read; the first: {}",
-                                                     skipped.messages.front().second)};
   }
 
   Status decide() {
@@ -246,6 +237,7 @@ class Run {
     KIN_RETURN_IF_ERROR(enter("texts"));
     KIN_TRY(RecordSet wanted, records_to_read());
     KIN_RETURN_IF_ERROR(open_texts());
+    dataset_->limit_memory(memory_for_texts());
     if (wanted.count() > 0)
       KIN_RETURN_IF_ERROR(collect_texts(*dataset_, options_, *classes_, wanted, *kept_));
 
@@ -254,11 +246,13 @@ class Run {
             group_candidates({.candidates = *candidates_,
                               .classes = *classes_,
                               .scan = *scan_,
-                              .texts = *kept_->texts},
+                              .texts = *kept_->texts,
+                              .fixed_memory = fixed()},
                              options_, budget_.stage, group_counts_));
     note_candidates();
     if (options_.detectors.chunk) KIN_RETURN_IF_ERROR(add_chunk_duplicates(removals, wanted));
     removals_ = expand_classes(*classes_, removals);
+    add_seen(scan_->seen, records_, removals_);
     progress_.duplicates = removals_.size();
     report_.bytes_spilled = scan_->exact.bytes_on_disk() + scan_->words.bytes_on_disk() +
                             scan_->bands.bytes_on_disk() + scan_->chunks.bytes_on_disk();
@@ -266,8 +260,11 @@ class Run {
     candidates_.reset();
     scan_.reset();
     ::malloc_trim(0);
-    const bool worth_saving = seconds_since(started_) >= options_.checkpoint_seconds;
+    // Ids are added to the set while the outputs are there already: a run that is killed then has
+    // to find what it decided before it knew them.
+    const bool worth_saving = seen_ || seconds_since(started_) >= options_.checkpoint_seconds;
     if (!worth_saving || !is_resumable(job_)) return Done{};
+    checkpoint_.run = run_fingerprint_;
     checkpoint_.dataset = dataset_->memory();
     checkpoint_.decided = decided_counts();
     KIN_RETURN_IF_ERROR(save_decisions(folder_->path(), checkpoint_, removals_, sources_));
@@ -288,17 +285,8 @@ class Run {
     report_.cold_read_errors = stats.cold_read_errors;
   }
 
-  // What could not be read back leaves duplicates in place, or the audit log without a text: a few
-  // are reported, many end the run.
   Status check_read_errors() const {
-    const auto limit =
-        static_cast<std::uint64_t>(options_.cold_read_error_limit * static_cast<double>(records_));
-    if (report_.cold_read_errors <= limit) return Done{};
-    return Error{
-        Code::kDataLoss,
-        fmt::format("{} signatures or texts could not be read back from {}: more than the {} that "
-                    "a run may lose (check the disk, or point --temp at another)",
-                    report_.cold_read_errors, folder_->path().string(), limit)};
+    return dedup::check_read_errors(options_, records_, report_.cold_read_errors, folder_->path());
   }
 
   // The records whose texts decide something or explain it.
@@ -317,10 +305,19 @@ class Run {
     }
     if (options_.dry_run) return wanted;
     for (std::size_t row = 0; row < records_; ++row) {
-      if (!classes_->has_twin(record_id(row))) continue;
+      const bool seen = scan_->seen.get(record_id(row)) != 0;
+      if (!seen && !classes_->has_twin(record_id(row))) continue;
       wanted.insert(record_id(row));
     }
     return wanted;
+  }
+
+  // The keys are gone; signatures, tables and pairs are still held.
+  std::uint64_t memory_for_texts() const {
+    const std::uint64_t signatures =
+        std::min(budget_.signatures, records_ * KeyBytes(options_).signature);
+    const std::uint64_t held = signatures + tables() + budget_.stage + own_memory() / 10;
+    return std::max(budget_.reader, own_memory() - std::min(own_memory(), held));
   }
 
   Status open_texts() {
@@ -354,7 +351,8 @@ class Run {
       if (!classes_->same_text(id, representative)) anchors.insert(representative);
     }
     KIN_TRY(ChunkOutcome outcome,
-            find_chunk_duplicates(*scan_, *classes_, kept, anchors, options_, budget_.stage));
+            find_chunk_duplicates({*scan_, *classes_, kept, anchors, folder_->path()}, options_,
+                                  budget_.stage));
     report_.linked = outcome.linked;
     RecordSet missing(records_);
     for (const Removal& removal : outcome.removals) {
@@ -373,6 +371,13 @@ class Run {
     return Done{};
   }
 
+  // Only now that the outputs are in place: a run that is killed before has seen nothing.
+  Status record_ids() {
+    if (!seen_ || options_.dry_run) return Done{};
+    KIN_RETURN_IF_ERROR(enter("record"));
+    return seen_->record(*dataset_, progress_.stop);
+  }
+
   // Every output is made under another name first; then all are renamed.
   Status write() {
     KIN_RETURN_IF_ERROR(enter("write"));
@@ -385,19 +390,29 @@ class Run {
     if (options_.dry_run) return Done{};
 
     if (decided_) KIN_RETURN_IF_ERROR(read_texts_again());
-    const AuditInput audit{removals_, *classes_, *kept_, *dataset_, options_};
-    std::optional<AtomicFile> removed_file;
-    if (const auto path = removed_output_of(job_)) {
-      KIN_TRY(AtomicFile file, AtomicFile::create(*path));
-      removed_file.emplace(std::move(file));
-      KIN_RETURN_IF_ERROR(write_removed(audit, *removed_file));
+    const AuditInput input{removals_, *classes_, *kept_,
+                           *dataset_, options_,  report_.text_bytes / records_};
+    KIN_TRY(const auto audit,
+            AuditFiles::create(input, {removed_output_of(job_), job_.groups_output}));
+    data::WriteOptions how{.threads = options_.threads, .beside = [&] { return audit->work(); }};
+    // Where the tables take much of the memory, they have to go before the output is written.
+    if (tables() >= own_memory() / 4) {
+      KIN_RETURN_IF_ERROR(run_workers(options_.threads, [&](int) { return audit->work(); }));
+      KIN_RETURN_IF_ERROR(close_texts());
+      how.beside = nullptr;
     }
-    std::optional<AtomicFile> groups_file;
-    if (job_.groups_output) {
-      KIN_TRY(AtomicFile file, AtomicFile::create(*job_.groups_output));
-      groups_file.emplace(std::move(file));
-      KIN_RETURN_IF_ERROR(write_groups(audit, *groups_file));
-    }
+    KIN_RETURN_IF_ERROR(open_dataset(dataset_->inputs(), budget_.writer));
+    KIN_TRY(auto staged, dataset_->write_staged(keep, job_.output, how));
+    if (kept_) KIN_RETURN_IF_ERROR(close_texts());
+    report_.notes = staged.second.notes;
+    KIN_RETURN_IF_ERROR(data::check_unchanged(dataset_->inputs()));
+    // The output last: where it is, the rest is too.
+    KIN_RETURN_IF_ERROR(audit->commit());
+    return staged.first.commit();
+  }
+
+  // Nothing is asked of the texts any more.
+  Status close_texts() {
     KIN_RETURN_IF_ERROR(name_largest_groups());
     report_.cold_read_errors += kept_->texts->stats().read_errors;
     if (kept_->ids) report_.cold_read_errors += kept_->ids->stats().read_errors;
@@ -405,14 +420,7 @@ class Run {
     kept_.reset();
     classes_.reset();
     ::malloc_trim(0);
-    KIN_RETURN_IF_ERROR(open_dataset(dataset_->inputs(), budget_.writer));
-    KIN_TRY(auto staged, dataset_->write_staged(keep, job_.output, options_.threads));
-    report_.notes = staged.second.notes;
-    KIN_RETURN_IF_ERROR(data::check_unchanged(dataset_->inputs()));
-    // The output last: where it is, the rest is too.
-    if (removed_file) KIN_RETURN_IF_ERROR(removed_file->commit());
-    if (groups_file) KIN_RETURN_IF_ERROR(groups_file->commit());
-    return staged.first.commit();
+    return Done{};
   }
 
   Status read_texts_again() {
@@ -465,6 +473,11 @@ class Run {
     add_warnings(report_);
   }
 
+  // What the seen set leaves of the memory.
+  std::uint64_t own_memory() const {
+    return options_.max_memory - seen_memory(options_, options_.max_memory);
+  }
+
   const DedupJob& job_;
   DedupOptions options_;
   Progress& progress_;
@@ -476,6 +489,7 @@ class Run {
   std::uint64_t run_fingerprint_ = 0;
   Checkpoint checkpoint_;
   bool decided_ = false;  // an earlier run got as far as deciding
+  std::unique_ptr<SeenIds> seen_;
 
   Sources sources_;
   std::unique_ptr<Scan> scan_;

@@ -36,8 +36,9 @@ class RecentTexts {
 class RecordScanner {
  public:
   RecordScanner(const DedupOptions& options, const sketch::Banding& banding, RecentTexts& recent,
-                Scan& scan)
+                std::optional<SeenIds::Lookup> seen, Scan& scan)
       : options_(options),
+        seen_ids_(std::move(seen)),
         banding_(banding),
         recent_(recent),
         scan_(scan),
@@ -58,12 +59,20 @@ class RecordScanner {
     signature_ids_.clear();
     signature_bytes_.clear();
     std::uint64_t text_bytes = 0;
+    std::span<const std::uint8_t> seen;
+    if (seen_ids_) {
+      KIN_TRY(seen, seen_ids_->seen(batch, id_column()));
+    }
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      KIN_RETURN_IF_ERROR(set_order(batch, i));
       if (options_.source_column) {
         if (const auto source = batch.value(source_column(), i))
           scan_.sources.add(batch.row(i), *source);
       }
+      if (!seen.empty() && seen[i] != 0) {
+        scan_.seen.set(batch.row(i), 1);
+        continue;
+      }
+      KIN_RETURN_IF_ERROR(set_order(batch, i));
       const auto text = text_of(batch, i, options_.fields.size(), joined_);
       if (!text) {
         ++scan_.counts.without_text;
@@ -92,6 +101,7 @@ class RecordScanner {
   std::size_t source_column() const {
     return options_.fields.size() + (options_.keep.needs_column() ? 1 : 0);
   }
+  std::size_t id_column() const { return source_column() + (options_.source_column ? 1 : 0); }
 
   Status set_order(const data::Batch& batch, std::size_t i) {
     if (!options_.keep.needs_column()) return Done{};
@@ -158,6 +168,7 @@ class RecordScanner {
   }
 
   const DedupOptions& options_;
+  std::optional<SeenIds::Lookup> seen_ids_;
   const sketch::Banding banding_;
   RecentTexts& recent_;
   Scan& scan_;
@@ -225,8 +236,7 @@ Result<std::unique_ptr<Scan>> Scan::create(const DedupOptions& options, const Sc
 }
 
 Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& options,
-                                   const data::Position& start, const std::function<bool()>& pause,
-                                   Scan& scan) {
+                                   const ScanPart& part, Scan& scan) {
   sketch::Banding banding{};
   if (options.detectors.minhash) {
     KIN_TRY(banding, banding_of(options));
@@ -236,17 +246,24 @@ Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& o
   if (options.keep.needs_column()) scan_options.columns.push_back(options.keep.column);
   if (options.source_column) {
     scan_options.columns.push_back(*options.source_column);
-    scan_options.optional_columns = 1;
+    ++scan_options.optional_columns;
+  }
+  if (part.seen != nullptr) {
+    scan_options.columns.push_back(*options.id_column);
+    ++scan_options.optional_columns;
   }
   scan_options.threads = options.threads;
   scan_options.on_error = options.on_error;
-  scan_options.start = start;
-  scan_options.pause = pause;
+  scan_options.start = part.start;
+  scan_options.pause = part.pause;
 
   RecentTexts recent;
   std::vector<std::unique_ptr<RecordScanner>> scanners;
   for (int worker = 0; worker < options.threads; ++worker) {
-    scanners.push_back(std::make_unique<RecordScanner>(options, banding, recent, scan));
+    std::optional<SeenIds::Lookup> seen;
+    if (part.seen != nullptr) seen.emplace(part.seen->lookup());
+    scanners.push_back(
+        std::make_unique<RecordScanner>(options, banding, recent, std::move(seen), scan));
   }
   KIN_TRY(const data::ScanEnd end,
           dataset.scan(scan_options, [&](const data::Batch& batch, int worker) {

@@ -13,6 +13,7 @@
 #include "dedup/keep_order.h"
 #include "dedup/options.h"
 #include "dedup/record_table.h"
+#include "dedup/seen_ids.h"
 #include "dedup/sources.h"
 #include "dedup/spill.h"
 #include "store/signature_store.h"
@@ -64,14 +65,20 @@ struct Scan {
   Spill chunks;  // HashRecord: a chunk's hash
   std::unique_ptr<store::TieredSignatureStore> signatures;
   RecordTable<std::uint64_t> simhashes;  // 0: none
+  RecordTable<std::uint8_t> seen;        // 1: goes because its id was seen, and has no keys
   ScanCounts counts;
+};
+
+struct ScanPart {
+  data::Position start;
+  std::function<bool()> pause;
+  const SeenIds* seen = nullptr;  // nothing: no ids are asked for
 };
 
 // Reads the records from `start` on and adds their keys to `scan`, until the end or until `pause`
 // says so. The same records in the same order leave the same keys, whatever the threads.
 Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& options,
-                                   const data::Position& start, const std::function<bool()>& pause,
-                                   Scan& scan);
+                                   const ScanPart& part, Scan& scan);
 
 // What makes the texts of two records identical: the same hash of the same fields, each with the
 // same bytes, or, with a normalisation, equal after it. A field that normalises to nothing counts

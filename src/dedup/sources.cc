@@ -31,6 +31,11 @@ void Sources::remove(RecordId id) {
   if (number != 0) ++counts_[number - 1U].removed;
 }
 
+void Sources::skip(RecordId id) {
+  const std::uint16_t number = of_record_.get(id);
+  if (number != 0) ++counts_[number - 1U].seen;
+}
+
 std::vector<Sources::Count> Sources::counts() const {
   if (given_up_) return {};
   std::vector<Count> sorted = counts_;

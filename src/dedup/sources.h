@@ -24,10 +24,13 @@ class Sources {
     std::string name;
     std::uint64_t documents = 0;
     std::uint64_t removed = 0;
+    std::uint64_t seen = 0;
   };
 
   void add(RecordId id, std::string_view source);
   void remove(RecordId id);
+  // It went, but not as a duplicate: its id was seen before.
+  void skip(RecordId id);
   // All sources by name; empty if there were too many.
   std::vector<Count> counts() const;
 

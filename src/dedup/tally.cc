@@ -38,22 +38,28 @@ void count_removals(const std::vector<Removal>& removals, const data::Dataset& d
   const std::vector<std::uint64_t> first_rows = dataset.first_rows();
   for (std::size_t file = 0; file < first_rows.size(); ++file) {
     const std::uint64_t next = file + 1 < first_rows.size() ? first_rows[file + 1] : documents;
-    report.files.push_back({.name = dataset.inputs()[file].shown_as,
-                            .documents = next - first_rows[file],
-                            .removed = 0});
+    report.files.push_back(
+        {.name = dataset.inputs()[file].shown_as, .documents = next - first_rows[file]});
   }
   std::vector<RecordId> kept_rows;
   std::size_t file = 0;
   for (const Removal& removal : removals) {
     while (file + 1 < first_rows.size() && index(removal.record) >= first_rows[file + 1]) ++file;
-    ++report.files[file].removed;
     ++report.removed_by[static_cast<std::size_t>(removal.method)];
+    if (removal.method == Method::kSeen) {
+      ++report.files[file].seen;
+      sources.skip(removal.record);
+      continue;
+    }
+    ++report.files[file].removed;
     sources.remove(removal.record);
     kept_rows.push_back(removal.kept);
   }
   for (const Sources::Count& count : sources.counts()) {
-    report.sources.push_back(
-        {.name = count.name, .documents = count.documents, .removed = count.removed});
+    report.sources.push_back({.name = count.name,
+                              .documents = count.documents,
+                              .removed = count.removed,
+                              .seen = count.seen});
   }
   count_groups(std::move(kept_rows), report);
 }

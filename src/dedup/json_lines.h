@@ -1,0 +1,17 @@
+// A JSONL file of our own making.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+
+#include "base/json_writer.h"
+#include "base/result.h"
+
+namespace kin::dedup {
+
+// Writes `count` lines to `path`: what fill(i, json) puts into the object of line i.
+Status write_json_lines(const std::filesystem::path& path, std::size_t count,
+                        const std::function<void(std::size_t, JsonWriter&)>& fill);
+
+}  // namespace kin::dedup

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Inputs that are one huge group keep to --max-memory, or are refused with the budget that would do.
+
+usage: budget_test.py KINDRED
+"""
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+SMALL = 128
+
+
+def make_templates(path):
+    """Copies of one text, most of them changed a little: SimHash finds millions of pairs."""
+    rng = random.Random(1)
+    words = [f"w{i}" for i in range(5_000)]
+    template = [rng.choice(words) for _ in range(120)]
+    with open(path, "w") as file:
+        for row in range(12_000):
+            text = list(template)
+            for _ in range(rng.randrange(4)):
+                text[rng.randrange(len(text))] = rng.choice(words)
+            file.write('{"id": %d, "text": "%s u%d"}\n' % (row, " ".join(text), row))
+
+
+def make_pieces(path):
+    """Pieces of one text: every record but a few goes, with hundreds of chunks each."""
+    rng = random.Random(2)
+    text = " ".join(f"w{rng.randrange(5_000)}" for _ in range(3_000))
+    with open(path, "w") as file:
+        for row in range(8_000):
+            begin, length = rng.randrange(60) * 64, rng.randrange(40, 120) * 64
+            file.write('{"id": %d, "text": "%s"}\n' % (row, text[begin:begin + length]))
+
+
+class Runs:
+    def __init__(self, kindred, folder):
+        self.kindred, self.folder = kindred, folder
+
+    def dedup(self, source, mebibytes, *options):
+        """What the run says, its peak of memory in MiB, and its files; these are None if it failed."""
+        output = self.folder / "out.jsonl"
+        done = subprocess.Popen([self.kindred, "dedup", str(source), "-o", str(output), "--quiet", "--max-memory",
+                                 f"{mebibytes}MiB", *options], stderr=subprocess.PIPE, text=True)
+        said = done.stderr.read()
+        _, status, usage = os.wait4(done.pid, 0)
+        if status != 0:
+            assert not output.exists(), "a run that failed left an output"
+            return said, None, None
+        # Sanitizers keep memory of their own.
+        peak = 0 if b"__asan_init" in pathlib.Path(self.kindred).read_bytes() else usage.ru_maxrss / 1024
+        files = [output, self.folder / "out.removed.jsonl"]
+        content = [file.read_bytes() for file in files]
+        for file in files:
+            file.unlink()
+        return said, peak, content
+
+
+def check_pairs(runs, source):
+    options = ("--by", "exact,simhash")
+    said, _, files = runs.dedup(source, SMALL, *options)
+    assert files is None, "so many pairs cannot fit"
+    enough = re.search(r"very many records are alike: .* \(use --max-memory (\d+)MiB or more\)", said)
+    assert enough, said
+    enough = int(enough.group(1))
+    _, peak, files = runs.dedup(source, enough, *options)
+    assert files is not None, f"{enough} MiB do not do, as was said"
+    assert peak <= enough, f"{peak} MiB held of {enough}"
+    _, _, plenty = runs.dedup(source, 2_000, *options)
+    assert files == plenty, "other bytes with other memory"
+    print(f"pairs: refused with {SMALL} MiB, {peak:.0f} MiB held of {enough}")
+
+
+def check_chunks(runs, source):
+    options = ("--by", "exact,chunk", "--chunk", "fixed:16")
+    _, peak, files = runs.dedup(source, SMALL, *options)
+    assert files is not None and peak <= SMALL, f"{peak} MiB held of {SMALL}"
+    _, _, plenty = runs.dedup(source, 2_000, *options)
+    assert files == plenty, "other bytes with other memory"
+    assert len(files[0]) < len(files[1]) / 100, "almost all records should go"
+    print(f"chunks: {peak:.0f} MiB held of {SMALL}")
+
+
+def main():
+    kindred = os.path.abspath(sys.argv[1])
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        runs = Runs(kindred, folder)
+        make_templates(folder / "templates.jsonl")
+        check_pairs(runs, folder / "templates.jsonl")
+        make_pieces(folder / "pieces.jsonl")
+        check_chunks(runs, folder / "pieces.jsonl")
+
+
+if __name__ == "__main__":
+    main()
