@@ -45,6 +45,7 @@ class SeenChecker {
   void draw_insert();
   Status note_insert(std::size_t i, bool was_new);
   Status commit();
+  void count_background();
   Status check_length() const;
   Status check_all();
   Error wrong(std::string_view what, std::uint64_t n) const;
@@ -59,6 +60,7 @@ class SeenChecker {
   std::uint64_t digest_ = 0;  // of what is in the set
   std::uint64_t uncommitted_ = 0;
   std::uint64_t merges_before_ = 0;  // before the set was opened last
+  std::uint64_t flushes_before_ = 0;
   std::vector<std::uint64_t> drawn_;
   std::vector<std::uint8_t> expected_;
   std::vector<SeenId> ids_;
@@ -102,9 +104,17 @@ Status SeenChecker::check_length() const {
   return wrong(fmt::format("it holds {} ids and says {}", figures_.added, set_->len()), next_);
 }
 
+void SeenChecker::count_background() {
+  const SeenStats stats = set_->stats();
+  figures_.merges = merges_before_ + stats.merges;
+  figures_.flushes = flushes_before_ + stats.flushes;
+}
+
 Status SeenChecker::reopen() {
-  merges_before_ += set_->stats().merges;
+  count_background();
   KIN_RETURN_IF_ERROR(set_->close());
+  merges_before_ = figures_.merges;
+  flushes_before_ = figures_.flushes;
   set_.reset();
   ++figures_.reopens;
   uncommitted_ = 0;
@@ -184,10 +194,7 @@ Status SeenChecker::step() {
   KIN_RETURN_IF_ERROR(count == 1 ? insert_one() : insert_batch(count));
   uncommitted_ += count;
   if (uncommitted_ >= options_.commit_every) KIN_RETURN_IF_ERROR(commit());
-  if (random_.below(5000) == 0) {
-    KIN_RETURN_IF_ERROR(set_->flush());
-    ++figures_.flushes;
-  }
+  if (random_.below(2000) == 0) KIN_RETURN_IF_ERROR(set_->flush());
   return check_length();
 }
 
@@ -219,14 +226,14 @@ Result<SeenCheckFigures> SeenChecker::run(
     }
     if (figures_.operations < next_progress) continue;
     next_progress += kProgressEvery;
-    figures_.merges = merges_before_ + set_->stats().merges;
+    count_background();
     if (progress) KIN_RETURN_IF_ERROR(progress(figures_));
   }
   KIN_RETURN_IF_ERROR(commit());
   KIN_RETURN_IF_ERROR(check_all());
   KIN_RETURN_IF_ERROR(reopen());
   KIN_RETURN_IF_ERROR(check_all());
-  figures_.merges = merges_before_ + set_->stats().merges;
+  count_background();
   KIN_RETURN_IF_ERROR(set_->close());
   return figures_;
 }

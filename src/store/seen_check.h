@@ -25,7 +25,7 @@ struct SeenCheckFigures {
   std::uint64_t found = 0;       // look-ups of ids that were there
   std::uint64_t absent = 0;      // look-ups of ids that were not
   std::uint64_t commits = 0;
-  std::uint64_t flushes = 0;
+  std::uint64_t flushes = 0;  // tables written out as runs
   std::uint64_t merges = 0;
   std::uint64_t reopens = 0;
 };

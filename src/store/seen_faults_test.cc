@@ -158,26 +158,26 @@ INSTANTIATE_TEST_SUITE_P(Kinds, SeenFaults, testing::Values(IdKind::kNumber, IdK
                          name_of_kind);
 
 TEST_P(SeenFaults, EveryChangeMayFailOnce) {
-  for (std::uint64_t k = 1;; ++k) {
+  for (std::uint64_t k = 1;; k += kStride) {
     SCOPED_TRACE("change " + std::to_string(k) + " fails");
     if (!check(nth_fault(k))) break;
   }
-  EXPECT_GT(faults_, 200U);
+  EXPECT_GT(faults_, 200U / kStride);
 }
 
 TEST_P(SeenFaults, TheDiskMayDieAtEveryChange) {
-  for (std::uint64_t k = 1;; ++k) {
+  for (std::uint64_t k = 1;; k += kStride) {
     SCOPED_TRACE("everything from change " + std::to_string(k) + " on fails");
     Fault fault = nth_fault(k);
     fault.for_good = true;
     if (!check(fault)) break;
   }
-  EXPECT_GT(faults_, 200U);
+  EXPECT_GT(faults_, 200U / kStride);
 }
 
 TEST_P(SeenFaults, EveryKindOfChangeMayFailForGood) {
   for (const Operation kind : SimulatedDisk::kChanges) {
-    for (std::uint64_t k = 1;; ++k) {
+    for (std::uint64_t k = 1;; k += kStride) {
       SCOPED_TRACE("every " + name_of(kind) + " from number " + std::to_string(k) + " on fails");
       Fault fault = nth_fault(k);
       fault.only = kind;

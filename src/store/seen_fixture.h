@@ -20,6 +20,14 @@ namespace kin::store {
 
 inline const std::filesystem::path kSetFolder = "/set";
 
+// Tests that try something at every step try it at every one of these: sanitizers make them too
+// slow otherwise, and look for other faults.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr std::uint64_t kStride = 7;
+#else
+inline constexpr std::uint64_t kStride = 1;
+#endif
+
 // So small that logs are rotated, runs written and merged within a hundred ids.
 inline SeenOptions small_set(Disk& disk, IdKind kind) {
   SeenOptions options;

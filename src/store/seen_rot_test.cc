@@ -242,8 +242,8 @@ TEST_P(SeenRot, ALostManifestIsNoticedEvenIfThereIsNoRunYet) {
   {
     auto set = *SeenSet::open(kSetFolder, options(disk));
     ASSERT_TRUE(set->insert(nth_id(*set, 1)).ok());
-    ASSERT_TRUE(set->close().ok());
     ASSERT_EQ(set->stats().runs, 0U);
+    ASSERT_TRUE(set->close().ok());
   }
   ASSERT_TRUE(disk.remove(kSetFolder / "manifest").ok());
   for (const Mode mode : {Mode::kRead, Mode::kOpenOrMake, Mode::kOpen})

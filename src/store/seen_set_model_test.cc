@@ -347,6 +347,7 @@ TEST(SeenSetCheck, FindsNoWrongAnswer) {
     EXPECT_EQ(figures->added + figures->repeated + figures->found + figures->absent, 1'000'000U);
     EXPECT_GT(figures->added, 400'000U);
     EXPECT_GT(figures->merges, 3U);
+    EXPECT_GT(figures->flushes, 10U);
     EXPECT_EQ(figures->reopens, 11U);
   }
 }
