@@ -1,0 +1,77 @@
+#include "stories/xml_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <pugixml.hpp>
+
+#include "text/charset.h"
+
+namespace kin::stories {
+namespace {
+
+constexpr int kDeepest = 256;
+// White space between elements matters in XHTML content.
+constexpr unsigned kFlags = pugi::parse_default | pugi::parse_ws_pcdata;
+
+std::string place_of(std::string_view text, std::size_t offset) {
+  const std::string_view before = text.substr(0, std::min(offset, text.size()));
+  const auto lines = std::count(before.begin(), before.end(), '\n');
+  const std::size_t line_start = before.rfind('\n');
+  const std::size_t column =
+      before.size() - (line_start == std::string_view::npos ? 0 : line_start + 1);
+  return fmt::format("line {}, column {}", lines + 1, column + 1);
+}
+
+void blank_controls(std::string& text) {
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') c = ' ';
+  }
+}
+
+int depth_of(const pugi::xml_document& document) {
+  struct DepthWalker : pugi::xml_tree_walker {
+    bool for_each(pugi::xml_node&) override {
+      deepest = std::max(deepest, depth());
+      return deepest <= kDeepest;
+    }
+    int deepest = 0;
+  } walker;
+  const_cast<pugi::xml_document&>(document).traverse(walker);
+  return walker.deepest;
+}
+
+pugi::xml_parse_result parse(pugi::xml_document& document, std::string_view text) {
+  return document.load_buffer(text.data(), text.size(), kFlags, pugi::encoding_utf8);
+}
+
+}  // namespace
+
+Result<LoadedXml> load_xml(XmlSource source) {
+  const std::string declared = text::xml_charset(source.bytes).value_or("");
+  text::DecodedText decoded =
+      text::decode_text(source.bytes, {.transport = source.charset, .document = declared});
+  blank_controls(decoded.utf8);
+  // What stands in front of the first tag is not XML: blank lines, a program's warnings.
+  const std::size_t start = decoded.utf8.find('<');
+  if (start == std::string::npos)
+    return Error{Code::kInvalidArgument, "line 1, column 1: this is not XML, it has no tags"};
+  const std::string_view text = std::string_view(decoded.utf8).substr(start);
+  LoadedXml loaded{std::make_unique<pugi::xml_document>(), decoded.charset, ""};
+  const pugi::xml_parse_result first = parse(*loaded.document, text);
+  if (!first) {
+    loaded.mended = fmt::format(
+        "{}: {}", place_of(decoded.utf8, start + static_cast<std::size_t>(first.offset)),
+        first.description());
+    const pugi::xml_parse_result second = parse(*loaded.document, mend_xml(text));
+    if (!second || !loaded.document->document_element())
+      return Error{Code::kInvalidArgument, fmt::format("the XML is broken at {}", loaded.mended)};
+  }
+  if (depth_of(*loaded.document) > kDeepest)
+    return Error{Code::kInvalidArgument,
+                 fmt::format("the XML is nested more than {} deep", kDeepest)};
+  return loaded;
+}
+
+}  // namespace kin::stories
