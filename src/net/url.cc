@@ -6,6 +6,8 @@
 #include <charconv>
 #include <vector>
 
+#include "base/utf8.h"
+
 namespace kin::net {
 namespace {
 
@@ -123,6 +125,17 @@ bool is_host_character(char c) {
   return is_alpha(c) || is_digit(c) || byte >= 0x80 || c == '.' || c == '-' || c == '_';
 }
 
+bool is_utf8(std::string_view text) {
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at != end;) {
+    const std::size_t length =
+        static_cast<unsigned char>(*at) < 0x80 ? 1 : utf8_sequence_length(at, end);
+    if (length == 0) return false;
+    at += length;
+  }
+  return true;
+}
+
 bool is_bracketed_address(std::string_view host) {
   return host.size() > 4 && host.front() == '[' && host.back() == ']' &&
          std::all_of(host.begin() + 1, host.end() - 1,
@@ -155,10 +168,10 @@ Status Url::parse_authority(std::string_view authority) {
   const std::size_t colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
   const std::string_view host = authority.substr(0, colon);
   for (const char c : host) host_ += lower(c);
-  const bool valid =
-      is_bracketed_address(host_) || (!host_.empty() && host_.size() <= 255 &&
-                                      std::all_of(host_.begin(), host_.end(), is_host_character) &&
-                                      host_.find_first_not_of('.') != std::string::npos);
+  const bool valid = is_bracketed_address(host_) ||
+                     (!host_.empty() && host_.size() <= 255 &&
+                      std::all_of(host_.begin(), host_.end(), is_host_character) &&
+                      is_utf8(host_) && host_.find_first_not_of('.') != std::string::npos);
   if (!valid) return refusal(authority, "this is no name of a host");
   return parse_port(colon == std::string_view::npos ? "" : authority.substr(colon + 1));
 }
