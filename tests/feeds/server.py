@@ -8,6 +8,8 @@ port, and writes its certificate to DIR/cert.pem. Ends when standard input close
 
 Paths:
   /file/NAME              a file of FEEDS_DIR
+  /feed, /favicon.ico     where sites keep them
+  /versions/NAME          a feed that is another at each request
   /type/TYPE/NAME         the same with a content type; '_' stands for '/', ';' may follow
   /etag, /modified        a feed with ETag / Last-Modified, 304 if the request knows it
   /gzip, /deflate         a compressed feed; /damaged-gzip one that cannot be unpacked
@@ -37,6 +39,7 @@ TYPES = {".xml": "application/xml", ".json": "application/feed+json", ".html": "
          ".png": "image/png", ".ico": "image/x-icon", ".svg": "image/svg+xml"}
 LOCK = threading.Lock()
 COUNTS = {}
+VERSIONS = {}
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -48,7 +51,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         path = urllib.parse.urlsplit(self.path)
         parts = path.path.strip("/").split("/")
-        name = parts[0].replace("-", "_")
+        name = parts[0].replace("-", "_").replace(".", "_")
         action = getattr(self, "at_" + name, None)
         try:
             if action:
@@ -70,6 +73,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def feed(self, name="rss20.xml"):
         return (FEEDS / name).read_bytes()
+
+    def at_feed(self, parts, _):
+        self.answer(200, self.feed(), {})
+
+    def at_favicon_ico(self, parts, _):
+        self.answer(200, self.feed("icon.ico"), {"Content-Type": "text/html"})
+
+    def at_versions(self, parts, _):
+        with LOCK:
+            VERSIONS[parts[0]] = VERSIONS.get(parts[0], 0) + 1
+        item = f"<item><title>Version {VERSIONS[parts[0]]}</title><guid>v{VERSIONS[parts[0]]}</guid></item>"
+        self.answer(200, f"<rss><channel><title>Versions</title>{item}</channel></rss>".encode(), {})
 
     def at_file(self, parts, _):
         path = FEEDS / parts[0]
