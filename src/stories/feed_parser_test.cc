@@ -337,6 +337,18 @@ TEST(FeedParser, RefusesDeepNesting) {
   EXPECT_FALSE(parse_at("{\"items\":" + std::string(100'000, '[')).ok());
 }
 
+TEST(FeedParser, RefusesTagsAndAttributesWithoutNumber) {
+  std::string attributes, tags;
+  for (int i = 0; i < 101; ++i) attributes += " a" + std::to_string(i) + "=''";
+  for (int i = 0; i < 1'000'001; ++i) tags += "<a/>";
+  const auto many_attributes = parse_at("<rss" + attributes + "><channel/></rss>");
+  ASSERT_FALSE(many_attributes.ok());
+  EXPECT_THAT(many_attributes.error().message, HasSubstr("more than 100 attributes"));
+  const auto many_tags = parse_at(rss_with("<title>T</title>" + tags));
+  ASSERT_FALSE(many_tags.ok());
+  EXPECT_EQ(many_tags.error().code, Code::kResourceExhausted);
+}
+
 TEST(FeedParser, TakesTimeLinearInHostileDocuments) {
   for (const char* piece :
        {"<item>", "<!--", "<![CDATA[", "<a b='", "<!a[", "</x", "<?", "&", "<a b=c ", "<"}) {

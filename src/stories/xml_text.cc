@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <pugixml.hpp>
 
 #include "text/charset.h"
@@ -11,6 +12,10 @@ namespace kin::stories {
 namespace {
 
 constexpr int kDeepest = 256;
+// Beyond these a document is an attack on memory or time: namespaces are looked up among
+// attributes.
+constexpr std::ptrdiff_t kMostAttributes = 100;
+constexpr std::ptrdiff_t kMostTags = 1'000'000;
 // White space between elements matters in XHTML content.
 constexpr unsigned kFlags = pugi::parse_default | pugi::parse_ws_pcdata;
 
@@ -30,16 +35,21 @@ void blank_controls(std::string& text) {
   }
 }
 
-int depth_of(const pugi::xml_document& document) {
-  struct DepthWalker : pugi::xml_tree_walker {
-    bool for_each(pugi::xml_node&) override {
-      deepest = std::max(deepest, depth());
-      return deepest <= kDeepest;
+// What is too much of a document, or nothing.
+std::string excess_of(const pugi::xml_document& document) {
+  struct Walker : pugi::xml_tree_walker {
+    bool for_each(pugi::xml_node& node) override {
+      const auto attributes = std::distance(node.attributes_begin(), node.attributes_end());
+      if (depth() >= kDeepest)
+        excess = fmt::format("the XML is nested more than {} deep", kDeepest);
+      if (attributes > kMostAttributes)
+        excess = fmt::format("an element of the XML has more than {} attributes", kMostAttributes);
+      return excess.empty();
     }
-    int deepest = 0;
+    std::string excess;
   } walker;
   const_cast<pugi::xml_document&>(document).traverse(walker);
-  return walker.deepest;
+  return walker.excess;
 }
 
 pugi::xml_parse_result parse(pugi::xml_document& document, std::string_view text) {
@@ -58,6 +68,8 @@ Result<LoadedXml> load_xml(XmlSource source) {
   if (start == std::string::npos)
     return Error{Code::kInvalidArgument, "line 1, column 1: this is not XML, it has no tags"};
   const std::string_view text = std::string_view(decoded.utf8).substr(start);
+  if (std::count(text.begin(), text.end(), '<') > kMostTags)
+    return Error{Code::kResourceExhausted, fmt::format("the XML has more than {} tags", kMostTags)};
   LoadedXml loaded{std::make_unique<pugi::xml_document>(), decoded.charset, ""};
   const pugi::xml_parse_result first = parse(*loaded.document, text);
   if (!first) {
@@ -68,9 +80,8 @@ Result<LoadedXml> load_xml(XmlSource source) {
     if (!second || !loaded.document->document_element())
       return Error{Code::kInvalidArgument, fmt::format("the XML is broken at {}", loaded.mended)};
   }
-  if (depth_of(*loaded.document) > kDeepest)
-    return Error{Code::kInvalidArgument,
-                 fmt::format("the XML is nested more than {} deep", kDeepest)};
+  const std::string excess = excess_of(*loaded.document);
+  if (!excess.empty()) return Error{Code::kInvalidArgument, excess};
   return loaded;
 }
 

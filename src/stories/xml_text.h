@@ -27,7 +27,8 @@ struct XmlSource {
 // The document in `source`. Document type declarations are skipped and their entities never
 // expanded, nothing outside the bytes is read, control characters become spaces, and what is not
 // well formed is read as far as it makes sense. An error names the line and column where sense
-// ended. Nesting deeper than 256 is an error. Thread-safe.
+// ended. Nesting deeper than 256, more than 100 attributes of an element and more than a million
+// tags are errors. Thread-safe.
 Result<LoadedXml> load_xml(XmlSource source);
 
 // `utf8` as well-formed XML: stray '<' escaped, tags closed where their parents close, attributes
