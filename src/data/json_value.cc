@@ -40,18 +40,18 @@ JsonValue value_of(simdjson::dom::element element) {
 }  // namespace
 
 const JsonValue::Array& JsonValue::items() const {
-  static const Array kNone;
+  static const Array none;
   const auto* array = std::get_if<Array>(&content_);
-  return array == nullptr ? kNone : *array;
+  return array == nullptr ? none : *array;
 }
 
 const JsonValue& JsonValue::operator[](std::string_view name) const {
-  static const JsonValue kNull;
-  if (object() == nullptr) return kNull;
+  static const JsonValue null;
+  if (object() == nullptr) return null;
   for (const auto& [key, value] : *object()) {
     if (key == name) return value;
   }
-  return kNull;
+  return null;
 }
 
 Result<JsonValue> parse_json(std::string_view bytes, JsonLimits limits) {

@@ -95,14 +95,14 @@ AddressKind kind_in(const std::vector<ParsedBlock>& blocks, const IpAddress& add
 }
 
 std::optional<IpAddress> carried(const IpAddress& address) {
-  static const std::vector<Network> kNetworks = [] {
-    std::vector<Network> networks;
+  static const std::vector<Network> networks = [] {
+    std::vector<Network> parsed_networks;
     for (const Carrier& carrier : kCarriers)
-      networks.push_back({*IpAddress::parse(carrier.network), carrier.bits});
-    return networks;
+      parsed_networks.push_back({*IpAddress::parse(carrier.network), carrier.bits});
+    return parsed_networks;
   }();
-  for (std::size_t i = 0; i < kNetworks.size(); ++i) {
-    if (!kNetworks[i].contains(address)) continue;
+  for (std::size_t i = 0; i < networks.size(); ++i) {
+    if (!networks[i].contains(address)) continue;
     std::uint32_t number = 0;
     for (std::size_t byte = 0; byte < 4; ++byte)
       number = (number << 8) | address.bytes()[kCarriers[i].at + byte];
@@ -197,14 +197,14 @@ std::string_view name_of(AddressKind kind) {
 }
 
 AddressKind classify(const IpAddress& address) {
-  static const std::vector<ParsedBlock> kFour = parsed(kBlocks4);
-  static const std::vector<ParsedBlock> kSix = parsed(kBlocks6);
-  if (address.is_v4()) return kind_in(kFour, address, AddressKind::kPublic);
+  static const std::vector<ParsedBlock> four = parsed(kBlocks4);
+  static const std::vector<ParsedBlock> six = parsed(kBlocks6);
+  if (address.is_v4()) return kind_in(four, address, AddressKind::kPublic);
   const bool own_meaning =
       address == *IpAddress::parse("::") || address == *IpAddress::parse("::1");
   const auto inside = own_meaning ? std::nullopt : carried(address);
-  if (inside) return kind_in(kFour, *inside, AddressKind::kPublic);
-  return kind_in(kSix, address, AddressKind::kReserved);
+  if (inside) return kind_in(four, *inside, AddressKind::kPublic);
+  return kind_in(six, address, AddressKind::kReserved);
 }
 
 bool AddressPolicy::permits(const IpAddress& address) const {

@@ -2,6 +2,7 @@
 
 #include <curl/curl.h>
 
+#include <atomic>
 #include <list>
 #include <map>
 #include <mutex>
@@ -51,8 +52,18 @@ struct Job {
 // One call of get_all(). One thread only.
 class Round {
  public:
-  Round(const HttpOptions& options, HostSlots& slots, const HttpClient::OnResult& done)
-      : options_(options), slots_(slots), done_(done), multi_(curl_multi_init()) {
+  struct Shared {
+    const HttpOptions& options;
+    HostSlots& slots;
+    const std::atomic<bool>& cancelled;
+  };
+
+  Round(Shared shared, const HttpClient::OnResult& done)
+      : options_(shared.options),
+        slots_(shared.slots),
+        cancelled_(shared.cancelled),
+        done_(done),
+        multi_(curl_multi_init()) {
     KIN_CHECK(multi_ != nullptr, "libcurl has no memory");
   }
   ~Round() { curl_multi_cleanup(multi_); }
@@ -70,17 +81,30 @@ class Round {
 
   void run() {
     while (!waiting_.empty() || !running_.empty()) {
+      if (cancelled_) return cancel();
       start_waiting();
       int active = 0;
       curl_multi_perform(multi_, &active);
       const bool progress = take_finished();
-      // A host's slot may be held by another call, which cannot wake us: look again soon.
+      // Neither cancel() nor another call that gives back a host's slot can wake us.
       constexpr int kLookAgainMs = 50;
       if (!progress) curl_multi_poll(multi_, nullptr, 0, kLookAgainMs, nullptr);
     }
   }
 
  private:
+  void cancel() {
+    const Error error{Code::kCancelled, "stopped before the answer came"};
+    for (auto& [easy, job] : running_) {
+      curl_multi_remove_handle(multi_, easy);
+      slots_.give_back(job.host);
+      done_(job.number, error);
+    }
+    for (const Job& job : waiting_) done_(job.number, error);
+    running_.clear();
+    waiting_.clear();
+  }
+
   void start_waiting() {
     for (auto job = waiting_.begin(); job != waiting_.end();) {
       if (running_.size() >= static_cast<std::size_t>(options_.transfers)) return;
@@ -122,6 +146,7 @@ class Round {
 
   const HttpOptions& options_;
   HostSlots& slots_;
+  const std::atomic<bool>& cancelled_;
   const HttpClient::OnResult& done_;
   CURLM* multi_;
   std::list<Job> waiting_;
@@ -135,6 +160,7 @@ struct HttpClient::State {
       : options(std::move(given)), slots(options.transfers_per_host) {}
   HttpOptions options;
   HostSlots slots;
+  std::atomic<bool> cancelled = false;
 };
 
 HttpClient::HttpClient(HttpOptions options) : state_(std::make_unique<State>(std::move(options))) {
@@ -144,6 +170,10 @@ HttpClient::HttpClient(HttpOptions options) : state_(std::make_unique<State>(std
 }
 
 HttpClient::~HttpClient() = default;
+
+void HttpClient::cancel() {
+  state_->cancelled = true;
+}
 
 const HttpOptions& HttpClient::options() const {
   return state_->options;
@@ -157,7 +187,7 @@ Result<HttpResponse> HttpClient::get(const HttpRequest& request) {
 }
 
 void HttpClient::get_all(std::span<const HttpRequest> requests, const OnResult& done) {
-  Round round(state_->options, state_->slots, done);
+  Round round({state_->options, state_->slots, state_->cancelled}, done);
   for (std::size_t i = 0; i < requests.size(); ++i) round.add(i, requests[i]);
   round.run();
 }

@@ -92,6 +92,9 @@ class HttpClient {
   using OnResult = std::function<void(std::size_t, Result<HttpResponse>)>;
   void get_all(std::span<const HttpRequest> requests, const OnResult& done);
 
+  // Ends every call, running or to come, soon: what has no answer yet gets kCancelled.
+  void cancel();
+
   const HttpOptions& options() const;
 
  private:

@@ -25,11 +25,11 @@ HttpOptions loopback_options() {
 
 class HttpClientTest : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { server_ = new TestServer(KIN_SOURCE_DIR); }
-  static void TearDownTestSuite() { delete server_; }
+  static void SetUpTestSuite() { server = new TestServer(KIN_SOURCE_DIR); }
+  static void TearDownTestSuite() { delete server; }
 
   Result<HttpResponse> get(const std::string& path) {
-    return client_.get({.url = server_->url(path)});
+    return client_.get({.url = server->url(path)});
   }
   Error error_of(const std::string& path) {
     const auto response = get(path);
@@ -37,11 +37,11 @@ class HttpClientTest : public ::testing::Test {
     return response.ok() ? Error{} : response.error();
   }
 
-  static TestServer* server_;
+  static TestServer* server;
   HttpClient client_{loopback_options()};
 };
 
-TestServer* HttpClientTest::server_ = nullptr;
+TestServer* HttpClientTest::server = nullptr;
 
 TEST_F(HttpClientTest, GetsABodyAndItsHeader) {
   const auto response = get("/file/feed.json");
@@ -49,7 +49,7 @@ TEST_F(HttpClientTest, GetsABodyAndItsHeader) {
   EXPECT_EQ(response->status, 200);
   EXPECT_EQ(response->header("content-type"), "application/feed+json");
   EXPECT_THAT(response->body, HasSubstr("jsonfeed.org"));
-  EXPECT_EQ(response->url, server_->url("/file/feed.json"));
+  EXPECT_EQ(response->url, server->url("/file/feed.json"));
   EXPECT_EQ(response->moved_to, std::nullopt);
 }
 
@@ -65,7 +65,7 @@ TEST_F(HttpClientTest, SendsConditionsAndIsToldNotModified) {
   const auto first = get("/etag");
   ASSERT_TRUE(first.ok());
   const auto second =
-      client_.get({.url = server_->url("/etag"),
+      client_.get({.url = server->url("/etag"),
                    .headers = {{"If-None-Match", std::string(first->header("ETag"))}}});
   ASSERT_TRUE(second.ok());
   EXPECT_EQ(second->status, 304);
@@ -103,7 +103,7 @@ TEST_F(HttpClientTest, StopsAnAnswerThatHasNoEnd) {
 }
 
 TEST_F(HttpClientTest, KeepsToARequestsOwnBudgetOfBytes) {
-  const auto response = client_.get({.url = server_->url("/file/rss20.xml"), .most_bytes = 100});
+  const auto response = client_.get({.url = server->url("/file/rss20.xml"), .most_bytes = 100});
   ASSERT_FALSE(response.ok());
   EXPECT_THAT(response.error().message, HasSubstr("longer than 100 bytes"));
 }
@@ -118,7 +118,7 @@ TEST_F(HttpClientTest, GivesUpWhenTheTimeIsOver) {
   HttpOptions options = loopback_options();
   options.budgets.total = 300ms;
   HttpClient client(options);
-  const auto response = client.get({.url = server_->url("/hang")});
+  const auto response = client.get({.url = server->url("/hang")});
   ASSERT_FALSE(response.ok());
   EXPECT_EQ(response.error().code, Code::kUnavailable);
   EXPECT_THAT(response.error().message, HasSubstr("no whole answer within 0.3 s"));
@@ -145,8 +145,8 @@ TEST_F(HttpClientTest, SaysWhyThereIsNoConnection) {
 TEST_F(HttpClientTest, FollowsRedirectsAndTellsPermanentOnes) {
   const auto moved = get("/redirect/301/redirect/308/file/atom.xml");
   ASSERT_TRUE(moved.ok()) << moved.error().message;
-  EXPECT_EQ(moved->url, server_->url("/file/atom.xml"));
-  EXPECT_EQ(moved->moved_to, server_->url("/file/atom.xml"));
+  EXPECT_EQ(moved->url, server->url("/file/atom.xml"));
+  EXPECT_EQ(moved->moved_to, server->url("/file/atom.xml"));
 
   const auto for_now = get("/redirect/302/file/atom.xml");
   ASSERT_TRUE(for_now.ok());
@@ -155,7 +155,7 @@ TEST_F(HttpClientTest, FollowsRedirectsAndTellsPermanentOnes) {
 
   const auto mixed = get("/redirect/301/redirect/307/redirect/301/file/atom.xml");
   ASSERT_TRUE(mixed.ok());
-  EXPECT_EQ(mixed->moved_to, server_->url("/redirect/307/redirect/301/file/atom.xml"));
+  EXPECT_EQ(mixed->moved_to, server->url("/redirect/307/redirect/301/file/atom.xml"));
 }
 
 TEST_F(HttpClientTest, StopsAfterTooManyRedirects) {
@@ -172,10 +172,10 @@ TEST_F(HttpClientTest, RefusesRedirectsThatLeaveTheWeb) {
 TEST_F(HttpClientTest, RefusesAddressesThatAreNotPublicUnlessAllowed) {
   HttpClient strict(HttpOptions{});
   for (const std::string& url :
-       {server_->url("/echo"), "http://localhost:" + std::to_string(server_->port()) + "/echo",
-        "http://2130706433:" + std::to_string(server_->port()) + "/echo",
-        "http://0x7f.1:" + std::to_string(server_->port()) + "/echo",
-        "http://[::ffff:127.0.0.1]:" + std::to_string(server_->port()) + "/echo",
+       {server->url("/echo"), "http://localhost:" + std::to_string(server->port()) + "/echo",
+        "http://2130706433:" + std::to_string(server->port()) + "/echo",
+        "http://0x7f.1:" + std::to_string(server->port()) + "/echo",
+        "http://[::ffff:127.0.0.1]:" + std::to_string(server->port()) + "/echo",
         std::string("http://[::1]/"), std::string("http://0.0.0.0/"),
         std::string("http://10.0.0.1/"), std::string("http://169.254.169.254/latest/meta-data/"),
         std::string("http://192.168.0.1/"), std::string("http://[fe80::1]/"),
@@ -189,7 +189,7 @@ TEST_F(HttpClientTest, RefusesAddressesThatAreNotPublicUnlessAllowed) {
 }
 
 TEST_F(HttpClientTest, ChecksTheAddressOfEveryHop) {
-  const std::string port = std::to_string(server_->port());
+  const std::string port = std::to_string(server->port());
   for (const std::string& target :
        {"http://127.0.0.2:" + port + "/echo", "http://[::1]:" + port + "/echo",
         std::string("http://169.254.169.254/latest/meta-data/"), std::string("http://10.0.0.1/")}) {
@@ -208,20 +208,20 @@ TEST_F(HttpClientTest, TakesNoProxyFromTheEnvironment) {
 TEST_F(HttpClientTest, SendsCredentialsToTheirOriginOnly) {
   const Credentials basic{.kind = Credentials::Kind::kBasic, .user = "ada", .secret = "s:cret"};
   const Credentials bearer{.kind = Credentials::Kind::kBearer, .user = {}, .secret = "token123"};
-  const auto with_basic = client_.get({.url = server_->url("/echo"), .credentials = basic});
+  const auto with_basic = client_.get({.url = server->url("/echo"), .credentials = basic});
   EXPECT_THAT(with_basic->body, HasSubstr("Authorization: Basic YWRhOnM6Y3JldA=="));
   const auto with_bearer =
-      client_.get({.url = server_->url("/redirect/302/echo"), .credentials = bearer});
+      client_.get({.url = server->url("/redirect/302/echo"), .credentials = bearer});
   EXPECT_THAT(with_bearer->body, HasSubstr("Authorization: Bearer token123"));
   const auto in_url = client_.get(
-      {.url = "http://ada:s%3Acret@127.0.0.1:" + std::to_string(server_->port()) + "/echo"});
+      {.url = "http://ada:s%3Acret@127.0.0.1:" + std::to_string(server->port()) + "/echo"});
   EXPECT_THAT(in_url->body, HasSubstr("Authorization: Basic YWRhOnM6Y3JldA=="));
   EXPECT_THAT(in_url->url, Not(HasSubstr("ada")));
 
   TestServer other(KIN_SOURCE_DIR);
   for (const Credentials& credentials : {basic, bearer}) {
     const auto elsewhere =
-        client_.get({.url = server_->url("/redirect/302/" + quoted(other.url("/echo"))),
+        client_.get({.url = server->url("/redirect/302/" + quoted(other.url("/echo"))),
                      .headers = {{"Cookie", "secret=1"}, {"X-Kept", "yes"}},
                      .credentials = credentials});
     ASSERT_TRUE(elsewhere.ok()) << elsewhere.error().message;
@@ -231,23 +231,23 @@ TEST_F(HttpClientTest, SendsCredentialsToTheirOriginOnly) {
 }
 
 TEST_F(HttpClientTest, RefusesRequestsWithLineEndsInThem) {
-  const auto response =
-      client_.get({.url = server_->url("/echo"), .headers = {{"X", "a\r\nY: b"}}});
+  const auto response = client_.get({.url = server->url("/echo"), .headers = {{"X", "a\r\nY: b"}}});
   EXPECT_EQ(response.error().code, Code::kInvalidArgument);
 }
 
 TEST_F(HttpClientTest, TrustsCertificatesAndRefusesToLeaveTlsWithCredentials) {
   const TemporaryFolder folder = TemporaryFolder::create().value();
-  TestServer server(KIN_SOURCE_DIR, folder.path().string());
-  EXPECT_THAT(client_.get({.url = server.tls_url("/echo")}).error().message,
+  TestServer secure_server(KIN_SOURCE_DIR, folder.path().string());
+  EXPECT_THAT(client_.get({.url = secure_server.tls_url("/echo")}).error().message,
               HasSubstr("certificate is not trusted"));
   HttpOptions options = loopback_options();
   options.ca_file = (folder.path() / "cert.pem").string();
   HttpClient client(options);
-  const auto secure = client.get({.url = server.tls_url("/echo")});
+  const auto secure = client.get({.url = secure_server.tls_url("/echo")});
   ASSERT_TRUE(secure.ok()) << secure.error().message;
 
-  const std::string down = server.tls_url("/redirect/301/" + quoted(server.url("/echo")));
+  const std::string down =
+      secure_server.tls_url("/redirect/301/" + quoted(secure_server.url("/echo")));
   const auto without = client.get({.url = down});
   ASSERT_TRUE(without.ok()) << without.error().message;
   const auto with =
@@ -260,7 +260,7 @@ TEST_F(HttpClientTest, TrustsCertificatesAndRefusesToLeaveTlsWithCredentials) {
 
 TEST_F(HttpClientTest, GetsSeveralAtOnceWithALimitPerHost) {
   std::vector<HttpRequest> requests;
-  for (int i = 0; i < 8; ++i) requests.push_back({.url = server_->url("/counted/many")});
+  for (int i = 0; i < 8; ++i) requests.push_back({.url = server->url("/counted/many")});
   requests.push_back({.url = "nonsense"});
   std::vector<int> results(requests.size());
   client_.get_all(requests, [&](std::size_t i, Result<HttpResponse> response) {
@@ -274,9 +274,23 @@ TEST_F(HttpClientTest, SharesTheLimitPerHostBetweenThreads) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 6; ++i)
     threads.emplace_back(
-        [&] { EXPECT_TRUE(client_.get({.url = server_->url("/counted/threads")}).ok()); });
+        [&] { EXPECT_TRUE(client_.get({.url = server->url("/counted/threads")}).ok()); });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(get("/count/threads")->body, "6 2");
+}
+
+TEST_F(HttpClientTest, EndsEveryCallWhenCancelled) {
+  std::vector<HttpRequest> requests(4, {.url = server->url("/hang")});
+  std::vector<Code> codes;
+  std::thread caller([&] {
+    client_.get_all(requests, [&](std::size_t, Result<HttpResponse> response) {
+      codes.push_back(response.ok() ? Code::kInternal : response.error().code);
+    });
+  });
+  client_.cancel();
+  caller.join();
+  EXPECT_EQ(codes, std::vector<Code>(4, Code::kCancelled));
+  EXPECT_EQ(get("/echo").error().code, Code::kCancelled);
 }
 
 TEST_F(HttpClientTest, DoesNotLetASlowHostHoldUpTheOthers) {
@@ -285,7 +299,7 @@ TEST_F(HttpClientTest, DoesNotLetASlowHostHoldUpTheOthers) {
   HttpClient client(options);
   TestServer other(KIN_SOURCE_DIR);
   std::vector<HttpRequest> requests;
-  for (int i = 0; i < 4; ++i) requests.push_back({.url = server_->url("/hang")});
+  for (int i = 0; i < 4; ++i) requests.push_back({.url = server->url("/hang")});
   const std::string fast = "http://localhost:" + std::to_string(other.port()) + "/echo";
   requests.push_back({.url = fast});
   std::vector<std::size_t> order;

@@ -151,8 +151,9 @@ std::uint16_t implied_port(std::string_view scheme) {
 Status Url::parse_port(std::string_view digits) {
   port_ = implied_port(scheme_);
   if (digits.empty()) return Done{};
-  const char* const end = digits.data() + digits.size();
-  const auto [at, error] = std::from_chars(digits.data(), end, port_);
+  const char* const begin = digits.data();
+  const char* const end = begin + digits.size();
+  const auto [at, error] = std::from_chars(begin, end, port_);
   if (error != std::errc() || at != end || port_ == 0)
     return refusal(digits, "this is no port (1 to 65535)");
   return Done{};

@@ -233,7 +233,8 @@ std::optional<Time> parse_year_first(TokenReader in) {
     f = {.year = first.value / 10000, .month = first.value / 100 % 100, .day = first.value % 100};
   } else if (first.text.size() == 14) {
     int date = 0;
-    std::from_chars(first.text.data(), first.text.data() + 8, date);
+    const std::string_view digits = first.text.substr(0, 8);
+    std::from_chars(digits.data(), digits.data() + digits.size(), date);
     f = {.year = date / 10000,
          .month = date / 100 % 100,
          .day = date % 100,
@@ -303,7 +304,8 @@ std::optional<Time> parse_day_first(TokenReader in) {
   Fields f{.day = in.take().value};
   skip_ordinal(in);
   in.skip("-/");
-  if (!in.is_word() || (f.month = month_of(in.take().word)) == 0) return std::nullopt;
+  if (in.is_word()) f.month = month_of(in.take().word);
+  if (f.month == 0) return std::nullopt;
   in.skip(".");
   in.skip(",-/");
   if (in.is_word() && in.peek()->word == "de") in.take();

@@ -25,21 +25,21 @@ net::HttpOptions loopback_options() {
 
 class FeedFetcherTest : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { server_ = new net::TestServer(KIN_SOURCE_DIR); }
-  static void TearDownTestSuite() { delete server_; }
+  static void SetUpTestSuite() { server = new net::TestServer(KIN_SOURCE_DIR); }
+  static void TearDownTestSuite() { delete server; }
 
-  std::string url(const std::string& path) { return server_->url(path); }
+  std::string url(const std::string& path) { return server->url(path); }
   Poll poll(const Subscription& subscription, Time now = kNow) {
     return fetcher_.poll(subscription, {.now = now, .seed = 1});
   }
   Poll poll_path(const std::string& path) { return poll({.url = url(path)}); }
 
-  static net::TestServer* server_;
+  static net::TestServer* server;
   net::HttpClient client_{loopback_options()};
   FeedFetcher fetcher_{client_};
 };
 
-net::TestServer* FeedFetcherTest::server_ = nullptr;
+net::TestServer* FeedFetcherTest::server = nullptr;
 
 TEST_F(FeedFetcherTest, GetsEveryFormatInEveryCharset) {
   const std::pair<const char*, FeedFormat> cases[] = {
@@ -193,7 +193,7 @@ TEST_F(FeedFetcherTest, PollsManyAndReportsEachOnce) {
     all.push_back({.url = url(path)});
   std::vector<Outcome> outcomes(all.size(), Outcome::kNotModified);
   fetcher_.poll_all(all, {.now = kNow, .seed = 1},
-                    [&](std::size_t i, Poll polled) { outcomes[i] = polled.outcome; });
+                    [&](std::size_t i, const Poll& polled) { outcomes[i] = polled.outcome; });
   EXPECT_THAT(outcomes,
               ElementsAre(Outcome::kItems, Outcome::kGone, Outcome::kFailed, Outcome::kItems));
 }
@@ -209,7 +209,7 @@ TEST_F(FeedFetcherTest, FindsFeedsFromASitesAddress) {
   ASSERT_TRUE(common.ok()) << common.error().message;
   EXPECT_THAT(*common, ::testing::Contains(FeedLink{url("/feed"), "Ridge & Valley News"}));
   const auto without_scheme = find_feeds(
-      client_, "127.0.0.1:" + std::to_string(server_->port()) + "/file/atom.xml", options);
+      client_, "127.0.0.1:" + std::to_string(server->port()) + "/file/atom.xml", options);
   EXPECT_THAT(*without_scheme, ElementsAre(FeedLink{url("/file/atom.xml"), "Atom & more"}));
   EXPECT_EQ(find_feeds(client_, url("/status/404"), options).error().code, Code::kNotFound);
 }

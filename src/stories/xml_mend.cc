@@ -99,7 +99,7 @@ class Mender {
   void skip_declaration() {
     const std::size_t end = rest_.find_first_of(">[");
     if (end != std::string_view::npos && rest_[end] == '[') {
-      const std::size_t subset = rest_.find("]", end);
+      const std::size_t subset = rest_.find(']', end);
       rest_.remove_prefix(std::min(subset, rest_.size()));
     }
     const std::size_t close = rest_.find('>');

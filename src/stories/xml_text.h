@@ -8,7 +8,7 @@
 #include "base/result.h"
 
 namespace pugi {
-class xml_document;
+class xml_document;  // NOLINT: the library's name
 }
 
 namespace kin::stories {

@@ -90,7 +90,7 @@ Converter open_converter(const std::string& name) {
 
 // The name to convert by, or nothing if `said` is no charset of ours.
 std::string charset_called(std::string_view said) {
-  const std::string name = lower_name(said);
+  std::string name = lower_name(said);
   if (name.empty() || name.size() > 40 || is_unfit(name)) return {};
   for (const Alias& alias : kAliases) {
     if (alias.label == name) return std::string(alias.charset);

@@ -10,7 +10,7 @@
 #include "stories/feed_parser.h"
 
 namespace pugi {
-class xml_document;
+class xml_document;  // NOLINT: the library's name
 }
 
 namespace kin::stories {
