@@ -1,0 +1,76 @@
+// Which addresses of the internet a fetch may connect to.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+struct sockaddr;
+
+namespace kin::net {
+
+// An IPv4 or IPv6 address. Thread-compatible.
+class IpAddress {
+ public:
+  // "192.0.2.1" or "2001:db8::1", without brackets or zone.
+  static std::optional<IpAddress> parse(std::string_view text);
+  // Nothing if it is of another family.
+  static std::optional<IpAddress> from(const sockaddr& address);
+  static IpAddress v4(std::uint32_t number);
+
+  bool is_v4() const { return v4_; }
+  std::uint32_t v4_number() const;
+  // 16 bytes; an IPv4 address is in the last four.
+  const std::array<std::uint8_t, 16>& bytes() const { return bytes_; }
+  std::string text() const;
+
+  friend bool operator==(const IpAddress&, const IpAddress&) = default;
+
+ private:
+  std::array<std::uint8_t, 16> bytes_{};
+  bool v4_ = false;
+};
+
+// The addresses that start like `address` in its first `bits` bits.
+struct Network {
+  IpAddress address;
+  int bits = 0;
+
+  // "10.0.0.0/8", or an address alone.
+  static Result<Network> parse(std::string_view text);
+  bool contains(const IpAddress& other) const;
+};
+
+enum class AddressKind {
+  kPublic,
+  kUnspecified,  // 0.0.0.0/8, ::
+  kLoopback,
+  kPrivate,        // 10/8, 172.16/12, 192.168/16, fc00::/7, site-local
+  kSharedCarrier,  // 100.64/10
+  kLinkLocal,
+  kMetadata,  // of cloud machines, wherever it is
+  kMulticast,
+  kReserved,  // documentation, benchmarking, broadcast, tunnels, and what is not given out yet
+};
+
+// "a loopback address" and so on, for messages.
+std::string_view name_of(AddressKind kind);
+
+// What `address` is. An IPv6 address that stands for an IPv4 one (mapped, compatible, NAT64, 6to4)
+// is what that one is. Thread-safe.
+AddressKind classify(const IpAddress& address);
+
+// Public addresses, and what is listed. Thread-compatible.
+struct AddressPolicy {
+  bool allow_all = false;
+  std::vector<Network> allowed = {};
+
+  bool permits(const IpAddress& address) const;
+};
+
+}  // namespace kin::net

@@ -1,0 +1,123 @@
+#include "net/header_fields.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace kin::net {
+namespace {
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+}
+
+std::string lowered(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), lower);
+  return out;
+}
+
+bool same_name(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
+}
+
+// RFC 9110's token characters.
+bool is_token(std::string_view text) {
+  constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') ||
+           kOthers.find(c) != std::string_view::npos;
+  });
+}
+
+struct Parameter {
+  std::string name;
+  std::string value;
+};
+
+// Takes "name=value" or "name" off the front of `rest`, up to `separator`; a value may be quoted.
+Parameter next_parameter(std::string_view& rest, char separator) {
+  Parameter parameter;
+  const char stops[] = {separator, '='};
+  const std::size_t end = std::min(rest.find_first_of(std::string_view(stops, 2)), rest.size());
+  parameter.name = lowered(trimmed(rest.substr(0, end)));
+  rest.remove_prefix(end);
+  if (!rest.starts_with('=')) {
+    rest.remove_prefix(std::min<std::size_t>(1, rest.size()));
+    return parameter;
+  }
+  rest.remove_prefix(1);
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+  const bool quoted = rest.starts_with('"');
+  if (quoted) rest.remove_prefix(1);
+  std::size_t at = 0;
+  for (; at < rest.size() && rest[at] != (quoted ? '"' : separator); ++at) {
+    if (quoted && rest[at] == '\\' && at + 1 < rest.size()) ++at;
+    parameter.value += rest[at];
+  }
+  rest.remove_prefix(at);
+  rest.remove_prefix(std::min(rest.find(separator), rest.size()));
+  rest.remove_prefix(std::min<std::size_t>(1, rest.size()));
+  if (!quoted) parameter.value = trimmed(parameter.value);
+  return parameter;
+}
+
+}  // namespace
+
+std::optional<std::string_view> find_header(const std::vector<Header>& headers,
+                                            std::string_view name) {
+  const auto found = std::find_if(headers.rbegin(), headers.rend(),
+                                  [&](const Header& h) { return same_name(h.name, name); });
+  if (found == headers.rend()) return std::nullopt;
+  return found->value;
+}
+
+std::optional<Header> parse_header_line(std::string_view line) {
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) return std::nullopt;
+  return Header{std::string(line.substr(0, colon)), std::string(trimmed(line.substr(colon + 1)))};
+}
+
+ContentType parse_content_type(std::string_view value) {
+  ContentType out;
+  std::string_view rest = value;
+  const std::size_t end = std::min(rest.find(';'), rest.size());
+  const std::string type = lowered(trimmed(rest.substr(0, end)));
+  const std::size_t slash = type.find('/');
+  const bool valid = slash != std::string::npos &&
+                     is_token(std::string_view(type).substr(0, slash)) &&
+                     is_token(std::string_view(type).substr(slash + 1));
+  if (valid) out.type = type;
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  while (!rest.empty()) {
+    Parameter parameter = next_parameter(rest, ';');
+    if (parameter.name == "charset" && out.charset.empty())
+      out.charset = std::move(parameter.value);
+  }
+  return out;
+}
+
+CacheControl parse_cache_control(std::string_view value) {
+  CacheControl out;
+  while (!value.empty()) {
+    const Parameter parameter = next_parameter(value, ',');
+    if (parameter.name == "no-store") out.no_store = true;
+    if (parameter.name != "max-age" || out.max_age) continue;
+    std::int64_t seconds = -1;
+    const char* const end = parameter.value.data() + parameter.value.size();
+    const auto [at, error] = std::from_chars(parameter.value.data(), end, seconds);
+    constexpr std::int64_t kLongest = std::int64_t{1} << 31;
+    if (error == std::errc::result_out_of_range) seconds = kLongest;
+    if (at == end && seconds >= 0) out.max_age = std::chrono::seconds(std::min(seconds, kLongest));
+  }
+  return out;
+}
+
+}  // namespace kin::net

@@ -1,0 +1,40 @@
+// The header fields of an answer that steer us. All functions are thread-safe and take whatever a
+// server sends.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kin::net {
+
+struct Header {
+  std::string name;
+  std::string value;
+  friend bool operator==(const Header&, const Header&) = default;
+};
+
+// The last value of the field called `name`, in any case; nothing if there is none.
+std::optional<std::string_view> find_header(const std::vector<Header>& headers,
+                                            std::string_view name);
+
+// A line of a header, without its end. Nothing if it is no field: a status line, an empty line.
+std::optional<Header> parse_header_line(std::string_view line);
+
+struct ContentType {
+  std::string type;     // "text/html", in lower case; empty if it is none
+  std::string charset;  // as written; may be empty
+  friend bool operator==(const ContentType&, const ContentType&) = default;
+};
+ContentType parse_content_type(std::string_view value);
+
+struct CacheControl {
+  std::optional<std::chrono::seconds> max_age;
+  bool no_store = false;
+  friend bool operator==(const CacheControl&, const CacheControl&) = default;
+};
+CacheControl parse_cache_control(std::string_view value);
+
+}  // namespace kin::net

@@ -1,0 +1,393 @@
+#include "stories/date_parser.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <vector>
+
+namespace kin::stories {
+namespace {
+
+using std::chrono::minutes;
+
+struct Token {
+  enum class Kind { kNumber, kWord, kSign };
+  Kind kind = Kind::kSign;
+  std::string_view text;
+  std::string word;     // of kWord, in lower case
+  int value = 0;        // of kNumber
+  bool spaced = false;  // white space in front
+};
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+}
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+}
+
+constexpr std::size_t kLongestText = 100;
+constexpr std::size_t kLongestNumber = 14;
+
+// Nothing if the text is no date by its length or its numbers.
+std::vector<Token> tokens_of(std::string_view text) {
+  std::vector<Token> tokens;
+  bool spaced = false;
+  for (std::size_t i = 0; i < text.size();) {
+    if (text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r') {
+      spaced = true;
+      ++i;
+      continue;
+    }
+    Token token{.text = {}, .word = {}, .spaced = spaced};
+    const auto type = is_digit(text[i]) ? &is_digit : is_word(text[i]) ? &is_word : nullptr;
+    std::size_t end = i + 1;
+    while (type != nullptr && end < text.size() && type(text[end])) ++end;
+    token.text = text.substr(i, end - i);
+    if (type == &is_digit) {
+      if (token.text.size() > kLongestNumber) return {};
+      token.kind = Token::Kind::kNumber;
+      if (token.text.size() <= 9)
+        std::from_chars(token.text.data(), token.text.data() + token.text.size(), token.value);
+    } else if (type == &is_word) {
+      token.kind = Token::Kind::kWord;
+      for (const char c : token.text) token.word += lower(c);
+    }
+    tokens.push_back(std::move(token));
+    spaced = false;
+    i = end;
+  }
+  return tokens;
+}
+
+struct NamedNumber {
+  std::string_view name;
+  int number;
+};
+
+// By the first letters; the longer name first where one starts another.
+constexpr NamedNumber kMonths[] = {
+    {"jan", 1},  {"feb", 2},  {"mar", 3},  {"apr", 4},  {"may", 5},  {"jun", 6}, {"jul", 7},
+    {"aug", 8},  {"sep", 9},  {"oct", 10}, {"nov", 11}, {"dec", 12}, {"mär", 3}, {"mrz", 3},
+    {"mai", 5},  {"okt", 10}, {"dez", 12}, {"fév", 2},  {"fev", 2},  {"avr", 4}, {"juin", 6},
+    {"juil", 7}, {"aoû", 8},  {"aou", 8},  {"déc", 12}, {"ene", 1},  {"abr", 4}, {"ago", 8},
+    {"dic", 12}, {"gen", 1},  {"mag", 5},  {"giu", 6},  {"lug", 7},  {"set", 9}, {"ott", 10},
+    {"out", 10}, {"mei", 5},  {"maj", 5},  {"mrt", 3},  {"maa", 3},
+};
+
+int month_of(std::string_view word) {
+  for (const NamedNumber& month : kMonths) {
+    if (word.starts_with(month.name)) return month.number;
+  }
+  return 0;
+}
+
+// In minutes east of Greenwich. "ist" is India's: of its three meanings the one with most feeds.
+constexpr NamedNumber kZones[] = {
+    {"z", 0},      {"ut", 0},      {"utc", 0},     {"gmt", 0},    {"wet", 0},    {"est", -300},
+    {"edt", -240}, {"cst", -360},  {"cdt", -300},  {"mst", -420}, {"mdt", -360}, {"pst", -480},
+    {"pdt", -420}, {"akst", -540}, {"akdt", -480}, {"hst", -600}, {"ast", -240}, {"adt", -180},
+    {"nst", -210}, {"ndt", -150},  {"brt", -180},  {"art", -180}, {"bst", 60},   {"west", 60},
+    {"cet", 60},   {"cest", 120},  {"met", 60},    {"mest", 120}, {"mez", 60},   {"mesz", 120},
+    {"eet", 120},  {"eest", 180},  {"sast", 120},  {"msk", 180},  {"trt", 180},  {"gst", 240},
+    {"pkt", 300},  {"ist", 330},   {"wib", 420},   {"ict", 420},  {"hkt", 480},  {"sgt", 480},
+    {"awst", 480}, {"jst", 540},   {"kst", 540},   {"acst", 570}, {"acdt", 630}, {"aest", 600},
+    {"aedt", 660}, {"nzst", 720},  {"nzdt", 780},
+};
+
+struct Fields {
+  int year = -1;
+  int month = 0;
+  int day = 0;
+  int hour = 0;
+  int minute = 0;
+  int second = 0;
+  int offset = 0;  // minutes east
+};
+
+std::optional<Time> time_of(const Fields& f) {
+  using namespace std::chrono;
+  const year_month_day date(year(f.year), month(static_cast<unsigned>(f.month)),
+                            day(static_cast<unsigned>(f.day)));
+  if (f.year < 1900 || f.year > 2199 || !date.ok()) return std::nullopt;
+  const bool midnight = f.hour == 24 && f.minute == 0 && f.second == 0;
+  if ((f.hour > 23 && !midnight) || f.minute > 59 || f.second > 60) return std::nullopt;
+  if (f.offset < -18 * 60 || f.offset > 18 * 60) return std::nullopt;
+  return sys_days(date) + hours(f.hour) + minutes(f.minute - f.offset) +
+         seconds(std::min(f.second, 59));
+}
+
+int full_year(int year, std::size_t digits) {
+  if (digits == 2) return year + (year < 50 ? 2000 : 1900);
+  return digits == 3 ? year + 1900 : year;
+}
+
+// Takes tokens off the front.
+class TokenReader {
+ public:
+  explicit TokenReader(const std::vector<Token>& tokens) : tokens_(tokens) {}
+
+  bool done() const { return at_ == tokens_.size(); }
+  const Token* peek(std::size_t ahead = 0) const {
+    return at_ + ahead < tokens_.size() ? &tokens_[at_ + ahead] : nullptr;
+  }
+  bool is_number(std::size_t ahead = 0) const {
+    const Token* token = peek(ahead);
+    return token != nullptr && token->kind == Token::Kind::kNumber;
+  }
+  bool is_word(std::size_t ahead = 0) const {
+    const Token* token = peek(ahead);
+    return token != nullptr && token->kind == Token::Kind::kWord;
+  }
+  bool is_sign(std::string_view signs, std::size_t ahead = 0) const {
+    const Token* token = peek(ahead);
+    return token != nullptr && token->kind == Token::Kind::kSign &&
+           signs.find(token->text[0]) != std::string_view::npos;
+  }
+  const Token& take() { return tokens_[at_++]; }
+  bool skip(std::string_view signs) {
+    if (!is_sign(signs)) return false;
+    ++at_;
+    return true;
+  }
+
+ private:
+  const std::vector<Token>& tokens_;
+  std::size_t at_ = 0;
+};
+
+int two_digits(std::string_view text, std::size_t at) {
+  return (text[at] - '0') * 10 + (text[at + 1] - '0');
+}
+
+// "08:05:30.25 pm", "8.05", "0805", "080530". False if the tokens are no time of day.
+bool read_clock(TokenReader& in, Fields& f) {
+  if (!in.is_number()) return false;
+  const Token& first = in.take();
+  if (first.text.size() == 4 || first.text.size() == 6) {
+    f.hour = two_digits(first.text, 0);
+    f.minute = two_digits(first.text, 2);
+    f.second = first.text.size() == 6 ? two_digits(first.text, 4) : 0;
+  } else {
+    f.hour = first.value;
+    const bool clock = in.is_sign(":.") && in.is_number(1);
+    if (clock) {
+      in.take();
+      f.minute = in.take().value;
+    }
+    if (clock && in.is_sign(":") && in.is_number(1)) {
+      in.take();
+      f.second = in.take().value;
+    }
+  }
+  if (in.is_sign(".,") && in.is_number(1)) {
+    in.take();
+    in.take();
+  }
+  if (in.is_word() && (in.peek()->word == "am" || in.peek()->word == "pm")) {
+    const bool afternoon = in.take().word == "pm";
+    if (f.hour < 1 || f.hour > 12) return false;
+    f.hour = f.hour % 12 + (afternoon ? 12 : 0);
+  }
+  return true;
+}
+
+// "+0100", "-05:30", "+1", behind its sign.
+int read_offset(TokenReader& in) {
+  const Token& digits = in.take();
+  if (digits.text.size() >= 3) return digits.value / 100 * 60 + digits.value % 100;
+  int offset = digits.value * 60;
+  if (in.is_sign(":") && in.is_number(1)) {
+    in.take();
+    offset += in.take().value;
+  }
+  return offset;
+}
+
+// Reads a zone if there is one. What nobody knows is UTC.
+void read_zone(TokenReader& in, Fields& f) {
+  in.skip("(");
+  if (in.is_word()) {
+    const std::string& word = in.take().word;
+    const auto* const zone = std::find_if(std::begin(kZones), std::end(kZones),
+                                          [&](const NamedNumber& z) { return z.name == word; });
+    f.offset = zone == std::end(kZones) ? 0 : zone->number;
+  }
+  // "GMT+2", and the sign U+2212 is left out: it is read as a word, hence as UTC.
+  if (in.is_sign("+-") && in.is_number(1)) {
+    const int direction = in.take().text == "-" ? -1 : 1;
+    f.offset += direction * read_offset(in);
+  }
+}
+
+// "2024-03-05T08:05:00+01:00", "20240305T080500Z", "2024-03", "2024/3/5 8:05".
+std::optional<Time> parse_year_first(TokenReader in) {
+  Fields f{.month = 1, .day = 1};
+  const Token& first = in.take();
+  if (first.text.size() == 8) {
+    f = {.year = first.value / 10000, .month = first.value / 100 % 100, .day = first.value % 100};
+  } else if (first.text.size() == 14) {
+    int date = 0;
+    const std::string_view digits = first.text.substr(0, 8);
+    std::from_chars(digits.data(), digits.data() + digits.size(), date);
+    f = {.year = date / 10000,
+         .month = date / 100 % 100,
+         .day = date % 100,
+         .hour = two_digits(first.text, 8),
+         .minute = two_digits(first.text, 10),
+         .second = two_digits(first.text, 12)};
+    read_zone(in, f);
+    return time_of(f);
+  } else {
+    f.year = first.value;
+    if (in.is_sign("-/.") && in.is_number(1)) {
+      in.take();
+      f.month = in.take().value;
+    }
+    if (in.is_sign("-/.") && in.is_number(1)) {
+      in.take();
+      f.day = in.take().value;
+    }
+  }
+  in.skip(",");
+  if (in.is_word() && in.peek()->word == "t") in.take();
+  if (in.is_number() && !read_clock(in, f)) return std::nullopt;
+  read_zone(in, f);
+  return time_of(f);
+}
+
+// "05/03/2024 8:05", "5.3.2024".
+std::optional<Time> parse_short(TokenReader in) {
+  const int first = in.take().value;
+  const bool dotted = in.take().text == ".";
+  const int second = in.take().value;
+  in.take();
+  const Token& year = in.take();
+  Fields f{.year = full_year(year.value, year.text.size())};
+  // Dots are written where the day goes first.
+  const bool day_first = first > 12 || (dotted && second <= 12);
+  f.day = day_first ? first : second;
+  f.month = day_first ? second : first;
+  in.skip(",");
+  if (in.is_number() && !read_clock(in, f)) return std::nullopt;
+  read_zone(in, f);
+  return time_of(f);
+}
+
+// "5th", "5.", "5 de": what may follow a day.
+void skip_ordinal(TokenReader& in) {
+  static constexpr std::string_view kOrdinals[] = {"st", "nd", "rd", "th", "de", "of"};
+  if (in.is_word() && std::find(std::begin(kOrdinals), std::end(kOrdinals),
+                                std::string_view(in.peek()->word)) != std::end(kOrdinals))
+    in.take();
+  in.skip(".");
+}
+
+bool read_year(TokenReader& in, Fields& f) {
+  if (!in.is_number()) return false;
+  const Token& year = in.take();
+  f.year = full_year(year.value, year.text.size());
+  return true;
+}
+
+bool is_clock_next(const TokenReader& in) {
+  return in.is_number() && in.is_sign(":", 1);
+}
+
+// "5 Mar 2024 08:05", behind the weekday.
+std::optional<Time> parse_day_first(TokenReader in) {
+  Fields f{.day = in.take().value};
+  skip_ordinal(in);
+  in.skip("-/");
+  if (in.is_word()) f.month = month_of(in.take().word);
+  if (f.month == 0) return std::nullopt;
+  in.skip(".");
+  in.skip(",-/");
+  if (in.is_word() && in.peek()->word == "de") in.take();
+  if (!read_year(in, f)) return std::nullopt;
+  in.skip(",:-");
+  if (in.is_word() && (in.peek()->word == "at" || in.peek()->word == "t")) in.take();
+  if (in.is_number() && !read_clock(in, f)) return std::nullopt;
+  read_zone(in, f);
+  return time_of(f);
+}
+
+// "Mar 5, 2024 8:05 PM", and "Mar 5 08:05:00 UTC 2024", behind the weekday.
+std::optional<Time> parse_month_first(TokenReader in) {
+  Fields f{.month = month_of(in.take().word)};
+  in.skip(".");
+  if (!in.is_number()) return std::nullopt;
+  f.day = in.take().value;
+  skip_ordinal(in);
+  in.skip(",");
+  if (is_clock_next(in)) {
+    if (!read_clock(in, f)) return std::nullopt;
+    if (in.is_word() || in.is_sign("+-")) read_zone(in, f);
+    return read_year(in, f) ? time_of(f) : std::nullopt;
+  }
+  if (!read_year(in, f)) return std::nullopt;
+  in.skip(",-");
+  if (in.is_word() && in.peek()->word == "at") in.take();
+  if (in.is_number() && !read_clock(in, f)) return std::nullopt;
+  read_zone(in, f);
+  return time_of(f);
+}
+
+// Then the first is a weekday that starts like one: French "mardi", "mar.".
+bool names_two_months(const std::vector<Token>& tokens) {
+  return std::count_if(tokens.begin(), tokens.end(), [](const Token& token) {
+           return token.kind == Token::Kind::kWord && month_of(token.word) != 0;
+         }) > 1;
+}
+
+std::optional<Time> parse_unix(std::string_view digits) {
+  long long number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return Time(std::chrono::seconds(digits.size() == 13 ? number / 1000 : number));
+}
+
+}  // namespace
+
+std::optional<Time> parse_date(std::string_view text) {
+  if (text.size() > kLongestText) return std::nullopt;
+  const std::vector<Token> tokens = tokens_of(text);
+  TokenReader in(tokens);
+  if (in.is_number() && tokens.size() == 1 &&
+      (tokens[0].text.size() == 10 || tokens[0].text.size() == 13))
+    return parse_unix(tokens[0].text);
+  while (in.is_word() && month_of(in.peek()->word) == 0) {
+    in.take();
+    in.skip(".");
+    in.skip(",");
+  }
+  if (in.is_word() && names_two_months(tokens)) {
+    in.take();
+    in.skip(".");
+  }
+  in.skip(",");
+  if (in.is_word()) return parse_month_first(in);
+  if (!in.is_number()) return std::nullopt;
+  const std::size_t digits = in.peek()->text.size();
+  if (digits == 4 || digits == 8 || digits == 14) return parse_year_first(in);
+  if (digits > 2) return std::nullopt;
+  const bool numeric =
+      in.is_sign("/.-", 1) && in.is_number(2) && in.is_sign("/.-", 3) && in.is_number(4);
+  return numeric ? parse_short(in) : parse_day_first(in);
+}
+
+std::string format_date(Time time) {
+  using namespace std::chrono;
+  const auto date = floor<days>(time);
+  const year_month_day ymd(date);
+  const hh_mm_ss clock(time - date);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", int(ymd.year()), unsigned(ymd.month()),
+                     unsigned(ymd.day()), clock.hours().count(), clock.minutes().count(),
+                     clock.seconds().count());
+}
+
+}  // namespace kin::stories
