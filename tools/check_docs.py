@@ -23,6 +23,7 @@ REQUIRED = [
     "LICENSE",
     "docs/architecture.md",
     "docs/benchmarks.md",
+    "docs/reliability.md",
     "docs/formats.md",
     "docs/glossary.md",
 ]

@@ -32,6 +32,7 @@ TREE = {
     "scripts/demo": "#!/bin/bash\nrun build/release/kindred dedup a.jsonl -o b.jsonl\n",
     "tests/cases/a.case": "=== $ kindred plan a.jsonl\n",
     "docs/benchmarks.md": "# Figures\n",
+    "docs/reliability.md": "# What was tried\n",
     "docs/formats.md": "# Formats\n",
 }
 QUICKSTART = "<!-- ci: quickstart -->\n```sh\n{}\n```\n"
