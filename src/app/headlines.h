@@ -29,8 +29,9 @@ struct Headlines {
   std::vector<std::uint64_t> labels;  // hashes of the true stories, if a column was named
 };
 
-// All records, in the order of the inputs. A record without a title is one with an empty title; one
-// without an id, a time or a label, or with a time that cannot be read, is an error.
+// All records, in the order of the inputs. A record without a title has an empty one, but some must
+// have one; a record without an id, a time or a label, or with a time that cannot be read, is an
+// error.
 Result<Headlines> read_headlines(std::span<const std::string> inputs,
                                  const HeadlineColumns& columns);
 

@@ -176,17 +176,25 @@ bool drop_ending(std::string& path, std::string_view ending) {
   return true;
 }
 
+// True if something more than dots comes before the ending, so that dropping it leaves a name.
+bool ends_name(std::string_view path, std::string_view ending) {
+  if (!path.ends_with(ending) || path.size() == ending.size()) return false;
+  const char before = path[path.size() - ending.size() - 1];
+  return before != '.' && before != '/';
+}
+
 // `path` without dots and in one spelling.
 std::string without_amp(std::string path) {
   bool changed = true;
   while (changed) {
     changed = drop_ending(path, "/amp") || drop_ending(path, "/index.html") ||
               drop_ending(path, "/index.php") || drop_ending(path, "/amp.html");
-    if (drop_ending(path, ".amp.html")) {
+    if (ends_name(path, ".amp.html")) {
+      drop_ending(path, ".amp.html");
       path += ".html";
       changed = true;
     }
-    changed |= drop_ending(path, ".amp");
+    changed |= ends_name(path, ".amp") && drop_ending(path, ".amp");
     changed |= drop_ending(path, "/");
   }
   while (path.starts_with("/amp/")) path.erase(0, 4);
@@ -267,7 +275,10 @@ std::string canonical_url(std::string_view url) {
     if (host.empty()) return {};
     const std::string path = without_dots(one_spelling(parts.path));
     std::string cached(cached_address(host, path));
-    if (cached.empty()) return host + without_amp(path) + canonical_query(parts.query);
+    if (cached.empty()) {
+      const std::string page = is_amp_cache(host) ? path : without_amp(path);
+      return host + page + canonical_query(parts.query);
+    }
     if (!parts.query.empty()) cached.append("?").append(parts.query);
     inner = std::move(cached);
     address = inner;

@@ -12,8 +12,9 @@ namespace {
 
 // Headlines share names and model numbers when they are about one thing, and common words by
 // chance.
-constexpr double kNumberWeight = 1.5;
-constexpr double kNameWeight = 1.5;
+constexpr double kMixedWeight = 1.8;
+constexpr double kNumberWeight = 1.0;
+constexpr double kNameWeight = 1.8;
 constexpr double kNameChance = 0.6;
 // A feed may put a whole article into a summary. Its beginning tells what it is about.
 constexpr std::size_t kSummaryBytes = 600;
@@ -125,7 +126,8 @@ void FeatureReader::weigh_title(Features& features, Vocabulary& vocabulary) {
 }
 
 double FeatureReader::spelling_weight(const HeadlineWord& word, double name_chance) const {
-  if (word.number || word.mixed) return kNumberWeight;
+  if (word.mixed) return kMixedWeight;
+  if (word.number) return kNumberWeight;
   if (!word.capital) return 1;
   if (!headline_.title_case && !word.first) return kNameWeight;
   return 1 + (kNameWeight - 1) * name_chance;
@@ -156,7 +158,7 @@ void FeatureReader::weigh_summary(const Item& item, Features& features, Vocabula
   for (std::size_t i = 0; i < terms_.size(); ++i)
     add(terms_[i], spelling_weight(headline_.words[i], vocabulary.name_chance(terms_[i])));
   for (const HeadlineWord& word : summary.words) {
-    const bool name = word.number || word.mixed || (word.capital && !word.first);
+    const bool name = word.mixed || (word.capital && !word.first);
     add(vocabulary.intern(word.stem), name ? kNameWeight : 1);
   }
   take_weights(features.text, kTextTerms);

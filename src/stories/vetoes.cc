@@ -33,18 +33,23 @@ struct Distinct {
   bool story_name = false;
   bool story_mixed = false;
   bool shared_mixed = false;
+  bool shared_name = false;
 };
 
 Distinct compare_names(const Features& features, const Story& story, const Centroid& centroid) {
   Distinct distinct;
   for (const NameMark& mark : features.names) {
-    if (centroid.find(mark.term) != nullptr) continue;
+    if (centroid.find(mark.term) != nullptr) {
+      distinct.shared_name = true;
+      continue;
+    }
     distinct.own_name = true;
     distinct.own_mixed |= mark.mixed;
   }
   for (const NameCount& known : story.names) {
     const bool mixed = is_core(known.mixed, story);
     const bool shared = has_term(features, known.term);
+    distinct.shared_name |= shared;
     distinct.shared_mixed |= shared && mixed;
     distinct.story_mixed |= !shared && mixed;
     distinct.story_name |= !shared && is_core(known.count, story);
@@ -53,11 +58,12 @@ Distinct compare_names(const Features& features, const Story& story, const Centr
 }
 
 // Ordinary names differ within a story all the time: people, places and companies that one paper
-// mentions and another does not. Names by spelling alone, mostly products and models, do not; and
-// with a model number in common, what it is the model of decides.
+// mentions and another does not. Names by spelling alone, mostly products and models, do not: a
+// story that is about one takes no item that has another, or that shares no name with it at all.
+// And with a model number in common, what it is the model of decides.
 bool names_clash(const Features& features, const Story& story, const Centroid& centroid) {
   const Distinct distinct = compare_names(features, story, centroid);
-  if (distinct.own_mixed && distinct.story_mixed) return true;
+  if (distinct.story_mixed && (distinct.own_mixed || !distinct.shared_name)) return true;
   return distinct.shared_mixed && distinct.own_name && distinct.story_name;
 }
 
