@@ -36,12 +36,13 @@ void Centroids::add(std::uint32_t slot, const TermVector& vector, std::vector<Te
     if (at == centroid.terms.end() || at->term != part.term) {
       at = centroid.terms.insert(at, {part.term, 0, 0});
       if (fresh != nullptr) fresh->push_back(part.term);
-      postings(part.term).push_back({slot, 0});
+      postings(part.term).push_back({slot, part.weight});
+    } else {
+      set_weight(part.term, slot, at->weight + part.weight);
     }
     centroid.square += (2.0 * at->weight + part.weight) * part.weight;
     at->weight += part.weight;
     ++at->count;
-    set_weight(part.term, slot, at->weight);
   }
 }
 

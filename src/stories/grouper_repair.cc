@@ -11,7 +11,7 @@ namespace kin::stories {
 namespace {
 
 // A small story changes with every item; a large one is looked at now and then.
-constexpr std::uint32_t kSmall = 32;
+constexpr std::uint32_t kSmall = 8;
 constexpr std::uint32_t kNowAndThen = 8;
 constexpr int kMostMerges = 5;
 // Terms that make up less of a centroid's length cannot make two stories one.
@@ -21,8 +21,8 @@ constexpr std::uint32_t kFewMembers = 3;
 // Stories are looked at for a split when they reach 8, 16, 32 … members.
 constexpr std::uint32_t kLeastSplit = 8;
 constexpr std::uint32_t kLeastPart = 3;
-// Far below the threshold to merge, so that what was split is not merged at once.
-constexpr double kSplitShare = 0.25;
+// Below the threshold to merge, so that what was split is not merged at once.
+constexpr double kSplitShare = 0.75;
 
 constexpr bool is_power_of_two(std::uint32_t number) {
   return (number & (number - 1)) == 0;

@@ -14,10 +14,10 @@ struct Settings {
   // A story that got no item for so long is closed: nothing joins it any more.
   std::chrono::hours window{72};
   // How fast a story's pull fades: to 61 % after this time, to 14 % after twice of it.
-  std::chrono::hours fading{24};
+  std::chrono::hours fading{48};
   // The score from which an item joins a story, and from which two stories are one. Higher makes
   // more and purer stories.
-  double join_threshold = 0.14;
+  double join_threshold = 0.13;
   double merge_threshold = 0.16;
   // Estimated Jaccard similarity of pairs of words from which a text counts as republished.
   double copy_threshold = 0.7;

@@ -26,7 +26,9 @@ Centroids::Near product(const std::vector<A>& a, const std::vector<CentroidTerm>
 
 double join_score(const Centroids::Near& near, const Centroid& centroid) {
   if (centroid.square <= 0) return 0;
-  return (near.product - kJoinDiscount * near.largest) / std::sqrt(centroid.square);
+  const bool only_term = near.product <= near.largest;
+  const double discount = only_term ? kOnlyTermDiscount : kJoinDiscount;
+  return (near.product - discount * near.largest) / std::sqrt(centroid.square);
 }
 
 double combined(double title_score, double text_score, const Settings& settings) {

@@ -7,9 +7,11 @@
 namespace kin::stories {
 
 // A single term in common, however rare, is weak: "Apple" heads many stories, "gas prices" two. So
-// the largest part of the inner product counts less than the others.
-inline constexpr double kJoinDiscount = 0.3;
-inline constexpr double kMergeDiscount = 0.6;
+// the largest part of the inner product counts less than the others, and still less where it is all
+// there is.
+inline constexpr double kJoinDiscount = 0.25;
+inline constexpr double kOnlyTermDiscount = 0.4;
+inline constexpr double kMergeDiscount = 0.55;
 
 // Titles and texts (title and summary together), each a cosine less the discount; a text is
 // compared only where both sides have one, and can only add to what the titles say. Thread-safe.

@@ -63,7 +63,8 @@ Distinct compare_names(const Features& features, const Story& story, const Centr
 // And with a model number in common, what it is the model of decides.
 bool names_clash(const Features& features, const Story& story, const Centroid& centroid) {
   const Distinct distinct = compare_names(features, story, centroid);
-  if (distinct.story_mixed && (distinct.own_mixed || !distinct.shared_name)) return true;
+  if (distinct.own_mixed && distinct.story_mixed) return true;
+  if ((distinct.own_mixed || distinct.story_mixed) && !distinct.shared_name) return true;
   return distinct.shared_mixed && distinct.own_name && distinct.story_name;
 }
 
