@@ -175,6 +175,10 @@ CLI::App* add_seen(CLI::App& bench, BenchArguments& arguments) {
   verb->add_option("--max-memory", seen.max_memory, "As for seen add")->type_name("SIZE");
   verb->add_option("--temp", seen.folder, "Where to work (default: the system's temporary folder)")
       ->type_name("DIR");
+  add_json_flag(*verb, arguments);
+  return verb;
+}
+
 CLI::App* add_stories(CLI::App& bench, BenchArguments& arguments) {
   CLI::App* verb = bench.add_subcommand("stories", "Headlines to stories: agreement and time");
   verb->add_option("FILE", arguments.stories.input,
