@@ -5,6 +5,7 @@
 
 #include "app/bench.h"
 #include "app/bench_seen.h"
+#include "app/bench_stories.h"
 #include "app/checks.h"
 #include "app/command.h"
 #include "app/print.h"
@@ -25,6 +26,7 @@ Examples:
   kindred bench seen --ids 100000000 --peer none --temp /mnt/fast
   kindred bench seen --check 1000000000
   kindred bench corpus made-up.jsonl --records 100000
+  kindred bench stories headlines.jsonl --label story --json
 
 Corpora are made up, the same every time, in a temporary folder.)";
 
@@ -35,6 +37,7 @@ struct BenchArguments {
   std::vector<std::string> budgets{"default", "1GiB"};
   SeenBench seen;
   std::string seen_peer = "rocksdb";
+  StoriesBench stories;
   CorpusOptions corpus;
   std::string corpus_output;
   std::string copy_input;
@@ -176,6 +179,26 @@ CLI::App* add_seen(CLI::App& bench, BenchArguments& arguments) {
   return verb;
 }
 
+CLI::App* add_stories(CLI::App& bench, BenchArguments& arguments) {
+  CLI::App* verb = bench.add_subcommand("stories", "Headlines to stories: agreement and time");
+  verb->add_option("FILE", arguments.stories.input,
+                   "Headlines (id, title, published_at) with their true stories")
+      ->required();
+  verb->add_option("--label", arguments.stories.label, "Column that holds the true story")
+      ->type_name("COLUMN")
+      ->capture_default_str();
+  verb->add_option("--half", arguments.stories.half,
+                   "first or second half by time; settings are tuned on the first")
+      ->check(one_of({"first", "second"}))
+      ->capture_default_str();
+  verb->add_option("--runs", arguments.stories.runs, "How often the time is taken")
+      ->type_name("N")
+      ->check(whole_number(1, 100))
+      ->capture_default_str();
+  add_json_flag(*verb, arguments);
+  return verb;
+}
+
 CLI::App* add_corpus(CLI::App& bench, BenchArguments& arguments) {
   CLI::App* verb =
       bench.add_subcommand("corpus", "Write the made-up corpus of the other benchmarks");
@@ -231,6 +254,7 @@ Command add_bench_command(CLI::App& app) {
   CLI::App* dedup = add_dedup(*verb, *arguments);
   CLI::App* memory = add_memory(*verb, *arguments);
   CLI::App* seen = add_seen(*verb, *arguments);
+  CLI::App* stories = add_stories(*verb, *arguments);
   CLI::App* corpus = add_corpus(*verb, *arguments);
   CLI::App* copy = add_copy(*verb, *arguments);
   return {
@@ -248,6 +272,7 @@ Command add_bench_command(CLI::App& app) {
         }
         if (sketch->parsed()) return show(bench_sketch(arguments->sketch), arguments->json);
         if (dedup->parsed()) return show(bench_dedup(arguments->dedup), arguments->json);
+        if (stories->parsed()) return show(bench_stories(arguments->stories), arguments->json);
         if (memory->parsed())
           return show(bench_memory(arguments->memory, arguments->budgets), arguments->json);
         if (seen->parsed()) return run_seen(*arguments);

@@ -1,0 +1,208 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <set>
+
+#include "app/checks.h"
+#include "app/command.h"
+#include "app/headlines.h"
+#include "app/print.h"
+#include "app/words.h"
+#include "base/json_writer.h"
+#include "stories/agreement.h"
+#include "stories/group_all.h"
+
+namespace kin::app {
+namespace {
+
+constexpr const char* kExamples = R"(
+Examples:
+  kindred stories group headlines.jsonl -o stories.jsonl
+  kindred stories group news.csv --id guid --title headline --time date
+  kindred stories group headlines.parquet --prefer Reuters --prefer 'BBC News' -o stories.parquet
+  kindred stories group labelled.jsonl --eval story --json
+
+Each record needs an id, a title and a time (seconds since 1970, or ISO 8601); source, url and summary
+are used where there are columns of these names. Records are grouped in order of time, each against
+what came before it. What is written has the columns id, story_id, is_representative and similarity,
+in the order of the input; without -o it goes to standard output as JSONL.)";
+
+struct GroupArguments {
+  std::vector<std::string> inputs;
+  std::string output;
+  HeadlineColumns columns;
+  std::string eval;
+  stories::Settings settings;
+  int window = 0;
+  int fading = 0;
+  bool json = false;
+};
+
+struct GroupReport {
+  std::size_t headlines = 0;
+  std::size_t stories = 0;
+  std::size_t largest = 0;
+  std::size_t single = 0;  // stories of one headline
+  double seconds = 0;      // of grouping alone
+  std::optional<stories::AgreementFigures> agreement;
+};
+
+void add_columns(CLI::App& verb, GroupArguments& arguments) {
+  const auto column = [&](const char* flag, std::string& name, const char* help) {
+    verb.add_option(flag, name, help)->type_name("COLUMN")->capture_default_str();
+  };
+  column("--id", arguments.columns.id, "Column that holds the id");
+  column("--title", arguments.columns.title, "Column that holds the headline");
+  column("--time", arguments.columns.time, "Column that holds the time of publication");
+  column("--source", arguments.columns.source, "Column that holds the publication");
+  column("--url", arguments.columns.url, "Column that holds the address");
+  column("--summary", arguments.columns.summary, "Column that holds the summary");
+  column("--eval", arguments.eval,
+         "Compare with the true stories in this column: BCubed and pairwise precision, recall, F1");
+}
+
+void add_settings(CLI::App& verb, GroupArguments& arguments) {
+  stories::Settings& settings = arguments.settings;
+  arguments.window = static_cast<int>(settings.window.count());
+  arguments.fading = static_cast<int>(settings.fading.count());
+  const auto share = [&](const char* flag, double& value, const char* help) {
+    verb.add_option(flag, value, help)
+        ->type_name("0..1")
+        ->check(number(0, 1))
+        ->capture_default_str();
+  };
+  const auto hours = [&](const char* flag, int& value, const char* help) {
+    verb.add_option(flag, value, help)
+        ->type_name("HOURS")
+        ->check(whole_number(1, 24 * 366))
+        ->capture_default_str();
+  };
+  share("--threshold", settings.join_threshold, "Score from which a headline joins a story");
+  share("--merge-threshold", settings.merge_threshold, "Score from which two stories are one");
+  share("--copy-threshold", settings.copy_threshold,
+        "Similarity from which a text counts as republished");
+  hours("--window", arguments.window, "A story without news for so long is closed");
+  hours("--fading", arguments.fading, "How fast a story's pull fades");
+  verb.add_option("--prefer", settings.preferred_sources,
+                  "Source whose headline represents a story; again for the next best")
+      ->type_name("SOURCE")
+      ->allow_extra_args(false);
+  verb.add_flag("--one-per-source", settings.one_per_source,
+                "A second headline of one source opens a story of its own");
+}
+
+CLI::App* add_group(CLI::App& stories, GroupArguments& arguments) {
+  CLI::App* verb = stories.add_subcommand("group", "Group a file of headlines into stories");
+  verb->footer(kExamples);
+  verb->add_option("FILE", arguments.inputs,
+                   "Headlines: JSONL, CSV or Parquet files, globs, or - for JSONL")
+      ->required();
+  verb->add_option("-o,--output", arguments.output,
+                   "Where to write the stories; the format goes by the extension")
+      ->type_name("OUT");
+  add_columns(*verb, arguments);
+  add_settings(*verb, arguments);
+  verb->add_flag("--json", arguments.json, "Print a report as JSON instead of the stories");
+  return verb;
+}
+
+GroupReport report_on(const std::vector<stories::Placement>& placements, double seconds) {
+  std::map<stories::StoryId, std::size_t> sizes;
+  for (const stories::Placement& placement : placements) ++sizes[placement.story];
+  GroupReport report{.headlines = placements.size(),
+                     .stories = sizes.size(),
+                     .largest = 0,
+                     .single = 0,
+                     .seconds = seconds,
+                     .agreement = {}};
+  for (const auto& [story, size] : sizes) {
+    report.largest = std::max(report.largest, size);
+    report.single += size == 1 ? 1 : 0;
+  }
+  return report;
+}
+
+void add_agreement(JsonWriter& json, const char* name, const stories::Agreement& agreement) {
+  json.key(name).begin_object().field("precision", agreement.precision);
+  json.field("recall", agreement.recall).field("f1", agreement.f1()).end();
+}
+
+std::string report_json(const GroupReport& report) {
+  JsonWriter json(2);
+  json.begin_object().field("headlines", report.headlines).field("stories", report.stories);
+  json.field("single_headline_stories", report.single).field("largest_story", report.largest);
+  json.field("seconds", report.seconds);
+  json.field(
+      "microseconds_per_headline",
+      1e6 * report.seconds / static_cast<double>(std::max<std::size_t>(report.headlines, 1)));
+  if (report.agreement) {
+    json.field("true_stories", report.agreement->true_groups);
+    add_agreement(json, "bcubed", report.agreement->bcubed);
+    add_agreement(json, "pairwise", report.agreement->pairwise);
+  }
+  return json.end().take() + "\n";
+}
+
+std::string agreement_table(const stories::AgreementFigures& figures) {
+  const auto row = [](const char* name, const stories::Agreement& agreement) {
+    return fmt::format("  {:<12}{:>10.4f}{:>10.4f}{:>10.4f}\n", name, agreement.precision,
+                       agreement.recall, agreement.f1());
+  };
+  return fmt::format("{} headlines, {} stories found, {} true\n\n  {:<12}{:>10}{:>10}{:>10}\n",
+                     with_commas(figures.items), with_commas(figures.groups),
+                     with_commas(figures.true_groups), "", "precision", "recall", "F1") +
+         row("BCubed", figures.bcubed) + row("pairwise", figures.pairwise);
+}
+
+std::string summary(const GroupReport& report) {
+  return fmt::format("{} headlines are {} stories; the largest has {}, {} have one\n",
+                     with_commas(report.headlines), with_commas(report.stories),
+                     with_commas(report.largest), with_commas(report.single));
+}
+
+stories::AgreementFigures compare(const std::vector<stories::Placement>& placements,
+                                  const std::vector<std::uint64_t>& labels) {
+  std::vector<std::uint64_t> groups;
+  groups.reserve(placements.size());
+  for (const stories::Placement& placement : placements) groups.push_back(number(placement.story));
+  return stories::agreement(groups, labels);
+}
+
+Result<int> run_group(GroupArguments arguments) {
+  arguments.settings.window = std::chrono::hours(arguments.window);
+  arguments.settings.fading = std::chrono::hours(arguments.fading);
+  arguments.columns.label = arguments.eval;
+  KIN_TRY(const Headlines headlines, read_headlines(arguments.inputs, arguments.columns));
+  const auto start = std::chrono::steady_clock::now();
+  KIN_TRY(const auto placements, stories::group_all(headlines.items, arguments.settings));
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  GroupReport report = report_on(placements, seconds.count());
+  if (!arguments.eval.empty()) report.agreement = compare(placements, headlines.labels);
+  const bool rows_to_stdout = arguments.output.empty() && !arguments.json && arguments.eval.empty();
+  if (rows_to_stdout || !arguments.output.empty())
+    KIN_RETURN_IF_ERROR(write_placements(headlines, placements, arguments.output));
+  if (arguments.json) {
+    KIN_RETURN_IF_ERROR(print(report_json(report)));
+  } else if (report.agreement) {
+    KIN_RETURN_IF_ERROR(print(agreement_table(*report.agreement)));
+  } else {
+    say(summary(report));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command add_stories_command(CLI::App& app) {
+  CLI::App* verb = app.add_subcommand("stories", "Group headlines about one event into stories");
+  verb->require_subcommand(1);
+  const auto arguments = std::make_shared<GroupArguments>();
+  CLI::App* group = add_group(*verb, *arguments);
+  return {verb, [=]() -> Result<int> {
+            if (group->parsed()) return run_group(*arguments);
+            return kWrongUsage;
+          }};
+}
+
+}  // namespace kin::app

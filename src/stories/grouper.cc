@@ -1,0 +1,257 @@
+#include "stories/grouper.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "stories/canonical_url.h"
+#include "stories/similarity.h"
+#include "stories/vetoes.h"
+
+namespace kin::stories {
+namespace {
+
+// Against how many stories an item is tried before it opens one of its own.
+constexpr std::size_t kMostTried = 8;
+
+constexpr std::uint64_t kAddressKey = 11;
+constexpr std::uint64_t kGuidKey = 12;
+constexpr std::uint64_t kTitleKey = 13;
+
+// The front page of a site is no item: some feeds link every item to it.
+bool is_front_page(std::string_view address) {
+  return address.find_first_of("/?") == std::string_view::npos;
+}
+
+// How far apart two spans of time are; 0 where they meet.
+UnixSeconds gap(UnixSeconds from_a, UnixSeconds to_a, UnixSeconds from_b, UnixSeconds to_b) {
+  return std::max<UnixSeconds>({0, from_a - to_b, from_b - to_a});
+}
+
+}  // namespace
+
+Grouper::Grouper(Settings settings) : settings_(std::move(settings)) {
+  KIN_CHECK(check(settings_).ok(), "settings must be checked first");
+}
+
+Placement Grouper::add(const Item& item) {
+  if (const auto known = find(item.id)) return *known;
+  advance(item.published_at);
+  Member member = describe(item);
+  if (!item.grouped) {
+    member.tier = Tier::kUngrouped;
+    const Slot slot = open_next();
+    stories_[slot].grouped = false;
+    join(slot, std::move(member));
+    return placement(slot, stories_[slot].members.back());
+  }
+  const auto sketch = sketcher_.sketch(item);
+  const auto choice = choose(member, sketch);
+  if (choice) {
+    member.tier = choice->tier;
+    member.similarity = choice->similarity;
+  }
+  const Slot slot = choice ? choice->slot : open_next();
+  join(slot, std::move(member));
+  if (sketch) sketches_.add(item.id, *sketch);
+  repair(slot);
+  return *find(item.id);
+}
+
+Member Grouper::describe(const Item& item) {
+  Member member;
+  member.item = item.id;
+  member.arrival = next_arrival_++;
+  member.published_at = item.published_at;
+  if (!item.source.empty()) member.source = hash64(item.source);
+  const auto& preferred = settings_.preferred_sources;
+  member.rank =
+      static_cast<std::uint32_t>(std::ranges::find(preferred, item.source) - preferred.begin());
+  member.features = reader_.read(item, vocabulary_);
+  if (!item.grouped) return member;
+  const std::string address = canonical_url(item.url);
+  if (!is_front_page(address)) member.keys.push_back(hash64(address, kAddressKey));
+  if (!item.guid.empty()) member.keys.push_back(hash64(item.guid, hash64(item.source, kGuidKey)));
+  if (member.features.title_key != 0)
+    member.keys.push_back(mix64(member.features.title_key ^ kTitleKey));
+  return member;
+}
+
+std::optional<Grouper::Choice> Grouper::choose(const Member& member,
+                                               const std::optional<TextSketch>& sketch) {
+  if (const auto same = same_page(member)) return same;
+  if (sketch) {
+    if (const auto same = same_text(member, *sketch)) return same;
+  }
+  return same_story(member);
+}
+
+std::optional<Grouper::Choice> Grouper::same_page(const Member& member) const {
+  for (const std::uint64_t key : member.keys) {
+    const auto found = keys_.find(key);
+    if (found == keys_.end()) continue;
+    const Slot slot = items_.at(found->second.back());
+    const bool by_title = key == mix64(member.features.title_key ^ kTitleKey);
+    if (by_title && find_veto(member, stories_[slot], titles_.at(slot), settings_)) continue;
+    return Choice{.slot = slot, .similarity = 1, .tier = Tier::kIdentity};
+  }
+  return {};
+}
+
+std::optional<Grouper::Choice> Grouper::same_text(const Member& member,
+                                                  const TextSketch& sketch) const {
+  const auto match = sketches_.best(sketch, settings_.copy_threshold);
+  if (!match) return {};
+  const Slot slot = items_.at(match->item);
+  if (titles_.empty(slot)) return {};
+  if (find_veto(member, stories_[slot], titles_.at(slot), settings_)) return {};
+  return Choice{.slot = slot, .similarity = match->similarity, .tier = Tier::kRepublished};
+}
+
+std::optional<Grouper::Choice> Grouper::same_story(const Member& member) {
+  score_stories(member);
+  std::ranges::sort(candidates_, [&](const Candidate& a, const Candidate& b) {
+    return a.score != b.score ? a.score > b.score : stories_[a.slot].id < stories_[b.slot].id;
+  });
+  if (candidates_.size() > kMostTried) candidates_.resize(kMostTried);
+  for (const Candidate& candidate : candidates_) {
+    const Story& story = stories_[candidate.slot];
+    if (find_veto(member, story, titles_.at(candidate.slot), settings_)) continue;
+    return Choice{.slot = candidate.slot, .similarity = candidate.score, .tier = Tier::kStory};
+  }
+  return {};
+}
+
+void Grouper::score_stories(const Member& member) {
+  candidates_.clear();
+  const TermVector& text = member.features.text;
+  const auto consider = [&](Slot slot, double title_score) {
+    double score = title_score;
+    if (!text.empty() && !texts_.empty(slot))
+      score =
+          combined(score, join_score(compare(text, texts_.at(slot)), texts_.at(slot)), settings_);
+    if (score < settings_.join_threshold) return;
+    score *= fade(stories_[slot], member.published_at, member.published_at);
+    if (score >= settings_.join_threshold) candidates_.push_back({slot, score});
+  };
+  for (const Centroids::Near& near : titles_.near(member.features.title))
+    consider(near.slot, join_score(near, titles_.at(near.slot)));
+  if (text.empty()) return;
+  // Stories whose titles have nothing in common with this one, but whose texts do.
+  for (const Centroids::Near& near : texts_.near(text)) {
+    if (titles_.empty(near.slot) ||
+        compare(member.features.title, titles_.at(near.slot)).product == 0)
+      consider(near.slot, 0);
+  }
+}
+
+double Grouper::fade(const Story& story, UnixSeconds from, UnixSeconds to) const {
+  return faded(gap(story.first, story.last, from, to), settings_);
+}
+
+Grouper::Slot Grouper::open(StoryId id) {
+  Slot slot = 0;
+  if (free_.empty()) {
+    slot = static_cast<Slot>(stories_.size());
+    stories_.emplace_back();
+  } else {
+    slot = free_.back();
+    free_.pop_back();
+    stories_[slot] = {};
+  }
+  stories_[slot].id = id;
+  slots_.emplace(id, slot);
+  vocabulary_.count_story();
+  return slot;
+}
+
+void Grouper::join(Slot slot, Member member) {
+  Story& story = stories_[slot];
+  if (story.grouped) {
+    fresh_.clear();
+    titles_.add(slot, member.features.title, &fresh_);
+    for (const TermId term : fresh_) vocabulary_.count_in_story(term);
+    texts_.add(slot, member.features.text);
+  }
+  index(member, slot);
+  story.add(std::move(member));
+  if (story.size() == 1) story.representative = story.members.front().item;
+  update_representative(slot);
+}
+
+void Grouper::index(const Member& member, Slot slot) {
+  items_[member.item] = slot;
+  for (const std::uint64_t key : member.keys) keys_[key].push_back(member.item);
+}
+
+void Grouper::unindex(const Member& member) {
+  items_.erase(member.item);
+  sketches_.remove(member.item);
+  for (const std::uint64_t key : member.keys) {
+    const auto found = keys_.find(key);
+    std::erase(found->second, member.item);
+    if (found->second.empty()) keys_.erase(found);
+  }
+}
+
+void Grouper::update_representative(Slot slot) {
+  if (settings_.preferred_sources.empty()) return;
+  Story& story = stories_[slot];
+  const ItemId best = story.best_representative();
+  if (best == story.representative) return;
+  story.representative = best;
+  changes_.push_back({Change::Kind::kRepresentative, story.id, kNoStory, best});
+}
+
+// Stories close a sixteenth of the window late at most, and a sweep over all of them is rare.
+void Grouper::advance(UnixSeconds time) {
+  newest_ = next_arrival_ == 0 ? time : std::max(newest_, time);
+  if (next_arrival_ == 0) swept_ = time;
+  const UnixSeconds window = std::chrono::seconds(settings_.window).count();
+  if (newest_ - swept_ < window / 16) return;
+  swept_ = newest_;
+  std::vector<StoryId> old;
+  for (const auto& [id, slot] : slots_) {
+    if (newest_ - stories_[slot].last > window) old.push_back(id);
+  }
+  std::ranges::sort(old);
+  for (const StoryId id : old) close(slots_.at(id));
+}
+
+void Grouper::close(Slot slot) {
+  const StoryId id = stories_[slot].id;
+  for (const Member& member : stories_[slot].members) unindex(member);
+  titles_.clear(slot);
+  texts_.clear(slot);
+  stories_[slot] = {};
+  slots_.erase(id);
+  free_.push_back(slot);
+  std::erase_if(aliases_, [&](const auto& alias) { return alias.second == id; });
+  std::erase_if(apart_, [&](const auto& pair) { return pair.first == id || pair.second == id; });
+  changes_.push_back({Change::Kind::kClosed, id, kNoStory, {}});
+}
+
+Placement Grouper::placement(Slot slot, const Member& member) const {
+  return {.story = stories_[slot].id,
+          .similarity = member.similarity,
+          .tier = member.tier,
+          .is_representative = stories_[slot].representative == member.item};
+}
+
+std::optional<Placement> Grouper::find(ItemId item) const {
+  const auto found = items_.find(item);
+  if (found == items_.end()) return {};
+  return placement(found->second, *stories_[found->second].find(item));
+}
+
+const Story* Grouper::story(StoryId id) const {
+  const auto found = slots_.find(resolve(id));
+  return found == slots_.end() ? nullptr : &stories_[found->second];
+}
+
+StoryId Grouper::resolve(StoryId id) const {
+  const auto found = aliases_.find(id);
+  return found == aliases_.end() ? id : found->second;
+}
+
+}  // namespace kin::stories

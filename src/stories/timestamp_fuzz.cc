@@ -1,0 +1,14 @@
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/check.h"
+#include "stories/timestamp.h"
+
+// Any bytes give a time within reason, or none.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto time = kin::stories::parse_timestamp({reinterpret_cast<const char*>(data), size});
+  constexpr kin::stories::UnixSeconds kLimit = 300'000'000'000;
+  KIN_CHECK(!time || (*time > -kLimit && *time < kLimit), "a time lies within reason");
+  return 0;
+}
