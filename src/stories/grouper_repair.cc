@@ -148,10 +148,9 @@ Grouper::Slot Grouper::merge(Slot a, Slot b) {
   stories_[into].add_all(std::exchange(stories_[from], {}));
   slots_.erase(gone);
   free_.push_back(from);
-  for (auto& [alias, target] : aliases_) {
-    if (target == gone) target = kept;
-  }
-  aliases_[gone] = kept;
+  for (const StoryId alias : std::exchange(aliases_of_[gone], {})) add_alias(alias, kept);
+  aliases_of_.erase(gone);
+  add_alias(gone, kept);
   rename_apart(gone, kept);
   changes_.push_back({Change::Kind::kMerged, kept, gone, {}});
   update_representative(into);
@@ -179,8 +178,9 @@ void Grouper::split_if_loose(Slot slot) {
 }
 
 void Grouper::move_out(Slot from, std::span<const ItemId> items, Slot to) {
-  for (const ItemId item : items) {
-    stories_[to].add(stories_[from].take(item));
+  for (Member& member : stories_[from].take(items)) {
+    const ItemId item = member.item;
+    stories_[to].add(std::move(member));
     items_[item] = to;
     changes_.push_back({Change::Kind::kMoved, stories_[to].id, stories_[from].id, item});
   }
@@ -201,6 +201,11 @@ void Grouper::rebuild(Slot slot) {
     titles_.add(slot, member.features.title);
     texts_.add(slot, member.features.text);
   }
+}
+
+void Grouper::add_alias(StoryId from, StoryId to) {
+  aliases_[from] = to;
+  aliases_of_[to].push_back(from);
 }
 
 bool Grouper::are_apart(StoryId a, StoryId b) const {
