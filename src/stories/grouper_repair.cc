@@ -16,8 +16,8 @@ constexpr std::uint32_t kNowAndThen = 8;
 constexpr int kMostMerges = 5;
 // Terms that make up less of a centroid's length cannot make two stories one.
 constexpr double kLeastTerm = 0.04;
-// A story so small is compared item by item for vetoes before it is merged.
-constexpr std::uint32_t kFewMembers = 3;
+// So many items of a story speak for all of it when vetoes against a merge are looked for.
+constexpr std::size_t kSpeakers = 8;
 // Stories are looked at for a split when they reach 8, 16, 32 … members.
 constexpr std::uint32_t kLeastSplit = 8;
 constexpr std::uint32_t kLeastPart = 3;
@@ -133,8 +133,8 @@ bool Grouper::is_vetoed(const Story& small, Slot large) const {
     return find_veto(member, stories_[large], titles_.at(large), settings_).has_value();
   };
   if (settings_.one_per_source) return std::ranges::any_of(small.members, vetoed);
-  if (small.size() > kFewMembers) return false;
-  return 2 * std::ranges::count_if(small.members, vetoed) >= small.size();
+  const auto speakers = std::span(small.members).first(std::min(small.members.size(), kSpeakers));
+  return 2 * static_cast<std::size_t>(std::ranges::count_if(speakers, vetoed)) >= speakers.size();
 }
 
 Grouper::Slot Grouper::merge(Slot a, Slot b) {
