@@ -20,9 +20,9 @@ struct StoriesBench {
 
 struct StoriesFigures {
   struct Sample {
-    std::uint64_t every = 1;          // of the headlines, one in so many is kept
-    stories::AgreementFigures first;  // of the sample that begins with the first headline
-    stories::Agreement mean;          // of precision and recall over all samples
+    std::uint64_t every = 1;            // of the headlines, one in so many is kept
+    stories::AgreementFigures first{};  // of the sample that begins with the first headline
+    stories::Agreement mean{};          // of precision and recall over all samples
     double mean_f1 = 0;
   };
   std::string half;

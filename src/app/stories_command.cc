@@ -2,7 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <set>
+#include <map>
+#include <optional>
 
 #include "app/checks.h"
 #include "app/command.h"

@@ -4,6 +4,12 @@
 #include <cmath>
 
 namespace kin::stories {
+namespace {
+
+// Below, walking a list costs less than everything around it.
+constexpr std::size_t kLongList = 4096;
+
+}  // namespace
 
 const CentroidTerm* Centroid::find(TermId term) const {
   const auto found = std::ranges::lower_bound(terms, term, {}, &CentroidTerm::term);
@@ -99,6 +105,33 @@ void Centroids::visit(TermId term, double weight) {
   }
 }
 
+void Centroids::add_to_found(TermId term, double weight) {
+  for (const Posting& posting : postings(term)) {
+    Near& score = scores_[posting.slot];
+    if (score.product == 0) continue;
+    const double part = weight * posting.weight;
+    score.product += part;
+    score.largest = std::max(score.largest, part);
+  }
+}
+
+template <typename Terms>
+void Centroids::visit_all(const Terms& terms) {
+  const auto is_long = [&](const auto& part) { return length(part.term) > kLongList; };
+  if (!terms.empty() && std::ranges::all_of(terms, is_long)) {
+    const auto& rarest = *std::ranges::min_element(
+        terms, {}, [&](const auto& part) { return std::pair(length(part.term), part.term); });
+    visit(rarest.term, rarest.weight);
+    return;
+  }
+  for (const auto& part : terms) {
+    if (!is_long(part)) visit(part.term, part.weight);
+  }
+  for (const auto& part : terms) {
+    if (is_long(part)) add_to_found(part.term, part.weight);
+  }
+}
+
 std::span<const Centroids::Near> Centroids::finish(std::uint32_t except) {
   found_.clear();
   for (const std::uint32_t slot : touched_) {
@@ -110,7 +143,7 @@ std::span<const Centroids::Near> Centroids::finish(std::uint32_t except) {
 }
 
 std::span<const Centroids::Near> Centroids::near(const TermVector& vector) {
-  for (const TermWeight& part : vector) visit(part.term, part.weight);
+  visit_all(vector);
   return finish(~std::uint32_t{0});
 }
 
@@ -118,9 +151,11 @@ std::span<const Centroids::Near> Centroids::near(std::uint32_t slot, double leas
   if (empty(slot)) return {};
   const Centroid& centroid = centroids_[slot];
   const double bar = least * std::sqrt(centroid.square);
+  query_.clear();
   for (const CentroidTerm& part : centroid.terms) {
-    if (part.weight >= bar) visit(part.term, part.weight);
+    if (part.weight >= bar) query_.push_back({part.term, part.weight});
   }
+  visit_all(query_);
   return finish(slot);
 }
 

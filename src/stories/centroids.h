@@ -49,7 +49,9 @@ class Centroids {
   // As it was kept.
   void restore(std::uint32_t slot, Centroid centroid);
 
-  // All slots that share a term with `vector`; valid until the next call.
+  // The slots that share a term with `vector`; valid until the next call. A term that thousands of
+  // slots hold adds to the products of slots found by others, but finds none by itself unless all
+  // terms are such; then the rarest does.
   std::span<const Near> near(const TermVector& vector);
   // The same for the centroid in `slot`, itself left out. Terms below `least` of its length are
   // passed over.
@@ -65,6 +67,12 @@ class Centroids {
   std::vector<Posting>& postings(TermId term) { return postings_[index(term)]; }
   void set_weight(TermId term, std::uint32_t slot, float weight);
   void visit(TermId term, double weight);
+  void add_to_found(TermId term, double weight);
+  std::size_t length(TermId term) const {
+    return index(term) < postings_.size() ? postings_[index(term)].size() : 0;
+  }
+  template <typename Terms>
+  void visit_all(const Terms& terms);
   std::span<const Near> finish(std::uint32_t except);
 
   std::vector<Centroid> centroids_;
@@ -72,6 +80,7 @@ class Centroids {
   // By slot, all zero between calls.
   std::vector<Near> scores_;
   std::vector<std::uint32_t> touched_;
+  std::vector<TermWeight> query_;
   std::vector<Near> found_;
 };
 

@@ -1,6 +1,7 @@
 // What grouping goes by: an item's words as weights, its names and its numbers.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct NameMark {
 struct PlacedNumber {
   std::uint64_t place = 0;  // a hash of what stands beside it
   TermId number{};
-  friend bool operator==(const PlacedNumber&, const PlacedNumber&) = default;
+  friend auto operator<=>(const PlacedNumber&, const PlacedNumber&) = default;
 };
 
 struct Features {

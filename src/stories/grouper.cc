@@ -226,7 +226,10 @@ void Grouper::close(Slot slot) {
   stories_[slot] = {};
   slots_.erase(id);
   free_.push_back(slot);
-  std::erase_if(aliases_, [&](const auto& alias) { return alias.second == id; });
+  if (const auto found = aliases_of_.find(id); found != aliases_of_.end()) {
+    for (const StoryId alias : found->second) aliases_.erase(alias);
+    aliases_of_.erase(found);
+  }
   std::erase_if(apart_, [&](const auto& pair) { return pair.first == id || pair.second == id; });
   changes_.push_back({Change::Kind::kClosed, id, kNoStory, {}});
 }

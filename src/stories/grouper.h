@@ -150,6 +150,7 @@ class Grouper {
   void move_out(Slot from, std::span<const ItemId> items, Slot to);
   void rebuild(Slot slot);
   bool are_apart(StoryId a, StoryId b) const;
+  void add_alias(StoryId from, StoryId to);
   void rename_apart(StoryId from, StoryId to);
   void copy_apart(StoryId from, StoryId to);
   Status check_state(const GrouperState& state) const;
@@ -167,6 +168,7 @@ class Grouper {
   Centroids texts_;
   SketchIndex sketches_;
   std::map<StoryId, StoryId> aliases_;
+  std::unordered_map<StoryId, std::vector<StoryId>> aliases_of_;
   std::set<std::pair<StoryId, StoryId>> apart_;  // the lower id first
   std::vector<Change> changes_;
   std::vector<Candidate> candidates_;

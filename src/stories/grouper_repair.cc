@@ -16,8 +16,8 @@ constexpr std::uint32_t kNowAndThen = 8;
 constexpr int kMostMerges = 5;
 // Terms that make up less of a centroid's length cannot make two stories one.
 constexpr double kLeastTerm = 0.04;
-// A story so small is compared item by item for vetoes before it is merged.
-constexpr std::uint32_t kFewMembers = 3;
+// So many items of a story speak for all of it when vetoes against a merge are looked for.
+constexpr std::size_t kSpeakers = 8;
 // Stories are looked at for a split when they reach 8, 16, 32 … members.
 constexpr std::uint32_t kLeastSplit = 8;
 constexpr std::uint32_t kLeastPart = 3;
@@ -133,8 +133,8 @@ bool Grouper::is_vetoed(const Story& small, Slot large) const {
     return find_veto(member, stories_[large], titles_.at(large), settings_).has_value();
   };
   if (settings_.one_per_source) return std::ranges::any_of(small.members, vetoed);
-  if (small.size() > kFewMembers) return false;
-  return 2 * std::ranges::count_if(small.members, vetoed) >= small.size();
+  const auto speakers = std::span(small.members).first(std::min(small.members.size(), kSpeakers));
+  return 2 * static_cast<std::size_t>(std::ranges::count_if(speakers, vetoed)) >= speakers.size();
 }
 
 Grouper::Slot Grouper::merge(Slot a, Slot b) {
@@ -148,10 +148,9 @@ Grouper::Slot Grouper::merge(Slot a, Slot b) {
   stories_[into].add_all(std::exchange(stories_[from], {}));
   slots_.erase(gone);
   free_.push_back(from);
-  for (auto& [alias, target] : aliases_) {
-    if (target == gone) target = kept;
-  }
-  aliases_[gone] = kept;
+  for (const StoryId alias : std::exchange(aliases_of_[gone], {})) add_alias(alias, kept);
+  aliases_of_.erase(gone);
+  add_alias(gone, kept);
   rename_apart(gone, kept);
   changes_.push_back({Change::Kind::kMerged, kept, gone, {}});
   update_representative(into);
@@ -179,8 +178,9 @@ void Grouper::split_if_loose(Slot slot) {
 }
 
 void Grouper::move_out(Slot from, std::span<const ItemId> items, Slot to) {
-  for (const ItemId item : items) {
-    stories_[to].add(stories_[from].take(item));
+  for (Member& member : stories_[from].take(items)) {
+    const ItemId item = member.item;
+    stories_[to].add(std::move(member));
     items_[item] = to;
     changes_.push_back({Change::Kind::kMoved, stories_[to].id, stories_[from].id, item});
   }
@@ -201,6 +201,11 @@ void Grouper::rebuild(Slot slot) {
     titles_.add(slot, member.features.title);
     texts_.add(slot, member.features.text);
   }
+}
+
+void Grouper::add_alias(StoryId from, StoryId to) {
+  aliases_[from] = to;
+  aliases_of_[to].push_back(from);
 }
 
 bool Grouper::are_apart(StoryId a, StoryId b) const {

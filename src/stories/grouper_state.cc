@@ -107,7 +107,7 @@ Result<Grouper> Grouper::restore(Settings settings, GrouperState state) {
       grouper.sketches_.add(member->item, sketch_of_signature(signature->second));
   }
   grouper.vocabulary_ = Vocabulary(std::move(state.terms), state.counted_stories);
-  grouper.aliases_ = {state.aliases.begin(), state.aliases.end()};
+  for (const auto& [from, to] : state.aliases) grouper.add_alias(from, to);
   grouper.apart_ = {state.apart.begin(), state.apart.end()};
   grouper.next_story_ = state.next_story;
   grouper.next_arrival_ = state.next_arrival;

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <map>
 #include <set>
+#include <string>
 
 #include "base/random.h"
 #include "stories/group_all.h"
@@ -109,6 +113,17 @@ TEST_F(GrouperTest, KeepsNumberedThingsApart) {
   const StoryId quake = add_title("Magnitude 5.1 earthquake shakes coast of Chile").story;
   EXPECT_NE(add_title("Magnitude 6.2 earthquake shakes coast of Chile").story, quake);
   EXPECT_EQ(add_title("Coast of Chile shaken by 5.1 magnitude earthquake").story, quake);
+}
+
+TEST_F(GrouperTest, KeepsStoriesAboutSisterModelsApartHoweverLargeTheyGrow) {
+  const StoryId first = add_title("Maker recalls QX1 drill over overheating battery").story;
+  const StoryId second = add_title("Maker recalls QX2 drill over overheating battery").story;
+  for (int i = 0; i < 12; ++i) {
+    add_title("QX1 drill recalled: battery overheating");
+    add_title("QX2 drill recalled: battery overheating");
+  }
+  EXPECT_NE(grouper_.resolve(first), grouper_.resolve(second));
+  EXPECT_EQ(grouper_.open_stories(), 2u);
 }
 
 TEST_F(GrouperTest, LetsCountsChangeWithinAStory) {

@@ -40,8 +40,6 @@ class Writer {
   void put(const TermWeight& part) { all(part.term, part.weight); }
   void put(const NameMark& mark) { all(mark.term, mark.mixed); }
   void put(const PlacedNumber& number) { all(number.place, number.number); }
-  void put(const NameCount& name) { all(name.term, name.count, name.mixed); }
-  void put(const NumberCount& number) { all(number.number, number.count); }
   void put(const CentroidTerm& part) { all(part.term, part.weight, part.count); }
   void put(const Centroid& centroid) { all(centroid.terms, centroid.square); }
   void put(const Features& features) {
@@ -53,8 +51,7 @@ class Writer {
         member.similarity, member.keys, member.features);
   }
   void put(const Story& story) {
-    all(story.id, story.representative, story.first, story.last, story.fixed, story.grouped,
-        story.members, story.names, story.numbers);
+    all(story.id, story.representative, story.fixed, story.grouped, story.members);
   }
   void put(const GrouperState::OpenStory& open) { all(open.story, open.title, open.text); }
 
@@ -102,8 +99,6 @@ class Reader {
   void get(TermWeight& part) { all(part.term, part.weight); }
   void get(NameMark& mark) { all(mark.term, mark.mixed); }
   void get(PlacedNumber& number) { all(number.place, number.number); }
-  void get(NameCount& name) { all(name.term, name.count, name.mixed); }
-  void get(NumberCount& number) { all(number.number, number.count); }
   void get(CentroidTerm& part) { all(part.term, part.weight, part.count); }
   void get(Centroid& centroid) { all(centroid.terms, centroid.square); }
   void get(Features& features) {
@@ -115,8 +110,9 @@ class Reader {
         member.similarity, member.keys, member.features);
   }
   void get(Story& story) {
-    all(story.id, story.representative, story.first, story.last, story.fixed, story.grouped,
-        story.members, story.names, story.numbers);
+    std::vector<Member> members;
+    all(story.id, story.representative, story.fixed, story.grouped, members);
+    for (Member& member : members) story.add(std::move(member));
   }
   void get(GrouperState::OpenStory& open) { all(open.story, open.title, open.text); }
 

@@ -33,20 +33,30 @@ void Story::count(const Member& member) {
     at->mixed += mark.mixed ? 1 : 0;
   }
   for (const PlacedNumber& number : member.features.numbers) {
-    const auto at = std::ranges::find(numbers, number, &NumberCount::number);
-    if (at == numbers.end()) {
-      numbers.push_back({number, 1});
-    } else {
-      ++at->count;
-    }
+    auto at = std::ranges::lower_bound(numbers, number, {}, &NumberCount::number);
+    if (at == numbers.end() || at->number != number) at = numbers.insert(at, {number, 0});
+    ++at->count;
   }
-  first = members.size() == 1 ? member.published_at : std::min(first, member.published_at);
-  last = members.size() == 1 ? member.published_at : std::max(last, member.published_at);
+  count_template(member);
+  const bool only = members.size() == 1;
+  first = only ? member.published_at : std::min(first, member.published_at);
+  last = only ? member.published_at : std::max(last, member.published_at);
+}
+
+void Story::count_template(const Member& member) {
+  const std::uint64_t key = member.features.template_key;
+  if (key == 0) return;
+  auto at = std::ranges::lower_bound(templates, key, {}, &TemplateSpan::key);
+  if (at == templates.end() || at->key != key)
+    at = templates.insert(at, {key, member.published_at, member.published_at});
+  at->first = std::min(at->first, member.published_at);
+  at->last = std::max(at->last, member.published_at);
 }
 
 void Story::recount() {
   names.clear();
   numbers.clear();
+  templates.clear();
   std::vector<Member> all = std::move(members);
   members.clear();
   for (Member& member : all) add(std::move(member));
@@ -57,19 +67,29 @@ void Story::add(Member member) {
   count(members.back());
 }
 
+// The smaller part is counted into the larger, so that a story that swallows many stays cheap.
 void Story::add_all(Story other) {
   fixed |= other.fixed;
-  members.insert(members.end(), std::make_move_iterator(other.members.begin()),
-                 std::make_move_iterator(other.members.end()));
-  std::ranges::sort(members, {}, &Member::arrival);
-  recount();
+  if (other.size() > size()) {
+    std::swap(members, other.members);
+    std::swap(names, other.names);
+    std::swap(numbers, other.numbers);
+    std::swap(templates, other.templates);
+    std::swap(first, other.first);
+    std::swap(last, other.last);
+  }
+  for (Member& member : other.members) add(std::move(member));
 }
 
-Member Story::take(ItemId item) {
-  const auto found = std::ranges::find(members, item, &Member::item);
-  KIN_CHECK(found != members.end(), "taking an item out of a story that does not hold it");
-  Member taken = std::move(*found);
-  members.erase(found);
+std::vector<Member> Story::take(std::span<const ItemId> items) {
+  std::vector<ItemId> wanted(items.begin(), items.end());
+  std::ranges::sort(wanted);
+  const auto rest = std::ranges::stable_partition(members, [&](const Member& member) {
+    return !std::ranges::binary_search(wanted, member.item);
+  });
+  std::vector<Member> taken(std::make_move_iterator(rest.begin()),
+                            std::make_move_iterator(rest.end()));
+  members.erase(rest.begin(), rest.end());
   recount();
   return taken;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,8 @@ struct Member {
   std::uint32_t rank = 0;    // of the source among the preferred ones; the lowest represents
   Tier tier = Tier::kOpened;
   double similarity = 1;
-  std::vector<std::uint64_t> keys;  // by which the same item is known again
-  Features features;
+  std::vector<std::uint64_t> keys{};  // by which the same item is known again
+  Features features{};
   friend bool operator==(const Member&, const Member&) = default;
 };
 
@@ -48,32 +49,43 @@ struct NumberCount {
   friend bool operator==(const NumberCount&, const NumberCount&) = default;
 };
 
+// When a source used one title, but for numbers and days.
+struct TemplateSpan {
+  std::uint64_t key = 0;
+  UnixSeconds first = 0;
+  UnixSeconds last = 0;
+  friend bool operator==(const TemplateSpan&, const TemplateSpan&) = default;
+};
+
+// `first`, `last` and the counts follow from the members.
 struct Story {
   StoryId id = kNoStory;
   ItemId representative{};
   UnixSeconds first = 0;
   UnixSeconds last = 0;
-  bool fixed = false;           // the user put it together: it is not split
-  bool grouped = true;          // false: nothing may join
-  std::vector<Member> members;  // in order of arrival
-  std::vector<NameCount> names;
-  std::vector<NumberCount> numbers;
+  bool fixed = false;             // the user put it together: it is not split
+  bool grouped = true;            // false: nothing may join
+  std::vector<Member> members{};  // in no particular order
+  std::vector<NameCount> names{};
+  std::vector<NumberCount> numbers{};     // sorted by place and number
+  std::vector<TemplateSpan> templates{};  // sorted by key
   friend bool operator==(const Story&, const Story&) = default;
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(members.size()); }
   const Member* find(ItemId item) const;
   // Appends a member and counts it in. The caller sees to the representative.
   void add(Member member);
-  // Appends all of `other`, in order of arrival.
+  // Takes over all members of `other`.
   void add_all(Story other);
-  // Takes the member out and counts everything again. It must be there.
-  Member take(ItemId item);
+  // Takes the members out and counts everything again. Those that are not there are passed over.
+  std::vector<Member> take(std::span<const ItemId> items);
   // The member that should represent the story: of the best source, then the one that does so now,
   // then the first.
   ItemId best_representative() const;
 
  private:
   void count(const Member& member);
+  void count_template(const Member& member);
   void recount();
 };
 

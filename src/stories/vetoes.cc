@@ -71,12 +71,11 @@ bool names_clash(const Features& features, const Story& story, const Centroid& c
 // A source that heads two items alike hours apart does so by habit.
 bool is_habit(const Member& member, const Story& story) {
   constexpr UnixSeconds kApart = 6 * 3600;
-  if (member.features.template_key == 0) return false;
-  return std::ranges::any_of(story.members, [&](const Member& other) {
-    const UnixSeconds apart = member.published_at - other.published_at;
-    return other.features.template_key == member.features.template_key &&
-           other.source == member.source && (apart > kApart || apart < -kApart);
-  });
+  const std::uint64_t key = member.features.template_key;
+  const auto found = std::ranges::lower_bound(story.templates, key, {}, &TemplateSpan::key);
+  if (key == 0 || found == story.templates.end() || found->key != key) return false;
+  return std::max(found->last, member.published_at) - std::min(found->first, member.published_at) >
+         kApart;
 }
 
 }  // namespace
