@@ -2,11 +2,13 @@
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(ICU REQUIRED COMPONENTS uc)
-find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto SSL)
 find_package(ZLIB REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(CURL REQUIRED)
 find_package(pugixml REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(Boost 1.81 REQUIRED)
 find_package(PkgConfig REQUIRED)
 
 # Debian ships these with a pkg-config file or nothing at all, so they are found by hand.

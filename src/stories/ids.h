@@ -12,6 +12,9 @@ enum class ItemId : std::uint64_t {};
 enum class StoryId : std::uint64_t {};
 inline constexpr StoryId kNoStory{0};
 
+// A feed the user follows.
+enum class FeedId : std::uint64_t {};
+
 // A term of a vocabulary: dense, and meaningful with that vocabulary alone.
 enum class TermId : std::uint32_t {};
 
@@ -19,6 +22,9 @@ constexpr std::uint64_t number(ItemId id) {
   return static_cast<std::uint64_t>(id);
 }
 constexpr std::uint64_t number(StoryId id) {
+  return static_cast<std::uint64_t>(id);
+}
+constexpr std::uint64_t number(FeedId id) {
   return static_cast<std::uint64_t>(id);
 }
 constexpr std::uint32_t index(TermId id) {
