@@ -40,9 +40,9 @@ std::uint32_t worse_of(const Edge& link) {
 }
 
 bool by_rank(const Edge& x, const Edge& y) {
-  // As copies: a packed member cannot be bound to a reference.
+  // Cast, and so copied: a packed member cannot be bound to a reference, as a tuple would.
   const auto key = [](const Edge& link) {
-    return std::tuple<RecordId, RecordId, Method>(link.a, link.b, link.method);
+    return std::tuple(RecordId{link.a}, RecordId{link.b}, Method{link.method});
   };
   return key(x) < key(y);
 }

@@ -9,7 +9,7 @@ namespace kin::store {
 void SeenBackground::start() {
   thread_ = std::thread([this] {
     while (state_.wait_for_work()) {
-      if (!step()) return;
+      if (!step(state_.merge_rule())) return;
     }
   });
 }
@@ -19,19 +19,19 @@ void SeenBackground::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-Result<bool> SeenBackground::step() {
+Result<bool> SeenBackground::step(MergeRule rule) {
   const std::lock_guard lock(mutex_);
-  auto worked = try_step();
+  auto worked = try_step(rule);
   if (!worked) state_.poison(worked.error());
   return worked;
 }
 
-Result<bool> SeenBackground::try_step() {
+Result<bool> SeenBackground::try_step(MergeRule rule) {
   const FrozenTable frozen = state_.frozen();
   LogPosition log = state_.position();
   if (frozen.table == nullptr) {
-    if (!runs_->merge_due()) return false;
-    KIN_RETURN_IF_ERROR(runs_->merge_step(log));
+    if (!runs_->merge_due(rule)) return false;
+    KIN_RETURN_IF_ERROR(runs_->merge_step(log, rule));
     state_.set_runs(*runs_, false);
     return true;
   }

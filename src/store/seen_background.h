@@ -23,14 +23,14 @@ class SeenBackground {
   // Finishes the table that waits, if any, and the step under way.
   void stop();
   // One step, here and now: a table that waits, or a piece of a merge. False if neither is due.
-  Result<bool> step();
+  Result<bool> step(MergeRule rule);
 
   // Between two steps:
   Status verify();
   Status note_log(const LogPosition& log);
 
  private:
-  Result<bool> try_step();
+  Result<bool> try_step(MergeRule rule);
 
   SeenPlacement placement_;
   SeenState& state_;

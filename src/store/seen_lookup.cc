@@ -9,12 +9,20 @@ namespace {
 // Enough that prefetches have arrived, few enough that they are still there.
 constexpr std::size_t kChunk = 512;
 
-// The piece that holds `id`, if the run does.
+// The piece that holds `id`, if the run does. Which one it is cannot be predicted, so it is
+// searched for by selecting, not by branching: a branch that was guessed wrong costs more than the
+// search.
 const PieceView* piece_for(const RunView& run, SeenId id) {
-  if (id < run.from) return nullptr;
-  const auto above = std::upper_bound(run.starts.begin(), run.starts.end(), id);
-  if (above == run.starts.begin()) return nullptr;
-  return &run.pieces[static_cast<std::size_t>(above - run.starts.begin()) - 1];
+  if (run.starts.empty() || id < run.from || id < run.starts.front()) return nullptr;
+  const SeenId* start = run.starts.data();
+  for (std::size_t left = run.starts.size(); left > 1;) {
+    const std::size_t half = left / 2;
+    start = start[half].high <= id.high ? start + half : start;
+    left -= half;
+  }
+  // Starts that share their leading half with `id` are told apart by the rest.
+  while (id < *start) --start;
+  return &run.pieces[static_cast<std::size_t>(start - run.starts.data())];
 }
 
 const BlockFilter::Block& block_for(const PieceView& piece, SeenId id) {
@@ -63,6 +71,7 @@ Result<bool> SeenLookup::read(const PieceView& piece, SeenId id) {
 
 Result<bool> SeenLookup::contains(const SeenVersion& version, SeenId id) {
   version.table->prefetch(id);
+  if (version.frozen != nullptr) version.frozen->prefetch(id);
   asked_.clear();
   for (const RunView& run : version.runs) {
     const PieceView* piece = piece_for(run, id);

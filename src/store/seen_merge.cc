@@ -34,6 +34,16 @@ void merge_without_branches(std::span<const SeenId> a, std::span<const SeenId> b
   std::copy(right, right_end, to);
 }
 
+// Positions, those of fewer ids first.
+std::vector<std::size_t> ascending(std::span<const std::uint64_t> ids) {
+  std::vector<std::size_t> order(ids.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(ids[a], a) < std::pair(ids[b], b);
+  });
+  return order;
+}
+
 }  // namespace
 
 RunCursor::RunCursor(std::span<const std::shared_ptr<const Piece>> pieces, SeenId from)
@@ -85,11 +95,7 @@ Result<std::span<const SeenId>> RunMerger::next() {
 }
 
 std::vector<std::size_t> runs_to_merge(std::span<const std::uint64_t> ids) {
-  std::vector<std::size_t> order(ids.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::pair(ids[a], a) < std::pair(ids[b], b);
-  });
+  std::vector<std::size_t> order = ascending(ids);
   std::size_t count = 0;
   std::uint64_t smaller = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -97,6 +103,13 @@ std::vector<std::size_t> runs_to_merge(std::span<const std::uint64_t> ids) {
     smaller += ids[order[i]];
   }
   order.resize(count);
+  return order;
+}
+
+std::vector<std::size_t> runs_to_tidy(std::span<const std::uint64_t> ids) {
+  if (ids.size() < 3) return {};
+  std::vector<std::size_t> order = ascending(ids);
+  order.pop_back();
   return order;
 }
 

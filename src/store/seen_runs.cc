@@ -16,11 +16,10 @@ namespace {
 // left per id in a large set, beside a page index of 0.2 bits an id, is kFilterBits.
 constexpr double kFilterBits = 8.85;
 constexpr double kExtraBits = 16.0 * 8 * 1024 * 1024;  // 16 MiB, over all ids
-constexpr double kMostBits = 12;
-constexpr double kSmallRunBits = 16;
+constexpr double kMostBits = 16;
 
 double filter_bits(std::uint64_t run_ids, bool small) {
-  if (small) return kSmallRunBits;
+  if (small) return kMostBits;
   return std::min(kMostBits, kFilterBits + kExtraBits / static_cast<double>(run_ids));
 }
 
@@ -48,7 +47,7 @@ std::uint64_t remaining_ids(const SeenManifest& manifest, const RunInfo& output)
 }
 
 // The runs that the rule would merge now, as positions.
-std::vector<std::size_t> due_runs(const SeenManifest& manifest) {
+std::vector<std::size_t> due_runs(const SeenManifest& manifest, MergeRule rule) {
   std::vector<std::size_t> at;
   std::vector<std::uint64_t> ids;
   for (std::size_t i = 0; i < manifest.runs.size(); ++i) {
@@ -58,6 +57,7 @@ std::vector<std::size_t> due_runs(const SeenManifest& manifest) {
     ids.push_back(run.ids);
   }
   std::vector<std::size_t> due = runs_to_merge(ids);
+  if (due.empty() && rule == MergeRule::kTidy) due = runs_to_tidy(ids);
   for (std::size_t& position : due) position = at[position];
   return due;
 }
@@ -252,15 +252,15 @@ Status SeenRuns::add_run(std::span<const SeenId> ids, const LogPosition& log) {
   return Done{};
 }
 
-bool SeenRuns::merge_due() const {
+bool SeenRuns::merge_due(MergeRule rule) const {
   const bool running = std::any_of(manifest_.runs.begin(), manifest_.runs.end(),
                                    [](const RunInfo& run) { return run.growing; });
-  return running || !due_runs(manifest_).empty();
+  return running || !due_runs(manifest_, rule).empty();
 }
 
 // The output of the merge with least to do: a small one does not wait behind a large one, so small
 // runs do not pile up while a large merge goes on.
-RunInfo* SeenRuns::begin_or_resume_merge(SeenManifest& manifest) const {
+RunInfo* SeenRuns::begin_or_resume_merge(SeenManifest& manifest, MergeRule rule) const {
   RunInfo* best = nullptr;
   std::uint64_t least = ~std::uint64_t{0};
   for (RunInfo& run : manifest.runs) {
@@ -268,7 +268,7 @@ RunInfo* SeenRuns::begin_or_resume_merge(SeenManifest& manifest) const {
     least = remaining_ids(manifest, run);
     best = &run;
   }
-  const std::vector<std::size_t> due = due_runs(manifest);
+  const std::vector<std::size_t> due = due_runs(manifest, rule);
   std::uint64_t due_ids = 0;
   for (const std::size_t i : due) due_ids += manifest.runs[i].ids;
   if (due.empty() || due_ids >= least) return best;
@@ -291,8 +291,7 @@ Result<PieceWriter::Finished> SeenRuns::merge_piece(const SeenManifest& manifest
   const std::uint64_t total = output.ids + remaining;
   const double bits = filter_bits(total, total <= options_.small_run_ids);
   const std::uint64_t most = piece_ids(options_.piece_ids, bits);
-  const std::uint64_t pieces = (remaining + most - 1) / most;
-  const std::uint64_t target = (remaining + pieces - 1) / pieces;
+  const std::uint64_t target = std::min(most, remaining);
   KIN_TRY(const auto writer,
           PieceWriter::create(placement_, {.number = number, .ids = target, .filter_bits = bits}));
   RunMerger merger(std::move(cursors));
@@ -312,9 +311,9 @@ Result<PieceWriter::Finished> SeenRuns::merge_piece(const SeenManifest& manifest
   return writer->finish();
 }
 
-Status SeenRuns::merge_step(const LogPosition& log) {
+Status SeenRuns::merge_step(const LogPosition& log, MergeRule rule) {
   SeenManifest next = manifest_;
-  RunInfo* output = begin_or_resume_merge(next);
+  RunInfo* output = begin_or_resume_merge(next, rule);
   KIN_CHECK(output != nullptr, "a merge is due");
   const std::uint64_t number = next.next_number++;
   auto fresh = merge_piece(next, *output, number);

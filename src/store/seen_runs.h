@@ -44,6 +44,10 @@ struct SeenRunsCounts {
   std::uint64_t rebuilt_filters = 0;
 };
 
+// Which merges are due: those that keep the runs few while ids come, or also those that make them
+// fewer while none do.
+enum class MergeRule { kKeepFew, kTidy };
+
 // The log as far as the manifest speaks of it.
 struct LogPosition {
   std::uint64_t first = 1;    // logs below have been written out
@@ -61,9 +65,9 @@ class SeenRuns {
 
   // A run of `ids`, ascending, that were in logs below `log.first`.
   Status add_run(std::span<const SeenId> ids, const LogPosition& log);
-  bool merge_due() const;
+  bool merge_due(MergeRule rule) const;
   // Takes the merge that has least to do one piece further, or begins one. merge_due() must hold.
-  Status merge_step(const LogPosition& log);
+  Status merge_step(const LogPosition& log, MergeRule rule);
   // Writes the manifest with a new position of the log.
   Status note_log(const LogPosition& log);
 
@@ -91,7 +95,7 @@ class SeenRuns {
   // Holds in memory the filters that fit, those of small runs first.
   Status choose_residents();
   void rebuild_views();
-  RunInfo* begin_or_resume_merge(SeenManifest& manifest) const;
+  RunInfo* begin_or_resume_merge(SeenManifest& manifest, MergeRule rule) const;
   Result<PieceWriter::Finished> merge_piece(const SeenManifest& manifest, const RunInfo& output,
                                             std::uint64_t number) const;
 

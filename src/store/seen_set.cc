@@ -94,6 +94,7 @@ class SeenSet::Impl {
   Status insert_chunk(std::span<const SeenId> ids, std::span<std::uint8_t> was_new);
   void make_room(std::uint64_t ids);
   Status rotate();
+  Status work_off(MergeRule rule);
   Status check_writable() const;
   template <typename T>
   Result<T> or_poison(Result<T> result);
@@ -329,7 +330,7 @@ Status SeenSet::Impl::rotate() {
   FrozenTable full{table_, old};
   table_ = std::make_shared<SeenTable>(kind(), SeenTable::slots_for(0));
   state_.freeze(std::move(full), table_);
-  return options_.background ? Status(Done{}) : settle();
+  return options_.background ? Status(Done{}) : work_off(MergeRule::kKeepFew);
 }
 
 Status SeenSet::Impl::flush() {
@@ -345,8 +346,12 @@ Status SeenSet::Impl::settle() {
     state_.wait_for_quiet();
     return check_writable();
   }
+  return work_off(MergeRule::kTidy);
+}
+
+Status SeenSet::Impl::work_off(MergeRule rule) {
   for (;;) {
-    KIN_TRY(const bool worked, background_->step());
+    KIN_TRY(const bool worked, background_->step(rule));
     if (!worked) return Done{};
   }
 }

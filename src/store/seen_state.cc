@@ -1,5 +1,7 @@
 #include "store/seen_state.h"
 
+#include <chrono>
+
 namespace kin::store {
 namespace {
 
@@ -47,6 +49,7 @@ void SeenState::set_table(std::shared_ptr<const SeenTable> table) {
 void SeenState::freeze(FrozenTable full, std::shared_ptr<const SeenTable> table) {
   const std::lock_guard lock(mutex_);
   frozen_ = std::move(full);
+  tidying_ = false;
   table_ = std::move(table);
   make_version();
   changed_.notify_all();
@@ -63,7 +66,8 @@ void SeenState::set_runs(const SeenRuns& runs, bool frozen_is_a_run) {
   const std::lock_guard lock(mutex_);
   runs_ = runs.views();
   run_stats_ = stats;
-  merge_due_ = runs.merge_due();
+  merge_due_ = runs.merge_due(MergeRule::kKeepFew);
+  tidy_due_ = runs.merge_due(MergeRule::kTidy);
   position_.first = runs.manifest().first_log;
   if (frozen_is_a_run) frozen_ = {};
   make_version();
@@ -99,23 +103,40 @@ void SeenState::stop() {
 }
 
 bool SeenState::wait_for_work() {
-  wait([&] { return stopping_ || failure_ || frozen_.table != nullptr || merge_due_; });
-  const std::lock_guard lock(mutex_);
+  constexpr std::chrono::seconds kIdle{1};
+  std::unique_lock lock(mutex_);
+  while (!stopping_ && !failure_ && !has_work()) {
+    const auto table = table_;
+    const std::uint64_t size = table->size();
+    if (!tidy_due_) {
+      changed_.wait(lock);
+    } else if (changed_.wait_for(lock, kIdle) == std::cv_status::timeout) {
+      tidying_ = table == table_ && size == table->size();
+    }
+  }
   // A table that waits becomes a run even when stopping; a merge can go on another day.
   return !failure_ && (frozen_.table != nullptr || !stopping_);
 }
 
+bool SeenState::has_work() const {
+  return frozen_.table != nullptr || merge_due_ || (tidying_ && tidy_due_);
+}
+
+MergeRule SeenState::merge_rule() const {
+  const std::lock_guard lock(mutex_);
+  return tidying_ ? MergeRule::kTidy : MergeRule::kKeepFew;
+}
+
 void SeenState::wait_for_run() {
-  wait([&] { return frozen_.table == nullptr || failure_; });
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return frozen_.table == nullptr || failure_; });
 }
 
 void SeenState::wait_for_quiet() {
-  wait([&] { return (frozen_.table == nullptr && !merge_due_) || failure_; });
-}
-
-void SeenState::wait(const std::function<bool()>& until) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, until);
+  tidying_ = true;
+  changed_.notify_all();
+  changed_.wait(lock, [&] { return !has_work() || failure_; });
 }
 
 void SeenState::add_counts(const SeenLookupCounts& counts) {

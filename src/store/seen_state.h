@@ -4,7 +4,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -51,11 +50,13 @@ class SeenState {
 
   // Asks the background to stop once no table waits to become a run.
   void stop();
-  // Waits for work: false if there is none to come. For the background.
+  // Waits for work: false if there is none to come. If nothing is added for a while, tidying is
+  // work too. For the background.
   bool wait_for_work();
   // Returns when no table waits, or something failed.
   void wait_for_run();
-  // Returns when no merge is due either, or something failed.
+  MergeRule merge_rule() const;
+  // Tidies, and returns when no merge is due either, or something failed.
   void wait_for_quiet();
 
   void add_counts(const SeenLookupCounts& counts);
@@ -63,7 +64,7 @@ class SeenState {
 
  private:
   void make_version();
-  void wait(const std::function<bool()>& until);
+  bool has_work() const;
 
   std::atomic<std::uint64_t> epoch_ = 0;
   std::atomic<bool> poisoned_ = false;
@@ -78,6 +79,8 @@ class SeenState {
   std::optional<Error> failure_;
   bool stopping_ = false;
   bool merge_due_ = false;
+  bool tidy_due_ = false;
+  bool tidying_ = false;
   SeenStats run_stats_;
   SeenLookupCounts counts_;
 };

@@ -46,6 +46,7 @@ class SeenTable {
 };
 
 inline bool SeenTable::contains(SeenId id) const {
+  if (size() == 0) return false;
   if (id.high == 0) return has_zero_.load(std::memory_order_acquire);
   for (std::uint64_t slot = slot_of(id);; slot = (slot + 1) & (slots_ - 1)) {
     const std::uint64_t high = highs_[slot].load(std::memory_order_acquire);
