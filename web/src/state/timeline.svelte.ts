@@ -32,6 +32,8 @@ class Timeline {
   problem = $state.raw<unknown>(null);
   more = $state<'idle' | 'loading' | 'failed'>('idle');
   next = $state.raw<string | null>(null);
+  /** Unread stories that the filter lets through, loaded or not; a search does not narrow it. */
+  unread = $state(0);
   /** New stories that wait until the reader wants them. */
   pending = $state.raw<number[]>([]);
   /** So much is new that the list has to be loaded again. */
@@ -106,6 +108,7 @@ class Timeline {
       await holdStill(this.selected, () => {
         for (const [asked, story] of singles) this.#settle(asked, story);
         page.stories.forEach(put);
+        this.unread = page.unread;
         this.#discover(page);
       });
     } catch (error) {
@@ -181,6 +184,7 @@ class Timeline {
     const fresh = page.stories.filter((story) => !known.has(story.id));
     this.#entries = [...this.#entries, ...fresh.map((story) => entryOf(story.id))];
     this.next = page.next;
+    this.unread = page.unread;
   }
 
   #discover(page: TimelinePage): void {
