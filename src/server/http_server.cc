@@ -4,6 +4,7 @@
 #include <openssl/ssl.h>
 #include <sys/resource.h>
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -57,6 +58,8 @@ struct HttpServer::State {
   ServerCore core;
   std::unique_ptr<asio::ssl::context> tls{};
   asio::io_context io;
+  // A request that is being answered elsewhere is no work to Asio, but it comes back.
+  asio::executor_work_guard<asio::io_context::executor_type> work_to_come;
   // Used on its strand alone.
   tcp::acceptor acceptor;
   asio::steady_timer pause;
@@ -67,6 +70,7 @@ struct HttpServer::State {
   State(ServerOptions options, Planner planner)
       : core{.options = std::move(options), .planner = std::move(planner)},
         io(core.options.threads),
+        work_to_come(io.get_executor()),
         acceptor(asio::make_strand(io)),
         pause(acceptor.get_executor()) {}
 
