@@ -3,10 +3,12 @@
 
 usage: embed_assets.py FOLDER OUTPUT.cc
 
-The source defines kin::server::embedded_assets(): path, content type, entity tag and bytes of each file, sorted by path.
+The source defines kin::server::embedded_assets(): path, content type, entity tag and bytes of each file, plain
+and packed, sorted by path.
 A file whose type is not known here is an error, as is a page that would need more than the server's content security
 policy allows: inline scripts and styles, or anything from another host.
 """
+import gzip
 import hashlib
 import pathlib
 import re
@@ -51,7 +53,14 @@ def entry(folder, path):
             if pattern.search(data):
                 sys.exit(f"embed_assets: {name} holds {what}, which the content security policy forbids")
     tag = hashlib.sha256(data).hexdigest()[:32]
-    return f'    {{"{name}", "{TYPES[path.suffix]}", "\\"{tag}\\"", std::string_view(\n{literal(data)},\n    {len(data)})}},\n'
+    packed = gzip.compress(data, 9, mtime=0)
+    if len(packed) > 0.9 * len(data):
+        packed = b""
+    return f'    {{"{name}", "{TYPES[path.suffix]}", "\\"{tag}\\"",\n    {view(data)},\n    {view(packed)}}},\n'
+
+
+def view(data):
+    return f"std::string_view(\n{literal(data)},\n    {len(data)})"
 
 
 def main():

@@ -1,5 +1,7 @@
 #include "server/assets.h"
 
+#include "server/site.h"
+
 namespace kin::server {
 namespace {
 
@@ -10,10 +12,14 @@ Response serve(const Asset& asset, const Request& request) {
   Response response;
   response.headers = {
       {"Content-Type", std::string(asset.content_type)},
-      {"ETag", std::string(asset.etag)},
+      {"ETag", "W/" + std::string(asset.etag)},
       {"Cache-Control", hashed ? "public, max-age=31536000, immutable" : "no-cache"}};
+  if (!asset.gzip.empty()) response.headers.push_back({"Vary", "Accept-Encoding"});
   if (has_etag(request, asset.etag)) {
     response.status = 304;
+  } else if (!asset.gzip.empty() && takes_gzip(request)) {
+    response.headers.push_back({"Content-Encoding", "gzip"});
+    response.body = asset.gzip;
   } else {
     response.body = asset.bytes;
   }

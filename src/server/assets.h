@@ -13,6 +13,7 @@ struct Asset {
   std::string_view content_type;
   std::string_view etag;  // with its quotes
   std::string_view bytes;
+  std::string_view gzip;  // the same, packed; empty where that does not help
 };
 
 // Sorted by path. Made by tools/embed_assets.py. Thread-safe.
