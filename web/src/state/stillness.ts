@@ -1,0 +1,34 @@
+// Changes to the list that must not move what is being read.
+import { tick } from 'svelte';
+
+export const storyElement = (id: number) => document.getElementById(`story-${id}`);
+
+/** The story that is focused, else the first one whose top is in view. */
+function anchor(prefer: number | null): HTMLElement | null {
+  const preferred = prefer === null ? null : storyElement(prefer);
+  if (preferred && inView(preferred)) return preferred;
+  for (const element of document.querySelectorAll<HTMLElement>('[data-story]')) {
+    if (inView(element)) return element;
+  }
+  return null;
+}
+
+function inView(element: HTMLElement): boolean {
+  const { top } = element.getBoundingClientRect();
+  return top >= 0 && top < innerHeight;
+}
+
+/** Makes the change, then scrolls by as much as it moved what is in view. */
+export async function holdStill(prefer: number | null, change: () => void): Promise<void> {
+  const before = anchor(prefer);
+  const id = before?.id;
+  const top = before?.getBoundingClientRect().top ?? 0;
+  // The browser's own anchoring would correct the same shift a second time.
+  document.documentElement.style.overflowAnchor = 'none';
+  change();
+  await tick();
+  const after = id ? document.getElementById(id) : null;
+  const moved = after ? after.getBoundingClientRect().top - top : 0;
+  if (moved) scrollBy({ top: moved, behavior: 'instant' });
+  requestAnimationFrame(() => (document.documentElement.style.overflowAnchor = ''));
+}
