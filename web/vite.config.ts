@@ -2,7 +2,7 @@ import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vite';
 
 // The address of a running `kindred serve`, for `npm run dev`.
-const server = process.env.KINDRED ?? 'http://127.0.0.1:8080';
+const server = process.env.KINDRED ?? 'http://127.0.0.1:8722';
 
 export default defineConfig({
   plugins: [svelte()],
