@@ -32,6 +32,7 @@ await session('live', async (it) => {
     const took = performance.now() - it.feeds.servedAt('herald');
     console.log(`     ${Math.round(took)} ms after its fetch`);
     assert.ok(took < 1_000, `${took} ms`);
+    assert.equal(await page.evaluate(() => scrollY), 0);
   });
 
   await it.check('while something is being read, news wait behind a button', async () => {

@@ -11,7 +11,7 @@ await session('safety', async (it) => {
     await page.getByLabel('Address of a feed or a site').fill(`${it.feeds.root}/xss.xml`);
     await page.getByRole('button', { name: 'Follow' }).click();
     await page.locator('article', { hasText: 'Second link' }).waitFor();
-    await page.locator('article', { hasText: "alert('double')" }).waitFor();
+    await page.locator('article', { hasText: 'shown as text' }).waitFor();
     for (const place of ['/', '/feeds']) {
       await page.goto(it.program.root + place);
       await page.locator('main a, main button').first().waitFor();
@@ -31,6 +31,25 @@ await session('safety', async (it) => {
     await it.shot(page, 'hostile');
     await page.locator('a.when').first().click();
     await page.locator('ol .item').first().waitFor();
+  });
+
+  await it.check('markup that got past the server is text all the same', async () => {
+    const hostile = '<img src=x onerror=alert(1)><script>alert(2)</script>';
+    await page.route('**/api/v1/timeline*', async (route) => {
+      const answer = await (await route.fetch()).json();
+      for (const { representative } of answer.stories) {
+        Object.assign(representative, { title: hostile, summary: hostile, url: 'javascript:alert(3)' });
+      }
+      await route.fulfill({ json: answer });
+    });
+    await page.goto(it.program.root);
+    await page.locator('article h3', { hasText: hostile }).first().waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('o');
+    await page.locator('.summary', { hasText: hostile }).waitFor();
+    await page.keyboard.press('v');
+    assert.equal(await page.locator('article h3 a').count(), 0);
+    await page.unroute('**/api/v1/timeline*');
   });
 
   await it.check('links lead to http and https only', async () => {

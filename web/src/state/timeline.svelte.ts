@@ -111,6 +111,8 @@ class Timeline {
         this.unread = page.unread;
         this.#discover(page);
       });
+      // At rest the reader stays at the top, so the new come into view.
+      if (this.pending.length > 0 && this.#atRest()) await this.flush();
     } catch (error) {
       if (error instanceof ApiError && error.code === 'unauthorised') library.locked = true;
     }
@@ -195,7 +197,6 @@ class Timeline {
     // A whole page of news may be followed by more: what is between is not known.
     if (fresh.length >= pageSize) this.outdated = true;
     this.pending = [...fresh.map((story) => story.id), ...this.pending];
-    if (this.#atRest()) void this.flush();
   }
 
   async #fetchSingles(changed: number[]): Promise<[number, Story | null][]> {
