@@ -220,8 +220,8 @@ await session('reading', async (it) => {
   await it.check('feeds are renamed, put into folders and left ungrouped', async () => {
     await page.getByRole('link', { name: 'Manage feeds' }).click();
     await page.getByRole('button', { name: 'Settings of kernel' }).click();
-    await page.getByLabel('Name').fill('The Kernel');
-    await page.getByLabel('Folder').fill('Work');
+    await page.getByLabel('Name', { exact: true }).fill('The Kernel');
+    await page.getByLabel('Folder', { exact: true }).fill('Work');
     await page.getByLabel('Group its headlines').uncheck();
     await it.shot(page, 'feeds');
     await it.checkAccessible(page, 'feeds');
