@@ -134,13 +134,13 @@ class Session {
     assert.deepEqual(problems, [], where);
   }
 
-  /** Follows sites and waits for their headlines. */
+  /** Follows sites, each in its folder; `ungrouped` ones keep a story for each headline. */
   async follow(...names) {
     for (const name of names) {
       const response = await fetch(`${this.program.root}/api/v1/feeds`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ url: this.feeds.feed(name), folder: this.folders?.[name] ?? '' }),
+        body: JSON.stringify({ url: this.feeds.feed(name), folder: this.folders?.[name] ?? '', grouped: !this.ungrouped }),
       });
       assert.equal(response.status, 201, await response.text());
     }

@@ -13,6 +13,7 @@ await session('long', async (it) => {
       it.feeds.publish('atlas', `${noun} ${row * 12 + column} of ${place} welcomes ${nouns[(row + column) % 13]} painters`, { minutes: 60 * (row * 12 + column) });
     }
   }
+  it.ungrouped = true;
   await it.follow('atlas');
   const page = await it.open('/');
   await page.locator('article').first().waitFor();
