@@ -135,8 +135,7 @@ void open_browser(const std::string& url) {
 }
 
 Error in_use(const Error& error, const server::ServiceOptions& options) {
-  if (error.code != Code::kFailedPrecondition || error.message.find("in use") == std::string::npos)
-    return error;
+  if (error.code != Code::kFailedPrecondition || !error.message.starts_with("port ")) return error;
   return {error.code,
           fmt::format("{} (is kindred running already? Otherwise choose another: --listen {}:{})",
                       error.message, options.address, options.port + 1)};
