@@ -90,20 +90,22 @@ class Timeline {
     if (this.status !== 'ready') return;
     const merges = news.gone.filter(({ story }) => this.#has(story) || this.pending.includes(story));
     const into = merges.flatMap(({ into }) => (into === null ? [] : [into]));
-    await this.catchUp([...news.changed, ...into]);
+    await this.catchUp(news.changed, into);
     if (merges.length === 0) return;
     await holdStill(this.selected, () => {
       for (const { story, into } of merges) this.replace(story, into);
     });
   }
 
-  async catchUp(changed: number[]): Promise<void> {
+  /** Looks for news; `changed` is of interest where it is known, `needed` in any case. */
+  async catchUp(changed: number[], needed: number[] = []): Promise<void> {
     const turn = this.#turn;
     try {
       const page = await getTimeline(this.filter, pageSize);
       if (turn !== this.#turn || this.status !== 'ready') return;
       const inPage = new Set(page.stories.map((story) => story.id));
-      const singles = await this.#fetchSingles(changed.filter((id) => !inPage.has(id)));
+      const known = changed.filter((id) => stories.has(id));
+      const singles = await this.#fetch([...new Set([...needed, ...known])].filter((id) => !inPage.has(id)));
       if (turn !== this.#turn) return;
       await holdStill(this.selected, () => {
         for (const [asked, story] of singles) this.#settle(asked, story);
@@ -199,9 +201,8 @@ class Timeline {
     this.pending = [...fresh.map((story) => story.id), ...this.pending];
   }
 
-  async #fetchSingles(changed: number[]): Promise<[number, Story | null][]> {
-    const shown = changed.filter((id) => this.#has(id) || stories.has(id)).slice(0, mostSingles);
-    return Promise.all(shown.map(async (id): Promise<[number, Story | null]> => {
+  async #fetch(ids: number[]): Promise<[number, Story | null][]> {
+    return Promise.all(ids.slice(0, mostSingles).map(async (id): Promise<[number, Story | null]> => {
       try {
         return [id, await getStory(id)];
       } catch (error) {
