@@ -7,7 +7,7 @@ import { clock, dayName } from './clock.svelte';
 import { library } from './library.svelte';
 import { router, sameFilter } from './route.svelte';
 import { screenState } from './screen.svelte';
-import { holdStill } from './stillness';
+import { holdStill, pointerRests } from './stillness';
 import { put, stories } from './stories.svelte';
 
 const pageSize = 50;
@@ -48,9 +48,10 @@ class Timeline {
   readonly ids = $derived(this.#entries.map((entry) => entry.id));
   readonly days = $derived(daysOf(this.#entries, this.#today));
 
-  /** Shows `filter`; what is shown already is only brought up to date. */
-  async show(filter: Filter): Promise<void> {
-    if (this.status === 'ready' && sameFilter(filter, this.filter)) return this.catchUp([]);
+  /** Shows `filter`. A reader who comes back to it finds the list as it was left, only brought up to date. */
+  async show(filter: Filter, how: { fresh: boolean }): Promise<void> {
+    const asLeft = !how.fresh && this.status === 'ready' && sameFilter(filter, this.filter);
+    if (asLeft) return this.catchUp([]);
     this.filter = filter;
     return this.load();
   }
@@ -179,7 +180,8 @@ class Timeline {
   // Nobody would be disturbed if the list moved now.
   #atRest(): boolean {
     const busy = this.selected !== null || this.expanded.size > 0 || this.uniting !== null;
-    return !busy && !screenState.covered && scrollY < 120 && router.current.view === 'timeline';
+    const here = router.current.view === 'timeline' && !screenState.covered && scrollY < 120;
+    return here && !busy && pointerRests();
   }
 
   #append(page: TimelinePage): void {
