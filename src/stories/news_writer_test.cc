@@ -225,7 +225,7 @@ TEST_F(NewsWriterTest, GoesOnWithoutASnapshotThatCanBeRead) {
   expect_sound(*crashed);
   NewsEvent event;
   ASSERT_TRUE(crashed
-                  ->take_poll(feed,
+                  ->take_poll(other,
                               poll_with({item(large.representative.title, large.last + 1min)}),
                               now_, event)
                   .ok());
@@ -253,8 +253,8 @@ TEST_F(NewsWriterTest, DoesNothingOfWhatFailed) {
   const std::string before = picture(*writer_);
   const GrouperState state = writer_->grouper()->export_state();
   ASSERT_TRUE(writer_->database()
-                  .run("CREATE TEMP TRIGGER full BEFORE INSERT ON lsh_bands WHEN new.band_index = "
-                       "19 BEGIN SELECT raise(ABORT, 'no room'); END")
+                  .run("CREATE TEMP TRIGGER full BEFORE INSERT ON items WHEN new.id % 10 = 0 "
+                       "BEGIN SELECT raise(ABORT, 'no room'); END")
                   .ok());
   NewsEvent event;
   std::vector<FeedItem> items;
