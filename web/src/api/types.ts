@@ -23,6 +23,8 @@ export interface Story {
   read: boolean;
   starred: boolean;
   hidden: boolean;
+  /** An older story that told the same in the same words. */
+  repeats?: number | null;
   representative: Item;
   others: Item[];
 }

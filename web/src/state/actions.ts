@@ -13,7 +13,7 @@ async function mark(id: number, marks: StoryMarks, failure: string): Promise<boo
   const before = stories.get(id);
   if (!before) return false;
   put({ ...before, ...marks });
-  if (marks.read !== undefined && marks.read !== before.read) library.unread += marks.read ? -1 : 1;
+  if (marks.read !== undefined && marks.read !== before.read) countRead(marks.read ? -1 : 1);
   try {
     await markStory(id, marks);
     library.refresh();
@@ -24,6 +24,11 @@ async function mark(id: number, marks: StoryMarks, failure: string): Promise<boo
     toasts.fail(failure, error);
     return false;
   }
+}
+
+function countRead(by: 1 | -1): void {
+  library.unread += by;
+  timeline.unread += by;
 }
 
 export function setRead(id: number, read: boolean): void {
@@ -118,7 +123,8 @@ async function markEverything(): Promise<void> {
       const story = stories.get(id);
       if (story && !story.read) put({ ...story, read: true });
     }
-    await library.load();
+    timeline.unread = 0;
+    library.refresh();
     toasts.say(read === 1 ? 'One story marked as read.' : `${read} stories marked as read.`);
   } catch (error) {
     toasts.fail('Not marked.', error);

@@ -5,7 +5,8 @@ import type { Feed } from '../api/types';
 export interface Folder {
   name: string;
   feeds: Feed[];
-  unread: number;
+  /** Whether there is anything unread. How much is no sum: feeds share stories. */
+  unread: boolean;
 }
 
 class Library {
@@ -69,9 +70,9 @@ export function hostOf(url: string): string {
 function foldersOf(feeds: Feed[]): Folder[] {
   const folders = new Map<string, Folder>();
   for (const feed of feeds) {
-    const folder = folders.get(feed.folder) ?? { name: feed.folder, feeds: [], unread: 0 };
+    const folder = folders.get(feed.folder) ?? { name: feed.folder, feeds: [], unread: false };
     folder.feeds.push(feed);
-    folder.unread += feed.unread;
+    folder.unread ||= feed.unread > 0;
     folders.set(feed.folder, folder);
   }
   for (const folder of folders.values()) folder.feeds.sort((a, b) => a.title.localeCompare(b.title));

@@ -1,6 +1,7 @@
 // Where the reader is: the address bar is the only place that says which view and filter is shown.
 import { queryOf } from '../api/client';
 import type { Filter } from '../api/types';
+import { currentPlace, type Place } from './stillness';
 
 export type Route =
   | { view: 'timeline'; filter: Filter }
@@ -35,13 +36,14 @@ export const sameFilter = (a: Filter, b: Filter) => queryOf(a) === queryOf(b);
 
 class Router {
   current = $state.raw<Route>(read(location));
-  /** Where the page was scrolled to when this entry of the history was left; 0 for a new one. */
-  scroll = 0;
+  /** Where the page was scrolled to when this entry of the history was left; the top for a new one. */
+  place: Place = { scroll: 0 };
 
   start(): void {
     history.scrollRestoration = 'manual';
     addEventListener('popstate', (event) => {
-      this.scroll = (event.state as { scroll?: number } | null)?.scroll ?? 0;
+      clearTimeout(this.#timer);
+      this.place = (event.state as Place | null) ?? { scroll: 0 };
       this.current = read(location);
     });
     addEventListener('scroll', () => this.#remember(), { passive: true });
@@ -53,9 +55,9 @@ class Router {
     if (how.replace) {
       history.replaceState(history.state, '', path);
     } else {
-      history.replaceState({ scroll: scrollY }, '');
+      history.replaceState(currentPlace(), '');
       history.pushState(null, '', path);
-      this.scroll = 0;
+      this.place = { scroll: 0 };
     }
     this.current = read(location);
   }
@@ -65,7 +67,7 @@ class Router {
   // Browsers limit how often the history may be written.
   #remember(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => history.replaceState({ scroll: scrollY }, ''), 200);
+    this.#timer = setTimeout(() => history.replaceState(currentPlace(), ''), 200);
   }
 
   #follow(event: MouseEvent): void {

@@ -18,6 +18,31 @@ function inView(element: HTMLElement): boolean {
   return top >= 0 && top < innerHeight;
 }
 
+/** Where the page is scrolled to, told by a story where there is one: heights of stories never seen are guesses. */
+export interface Place {
+  scroll: number;
+  story?: string;
+  top?: number;
+}
+
+export function currentPlace(): Place {
+  const element = anchor(null);
+  if (!element || scrollY === 0) return { scroll: scrollY };
+  return { scroll: scrollY, story: element.id, top: element.getBoundingClientRect().top };
+}
+
+export async function returnTo(place: Place): Promise<void> {
+  scrollTo({ top: place.scroll, behavior: 'instant' });
+  if (!place.story) return;
+  // Each step brings stories into view, which then take their true height.
+  for (let step = 0; step < 4; step++) {
+    const top = document.getElementById(place.story)?.getBoundingClientRect().top;
+    if (top === undefined) return;
+    scrollBy({ top: top - place.top!, behavior: 'instant' });
+    await new Promise(requestAnimationFrame);
+  }
+}
+
 /** Makes the change, then scrolls by as much as it moved what is in view. */
 export async function holdStill(prefer: number | null, change: () => void): Promise<void> {
   const before = anchor(prefer);

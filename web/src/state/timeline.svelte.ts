@@ -32,6 +32,8 @@ class Timeline {
   problem = $state.raw<unknown>(null);
   more = $state<'idle' | 'loading' | 'failed'>('idle');
   next = $state.raw<string | null>(null);
+  /** Unread stories that the filter lets through, loaded or not; a search does not narrow it. */
+  unread = $state(0);
   /** New stories that wait until the reader wants them. */
   pending = $state.raw<number[]>([]);
   /** So much is new that the list has to be loaded again. */
@@ -106,8 +108,11 @@ class Timeline {
       await holdStill(this.selected, () => {
         for (const [asked, story] of singles) this.#settle(asked, story);
         page.stories.forEach(put);
+        this.unread = page.unread;
         this.#discover(page);
       });
+      // At rest the reader stays at the top, so the new come into view.
+      if (this.pending.length > 0 && this.#atRest()) await this.flush();
     } catch (error) {
       if (error instanceof ApiError && error.code === 'unauthorised') library.locked = true;
     }
@@ -181,6 +186,7 @@ class Timeline {
     const fresh = page.stories.filter((story) => !known.has(story.id));
     this.#entries = [...this.#entries, ...fresh.map((story) => entryOf(story.id))];
     this.next = page.next;
+    this.unread = page.unread;
   }
 
   #discover(page: TimelinePage): void {
@@ -191,7 +197,6 @@ class Timeline {
     // A whole page of news may be followed by more: what is between is not known.
     if (fresh.length >= pageSize) this.outdated = true;
     this.pending = [...fresh.map((story) => story.id), ...this.pending];
-    if (this.#atRest()) void this.flush();
   }
 
   async #fetchSingles(changed: number[]): Promise<[number, Story | null][]> {
