@@ -141,6 +141,14 @@ Error in_use(const Error& error, const server::ServiceOptions& options) {
                       error.message, options.address, options.port + 1)};
 }
 
+std::string welcome(const std::string& url, const server::ServiceOptions& options) {
+  std::string words = fmt::format("Kindred is at {}\n", url);
+  if (!options.token.empty())
+    words += fmt::format("Open {}?token=TOKEN once in each browser.\n", url);
+  return words +
+         fmt::format("It keeps everything in {}. Ctrl-C ends it.\n", options.folder.string());
+}
+
 Result<int> run_serve(const ServeArguments& arguments, const CLI::App& verb) {
   const auto understood = understand(arguments);
   if (!understood) return wrong_usage(understood.error(), verb);
@@ -152,9 +160,7 @@ Result<int> run_serve(const ServeArguments& arguments, const CLI::App& verb) {
     return wrong_usage(service.error(), verb);
   if (!service) return in_use(service.error(), *understood);
   const std::string url = (*service)->url();
-  KIN_RETURN_IF_ERROR(
-      print(fmt::format("Kindred is at {}\nIt keeps everything in {}. Ctrl-C ends it.\n", url,
-                        understood->folder.string())));
+  KIN_RETURN_IF_ERROR(print(welcome(url, *understood)));
   if (!arguments.port_file.empty())
     KIN_RETURN_IF_ERROR(write_port(arguments.port_file, (*service)->port()));
   if (arguments.open) open_browser(url);

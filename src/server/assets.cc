@@ -31,7 +31,8 @@ void add_route(Router& router, std::string_view pattern, const Asset& asset) {
       {.method = "GET",
        .pattern = std::string(pattern),
        .answer = [asset](const Request& request, std::uint64_t) { return serve(asset, request); },
-       .lane = Lane::kInline});
+       .lane = Lane::kInline,
+       .open = true});
 }
 
 }  // namespace

@@ -118,11 +118,9 @@ Gatekeeper::Gatekeeper(GateOptions options)
       cookie_(hexadecimal(sha256("kindred cookie 1\n" + options_.token))),
       cookie_digest_(sha256(cookie_)) {}
 
-std::optional<Response> Gatekeeper::check(const Request& request) {
+std::optional<Response> Gatekeeper::check_sender(const Request& request) const {
   if (auto refusal = check_host(request)) return refusal;
-  if (auto refusal = check_site(request)) return refusal;
-  if (options_.token.empty() || request.path == "/healthz") return std::nullopt;
-  return check_token_of(request);
+  return check_site(request);
 }
 
 std::optional<Response> Gatekeeper::check_host(const Request& request) const {
@@ -152,7 +150,7 @@ std::optional<Response> Gatekeeper::check_site(const Request& request) const {
   return error_response(403, "another site may not change anything here");
 }
 
-std::optional<Response> Gatekeeper::check_change(const Request& request, BodyKind body) const {
+std::optional<Response> Gatekeeper::check_body(const Request& request, BodyKind body) const {
   if (!changes_something(request.method)) return std::nullopt;
   const std::string type = net::parse_content_type(request.header("Content-Type")).type;
   // A form of another site cannot send DELETE, so it needs no body to prove itself by.
@@ -166,6 +164,7 @@ std::optional<Response> Gatekeeper::check_change(const Request& request, BodyKin
 }
 
 std::optional<Response> Gatekeeper::check_token_of(const Request& request) {
+  if (options_.token.empty()) return std::nullopt;
   if (request.path == "/") {
     if (const auto token = request.parameter("token")) {
       if (!same_secret(*token, token_digest_)) return wrong_token();

@@ -33,16 +33,17 @@ class Gatekeeper {
  public:
   explicit Gatekeeper(GateOptions options);
 
-  // Why the request is not let in, or where it is sent instead; nothing if it may pass. Asked
-  // first, whatever the request is for. /healthz passes without a token.
-  std::optional<Response> check(const Request& request);
-  // The same for a request that changes something and carries a body of a kind.
-  std::optional<Response> check_change(const Request& request, BodyKind body) const;
+  // Each says why the request is not let in, or where it is sent instead; nothing if it may pass.
+  // Names and sites: for every request.
+  std::optional<Response> check_sender(const Request& request) const;
+  // The token: for what is not open to everybody, and for "/", which takes one to give a cookie.
+  std::optional<Response> check_token_of(const Request& request);
+  // The kind of body, where something changes.
+  std::optional<Response> check_body(const Request& request, BodyKind body) const;
 
  private:
   std::optional<Response> check_host(const Request& request) const;
   std::optional<Response> check_site(const Request& request) const;
-  std::optional<Response> check_token_of(const Request& request);
   Response wrong_token();
 
   const GateOptions options_;

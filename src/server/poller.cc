@@ -98,6 +98,8 @@ Status Poller::poll(const Work& work) {
     if (!refreshed && refreshed.error().code != Code::kNotFound) return refreshed.error();
   }
   if (!work.due) return Done{};
+  KIN_TRY(const auto due, newsroom_.next_due());
+  if (!due || *due > now()) return Done{};
   const auto refreshed = newsroom_.refresh_due();
   if (!refreshed) return refreshed.error();
   return Done{};

@@ -67,7 +67,8 @@ Plan Router::plan(const Request& request) const {
           .answer = [&route, id = *id](const Request& asked) { return route.answer(asked, id); },
           .lane = route.lane,
           .most_body = route.most_body,
-          .body = route.body};
+          .body = route.body,
+          .open = route.open};
     }
     allowed += (allowed.empty() ? "" : ", ") + route.method;
     if (route.method == "GET") allowed += ", HEAD";

@@ -33,6 +33,7 @@ struct Plan {
   Lane lane = Lane::kQuick;
   std::size_t most_body = kUsualBody;
   BodyKind body = BodyKind::kJson;
+  bool open = false;  // to everybody: it tells nothing of the user's
 };
 
 struct Route {
@@ -43,6 +44,7 @@ struct Route {
   Lane lane = Lane::kQuick;
   std::size_t most_body = kUsualBody;
   BodyKind body = BodyKind::kJson;
+  bool open = false;  // as in Plan
 };
 
 // Filled first, then thread-safe.

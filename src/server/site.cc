@@ -55,10 +55,13 @@ void compress(const Request& request, Response& response) {
 }
 
 Plan Site::plan(const Request& head) {
-  if (auto refusal = gatekeeper_.check(head)) return {.refusal = std::move(refusal)};
+  if (auto refusal = gatekeeper_.check_sender(head)) return {.refusal = std::move(refusal)};
   Plan plan = router_.plan(head);
+  if (!plan.open || (head.path == "/" && head.parameter("token"))) {
+    if (auto refusal = gatekeeper_.check_token_of(head)) return {.refusal = std::move(refusal)};
+  }
   if (plan.refusal) return plan;
-  if (auto refusal = gatekeeper_.check_change(head, plan.body))
+  if (auto refusal = gatekeeper_.check_body(head, plan.body))
     return {.refusal = std::move(refusal)};
   if (plan.lane == Lane::kInline) return plan;
   plan.answer = [answer = std::move(plan.answer)](const Request& request) {

@@ -169,15 +169,6 @@ std::optional<TextSketch> sketch_of_bytes(std::string_view signature) {
   return sketch_of_signature(values);
 }
 
-Status add_bands(NewsDatabase& database, ItemId item, const TextSketch& sketch) {
-  for (std::size_t band = 0; band < sketch.bands.size(); ++band) {
-    KIN_RETURN_IF_ERROR(database.run(
-        "INSERT OR IGNORE INTO lsh_bands (band_index, band_hash, item) VALUES (?, ?, ?)", band,
-        sketch.bands[band], item));
-  }
-  return Done{};
-}
-
 Status remove_bands(NewsDatabase& database, ItemId item, std::string_view signature) {
   const auto sketch = sketch_of_bytes(signature);
   if (!sketch) return Done{};

@@ -50,9 +50,8 @@ class NewsChanges {
   NewsEvent event_;
 };
 
-// The rows of `lsh_bands` that a signature, as it is stored, stands for.
+// Removes the rows of `lsh_bands` that a signature, as it is stored, stands for.
 Status remove_bands(NewsDatabase& database, ItemId item, std::string_view signature);
-Status add_bands(NewsDatabase& database, ItemId item, const TextSketch& sketch);
 // A signature as it is stored, and back; nothing if it is none.
 std::string signature_bytes(const TextSketch& sketch);
 std::optional<TextSketch> sketch_of_bytes(std::string_view signature);

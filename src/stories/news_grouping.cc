@@ -1,5 +1,6 @@
 #include "stories/news_grouping.h"
 
+#include <algorithm>
 #include <set>
 
 #include "stories/state_format.h"

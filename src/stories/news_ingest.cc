@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <unordered_set>
 
 #include "base/bytes.h"
@@ -51,6 +52,7 @@ Result<std::uint64_t> NewsWriter::take_poll(FeedId feed, const Poll& poll, Time 
   const auto work = [&](NewsChanges& changes) -> Status {
     KIN_TRY(const auto there, database_->number("SELECT 1 FROM feeds WHERE id = ?", feed));
     if (!there) return Done{};
+    now_ = now;
     KIN_RETURN_IF_ERROR(store_poll(*database_, feed, poll, now));
     KIN_RETURN_IF_ERROR(store_description(*database_, feed, poll));
     changes.touch(feed);
@@ -152,7 +154,6 @@ Status NewsWriter::add_item(FeedId feed, const FeedItem& found, const Arriving& 
   if (const TextSketch* sketch = grouper_->sketch(item.id)) {
     if (placement.tier == Tier::kOpened)
       KIN_RETURN_IF_ERROR(find_repeated(item, *sketch, placement.story));
-    KIN_RETURN_IF_ERROR(add_bands(*database_, item.id, *sketch));
   }
   return changes.apply(grouper_->take_changes());
 }
@@ -201,6 +202,38 @@ Status NewsWriter::find_repeated(const Item& item, const TextSketch& sketch, Sto
   if (!repeated) return Done{};
   return database_->run("UPDATE stories SET repeats = ? WHERE id = ? AND representative = ?",
                         *repeated, story, item.id);
+}
+
+// Bands are looked up for stories that are closed, so that there is time to gather those of many
+// items: written in order, they share pages; one by one each would dirty twenty.
+Status NewsWriter::write_bands() {
+  struct Row {
+    std::uint64_t hash = 0;
+    std::uint64_t item = 0;
+  };
+  std::array<std::vector<Row>, kSketchBands> bands;
+  NewsQuery items = database_->query(
+      "SELECT id, signature FROM items WHERE id >= ? AND signature IS NOT NULL", banded_to_);
+  while (items.next()) {
+    const auto item = static_cast<std::uint64_t>(items.integer());
+    const auto sketch = sketch_of_bytes(items.text());
+    if (!sketch) continue;
+    for (std::size_t band = 0; band < kSketchBands; ++band)
+      bands[band].push_back({sketch->bands[band], item});
+  }
+  KIN_RETURN_IF_ERROR(items.status());
+  for (std::size_t band = 0; band < kSketchBands; ++band) {
+    std::ranges::sort(bands[band], {}, [](const Row& row) {
+      return std::pair(static_cast<std::int64_t>(row.hash), row.item);
+    });
+    for (const Row& row : bands[band])
+      KIN_RETURN_IF_ERROR(database_->run(
+          "INSERT OR IGNORE INTO lsh_bands (band_index, band_hash, item) VALUES (?, ?, ?)", band,
+          row.hash, row.item));
+  }
+  banded_to_ = next_arrival_;
+  is_ahead_ = true;
+  return database_->run("INSERT OR REPLACE INTO counters VALUES ('banded_to', ?)", banded_to_);
 }
 
 }  // namespace kin::stories

@@ -10,6 +10,8 @@ namespace {
 
 // A replay takes about 15 µs an item, a snapshot about as much for each open item.
 constexpr std::uint64_t kLeastSnapshotGap = 4'000;
+// Well before a story closes.
+constexpr std::chrono::hours kLongestWithoutBands{12};
 
 Error no_such_feed(FeedId feed) {
   return {Code::kNotFound, fmt::format("there is no feed {}", number(feed))};
@@ -35,13 +37,16 @@ NewsWriter::~NewsWriter() {
   if (!grouper_ || snapshot_at_ == next_arrival_) return;
   auto transaction = NewsTransaction::begin(*database_);
   // Without it the next to open replays, with the same outcome.
-  if (transaction.ok() && snapshot().ok()) (void)transaction->commit();
+  if (transaction.ok() && write_bands().ok() && snapshot().ok()) (void)transaction->commit();
 }
 
 Status NewsWriter::load() {
   KIN_TRY(const auto next,
           database_->number("SELECT value FROM counters WHERE name = 'next_arrival'"));
   next_arrival_ = static_cast<std::uint64_t>(next.value_or(1));
+  KIN_TRY(const auto banded,
+          database_->number("SELECT value FROM counters WHERE name = 'banded_to'"));
+  banded_to_ = static_cast<std::uint64_t>(banded.value_or(1));
   KIN_TRY(snapshot_at_, replayed_from(*database_));
   KIN_TRY(Grouper grouper, load_grouper(*database_, settings_));
   grouper_.emplace(std::move(grouper));
@@ -71,9 +76,18 @@ Status NewsWriter::finish(NewsChanges& changes) {
       database_->run("INSERT OR REPLACE INTO counters VALUES ('next_arrival', ?), "
                      "('next_story', ?)",
                      next_arrival_, grouper_->next_story()));
+  if (are_bands_due()) {
+    banded_at_ = now_;
+    KIN_RETURN_IF_ERROR(write_bands());
+  }
   const std::uint64_t gap = std::max<std::uint64_t>(kLeastSnapshotGap, grouper_->open_items() / 4);
   if (must_snapshot_ || next_arrival_ - snapshot_at_ >= gap) return snapshot();
   return Done{};
+}
+
+bool NewsWriter::are_bands_due() const {
+  return next_arrival_ - banded_to_ >= kLeastSnapshotGap ||
+         (now_ - banded_at_ >= kLongestWithoutBands && next_arrival_ > banded_to_);
 }
 
 Grouper& NewsWriter::change_grouper() {

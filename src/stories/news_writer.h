@@ -77,6 +77,8 @@ class NewsWriter {
                   NewsChanges& changes);
   Status insert_item(const Item& item, const FeedItem& found, const Placement& placement,
                      FeedId feed, Time now);
+  bool are_bands_due() const;
+  Status write_bands();
   Status find_repeated(const Item& item, const TextSketch& sketch, StoryId story);
   Status forget_items(std::span<const ItemId> items, NewsChanges& changes);
   Result<std::optional<StoryId>> open_part(StoryId story);
@@ -86,6 +88,9 @@ class NewsWriter {
   std::optional<Grouper> grouper_;  // nothing if it is ahead of the database: load() again
   std::uint64_t next_arrival_ = 1;
   std::uint64_t snapshot_at_ = 0;  // the next arrival when the last snapshot was taken
+  std::uint64_t banded_to_ = 1;    // items from here on have no rows in lsh_bands yet
+  Time now_{};                     // of the last poll
+  Time banded_at_{};               // the time of the poll when bands were last written
   bool must_snapshot_ = false;     // what was done cannot be replayed
   bool is_ahead_ = false;          // the grouper, of the database, until the transaction ends
 };
