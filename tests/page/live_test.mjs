@@ -39,8 +39,8 @@ await session('live', async (it) => {
     await page.mouse.move(600, 300);
     await page.mouse.move(640, 320);
     it.feeds.publish('circuit', 'Beekeepers of Lyon count their winter losses');
-    await page.keyboard.press('r');
-    for (let step = 0; (await pill(page).count()) === 0; step++) await page.mouse.move(600 + (step % 40), 320);
+    await refresh();
+    for (let step = 0; step < 500 && (await pill(page).count()) === 0; step++) await page.mouse.move(600 + (step % 40), 320);
     assert.equal(await card(page, 'Beekeepers').count(), 0);
     await pill(page).click();
     await card(page, 'Beekeepers').waitFor();
