@@ -56,7 +56,15 @@ class Timeline {
     return this.load();
   }
 
-  async load(): Promise<void> {
+  /** Done when what is being loaded is there, or failed. */
+  settled: Promise<void> = Promise.resolve();
+
+  load(): Promise<void> {
+    this.settled = this.#load();
+    return this.settled;
+  }
+
+  async #load(): Promise<void> {
     const turn = ++this.#turn;
     this.status = 'loading';
     this.#forget();
