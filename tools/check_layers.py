@@ -32,7 +32,7 @@ HOMES = {
     "hwy/": ["sketch"],
     "rocksdb/": ["kv"],
     "curl/": ["net"],
-    "openssl/": ["net", "sketch"],
+    "openssl/": ["net", "sketch", "server"],
     "duckdb.h": ["data"],
     "simdjson.h": ["data"],
     "zstd.h": ["data"],

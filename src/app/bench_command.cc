@@ -6,6 +6,7 @@
 #include "app/bench.h"
 #include "app/bench_seen.h"
 #include "app/bench_stories.h"
+#include "app/bench_timeline.h"
 #include "app/checks.h"
 #include "app/command.h"
 #include "app/print.h"
@@ -27,6 +28,7 @@ Examples:
   kindred bench seen --check 1000000000
   kindred bench corpus made-up.jsonl --records 100000
   kindred bench stories headlines.jsonl --label story --json
+  kindred bench timeline --feeds 500 --items 100000
 
 Corpora are made up, the same every time, in a temporary folder.)";
 
@@ -38,6 +40,7 @@ struct BenchArguments {
   SeenBench seen;
   std::string seen_peer = "rocksdb";
   StoriesBench stories;
+  TimelineBench timeline;
   CorpusOptions corpus;
   std::string corpus_output;
   std::string copy_input;
@@ -199,6 +202,28 @@ CLI::App* add_stories(CLI::App& bench, BenchArguments& arguments) {
   return verb;
 }
 
+CLI::App* add_timeline(CLI::App& bench, BenchArguments& arguments) {
+  CLI::App* verb = bench.add_subcommand("timeline", "Pages of the timeline of many feeds");
+  TimelineBench& timeline = arguments.timeline;
+  verb->add_option("--feeds", timeline.feeds, "How many feeds")
+      ->type_name("N")
+      ->check(whole_number(20, 10'000))
+      ->capture_default_str();
+  verb->add_option("--items", timeline.items, "How many items they have together")
+      ->type_name("N")
+      ->check(whole_number(1'000, 10'000'000))
+      ->capture_default_str();
+  verb->add_option("--runs", timeline.runs, "How often each page is read")
+      ->type_name("N")
+      ->check(whole_number(1, 10'000))
+      ->capture_default_str();
+  verb->add_option("--temp", timeline.folder,
+                   "Where to work (default: the system's temporary folder)")
+      ->type_name("DIR");
+  add_json_flag(*verb, arguments);
+  return verb;
+}
+
 CLI::App* add_corpus(CLI::App& bench, BenchArguments& arguments) {
   CLI::App* verb =
       bench.add_subcommand("corpus", "Write the made-up corpus of the other benchmarks");
@@ -255,6 +280,7 @@ Command add_bench_command(CLI::App& app) {
   CLI::App* memory = add_memory(*verb, *arguments);
   CLI::App* seen = add_seen(*verb, *arguments);
   CLI::App* stories = add_stories(*verb, *arguments);
+  CLI::App* timeline = add_timeline(*verb, *arguments);
   CLI::App* corpus = add_corpus(*verb, *arguments);
   CLI::App* copy = add_copy(*verb, *arguments);
   return {
@@ -273,6 +299,7 @@ Command add_bench_command(CLI::App& app) {
         if (sketch->parsed()) return show(bench_sketch(arguments->sketch), arguments->json);
         if (dedup->parsed()) return show(bench_dedup(arguments->dedup), arguments->json);
         if (stories->parsed()) return show(bench_stories(arguments->stories), arguments->json);
+        if (timeline->parsed()) return show(bench_timeline(arguments->timeline), arguments->json);
         if (memory->parsed())
           return show(bench_memory(arguments->memory, arguments->budgets), arguments->json);
         if (seen->parsed()) return run_seen(*arguments);

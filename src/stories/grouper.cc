@@ -252,6 +252,14 @@ const Story* Grouper::story(StoryId id) const {
   return found == slots_.end() ? nullptr : &stories_[found->second];
 }
 
+std::vector<StoryId> Grouper::open_story_ids() const {
+  std::vector<StoryId> ids;
+  ids.reserve(slots_.size());
+  for (const auto& [id, slot] : slots_) ids.push_back(id);
+  std::ranges::sort(ids);
+  return ids;
+}
+
 StoryId Grouper::resolve(StoryId id) const {
   const auto found = aliases_.find(id);
   return found == aliases_.end() ? id : found->second;

@@ -48,6 +48,15 @@ struct Change {
   friend bool operator==(const Change&, const Change&) = default;
 };
 
+// Where an item was put before, for a grouper that is built again without the state it had.
+struct Adopted {
+  StoryId story = kNoStory;
+  Tier tier = Tier::kOpened;
+  double similarity = 1;
+  bool is_representative = false;
+  bool fixed = false;  // the user put the story together
+};
+
 // Everything a grouper knows: what export_state() gives and restore() takes. Term ids are indexes
 // into `terms`. state_format.h turns it into bytes and back.
 struct GrouperState {
@@ -93,7 +102,15 @@ class Grouper {
   // "Not this story": the item gets a story of its own, which is never merged with the one it left.
   Result<StoryId> separate(ItemId item);
   // "Same story": merges the two and keeps them together. The older id stays. Both must be open.
+  // With itself, a story is kept together from now on.
   Result<StoryId> unite(StoryId a, StoryId b);
+
+  // Puts the item where it was, and decides nothing. An item that is known already stays.
+  void adopt(const Item& item, const Adopted& place);
+  // Takes the item out; its story is closed if it was the last. False if it is in no open story.
+  bool forget(ItemId item);
+  // A number for a story that is kept elsewhere, never to be opened here.
+  StoryId reserve_story() { return StoryId{next_story_++}; }
 
   // Nothing once its story is closed.
   std::optional<Placement> find(ItemId item) const;
@@ -105,6 +122,9 @@ class Grouper {
   // nullptr if the item is unknown or too short to have one.
   const TextSketch* sketch(ItemId item) const { return sketches_.find(item); }
   std::size_t open_stories() const { return slots_.size(); }
+  std::size_t open_items() const { return items_.size(); }
+  std::vector<StoryId> open_story_ids() const;  // sorted
+  std::uint64_t next_story() const { return next_story_; }
 
   // The changes since the last call.
   std::vector<Change> take_changes() { return std::exchange(changes_, {}); }
@@ -149,6 +169,7 @@ class Grouper {
   void split_if_loose(Slot slot);
   void move_out(Slot from, std::span<const ItemId> items, Slot to);
   void rebuild(Slot slot);
+  void replace_lost_representative(Slot slot);
   bool are_apart(StoryId a, StoryId b) const;
   void add_alias(StoryId from, StoryId to);
   void rename_apart(StoryId from, StoryId to);

@@ -186,12 +186,16 @@ void Grouper::move_out(Slot from, std::span<const ItemId> items, Slot to) {
   }
   for (const Slot slot : {from, to}) {
     rebuild(slot);
-    Story& story = stories_[slot];
-    if (story.find(story.representative) != nullptr) continue;
-    story.representative = story.members.front().item;
-    story.representative = story.best_representative();
-    changes_.push_back({Change::Kind::kRepresentative, story.id, kNoStory, story.representative});
+    replace_lost_representative(slot);
   }
+}
+
+void Grouper::replace_lost_representative(Slot slot) {
+  Story& story = stories_[slot];
+  if (story.find(story.representative) != nullptr) return;
+  story.representative = story.members.front().item;
+  story.representative = story.best_representative();
+  changes_.push_back({Change::Kind::kRepresentative, story.id, kNoStory, story.representative});
 }
 
 void Grouper::rebuild(Slot slot) {
@@ -261,11 +265,47 @@ Result<StoryId> Grouper::unite(StoryId a, StoryId b) {
   if (!stories_[first].grouped || !stories_[second].grouped)
     return Error{Code::kFailedPrecondition,
                  "one of the stories is of a feed that is not to be grouped (switch grouping on)"};
-  if (first == second) return stories_[first].id;
+  if (first == second) {
+    stories_[first].fixed = true;
+    return stories_[first].id;
+  }
   apart_.erase(std::minmax(stories_[first].id, stories_[second].id));
   const Slot slot = merge(first, second);
   stories_[slot].fixed = true;
   return stories_[slot].id;
+}
+
+// Closes nothing: what is adopted was open, whatever the order it comes in.
+void Grouper::adopt(const Item& item, const Adopted& place) {
+  if (items_.contains(item.id)) return;
+  if (next_arrival_ == 0) swept_ = newest_ = item.published_at;
+  newest_ = std::max(newest_, item.published_at);
+  Member member = describe(item);
+  member.tier = place.tier;
+  member.similarity = place.similarity;
+  const auto known = slots_.find(place.story);
+  const Slot slot = known == slots_.end() ? open(place.story) : known->second;
+  next_story_ = std::max(next_story_, number(place.story) + 1);
+  stories_[slot].grouped = item.grouped;
+  stories_[slot].fixed |= place.fixed;
+  join(slot, std::move(member));
+  if (place.is_representative) stories_[slot].representative = item.id;
+  if (!item.grouped) return;
+  if (const auto sketch = sketcher_.sketch(item)) sketches_.add(item.id, *sketch);
+}
+
+bool Grouper::forget(ItemId item) {
+  const auto found = items_.find(item);
+  if (found == items_.end()) return false;
+  const Slot slot = found->second;
+  if (stories_[slot].size() == 1) {
+    close(slot);
+    return true;
+  }
+  for (const Member& member : stories_[slot].take(std::array{item})) unindex(member);
+  rebuild(slot);
+  replace_lost_representative(slot);
+  return true;
 }
 
 }  // namespace kin::stories

@@ -66,6 +66,8 @@ struct StoryView {
   bool read = false;
   bool starred = false;
   bool hidden = false;
+  // The story that told the same in the same words, long enough ago not to be joined any more.
+  std::optional<StoryId> repeats{};
 };
 
 struct TimelineQuery {
@@ -127,7 +129,8 @@ struct NewsOptions {
   Settings grouping{};
   net::HttpOptions http{};
   FetchOptions fetching{};
-  // Items older than this go, with their stories, unless a story is starred or has a newer item.
+  // Items older than this go, with their stories, unless a story is starred, has a newer item, or
+  // one that its feed still shows (it would come back as new).
   std::chrono::hours retention{24 * 90};
   // Where time comes from; the system's clock unless told.
   std::function<Time()> clock{};
@@ -191,6 +194,9 @@ class Newsroom {
   Result<std::uint64_t> sweep();
   // Ends running and coming fetches soon.
   void cancel();
+  // Looks at everything that is kept, and says what of it contradicts itself: nothing, unless the
+  // file was damaged or changed by others. Takes seconds for a large database.
+  Result<std::vector<std::string>> check() const;
 
   // `listener` is called after each change, on the thread that made it, and must not call back.
   // Returns a number for stop_listening(), which returns once no call is running.

@@ -1,0 +1,465 @@
+#include "stories/newsroom.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stories/news_fixture.h"
+
+namespace kin::stories {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+using namespace std::chrono_literals;
+
+constexpr const char* kFerry = "Ferry Olympia stranded near Chania";
+constexpr const char* kRescue = "Passengers of stranded ferry Olympia rescued near Chania";
+constexpr const char* kTram = "Tram drivers strike in Lisbon";
+
+TEST_F(NewsroomTest, GroupsTheItemsOfTwoFeeds) {
+  const FeedId a = add(server->publish("post", {{kFerry, kNow - 3h}, {kTram, kNow - 2h}}));
+  const FeedId b = add(server->publish("times", {{kRescue, kNow - 1h}}));
+  const TimelinePage page = timeline();
+  ASSERT_THAT(page.stories, SizeIs(2));
+  const StoryView& ferry = page.stories[0];
+  EXPECT_EQ(ferry.representative.title, kFerry);
+  EXPECT_EQ(ferry.representative.feed, a);
+  EXPECT_TRUE(ferry.representative.is_representative);
+  EXPECT_EQ(ferry.count, 2);
+  EXPECT_EQ(ferry.sources, 2);
+  EXPECT_EQ(ferry.first, kNow - 3h);
+  EXPECT_EQ(ferry.last, kNow - 1h);
+  ASSERT_THAT(ferry.others, SizeIs(1));
+  EXPECT_EQ(ferry.others[0].title, kRescue);
+  EXPECT_EQ(ferry.others[0].feed, b);
+  EXPECT_EQ(ferry.others[0].tier, Tier::kStory);
+  EXPECT_LT(ferry.others[0].similarity, 1);
+  EXPECT_EQ(page.stories[1].representative.title, kTram);
+  EXPECT_EQ(page.unread, 2);
+  EXPECT_EQ(page.next, "");
+}
+
+TEST_F(NewsroomTest, DescribesTheFeedsThatAreFollowed) {
+  const std::string url = server->publish("post", {{kFerry, kNow - 3h}, {kTram, kNow - 2h}});
+  add(url, "Sea / Greece/");
+  const auto feeds = room_->feeds();
+  ASSERT_THAT(*feeds, SizeIs(1));
+  const FollowedFeed& feed = feeds->front();
+  EXPECT_EQ(feed.url, url);
+  EXPECT_EQ(feed.title, "post");
+  EXPECT_EQ(feed.folder, "Sea/Greece");
+  EXPECT_EQ(feed.site, server->url("/"));
+  EXPECT_EQ(feed.items, 2);
+  EXPECT_EQ(feed.unread, 2);
+  EXPECT_EQ(feed.polled, kNow);
+  EXPECT_GT(*feed.next_poll, kNow);
+  EXPECT_EQ(feed.problem, "");
+  EXPECT_TRUE(feed.has_icon);
+  EXPECT_EQ(room_->icon(feed.id)->value().type, ImageType::kIco);
+  EXPECT_EQ(room_->next_due()->value(), *feed.next_poll);
+}
+
+TEST_F(NewsroomTest, FollowsAFeedOnce) {
+  const std::string url = server->publish("post", {{kFerry, kNow}});
+  add(url);
+  const auto again = room_->add_feed({.url = url});
+  ASSERT_FALSE(again.ok());
+  EXPECT_EQ(again.error().code, Code::kFailedPrecondition);
+  EXPECT_THAT(again.error().message, HasSubstr("followed already"));
+}
+
+TEST_F(NewsroomTest, FindsTheFeedOfAPage) {
+  const auto feed = room_->add_feed({.url = server->url("/file/page.html")});
+  ASSERT_TRUE(feed.ok()) << feed.error().message;
+  EXPECT_NE(feed->url, server->url("/file/page.html"));
+  EXPECT_GT(feed->items, 0);
+}
+
+TEST_F(NewsroomTest, DoesNotFollowWhatIsNoFeed) {
+  EXPECT_FALSE(room_->add_feed({.url = server->url("/status/404")}).ok());
+  EXPECT_FALSE(room_->add_feed({.url = "javascript:alert(1)"}).ok());
+  EXPECT_FALSE(room_->add_feed({.url = "ftp://example.org/feed"}).ok());
+  EXPECT_THAT(*room_->feeds(), IsEmpty());
+}
+
+TEST_F(NewsroomTest, KeepsPasswordsOutOfAddresses) {
+  std::string url = server->publish("post", {{kFerry, kNow}});
+  url.insert(url.find("//") + 2, "ann:secret@");
+  const auto feed = room_->add_feed({.url = url});
+  ASSERT_TRUE(feed.ok()) << feed.error().message;
+  EXPECT_THAT(feed->url, Not(HasSubstr("secret")));
+  EXPECT_THAT(*room_->export_opml(), Not(HasSubstr("secret")));
+  namespace fs = std::filesystem;
+  EXPECT_EQ(fs::status(folder() / "news.db").permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(NewsroomTest, AddsWhatIsNewAtEachPoll) {
+  add(server->publish("post", {{kFerry, kNow - 1h}}));
+  server->publish("post", {{kFerry, kNow - 1h}, {kTram, kNow + 20h}});
+  const Newsroom::Refresh refresh = refresh_all();
+  EXPECT_EQ(refresh.polled, 1);
+  EXPECT_EQ(refresh.failed, 0);
+  EXPECT_EQ(refresh.items, 1);
+  EXPECT_THAT(titles(), ElementsAre(kTram, kFerry));
+  EXPECT_EQ(refresh_all().items, 0);
+}
+
+TEST_F(NewsroomTest, UpdatesAnItemWithoutGroupingItAgain) {
+  add(server->publish("post", {{kFerry, kNow - 1h, "", "f1"}}));
+  add(server->publish("times", {{kRescue, kNow - 30min, "", "r1"}}));
+  const StoryView before = story_with(kFerry);
+  ASSERT_EQ(before.count, 2);
+  server->publish("times", {{kTram, kNow - 30min, "Other words", "r1"}});
+  EXPECT_EQ(refresh_all().items, 0);
+  const StoryView after = story_with(kTram);
+  EXPECT_EQ(after.id, before.id);
+  EXPECT_EQ(after.count, 2);
+  EXPECT_EQ(after.others[0].summary, "Other words");
+  EXPECT_THAT(titles({.text = "lisbon"}), ElementsAre(kFerry));
+  EXPECT_THAT(titles({.text = "rescued"}), IsEmpty());
+  expect_sound();
+  reopen();
+  EXPECT_EQ(story_with(kTram).id, before.id);
+}
+
+TEST_F(NewsroomTest, DatesItemsWithoutADateBySight) {
+  add(server->url("/versions/dateless"));
+  EXPECT_EQ(timeline().stories[0].last, kNow);
+}
+
+TEST_F(NewsroomTest, TakesA304AsNoNews) {
+  add(server->url("/etag"));
+  const auto before = timeline().stories.size();
+  const Newsroom::Refresh refresh = refresh_all();
+  EXPECT_EQ(refresh.polled, 1);
+  EXPECT_EQ(refresh.failed, 0);
+  EXPECT_EQ(refresh.items, 0);
+  EXPECT_THAT(timeline().stories, SizeIs(before));
+  EXPECT_EQ(room_->feeds()->front().polled, now_);
+}
+
+TEST_F(NewsroomTest, SaysWhyAPollFailed) {
+  const FeedId id = add(server->publish("failing", {{kFerry, kNow}}));
+  server->withdraw("failing");
+  const Newsroom::Refresh refresh = refresh_all();
+  EXPECT_EQ(refresh.failed, 1);
+  EXPECT_THAT(room_->feed(id)->problem, HasSubstr("404"));
+  EXPECT_THAT(titles(), ElementsAre(kFerry));
+  server->publish("failing", {{kTram, kNow}});
+  EXPECT_EQ(refresh_all().failed, 0);
+  EXPECT_EQ(room_->feed(id)->problem, "");
+}
+
+TEST_F(NewsroomTest, FollowsAFeedThatMovedForGood) {
+  const std::string target = server->publish("moved", {{kFerry, kNow}});
+  const FeedId id = add(server->url("/redirect/301/file/moved.xml"));
+  EXPECT_EQ(room_->feed(id)->url, target);
+}
+
+TEST_F(NewsroomTest, RemembersWhatWasReadStarredAndHidden) {
+  const FeedId id =
+      add(server->publish("post", {{kFerry, kNow - 3h}, {kTram, kNow - 2h}, {"Rain", kNow}}));
+  EXPECT_TRUE(room_->edit_story(story_with(kFerry).id, {.read = true, .starred = true})->read);
+  EXPECT_TRUE(room_->edit_story(story_with("Rain").id, {.hidden = true})->hidden);
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_THAT(titles(), ElementsAre(kTram, kFerry));
+    EXPECT_THAT(titles({.unread_only = true}), ElementsAre(kTram));
+    EXPECT_THAT(titles({.feed = id, .unread_only = true}), ElementsAre(kTram));
+    EXPECT_THAT(titles({.starred_only = true}), ElementsAre(kFerry));
+    EXPECT_EQ(timeline().unread, 1);
+    EXPECT_EQ(timeline({.feed = id}).unread, 1);
+    EXPECT_EQ(timeline({.starred_only = true}).unread, 0);
+    EXPECT_EQ(room_->feed(id)->unread, 1);
+    reopen();
+  }
+}
+
+TEST_F(NewsroomTest, KeepsAStoryReadWhenItemsJoin) {
+  add(server->publish("post", {{kFerry, kNow - 3h}}));
+  room_->edit_story(story_with(kFerry).id, {.read = true}).value();
+  add(server->publish("times", {{kRescue, kNow - 1h}}));
+  EXPECT_EQ(story_with(kFerry).count, 2);
+  EXPECT_TRUE(story_with(kFerry).read);
+}
+
+TEST_F(NewsroomTest, MarksAllThatAQueryShowsAsRead) {
+  add(server->publish("post", {{kFerry, kNow - 3h}, {"Rain", kNow - 2h}}), "Sea");
+  add(server->publish("times", {{kTram, kNow - 1h}}), "Land");
+  EXPECT_EQ(*room_->mark_read({.limit = 1, .folder = "Sea"}), 2);
+  EXPECT_THAT(titles({.unread_only = true}), ElementsAre(kTram));
+  EXPECT_EQ(*room_->mark_read({}), 1);
+  EXPECT_EQ(*room_->mark_read({}), 0);
+}
+
+TEST_F(NewsroomTest, ObeysNotThisStory) {
+  add(server->publish("post", {{kFerry, kNow - 3h}}));
+  add(server->publish("times", {{kRescue, kNow - 1h}}));
+  const StoryView both = story_with(kFerry);
+  ASSERT_THAT(both.others, SizeIs(1));
+  const auto own = room_->separate(both.others[0].id);
+  ASSERT_TRUE(own.ok()) << own.error().message;
+  EXPECT_NE(own->id, both.id);
+  EXPECT_EQ(own->representative.title, kRescue);
+  EXPECT_EQ(own->representative.tier, Tier::kCorrected);
+  EXPECT_EQ(room_->story(both.id)->count, 1);
+  reopen();
+  server->publish("times", {{kRescue, kNow - 1h}, {kRescue, kNow, "", "again"}});
+  EXPECT_EQ(refresh_all().items, 1);
+  EXPECT_EQ(room_->story(both.id)->count, 1);
+  EXPECT_EQ(room_->story(own->id)->count, 2);
+}
+
+TEST_F(NewsroomTest, ObeysSameStoryAndKeepsOldIds) {
+  add(server->publish("post", {{kFerry, kNow - 3h}, {kTram, kNow - 2h}}));
+  const StoryId ferry = story_with(kFerry).id;
+  const StoryId tram = story_with(kTram).id;
+  room_->edit_story(tram, {.starred = true}).value();
+  const auto both = room_->unite(tram, ferry);
+  ASSERT_TRUE(both.ok()) << both.error().message;
+  EXPECT_EQ(both->id, std::min(ferry, tram));
+  EXPECT_EQ(both->count, 2);
+  EXPECT_TRUE(both->starred);
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(room_->story(tram)->id, both->id);
+    EXPECT_EQ(room_->story(ferry)->id, both->id);
+    EXPECT_THAT(timeline().stories, SizeIs(1));
+    reopen();
+  }
+  EXPECT_TRUE(room_->edit_story(std::max(ferry, tram), {.read = true})->read);
+  EXPECT_EQ(room_->unite(tram, ferry)->id, both->id);
+}
+
+TEST_F(NewsroomTest, CorrectsStoriesThatAreLongClosed) {
+  const auto feed = [&](std::vector<Published> more) {
+    std::vector<Published> items{{kFerry, kNow - 3h}, {kRescue, kNow - 2h}, {kTram, kNow - 1h}};
+    items.insert(items.end(), more.begin(), more.end());
+    return server->publish("post", items);
+  };
+  add(feed({}));
+  const StoryView ferry = story_with(kFerry);
+  const StoryId tram = story_with(kTram).id;
+  now_ += 24h * 20;
+  feed({{"Rain", now_ - 1h}});
+  EXPECT_EQ(refresh_all().items, 1);
+  const StoryId rain = story_with("Rain").id;
+  const auto own = room_->separate(ferry.others[0].id);
+  ASSERT_TRUE(own.ok()) << own.error().message;
+  EXPECT_EQ(room_->story(ferry.id)->count, 1);
+  EXPECT_EQ(room_->unite(rain, tram)->id, tram);
+  expect_sound();
+  reopen();
+  feed({{"Rain", now_ - 1h}, {"Rain goes on", now_ + 20h}});
+  EXPECT_EQ(refresh_all().items, 1);
+  EXPECT_EQ(room_->story(rain)->id, tram);
+  EXPECT_EQ(room_->story(own->id)->count, 1);
+}
+
+TEST_F(NewsroomTest, RefusesToCorrectWhatIsNotThere) {
+  EXPECT_EQ(room_->story(StoryId{7}).error().code, Code::kNotFound);
+  EXPECT_EQ(room_->edit_story(StoryId{7}, {.read = true}).error().code, Code::kNotFound);
+  EXPECT_EQ(room_->separate(ItemId{7}).error().code, Code::kNotFound);
+  EXPECT_EQ(room_->unite(StoryId{7}, StoryId{8}).error().code, Code::kNotFound);
+  EXPECT_EQ(room_->remove_feed(FeedId{7}).error().code, Code::kNotFound);
+  EXPECT_EQ(room_->edit_feed(FeedId{7}, {.title = "x"}).error().code, Code::kNotFound);
+  EXPECT_EQ(room_->timeline({.feed = FeedId{7}}).error().code, Code::kNotFound);
+  EXPECT_EQ(room_->timeline({.before = "nonsense"}).error().code, Code::kInvalidArgument);
+}
+
+TEST_F(NewsroomTest, LeavesFeedsUngroupedOnRequest) {
+  add(server->publish("post", {{kFerry, kNow - 3h}}));
+  const auto feed =
+      room_->add_feed({.url = server->publish("times", {{kRescue, kNow - 1h}}), .grouped = false});
+  EXPECT_FALSE(feed->grouped);
+  EXPECT_THAT(timeline().stories, SizeIs(2));
+  EXPECT_EQ(story_with(kRescue).representative.tier, Tier::kUngrouped);
+  EXPECT_TRUE(room_->edit_feed(feed->id, {.grouped = true})->grouped);
+  expect_sound();
+  reopen();
+  EXPECT_THAT(timeline().stories, SizeIs(2));
+}
+
+TEST_F(NewsroomTest, TakesAFeedsItemsAlongWhenItGoes) {
+  const FeedId a = add(server->publish("post", {{kFerry, kNow - 3h}, {kTram, kNow - 2h}}));
+  add(server->publish("times", {{kRescue, kNow - 1h}}));
+  const StoryId ferry = story_with(kFerry).id;
+  ASSERT_TRUE(room_->remove_feed(a).ok());
+  EXPECT_THAT(titles(), ElementsAre(kRescue));
+  EXPECT_EQ(room_->story(ferry)->representative.title, kRescue);
+  EXPECT_EQ(room_->story(ferry)->count, 1);
+  expect_sound();
+  reopen();
+  EXPECT_THAT(*room_->feeds(), SizeIs(1));
+  add(server->publish("third", {{kFerry, kNow - 2h}}));
+  EXPECT_EQ(room_->story(ferry)->count, 2);
+}
+
+TEST_F(NewsroomTest, FiltersByFeedAndFolder) {
+  const FeedId a = add(server->publish("post", {{kFerry, kNow - 3h}}), "Sea/Greece");
+  add(server->publish("times", {{kRescue, kNow - 1h}}), "Sea");
+  add(server->publish("city", {{kTram, kNow - 2h}}), "Seaside");
+  EXPECT_THAT(titles({.feed = a}), ElementsAre(kFerry));
+  EXPECT_THAT(titles({.folder = "Sea"}), ElementsAre(kFerry));
+  EXPECT_THAT(titles({.folder = "Sea/Greece"}), ElementsAre(kFerry));
+  EXPECT_THAT(titles({.folder = "Seaside"}), ElementsAre(kTram));
+  EXPECT_THAT(titles({.folder = "Se"}), IsEmpty());
+  EXPECT_EQ(timeline({.folder = "Sea"}).unread, 1);
+}
+
+TEST_F(NewsroomTest, FindsWords) {
+  add(server->publish("post", {{"Café in Zürich burns", kNow - 3h, "Nobody was hurt"},
+                               {kTram, kNow - 2h},
+                               {"東京で大雪", kNow - 1h}}));
+  EXPECT_THAT(titles({.text = "cafe"}), ElementsAre("Café in Zürich burns"));
+  EXPECT_THAT(titles({.text = "ZURICH nobo"}), ElementsAre("Café in Zürich burns"));
+  EXPECT_THAT(titles({.text = "nobo zurich"}), IsEmpty());
+  EXPECT_THAT(titles({.text = "lisbon drivers"}), ElementsAre(kTram));
+  for (const char* text : {"東京", "大雪", "雪", "東京 大雪"})
+    EXPECT_THAT(titles({.text = text}), ElementsAre("東京で大雪")) << text;
+  EXPECT_THAT(titles({.text = "京東"}), IsEmpty());
+  for (const char* text : {"\"", "a\"b", "AND", "NOT", "x* y", "title:tram", "(", "-", "東", "—"})
+    EXPECT_TRUE(room_->timeline({.text = text}).ok()) << text;
+}
+
+TEST_F(NewsroomTest, PagesHaveNeitherRepeatsNorGaps) {
+  std::vector<Published> items;
+  const char* words[] = {"otter", "violin", "glacier", "lantern", "saffron", "quarry", "mitten"};
+  for (int i = 0; i < 43; ++i)
+    items.push_back({std::string(words[i % 7]) + " " + std::to_string(i * 7919) + " " +
+                         words[(i / 7) % 7] + std::to_string(i),
+                     kNow - std::chrono::hours(i / 3)});
+  const FeedId id = add(server->publish("many", items), "Folder");
+  const auto whole = timeline({.limit = 200}).stories;
+  for (TimelineQuery query :
+       {TimelineQuery{}, TimelineQuery{.feed = id}, TimelineQuery{.folder = "Folder"},
+        TimelineQuery{.unread_only = true}}) {
+    query.limit = 5;
+    std::vector<StoryId> seen;
+    do {
+      const TimelinePage page = timeline(query);
+      for (const StoryView& story : page.stories) seen.push_back(story.id);
+      query.before = page.next;
+    } while (!query.before.empty());
+    ASSERT_THAT(seen, SizeIs(whole.size()));
+    for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], whole[i].id);
+  }
+}
+
+TEST_F(NewsroomTest, SweepsWhatIsOldAndNotShownAnyMore) {
+  add(server->publish("post", {{kFerry, kNow - 3h}, {kTram, kNow - 2h}, {"Rain", kNow}}));
+  add(server->publish("times", {{kRescue, kNow - 1h}}));
+  room_->edit_story(story_with(kTram).id, {.starred = true}).value();
+  now_ += 24h * 100;
+  EXPECT_EQ(*room_->sweep(), 0) << "their feeds still show them";
+  server->publish("post", {{"Snow", now_}});
+  refresh_all();
+  EXPECT_EQ(*room_->sweep(), 1) << "the ferry has an item that is shown";
+  EXPECT_THAT(titles(), ElementsAre("Snow", kFerry, kTram));
+  server->publish("times", {{"Storm", now_}});
+  refresh_all();
+  EXPECT_EQ(*room_->sweep(), 2);
+  EXPECT_THAT(titles(), UnorderedElementsAre("Snow", "Storm", kTram));
+  expect_sound();
+  reopen();
+  EXPECT_EQ(*room_->sweep(), 0);
+}
+
+TEST_F(NewsroomTest, ImportsWhatItExported) {
+  add(server->publish("post", {{kFerry, kNow}}), "Sea/Greece");
+  add(server->publish("times", {{kRescue, kNow}}));
+  const std::string opml = *room_->export_opml();
+  const auto again = room_->import_opml(opml);
+  EXPECT_EQ(again->added, 0);
+  EXPECT_EQ(again->already, 2);
+  const auto feeds = room_->feeds().value();
+  for (const FollowedFeed& feed : feeds) ASSERT_TRUE(room_->remove_feed(feed.id).ok());
+  EXPECT_EQ(room_->import_opml(opml)->added, 2);
+  EXPECT_EQ(*room_->export_opml(), opml);
+  EXPECT_EQ(room_->next_due()->value(), now_);
+  EXPECT_EQ(room_->refresh_due()->items, 2);
+  EXPECT_EQ(story_with(kFerry).count, 2);
+}
+
+TEST_F(NewsroomTest, TellsListenersWhatChanged) {
+  std::vector<NewsEvent> events;
+  const auto number = room_->listen([&](const NewsEvent& event) { events.push_back(event); });
+  const FeedId id = add(server->publish("post", {{kFerry, kNow - 3h}, {kTram, kNow - 2h}}));
+  const StoryId ferry = story_with(kFerry).id;
+  const StoryId tram = story_with(kTram).id;
+  ASSERT_GE(events.size(), 2);
+  EXPECT_THAT(events[0].feeds, ElementsAre(id));
+  EXPECT_THAT(events[1].changed, UnorderedElementsAre(ferry, tram));
+  events.clear();
+  room_->unite(ferry, tram).value();
+  ASSERT_THAT(events, SizeIs(1));
+  EXPECT_THAT(events[0].changed, ElementsAre(std::min(ferry, tram)));
+  ASSERT_THAT(events[0].gone, SizeIs(1));
+  EXPECT_EQ(events[0].gone[0].story, std::max(ferry, tram));
+  EXPECT_EQ(events[0].gone[0].into, std::min(ferry, tram));
+  events.clear();
+  ASSERT_TRUE(room_->remove_feed(id).ok());
+  ASSERT_THAT(events, SizeIs(1));
+  EXPECT_EQ(events[0].gone[0].into, kNoStory);
+  EXPECT_THAT(events[0].feeds, ElementsAre(id));
+  room_->stop_listening(number);
+  add(server->publish("times", {{kRescue, kNow}}));
+  EXPECT_THAT(events, SizeIs(1));
+}
+
+TEST_F(NewsroomTest, NamesTheStoryThatIsTold) {
+  const std::string text = "The ministry published its yearly figures on tuesday morning in Porto";
+  add(server->publish("post", {{text, kNow - 24h * 30}, {kTram, kNow - 24h * 29}}));
+  const StoryId first = story_with(text).id;
+  now_ += 1h;
+  add(server->publish("times", {{"Rain", kNow - 1h}, {text + " again", kNow}}));
+  EXPECT_EQ(story_with(text + " again").repeats, first);
+  EXPECT_EQ(story_with("Rain").repeats, std::nullopt);
+  EXPECT_EQ(story_with(kTram).repeats, std::nullopt);
+}
+
+TEST_F(NewsroomTest, OneProcessWritesAndOthersRead) {
+  add(server->publish("post", {{kFerry, kNow}}));
+  const auto second = Newsroom::open(folder(), options());
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, Code::kFailedPrecondition);
+  EXPECT_THAT(second.error().message,
+              HasSubstr("in use by another kindred (process " + std::to_string(::getpid()) + ")"));
+  const auto reader = Newsroom::open_for_reading(folder());
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  EXPECT_THAT((*reader)->timeline({})->stories, SizeIs(1));
+  EXPECT_EQ((*reader)->add_feed({.url = "https://example.org"}).error().code,
+            Code::kFailedPrecondition);
+  EXPECT_EQ((*reader)->mark_read({}).error().code, Code::kFailedPrecondition);
+  EXPECT_EQ((*reader)->refresh_due().error().code, Code::kFailedPrecondition);
+  EXPECT_EQ((*reader)->edit_story(StoryId{1}, {.read = true}).error().code,
+            Code::kFailedPrecondition);
+  EXPECT_THAT(*(*reader)->check(), IsEmpty());
+}
+
+TEST_F(NewsroomTest, ReadsWhatAWriterLeft) {
+  add(server->publish("post", {{kFerry, kNow}}));
+  room_.reset();
+  const auto reader = Newsroom::open_for_reading(folder());
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  EXPECT_THAT((*reader)->timeline({})->stories, SizeIs(1));
+  EXPECT_EQ(Newsroom::open_for_reading(scratch_.path() / "none").error().code, Code::kNotFound);
+}
+
+TEST_F(NewsroomTest, SaysWhenItsFileIsDamaged) {
+  add(server->publish("post", {{kFerry, kNow}}));
+  room_.reset();
+  std::ofstream(folder() / "news.db", std::ios::binary) << std::string(5'000, 'x');
+  for (const auto& room :
+       {Newsroom::open(folder(), options()), Newsroom::open_for_reading(folder())}) {
+    ASSERT_FALSE(room.ok());
+    EXPECT_EQ(room.error().code, Code::kDataLoss);
+    EXPECT_THAT(room.error().message, HasSubstr("news.db"));
+    EXPECT_THAT(room.error().message, HasSubstr("damaged"));
+  }
+}
+
+}  // namespace
+}  // namespace kin::stories

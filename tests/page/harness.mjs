@@ -1,0 +1,169 @@
+// Runs checks in a real browser against the real program.
+//
+// usage of a test: node NAME_test.mjs KINDRED SCREENSHOTS
+//
+// Every check prints a line. Whatever the page writes to the console as an error, a breach of the content
+// security policy, an exception and a request to any other server fail the check during which they happen.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+import { FeedServer } from './feed_server.mjs';
+
+const fromWeb = createRequire(new URL('../../web/package.json', import.meta.url));
+const { chromium } = fromWeb('playwright-core');
+const axe = fs.readFileSync(fromWeb.resolve('axe-core/axe.min.js'), 'utf8');
+const [, , kindred, screenshots] = process.argv;
+const patience = 10_000;
+
+async function until(what, done) {
+  const end = Date.now() + patience;
+  while (!done()) {
+    if (Date.now() > end) throw new Error(`waited too long for ${what}`);
+    await new Promise((next) => setTimeout(next, 20));
+  }
+}
+
+class Program {
+  constructor(folder) {
+    this.folder = folder;
+  }
+
+  /** Starts it, at the port it had before if there was one. */
+  async start() {
+    const portFile = path.join(this.folder, 'port');
+    fs.rmSync(portFile, { force: true });
+    const listen = `127.0.0.1:${this.port ?? 0}`;
+    const options = ['--listen', listen, '--data', path.join(this.folder, 'data'), '--port-file', portFile];
+    this.process = spawn(kindred, ['serve', '--allow-private', ...options], { stdio: ['ignore', 'ignore', 'inherit'] });
+    this.ended = new Promise((end) => this.process.once('exit', end));
+    await until('kindred serve', () => fs.existsSync(portFile) || this.process.exitCode !== null);
+    assert.equal(this.process.exitCode, null, 'kindred serve ended at once');
+    this.port = Number(fs.readFileSync(portFile, 'utf8'));
+    this.root = `http://127.0.0.1:${this.port}`;
+  }
+
+  async stop() {
+    this.process.kill('SIGTERM');
+    await this.ended;
+  }
+}
+
+class Session {
+  faults = [];
+  #browser;
+  #contexts = [];
+  #expected = [];
+
+  async start(name) {
+    this.name = name;
+    this.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'kindred-page-'));
+    this.feeds = new FeedServer();
+    await this.feeds.start();
+    this.program = new Program(this.folder);
+    await this.program.start();
+    this.#browser = await chromium.launch({
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      args: ['--no-sandbox'],
+    });
+  }
+
+  async stop() {
+    await this.#browser?.close();
+    await this.program?.stop();
+    this.feeds?.stop();
+    fs.rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  async open(address = '/', options = {}) {
+    const context = await this.#browser.newContext({ viewport: { width: 1280, height: 860 }, locale: 'en-GB', ...options });
+    context.setDefaultTimeout(patience);
+    this.#contexts.push(context);
+    const page = await context.newPage();
+    this.#watch(page);
+    await page.goto(this.program.root + address);
+    return page;
+  }
+
+  #watch(page) {
+    page.on('pageerror', (error) => this.faults.push(`exception: ${error}`));
+    page.on('dialog', (dialog) => {
+      this.faults.push(`a script ran: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on('console', (message) => {
+      if (message.type() === 'error') this.faults.push(`console: ${message.text()}`);
+    });
+    page.on('request', (request) => {
+      if (new URL(request.url()).origin !== this.program.root) this.faults.push(`request to ${request.url()}`);
+    });
+  }
+
+  /** Console errors that match are part of what is being checked. */
+  expectErrors(pattern) {
+    this.#expected.push(pattern);
+  }
+
+  async check(what, body) {
+    const start = performance.now();
+    await body();
+    const unexpected = this.faults.filter((fault) => !this.#expected.some((pattern) => pattern.test(fault)));
+    assert.deepEqual(unexpected, [], what);
+    this.faults = [];
+    this.#expected = [];
+    console.log(`ok   ${what} (${Math.round(performance.now() - start)} ms)`);
+  }
+
+  async shot(page, name) {
+    fs.mkdirSync(screenshots, { recursive: true });
+    // Animations of entry and the pointer's last place are not what a picture is about.
+    await page.screenshot({ path: path.join(screenshots, `${name}.png`), animations: 'disabled' });
+  }
+
+  /** No serious breach of the accessibility rules that can be checked by program. */
+  async checkAccessible(page, where) {
+    await page.evaluate(`${axe}; window.axe = axe;`);
+    const problems = await page.evaluate(async () => {
+      const { violations } = await window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] });
+      return violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.target} ${node.failureSummary}`).join(' | ')}`);
+    });
+    assert.deepEqual(problems, [], where);
+  }
+
+  /** Follows sites, each in its folder; `ungrouped` ones keep a story for each headline. */
+  async follow(...names) {
+    for (const name of names) {
+      const response = await fetch(`${this.program.root}/api/v1/feeds`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ url: this.feeds.feed(name), folder: this.folders?.[name] ?? '', grouped: !this.ungrouped }),
+      });
+      assert.equal(response.status, 201, await response.text());
+    }
+  }
+
+  async failed() {
+    for (const [place, context] of this.#contexts.entries()) {
+      for (const page of context.pages()) await this.shot(page, `failed-${this.name}-${place}`).catch(() => {});
+    }
+  }
+}
+
+export async function session(name, body) {
+  const it = new Session();
+  try {
+    await it.start(name);
+    await body(it);
+  } catch (error) {
+    console.error(`FAIL ${error.stack ?? error}`);
+    for (const fault of it.faults) console.error(`     ${fault}`);
+    await it.failed();
+    process.exitCode = 1;
+  } finally {
+    await it.stop();
+  }
+}

@@ -1,0 +1,141 @@
+// What the reader does to stories. The page shows it at once and takes it back if the server refuses.
+import { tick } from 'svelte';
+import { markAllRead, markStory, separateItem, uniteStories } from '../api/client';
+import type { Item, Story, StoryMarks } from '../api/types';
+import { library } from './library.svelte';
+import { screenState } from './screen.svelte';
+import { storyElement } from './stillness';
+import { put, stories } from './stories.svelte';
+import { timeline } from './timeline.svelte';
+import { toasts } from './toasts.svelte';
+
+async function mark(id: number, marks: StoryMarks, failure: string): Promise<boolean> {
+  const before = stories.get(id);
+  if (!before) return false;
+  put({ ...before, ...marks });
+  if (marks.read !== undefined && marks.read !== before.read) countRead(marks.read ? -1 : 1);
+  try {
+    await markStory(id, marks);
+    library.refresh();
+    return true;
+  } catch (error) {
+    put(before);
+    library.refresh();
+    toasts.fail(failure, error);
+    return false;
+  }
+}
+
+function countRead(by: 1 | -1): void {
+  library.unread += by;
+  timeline.unread += by;
+}
+
+export function setRead(id: number, read: boolean): void {
+  if (stories.get(id)?.read !== read) void mark(id, { read }, 'Not marked.');
+}
+
+export function setStarred(id: number, starred: boolean): void {
+  void mark(id, { starred }, 'Not starred.');
+}
+
+export async function hide(id: number): Promise<void> {
+  const place = timeline.ids.indexOf(id);
+  const neighbour = timeline.ids[place + 1] ?? timeline.ids[place - 1];
+  const hadFocus = storyElement(id)?.contains(document.activeElement) ?? false;
+  timeline.remove(id);
+  if (hadFocus && neighbour !== undefined) void focusStory(neighbour);
+  if (!(await mark(id, { hidden: true }, 'Not hidden.'))) return timeline.insertAt(place, id);
+  toasts.say('Story hidden.', () => void unhide(id, place));
+}
+
+async function unhide(id: number, place: number): Promise<void> {
+  if (!(await mark(id, { hidden: false }, 'Still hidden.')) || place < 0) return;
+  timeline.insertAt(place, id);
+  await focusStory(id);
+}
+
+/** "Not this story": the item gets a story of its own, shown below the one it left. */
+export async function separate(story: Story, item: Item): Promise<void> {
+  try {
+    const own = await separateItem(item.id);
+    put(own);
+    put(without(stories.get(story.id) ?? story, item));
+    timeline.insertBelow(story.id, own.id);
+    toasts.say('Moved to a story of its own.', () => void uniteNow(story.id, own.id));
+  } catch (error) {
+    toasts.fail('Not moved.', error);
+  }
+}
+
+function without(story: Story, item: Item): Story {
+  const others = story.others.filter((other) => other.id !== item.id);
+  const feeds = new Set([story.representative, ...others].map((other) => other.feed));
+  const complete = story.count === story.others.length + 1;
+  return { ...story, others, count: story.count - 1, sources: complete ? feeds.size : story.sources };
+}
+
+export function startUniting(id: number): void {
+  timeline.uniting = id;
+  timeline.selected = id;
+}
+
+/** "Same story": the story chosen before and `target` become one, where `target` is. */
+export async function uniteWith(target: number): Promise<void> {
+  const source = timeline.uniting;
+  timeline.uniting = null;
+  if (source === null || source === target) return;
+  const single = [source, target].map((id) => stories.get(id)).find((story) => story?.count === 1);
+  const united = await uniteNow(target, source);
+  if (!united) return;
+  const undo = single && (() => void separate(united, single.representative));
+  toasts.say('These are one story now.', undo);
+}
+
+async function uniteNow(target: number, source: number): Promise<Story | null> {
+  try {
+    const united = await uniteStories(target, source);
+    put(united);
+    for (const id of [source, target]) if (id !== united.id) timeline.replace(id, united.id);
+    library.refresh();
+    await focusStory(united.id);
+    return united;
+  } catch (error) {
+    toasts.fail('Not united.', error);
+    return null;
+  }
+}
+
+export function askMarkAllRead(scopeName: string): void {
+  screenState.question = {
+    title: 'Mark all as read?',
+    text: `Every story in “${scopeName}” will be marked as read, the ones further down too.`,
+    yes: 'Mark all as read',
+    answer: () => void markEverything(),
+  };
+}
+
+async function markEverything(): Promise<void> {
+  const { feed, folder } = timeline.filter;
+  try {
+    const { read } = await markAllRead({ feed, folder });
+    for (const id of timeline.ids) {
+      const story = stories.get(id);
+      if (story && !story.read) put({ ...story, read: true });
+    }
+    timeline.unread = 0;
+    await library.load();
+    toasts.say(read === 1 ? 'One story marked as read.' : `${read} stories marked as read.`);
+  } catch (error) {
+    toasts.fail('Not marked.', error);
+  }
+}
+
+/** Moves focus to a story that is shown, and into view if it is out of it. */
+export async function focusStory(id: number): Promise<void> {
+  timeline.selected = id;
+  await tick();
+  const element = storyElement(id);
+  element?.focus({ preventScroll: true });
+  element?.scrollIntoView({ block: 'nearest' });
+}

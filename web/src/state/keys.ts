@@ -1,0 +1,130 @@
+// The keyboard: single letters act on the story that has focus, or had it last.
+import { focusStory, hide, setRead, setStarred, uniteWith } from './actions';
+import { refreshing } from './refreshing.svelte';
+import { router, timelinePath } from './route.svelte';
+import { screenState } from './screen.svelte';
+import { linkOf, stories } from './stories.svelte';
+import { timeline } from './timeline.svelte';
+import { toasts } from './toasts.svelte';
+
+export const keyHelp: { keys: string[]; text: string }[] = [
+  { keys: ['j', 'k'], text: 'Next, previous story' },
+  { keys: ['o', 'Enter'], text: 'Show or fold the other headlines' },
+  { keys: ['v'], text: 'Open the original' },
+  { keys: ['m'], text: 'Mark as read or unread' },
+  { keys: ['s'], text: 'Star' },
+  { keys: ['h'], text: 'Hide' },
+  { keys: ['z'], text: 'Undo, while the message shows' },
+  { keys: ['/'], text: 'Search' },
+  { keys: ['r'], text: 'Refresh' },
+  { keys: ['a'], text: 'Add a feed' },
+  { keys: ['g', 'a'], text: 'Go to all stories' },
+  { keys: ['g', 'u'], text: 'Go to unread' },
+  { keys: ['g', 's'], text: 'Go to starred' },
+  { keys: ['Esc'], text: 'Leave what is open or selected' },
+  { keys: ['?'], text: 'This help' },
+];
+
+// How long after g the second key counts.
+const patience = 1_500;
+let leader = -Infinity;
+
+/** The story the keys act on: of a list the selected one, of a story's own page that one. */
+function current(): number | null {
+  const route = router.current;
+  if (route.view === 'story') return route.id;
+  return route.view === 'timeline' ? timeline.selected : null;
+}
+
+async function step(by: 1 | -1): Promise<void> {
+  if (router.current.view !== 'timeline') return;
+  const ids = timeline.ids;
+  const from = timeline.selected === null ? -1 : ids.indexOf(timeline.selected);
+  const to = from < 0 ? firstInView(ids) : from + by;
+  if (to >= ids.length) await timeline.loadMore();
+  const id = timeline.ids[to];
+  if (id !== undefined) await focusStory(id);
+}
+
+function firstInView(ids: number[]): number {
+  const place = ids.findIndex((id) => {
+    const box = document.getElementById(`story-${id}`)?.getBoundingClientRect();
+    return box !== undefined && box.top >= 0;
+  });
+  return Math.max(0, place);
+}
+
+function onStory(act: (id: number) => void): () => void {
+  return () => {
+    const id = current();
+    if (id !== null) act(id);
+  };
+}
+
+function open(id: number): void {
+  const link = linkOf(stories.get(id)?.representative.url ?? '');
+  if (!link) return;
+  window.open(link, '_blank', 'noopener,noreferrer');
+  setRead(id, true);
+}
+
+function expand(id: number): void {
+  if (timeline.uniting !== null && timeline.uniting !== id) void uniteWith(id);
+  else if (router.current.view === 'timeline') timeline.toggle(id);
+}
+
+function escape(): void {
+  if (timeline.uniting !== null) timeline.uniting = null;
+  else if (router.current.view === 'story') history.back();
+  else {
+    timeline.selected = null;
+    (document.activeElement as HTMLElement | null)?.blur();
+  }
+}
+
+const commands: Record<string, () => void> = {
+  j: () => void step(1),
+  k: () => void step(-1),
+  o: onStory(expand),
+  v: onStory(open),
+  m: onStory((id) => setRead(id, !stories.get(id)?.read)),
+  s: onStory((id) => setStarred(id, !stories.get(id)?.starred)),
+  h: onStory((id) => router.current.view === 'timeline' && void hide(id)),
+  z: () => toasts.undo(),
+  r: () => void refreshing.start(),
+  a: () => (screenState.adding = true),
+  '/': () => document.getElementById('search')?.focus(),
+  '?': () => (screenState.help = true),
+  Escape: escape,
+};
+
+const places: Record<string, string> = {
+  a: timelinePath({}),
+  u: timelinePath({ unread: true }),
+  s: timelinePath({ starred: true }),
+};
+
+function typing(target: EventTarget | null): boolean {
+  const element = target as HTMLElement;
+  return Boolean(element?.isContentEditable || element?.closest?.('input:not([type=radio]), textarea, select'));
+}
+
+function commandFor(event: KeyboardEvent): (() => void) | undefined {
+  if (event.key === 'Enter') {
+    // Links and buttons have an Enter of their own.
+    const onArticle = (event.target as Element).matches?.('[data-story]');
+    return onArticle ? commands.o : undefined;
+  }
+  const place = event.timeStamp - leader < patience ? places[event.key] : undefined;
+  leader = event.key === 'g' ? event.timeStamp : -Infinity;
+  return place ? () => router.go(place) : commands[event.key];
+}
+
+export function onKey(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (typing(event.target) || screenState.covered) return;
+  const command = commandFor(event);
+  if (!command) return;
+  event.preventDefault();
+  command();
+}

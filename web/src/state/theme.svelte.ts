@@ -1,0 +1,36 @@
+// Light, dark or as the system has it; remembered in this browser.
+
+export const themes = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof themes)[number];
+
+const key = 'kindred.theme';
+
+function remembered(): Theme {
+  try {
+    const value = localStorage.getItem(key);
+    return themes.find((theme) => theme === value) ?? 'system';
+  } catch {
+    return 'system';
+  }
+}
+
+class ThemeChoice {
+  current = $state<Theme>(remembered());
+
+  apply(): void {
+    if (this.current === 'system') delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = this.current;
+  }
+
+  choose(theme: Theme): void {
+    this.current = theme;
+    this.apply();
+    try {
+      localStorage.setItem(key, theme);
+    } catch {
+      // A browser that keeps nothing: the choice lasts as long as the page.
+    }
+  }
+}
+
+export const theme = new ThemeChoice();

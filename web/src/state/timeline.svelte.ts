@@ -1,0 +1,261 @@
+// The list of stories that is being read. A story keeps its place while it changes; the order is made anew only
+// when the reader asks for it or is not reading anything in particular.
+import { SvelteSet } from 'svelte/reactivity';
+import { ApiError, getStory, getTimeline } from '../api/client';
+import type { Filter, News, Story, TimelinePage } from '../api/types';
+import { clock, dayName } from './clock.svelte';
+import { library } from './library.svelte';
+import { router, sameFilter } from './route.svelte';
+import { screenState } from './screen.svelte';
+import { holdStill, pointerRests } from './stillness';
+import { put, stories } from './stories.svelte';
+
+const pageSize = 50;
+// More single stories than this are not asked for one by one: the next full load brings them.
+const mostSingles = 30;
+
+/** `at` is the time that decided the story's place; its newest item may be newer by now. */
+interface Entry {
+  id: number;
+  at: number;
+}
+
+export interface Day {
+  key: number;
+  name: string;
+  ids: number[];
+}
+
+class Timeline {
+  filter = $state.raw<Filter>({});
+  status = $state<'loading' | 'ready' | 'failed'>('loading');
+  problem = $state.raw<unknown>(null);
+  more = $state<'idle' | 'loading' | 'failed'>('idle');
+  next = $state.raw<string | null>(null);
+  /** Unread stories that the filter lets through, loaded or not; a search does not narrow it. */
+  unread = $state(0);
+  /** New stories that wait until the reader wants them. */
+  pending = $state.raw<number[]>([]);
+  /** So much is new that the list has to be loaded again. */
+  outdated = $state(false);
+  selected = $state<number | null>(null);
+  uniting = $state<number | null>(null);
+  readonly expanded = new SvelteSet<number>();
+
+  #entries = $state.raw<Entry[]>([]);
+  #turn = 0;
+  readonly #today = $derived(new Date(clock.now).setHours(0, 0, 0, 0));
+  readonly ids = $derived(this.#entries.map((entry) => entry.id));
+  readonly days = $derived(daysOf(this.#entries, this.#today));
+
+  /** Shows `filter`. A reader who comes back to it finds the list as it was left, only brought up to date. */
+  async show(filter: Filter, how: { fresh: boolean }): Promise<void> {
+    const asLeft = !how.fresh && this.status === 'ready' && sameFilter(filter, this.filter);
+    if (asLeft) return this.catchUp([]);
+    this.filter = filter;
+    return this.load();
+  }
+
+  /** Done when what is being loaded is there, or failed. */
+  settled: Promise<void> = Promise.resolve();
+
+  load(): Promise<void> {
+    this.settled = this.#load();
+    return this.settled;
+  }
+
+  async #load(): Promise<void> {
+    const turn = ++this.#turn;
+    this.status = 'loading';
+    this.#forget();
+    try {
+      const page = await getTimeline(this.filter, pageSize);
+      if (turn !== this.#turn) return;
+      this.expanded.clear();
+      this.#entries = [];
+      this.#append(page);
+      this.status = 'ready';
+    } catch (error) {
+      if (turn === this.#turn) this.#fail(error);
+    }
+  }
+
+  async loadMore(): Promise<void> {
+    if (!this.next || this.more === 'loading' || this.status !== 'ready') return;
+    const turn = this.#turn;
+    this.more = 'loading';
+    try {
+      const page = await getTimeline(this.filter, pageSize, this.next);
+      if (turn !== this.#turn) return;
+      this.#append(page);
+      this.more = 'idle';
+    } catch {
+      if (turn === this.#turn) this.more = 'failed';
+    }
+  }
+
+  /** Takes in what an event told of: changes in place, merges, and new stories at the top or behind the pill. */
+  async take(news: News): Promise<void> {
+    if (this.status !== 'ready') return;
+    const merges = news.gone.filter(({ story }) => this.#has(story) || this.pending.includes(story));
+    const into = merges.flatMap(({ into }) => (into === null ? [] : [into]));
+    await this.catchUp(news.changed, into);
+    if (merges.length === 0) return;
+    await holdStill(this.selected, () => {
+      for (const { story, into } of merges) this.replace(story, into);
+    });
+  }
+
+  /** Looks for news; `changed` is of interest where it is known, `needed` in any case. */
+  async catchUp(changed: number[], needed: number[] = []): Promise<void> {
+    const turn = this.#turn;
+    try {
+      const page = await getTimeline(this.filter, pageSize);
+      if (turn !== this.#turn || this.status !== 'ready') return;
+      const inPage = new Set(page.stories.map((story) => story.id));
+      const known = changed.filter((id) => stories.has(id));
+      const singles = await this.#fetch([...new Set([...needed, ...known])].filter((id) => !inPage.has(id)));
+      if (turn !== this.#turn) return;
+      await holdStill(this.selected, () => {
+        for (const [asked, story] of singles) this.#settle(asked, story);
+        page.stories.forEach(put);
+        this.unread = page.unread;
+        this.#discover(page);
+      });
+      // At rest the reader stays at the top, so the new come into view.
+      if (this.pending.length > 0 && this.#atRest()) await this.flush();
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'unauthorised') library.locked = true;
+    }
+  }
+
+  /** Brings in what is pending, in the order of now. */
+  flush(): Promise<void> | void {
+    if (this.outdated) return this.load();
+    const ids = new Set([...this.ids, ...this.pending]);
+    this.#entries = [...ids].map(entryOf).sort((a, b) => b.at - a.at || b.id - a.id);
+    this.pending = [];
+  }
+
+  remove(id: number): void {
+    this.#entries = this.#entries.filter((entry) => entry.id !== id);
+    this.pending = this.pending.filter((other) => other !== id);
+    this.expanded.delete(id);
+    if (this.selected === id) this.selected = null;
+  }
+
+  /** Puts `into` where `id` was; where both are shown, the one that is being read keeps its place. */
+  replace(id: number, into: number | null): void {
+    if (into === null || (!this.#has(into) && !stories.has(into))) return this.remove(id);
+    const reading = this.selected === id || this.expanded.has(id);
+    if (this.#has(into) && !reading) return this.remove(id);
+    const wasExpanded = this.expanded.has(id) || this.expanded.has(into);
+    const wasSelected = this.selected === id || this.selected === into;
+    this.#entries = this.#entries
+      .filter((entry) => entry.id !== into)
+      .map((entry) => (entry.id === id ? { id: into, at: entry.at } : entry));
+    this.pending = this.pending.filter((other) => other !== into && other !== id);
+    this.expanded.delete(id);
+    if (wasExpanded) this.expanded.add(into);
+    if (wasSelected) this.selected = into;
+  }
+
+  /** Puts `id` directly below `above`. */
+  insertBelow(above: number, id: number): void {
+    if (this.#has(id)) return;
+    const place = this.#entries.findIndex((entry) => entry.id === above);
+    if (place < 0) return;
+    const at = this.#entries[place]!.at;
+    this.#entries = this.#entries.toSpliced(place + 1, 0, { id, at });
+    this.pending = this.pending.filter((other) => other !== id);
+  }
+
+  /** Puts a story back where it was taken from. */
+  insertAt(place: number, id: number): void {
+    if (this.#has(id)) return;
+    const at = this.#entries[place]?.at ?? entryOf(id).at;
+    this.#entries = this.#entries.toSpliced(place, 0, { id, at });
+  }
+
+  toggle(id: number): void {
+    if (!this.expanded.delete(id)) this.expanded.add(id);
+  }
+
+  #has(id: number): boolean {
+    return this.ids.includes(id);
+  }
+
+  // Nobody would be disturbed if the list moved now.
+  #atRest(): boolean {
+    const busy = this.selected !== null || this.expanded.size > 0 || this.uniting !== null;
+    const here = router.current.view === 'timeline' && !screenState.covered && scrollY < 120;
+    return here && !busy && pointerRests();
+  }
+
+  #append(page: TimelinePage): void {
+    page.stories.forEach(put);
+    const known = new Set([...this.ids, ...this.pending]);
+    const fresh = page.stories.filter((story) => !known.has(story.id));
+    this.#entries = [...this.#entries, ...fresh.map((story) => entryOf(story.id))];
+    this.next = page.next;
+    this.unread = page.unread;
+  }
+
+  #discover(page: TimelinePage): void {
+    const known = new Set([...this.ids, ...this.pending]);
+    const bottom = this.next ? (this.#entries.at(-1)?.at ?? 0) : 0;
+    const fresh = page.stories.filter((story) => !known.has(story.id) && Date.parse(story.last) >= bottom);
+    if (fresh.length === 0) return;
+    // A whole page of news may be followed by more: what is between is not known.
+    if (fresh.length >= pageSize) this.outdated = true;
+    this.pending = [...fresh.map((story) => story.id), ...this.pending];
+  }
+
+  async #fetch(ids: number[]): Promise<[number, Story | null][]> {
+    return Promise.all(ids.slice(0, mostSingles).map(async (id): Promise<[number, Story | null]> => {
+      try {
+        return [id, await getStory(id)];
+      } catch (error) {
+        if (error instanceof ApiError && error.code === 'not_found') return [id, null];
+        throw error;
+      }
+    }));
+  }
+
+  #settle(asked: number, story: Story | null): void {
+    if (story) put(story);
+    if (story?.id !== asked) this.replace(asked, story?.id ?? null);
+  }
+
+  #forget(): void {
+    this.pending = [];
+    this.outdated = false;
+    this.selected = null;
+    this.uniting = null;
+    this.more = 'idle';
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof ApiError && error.code === 'unauthorised') library.locked = true;
+    this.problem = error;
+    this.#entries = [];
+    this.status = 'failed';
+  }
+}
+
+function entryOf(id: number): Entry {
+  return { id, at: Date.parse(stories.get(id)?.last ?? '') || 0 };
+}
+
+function daysOf(entries: Entry[], today: number): Day[] {
+  const days: Day[] = [];
+  for (const { id, at } of entries) {
+    const key = Math.min(new Date(at).setHours(0, 0, 0, 0), today);
+    const current = days.at(-1);
+    if (current?.key === key) current.ids.push(id);
+    else days.push({ key, name: dayName(key, today), ids: [id] });
+  }
+  return days;
+}
+
+export const timeline = new Timeline();
