@@ -26,8 +26,9 @@ function iconOf([red, green, blue]) {
   for (let y = 0; y < size; y++) {
     for (let x = 0; x < size; x++) {
       const away = Math.hypot(x - 15.5, y - 15.5);
-      const light = away < 6 ? 255 : 0;
-      const pixel = [Math.max(red, light), Math.max(green, light), Math.max(blue, light), away < 15.5 ? 255 : 0];
+      const light = 255 * Math.min(1, Math.max(0, 6.5 - away));
+      const edge = Math.min(1, Math.max(0, 16 - away));
+      const pixel = [Math.max(red, light), Math.max(green, light), Math.max(blue, light), edge * 255];
       rows.set(pixel, y * (size * 4 + 1) + 1 + x * 4);
     }
   }

@@ -35,6 +35,18 @@ await session('live', async (it) => {
     assert.equal(await page.evaluate(() => scrollY), 0);
   });
 
+  await it.check('a story does not slip away under the pointer', async () => {
+    await page.mouse.move(600, 300);
+    await page.mouse.move(640, 320);
+    it.feeds.publish('circuit', 'Beekeepers of Lyon count their winter losses');
+    await refresh();
+    for (let step = 0; step < 500 && (await pill(page).count()) === 0; step++) await page.mouse.move(600 + (step % 40), 320);
+    assert.equal(await card(page, 'Beekeepers').count(), 0);
+    await pill(page).click();
+    await card(page, 'Beekeepers').waitFor();
+    await page.mouse.move(10, 10);
+  });
+
   await it.check('while something is being read, news wait behind a button', async () => {
     await card(page, 'M4').getByRole('button', { name: /other headlines/ }).click();
     const before = await topOf(card(page, 'M4'));

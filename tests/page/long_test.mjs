@@ -39,6 +39,8 @@ await session('long', async (it) => {
   await it.check('back from a story returns to the same place', async () => {
     const story = page.locator('article').nth(90);
     await story.scrollIntoViewIfNeeded();
+    await story.locator('a.when').hover();
+    await page.waitForTimeout(300);
     const id = await story.getAttribute('id');
     const place = (await story.boundingBox()).y;
     await story.locator('a.when').click();
@@ -47,7 +49,8 @@ await session('long', async (it) => {
     await page.goBack();
     await page.waitForFunction((wanted) => document.activeElement?.id === wanted, id);
     await page.waitForTimeout(200);
-    assert.ok(Math.abs((await page.locator(`#${id}`).boundingBox()).y - place) < 10);
+    const now = (await page.locator(`#${id}`).boundingBox()).y;
+    assert.ok(Math.abs(now - place) < 10, `was at ${place}, is at ${now}`);
   });
 
   await it.check('the keyboard walks past the end of a page', async () => {

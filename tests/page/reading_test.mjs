@@ -238,6 +238,7 @@ await session('reading', async (it) => {
   await it.check('a feed is removed after a question', async () => {
     await page.getByRole('button', { name: 'Remove The Kernel' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    assert.equal(await page.evaluate(() => document.activeElement?.ariaLabel), 'Remove The Kernel');
     await page.getByRole('button', { name: 'Remove The Kernel' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await toast(page, '“The Kernel” was removed.');

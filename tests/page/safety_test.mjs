@@ -61,6 +61,15 @@ await session('safety', async (it) => {
     assert.deepEqual(outside.filter((rel) => rel !== 'noopener noreferrer'), []);
   });
 
+  await it.check('a Kindred that asks for a token says so', async () => {
+    it.expectErrors(/401/);
+    const refusal = { status: 401, json: { error: { code: 'unauthorised', message: 'a token is needed' } } };
+    await page.route('**/api/v1/*', (route) => route.fulfill(refusal));
+    await page.reload();
+    await page.getByRole('heading', { name: 'This Kindred asks for a token' }).waitFor();
+    await page.unroute('**/api/v1/*');
+  });
+
   await it.check('the policy refuses inline script and style', async () => {
     const response = await page.goto(it.program.root);
     const policy = response.headers()['content-security-policy'];

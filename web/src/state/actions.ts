@@ -124,7 +124,7 @@ async function markEverything(): Promise<void> {
       if (story && !story.read) put({ ...story, read: true });
     }
     timeline.unread = 0;
-    library.refresh();
+    await library.load();
     toasts.say(read === 1 ? 'One story marked as read.' : `${read} stories marked as read.`);
   } catch (error) {
     toasts.fail('Not marked.', error);

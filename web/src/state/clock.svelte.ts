@@ -15,7 +15,7 @@ class Clock {
 
 export const clock = new Clock();
 
-const relative = new Intl.RelativeTimeFormat(undefined, { style: 'narrow', numeric: 'auto' });
+const relative = new Intl.RelativeTimeFormat(undefined, { style: 'narrow' });
 const named = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 const weekday = new Intl.DateTimeFormat(undefined, { weekday: 'long' });
 const dayAndMonth = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
@@ -24,11 +24,11 @@ const dateWithYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month:
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'short' });
 const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 
-/** "now", "5 min. ago", "3 hr. ago", "2 days ago", then the date. */
+/** "now", "5 min ago", "3 hr ago", "2 days ago", then the date. Never "yesterday": that is for the calendar to say. */
 export function age(time: string, now: number): string {
   const past = Math.max(0, now - Date.parse(time));
   if (Number.isNaN(past)) return '';
-  if (past < minute) return relative.format(0, 'second');
+  if (past < minute) return named.format(0, 'second');
   if (past < hour) return relative.format(-Math.floor(past / minute), 'minute');
   if (past < day) return relative.format(-Math.floor(past / hour), 'hour');
   if (past < 7 * day) return relative.format(-Math.floor(past / day), 'day');

@@ -18,13 +18,11 @@ class Live {
   #source: EventSource | undefined;
   #listener: Listener | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #broken = false;
 
   start(listener: Listener): void {
     this.#listener = listener;
     addEventListener('online', () => this.#open());
     addEventListener('offline', () => {
-      this.#broken = true;
       this.connection = 'offline';
     });
     this.#open();
@@ -46,13 +44,12 @@ class Live {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.connection = 'live';
-    // A stream opened anew carries no Last-Event-ID, so the server cannot know what was missed.
-    if (this.#broken) this.#listener?.reset();
-    this.#broken = false;
+    // What was asked for before the stream was open may be old by now, and a stream opened anew carries no
+    // Last-Event-ID by which the server could tell.
+    this.#listener?.reset();
   }
 
   #failed(): void {
-    this.#broken = true;
     if (this.#timer) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;

@@ -53,6 +53,13 @@ async function refreshStoryPage(news: News): Promise<void> {
   }
 }
 
+async function askAgain(): Promise<void> {
+  library.refresh();
+  await timeline.settled;
+  if (timeline.status === 'failed') await timeline.load();
+  else await timeline.catchUp(timeline.ids.slice(0, 100));
+}
+
 export function startReader(): void {
   theme.apply();
   clock.start();
@@ -61,10 +68,6 @@ export function startReader(): void {
   void library.load().catch(() => {});
   live.start({
     news: receive,
-    reset: () => {
-      library.refresh();
-      if (timeline.status === 'failed') void timeline.load();
-      else void timeline.catchUp(timeline.ids.slice(0, 100));
-    },
+    reset: () => void askAgain(),
   });
 }

@@ -38,12 +38,15 @@ class Router {
   current = $state.raw<Route>(read(location));
   /** Where the page was scrolled to when this entry of the history was left; the top for a new one. */
   place: Place = { scroll: 0 };
+  /** Whether the reader came by a link, not by going back or forth. */
+  fresh = true;
 
   start(): void {
     history.scrollRestoration = 'manual';
     addEventListener('popstate', (event) => {
       clearTimeout(this.#timer);
       this.place = (event.state as Place | null) ?? { scroll: 0 };
+      this.fresh = false;
       this.current = read(location);
     });
     addEventListener('scroll', () => this.#remember(), { passive: true });
@@ -52,13 +55,14 @@ class Router {
 
   go(path: string, how: { replace?: boolean } = {}): void {
     clearTimeout(this.#timer);
-    if (how.replace) {
+    this.fresh = true;
+    if (how.replace || path === location.pathname + location.search) {
       history.replaceState(history.state, '', path);
     } else {
       history.replaceState(currentPlace(), '');
       history.pushState(null, '', path);
-      this.place = { scroll: 0 };
     }
+    this.place = { scroll: 0 };
     this.current = read(location);
   }
 

@@ -3,6 +3,17 @@ import { tick } from 'svelte';
 
 export const storyElement = (id: number) => document.getElementById(`story-${id}`);
 
+// A pointer that moved over a story this recently may be on its way to a link.
+const rest = 1_000;
+let lastMove = -rest;
+for (const move of ['pointermove', 'pointerdown', 'wheel']) {
+  addEventListener(move, (event) => {
+    if ((event.target as Element | null)?.closest?.('[data-story]')) lastMove = event.timeStamp;
+  }, { passive: true });
+}
+
+export const pointerRests = () => performance.now() - lastMove >= rest;
+
 /** The story that is focused, else the first one whose top is in view. */
 function anchor(prefer: number | null): HTMLElement | null {
   const preferred = prefer === null ? null : storyElement(prefer);

@@ -7,7 +7,7 @@ import { clock, dayName } from './clock.svelte';
 import { library } from './library.svelte';
 import { router, sameFilter } from './route.svelte';
 import { screenState } from './screen.svelte';
-import { holdStill } from './stillness';
+import { holdStill, pointerRests } from './stillness';
 import { put, stories } from './stories.svelte';
 
 const pageSize = 50;
@@ -48,14 +48,23 @@ class Timeline {
   readonly ids = $derived(this.#entries.map((entry) => entry.id));
   readonly days = $derived(daysOf(this.#entries, this.#today));
 
-  /** Shows `filter`; what is shown already is only brought up to date. */
-  async show(filter: Filter): Promise<void> {
-    if (this.status === 'ready' && sameFilter(filter, this.filter)) return this.catchUp([]);
+  /** Shows `filter`. A reader who comes back to it finds the list as it was left, only brought up to date. */
+  async show(filter: Filter, how: { fresh: boolean }): Promise<void> {
+    const asLeft = !how.fresh && this.status === 'ready' && sameFilter(filter, this.filter);
+    if (asLeft) return this.catchUp([]);
     this.filter = filter;
     return this.load();
   }
 
-  async load(): Promise<void> {
+  /** Done when what is being loaded is there, or failed. */
+  settled: Promise<void> = Promise.resolve();
+
+  load(): Promise<void> {
+    this.settled = this.#load();
+    return this.settled;
+  }
+
+  async #load(): Promise<void> {
     const turn = ++this.#turn;
     this.status = 'loading';
     this.#forget();
@@ -90,20 +99,22 @@ class Timeline {
     if (this.status !== 'ready') return;
     const merges = news.gone.filter(({ story }) => this.#has(story) || this.pending.includes(story));
     const into = merges.flatMap(({ into }) => (into === null ? [] : [into]));
-    await this.catchUp([...news.changed, ...into]);
+    await this.catchUp(news.changed, into);
     if (merges.length === 0) return;
     await holdStill(this.selected, () => {
       for (const { story, into } of merges) this.replace(story, into);
     });
   }
 
-  async catchUp(changed: number[]): Promise<void> {
+  /** Looks for news; `changed` is of interest where it is known, `needed` in any case. */
+  async catchUp(changed: number[], needed: number[] = []): Promise<void> {
     const turn = this.#turn;
     try {
       const page = await getTimeline(this.filter, pageSize);
       if (turn !== this.#turn || this.status !== 'ready') return;
       const inPage = new Set(page.stories.map((story) => story.id));
-      const singles = await this.#fetchSingles(changed.filter((id) => !inPage.has(id)));
+      const known = changed.filter((id) => stories.has(id));
+      const singles = await this.#fetch([...new Set([...needed, ...known])].filter((id) => !inPage.has(id)));
       if (turn !== this.#turn) return;
       await holdStill(this.selected, () => {
         for (const [asked, story] of singles) this.#settle(asked, story);
@@ -177,7 +188,8 @@ class Timeline {
   // Nobody would be disturbed if the list moved now.
   #atRest(): boolean {
     const busy = this.selected !== null || this.expanded.size > 0 || this.uniting !== null;
-    return !busy && !screenState.covered && scrollY < 120 && router.current.view === 'timeline';
+    const here = router.current.view === 'timeline' && !screenState.covered && scrollY < 120;
+    return here && !busy && pointerRests();
   }
 
   #append(page: TimelinePage): void {
@@ -199,9 +211,8 @@ class Timeline {
     this.pending = [...fresh.map((story) => story.id), ...this.pending];
   }
 
-  async #fetchSingles(changed: number[]): Promise<[number, Story | null][]> {
-    const shown = changed.filter((id) => this.#has(id) || stories.has(id)).slice(0, mostSingles);
-    return Promise.all(shown.map(async (id): Promise<[number, Story | null]> => {
+  async #fetch(ids: number[]): Promise<[number, Story | null][]> {
+    return Promise.all(ids.slice(0, mostSingles).map(async (id): Promise<[number, Story | null]> => {
       try {
         return [id, await getStory(id)];
       } catch (error) {
