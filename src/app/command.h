@@ -32,6 +32,7 @@ Command add_plan_command(CLI::App& app);
 Command add_explain_command(CLI::App& app);
 Command add_eval_command(CLI::App& app);
 Command add_seen_command(CLI::App& app);
+Command add_feeds_command(CLI::App& app);
 Command add_stories_command(CLI::App& app);
 Command add_serve_command(CLI::App& app);
 Command add_bench_command(CLI::App& app);

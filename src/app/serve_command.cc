@@ -12,6 +12,7 @@
 
 #include "app/command.h"
 #include "app/data_folder.h"
+#include "app/newsroom_flags.h"
 #include "app/print.h"
 #include "server/news_service.h"
 
@@ -33,12 +34,11 @@ any case. An address that other machines can reach needs a token (openssl rand -
 
 struct ServeArguments {
   std::string listen = "127.0.0.1:8722";
-  std::string data;
+  NewsroomFlags newsroom;
   std::string token_file;
   std::string certificate;
   std::string key;
   std::string port_file;
-  bool allow_private = false;
   bool no_refresh = false;
   bool open = false;
 };
@@ -91,10 +91,10 @@ Result<server::ServiceOptions> understand(const ServeArguments& arguments) {
   server::ServiceOptions options;
   KIN_RETURN_IF_ERROR(understand_listen(arguments.listen, options));
   KIN_RETURN_IF_ERROR(understand_safety(arguments, options));
-  KIN_TRY(const std::filesystem::path data, data_folder(arguments.data));
+  KIN_TRY(const std::filesystem::path data, data_folder(arguments.newsroom.data));
   options.folder = data;
   options.refresh = !arguments.no_refresh;
-  options.news.http.addresses.allow_all = arguments.allow_private;
+  options.news.http.addresses.allow_all = arguments.newsroom.allow_private;
   options.on_problem = [](const Error& error) { say("kindred: " + error.message + "\n"); };
   return options;
 }
@@ -178,18 +178,14 @@ Command add_serve_command(CLI::App& app) {
   verb->add_option("--listen", arguments->listen, "Where to listen; port 0 is any that is free")
       ->type_name("ADDRESS:PORT")
       ->capture_default_str();
-  verb->add_option("--data", arguments->data,
-                   "Folder that keeps feeds and stories (default: $KINDRED_DATA, else "
-                   "~/.local/share/kindred)")
-      ->type_name("DIR");
+  add_data_flag(*verb, arguments->newsroom);
+  add_address_flag(*verb, arguments->newsroom);
   verb->add_option("--token-file", arguments->token_file,
                    "File whose first line is the token that requests must bring")
       ->type_name("FILE");
   verb->add_option("--tls-cert", arguments->certificate, "Certificate, with its chain (PEM)")
       ->type_name("FILE");
   verb->add_option("--tls-key", arguments->key, "Key of the certificate (PEM)")->type_name("FILE");
-  verb->add_flag("--allow-private", arguments->allow_private,
-                 "Fetch feeds from this machine and private networks too");
   verb->add_flag("--no-refresh", arguments->no_refresh,
                  "Poll feeds only when somebody asks for it");
   verb->add_flag("--open", arguments->open, "Open the page in the browser");

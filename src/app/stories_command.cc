@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -8,7 +9,9 @@
 #include "app/checks.h"
 #include "app/command.h"
 #include "app/headlines.h"
+#include "app/newsroom_flags.h"
 #include "app/print.h"
+#include "app/timeline_print.h"
 #include "app/words.h"
 #include "base/json_writer.h"
 #include "stories/agreement.h"
@@ -28,6 +31,25 @@ Each record needs an id, a title and a time (seconds since 1970, or ISO 8601); s
 are used where there are columns of these names. Records are grouped in order of time, each against
 what came before it. What is written has the columns id, story_id, is_representative and similarity,
 in the order of the input; without -o it goes to standard output as JSONL.)";
+
+constexpr const char* kTimelineExamples = R"(
+Examples:
+  kindred stories
+  kindred stories --unread --folder Tech --limit 50
+  kindred stories --search 'ferry chan' --expand
+  kindred stories --feed 7 --json
+  kindred stories group headlines.jsonl -o stories.jsonl
+
+Without a verb of its own it prints the timeline: the story with the newest item first, each once, its other
+sources below it. `kindred feeds` has the feeds; `kindred serve` shows the same as a page.)";
+
+struct TimelineArguments {
+  NewsroomFlags place;
+  stories::TimelineQuery query;
+  std::string feed;
+  bool expand = false;
+  bool json = false;
+};
 
 struct GroupArguments {
   std::vector<std::string> inputs;
@@ -193,16 +215,63 @@ Result<int> run_group(GroupArguments arguments) {
   return kDone;
 }
 
+void add_timeline(CLI::App& verb, TimelineArguments& arguments) {
+  stories::TimelineQuery& query = arguments.query;
+  query.limit = 20;
+  verb.add_option("--limit", query.limit, "How many stories")
+      ->type_name("N")
+      ->check(whole_number(1, 200))
+      ->capture_default_str();
+  verb.add_option("--before", query.before, "Go on below a page: `next` of its --json")
+      ->type_name("PLACE");
+  verb.add_flag("--unread", query.unread_only, "Only what is not read");
+  verb.add_flag("--starred", query.starred_only, "Only what has a star");
+  verb.add_option("--feed", arguments.feed, "Only stories of this feed: number, address or name")
+      ->type_name("FEED");
+  verb.add_option("--folder", query.folder, "Only stories of this folder's feeds")
+      ->type_name("NAME");
+  verb.add_option("--search", query.text, "Only stories with these words; the last may go on")
+      ->type_name("WORDS");
+  verb.add_flag("--expand", arguments.expand, "With the other headlines and the addresses");
+  verb.add_flag("--json", arguments.json, "As JSON, as in docs/api.md");
+  add_data_flag(verb, arguments.place);
+}
+
+Result<int> run_timeline(TimelineArguments& arguments) {
+  KIN_TRY(const auto room, open_newsroom_to_read(arguments.place));
+  if (!arguments.feed.empty()) {
+    KIN_TRY(const stories::FollowedFeed feed, find_feed(*room, arguments.feed));
+    arguments.query.feed = feed.id;
+  }
+  KIN_TRY(const stories::TimelinePage page, room->timeline(arguments.query));
+  if (arguments.json) {
+    KIN_RETURN_IF_ERROR(print(timeline_json(page)));
+    return kDone;
+  }
+  std::map<stories::FeedId, std::string> sources;
+  KIN_TRY(const std::vector<stories::FollowedFeed> feeds, room->feeds());
+  for (const stories::FollowedFeed& feed : feeds) sources.emplace(feed.id, feed.title);
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  KIN_RETURN_IF_ERROR(print(timeline_text(
+      page, sources,
+      {.now = now, .expand = arguments.expand, .colour = ::isatty(STDOUT_FILENO) != 0})));
+  if (page.stories.empty()) say("no stories here (kindred feeds refresh looks for news)\n");
+  return kDone;
+}
+
 }  // namespace
 
 Command add_stories_command(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand("stories", "Group headlines about one event into stories");
-  verb->require_subcommand(1);
+  CLI::App* verb =
+      app.add_subcommand("stories", "Show the timeline, each story once; group files of headlines");
+  verb->footer(kTimelineExamples);
+  verb->require_subcommand(0, 1);
+  const auto timeline = std::make_shared<TimelineArguments>();
+  add_timeline(*verb, *timeline);
   const auto arguments = std::make_shared<GroupArguments>();
   CLI::App* group = add_group(*verb, *arguments);
   return {verb, [=]() -> Result<int> {
-            if (group->parsed()) return run_group(*arguments);
-            return kWrongUsage;
+            return group->parsed() ? run_group(*arguments) : run_timeline(*timeline);
           }};
 }
 

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kDatabaseName = "news.db";
-constexpr const char* kLockName = "lock";
+constexpr const char* kLockName = "news.lock";
 constexpr std::chrono::hours kIconAge{24 * 30};
 constexpr std::size_t kIconFetchers = 4;
 constexpr std::size_t kMostIconsAtOnce = 100;
@@ -419,10 +419,14 @@ Result<std::vector<std::pair<FeedId, std::string>>> Newsroom::State::sites_witho
   const auto find = [&](NewsDatabase& database) -> Status {
     for (const FeedId feed : feeds) {
       NewsQuery row = database.query(R"sql(
-          SELECT CASE WHEN site <> '' THEN site ELSE url END FROM feeds
+          SELECT site, url FROM feeds
           WHERE id = ? AND (icon_checked IS NULL OR icon_checked < ?))sql",
                                      feed, oldest);
-      if (row.next() && sites.size() < kMostIconsAtOnce) sites.emplace_back(feed, row.text());
+      if (row.next() && sites.size() < kMostIconsAtOnce) {
+        const std::string site = row.text();
+        const auto url = net::Url::parse(row.text());
+        sites.emplace_back(feed, site.empty() && url.ok() ? url->origin() + "/" : site);
+      }
       KIN_RETURN_IF_ERROR(row.status());
     }
     return Done{};

@@ -1,0 +1,36 @@
+// Where the feeds are, and how verbs open them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "stories/newsroom.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace kin::app {
+
+struct NewsroomFlags {
+  std::string data{};
+  bool allow_private = false;
+};
+
+// --data.
+void add_data_flag(CLI::App& verb, NewsroomFlags& flags);
+// --allow-private, for verbs that fetch.
+void add_address_flag(CLI::App& verb, NewsroomFlags& flags);
+
+Result<std::unique_ptr<stories::Newsroom>> open_newsroom(const NewsroomFlags& flags);
+// Beside whoever writes.
+Result<std::unique_ptr<stories::Newsroom>> open_newsroom_to_read(const NewsroomFlags& flags);
+
+// The feed that the user means by its number, its address or its name. kNotFound.
+Result<stories::FollowedFeed> find_feed(const stories::Newsroom& room, const std::string& text);
+
+// `error`, with the option that permits what it refused, if there is one.
+Error with_address_hint(Error error);
+
+}  // namespace kin::app
