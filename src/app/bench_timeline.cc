@@ -43,7 +43,7 @@ std::string common_words(std::size_t count, Random& random) {
   std::string text;
   for (std::size_t i = 0; i < count; ++i) {
     const double share = static_cast<double>(random.below(1'000'000)) / 1e6;
-    text += (i == 0 ? "" : " ") + word(static_cast<std::uint64_t>(share * share * share * 3'000));
+    text += (i == 0 ? "" : " ") + word(static_cast<std::uint64_t>(share * share * 30'000));
   }
   return text;
 }
@@ -52,7 +52,7 @@ std::string common_words(std::size_t count, Random& random) {
 FeedItem headline(std::uint64_t event, std::uint64_t number, Random& random) {
   FeedItem item;
   for (std::uint64_t name = 0; name < 4; ++name) {
-    std::string text = word(5'000 + event * 4 + name);
+    std::string text = word(50'000 + event * 4 + name);
     text[0] = static_cast<char>(text[0] - 'a' + 'A');
     item.title += text + " ";
   }
@@ -166,7 +166,10 @@ Result<TimelineFigures> bench_timeline(const TimelineBench& bench) {
   std::optional<std::filesystem::path> parent;
   if (bench.folder) parent = *bench.folder;
   KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(parent));
-  TimelineFigures figures{.feeds = bench.feeds, .items = bench.items, .runs = bench.runs};
+  TimelineFigures figures;
+  figures.feeds = bench.feeds;
+  figures.items = bench.items;
+  figures.runs = bench.runs;
   const std::filesystem::path path = folder.path() / "news.db";
   auto start = Clock::now();
   {

@@ -1,4 +1,5 @@
-// The grouper of a newsroom, brought back from what the database keeps (docs/adr/0011).
+// The grouper of a newsroom, brought back from what the database keeps
+// (docs/adr/0010-news-database.md).
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "stories/news_grouping.h"
@@ -64,7 +66,16 @@ class Selection {
   Status of_feed(FeedId feed, bool unread, Place before, std::size_t most,
                  std::vector<Place>& places);
   Result<std::vector<Place>> of_starred(Place before, std::size_t most);
+  Result<std::vector<Place>> places_without_text(Place before, std::size_t most);
   Result<std::vector<Place>> of_text(Place before, std::size_t most);
+  Result<std::optional<std::set<std::int64_t>>> few_matching(const std::string& match);
+  Result<std::vector<Place>> among(const std::set<std::int64_t>& stories, Place before,
+                                   std::size_t most);
+  Result<std::vector<Place>> of_many_matches(const std::string& match, Place before,
+                                             std::size_t most);
+  // Those of `places` that have the words.
+  Result<std::set<std::int64_t>> matching_among(const std::string& match,
+                                                std::span<const Place> places);
   Result<std::vector<Place>> first_matching(NewsQuery& row, std::size_t most);
   Result<bool> has_feed(std::int64_t story);
 
@@ -95,7 +106,10 @@ Status Selection::find_feeds() {
 }
 
 Result<std::vector<Place>> Selection::places(Place before, std::size_t most) {
-  if (!query_.text.empty()) return of_text(before, most);
+  return query_.text.empty() ? places_without_text(before, most) : of_text(before, most);
+}
+
+Result<std::vector<Place>> Selection::places_without_text(Place before, std::size_t most) {
   if (query_.starred_only) return of_starred(before, most);
   return narrowed_ ? of_feeds(before, most) : of_all(before, most);
 }
@@ -163,15 +177,91 @@ std::string words_to_match(std::string_view text) {
 Result<std::vector<Place>> Selection::of_text(Place before, std::size_t most) {
   const std::string match = words_to_match(query_.text);
   if (match.empty()) return std::vector<Place>();
-  NewsQuery row =
-      database_.query(R"sql(
-      SELECT last, id FROM stories
-      WHERE id IN (SELECT i.story FROM item_words w JOIN items i ON i.id = w.rowid
-                   WHERE item_words MATCH ?1)
-        AND (?4 = 0 OR read = 0) AND (hidden = 0 OR ?5 = 1) AND (starred = 1 OR ?5 = 0)
-        AND (last, id) < (?2, ?3) ORDER BY last DESC, id DESC)sql",
-                      match, before.last, before.story, query_.unread_only, query_.starred_only);
-  return first_matching(row, most);
+  KIN_TRY(const auto few, few_matching(match));
+  return few ? among(*few, before, most) : of_many_matches(match, before, most);
+}
+
+// The stories that have the words; nothing if very many items do.
+Result<std::optional<std::set<std::int64_t>>> Selection::few_matching(const std::string& match) {
+  constexpr std::int64_t kFew = 4'000;
+  NewsQuery row = database_.query(R"sql(
+      SELECT i.story FROM item_words w JOIN items i ON i.id = w.rowid
+      WHERE item_words MATCH ? LIMIT ?)sql",
+                                  match, kFew + 1);
+  std::set<std::int64_t> stories;
+  std::int64_t items = 0;
+  for (; row.next(); ++items) stories.insert(row.integer());
+  KIN_RETURN_IF_ERROR(row.status());
+  if (items > kFew) return std::optional<std::set<std::int64_t>>();
+  return std::optional(std::move(stories));
+}
+
+Result<std::vector<Place>> Selection::among(const std::set<std::int64_t>& stories, Place before,
+                                            std::size_t most) {
+  std::vector<Place> places;
+  for (const std::int64_t story : stories) {
+    NewsQuery row = database_.query(R"sql(
+        SELECT last, id FROM stories WHERE id = ?1 AND (?2 = 0 OR read = 0)
+          AND CASE ?3 WHEN 1 THEN starred = 1 ELSE hidden = 0 END)sql",
+                                    story, query_.unread_only, query_.starred_only);
+    if (row.next()) places.push_back(read_place(row));
+    KIN_RETURN_IF_ERROR(row.status());
+  }
+  std::ranges::sort(places, std::greater<>());
+  std::vector<Place> chosen;
+  for (const Place& place : places) {
+    if (chosen.size() == most) break;
+    if (place >= before) continue;
+    KIN_TRY(const bool matches, has_feed(place.story));
+    if (matches) chosen.push_back(place);
+  }
+  return chosen;
+}
+
+// From the top, some stories at a time. Items of neighbouring stories have neighbouring numbers, so
+// that the words are looked up in a small part of the index.
+Result<std::vector<Place>> Selection::of_many_matches(const std::string& match, Place before,
+                                                      std::size_t most) {
+  constexpr std::size_t kMostAtOnce = 2'048;
+  std::vector<Place> chosen;
+  for (std::size_t at_once = 128; chosen.size() < most;
+       at_once = std::min(2 * at_once, kMostAtOnce)) {
+    KIN_TRY(const std::vector<Place> next, places_without_text(before, at_once));
+    KIN_TRY(const auto matching, matching_among(match, next));
+    for (const Place& place : next) {
+      if (chosen.size() < most && matching.contains(place.story)) chosen.push_back(place);
+    }
+    if (next.size() < at_once) break;
+    before = next.back();
+  }
+  return chosen;
+}
+
+Result<std::set<std::int64_t>> Selection::matching_among(const std::string& match,
+                                                         std::span<const Place> places) {
+  std::unordered_map<std::int64_t, std::int64_t> stories;  // by item
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last = 0;
+  for (const Place& place : places) {
+    NewsQuery row = database_.query("SELECT id FROM items WHERE story = ?", place.story);
+    while (row.next()) {
+      const std::int64_t item = row.integer();
+      first = std::min(first, item);
+      last = std::max(last, item);
+      stories.emplace(item, place.story);
+    }
+    KIN_RETURN_IF_ERROR(row.status());
+  }
+  std::set<std::int64_t> found;
+  NewsQuery row = database_.query(
+      "SELECT rowid FROM item_words WHERE item_words MATCH ? AND rowid BETWEEN ? AND ?", match,
+      first, last);
+  while (row.next()) {
+    if (const auto story = stories.find(row.integer()); story != stories.end())
+      found.insert(story->second);
+  }
+  KIN_RETURN_IF_ERROR(row.status());
+  return found;
 }
 
 Result<std::vector<Place>> Selection::first_matching(NewsQuery& row, std::size_t most) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "net/url.h"
 #include "stories/news_grouping.h"
 #include "stories/news_schema.h"
 
@@ -30,6 +31,7 @@ Result<std::unique_ptr<NewsWriter>> NewsWriter::open(const std::filesystem::path
   KIN_RETURN_IF_ERROR(migrate(*database));
   std::unique_ptr<NewsWriter> writer(new NewsWriter(std::move(database), std::move(settings)));
   KIN_RETURN_IF_ERROR(writer->load());
+  KIN_RETURN_IF_ERROR(writer->name_sources());
   return writer;
 }
 
@@ -118,7 +120,7 @@ Result<FeedId> NewsWriter::add_feed(const NewSubscription& feed, Time now, NewsE
     KIN_TRY(const auto added, database_->number("SELECT last_insert_rowid()"));
     id = static_cast<FeedId>(added.value_or(0));
     changes.touch(id);
-    return Done{};
+    return name_source(id);
   };
   KIN_RETURN_IF_ERROR(transact(work, event));
   return id;
@@ -132,8 +134,42 @@ Status NewsWriter::edit_feed(FeedId feed, const FeedEdit& edit, NewsEvent& event
         feed, edit.title, edit.folder, edit.grouped));
     if (database_->changed() == 0) return no_such_feed(feed);
     changes.touch(feed);
+    return name_source(feed);
+  };
+  return transact(work, event);
+}
+
+// A replay goes by the source that a feed has now, so that one which changes takes a snapshot.
+Status NewsWriter::name_source(FeedId feed) {
+  NewsQuery row =
+      database_->query("SELECT source, url, own_title, title FROM feeds WHERE id = ?", feed);
+  if (!row.next()) return row.status();
+  const std::string source = row.text();
+  const std::string url = row.text();
+  const std::string own_title = row.text();
+  const std::string title = row.text();
+  const auto parsed = net::Url::parse(url);
+  const std::string host = parsed.ok() ? parsed->host() : std::string();
+  for (const std::string& name : settings_.preferred_sources) {
+    if (name != own_title && name != title && name != url && name != host) continue;
+    if (name == source) return Done{};
+    must_snapshot_ = true;
+    return database_->run("UPDATE feeds SET source = ? WHERE id = ?", name, feed);
+  }
+  return Done{};
+}
+
+Status NewsWriter::name_sources() {
+  if (settings_.preferred_sources.empty()) return Done{};
+  const auto work = [&](NewsChanges&) -> Status {
+    std::vector<FeedId> feeds;
+    NewsQuery row = database_->query("SELECT id FROM feeds");
+    while (row.next()) feeds.push_back(row.id<FeedId>());
+    KIN_RETURN_IF_ERROR(row.status());
+    for (const FeedId feed : feeds) KIN_RETURN_IF_ERROR(name_source(feed));
     return Done{};
   };
+  NewsEvent event;
   return transact(work, event);
 }
 

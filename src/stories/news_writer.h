@@ -69,6 +69,10 @@ class NewsWriter {
   // For everything that changes it.
   Grouper& change_grouper();
 
+  // Preferred sources go by a feed's name, address or host.
+  Status name_source(FeedId feed);
+  Status name_sources();
+
   struct Arriving;
   Result<Arriving> receive(FeedId feed, const Poll& poll, Time now, NewsChanges& changes);
   Status update_item(ItemId item, const FeedItem& found, NewsChanges& changes);

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
+#include <set>
+#include <thread>
+
 #include "stories/news_fixture.h"
 
 namespace kin::stories {
@@ -282,6 +287,45 @@ TEST_F(NewsroomTest, LeavesFeedsUngroupedOnRequest) {
   EXPECT_THAT(timeline().stories, SizeIs(2));
 }
 
+TEST_F(NewsroomTest, LetsAPreferredSourceRepresentAStory) {
+  room_.reset();
+  NewsOptions preferring = options();
+  preferring.grouping.preferred_sources = {"The Times"};
+  room_ = Newsroom::open(folder(), preferring).value();
+  const FeedId post = add(server->publish("post", {{kFerry, kNow - 3h}}));
+  const FeedId times = room_
+                           ->add_feed({.url = server->publish("times", {{kRescue, kNow - 1h}}),
+                                       .title = "The Times"})
+                           ->id;
+  EXPECT_EQ(timeline().stories[0].representative.feed, times);
+  EXPECT_EQ(timeline().stories[0].count, 2);
+  expect_sound();
+  reopen();
+  EXPECT_EQ(timeline().stories[0].representative.feed, times);
+  EXPECT_TRUE(room_->edit_feed(post, {.title = "Harbour Post"}).ok());
+}
+
+TEST_F(NewsroomTest, ReadsBesideAWriter) {
+  const FeedId id = add(server->publish("post", {{kFerry, kNow - 3h}}));
+  std::atomic<bool> done = false;
+  std::thread reader([&] {
+    while (!done) {
+      const auto page = room_->timeline({});
+      ASSERT_TRUE(page.ok()) << page.error().message;
+      for (const StoryView& story : page->stories) EXPECT_TRUE(room_->story(story.id).ok());
+      EXPECT_EQ(room_->feeds()->size(), 1);
+    }
+  });
+  std::vector<Published> items{{kFerry, kNow - 3h}};
+  for (int round = 0; round < 10; ++round) {
+    items.push_back({"Otter " + std::to_string(round * 7919) + " found", kNow - 2h});
+    server->publish("post", items);
+    EXPECT_EQ(room_->refresh(std::array{id})->items, 1);
+  }
+  done = true;
+  reader.join();
+}
+
 TEST_F(NewsroomTest, TakesAFeedsItemsAlongWhenItGoes) {
   const FeedId a = add(server->publish("post", {{kFerry, kNow - 3h}, {kTram, kNow - 2h}}));
   add(server->publish("times", {{kRescue, kNow - 1h}}));
@@ -322,6 +366,39 @@ TEST_F(NewsroomTest, FindsWords) {
   EXPECT_THAT(titles({.text = "京東"}), IsEmpty());
   for (const char* text : {"\"", "a\"b", "AND", "NOT", "x* y", "title:tram", "(", "-", "東", "—"})
     EXPECT_TRUE(room_->timeline({.text = text}).ok()) << text;
+}
+
+// So many match that they are looked for from the top of the timeline.
+TEST_F(NewsroomTest, FindsWordsThatVeryManyHave) {
+  std::vector<Published> items;
+  const auto at = [](int i) { return kNow - std::chrono::minutes(5'000 - i); };
+  for (int i = 0; i < 5'000; ++i)
+    items.push_back({"day " + std::to_string(i * 7919) + (i % 500 == 0 ? " rain" : " sun"), at(i)});
+  FeedId id{};
+  for (int part = 0; part < 5; ++part) {
+    const std::vector<Published> some(items.begin() + part * 1'000,
+                                      items.begin() + (part + 1) * 1'000);
+    id = add(server->publish("days" + std::to_string(part), some), part == 4 ? "Late" : "Early");
+  }
+  const auto count = [&](TimelineQuery query) {
+    std::set<StoryId> seen;
+    std::size_t shown = 0;
+    do {
+      const TimelinePage page = timeline(query);
+      for (const StoryView& story : page.stories) seen.insert(story.id);
+      shown += page.stories.size();
+      query.before = page.next;
+    } while (!query.before.empty());
+    EXPECT_EQ(seen.size(), shown);
+    return shown;
+  };
+  const std::size_t all = count({.limit = 200});
+  EXPECT_GT(all, 1'000);
+  EXPECT_EQ(count({.limit = 200, .text = "day"}), all);
+  EXPECT_EQ(count({.limit = 200, .text = "da"}), all);
+  EXPECT_EQ(count({.limit = 3, .text = "day rain"}), 10);
+  EXPECT_EQ(count({.limit = 200, .feed = id, .text = "day"}), count({.limit = 200, .feed = id}));
+  EXPECT_EQ(count({.limit = 200, .folder = "Late", .text = "rain"}), 2);
 }
 
 TEST_F(NewsroomTest, PagesHaveNeitherRepeatsNorGaps) {
