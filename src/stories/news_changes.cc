@@ -1,5 +1,8 @@
 #include "stories/news_changes.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "base/bytes.h"
 #include "stories/news_grouping.h"
 

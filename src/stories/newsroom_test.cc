@@ -158,6 +158,21 @@ TEST_F(NewsroomTest, SaysWhyAPollFailed) {
   EXPECT_EQ(room_->feed(id)->problem, "");
 }
 
+TEST_F(NewsroomTest, StopsAskingForAFeedThatIsGone) {
+  std::string url = server->url("/status/410");
+  const std::string opml = "<opml version='2.0'><body><outline text='Old' xmlUrl='" +
+                           url.insert(url.find("//") + 2, "ann:secret@") + "'/></body></opml>";
+  ASSERT_EQ(room_->import_opml(opml)->added, 1);
+  EXPECT_EQ(room_->feeds()->front().url, server->url("/status/410"));
+  EXPECT_EQ(room_->refresh_due()->failed, 1);
+  const FollowedFeed feed = room_->feeds()->front();
+  EXPECT_TRUE(feed.gone);
+  EXPECT_THAT(feed.problem, HasSubstr("gone for good"));
+  EXPECT_EQ(feed.next_poll, std::nullopt);
+  EXPECT_EQ(*room_->next_due(), std::nullopt);
+  EXPECT_EQ(refresh_all().polled, 0);
+}
+
 TEST_F(NewsroomTest, FollowsAFeedThatMovedForGood) {
   const std::string target = server->publish("moved", {{kFerry, kNow}});
   const FeedId id = add(server->url("/redirect/301/file/moved.xml"));
