@@ -366,6 +366,56 @@ TEST(Grouper, RefusesAStateThatContradictsItself) {
   EXPECT_FALSE(Grouper::restore({.join_threshold = 2}, good).ok());
 }
 
+TEST_F(GrouperTest, ForgetsAnItemAndClosesAStoryWithoutAny) {
+  const StoryId flood = add_title("River Aare floods old town of Bern after night of rain").story;
+  const ItemId first = last_;
+  add_title("Old town of Bern under water as Aare rises");
+  const ItemId second = last_;
+  grouper_.take_changes();
+  EXPECT_TRUE(grouper_.forget(first));
+  EXPECT_FALSE(grouper_.forget(first));
+  ASSERT_NE(grouper_.story(flood), nullptr);
+  EXPECT_EQ(grouper_.story(flood)->representative, second);
+  EXPECT_EQ(grouper_.take_changes(),
+            (std::vector<Change>{{Change::Kind::kRepresentative, flood, kNoStory, second}}));
+  EXPECT_EQ(add_title("Old town of Bern still under water, Aare falls").story, flood);
+  EXPECT_TRUE(grouper_.forget(second));
+  EXPECT_TRUE(grouper_.forget(last_));
+  EXPECT_EQ(grouper_.story(flood), nullptr);
+  EXPECT_EQ(grouper_.open_items(), 0u);
+  EXPECT_TRUE(Grouper::restore({}, grouper_.export_state()).ok());
+}
+
+TEST(Grouper, AdoptsItemsWhereTheyWereAndGoesOnFromThere) {
+  const auto items = made_up(400, 3);
+  Grouper grouper;
+  for (const Item& item : items) grouper.add(item);
+  Grouper built;
+  for (const Item& item : items) {
+    const auto place = grouper.find(item.id);
+    if (!place) continue;
+    built.adopt(item, {.story = place->story,
+                       .tier = place->tier,
+                       .similarity = place->similarity,
+                       .is_representative = place->is_representative});
+  }
+  EXPECT_EQ(built.open_story_ids(), grouper.open_story_ids());
+  EXPECT_GE(built.next_story(), number(grouper.open_story_ids().back()) + 1);
+  for (const Item& item : items) {
+    const auto place = grouper.find(item.id);
+    const auto adopted = built.find(item.id);
+    ASSERT_EQ(place.has_value(), adopted.has_value());
+    if (!place) continue;
+    EXPECT_EQ(place->story, adopted->story);
+    EXPECT_EQ(place->is_representative, adopted->is_representative);
+  }
+  Item again = items.back();
+  again.id = ItemId{10'000};
+  again.source = "another paper";
+  EXPECT_EQ(built.add(again).story, grouper.find(items.back().id)->story);
+  EXPECT_TRUE(Grouper::restore({}, built.export_state()).ok());
+}
+
 TEST(GroupAll, GivesTheOrderOfTheListAndOneRepresentativeAStory) {
   auto items = made_up(300, 6);
   std::ranges::reverse(items);

@@ -1,5 +1,8 @@
 #include "stories/news_changes.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "base/bytes.h"
 #include "stories/news_grouping.h"
 
@@ -109,13 +112,27 @@ Status NewsChanges::settle(StoryId story) {
 
 // The row of the story is removed last, for changed() to tell whether there was one.
 Status NewsChanges::drop(StoryId story) {
-  NewsQuery feeds = database_.query("SELECT feed FROM story_feeds WHERE story = ?", story);
-  while (feeds.next()) recounted_.insert(feeds.id<FeedId>());
-  KIN_RETURN_IF_ERROR(feeds.status());
+  KIN_RETURN_IF_ERROR(recount_feeds_of(story));
   KIN_RETURN_IF_ERROR(database_.run("DELETE FROM story_feeds WHERE story = ?", story));
   KIN_RETURN_IF_ERROR(database_.run("DELETE FROM aliases WHERE target = ?", story));
   KIN_RETURN_IF_ERROR(database_.run("UPDATE stories SET repeats = NULL WHERE repeats = ?", story));
   return database_.run("DELETE FROM stories WHERE id = ?", story);
+}
+
+Status NewsChanges::recount_feeds_of(StoryId story) {
+  NewsQuery feeds = database_.query("SELECT feed FROM story_feeds WHERE story = ?", story);
+  while (feeds.next()) recounted_.insert(feeds.id<FeedId>());
+  return feeds.status();
+}
+
+Result<bool> NewsChanges::mark_read(StoryId story) {
+  KIN_RETURN_IF_ERROR(
+      database_.run("UPDATE stories SET read = 1 WHERE id = ? AND read = 0", story));
+  if (database_.changed() == 0) return false;
+  KIN_RETURN_IF_ERROR(recount_feeds_of(story));
+  KIN_RETURN_IF_ERROR(database_.run("UPDATE story_feeds SET unread = 0 WHERE story = ?", story));
+  event_.changed.push_back(story);
+  return true;
 }
 
 Status NewsChanges::represent(StoryId story) {

@@ -25,6 +25,10 @@ class NewsChanges {
   // What the grouper did to items that came before.
   Status apply(const std::vector<Change>& changes);
 
+  // False if it was read already, or is not there. Nothing else of it changes, so that marking very
+  // many is cheap.
+  Result<bool> mark_read(StoryId story);
+
   void touch(StoryId story) { stories_.insert(story); }
   // Its items changed, or what is shown of it.
   void touch(FeedId feed) { feeds_.insert(feed); }
@@ -41,6 +45,7 @@ class NewsChanges {
   Status drop(StoryId story);
   Status represent(StoryId story);
   Status list(StoryId story);
+  Status recount_feeds_of(StoryId story);
   Status settle_feeds();
 
   NewsDatabase& database_;

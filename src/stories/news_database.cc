@@ -173,7 +173,7 @@ Status NewsDatabase::configure(Access access) {
   if (access == Access::kRead) return run_script("PRAGMA query_only = ON;");
   return run_script(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
-      "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -64000;");
+      "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -64000; PRAGMA wal_autocheckpoint = 4000;");
 }
 
 int NewsDatabase::add_functions() {

@@ -1,6 +1,7 @@
 #include "stories/news_grouping.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "stories/state_format.h"

@@ -230,11 +230,8 @@ Result<std::uint64_t> NewsWriter::mark_read(std::span<const StoryId> stories, Ne
   std::uint64_t marked = 0;
   const auto work = [&](NewsChanges& changes) -> Status {
     for (const StoryId story : stories) {
-      KIN_RETURN_IF_ERROR(
-          database_->run("UPDATE stories SET read = 1 WHERE id = ? AND read = 0", story));
-      if (database_->changed() == 0) continue;
-      ++marked;
-      changes.touch(story);
+      KIN_TRY(const bool was_unread, changes.mark_read(story));
+      marked += was_unread ? 1 : 0;
     }
     return Done{};
   };

@@ -296,13 +296,18 @@ Result<Import> Newsroom::import_opml(std::string_view bytes) {
   import.left_out = opml.left_out;
   const Time now = state_->now();
   for (const OpmlFeed& feed : opml.feeds) {
+    const auto url = net::Url::parse(feed.url);
+    if (!url.ok()) {
+      ++import.left_out;
+      continue;
+    }
     const auto added = state_->write([&](NewsWriter& writer, NewsEvent& event) {
-      return writer.add_feed({.url = feed.url,
+      return writer.add_feed({.url = url->text(),
                               .title = feed.title,
                               .feed_title = {},
                               .site = feed.site,
                               .folder = tidy_folder(folder_name(feed.folders)),
-                              .credentials = {},
+                              .credentials = credentials_in(*url),
                               .grouped = true},
                              now, event);
     });

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <atomic>
-#include <set>
 #include <thread>
 
 #include "stories/news_fixture.h"
@@ -157,6 +156,21 @@ TEST_F(NewsroomTest, SaysWhyAPollFailed) {
   server->publish("failing", {{kTram, kNow}});
   EXPECT_EQ(refresh_all().failed, 0);
   EXPECT_EQ(room_->feed(id)->problem, "");
+}
+
+TEST_F(NewsroomTest, StopsAskingForAFeedThatIsGone) {
+  std::string url = server->url("/status/410");
+  const std::string opml = "<opml version='2.0'><body><outline text='Old' xmlUrl='" +
+                           url.insert(url.find("//") + 2, "ann:secret@") + "'/></body></opml>";
+  ASSERT_EQ(room_->import_opml(opml)->added, 1);
+  EXPECT_EQ(room_->feeds()->front().url, server->url("/status/410"));
+  EXPECT_EQ(room_->refresh_due()->failed, 1);
+  const FollowedFeed feed = room_->feeds()->front();
+  EXPECT_TRUE(feed.gone);
+  EXPECT_THAT(feed.problem, HasSubstr("gone for good"));
+  EXPECT_EQ(feed.next_poll, std::nullopt);
+  EXPECT_EQ(*room_->next_due(), std::nullopt);
+  EXPECT_EQ(refresh_all().polled, 0);
 }
 
 TEST_F(NewsroomTest, FollowsAFeedThatMovedForGood) {
@@ -339,90 +353,6 @@ TEST_F(NewsroomTest, TakesAFeedsItemsAlongWhenItGoes) {
   EXPECT_THAT(*room_->feeds(), SizeIs(1));
   add(server->publish("third", {{kFerry, kNow - 2h}}));
   EXPECT_EQ(room_->story(ferry)->count, 2);
-}
-
-TEST_F(NewsroomTest, FiltersByFeedAndFolder) {
-  const FeedId a = add(server->publish("post", {{kFerry, kNow - 3h}}), "Sea/Greece");
-  add(server->publish("times", {{kRescue, kNow - 1h}}), "Sea");
-  add(server->publish("city", {{kTram, kNow - 2h}}), "Seaside");
-  EXPECT_THAT(titles({.feed = a}), ElementsAre(kFerry));
-  EXPECT_THAT(titles({.folder = "Sea"}), ElementsAre(kFerry));
-  EXPECT_THAT(titles({.folder = "Sea/Greece"}), ElementsAre(kFerry));
-  EXPECT_THAT(titles({.folder = "Seaside"}), ElementsAre(kTram));
-  EXPECT_THAT(titles({.folder = "Se"}), IsEmpty());
-  EXPECT_EQ(timeline({.folder = "Sea"}).unread, 1);
-}
-
-TEST_F(NewsroomTest, FindsWords) {
-  add(server->publish("post", {{"Café in Zürich burns", kNow - 3h, "Nobody was hurt"},
-                               {kTram, kNow - 2h},
-                               {"東京で大雪", kNow - 1h}}));
-  EXPECT_THAT(titles({.text = "cafe"}), ElementsAre("Café in Zürich burns"));
-  EXPECT_THAT(titles({.text = "ZURICH nobo"}), ElementsAre("Café in Zürich burns"));
-  EXPECT_THAT(titles({.text = "nobo zurich"}), IsEmpty());
-  EXPECT_THAT(titles({.text = "lisbon drivers"}), ElementsAre(kTram));
-  for (const char* text : {"東京", "大雪", "雪", "東京 大雪"})
-    EXPECT_THAT(titles({.text = text}), ElementsAre("東京で大雪")) << text;
-  EXPECT_THAT(titles({.text = "京東"}), IsEmpty());
-  for (const char* text : {"\"", "a\"b", "AND", "NOT", "x* y", "title:tram", "(", "-", "東", "—"})
-    EXPECT_TRUE(room_->timeline({.text = text}).ok()) << text;
-}
-
-// So many match that they are looked for from the top of the timeline.
-TEST_F(NewsroomTest, FindsWordsThatVeryManyHave) {
-  std::vector<Published> items;
-  const auto at = [](int i) { return kNow - std::chrono::minutes(5'000 - i); };
-  for (int i = 0; i < 5'000; ++i)
-    items.push_back({"day " + std::to_string(i * 7919) + (i % 500 == 0 ? " rain" : " sun"), at(i)});
-  FeedId id{};
-  for (int part = 0; part < 5; ++part) {
-    const std::vector<Published> some(items.begin() + part * 1'000,
-                                      items.begin() + (part + 1) * 1'000);
-    id = add(server->publish("days" + std::to_string(part), some), part == 4 ? "Late" : "Early");
-  }
-  const auto count = [&](TimelineQuery query) {
-    std::set<StoryId> seen;
-    std::size_t shown = 0;
-    do {
-      const TimelinePage page = timeline(query);
-      for (const StoryView& story : page.stories) seen.insert(story.id);
-      shown += page.stories.size();
-      query.before = page.next;
-    } while (!query.before.empty());
-    EXPECT_EQ(seen.size(), shown);
-    return shown;
-  };
-  const std::size_t all = count({.limit = 200});
-  EXPECT_GT(all, 1'000);
-  EXPECT_EQ(count({.limit = 200, .text = "day"}), all);
-  EXPECT_EQ(count({.limit = 200, .text = "da"}), all);
-  EXPECT_EQ(count({.limit = 3, .text = "day rain"}), 10);
-  EXPECT_EQ(count({.limit = 200, .feed = id, .text = "day"}), count({.limit = 200, .feed = id}));
-  EXPECT_EQ(count({.limit = 200, .folder = "Late", .text = "rain"}), 2);
-}
-
-TEST_F(NewsroomTest, PagesHaveNeitherRepeatsNorGaps) {
-  std::vector<Published> items;
-  const char* words[] = {"otter", "violin", "glacier", "lantern", "saffron", "quarry", "mitten"};
-  for (int i = 0; i < 43; ++i)
-    items.push_back({std::string(words[i % 7]) + " " + std::to_string(i * 7919) + " " +
-                         words[(i / 7) % 7] + std::to_string(i),
-                     kNow - std::chrono::hours(i / 3)});
-  const FeedId id = add(server->publish("many", items), "Folder");
-  const auto whole = timeline({.limit = 200}).stories;
-  for (TimelineQuery query :
-       {TimelineQuery{}, TimelineQuery{.feed = id}, TimelineQuery{.folder = "Folder"},
-        TimelineQuery{.unread_only = true}}) {
-    query.limit = 5;
-    std::vector<StoryId> seen;
-    do {
-      const TimelinePage page = timeline(query);
-      for (const StoryView& story : page.stories) seen.push_back(story.id);
-      query.before = page.next;
-    } while (!query.before.empty());
-    ASSERT_THAT(seen, SizeIs(whole.size()));
-    for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], whole[i].id);
-  }
 }
 
 TEST_F(NewsroomTest, SweepsWhatIsOldAndNotShownAnyMore) {
