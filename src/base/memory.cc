@@ -1,7 +1,6 @@
 #include "base/memory.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -70,10 +69,17 @@ std::uint64_t resident_bytes() {
   return read == 2 ? resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
 }
 
+// Not getrusage(): it also counts what the process that started this one held at that moment.
 std::uint64_t peak_resident_bytes() {
-  rusage usage{};
-  if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  std::FILE* file = std::fopen("/proc/self/status", "r");
+  if (file == nullptr) return 0;
+  std::array<char, 256> line{};
+  unsigned long kibibytes = 0;
+  while (std::fgets(line.data(), line.size(), file) != nullptr) {
+    if (std::sscanf(line.data(), "VmHWM: %lu kB", &kibibytes) == 1) break;
+  }
+  std::fclose(file);
+  return std::uint64_t{kibibytes} * 1024;
 }
 
 }  // namespace kin

@@ -37,7 +37,7 @@ std::string id_in(const JsonValue& value) {
 
 class NewsServiceTest : public testing::Test {
  protected:
-  static void SetUpTestSuite() { feeds = new NewsServer(); }
+  static void SetUpTestSuite() { feeds = new NewsServer(KIN_SOURCE_DIR); }
   static void TearDownTestSuite() {
     delete feeds;
     feeds = nullptr;

@@ -26,10 +26,12 @@ struct Published {
 // A server of tests/feeds/server.py over a folder of its own, to which feeds are written.
 class NewsServer {
  public:
-  NewsServer() : folder_(TemporaryFolder::create().value()) {
+  // `source_folder` is the one of the repository.
+  explicit NewsServer(const std::string& source_folder)
+      : folder_(TemporaryFolder::create().value()) {
     const auto feeds = folder_.path() / "tests" / "feeds";
     std::filesystem::create_directories(feeds.parent_path());
-    std::filesystem::copy(std::string(KIN_SOURCE_DIR) + "/tests/feeds", feeds);
+    std::filesystem::copy(source_folder + "/tests/feeds", feeds);
     server_ = std::make_unique<net::TestServer>(folder_.path().string());
   }
 
@@ -62,7 +64,7 @@ class NewsServer {
 
 class NewsroomTest : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { server = new NewsServer(); }
+  static void SetUpTestSuite();
   static void TearDownTestSuite() {
     delete server;
     server = nullptr;

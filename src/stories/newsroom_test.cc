@@ -10,6 +10,11 @@
 #include "stories/news_fixture.h"
 
 namespace kin::stories {
+
+void NewsroomTest::SetUpTestSuite() {
+  server = new NewsServer(KIN_SOURCE_DIR);
+}
+
 namespace {
 
 using ::testing::ElementsAre;
