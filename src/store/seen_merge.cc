@@ -106,10 +106,10 @@ std::vector<std::size_t> runs_to_merge(std::span<const std::uint64_t> ids) {
   return order;
 }
 
-std::vector<std::size_t> runs_to_tidy(std::span<const std::uint64_t> ids) {
-  if (ids.size() < 3) return {};
+std::vector<std::size_t> runs_to_tidy(std::span<const std::uint64_t> ids, std::size_t left) {
+  if (ids.size() <= left) return {};
   std::vector<std::size_t> order = ascending(ids);
-  order.pop_back();
+  order.resize(ids.size() - left + 1);
   return order;
 }
 

@@ -52,7 +52,8 @@ class RunMerger {
 // is written a few times over the life of a set.
 std::vector<std::size_t> runs_to_merge(std::span<const std::uint64_t> ids);
 
-// The same for a set that has nothing else to do: all but the largest, so that two are left.
-std::vector<std::size_t> runs_to_tidy(std::span<const std::uint64_t> ids);
+// The same for a set that has nothing else to do: those of fewest ids, so that `left` runs are
+// left.
+std::vector<std::size_t> runs_to_tidy(std::span<const std::uint64_t> ids, std::size_t left);
 
 }  // namespace kin::store

@@ -46,5 +46,14 @@ TEST(RunsToMerge, TakesAllThatAreSmallerWithTheLargestThatIsDue) {
   EXPECT_EQ(runs_to_merge(std::vector<std::uint64_t>{100, 1, 90, 50}).size(), 4U);
 }
 
+TEST(RunsToTidy, TakesThoseOfFewestIdsUntilAsManyAreLeftAsAskedFor) {
+  EXPECT_TRUE(runs_to_tidy(std::vector<std::uint64_t>{}, 1).empty());
+  EXPECT_TRUE(runs_to_tidy(std::vector<std::uint64_t>{1000, 1}, 2).empty());
+  EXPECT_EQ(runs_to_tidy(std::vector<std::uint64_t>{10, 1000, 100}, 2),
+            (std::vector<std::size_t>{0, 2}));
+  EXPECT_EQ(runs_to_tidy(std::vector<std::uint64_t>{10, 1000, 100}, 1),
+            (std::vector<std::size_t>{0, 2, 1}));
+}
+
 }  // namespace
 }  // namespace kin::store

@@ -57,7 +57,8 @@ std::vector<std::size_t> due_runs(const SeenManifest& manifest, MergeRule rule) 
     ids.push_back(run.ids);
   }
   std::vector<std::size_t> due = runs_to_merge(ids);
-  if (due.empty() && rule == MergeRule::kTidy) due = runs_to_tidy(ids);
+  if (due.empty() && rule != MergeRule::kKeepFew)
+    due = runs_to_tidy(ids, rule == MergeRule::kTidy ? 2 : 1);
   for (std::size_t& position : due) position = at[position];
   return due;
 }

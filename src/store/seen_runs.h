@@ -44,9 +44,9 @@ struct SeenRunsCounts {
   std::uint64_t rebuilt_filters = 0;
 };
 
-// Which merges are due: those that keep the runs few while ids come, or also those that make them
-// fewer while none do.
-enum class MergeRule { kKeepFew, kTidy };
+// Which merges are due: those that keep the runs few while ids come, or also those that leave two
+// while none do, or one for good.
+enum class MergeRule { kKeepFew, kTidy, kOne };
 
 // The log as far as the manifest speaks of it.
 struct LogPosition {

@@ -346,7 +346,7 @@ Status SeenSet::Impl::settle() {
     state_.wait_for_quiet();
     return check_writable();
   }
-  return work_off(MergeRule::kTidy);
+  return work_off(MergeRule::kOne);
 }
 
 Status SeenSet::Impl::work_off(MergeRule rule) {

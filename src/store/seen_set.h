@@ -118,8 +118,8 @@ class SeenSet {
   Result<std::uint64_t> commit();
   // Commits, and writes the table out as a run.
   Status flush();
-  // Returns once no merge is due and no more than two runs are left: look-ups are then fastest. A
-  // set with a background does so by itself when nothing was added for a second.
+  // Returns once all runs are one: look-ups are then fastest. Writes all ids again. A set with a
+  // background merges all but the largest run by itself when nothing was added for a second.
   Status settle();
   // Commits, stops the background work and releases the folder. Nothing else may be called after.
   Status close();

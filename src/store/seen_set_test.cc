@@ -104,6 +104,37 @@ TEST_F(SeenSetTest, WhatWasInsertedIsThereThroughRunsMergesAndReopening) {
   EXPECT_TRUE(set->verify().ok());
 }
 
+TEST_F(SeenSetTest, ASettledSetIsOneRun) {
+  const auto set = open(small());
+  const auto ids = numbers(0, 7'350);
+  insert_all(*set, ids);
+  ASSERT_TRUE(set->flush().ok());
+  ASSERT_GT(set->stats().runs, 1U);
+  ASSERT_TRUE(set->settle().ok());
+  EXPECT_EQ(set->stats().runs, 1U);
+  EXPECT_EQ(count_found(*set, ids), ids.size());
+  EXPECT_EQ(count_found(*set, numbers(7'350, 8'000)), 0U);
+}
+
+TEST_F(SeenSetTest, ASetThatIsLeftAloneTidiesUp) {
+  SeenOptions options = small();
+  options.background = true;
+  const auto set = open(options);
+  // Sizes that no merge is due for by themselves.
+  std::uint64_t next = 0;
+  for (const std::uint64_t count : {90U, 20U, 4U}) {
+    insert_all(*set, numbers(next, next + count));
+    next += count;
+    ASSERT_TRUE(set->flush().ok());
+  }
+  ASSERT_EQ(set->stats().runs, 3U);
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (set->stats().runs > 2 && std::chrono::steady_clock::now() < patience)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(set->stats().runs, 2U);
+  EXPECT_EQ(count_found(*set, numbers(0, next)), next);
+}
+
 TEST_F(SeenSetTest, StringsAreIds) {
   SeenOptions options = small();
   options.kind = IdKind::kText;

@@ -49,7 +49,7 @@ void SeenState::set_table(std::shared_ptr<const SeenTable> table) {
 void SeenState::freeze(FrozenTable full, std::shared_ptr<const SeenTable> table) {
   const std::lock_guard lock(mutex_);
   frozen_ = std::move(full);
-  tidying_ = false;
+  rule_ = MergeRule::kKeepFew;
   table_ = std::move(table);
   make_version();
   changed_.notify_all();
@@ -66,8 +66,8 @@ void SeenState::set_runs(const SeenRuns& runs, bool frozen_is_a_run) {
   const std::lock_guard lock(mutex_);
   runs_ = runs.views();
   run_stats_ = stats;
-  merge_due_ = runs.merge_due(MergeRule::kKeepFew);
-  tidy_due_ = runs.merge_due(MergeRule::kTidy);
+  for (const MergeRule rule : {MergeRule::kKeepFew, MergeRule::kTidy, MergeRule::kOne})
+    due_[static_cast<std::size_t>(rule)] = runs.merge_due(rule);
   position_.first = runs.manifest().first_log;
   if (frozen_is_a_run) frozen_ = {};
   make_version();
@@ -108,23 +108,19 @@ bool SeenState::wait_for_work() {
   while (!stopping_ && !failure_ && !has_work()) {
     const auto table = table_;
     const std::uint64_t size = table->size();
-    if (!tidy_due_) {
+    if (!is_due(MergeRule::kTidy)) {
       changed_.wait(lock);
     } else if (changed_.wait_for(lock, kIdle) == std::cv_status::timeout) {
-      tidying_ = table == table_ && size == table->size();
+      if (table == table_ && size == table->size()) rule_ = MergeRule::kTidy;
     }
   }
   // A table that waits becomes a run even when stopping; a merge can go on another day.
   return !failure_ && (frozen_.table != nullptr || !stopping_);
 }
 
-bool SeenState::has_work() const {
-  return frozen_.table != nullptr || merge_due_ || (tidying_ && tidy_due_);
-}
-
 MergeRule SeenState::merge_rule() const {
   const std::lock_guard lock(mutex_);
-  return tidying_ ? MergeRule::kTidy : MergeRule::kKeepFew;
+  return rule_;
 }
 
 void SeenState::wait_for_run() {
@@ -134,7 +130,7 @@ void SeenState::wait_for_run() {
 
 void SeenState::wait_for_quiet() {
   std::unique_lock lock(mutex_);
-  tidying_ = true;
+  rule_ = MergeRule::kOne;
   changed_.notify_all();
   changed_.wait(lock, [&] { return !has_work() || failure_; });
 }

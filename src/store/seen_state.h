@@ -1,6 +1,7 @@
 // What the writer of a seen set, its background and its readers share.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -56,7 +57,7 @@ class SeenState {
   // Returns when no table waits, or something failed.
   void wait_for_run();
   MergeRule merge_rule() const;
-  // Tidies, and returns when no merge is due either, or something failed.
+  // Makes one run of all, and returns when no merge is due either, or something failed.
   void wait_for_quiet();
 
   void add_counts(const SeenLookupCounts& counts);
@@ -64,7 +65,8 @@ class SeenState {
 
  private:
   void make_version();
-  bool has_work() const;
+  bool is_due(MergeRule rule) const { return due_[static_cast<std::size_t>(rule)]; }
+  bool has_work() const { return frozen_.table != nullptr || is_due(rule_); }
 
   std::atomic<std::uint64_t> epoch_ = 0;
   std::atomic<bool> poisoned_ = false;
@@ -78,9 +80,8 @@ class SeenState {
   LogPosition position_;
   std::optional<Error> failure_;
   bool stopping_ = false;
-  bool merge_due_ = false;
-  bool tidy_due_ = false;
-  bool tidying_ = false;
+  MergeRule rule_ = MergeRule::kKeepFew;
+  std::array<bool, 3> due_{};  // whether a merge is due, by each rule
   SeenStats run_stats_;
   SeenLookupCounts counts_;
 };
