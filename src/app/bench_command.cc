@@ -156,7 +156,8 @@ CLI::App* add_seen(CLI::App& bench, BenchArguments& arguments) {
       ->type_name("N")
       ->check(whole_number(1, 100'000'000))
       ->capture_default_str();
-  verb->add_option("--lookups", seen.lookups, "Look-ups of each kind")
+  verb->add_option("--lookups", seen.lookups,
+                   "Look-ups of each kind, in five rounds; the median counts")
       ->type_name("N")
       ->check(whole_number(1, 1'000'000'000))
       ->capture_default_str();

@@ -17,7 +17,7 @@ struct SeenBench {
   double repeats = 0.2;            // share of the ids handed over that were handed over before
   std::uint64_t commit_every = 8'192;
   std::optional<std::string> max_memory;
-  std::uint64_t lookups = 2'000'000;  // of each kind
+  std::uint64_t lookups = 5'000'000;  // of each kind, in five rounds
   bool peer = true;
   std::uint64_t peer_ids = 0;  // 0: as many
   std::uint64_t seed = 1;
