@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "app/command.h"
+#include "app/grouping_flags.h"
 #include "app/newsroom_flags.h"
 #include "app/print.h"
 #include "app/words.h"
@@ -26,6 +27,7 @@ Examples:
   kindred feeds list
   kindred feeds remove 7
   kindred feeds export > subscriptions.opml
+  kindred feeds settings --prefer 'The Circuit'
   kindred stories
 
 Feeds and their stories are kept in one folder. One process changes it at a time: while `kindred serve`
@@ -50,8 +52,19 @@ Examples:
 Polls the feeds that are due, those named, or all. With --json each change is a line as soon as it is
 durable, as in docs/api.md under Events; the last line counts.)";
 
+constexpr const char* kSettingsExamples = R"(
+Examples:
+  kindred feeds settings
+  kindred feeds settings --window 48 --threshold 0.2
+  kindred feeds settings --prefer 'The Circuit' --prefer herald.example
+  kindred feeds settings --prefer '' --many-per-source
+
+Without options it prints how items are grouped into stories. Options are kept with the feeds and hold for
+items that come from then on. A preferred source is named by the feed's name, address or host.)";
+
 struct FeedsArguments {
   NewsroomFlags place;
+  GroupingFlags grouping;
   stories::NewFeed feed;
   std::string user;
   std::string password_file;
@@ -280,6 +293,49 @@ Result<int> run_check(const FeedsArguments& arguments) {
       "feeds and import them into another --data folder"};
 }
 
+std::string settings_json(const stories::Settings& settings) {
+  JsonWriter json(2);
+  json.begin_object().field("window_hours", settings.window.count());
+  json.field("fading_hours", settings.fading.count());
+  json.field("threshold", settings.join_threshold);
+  json.field("merge_threshold", settings.merge_threshold);
+  json.field("copy_threshold", settings.copy_threshold);
+  json.field("one_per_source", settings.one_per_source);
+  json.key("preferred_sources").begin_array();
+  for (const std::string& source : settings.preferred_sources) json.value(source);
+  return json.end().end().take() + "\n";
+}
+
+std::string settings_table(const stories::Settings& settings) {
+  std::string text;
+  const auto row = [&](const char* name, const std::string& value) {
+    text += fmt::format("  {:<18}{}\n", name, value);
+  };
+  row("window", fmt::format("{} hours", settings.window.count()));
+  row("fading", fmt::format("{} hours", settings.fading.count()));
+  row("threshold", fmt::format("{}", settings.join_threshold));
+  row("merge threshold", fmt::format("{}", settings.merge_threshold));
+  row("copy threshold", fmt::format("{}", settings.copy_threshold));
+  row("one per source", settings.one_per_source ? "yes" : "no");
+  row("preferred", settings.preferred_sources.empty()
+                       ? "none: a story's first headline represents it"
+                       : fmt::format("{}", fmt::join(settings.preferred_sources, ", ")));
+  return text;
+}
+
+Result<int> run_settings(const FeedsArguments& arguments, const CLI::App& verb) {
+  KIN_TRY(const auto looking, open_newsroom_to_read(arguments.place));
+  KIN_TRY(stories::Settings settings, looking->settings());
+  const stories::Settings wanted = with_flags(settings, arguments.grouping, verb);
+  if (wanted != settings) {
+    KIN_TRY(const auto room, open_newsroom(arguments.place));
+    KIN_RETURN_IF_ERROR(room->change_settings(wanted));
+    settings = wanted;
+  }
+  KIN_RETURN_IF_ERROR(print(arguments.json ? settings_json(settings) : settings_table(settings)));
+  return kDone;
+}
+
 CLI::App* add_add(CLI::App& feeds, FeedsArguments& arguments) {
   CLI::App* verb = feeds.add_subcommand("add", "Follow a feed");
   verb->footer(kAddExamples);
@@ -347,6 +403,14 @@ CLI::App* add_export(CLI::App& feeds, FeedsArguments& arguments) {
   return verb;
 }
 
+CLI::App* add_settings(CLI::App& feeds, FeedsArguments& arguments) {
+  CLI::App* verb = feeds.add_subcommand("settings", "See or change how items become stories");
+  verb->footer(kSettingsExamples);
+  add_grouping_flags(*verb, arguments.grouping);
+  verb->add_flag("--json", arguments.json, "As JSON");
+  return verb;
+}
+
 }  // namespace
 
 Command add_feeds_command(CLI::App& app) {
@@ -360,9 +424,10 @@ Command add_feeds_command(CLI::App& app) {
   CLI::App* refresh = add_refresh(*verb, *arguments);
   CLI::App* import = add_import(*verb, *arguments);
   CLI::App* export_ = add_export(*verb, *arguments);
+  CLI::App* settings = add_settings(*verb, *arguments);
   CLI::App* check =
       verb->add_subcommand("check", "See whether everything that is kept is consistent");
-  for (CLI::App* inner : {add, list, remove, refresh, import, export_, check})
+  for (CLI::App* inner : {add, list, remove, refresh, import, export_, settings, check})
     add_data_flag(*inner, arguments->place);
   return {verb, [=]() -> Result<int> {
             if (add->parsed()) return run_add(*arguments);
@@ -371,6 +436,7 @@ Command add_feeds_command(CLI::App& app) {
             if (refresh->parsed()) return run_refresh(*arguments);
             if (import->parsed()) return run_import(*arguments);
             if (export_->parsed()) return run_export(*arguments);
+            if (settings->parsed()) return run_settings(*arguments, *settings);
             if (check->parsed()) return run_check(*arguments);
             return kWrongUsage;
           }};

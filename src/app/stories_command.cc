@@ -8,6 +8,7 @@
 
 #include "app/checks.h"
 #include "app/command.h"
+#include "app/grouping_flags.h"
 #include "app/headlines.h"
 #include "app/newsroom_flags.h"
 #include "app/print.h"
@@ -56,9 +57,7 @@ struct GroupArguments {
   std::string output;
   HeadlineColumns columns;
   std::string eval;
-  stories::Settings settings;
-  int window = 0;
-  int fading = 0;
+  GroupingFlags grouping;
   bool json = false;
 };
 
@@ -85,36 +84,6 @@ void add_columns(CLI::App& verb, GroupArguments& arguments) {
          "Compare with the true stories in this column: BCubed and pairwise precision, recall, F1");
 }
 
-void add_settings(CLI::App& verb, GroupArguments& arguments) {
-  stories::Settings& settings = arguments.settings;
-  arguments.window = static_cast<int>(settings.window.count());
-  arguments.fading = static_cast<int>(settings.fading.count());
-  const auto share = [&](const char* flag, double& value, const char* help) {
-    verb.add_option(flag, value, help)
-        ->type_name("0..1")
-        ->check(number(0, 1))
-        ->capture_default_str();
-  };
-  const auto hours = [&](const char* flag, int& value, const char* help) {
-    verb.add_option(flag, value, help)
-        ->type_name("HOURS")
-        ->check(whole_number(1, 24 * 366))
-        ->capture_default_str();
-  };
-  share("--threshold", settings.join_threshold, "Score from which a headline joins a story");
-  share("--merge-threshold", settings.merge_threshold, "Score from which two stories are one");
-  share("--copy-threshold", settings.copy_threshold,
-        "Similarity from which a text counts as republished");
-  hours("--window", arguments.window, "A story without news for so long is closed");
-  hours("--fading", arguments.fading, "How fast a story's pull fades");
-  verb.add_option("--prefer", settings.preferred_sources,
-                  "Source whose headline represents a story; again for the next best")
-      ->type_name("SOURCE")
-      ->allow_extra_args(false);
-  verb.add_flag("--one-per-source", settings.one_per_source,
-                "A second headline of one source opens a story of its own");
-}
-
 CLI::App* add_group(CLI::App& stories, GroupArguments& arguments) {
   CLI::App* verb = stories.add_subcommand("group", "Group a file of headlines into stories");
   verb->footer(kExamples);
@@ -125,7 +94,7 @@ CLI::App* add_group(CLI::App& stories, GroupArguments& arguments) {
                    "Where to write the stories; the format goes by the extension")
       ->type_name("OUT");
   add_columns(*verb, arguments);
-  add_settings(*verb, arguments);
+  add_grouping_flags(*verb, arguments.grouping);
   verb->add_flag("--json", arguments.json, "Print a report as JSON instead of the stories");
   return verb;
 }
@@ -192,13 +161,12 @@ stories::AgreementFigures compare(const std::vector<stories::Placement>& placeme
   return stories::agreement(groups, labels);
 }
 
-Result<int> run_group(GroupArguments arguments) {
-  arguments.settings.window = std::chrono::hours(arguments.window);
-  arguments.settings.fading = std::chrono::hours(arguments.fading);
+Result<int> run_group(GroupArguments arguments, const CLI::App& verb) {
+  const stories::Settings settings = with_flags({}, arguments.grouping, verb);
   arguments.columns.label = arguments.eval;
   KIN_TRY(const Headlines headlines, read_headlines(arguments.inputs, arguments.columns));
   const auto start = std::chrono::steady_clock::now();
-  KIN_TRY(const auto placements, stories::group_all(headlines.items, arguments.settings));
+  KIN_TRY(const auto placements, stories::group_all(headlines.items, settings));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   GroupReport report = report_on(placements, seconds.count());
   if (!arguments.eval.empty()) report.agreement = compare(placements, headlines.labels);
@@ -271,7 +239,7 @@ Command add_stories_command(CLI::App& app) {
   const auto arguments = std::make_shared<GroupArguments>();
   CLI::App* group = add_group(*verb, *arguments);
   return {verb, [=]() -> Result<int> {
-            return group->parsed() ? run_group(*arguments) : run_timeline(*timeline);
+            return group->parsed() ? run_group(*arguments, *group) : run_timeline(*timeline);
           }};
 }
 

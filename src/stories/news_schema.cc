@@ -157,7 +157,13 @@ END;
 // A story that an old one, closed since, had told in the same words.
 constexpr const char* kVersion2 = "ALTER TABLE stories ADD COLUMN repeats INTEGER;";
 
-constexpr std::array kSteps{kVersion1, kVersion2};
+// What the user chose about grouping. Empty tables stand for the defaults.
+constexpr const char* kVersion3 = R"sql(
+CREATE TABLE settings (name TEXT PRIMARY KEY, value REAL NOT NULL) STRICT;
+CREATE TABLE preferred_sources (rank INTEGER PRIMARY KEY, source TEXT NOT NULL) STRICT;
+)sql";
+
+constexpr std::array kSteps{kVersion1, kVersion2, kVersion3};
 
 Result<std::int64_t> version_of(NewsDatabase& database) {
   KIN_TRY(const auto version, database.number("PRAGMA user_version"));

@@ -5,6 +5,7 @@
 #include "net/url.h"
 #include "stories/news_grouping.h"
 #include "stories/news_schema.h"
+#include "stories/news_settings.h"
 
 namespace kin::stories {
 namespace {
@@ -29,6 +30,7 @@ Result<std::unique_ptr<NewsWriter>> NewsWriter::open(const std::filesystem::path
   KIN_RETURN_IF_ERROR(check(settings));
   KIN_TRY(auto database, NewsDatabase::open(path, NewsDatabase::Access::kWrite));
   KIN_RETURN_IF_ERROR(migrate(*database));
+  KIN_TRY(settings, load_settings(*database, std::move(settings)));
   std::unique_ptr<NewsWriter> writer(new NewsWriter(std::move(database), std::move(settings)));
   KIN_RETURN_IF_ERROR(writer->load());
   KIN_RETURN_IF_ERROR(writer->name_sources());
@@ -306,6 +308,21 @@ Result<StoryId> NewsWriter::unite(StoryId a, StoryId b, Time now, NewsEvent& eve
   };
   KIN_RETURN_IF_ERROR(transact(work, event));
   return united;
+}
+
+// A snapshot leaves nothing to replay, so that what was grouped by the old settings stays so.
+Status NewsWriter::change_settings(const Settings& settings) {
+  KIN_RETURN_IF_ERROR(check(settings));
+  NewsEvent nothing;
+  const auto work = [&](NewsChanges&) -> Status {
+    must_snapshot_ = true;
+    return store_settings(*database_, settings);
+  };
+  KIN_RETURN_IF_ERROR(transact(work, nothing));
+  settings_ = settings;
+  grouper_.reset();
+  KIN_RETURN_IF_ERROR(load());
+  return name_sources();
 }
 
 Result<std::uint64_t> NewsWriter::sweep(Time oldest, NewsEvent& event) {

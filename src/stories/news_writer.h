@@ -22,7 +22,8 @@ namespace kin::stories {
 // One thread at a time.
 class NewsWriter {
  public:
-  // Opens the database of `path`, or makes it, and brings the grouper back.
+  // Opens the database of `path`, or makes it, and brings the grouper back. `settings` are those of
+  // one in which none are stored.
   static Result<std::unique_ptr<NewsWriter>> open(const std::filesystem::path& path,
                                                   Settings settings);
   // Leaves a snapshot, so that the next to open has nothing to replay.
@@ -50,6 +51,9 @@ class NewsWriter {
   Result<std::uint64_t> mark_read(std::span<const StoryId> stories, NewsEvent& event);
   Result<StoryId> separate(ItemId item, Time now, NewsEvent& event);
   Result<StoryId> unite(StoryId a, StoryId b, Time now, NewsEvent& event);
+
+  // Stored, and from now on obeyed. Stories stay as they are.
+  Status change_settings(const Settings& settings);
 
   // Drops stories without an item since `oldest`. How many items went.
   Result<std::uint64_t> sweep(Time oldest, NewsEvent& event);

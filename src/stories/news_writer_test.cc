@@ -11,6 +11,7 @@
 #include "stories/news_audit.h"
 #include "stories/news_grouping.h"
 #include "stories/news_schema.h"
+#include "stories/news_settings.h"
 #include "stories/news_timeline.h"
 
 namespace kin::stories {
@@ -276,15 +277,32 @@ TEST_F(NewsWriterTest, BringsTheTablesOfVersion1UpToDate) {
   NewsDatabase& database = writer_->database();
   ASSERT_TRUE(database
                   .run_script("ALTER TABLE stories DROP COLUMN repeats;"
+                              "DROP TABLE settings; DROP TABLE preferred_sources;"
                               "PRAGMA user_version = 1;")
                   .ok());
   const auto crashed = open_as_after_a_crash();
   EXPECT_EQ(*crashed->database().number("PRAGMA user_version"), news_version());
   EXPECT_EQ(picture(*crashed), before);
-  ASSERT_TRUE(database
-                  .run_script("ALTER TABLE stories ADD COLUMN repeats INTEGER;"
-                              "PRAGMA user_version = 2;")
-                  .ok());
+  ASSERT_TRUE(migrate(database).ok());
+}
+
+TEST_F(NewsWriterTest, KeepsTheSettingsAndTheStoriesMadeByOthers) {
+  const FeedId feed = add_feed("a");
+  take_random(feed, 60);
+  const std::string before = picture(*writer_);
+  Settings settings;
+  settings.window = std::chrono::hours(30);
+  settings.join_threshold = 0.9;
+  settings.preferred_sources = {"b", "a"};
+  settings.one_per_source = true;
+  ASSERT_TRUE(writer_->change_settings(settings).ok());
+  EXPECT_EQ(picture(*writer_), before);
+  const auto crashed = open_as_after_a_crash();
+  EXPECT_EQ(*load_settings(crashed->database(), {}), settings);
+  EXPECT_EQ(picture(*crashed), before);
+  take_random(feed, 30);
+  settings.join_threshold = 2;
+  EXPECT_FALSE(writer_->change_settings(settings).ok());
 }
 
 TEST_F(NewsWriterTest, RefusesTablesOfAVersionToCome) {

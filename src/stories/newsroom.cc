@@ -14,6 +14,7 @@
 #include "stories/feed_finder.h"
 #include "stories/news_audit.h"
 #include "stories/news_schema.h"
+#include "stories/news_settings.h"
 #include "stories/news_timeline.h"
 #include "stories/news_writer.h"
 
@@ -349,6 +350,16 @@ Result<std::uint64_t> Newsroom::mark_read(const TimelineQuery& query) {
     KIN_TRY(const std::vector<StoryId> stories, read_unread(writer.database(), query));
     return writer.mark_read(stories, event);
   });
+}
+
+Result<Settings> Newsroom::settings() const {
+  return state_->readers.read(
+      [&](NewsDatabase& database) { return load_settings(database, state_->options.grouping); });
+}
+
+Status Newsroom::change_settings(const Settings& settings) {
+  return state_->write(
+      [&](NewsWriter& writer, NewsEvent&) { return writer.change_settings(settings); });
 }
 
 Result<StoryView> Newsroom::separate(ItemId item) {

@@ -126,7 +126,7 @@ struct NewsEvent {
 };
 
 struct NewsOptions {
-  Settings grouping{};
+  Settings grouping{};  // until change_settings() stored others
   net::HttpOptions http{};
   FetchOptions fetching{};
   // Items older than this go, with their stories, unless a story is starred, has a newer item, or
@@ -178,6 +178,10 @@ class Newsroom {
   Result<StoryView> separate(ItemId item);
   // "Same story": the one that both are now.
   Result<StoryView> unite(StoryId a, StoryId b);
+
+  Result<Settings> settings() const;
+  // Kept, and obeyed for items that come from now on; stories stay as they are.
+  Status change_settings(const Settings& settings);
 
   struct Refresh {
     std::uint64_t polled = 0;
