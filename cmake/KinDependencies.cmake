@@ -42,6 +42,16 @@ target_link_libraries(kin_rocksdb INTERFACE kin_zstd ZLIB::ZLIB Threads::Threads
 # scripts/setup puts DuckDB under .deps; a system-wide libduckdb serves as well.
 kin_find_library(kin_duckdb duckdb.h duckdb ${PROJECT_SOURCE_DIR}/.deps/duckdb)
 
+# A peer of `kindred bench text` and nothing else: a build without it leaves the comparison out.
+add_library(kin_xapian INTERFACE)
+find_path(kin_xapian_INCLUDE xapian.h)
+find_library(kin_xapian_LIBRARY xapian)
+if(KIN_XAPIAN AND kin_xapian_INCLUDE AND kin_xapian_LIBRARY)
+  target_include_directories(kin_xapian SYSTEM INTERFACE ${kin_xapian_INCLUDE})
+  target_link_libraries(kin_xapian INTERFACE ${kin_xapian_LIBRARY})
+  target_compile_definitions(kin_xapian INTERFACE KIN_XAPIAN)
+endif()
+
 if(BUILD_TESTING)
   find_package(GTest REQUIRED)
 endif()

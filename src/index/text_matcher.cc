@@ -88,7 +88,7 @@ class TermMatcher final : public Matcher {
 class FieldTermMatcher final : public Matcher {
  public:
   FieldTermMatcher(const PlanTerm& term, const TermPostings& postings, LengthNorm norm,
-                   const TextSegment& segment, std::size_t field)
+                   const TextSegment& segment, Plan::Field field)
       : term_(term),
         cursor_(postings),
         norm_(norm),
@@ -99,15 +99,12 @@ class FieldTermMatcher final : public Matcher {
   std::uint32_t seek(std::uint32_t target) override {
     for (doc_ = cursor_.seek(target); doc_ != kNoDoc; doc_ = cursor_.next()) {
       const auto positions = cursor_.positions();
-      const auto range = segment_.field_range(doc_, field_);
+      const auto range = segment_.field_range(doc_, field_.place);
       const auto inside = std::ranges::count_if(positions, [&](std::uint32_t position) {
         return position >= range.begin && position < range.end;
       });
       if (inside == 0) continue;
-      // Of the frequency, the share that stands in this field.
-      frequency_ = std::max<std::uint32_t>(
-          1, static_cast<std::uint32_t>(std::uint64_t{cursor_.frequency()} *
-                                        static_cast<std::uint64_t>(inside) / positions.size()));
+      frequency_ = static_cast<std::uint32_t>(inside) * field_.quarters;
       return doc_;
     }
     return kNoDoc;
@@ -125,7 +122,7 @@ class FieldTermMatcher final : public Matcher {
   PostingCursor cursor_;
   LengthNorm norm_;
   const TextSegment& segment_;
-  std::size_t field_;
+  Plan::Field field_;
   TermBounds bounds_;
   std::uint32_t frequency_ = 0;
 };
@@ -189,7 +186,7 @@ class PhraseMatcher final : public Matcher {
 
   bool stands_in(std::uint32_t candidate) {
     std::optional<TextSegment::FieldRange> range;
-    if (plan_.field) range = segment_.field_range(candidate, *plan_.field);
+    if (plan_.field) range = segment_.field_range(candidate, plan_.field->place);
     for (const std::uint32_t first : cursors_.front().positions()) {
       const std::uint64_t end = std::uint64_t{first} + plan_.offsets.back();
       if (range && (first < range->begin || end >= range->end)) continue;
@@ -373,7 +370,7 @@ class MatcherMaker {
 
  private:
   std::unique_ptr<Matcher> term(const PlanTerm& term,
-                                const std::optional<std::size_t>& field) const {
+                                const std::optional<Plan::Field>& field) const {
     const auto postings = segment_.find(term.key);
     if (!postings) return nullptr;
     if (field) return std::make_unique<FieldTermMatcher>(term, *postings, norm_, segment_, *field);

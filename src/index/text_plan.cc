@@ -90,11 +90,12 @@ class Planner {
     return static_cast<std::size_t>(found - facets.begin());
   }
 
-  std::optional<std::size_t> field_of(const TextQuery& query) const {
+  std::optional<Plan::Field> field_of(const TextQuery& query) const {
     const auto& fields = request_.options->fields;
     const auto found = std::ranges::find(fields, query.field, &TextField::name);
     if (query.field.empty() || found == fields.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - fields.begin());
+    return Plan::Field{.place = static_cast<std::size_t>(found - fields.begin()),
+                       .quarters = static_cast<std::uint32_t>(found->weight * 4)};
   }
 
   Plan words(const TextQuery& query, Place place) {

@@ -38,7 +38,11 @@ struct Plan {
   Kind kind = Kind::kNothing;
   std::vector<PlanTerm> terms{};         // any of them (kTerms, kFacet), or all in a row (kPhrase)
   std::vector<std::uint32_t> offsets{};  // of kPhrase: where its terms stand in it
-  std::optional<std::size_t> field{};    // of kTerms and kPhrase: only there
+  struct Field {
+    std::size_t place = 0;
+    std::uint32_t quarters = 4;  // its weight
+  };
+  std::optional<Field> field{};  // of kTerms and kPhrase: only there
   std::vector<Plan> must{};
   std::vector<Plan> should{};
   std::vector<Plan> must_not{};
