@@ -29,6 +29,7 @@ struct QualityFigures {
   double recall_100 = 0;
 };
 
+// Of processor time, on one thread.
 struct EngineFigures {
   std::string engine;
   double index_seconds = 0;

@@ -25,12 +25,12 @@ struct TextField {
 
 // How BM25 treats repeated words and long documents.
 struct Bm25 {
-  double k1 = 0.9;
-  double b = 0.4;
+  double k1 = 1.5;
+  double b = 0.6;
 };
 
 struct TextOptions {
-  std::vector<TextField> fields{{"title", 1}, {"text", 1}, {"tags", 1}};  // at most 16
+  std::vector<TextField> fields{{"title", 2}, {"text", 1}, {"tags", 1}};  // at most 16
   std::vector<std::string> facets{"type",
                                   "tag"};  // at most 16{}; names differ from those of fields
   std::string language = "english";        // of the stems{}; see text/stems.h

@@ -70,6 +70,7 @@ class Maker {
     for (std::uint64_t i = below(3); i > 0; --i) made.must.push_back(query(depth - 1));
     for (std::uint64_t i = below(4); i > 0; --i) made.should.push_back(query(depth - 1));
     for (std::uint64_t i = below(2); i > 0; --i) made.must_not.push_back(query(depth - 1));
+    if (made.must.empty() && made.should.empty() && made.must_not.empty()) return query(0);
     return made;
   }
   TextQuery phrase(TextQuery made) {
@@ -98,6 +99,15 @@ class Maker {
   Random random_;
 };
 
+std::string shape(const TextQuery& query) {
+  std::string text = query.field + ":" + query.text + "/" +
+                     std::to_string(static_cast<int>(query.kind)) + std::to_string(query.distance);
+  for (const TextQuery& part : query.must) text += " +(" + shape(part) + ")";
+  for (const TextQuery& part : query.should) text += " (" + shape(part) + ")";
+  for (const TextQuery& part : query.must_not) text += " -(" + shape(part) + ")";
+  return text;
+}
+
 std::map<std::string, std::uint64_t> facets_of(const TextModel& model,
                                                const std::map<std::uint32_t, double>& matches) {
   std::map<std::string, std::uint64_t> counts;
@@ -113,6 +123,7 @@ std::map<std::string, std::uint64_t> facets_of(const TextModel& model,
 
 void compare_matches(const TextView& view, const TextModel& model, const TextQuery& query,
                      const TextStatistics& statistics) {
+  SCOPED_TRACE(shape(query));
   const auto expected = model.matches(query);
   const auto found = *view.search(
       query, {.k = 10'000, .count = true, .facets = {"tag"}, .statistics = &statistics});

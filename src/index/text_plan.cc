@@ -232,18 +232,16 @@ class Planner {
   }
 
   PlanTerm term(const std::string& key) {
+    PlanTerm made{.key = key};
     std::uint64_t local = 0;
-    if (request_.given == nullptr || !request_.given->frequencies.contains(key)) {
-      for (const TextSegment* segment : request_.segments) {
-        if (const auto postings = segment->find(key)) local += postings->documents;
-      }
+    for (const TextSegment* segment : request_.segments) {
+      made.found.push_back(segment->find(key).value_or(TermPostings{}));
+      local += made.found.back().documents;
     }
-    const std::uint64_t frequency = note(key, local);
-    const double inverse = inverse_frequency(used_.documents, frequency);
-    return {.key = key,
-            .inverse_frequency = inverse,
-            .weight = term_weight(inverse, request_.options->ranking, 1),
-            .frequency = frequency};
+    made.frequency = note(key, local);
+    made.inverse_frequency = inverse_frequency(used_.documents, made.frequency);
+    made.weight = term_weight(made.inverse_frequency, request_.options->ranking, 1);
+    return made;
   }
 
   // The frequency that counts; kept for statistics().

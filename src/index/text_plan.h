@@ -30,6 +30,13 @@ struct PlanTerm {
   double inverse_frequency = 0;
   float weight = 0;  // see text_score.h
   std::uint64_t frequency = 0;
+  std::vector<TermPostings> found{};  // by segment, without documents where it is not; or empty
+
+  // In the segment at `place` of the view.
+  std::optional<TermPostings> postings(const TextSegment& segment, std::size_t place) const {
+    if (found.empty()) return segment.find(key);
+    return found[place].documents == 0 ? std::nullopt : std::optional(found[place]);
+  }
 };
 
 struct Plan {

@@ -37,7 +37,8 @@ struct TextQuery {
   std::string field{};  // or facet; empty: all fields
   int distance = 0;
   // Of kBoolean: all of `must`, none of `must_not`, and if `must` is empty one of `should` unless
-  // that is empty too. What matches of `should` adds to the score in any case.
+  // that is empty too. What matches of `should` adds to the score in any case. A part that asks for
+  // nothing (no word in it) counts as not being there.
   std::vector<TextQuery> must{};
   std::vector<TextQuery> should{};
   std::vector<TextQuery> must_not{};

@@ -35,7 +35,8 @@ class Searcher final : public DocVisitor {
         visits_all_(search.count || !search.facets.empty() || search.exhaustive) {}
 
   void run() {
-    for (const auto& segment : state_.segments) {
+    for (place_ = 0; place_ < state_.segments.size(); ++place_) {
+      const auto& segment = state_.segments[place_];
       segment_ = segment.get();
       facet_counts_.assign(facets_.wanted.empty() ? 0 : segment->text().facet_terms(), 0);
       run_segment();
@@ -85,7 +86,7 @@ class Searcher final : public DocVisitor {
         search_.filter != nullptr && search_.filter->size() < text.size() / kSelective;
     const bool plain =
         root.kind == Plan::Kind::kTerms && !root.field && root.terms.size() <= kMostSummed;
-    if (plain && !selective) return visit_any(root.terms, plan_.norm, text, *this);
+    if (plain && !selective) return visit_any(root.terms, plan_.norm, {text, place_}, *this);
     auto matcher = make_matcher(root, plan_.norm, text);
     if (selective) matcher = restrict_matcher(std::move(matcher), filtered_ordinals());
     match(*matcher);
@@ -136,6 +137,7 @@ class Searcher final : public DocVisitor {
   TopDocs top_;
   bool visits_all_;
   const LiveSegment* segment_ = nullptr;
+  std::size_t place_ = 0;
   std::vector<std::uint64_t> facet_counts_;
   std::uint64_t count_ = 0;
 };

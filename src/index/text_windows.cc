@@ -157,16 +157,16 @@ class WindowSearch {
 
 }  // namespace
 
-void visit_any(std::span<const PlanTerm> terms, LengthNorm norm, const TextSegment& segment,
+void visit_any(std::span<const PlanTerm> terms, LengthNorm norm, PlacedSegment in,
                DocVisitor& visitor) {
   std::vector<std::unique_ptr<WindowTerm>> found;
   for (const PlanTerm& term : terms) {
-    if (const auto postings = segment.find(term.key))
+    if (const auto postings = term.postings(in.segment, in.place))
       found.push_back(std::make_unique<WindowTerm>(term.weight, norm, *postings,
-                                                   segment.docs().lengths.data()));
+                                                   in.segment.docs().lengths.data()));
   }
   if (found.empty()) return;
-  WindowSearch(std::move(found), visitor).run(segment.size());
+  WindowSearch(std::move(found), visitor).run(in.segment.size());
 }
 
 }  // namespace kin::index

@@ -23,9 +23,14 @@ class DocVisitor {
   virtual void visit(std::uint32_t ordinal, Score score) = 0;
 };
 
-// Reports every document of `segment` that has one of the terms and scores at least what the
+struct PlacedSegment {
+  const TextSegment& segment;
+  std::size_t place;  // in the view
+};
+
+// Reports every document of a segment that has one of the terms and scores at least what the
 // visitor asks for at that moment, in order. At most kMostSummed terms. Thread-safe.
-void visit_any(std::span<const PlanTerm> terms, LengthNorm norm, const TextSegment& segment,
+void visit_any(std::span<const PlanTerm> terms, LengthNorm norm, PlacedSegment in,
                DocVisitor& visitor);
 
 }  // namespace kin::index
