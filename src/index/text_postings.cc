@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/bytes.h"
+#include "index/text_packing.h"
 
 namespace kin::index {
 namespace {
@@ -34,6 +35,23 @@ void append_packed(std::string& out, std::span<const std::uint32_t> values) {
   const std::size_t used = streamvbyte_encode(values.data(), count,
                                               reinterpret_cast<std::uint8_t*>(out.data() + before));
   out.resize(before + used);
+}
+
+// A whole block: how many bits its gaps and its frequencies take, then both.
+void append_block(std::string& out, std::span<const std::uint32_t> docs,
+                  std::span<const std::uint32_t> frequencies, std::uint32_t previous) {
+  std::array<std::uint32_t, kBlockDocs> gaps;
+  for (std::size_t i = 0; i < kBlockDocs; ++i)
+    gaps[i] = docs[i] - (i == 0 ? previous : docs[i - 1]);
+  const std::uint32_t gap_bits = bits_for(gaps.data());
+  const std::uint32_t frequency_bits = bits_for(frequencies.data());
+  out += static_cast<char>(gap_bits);
+  out += static_cast<char>(frequency_bits);
+  const std::size_t before = out.size();
+  out.resize(before + packed_bytes(gap_bits) + packed_bytes(frequency_bits));
+  auto* const at = reinterpret_cast<std::uint8_t*>(out.data() + before);
+  pack(gaps.data(), gap_bits, at);
+  pack(frequencies.data(), frequency_bits, at + packed_bytes(gap_bits));
 }
 
 void append_packed_deltas(std::string& out, std::span<const std::uint32_t> values,
@@ -105,8 +123,12 @@ void encode_postings(const PostingList& list, std::span<const std::uint32_t> len
     BlockHeader header{.last = docs[begin + size - 1],
                        .postings = static_cast<std::uint32_t>(postings.size() - data),
                        .positions = static_cast<std::uint32_t>(positions.size() - first_position)};
-    append_packed_deltas(postings, docs.subspan(begin, size), previous);
-    append_packed(postings, frequencies.subspan(begin, size));
+    if (size == kBlockDocs) {
+      append_block(postings, docs.subspan(begin, size), frequencies.subspan(begin, size), previous);
+    } else {
+      append_packed_deltas(postings, docs.subspan(begin, size), previous);
+      append_packed(postings, frequencies.subspan(begin, size));
+    }
     append_packed(positions, counts.subspan(begin, size));
     std::vector<std::uint32_t> deltas;
     for (const std::uint32_t count : counts.subspan(begin, size)) {
@@ -159,11 +181,8 @@ class PostingChecker {
   }
 
   bool check_documents(std::uint32_t block, std::uint32_t size, std::uint32_t segment_documents) {
-    const std::uint8_t* const deltas = at(postings_, used_.postings);
-    const auto docs_size = packed_size(postings_.substr(used_.postings), size);
-    if (!docs_size) return false;
     std::array<std::uint32_t, kBlockDocs> gaps;
-    streamvbyte_decode(deltas, gaps.data(), size);
+    if (!(size == kBlockDocs ? read_whole_gaps(gaps) : read_gaps(gaps, size))) return false;
     std::uint64_t doc = last_;
     for (std::uint32_t i = 0; i < size; ++i) {
       if (gaps[i] == 0 && (block > 0 || i > 0)) return false;
@@ -171,6 +190,26 @@ class PostingChecker {
       if (doc >= segment_documents) return false;
     }
     last_ = static_cast<std::uint32_t>(doc);
+    return true;
+  }
+
+  bool read_whole_gaps(std::array<std::uint32_t, kBlockDocs>& gaps) {
+    const std::string_view rest = postings_.substr(used_.postings);
+    if (rest.size() < 2) return false;
+    const auto gap_bits = static_cast<std::uint8_t>(rest[0]);
+    const auto frequency_bits = static_cast<std::uint8_t>(rest[1]);
+    if (gap_bits > 32 || frequency_bits > 32) return false;
+    const std::size_t size = 2 + packed_bytes(gap_bits) + packed_bytes(frequency_bits);
+    if (rest.size() < size) return false;
+    unpack(at(rest, 2), gap_bits, gaps.data());
+    used_.postings += size;
+    return true;
+  }
+
+  bool read_gaps(std::array<std::uint32_t, kBlockDocs>& gaps, std::uint32_t size) {
+    const auto docs_size = packed_size(postings_.substr(used_.postings), size);
+    if (!docs_size) return false;
+    streamvbyte_decode(at(postings_, used_.postings), gaps.data(), size);
     used_.postings += *docs_size;
     const auto frequencies_size = packed_size(postings_.substr(used_.postings), size);
     if (!frequencies_size) return false;
@@ -234,8 +273,14 @@ void PostingCursor::load(std::uint32_t block) {
     data += header_of(term_.postings, block).postings;
     if (block > 0) previous = header_of(term_.postings, block - 1).last;
   }
-  data += streamvbyte_delta_decode(data, docs_.data(), size_, previous);
-  streamvbyte_decode(data, frequencies_.data(), size_);
+  if (size_ == kBlockDocs) {
+    unpack(data + 2, data[0], docs_.data());
+    unpack(data + 2 + packed_bytes(data[0]), data[1], frequencies_.data());
+    for (std::uint32_t i = 0; i < kBlockDocs; ++i) docs_[i] = previous += docs_[i];
+  } else {
+    data += streamvbyte_delta_decode(data, docs_.data(), size_, previous);
+    streamvbyte_decode(data, frequencies_.data(), size_);
+  }
   docs_[size_] = kNoDoc;
 }
 

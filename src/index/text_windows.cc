@@ -123,13 +123,15 @@ class WindowSearch {
   }
 
   void scan(std::uint32_t begin, std::size_t first) {
+    std::int32_t needed = needed_sum(first);
     for (std::uint32_t at = 0; at < kWindow; at += kStride) {
-      const std::int32_t needed = needed_sum(first);
-      bool any = false;
-      for (std::uint32_t i = at; i < at + kStride; ++i) any |= sums_[i] >= needed;
-      if (!any) continue;
+      std::int32_t any = 0;
+      for (std::uint32_t i = at; i < at + kStride; ++i) any |= sums_[i] >= needed ? 1 : 0;
+      if (any == 0) continue;
       for (std::uint32_t i = at; i < at + kStride; ++i) {
-        if (sums_[i] >= needed) finish(begin + i, static_cast<Score>(sums_[i]), first);
+        if (sums_[i] < needed) continue;
+        finish(begin + i, static_cast<Score>(sums_[i]), first);
+        needed = needed_sum(first);
       }
     }
   }
