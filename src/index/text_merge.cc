@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <numeric>
+#include <span>
+#include <vector>
 
 #include "index/text_builder.h"
 

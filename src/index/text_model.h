@@ -1,6 +1,8 @@
 // The text index as plainly as it can be written: maps and loops, no postings. For tests only.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>

@@ -2,6 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "base/random.h"
 #include "index/text_index.h"

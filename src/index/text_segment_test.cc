@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "index/text_analyzer.h"

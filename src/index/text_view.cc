@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "index/text_matcher.h"
 #include "index/text_top.h"
