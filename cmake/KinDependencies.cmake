@@ -29,6 +29,9 @@ kin_find_library(kin_highway hwy/highway.h hwy)
 kin_find_library(kin_simdjson simdjson.h simdjson)
 kin_find_library(kin_zstd zstd.h zstd)
 kin_find_library(kin_deflate libdeflate.h deflate)
+kin_find_library(kin_roaring roaring/roaring.h roaring)
+kin_find_library(kin_streamvbyte streamvbyte.h streamvbyte)
+kin_find_library(kin_stemmer libstemmer.h stemmer)
 # Static, for few commands need it: a shared one would take 6 MB of every other command's memory.
 kin_find_library(kin_rocksdb rocksdb/db.h librocksdb.a)
 foreach(library snappy lz4 bz2)
@@ -38,6 +41,16 @@ endforeach()
 target_link_libraries(kin_rocksdb INTERFACE kin_zstd ZLIB::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
 # scripts/setup puts DuckDB under .deps; a system-wide libduckdb serves as well.
 kin_find_library(kin_duckdb duckdb.h duckdb ${PROJECT_SOURCE_DIR}/.deps/duckdb)
+
+# A peer of `kindred bench text` and nothing else: a build without it leaves the comparison out.
+add_library(kin_xapian INTERFACE)
+find_path(kin_xapian_INCLUDE xapian.h)
+find_library(kin_xapian_LIBRARY xapian)
+if(KIN_XAPIAN AND kin_xapian_INCLUDE AND kin_xapian_LIBRARY)
+  target_include_directories(kin_xapian SYSTEM INTERFACE ${kin_xapian_INCLUDE})
+  target_link_libraries(kin_xapian INTERFACE ${kin_xapian_LIBRARY})
+  target_compile_definitions(kin_xapian INTERFACE KIN_XAPIAN)
+endif()
 
 if(BUILD_TESTING)
   find_package(GTest REQUIRED)

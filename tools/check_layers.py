@@ -51,6 +51,7 @@ HOMES = {
     "CLI/": ["app"],
     "ncurses": ["app"],
     "yaml-cpp/": ["app"],
+    "xapian.h": ["app"],
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')

@@ -6,6 +6,7 @@
 #include "app/bench.h"
 #include "app/bench_seen.h"
 #include "app/bench_stories.h"
+#include "app/bench_text.h"
 #include "app/bench_timeline.h"
 #include "app/checks.h"
 #include "app/command.h"
@@ -29,6 +30,7 @@ Examples:
   kindred bench corpus made-up.jsonl --records 100000
   kindred bench stories headlines.jsonl --label story --json
   kindred bench timeline --feeds 500 --items 100000
+  kindred bench text --collection scifact --articles .deps/bench/reuters
 
 Corpora are made up, the same every time, in a temporary folder.)";
 
@@ -41,6 +43,7 @@ struct BenchArguments {
   std::string seen_peer = "rocksdb";
   StoriesBench stories;
   TimelineBench timeline;
+  TextBench text;
   CorpusOptions corpus;
   std::string corpus_output;
   std::string copy_input;
@@ -225,6 +228,45 @@ CLI::App* add_timeline(CLI::App& bench, BenchArguments& arguments) {
   return verb;
 }
 
+CLI::App* add_text(CLI::App& bench, BenchArguments& arguments) {
+  TextBench& text = arguments.text;
+  CLI::App* verb =
+      bench.add_subcommand("text", "Text search: how good, and against Xapian how fast");
+  verb->add_option("--collection", text.collections,
+                   "Folder with docs.jsonl or corpus.jsonl, queries.jsonl and qrels.tsv")
+      ->type_name("DIR");
+  verb->add_option("--articles", text.articles,
+                   "Folder with Reuters-21578 as JSON (scripts/setup --bench puts it into "
+                   ".deps/bench/reuters)")
+      ->type_name("DIR");
+  verb->add_option("--queries", text.queries, "Queries over the articles")
+      ->type_name("N")
+      ->check(whole_number(1, 1'000'000))
+      ->capture_default_str();
+  verb->add_option("--runs", text.runs, "How often the time is taken")
+      ->type_name("N")
+      ->check(whole_number(1, 100))
+      ->capture_default_str();
+  verb->add_option("--k1", text.options.ranking.k1,
+                   "Of BM25: how soon repeated words count no more")
+      ->type_name("N")
+      ->check(number(0, 100))
+      ->capture_default_str();
+  verb->add_option("--b", text.options.ranking.b, "Of BM25: how much long documents lose")
+      ->type_name("0..1")
+      ->check(number(0, 1))
+      ->capture_default_str();
+  verb->add_option("--title-weight", text.options.fields[0].weight, "What a word of a title counts")
+      ->type_name("N")
+      ->check(number(0.25, 16))
+      ->capture_default_str();
+  verb->add_option("--language", text.options.language, "Of the stems; none: no stems")
+      ->type_name("NAME")
+      ->capture_default_str();
+  add_json_flag(*verb, arguments);
+  return verb;
+}
+
 CLI::App* add_corpus(CLI::App& bench, BenchArguments& arguments) {
   CLI::App* verb =
       bench.add_subcommand("corpus", "Write the made-up corpus of the other benchmarks");
@@ -282,6 +324,7 @@ Command add_bench_command(CLI::App& app) {
   CLI::App* seen = add_seen(*verb, *arguments);
   CLI::App* stories = add_stories(*verb, *arguments);
   CLI::App* timeline = add_timeline(*verb, *arguments);
+  CLI::App* text = add_text(*verb, *arguments);
   CLI::App* corpus = add_corpus(*verb, *arguments);
   CLI::App* copy = add_copy(*verb, *arguments);
   return {
@@ -301,6 +344,7 @@ Command add_bench_command(CLI::App& app) {
         if (dedup->parsed()) return show(bench_dedup(arguments->dedup), arguments->json);
         if (stories->parsed()) return show(bench_stories(arguments->stories), arguments->json);
         if (timeline->parsed()) return show(bench_timeline(arguments->timeline), arguments->json);
+        if (text->parsed()) return show(bench_text(arguments->text), arguments->json);
         if (memory->parsed())
           return show(bench_memory(arguments->memory, arguments->budgets), arguments->json);
         if (seen->parsed()) return run_seen(*arguments);

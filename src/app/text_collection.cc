@@ -1,0 +1,125 @@
+#include "app/text_collection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/file.h"
+#include "data/json_value.h"
+
+namespace kin::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <typename Visit>
+Status each_line(const fs::path& path, const Visit& visit) {
+  KIN_TRY(const std::string text, read_file(path));
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    ++number;
+    if (end > at) {
+      const Status visited = visit(std::string_view(text).substr(at, end - at));
+      if (!visited.ok())
+        return with_context(fmt::format("{}:{}", path.string(), number), visited.error());
+    }
+    at = end + 1;
+  }
+  return Done{};
+}
+
+Status read_answers(const fs::path& path, TextCollection& collection) {
+  bool heading = true;
+  return each_line(path, [&](std::string_view line) -> Status {
+    if (std::exchange(heading, false)) return Done{};
+    const std::size_t first = line.find('\t');
+    const std::size_t second = line.find('\t', std::min(first, line.size() - 1) + 1);
+    double grade = 0;
+    if (second != std::string_view::npos)
+      std::from_chars(line.data() + second + 1, line.data() + line.size(), grade);
+    if (first == std::string_view::npos || second == std::string_view::npos)
+      return Error{Code::kInvalidArgument, "a judgement is a query, a document and a grade"};
+    if (grade > 0)
+      collection.answers[std::string(line.substr(0, first))]
+                        [std::string(line.substr(first + 1, second - first - 1))] = grade;
+    return Done{};
+  });
+}
+
+}  // namespace
+
+Result<TextCollection> read_collection(const fs::path& folder) {
+  TextCollection collection;
+  KIN_TRY(const bool named_docs, file_exists(folder / "docs.jsonl"));
+  const fs::path documents = folder / (named_docs ? "docs.jsonl" : "corpus.jsonl");
+  KIN_RETURN_IF_ERROR(each_line(documents, [&](std::string_view line) -> Status {
+    KIN_TRY(const data::JsonValue value, data::parse_json(line));
+    collection.documents.push_back({.id = std::string(value["id"].text()),
+                                    .title = std::string(value["title"].text()),
+                                    .text = std::string(value["text"].text())});
+    return Done{};
+  }));
+  KIN_RETURN_IF_ERROR(each_line(folder / "queries.jsonl", [&](std::string_view line) -> Status {
+    KIN_TRY(const data::JsonValue value, data::parse_json(line));
+    collection.queries.push_back(
+        {.id = std::string(value["id"].text()), .text = std::string(value["text"].text())});
+    return Done{};
+  }));
+  KIN_RETURN_IF_ERROR(read_answers(folder / "qrels.tsv", collection));
+  return collection;
+}
+
+Result<std::vector<CollectionDocument>> read_articles(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  }
+  if (files.empty())
+    return Error{Code::kNotFound, fmt::format("{} has no .json files", folder.string())};
+  std::ranges::sort(files);
+  std::vector<CollectionDocument> articles;
+  for (const fs::path& file : files) {
+    KIN_TRY(const std::string text, read_file(file));
+    KIN_TRY(const data::JsonValue value, data::parse_json(text));
+    for (const data::JsonValue& article : value.items()) {
+      if (article["body"].text().empty()) continue;
+      articles.push_back({.id = std::to_string(articles.size()),
+                          .title = std::string(article["title"].text()),
+                          .text = std::string(article["body"].text())});
+    }
+  }
+  return articles;
+}
+
+RankingQuality judge(const std::vector<std::string>& hits,
+                     const std::map<std::string, double>& answers) {
+  RankingQuality quality;
+  double found = 0;
+  double gain = 0;
+  for (std::size_t i = 0; i < hits.size(); ++i) {
+    const auto answer = answers.find(hits[i]);
+    if (answer == answers.end()) continue;
+    ++found;
+    const auto rank = static_cast<double>(i + 1);
+    quality.average_precision += found / rank;
+    if (i < 10) gain += answer->second / std::log2(rank + 1);
+    if (i < 100) quality.recall_100 = found;
+  }
+  std::vector<double> grades;
+  for (const auto& [id, grade] : answers) grades.push_back(grade);
+  std::ranges::sort(grades, std::ranges::greater());
+  double ideal = 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(10, grades.size()); ++i)
+    ideal += grades[i] / std::log2(static_cast<double>(i) + 2);
+  const auto all = static_cast<double>(std::max<std::size_t>(1, answers.size()));
+  quality.ndcg_10 = ideal > 0 ? gain / ideal : 0;
+  quality.average_precision /= all;
+  quality.recall_100 /= all;
+  return quality;
+}
+
+}  // namespace kin::app

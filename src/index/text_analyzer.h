@@ -1,0 +1,79 @@
+// From texts to the keys of the term dictionary.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "text/stems.h"
+#include "text/tokens.h"
+
+namespace kin::index {
+
+// Every key of a dictionary begins with what it is about. A word is found under its stem and, for
+// prefixes, patterns and misspellings, under its own folded form.
+inline constexpr char kFacetKey = '\x01';  // facet, folded value, value: see facet_key()
+inline constexpr char kFormKey = '\x02';
+inline constexpr char kStemKey = '\x03';
+inline constexpr char kEndOfName = '\x01';
+
+std::string facet_key(std::size_t facet, std::string_view value);
+// What the keys of all values of `facet` whose folded form begins with that of `value` start with.
+std::string facet_prefix(std::size_t facet, std::string_view value);
+// The facet and the value as given of a key made by facet_key().
+struct FacetOfKey {
+  std::size_t facet;
+  std::string_view value;
+};
+FacetOfKey facet_of_key(std::string_view key);
+
+struct TextToken {
+  std::uint32_t begin = 0;  // bytes of the text
+  std::uint32_t end = 0;
+  std::uint32_t position = 0;  // counted in words; pairs of characters share their first's
+  bool pair = false;
+  bool unit = false;                  // a character, or a pair, of a script without spaces
+  const std::string* stem = nullptr;  // the keys
+  const std::string* form = nullptr;  // none if the stem's list serves as well
+};
+
+// One thread only.
+class TextAnalyzer {
+ public:
+  static Result<std::unique_ptr<TextAnalyzer>> create(std::string_view language);
+
+  // Replaces `tokens` by those of a document's text: words, and for scripts without spaces each
+  // character and each pair of neighbours. Returns the number of positions. The keys are valid
+  // until the next call.
+  std::uint32_t document(std::string_view text, std::vector<TextToken>& tokens);
+
+  // The same for the text of a query: pairs where there are any, characters only where they stand
+  // alone.
+  void query(std::string_view text, std::vector<TextToken>& tokens);
+
+  // What the keys of folded forms begin with: without stems, those of stems serve.
+  char form_space() const;
+
+ private:
+  struct Keys {
+    std::string stem;
+    std::string form;
+  };
+
+  explicit TextAnalyzer(text::Stemmer stemmer) : stemmer_(std::move(stemmer)) {}
+  void forget_if_full();
+  const Keys& keys(std::string_view word);
+  TextToken token(std::string_view text, const text::Token& word, std::uint32_t position);
+
+  text::Stemmer stemmer_;
+  std::unordered_map<std::string, std::unique_ptr<Keys>> known_;
+  std::vector<text::Token> words_;
+  std::string folded_;
+  std::string word_;
+};
+
+}  // namespace kin::index

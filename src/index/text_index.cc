@@ -1,0 +1,243 @@
+#include "index/text_index.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "index/text_builder.h"
+#include "index/text_manifest.h"
+
+namespace kin::index {
+namespace {
+
+using Segments = std::vector<std::shared_ptr<LiveSegment>>;
+
+constexpr std::size_t kFanOut = 8;
+// Merges up to this many documents are done by whoever writes.
+constexpr std::uint32_t kSmall = 512;
+
+std::size_t tier_of(std::uint32_t documents) {
+  std::size_t tier = 0;
+  for (std::uint64_t size = kFanOut; size <= documents; size *= kFanOut) ++tier;
+  return tier;
+}
+
+// Eight of about the same size, or one with many dead: what a merge makes the most of. Segments of
+// `most` documents or more are left alone.
+Segments pick_merge(const Segments& segments, std::uint32_t most) {
+  std::map<std::size_t, Segments> tiers;
+  for (const auto& segment : segments) {
+    const std::uint32_t size = segment->text().size();
+    if (size >= most) continue;
+    if (segment->removed() * 3 > size && size >= kSmall) return {segment};
+    if (segment->removed() == size) return {segment};
+    Segments& tier = tiers[tier_of(size)];
+    tier.push_back(segment);
+    if (tier.size() == kFanOut) return tier;
+  }
+  return {};
+}
+
+std::string merge_live(const Segments& sources, std::uint64_t moment) {
+  std::vector<MergeInput> inputs;
+  for (const auto& source : sources) {
+    MergeInput input{.segment = &source->text(), .keep = {}};
+    for (std::uint32_t i = 0; i < source->text().size(); ++i)
+      input.keep.push_back(source->live_at(i, moment));
+    inputs.push_back(std::move(input));
+  }
+  return merge_segments(inputs);
+}
+
+}  // namespace
+
+struct TextIndex::Impl {
+  std::shared_ptr<const TextOptions> options;
+  std::shared_ptr<AnalyzerPool> analyzers;
+  std::mutex merging;  // one merge() at a time; taken before `writing`
+  mutable std::mutex writing;
+  mutable std::mutex publishing;  // held to copy or exchange a pointer, no longer
+  std::shared_ptr<const TextView::State> state;
+  std::uint64_t next_id = 1;
+
+  explicit Impl(TextOptions given)
+      : options(std::make_shared<TextOptions>(std::move(given))),
+        analyzers(std::make_shared<AnalyzerPool>(options->language)) {
+    auto first = std::make_shared<TextView::State>();
+    first->options = options;
+    first->analyzers = analyzers;
+    state = std::move(first);
+  }
+
+  std::shared_ptr<const TextView::State> current() const {
+    const std::lock_guard lock(publishing);
+    return state;
+  }
+  void publish(std::shared_ptr<const TextView::State> next) {
+    const std::lock_guard lock(publishing);
+    state = std::move(next);
+  }
+
+  std::shared_ptr<LiveSegment> live_segment(std::string bytes) {
+    auto segment = TextSegment::decode(std::move(bytes));
+    KIN_CHECK(segment.ok(), "a segment just written can be read");
+    return std::make_shared<LiveSegment>(next_id++, std::move(*segment));
+  }
+
+  std::string build(const std::vector<TextDocument>& documents) const {
+    std::map<std::uint32_t, const TextDocument*> ordered;
+    for (const TextDocument& document : documents) ordered[document.number] = &document;
+    auto analyzer = analyzers->borrow();
+    TextBuilder builder(*options, *analyzer);
+    for (const auto& [number, document] : ordered) builder.add(*document);
+    std::string bytes = std::move(builder).finish();
+    analyzers->give_back(std::move(analyzer));
+    return bytes;
+  }
+
+  static void remove(const Segments& segments, std::uint32_t number, std::uint64_t moment) {
+    for (const auto& segment : segments) {
+      if (const auto ordinal = segment->text().ordinal(number)) segment->remove(*ordinal, moment);
+    }
+  }
+
+  // Puts `merged` in the place of `sources`, whose documents live at `moment` it holds.
+  void replace(Segments& segments, const Segments& sources, std::string merged,
+               std::uint64_t moment) {
+    std::erase_if(segments, [&](const auto& segment) {
+      return std::ranges::find(sources, segment) != sources.end();
+    });
+    auto segment = live_segment(std::move(merged));
+    if (segment->text().size() == 0) return;
+    for (const auto& source : sources) {
+      for (std::uint32_t i = 0; i < source->text().size(); ++i) {
+        const std::uint64_t deleted_at = source->deleted_at(i);
+        if (deleted_at == LiveSegment::kNever || deleted_at <= moment) continue;
+        const auto ordinal = segment->text().ordinal(source->text().docs().numbers[i]);
+        KIN_CHECK(ordinal.has_value(), "what lived when the merge began is in its result");
+        segment->remove(*ordinal, deleted_at);
+      }
+    }
+    segments.push_back(std::move(segment));
+  }
+
+  // `pick` chooses from the segments of a state; nothing: there is nothing to do.
+  template <typename Pick>
+  bool merge_picked(const Pick& pick) {
+    const std::lock_guard one_at_a_time(merging);
+    const auto before = current();
+    const Segments sources = pick(before->segments);
+    if (sources.empty()) return false;
+    std::string merged = merge_live(sources, before->moment);
+    const std::lock_guard lock(writing);
+    auto next = std::make_shared<TextView::State>(*current());
+    // A writer may have merged one of them meanwhile.
+    for (const auto& source : sources) {
+      if (std::ranges::find(next->segments, source) == next->segments.end()) return true;
+    }
+    replace(next->segments, sources, std::move(merged), before->moment);
+    publish(std::move(next));
+    return true;
+  }
+};
+
+TextIndex::TextIndex(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TextIndex::TextIndex(TextIndex&&) noexcept = default;
+TextIndex& TextIndex::operator=(TextIndex&&) noexcept = default;
+TextIndex::~TextIndex() = default;
+
+Result<TextIndex> TextIndex::create(TextOptions options) {
+  KIN_RETURN_IF_ERROR(check_options(options));
+  return TextIndex(std::make_unique<Impl>(std::move(options)));
+}
+
+Result<TextIndex> TextIndex::open(TextOptions options, std::string_view manifest,
+                                  const LoadPart& load) {
+  KIN_TRY(const TextManifest read, decode_manifest(manifest));
+  KIN_TRY(TextIndex index, create(std::move(options)));
+  Impl& impl = *index.impl_;
+  if (read.options != fingerprint(*impl.options))
+    return Error{Code::kFailedPrecondition,
+                 "the text index was made with other fields, facets or stems"};
+  auto state = std::make_shared<TextView::State>(*impl.current());
+  state->applied = read.applied;
+  state->moment = 1;
+  for (const ManifestPart& part : read.parts) {
+    KIN_TRY(std::string bytes, load(part.id));
+    KIN_TRY(auto segment, TextSegment::decode(std::move(bytes)));
+    if (segment->checksum() != part.checksum ||
+        segment->docs().fields != impl.options->fields.size() ||
+        (!part.deleted.empty() && part.deleted.back() >= segment->size()))
+      return Error{Code::kDataLoss,
+                   fmt::format("segment {} of a text index is not the one recorded", part.id)};
+    state->segments.push_back(std::make_shared<LiveSegment>(part.id, std::move(segment)));
+    for (const std::uint32_t ordinal : part.deleted) state->segments.back()->remove(ordinal, 1);
+  }
+  impl.next_id = read.next_id;
+  impl.publish(std::move(state));
+  return index;
+}
+
+const TextOptions& TextIndex::options() const {
+  return *impl_->options;
+}
+
+void TextIndex::apply(TextChanges changes) {
+  const std::lock_guard lock(impl_->writing);
+  const auto before = impl_->current();
+  if (changes.lsn <= before->applied) return;
+  auto next = std::make_shared<TextView::State>(*before);
+  next->moment = before->moment + 1;
+  next->applied = changes.lsn;
+  // Views of before() go on seeing what is deleted now: its moment is after theirs.
+  for (const std::uint32_t number : changes.deletes)
+    Impl::remove(before->segments, number, next->moment);
+  for (const TextDocument& document : changes.upserts)
+    Impl::remove(before->segments, document.number, next->moment);
+  if (!changes.upserts.empty())
+    next->segments.push_back(impl_->live_segment(impl_->build(changes.upserts)));
+  for (Segments small = pick_merge(next->segments, kSmall); !small.empty();
+       small = pick_merge(next->segments, kSmall))
+    impl_->replace(next->segments, small, merge_live(small, next->moment), next->moment);
+  impl_->publish(std::move(next));
+}
+
+TextView TextIndex::view() const {
+  return TextView(impl_->current());
+}
+
+bool TextIndex::merge() {
+  return impl_->merge_picked([](const Segments& segments) { return pick_merge(segments, kNoDoc); });
+}
+
+void TextIndex::merge_all() {
+  const auto all = [](const Segments& segments) {
+    const bool whole = segments.empty() || (segments.size() == 1 && segments[0]->removed() == 0);
+    return whole ? Segments{} : segments;
+  };
+  while (impl_->merge_picked(all)) continue;
+}
+
+TextCheckpoint TextIndex::checkpoint() const {
+  const std::lock_guard lock(impl_->writing);
+  const auto state = impl_->current();
+  TextManifest manifest{.options = fingerprint(*impl_->options),
+                        .applied = state->applied,
+                        .next_id = impl_->next_id,
+                        .parts = {}};
+  TextCheckpoint result{.manifest = {}, .parts = {}, .applied = state->applied};
+  for (const auto& segment : state->segments) {
+    ManifestPart part{.id = segment->id(), .checksum = segment->text().checksum(), .deleted = {}};
+    for (std::uint32_t i = 0; i < segment->text().size(); ++i) {
+      if (!segment->live_at(i, state->moment)) part.deleted.push_back(i);
+    }
+    manifest.parts.push_back(std::move(part));
+    result.parts.push_back({.id = segment->id(), .segment = segment->shared_text()});
+  }
+  result.manifest = encode_manifest(manifest);
+  return result;
+}
+
+}  // namespace kin::index

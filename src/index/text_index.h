@@ -1,0 +1,83 @@
+// The text index of a shard: documents in, ranked hits out, all in memory.
+//
+//   TextIndex index = *TextIndex::create({});
+//   index.apply({.upserts = {{.number = 7, .fields = {"A title", "and a text"}}}, .lsn = 1});
+//   const TextView view = index.view();
+//   view.search(*parse_query("title AND text", index.options()));
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "index/text_document.h"
+#include "index/text_view.h"
+
+namespace kin::index {
+
+// Changes that are seen together or not at all. Deletes come first; of several upserts of one
+// number the last counts.
+struct TextChanges {
+  std::vector<std::uint32_t> deletes{};
+  std::vector<TextDocument> upserts{};
+  std::uint64_t lsn = 0;  // of the last operation among them
+};
+
+// One part of a checkpoint. Its bytes never change, so a part stored once need not be again.
+struct CheckpointPart {
+  std::uint64_t id = 0;
+  std::shared_ptr<const TextSegment> segment{};  // its bytes() are to be stored under `id`
+};
+
+struct TextCheckpoint {
+  std::string manifest{};  // docs/formats.md, "Text manifest"
+  std::vector<CheckpointPart> parts{};
+  std::uint64_t applied = 0;
+};
+
+// Segments of 1, 8, 64, … documents, each immutable; an update deletes in an old one and adds a new
+// one. Small segments are merged as they come, larger ones when merge() is called. Thread-safe:
+// writers wait for each other, readers for nobody.
+class TextIndex {
+ public:
+  static Result<TextIndex> create(TextOptions options);
+
+  // What checkpoint() gave, with `load` finding the bytes of a part by its id. kFailedPrecondition
+  // if it was made with other options, kDataLoss if anything is damaged or missing.
+  using LoadPart = std::function<Result<std::string>(std::uint64_t id)>;
+  static Result<TextIndex> open(TextOptions options, std::string_view manifest,
+                                const LoadPart& load);
+
+  TextIndex(TextIndex&&) noexcept;
+  TextIndex& operator=(TextIndex&&) noexcept;
+  ~TextIndex();
+
+  const TextOptions& options() const;
+
+  // Seen by every view taken after it returned. Changes up to the last applied LSN are ignored, so
+  // that a log can be replayed from any point.
+  void apply(TextChanges changes);
+
+  TextView view() const;
+
+  // Merges some segments if any should be; true if it did. Takes as long as it takes, while others
+  // read and write. Meant for a background thread.
+  bool merge();
+  // Merges until one segment without deleted documents is left.
+  void merge_all();
+
+  TextCheckpoint checkpoint() const;
+
+ private:
+  struct Impl;
+  explicit TextIndex(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kin::index
