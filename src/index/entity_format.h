@@ -48,7 +48,7 @@ struct AttributeRow {
   friend bool operator==(const AttributeRow&, const AttributeRow&) = default;
 };
 
-// Under `contents`.
+// Under `contents`, by number.
 struct ContentRow {
   std::string key = {};
   std::string title = {};

@@ -72,8 +72,14 @@ std::string entity_key(const DocId& id) {
   return std::string(id.view());
 }
 
-std::string vector_key(const DocId& id, NameId space) {
-  return edges_prefix(id, space);
+std::string content_key(DocNumber number) {
+  return document_key(number);
+}
+
+std::string vector_key(DocNumber number, NameId space) {
+  std::string key = document_key(number);
+  append_name(key, space);
+  return key;
 }
 
 std::string summary_text_key(const Hash128& hash) {
@@ -134,8 +140,8 @@ std::string members_prefix(PartitionId partition) {
   return key;
 }
 
-std::string member_key(PartitionId partition, const DocId& id) {
-  return members_prefix(partition).append(id.view());
+std::string member_key(PartitionId partition, DocNumber number) {
+  return members_prefix(partition) + document_key(number);
 }
 
 std::string change_key(Lsn lsn) {
@@ -195,9 +201,15 @@ std::optional<FragmentPlace> decode_edge_fragment_key(std::string_view key) {
   return fragment;
 }
 
-std::optional<DocId> decode_member_key(std::string_view key) {
-  if (key.size() != 4 + kIdBytes) return {};
-  return decode_entity_key(key.substr(4));
+std::optional<DocNumber> decode_document_key(std::string_view key) {
+  if (key.size() != 4) return {};
+  ByteReader reader(key);
+  return DocNumber{read_be32(reader)};
+}
+
+std::optional<DocNumber> decode_member_key(std::string_view key) {
+  if (key.size() != 8) return {};
+  return decode_document_key(key.substr(4));
 }
 
 std::optional<Lsn> decode_change_key(std::string_view key) {

@@ -53,8 +53,10 @@ struct FragmentPlace {
 };
 
 std::string name_key(NameId name);
-std::string entity_key(const DocId& id);  // of entities and contents; also the prefix of its rows
-std::string vector_key(const DocId& id, NameId space);
+std::string entity_key(const DocId& id);
+// Numbers only grow, so what is long is appended and never merged with what is there.
+std::string content_key(DocNumber number);
+std::string vector_key(DocNumber number, NameId space);
 std::string summary_text_key(const Hash128& hash);
 std::string summary_count_key(const Hash128& hash);
 std::string forward_key(const EdgePlace& edge);
@@ -66,7 +68,7 @@ std::string periods_prefix(const DocId& from, NameId name, const DocId& to);
 std::string entity_fragment_key(const FragmentPlace& fragment);
 std::string edge_fragment_key(const FragmentPlace& fragment);
 std::string document_key(DocNumber number);
-std::string member_key(PartitionId partition, const DocId& id);
+std::string member_key(PartitionId partition, DocNumber number);
 std::string members_prefix(PartitionId partition);
 std::string change_key(Lsn lsn);
 
@@ -77,7 +79,8 @@ std::optional<EdgePlace> decode_forward_key(std::string_view key);
 std::optional<EdgePlace> decode_reverse_key(std::string_view key);
 std::optional<FragmentPlace> decode_entity_fragment_key(std::string_view key);
 std::optional<FragmentPlace> decode_edge_fragment_key(std::string_view key);
-std::optional<DocId> decode_member_key(std::string_view key);
+std::optional<DocNumber> decode_document_key(std::string_view key);
+std::optional<DocNumber> decode_member_key(std::string_view key);
 std::optional<Lsn> decode_change_key(std::string_view key);
 
 }  // namespace kin::index

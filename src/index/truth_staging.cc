@@ -42,7 +42,8 @@ Status StagedRows::for_each(kv::Family family, std::string_view prefix, const Vi
 }
 
 void StagedRows::put(kv::Family family, std::string key, std::string value) {
-  changed_[place(family)].insert_or_assign(std::move(key), std::move(value));
+  Rows& rows = changed_[place(family)];
+  rows.insert_or_assign(rows.end(), std::move(key), std::move(value));
 }
 
 void StagedRows::remove(kv::Family family, std::string key) {

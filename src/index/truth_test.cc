@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/file.h"
 #include "index/truth_fixture.h"
 
@@ -253,14 +255,13 @@ TEST_F(TruthTest, ScansAPartitionPageByPage) {
   }
   do_all(mutations);
   const auto count = [&](std::optional<PartitionId> partition) {
-    std::vector<DocId> ids;
-    std::optional<DocId> after;
+    std::set<DocId> ids;
+    std::optional<DocNumber> after;
     do {
       const ScanPage page = *view().scan({.partition = partition, .after = after, .limit = 4});
-      for (const auto& stored : page.entities) ids.push_back(stored.entity.id);
+      for (const auto& stored : page.entities) ids.insert(stored.entity.id);
       after = page.next;
     } while (after);
-    EXPECT_TRUE(std::is_sorted(ids.begin(), ids.end()));
     return ids.size();
   };
   EXPECT_EQ(count(PartitionId{0}), 13U);

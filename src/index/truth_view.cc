@@ -85,7 +85,7 @@ Result<StoredEntity> TruthView::assemble(const DocId& id, const HeadRow& head,
   }
   if (!want.vectors) return stored;
   for (const NameId space : head.spaces) {
-    KIN_TRY(const auto row, snapshot_.get(vector_key(id, space), kVectorsFamily));
+    KIN_TRY(const auto row, snapshot_.get(vector_key(head.head.number, space), kVectorsFamily));
     if (!row) return missing("vector", id);
     KIN_TRY(std::vector<float> values, decode_vector(*row));
     KIN_TRY(const std::string_view name, names_.name(space));
@@ -107,7 +107,7 @@ Result<std::vector<std::optional<StoredEntity>>> TruthView::get_many(std::span<c
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (!heads[i] || !wanted(heads[i]->head, want)) continue;
     places.push_back(i);
-    keys.push_back(entity_key(ids[i]));
+    keys.push_back(content_key(heads[i]->head.number));
   }
   KIN_TRY(const auto contents, snapshot_.get_many(keys, kContentsFamily));
   std::vector<std::optional<StoredEntity>> found(ids.size());
@@ -123,43 +123,68 @@ Result<std::vector<std::optional<StoredEntity>>> TruthView::get_many(std::span<c
 
 Result<std::optional<std::vector<float>>> TruthView::vector(const DocId& id,
                                                             std::string_view space) const {
-  using Values = std::optional<std::vector<float>>;
-  const auto name = names_.find(space);
-  if (!name) return Values();
-  KIN_TRY(const auto row, snapshot_.get(vector_key(id, *name), kVectorsFamily));
-  if (!row) return Values();
-  KIN_TRY(std::vector<float> values, decode_vector(*row));
-  return Values(std::move(values));
+  KIN_TRY(const auto rows, read_heads(std::span(&id, 1)));
+  if (!rows[0]) return std::optional<std::vector<float>>();
+  KIN_TRY(auto found, vectors(std::span(&rows[0]->head.number, 1), space));
+  return std::move(found[0]);
 }
 
-Result<std::vector<DocId>> TruthView::next_ids(const ScanRequest& request) const {
-  const bool all = !request.partition.has_value();
-  const kv::Family family = all ? kEntitiesFamily : kMembersFamily;
-  kv::KeyRange range = kv::keys_with(all ? std::string() : members_prefix(*request.partition));
-  if (request.after) {
-    range.from = successor(all ? entity_key(*request.after)
-                               : member_key(*request.partition, *request.after));
+Result<std::vector<std::optional<std::vector<float>>>> TruthView::vectors(
+    std::span<const DocNumber> numbers, std::string_view space) const {
+  std::vector<std::optional<std::vector<float>>> found(numbers.size());
+  const auto name = names_.find(space);
+  if (!name) return found;
+  std::vector<std::string> keys(numbers.size());
+  std::transform(numbers.begin(), numbers.end(), keys.begin(),
+                 [&](DocNumber number) { return vector_key(number, *name); });
+  KIN_TRY(const auto rows, snapshot_.get_many(keys, kVectorsFamily));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i]) continue;
+    KIN_TRY(found[i], decode_vector(*rows[i]));
   }
-  std::vector<DocId> ids;
-  kv::Cursor at = snapshot_.cursor(range, family);
-  for (; at.valid() && ids.size() < request.limit; at.next()) {
-    const auto id = all ? decode_entity_key(at.key()) : decode_member_key(at.key());
-    if (!id) return Error{Code::kDataLoss, "a key of entities or members is damaged"};
-    ids.push_back(*id);
+  return found;
+}
+
+Result<TruthView::ScanStep> TruthView::next_members(const ScanRequest& request) const {
+  kv::KeyRange range = kv::keys_with(members_prefix(*request.partition));
+  if (request.after) range.from = successor(member_key(*request.partition, *request.after));
+  ScanStep step;
+  kv::Cursor at = snapshot_.cursor(range, kMembersFamily);
+  for (; at.valid() && step.ids.size() < request.limit; at.next()) {
+    const auto number = decode_member_key(at.key());
+    const auto id = decode_entity_key(at.value());
+    if (!number || !id) return Error{Code::kDataLoss, "a row of members is damaged"};
+    step.ids.push_back(*id);
+    step.next = number;
   }
   KIN_RETURN_IF_ERROR(at.status());
-  return ids;
+  if (!at.valid()) step.next.reset();
+  return step;
+}
+
+Result<TruthView::ScanStep> TruthView::next_entities(const ScanRequest& request) const {
+  kv::KeyRange range;
+  if (request.after) range.from = successor(document_key(*request.after));
+  ScanStep step;
+  kv::Cursor at = snapshot_.cursor(range, kDocumentsFamily);
+  for (; at.valid() && step.ids.size() < request.limit; at.next()) {
+    KIN_TRY(const DocumentRow row, decode_document(at.value()));
+    step.next = decode_document_key(at.key());
+    if (row.kind == PartKind::kEntity) step.ids.push_back(*decode_entity_key(row.key));
+  }
+  KIN_RETURN_IF_ERROR(at.status());
+  if (!at.valid()) step.next.reset();
+  return step;
 }
 
 Result<ScanPage> TruthView::scan(const ScanRequest& request) const {
   if (request.limit == 0) return Error{Code::kInvalidArgument, "a page of nothing was asked for"};
-  KIN_TRY(const std::vector<DocId> ids, next_ids(request));
-  KIN_TRY(auto found, get_many(ids, request.want));
-  ScanPage page;
+  KIN_TRY(const ScanStep step, request.partition ? next_members(request) : next_entities(request));
+  KIN_TRY(auto found, get_many(step.ids, request.want));
+  ScanPage page{.next = step.next};
   for (auto& entity : found) {
     if (entity) page.entities.push_back(std::move(*entity));
   }
-  if (ids.size() == request.limit) page.next = ids.back();
   return page;
 }
 

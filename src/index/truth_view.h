@@ -25,14 +25,15 @@ struct Want {
 
 struct ScanRequest {
   std::optional<PartitionId> partition = {};  // nothing: all of them
-  std::optional<DocId> after = {};            // where the page before ended
+  std::optional<DocNumber> after = {};        // where the page before ended
   std::size_t limit = 1'000;
   Want want = {};
 };
 
 struct ScanPage {
-  std::vector<StoredEntity> entities = {};  // in the order of ids
-  std::optional<DocId> next = {};           // where to go on after; nothing: that was all
+  // In the order of their numbers: what changes between two pages comes again, at the end.
+  std::vector<StoredEntity> entities = {};
+  std::optional<DocNumber> next = {};  // where to go on after; nothing: that was all
 };
 
 struct ChangesRequest {
@@ -75,6 +76,9 @@ class TruthView {
                                                             const Want& want = {}) const;
   Result<std::vector<std::optional<EntityHead>>> heads(std::span<const DocId> ids) const;
   Result<std::optional<std::vector<float>>> vector(const DocId& id, std::string_view space) const;
+  // Without a look-up of the entity. Nothing where the document is no entity or has none.
+  Result<std::vector<std::optional<std::vector<float>>>> vectors(std::span<const DocNumber> numbers,
+                                                                 std::string_view space) const;
   Result<ScanPage> scan(const ScanRequest& request) const;
 
   Result<std::optional<StoredEdge>> edge(const EdgeId& id) const;
@@ -106,7 +110,12 @@ class TruthView {
   Result<StoredEdge> assemble_edge(const EdgePlace& place, const EdgeRow& row) const;
   Result<std::vector<StoredFragment>> read_fragments(kv::Family family, std::string_view prefix,
                                                      const FragmentRange& range) const;
-  Result<std::vector<DocId>> next_ids(const ScanRequest& request) const;
+  struct ScanStep {
+    std::vector<DocId> ids;
+    std::optional<DocNumber> next;
+  };
+  Result<ScanStep> next_members(const ScanRequest& request) const;
+  Result<ScanStep> next_entities(const ScanRequest& request) const;
 
   const NameTable& names_;
   kv::Snapshot snapshot_;

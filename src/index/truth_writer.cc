@@ -158,8 +158,13 @@ Status TruthWriter::release(const Hash128& summary) {
   return Done{};
 }
 
-Status TruthWriter::release_all(const HeadRow& row) {
+Status TruthWriter::clear_entity(const HeadRow& row) {
   for (const Hash128& summary : row.summaries) KIN_RETURN_IF_ERROR(release(summary));
+  for (const NameId space : row.spaces)
+    rows_.remove(kVectorsFamily, vector_key(row.head.number, space));
+  rows_.remove(kContentsFamily, content_key(row.head.number));
+  rows_.remove(kMembersFamily, member_key(row.head.partition, row.head.number));
+  retire(row.head.number);
   return Done{};
 }
 
@@ -173,11 +178,11 @@ Status TruthWriter::write_entity(const PutEntity& put, const HeadRow& row) {
   for (const Attribute& attribute : entity.attributes)
     content.attributes.push_back({.name = intern(attribute.name), .value = attribute.value});
   for (std::size_t i = 0; i < entity.vectors.size(); ++i) {
-    rows_.put(kVectorsFamily, vector_key(entity.id, row.spaces[i]),
+    rows_.put(kVectorsFamily, vector_key(row.head.number, row.spaces[i]),
               encode_vector(entity.vectors[i].values));
   }
-  rows_.put(kContentsFamily, entity_key(entity.id), encode(content));
-  rows_.put(kMembersFamily, member_key(row.head.partition, entity.id), "");
+  rows_.put(kContentsFamily, content_key(row.head.number), encode(content));
+  rows_.put(kMembersFamily, member_key(row.head.partition, row.head.number), entity_key(entity.id));
   rows_.put(kEntitiesFamily, entity_key(entity.id), encode(row));
   return Done{};
 }
@@ -198,12 +203,7 @@ Result<Outcome> TruthWriter::run(const PutEntity& put) {
   }
   for (const SpaceVector& vector : entity.vectors) row.spaces.push_back(intern(vector.space));
   if (was_there) {
-    KIN_RETURN_IF_ERROR(release_all(*before));
-    retire(before->head.number);
-    for (const NameId space : before->spaces)
-      rows_.remove(kVectorsFamily, vector_key(entity.id, space));
-    if (before->head.partition != row.head.partition)
-      rows_.remove(kMembersFamily, member_key(before->head.partition, entity.id));
+    KIN_RETURN_IF_ERROR(clear_entity(*before));
   }
   KIN_TRY(row.head.number, new_document(PartKind::kEntity, entity_key(entity.id)));
   KIN_RETURN_IF_ERROR(write_entity(put, row));
@@ -228,12 +228,7 @@ Result<Outcome> TruthWriter::run(const RemoveEntity& remove) {
   KIN_RETURN_IF_ERROR(remove_edges_of(remove.id, version));
   KIN_RETURN_IF_ERROR(remove_fragments(Of::kEntity, remove.id.view(), version));
   if (was_there) {
-    KIN_RETURN_IF_ERROR(release_all(*before));
-    retire(before->head.number);
-    for (const NameId space : before->spaces)
-      rows_.remove(kVectorsFamily, vector_key(remove.id, space));
-    rows_.remove(kContentsFamily, entity_key(remove.id));
-    rows_.remove(kMembersFamily, member_key(partition, remove.id));
+    KIN_RETURN_IF_ERROR(clear_entity(*before));
     --counters_.entities;
   }
   const HeadRow mark{.deleted = true, .head = {.partition = partition, .version = version}};
@@ -251,8 +246,8 @@ Result<Outcome> TruthWriter::run(const AssignPartition& assign) {
   if (!row || row->deleted) return absent();
   const PartitionId former = row->head.partition;
   if (former == assign.partition) return stale();
-  rows_.remove(kMembersFamily, member_key(former, assign.id));
-  rows_.put(kMembersFamily, member_key(assign.partition, assign.id), "");
+  rows_.remove(kMembersFamily, member_key(former, row->head.number));
+  rows_.put(kMembersFamily, member_key(assign.partition, row->head.number), entity_key(assign.id));
   row->head.partition = assign.partition;
   rows_.put(kEntitiesFamily, entity_key(assign.id), encode(*row));
   log({.kind = ChangeKind::kEntityAssigned,

@@ -69,7 +69,8 @@ class TruthWriter {
   void retire(DocNumber number);
   Result<Hash128> refer(std::string_view summary);
   Status release(const Hash128& summary);
-  Status release_all(const HeadRow& row);
+  // All rows of an entity but its head.
+  Status clear_entity(const HeadRow& row);
 
   Status write_entity(const PutEntity& put, const HeadRow& row);
   struct EdgeWrite {

@@ -63,6 +63,8 @@ rocksdb::ColumnFamilyOptions family_options(const StoreOptions& options, const F
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = cache;
   table.format_version = 5;
+  // Debian's library has CRC-32C without the processor's instruction for it.
+  table.checksum = rocksdb::kXXH3;
   rocksdb::ColumnFamilyOptions family;
   if (options.bloom_bits > 0) {
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(options.bloom_bits));
