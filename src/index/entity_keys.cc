@@ -7,6 +7,7 @@
 namespace kin::index {
 namespace {
 
+constexpr std::uint64_t kSummarySeed = 0x6b696e2d73756d6dULL;
 constexpr std::size_t kIdBytes = 16;
 constexpr std::size_t kEdgeBytes = kIdBytes + 4 + kIdBytes;
 
@@ -80,6 +81,10 @@ std::string vector_key(DocNumber number, NameId space) {
   std::string key = document_key(number);
   append_name(key, space);
   return key;
+}
+
+Hash128 summary_hash(std::string_view text) {
+  return hash128(text, kSummarySeed);
 }
 
 std::string summary_text_key(const Hash128& hash) {

@@ -42,7 +42,7 @@ struct EdgePlace {
   friend bool operator==(const EdgePlace&, const EdgePlace&) = default;
 };
 
-// A fragment of an entity (`edge` is nothing) or of an edge, whose period does not matter.
+// A fragment of an entity, which needs no name and no other end, or of an edge in all its periods.
 struct FragmentPlace {
   DocId id = {};  // the entity, or where the edge begins
   NameId name{};
@@ -57,6 +57,8 @@ std::string entity_key(const DocId& id);
 // Numbers only grow, so what is long is appended and never merged with what is there.
 std::string content_key(DocNumber number);
 std::string vector_key(DocNumber number, NameId space);
+// What a summary is known by.
+Hash128 summary_hash(std::string_view text);
 std::string summary_text_key(const Hash128& hash);
 std::string summary_count_key(const Hash128& hash);
 std::string forward_key(const EdgePlace& edge);

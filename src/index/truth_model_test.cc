@@ -106,6 +106,24 @@ class Model {
     return Effect::kDone;
   }
 
+  Effect run(const SetEdges& set) {
+    const Version now = version(set.version);
+    std::map<EdgeId, Edge> wanted;
+    for (const Edge& edge : set.edges) wanted[edge.id] = edge;
+    std::vector<EdgeId> gone;
+    for (const auto& [id, link] : links) {
+      const bool ours = id.from == set.from && id.name == set.name;
+      if (ours && !wanted.contains(id) && link.version < now) gone.push_back(id);
+      if (ours && wanted.contains(id) && wanted[id] == link.edge) wanted.erase(id);
+    }
+    Effect effect = gone.empty() ? Effect::kStale : Effect::kDone;
+    for (const EdgeId& id : gone) remove_period(id, now);
+    for (const auto& [id, edge] : wanted) {
+      if (run(PutEdge{.edge = edge, .version = now}) == Effect::kDone) effect = Effect::kDone;
+    }
+    return effect;
+  }
+
   Effect run(const CloseEdge& close) {
     auto last = links.end();
     for (auto link = links.begin(); link != links.end(); ++link) {
@@ -221,7 +239,7 @@ class TruthModelTest : public testing::TestWithParam<std::uint64_t> {
   Fragment any_fragment() { return {any_moment(), std::to_string(below(3))}; }
 
   Mutation any_mutation() {
-    switch (below(12)) {
+    switch (below(13)) {
       case 0: return RemoveEntity{.id = any_id(), .version = any_version()};
       case 1:
         return AssignPartition{.id = any_id(),
@@ -241,6 +259,18 @@ class TruthModelTest : public testing::TestWithParam<std::uint64_t> {
                                .to = any_id(),
                                .fragment = any_fragment(),
                                .version = any_version()};
+      case 12: {
+        SetEdges set{.from = any_id(), .name = any_name(), .version = any_version()};
+        std::map<EdgeId, Edge> edges;
+        for (std::uint64_t i = below(3); i > 0; --i) {
+          Edge edge = any_edge();
+          edge.id.from = set.from;
+          edge.id.name = set.name;
+          edges.emplace(edge.id, edge);
+        }
+        for (const auto& [id, edge] : edges) set.edges.push_back(edge);
+        return set;
+      }
       case 6:
       case 7:
       case 8: {

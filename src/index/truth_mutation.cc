@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "index/entity_format.h"
 
@@ -75,6 +76,18 @@ Status check_one(const PutEdge& put) {
   KIN_RETURN_IF_ERROR(check_text("the summary of an edge", edge.summary));
   if (!std::isfinite(edge.weight)) return refused("the weight of an edge is not finite");
   return check_period({.from = edge.id.since, .until = edge.until});
+}
+
+Status check_one(const SetEdges& set) {
+  KIN_RETURN_IF_ERROR(check_name("an edge", set.name));
+  std::set<EdgeId> ids;
+  for (const Edge& edge : set.edges) {
+    KIN_RETURN_IF_ERROR(check_one(PutEdge{.edge = edge}));
+    if (edge.id.from != set.from || edge.id.name != set.name)
+      return refused(fmt::format("an edge that is to be set is not one by the name {}", set.name));
+    if (!ids.insert(edge.id).second) return refused("an edge is to be set twice");
+  }
+  return Done{};
 }
 
 Status check_one(const RemoveEntity&) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/result.h"
 #include "index/entity_types.h"
@@ -40,6 +41,15 @@ struct PutEdge {
   std::optional<Version> version = {};
 };
 
+// The edges that leave `from` by `name` are these, and no others. Those that are as they were stay
+// as they are; those that are newer than this stay too.
+struct SetEdges {
+  DocId from = {};
+  std::string name = {};
+  std::vector<Edge> edges = {};  // which leave `from` by `name`, each once
+  std::optional<Version> version = {};
+};
+
 // Ends, at `at`, the latest of the periods that hold then.
 struct CloseEdge {
   DocId from = {};
@@ -71,8 +81,8 @@ struct AddEdgeFragment {
   std::optional<Version> version = {};
 };
 
-using Mutation = std::variant<PutEntity, RemoveEntity, AssignPartition, PutEdge, CloseEdge,
-                              RemoveEdge, AddFragment, AddEdgeFragment>;
+using Mutation = std::variant<PutEntity, RemoveEntity, AssignPartition, PutEdge, SetEdges,
+                              CloseEdge, RemoveEdge, AddFragment, AddEdgeFragment>;
 
 enum class Effect {
   kDone,

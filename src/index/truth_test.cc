@@ -197,6 +197,28 @@ TEST_F(TruthTest, AnEdgeWithASummaryIsADocument) {
   EXPECT_EQ(changes().back().retired, DocNumber{0});
 }
 
+TEST_F(TruthTest, EdgesThatAreSetReplaceThoseOfTheirNameAlone) {
+  do_all({PutEdge{.edge = edge("a", "links", "b")}, PutEdge{.edge = edge("a", "links", "c")},
+          PutEdge{.edge = edge("a", "cites", "b")}});
+  const auto set = [&](const std::vector<std::string>& ends) {
+    SetEdges links{.from = id("a"), .name = "links"};
+    for (const std::string& end : ends) links.edges.push_back(edge("a", "links", end));
+    return do_all({links});
+  };
+  const Applied changed = set({"c", "d"});
+  EXPECT_EQ(changed.outcomes[0].effect, Effect::kDone);
+  EXPECT_EQ(changed.last - changed.first + 1, 2U);  // b goes, d comes, c stays as it was
+  EXPECT_FALSE(*view().edge(edge("a", "links", "b").id));
+  EXPECT_EQ((*view().edge(edge("a", "links", "c").id))->version.lsn, 2U);
+  EXPECT_TRUE(*view().edge(edge("a", "links", "d").id));
+  EXPECT_TRUE(*view().edge(edge("a", "cites", "b").id));
+  EXPECT_EQ(set({"c", "d"}).outcomes[0].effect, Effect::kStale);
+  set({});
+  EXPECT_EQ(view().counters().edges, 1U);
+  const SetEdges wrong{.from = id("a"), .name = "links", .edges = {edge("b", "links", "c")}};
+  EXPECT_FALSE(check(wrong).ok());
+}
+
 TEST_F(TruthTest, FragmentsAreReadByTimeAndSaidOnce) {
   do_all({PutEntity{.entity = made("a")}});
   for (const Millis time : {30, -10, 20}) {

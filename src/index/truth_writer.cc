@@ -7,8 +7,6 @@
 namespace kin::index {
 namespace {
 
-constexpr std::uint64_t kSummarySeed = 0x6b696e2d73756d6dULL;
-
 const DocId& owner(const PutEntity& put) {
   return put.entity.id;
 }
@@ -17,6 +15,9 @@ const DocId& owner(const PutEdge& put) {
 }
 const DocId& owner(const RemoveEdge& remove) {
   return remove.edge.from;
+}
+const DocId& owner(const SetEdges& set) {
+  return set.from;
 }
 const DocId& owner(const CloseEdge& close) {
   return close.from;
@@ -133,7 +134,7 @@ void TruthWriter::retire(DocNumber number) {
 }
 
 Result<Hash128> TruthWriter::refer(std::string_view summary) {
-  const Hash128 hash = hash128(summary, kSummarySeed);
+  const Hash128 hash = summary_hash(summary);
   KIN_TRY(const auto row, rows_.get(kSummariesFamily, summary_count_key(hash)));
   std::uint64_t count = 0;
   if (row) {

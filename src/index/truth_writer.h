@@ -52,6 +52,7 @@ class TruthWriter {
   Result<Outcome> run(const RemoveEntity& remove);
   Result<Outcome> run(const AssignPartition& assign);
   Result<Outcome> run(const PutEdge& put);
+  Result<Outcome> run(const SetEdges& set);
   Result<Outcome> run(const CloseEdge& close);
   Result<Outcome> run(const RemoveEdge& remove);
   Result<Outcome> run(const AddFragment& add);
@@ -80,6 +81,9 @@ class TruthWriter {
     std::string_view summary;
   };
   Result<Outcome> write_edge(EdgeWrite write);
+  Result<Outcome> put_edge(const Edge& given, const Version& version);
+  // Is the edge there, and says what `given` says?
+  static bool is_same(const EdgeRow& row, const Edge& given);
   struct EdgeRemoval {
     EdgePlace place;
     EdgeRow before;

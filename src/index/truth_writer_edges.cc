@@ -1,3 +1,5 @@
+#include <map>
+
 #include "index/truth_writer.h"
 
 namespace kin::index {
@@ -29,17 +31,57 @@ Result<Outcome> TruthWriter::write_edge(EdgeWrite write) {
   return Outcome{.number = write.after.number, .version = write.after.version};
 }
 
-Result<Outcome> TruthWriter::run(const PutEdge& put) {
-  const Edge& given = put.edge;
+Result<Outcome> TruthWriter::put_edge(const Edge& given, const Version& version) {
   const EdgePlace place{.from = given.id.from,
                         .name = intern(given.id.name),
                         .to = given.id.to,
                         .since = given.id.since};
   KIN_TRY(const auto before, edge(place));
-  const Version version = version_or_next(put.version);
   if (before && version <= before->version) return Outcome{.effect = Effect::kStale};
   const EdgeRow after{.weight = given.weight, .until = given.until, .version = version};
   return write_edge({.place = place, .before = before, .after = after, .summary = given.summary});
+}
+
+Result<Outcome> TruthWriter::run(const PutEdge& put) {
+  return put_edge(put.edge, version_or_next(put.version));
+}
+
+bool TruthWriter::is_same(const EdgeRow& row, const Edge& given) {
+  const bool says =
+      row.summary ? *row.summary == summary_hash(given.summary) : given.summary.empty();
+  return !row.deleted && row.weight == given.weight && row.until == given.until && says;
+}
+
+Result<Outcome> TruthWriter::run(const SetEdges& set) {
+  const Version version = version_or_next(set.version);
+  const NameId name = intern(set.name);
+  std::map<std::string, const Edge*> wanted;
+  for (const Edge& given : set.edges) {
+    wanted[forward_key(
+        {.from = set.from, .name = name, .to = given.id.to, .since = given.id.since})] = &given;
+  }
+  Outcome outcome{.effect = Effect::kStale, .version = version};
+  const auto look = [&](const std::string& key, const std::string& value) -> Status {
+    KIN_TRY(const EdgeRow row, decode_edge(value));
+    const auto found = wanted.find(key);
+    if (found != wanted.end()) {
+      if (is_same(row, *found->second)) wanted.erase(found);
+      return Done{};
+    }
+    if (row.deleted || version <= row.version) return Done{};
+    outcome.effect = Effect::kDone;
+    const auto place = decode_forward_key(key);
+    if (!place) return Error{Code::kDataLoss, "a key of forward_edges is damaged"};
+    KIN_TRY([[maybe_unused]] const Outcome removed,
+            remove_period({.place = *place, .before = row, .version = version}));
+    return Done{};
+  };
+  KIN_RETURN_IF_ERROR(rows_.for_each(kForwardEdgesFamily, edges_prefix(set.from, name), look));
+  for (const auto& [key, given] : wanted) {
+    KIN_TRY(const Outcome put, put_edge(*given, version));
+    if (put.effect == Effect::kDone) outcome.effect = Effect::kDone;
+  }
+  return outcome;
 }
 
 Result<Outcome> TruthWriter::run(const CloseEdge& close) {
