@@ -1,5 +1,6 @@
 #include "index/entity_keys.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/bytes.h"
@@ -42,7 +43,7 @@ Millis read_time(ByteReader& reader) {
 DocId read_id(ByteReader& reader) {
   DocId id;
   const std::string_view bytes = reader.read_bytes(kIdBytes);
-  std::memcpy(id.bytes.data(), bytes.data(), bytes.size());
+  std::copy(bytes.begin(), bytes.end(), id.bytes.begin());
   return id;
 }
 

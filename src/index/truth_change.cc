@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "index/entity_bytes.h"
 
 namespace kin::index {
@@ -35,7 +37,7 @@ constexpr Fields fields_of(ChangeKind kind) {
 DocId read_id(RowReader& reader) {
   DocId id;
   const std::string_view bytes = reader.bytes(id.bytes.size());
-  std::memcpy(id.bytes.data(), bytes.data(), bytes.size());
+  std::copy(bytes.begin(), bytes.end(), id.bytes.begin());
   return id;
 }
 
