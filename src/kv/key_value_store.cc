@@ -47,11 +47,24 @@ Status outcome(const fs::path& folder, const rocksdb::Status& status) {
   return error_of(folder, status);
 }
 
-rocksdb::ColumnFamilyOptions family_options(const StoreOptions& options,
+FamilyTuning tuning_of(const StoreOptions& options, const std::string& name) {
+  const auto found = options.tuning.find(name);
+  return found == options.tuning.end() ? FamilyTuning{} : found->second;
+}
+
+void keep_values_apart(rocksdb::ColumnFamilyOptions& family, std::uint64_t from_bytes) {
+  family.enable_blob_files = true;
+  family.min_blob_size = from_bytes;
+  family.enable_blob_garbage_collection = true;
+}
+
+rocksdb::ColumnFamilyOptions family_options(const StoreOptions& options, const FamilyTuning& tuning,
                                             const std::shared_ptr<rocksdb::Cache>& cache) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = cache;
   table.format_version = 5;
+  // Debian's library has CRC-32C without the processor's instruction for it.
+  table.checksum = rocksdb::kXXH3;
   rocksdb::ColumnFamilyOptions family;
   if (options.bloom_bits > 0) {
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(options.bloom_bits));
@@ -61,7 +74,8 @@ rocksdb::ColumnFamilyOptions family_options(const StoreOptions& options,
     family.memtable_prefix_bloom_size_ratio = 0.05;
   }
   family.compression = rocksdb::kNoCompression;
-  family.write_buffer_size = options.write_buffer_bytes;
+  family.write_buffer_size = tuning.write_buffer_bytes.value_or(options.write_buffer_bytes);
+  if (tuning.apart_from_bytes > 0) keep_values_apart(family, tuning.apart_from_bytes);
   family.level_compaction_dynamic_level_bytes = true;
   family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   return family;
@@ -74,6 +88,10 @@ rocksdb::DBOptions database_options(const StoreOptions& options) {
   database.max_background_jobs = options.background_jobs;
   database.info_log_level = rocksdb::WARN_LEVEL;
   database.keep_log_file_num = 2;
+  database.max_total_wal_size = options.log_bytes;
+  // Background files go to the device as they are written: a sync of the log would otherwise wait
+  // behind all of them.
+  database.bytes_per_sync = 1 << 20;
   return database;
 }
 
@@ -101,16 +119,15 @@ Status check_names(const StoreOptions& options) {
   return Error{Code::kInvalidArgument, fmt::format("the family {} is named twice", *twice)};
 }
 
-// The first key after all keys that start with `prefix`; nothing if there is none.
-std::optional<std::string> end_of(std::string_view prefix) {
+}  // namespace
+
+KeyRange keys_with(std::string_view prefix) {
   std::string end(prefix);
   while (!end.empty() && end.back() == '\xff') end.pop_back();
-  if (end.empty()) return {};
+  if (end.empty()) return {.from = std::string(prefix)};
   end.back() = static_cast<char>(static_cast<unsigned char>(end.back()) + 1);
-  return end;
+  return {.from = std::string(prefix), .to = std::move(end)};
 }
-
-}  // namespace
 
 struct KeyValueStore::State {
   fs::path folder;
@@ -133,7 +150,114 @@ struct KeyValueStore::State {
     KIN_CHECK(number < families.size(), "a family that was not named when the store was opened");
     return families[number];
   }
+
+  Result<std::optional<std::string>> get(const rocksdb::ReadOptions& options, std::string_view key,
+                                         Family family) const;
+  Result<std::vector<std::optional<std::string>>> get_many(const rocksdb::ReadOptions& options,
+                                                           std::span<const std::string> keys,
+                                                           Family family) const;
 };
+
+Result<std::optional<std::string>> KeyValueStore::State::get(const rocksdb::ReadOptions& options,
+                                                             std::string_view key,
+                                                             Family family) const {
+  std::string value;
+  const rocksdb::Status found = database->Get(options, handle(family), slice(key), &value);
+  if (found.IsNotFound()) return std::optional<std::string>();
+  if (!found.ok()) return error_of(folder, found);
+  return std::optional(std::move(value));
+}
+
+Result<std::vector<std::optional<std::string>>> KeyValueStore::State::get_many(
+    const rocksdb::ReadOptions& options, std::span<const std::string> keys, Family family) const {
+  const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
+  std::vector<rocksdb::PinnableSlice> values(keys.size());
+  std::vector<rocksdb::Status> outcomes(keys.size());
+  database->MultiGet(options, handle(family), keys.size(), slices.data(), values.data(),
+                     outcomes.data());
+  std::vector<std::optional<std::string>> found(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (outcomes[i].IsNotFound()) continue;
+    if (!outcomes[i].ok()) return error_of(folder, outcomes[i]);
+    found[i] = values[i].ToString();
+  }
+  return found;
+}
+
+struct Cursor::State {
+  State(const KeyValueStore::State& of, const KeyRange& range, rocksdb::ReadOptions options,
+        Family family)
+      : store(of), from(range.from), to(range.to) {
+    if (to) {
+      bound = slice(*to);
+      options.iterate_upper_bound = &bound;
+    }
+    at.reset(store.database->NewIterator(options, store.handle(family)));
+    at->Seek(slice(from));
+  }
+  const KeyValueStore::State& store;
+  std::string from;
+  std::optional<std::string> to;
+  rocksdb::Slice bound;
+  std::unique_ptr<rocksdb::Iterator> at;
+};
+
+Cursor::Cursor(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Cursor::Cursor(Cursor&&) noexcept = default;
+Cursor& Cursor::operator=(Cursor&&) noexcept = default;
+Cursor::~Cursor() = default;
+
+bool Cursor::valid() const {
+  return state_->at->Valid();
+}
+
+std::string_view Cursor::key() const {
+  return view(state_->at->key());
+}
+
+std::string_view Cursor::value() const {
+  return view(state_->at->value());
+}
+
+void Cursor::next() {
+  state_->at->Next();
+}
+
+void Cursor::seek(std::string_view key) {
+  state_->at->Seek(slice(std::max(key, std::string_view(state_->from))));
+}
+
+Status Cursor::status() const {
+  return outcome(state_->store.folder, state_->at->status());
+}
+
+struct Snapshot::State {
+  explicit State(const KeyValueStore::State& of) : store(of), snapshot(of.database->GetSnapshot()) {
+    options.snapshot = snapshot;
+  }
+  ~State() { store.database->ReleaseSnapshot(snapshot); }
+  const KeyValueStore::State& store;
+  const rocksdb::Snapshot* snapshot;
+  rocksdb::ReadOptions options;
+};
+
+Snapshot::Snapshot(const KeyValueStore& store) : state_(std::make_unique<State>(*store.state_)) {}
+Snapshot::Snapshot(Snapshot&&) noexcept = default;
+Snapshot& Snapshot::operator=(Snapshot&&) noexcept = default;
+Snapshot::~Snapshot() = default;
+
+Result<std::optional<std::string>> Snapshot::get(std::string_view key, Family family) const {
+  return state_->store.get(state_->options, key, family);
+}
+
+Result<std::vector<std::optional<std::string>>> Snapshot::get_many(
+    std::span<const std::string> keys, Family family) const {
+  return state_->store.get_many(state_->options, keys, family);
+}
+
+Cursor Snapshot::cursor(const KeyRange& range, Family family) const {
+  return Cursor(std::make_unique<Cursor::State>(state_->store, range, state_->options, family));
+}
 
 struct Batch::State {
   explicit State(const KeyValueStore::State* of) : store(of) {}
@@ -154,6 +278,12 @@ void Batch::put(std::string_view key, std::string_view value, Family family) {
 
 void Batch::remove(std::string_view key, Family family) {
   const rocksdb::Status added = state_->changes.Delete(state_->store->handle(family), slice(key));
+  KIN_CHECK(added.ok(), "a batch without a limit takes every change");
+}
+
+void Batch::remove_range(std::string_view from, std::string_view to, Family family) {
+  const rocksdb::Status added =
+      state_->changes.DeleteRange(state_->store->handle(family), slice(from), slice(to));
   KIN_CHECK(added.ok(), "a batch without a limit takes every change");
 }
 
@@ -187,7 +317,7 @@ Result<std::unique_ptr<KeyValueStore>> KeyValueStore::open(const fs::path& folde
   state->cache = rocksdb::NewLRUCache(options.block_cache_bytes);
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   for (const std::string& name : family_names(options, folder))
-    families.emplace_back(name, family_options(options, state->cache));
+    families.emplace_back(name, family_options(options, tuning_of(options, name), state->cache));
   rocksdb::DB* database = nullptr;
   const rocksdb::Status opened = rocksdb::DB::Open(database_options(options), folder.string(),
                                                    families, &state->families, &database);
@@ -203,12 +333,16 @@ Status KeyValueStore::write(const Batch& batch, const WriteOptions& options) {
 }
 
 Result<std::optional<std::string>> KeyValueStore::get(std::string_view key, Family family) const {
-  std::string value;
-  const rocksdb::Status found =
-      state_->database->Get(rocksdb::ReadOptions(), state_->handle(family), slice(key), &value);
-  if (found.IsNotFound()) return std::optional<std::string>();
-  if (!found.ok()) return error_of(state_->folder, found);
-  return std::optional(std::move(value));
+  return state_->get(rocksdb::ReadOptions(), key, family);
+}
+
+Result<std::vector<std::optional<std::string>>> KeyValueStore::get_many(
+    std::span<const std::string> keys, Family family) const {
+  return state_->get_many(rocksdb::ReadOptions(), keys, family);
+}
+
+Cursor KeyValueStore::cursor(const KeyRange& range, Family family) const {
+  return Cursor(std::make_unique<Cursor::State>(*state_, range, rocksdb::ReadOptions(), family));
 }
 
 Status KeyValueStore::contains_many(std::span<const std::string_view> keys,
@@ -229,16 +363,9 @@ Status KeyValueStore::contains_many(std::span<const std::string_view> keys,
 }
 
 Status KeyValueStore::for_each(std::string_view prefix, const Visit& visit, Family family) const {
-  const std::optional<std::string> end = end_of(prefix);
-  const rocksdb::Slice bound = end ? slice(*end) : rocksdb::Slice();
-  rocksdb::ReadOptions options;
-  if (end) options.iterate_upper_bound = &bound;
-  const std::unique_ptr<rocksdb::Iterator> at(
-      state_->database->NewIterator(options, state_->handle(family)));
-  for (at->Seek(slice(prefix)); at->Valid() && at->key().starts_with(slice(prefix)); at->Next()) {
-    KIN_RETURN_IF_ERROR(visit(view(at->key()), view(at->value())));
-  }
-  return outcome(state_->folder, at->status());
+  Cursor at = cursor(keys_with(prefix), family);
+  for (; at.valid(); at.next()) KIN_RETURN_IF_ERROR(visit(at.key(), at.value()));
+  return at.status();
 }
 
 Status KeyValueStore::flush() {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,6 +21,15 @@ namespace kin::kv {
 enum class Family : std::uint32_t {};
 inline constexpr Family kMain{0};
 
+// Where one family differs from the store's options.
+struct FamilyTuning {
+  std::optional<std::uint64_t> write_buffer_bytes = {};
+  // Values of at least so many bytes are kept apart from the keys, where merging tables does not
+  // write them again; 0 is none. Reading one takes a read more. What is overwritten or removed is
+  // reclaimed as its file grows old.
+  std::uint64_t apart_from_bytes = 0;
+};
+
 struct StoreOptions {
   enum class Mode {
     kOpenOrMake,
@@ -29,10 +39,14 @@ struct StoreOptions {
   Mode mode = Mode::kOpenOrMake;
   // Names of the families beside the main one; those that are new are made.
   std::vector<std::string> families = {};
+  std::map<std::string, FamilyTuning> tuning = {};  // by name of family
   // A key, of the filters of files; 0 is no filter, of files or of write buffers.
   int bloom_bits = 10;
   std::uint64_t block_cache_bytes = std::uint64_t{32} << 20;
   std::uint64_t write_buffer_bytes = std::uint64_t{64} << 20;  // of each family, up to two of them
+  // Of batches that a crash would have to read again; beyond it families are written out. 0: a
+  // multiple of all write buffers.
+  std::uint64_t log_bytes = 0;
   int background_jobs = 2;
 };
 
@@ -68,12 +82,71 @@ class Batch {
   void put(std::string_view key, std::string_view value, Family family = kMain);
   // A key that is not there is no error.
   void remove(std::string_view key, Family family = kMain);
+  // Every key from `from` up to, but without, `to`.
+  void remove_range(std::string_view from, std::string_view to, Family family = kMain);
   void clear();
   std::size_t size() const;   // changes in it
   std::size_t bytes() const;  // that it takes
 
  private:
   friend class KeyValueStore;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// From `from` up to, but without, `to`; nothing: to the last key.
+struct KeyRange {
+  std::string from = {};
+  std::optional<std::string> to = {};
+};
+// All keys that start with `prefix`.
+KeyRange keys_with(std::string_view prefix);
+
+// Walks the keys of a range in order, as they were when it was made. One thread only; not longer
+// than its store or snapshot lives.
+//
+//   for (Cursor at = store.cursor(keys_with("doc:")); at.valid(); at.next()) use(at.key());
+//   KIN_RETURN_IF_ERROR(at.status());
+class Cursor {
+ public:
+  Cursor(Cursor&&) noexcept;
+  Cursor& operator=(Cursor&&) noexcept;
+  ~Cursor();
+
+  // Is it at a key? Once it is not, status() says whether that is the end of the range.
+  bool valid() const;
+  // The views live until the cursor moves.
+  std::string_view key() const;
+  std::string_view value() const;
+  void next();
+  // To the first key of the range that is not less than `key`, forwards or backwards.
+  void seek(std::string_view key);
+  Status status() const;
+
+ private:
+  friend class KeyValueStore;
+  friend class Snapshot;
+  struct State;
+  explicit Cursor(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// What a store held at one moment, however it goes on. Batches are in it as a whole or not at all.
+// Thread-safe; not longer than its store lives, which keeps what is overwritten for it.
+class Snapshot {
+ public:
+  explicit Snapshot(const KeyValueStore& store);
+  Snapshot(Snapshot&&) noexcept;
+  Snapshot& operator=(Snapshot&&) noexcept;
+  ~Snapshot();
+
+  Result<std::optional<std::string>> get(std::string_view key, Family family = kMain) const;
+  // In the order of `keys`.
+  Result<std::vector<std::optional<std::string>>> get_many(std::span<const std::string> keys,
+                                                           Family family = kMain) const;
+  Cursor cursor(const KeyRange& range, Family family = kMain) const;
+
+ private:
   struct State;
   std::unique_ptr<State> state_;
 };
@@ -101,6 +174,10 @@ class KeyValueStore {
   Status write(const Batch& batch, const WriteOptions& options = {});
 
   Result<std::optional<std::string>> get(std::string_view key, Family family = kMain) const;
+  // In the order of `keys`.
+  Result<std::vector<std::optional<std::string>>> get_many(std::span<const std::string> keys,
+                                                           Family family = kMain) const;
+  Cursor cursor(const KeyRange& range, Family family = kMain) const;
   // found[i] = 1 if keys[i] is there, 0 if not. `found` is as long as `keys`.
   Status contains_many(std::span<const std::string_view> keys, std::span<std::uint8_t> found,
                        Family family = kMain) const;
@@ -120,6 +197,8 @@ class KeyValueStore {
 
  private:
   friend class Batch;
+  friend class Cursor;
+  friend class Snapshot;
   struct State;
   explicit KeyValueStore(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;

@@ -104,6 +104,81 @@ TEST_F(KeyValueStoreTest, VisitsAPrefixInOrderAndStopsWhenTold) {
   EXPECT_EQ(visits, 1);
 }
 
+TEST_F(KeyValueStoreTest, GivesManyValuesInTheOrderOfTheirKeys) {
+  const auto store = open();
+  put(*store, "a", "one");
+  put(*store, "c", "");
+  const std::vector<std::string> keys{"c", "b", "a", "a"};
+  EXPECT_THAT(*store->get_many(keys), ElementsAre("", std::nullopt, "one", "one"));
+}
+
+TEST_F(KeyValueStoreTest, ACursorStaysWithinItsRangeAndSeeksBothWays) {
+  const auto store = open();
+  for (const char* key : {"a", "b", "c", "d", "e"}) put(*store, key, std::string(key) + key);
+  Cursor at = store->cursor({.from = "b", .to = "e"});
+  ASSERT_TRUE(at.valid());
+  EXPECT_EQ(at.key(), "b");
+  EXPECT_EQ(at.value(), "bb");
+  at.seek("d");
+  EXPECT_EQ(at.key(), "d");
+  at.next();
+  EXPECT_FALSE(at.valid());
+  at.seek("a");
+  ASSERT_TRUE(at.valid());
+  EXPECT_EQ(at.key(), "b");
+  EXPECT_TRUE(at.status().ok());
+  EXPECT_FALSE(store->cursor({.from = "f"}).valid());
+}
+
+TEST_F(KeyValueStoreTest, ASnapshotIsNotChangedByLaterBatches) {
+  const auto store = open({.families = {"edges"}});
+  put(*store, "a", "old");
+  const Snapshot before(*store);
+  Batch batch(*store);
+  batch.put("a", "new");
+  batch.put("b", "new");
+  batch.put("a", "edge", Family{1});
+  ASSERT_TRUE(store->write(batch).ok());
+  EXPECT_EQ(*before.get("a"), "old");
+  EXPECT_EQ(*before.get("a", Family{1}), std::nullopt);
+  const std::vector<std::string> keys{"a", "b"};
+  EXPECT_THAT(*before.get_many(keys), ElementsAre("old", std::nullopt));
+  Cursor at = before.cursor({});
+  EXPECT_EQ(at.value(), "old");
+  at.next();
+  EXPECT_FALSE(at.valid());
+  EXPECT_EQ(*Snapshot(*store).get("b"), "new");
+}
+
+TEST_F(KeyValueStoreTest, RemovesARangeWithoutItsEnd) {
+  const auto store = open();
+  for (const char* key : {"a", "b", "c", "d"}) put(*store, key, "v");
+  Batch batch(*store);
+  batch.remove_range("b", "d");
+  ASSERT_TRUE(store->write(batch).ok());
+  EXPECT_THAT(with_prefix(*store, ""), ElementsAre("a=v", "d=v"));
+}
+
+TEST_F(KeyValueStoreTest, KeepsLongValuesApartAndFindsThemAgain) {
+  const StoreOptions options{.families = {"texts"},
+                             .tuning = {{"texts", {.apart_from_bytes = 100}}}};
+  {
+    const auto store = open(options);
+    put(*store, "long", std::string(1'000, 'x'), Family{1});
+    put(*store, "short", "x", Family{1});
+    ASSERT_TRUE(store->flush().ok());
+  }
+  std::size_t apart = 0;
+  for (const auto& entry : fs::directory_iterator(path()))
+    apart += entry.path().extension() == ".blob" ? 1 : 0;
+  EXPECT_EQ(apart, 1U);
+  const auto store = open(options);
+  EXPECT_EQ(*store->get("long", Family{1}), std::string(1'000, 'x'));
+  EXPECT_EQ(*store->get("short", Family{1}), "x");
+  ASSERT_TRUE(store->compact().ok());
+  EXPECT_EQ(*store->get("long", Family{1}), std::string(1'000, 'x'));
+}
+
 TEST_F(KeyValueStoreTest, KeepsFamiliesApartAndWritesThemTogether) {
   const StoreOptions options{.families = {"edges"}};
   {
