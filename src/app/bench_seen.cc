@@ -14,6 +14,8 @@
 #include "app/progress_line.h"
 #include "app/words.h"
 #include "base/file.h"
+#include "base/hash.h"
+#include "base/huge_array.h"
 #include "base/memory.h"
 
 namespace kin::app {
@@ -176,6 +178,20 @@ class Course {
   SeenEngineFigures figures_;
 };
 
+double memory_read_ns(std::uint64_t bytes) {
+  HugeArray<std::uint64_t> words(std::max<std::uint64_t>(1, bytes / sizeof(std::uint64_t)));
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = mix64(i);
+  constexpr std::uint64_t kReads = 2'000'000;
+  std::uint64_t last = 1;
+  Stopwatch watch;
+  watch.start();
+  for (std::uint64_t i = 0; i < kReads; ++i)
+    last = mix64(last + i + words[((last >> 32) * words.size()) >> 32]);
+  watch.stop();
+  // So that the reads are not left out.
+  return last == 0 ? 0 : watch.seconds() * 1e9 / static_cast<double>(kReads);
+}
+
 using MakeEngine = Result<std::unique_ptr<SeenEngine>> (*)(const SeenEngineOptions&);
 
 struct Contestant {
@@ -219,6 +235,7 @@ Result<SeenFigures> bench_seen(const SeenBench& bench, const std::atomic<bool>& 
   KIN_TRY(const auto seen, let_run({"seen set", make_seen_set_engine, bench.ids}, bench, stop));
   figures.seen = seen.first;
   figures.filter_bytes = seen.second;
+  figures.memory_read = memory_read_ns(figures.filter_bytes);
   if (!bench.peer) return figures;
   const std::uint64_t peer_ids = bench.peer_ids > 0 ? bench.peer_ids : bench.ids;
   KIN_TRY(const auto peer, let_run({"RocksDB", make_rocksdb_engine, peer_ids}, bench, stop));

@@ -51,6 +51,9 @@ struct SeenFigures {
   std::uint64_t commit_every = 0;
   SeenEngineFigures seen;
   std::uint64_t filter_bytes = 0;  // of the seen set
+  // The limit of an absent look-up: reading a word of as much memory, anywhere, each after the
+  // last.
+  double memory_read = 0;  // ns
   std::optional<SeenEngineFigures> peer;
   std::string peer_settings;
 };

@@ -100,6 +100,7 @@ std::string to_json(const SeenFigures& figures) {
   json.field("repeats", figures.repeats).field("commit_every", figures.commit_every);
   add_engine(json, "seen_set", figures.seen);
   json.field("filter_bits_per_id", 8 * per_id(figures.filter_bytes, figures.seen));
+  json.field("memory_read_ns", figures.memory_read);
   if (figures.peer) {
     add_engine(json, "rocksdb", *figures.peer);
     json.field("rocksdb_settings", figures.peer_settings).field("ratio", ratio(figures));
@@ -122,6 +123,8 @@ std::string to_table(const SeenFigures& figures) {
   table.nanoseconds("present, in batches", &SeenEngineFigures::present_in_batches);
   add_memory_rows(table);
   std::string text = header(figures) + table.take();
+  text += fmt::format("\n  One random read of as much memory as the filters take: {:.0f} ns.\n",
+                      figures.memory_read);
   if (!figures.peer) return text;
   text += fmt::format("\n  The seen set is {:.1f} times as fast.\n", ratio(figures));
   if (figures.peer->ids != figures.seen.ids)

@@ -297,16 +297,16 @@ Result<DocumentRow> decode_document(std::string_view bytes) {
   const auto kind = reader.read<std::uint8_t>();
   const std::string_view key = reader.rest();
   const auto has_key = [&] {
-    switch (static_cast<PartKind>(kind)) {
-      case PartKind::kEntity: return decode_entity_key(key).has_value();
-      case PartKind::kEdge: return decode_forward_key(key).has_value();
-      case PartKind::kEntityFragment: return decode_entity_fragment_key(key).has_value();
-      case PartKind::kEdgeFragment: return decode_edge_fragment_key(key).has_value();
+    switch (static_cast<DocKind>(kind)) {
+      case DocKind::kEntity: return decode_entity_key(key).has_value();
+      case DocKind::kEdge: return decode_forward_key(key).has_value();
+      case DocKind::kEntityFragment: return decode_entity_fragment_key(key).has_value();
+      case DocKind::kEdgeFragment: return decode_edge_fragment_key(key).has_value();
     }
     return false;
   };
   if (!reader.ok() || !has_key()) return damaged("documents");
-  return DocumentRow{.kind = static_cast<PartKind>(kind), .key = std::string(key)};
+  return DocumentRow{.kind = static_cast<DocKind>(kind), .key = std::string(key)};
 }
 
 std::string encode_vector(std::span<const float> values) {

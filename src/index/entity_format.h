@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/result.h"
+#include "index/doc_kind.h"
 #include "index/entity_keys.h"
 #include "index/entity_types.h"
 #include "index/name_id.h"
@@ -84,12 +85,9 @@ struct FragmentRow {
   friend bool operator==(const FragmentRow&, const FragmentRow&) = default;
 };
 
-// What a document number stands for.
-enum class PartKind : std::uint8_t { kEntity, kEdge, kEntityFragment, kEdgeFragment };
-
 // Under `documents`: the kind, and the key of the row it is the number of.
 struct DocumentRow {
-  PartKind kind = PartKind::kEntity;
+  DocKind kind = DocKind::kEntity;
   std::string key = {};
   friend bool operator==(const DocumentRow&, const DocumentRow&) = default;
 };

@@ -91,7 +91,7 @@ TEST(EntityFormat, BytesOnDiskStayAsTheyWere) {
   EXPECT_EQ(golden(encode(edge())), 0xc2dd9c09c1fd29f9ULL);
   EXPECT_EQ(golden(encode(ReverseRow{.weight = 0.25, .until = 9})), 0x4d587d7a5d0cc7f9ULL);
   EXPECT_EQ(golden(encode(fragment())), 0x537c62ef86bb98f6ULL);
-  EXPECT_EQ(golden(encode(DocumentRow{.kind = PartKind::kEdge, .key = forward_key(place())})),
+  EXPECT_EQ(golden(encode(DocumentRow{.kind = DocKind::kEdge, .key = forward_key(place())})),
             0x567524a56af6f258ULL);
   EXPECT_EQ(golden(encode_vector(kVector)), 0xefb3aea2cdde99ceULL);
   EXPECT_EQ(golden(encode_name("cites")), 0x0b3ce55541848c2bULL);

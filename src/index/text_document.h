@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "index/doc_kind.h"
 
 namespace kin::index {
 
-enum class DocKind : std::uint8_t { kNode, kEdge, kNodeFragment, kEdgeFragment };
 inline constexpr std::size_t kDocKinds = 4;
 inline constexpr std::uint8_t kAllKinds = 0b1111;
 constexpr std::uint8_t kind_bit(DocKind kind) {
@@ -53,7 +53,7 @@ inline constexpr std::int64_t kAlwaysUntil = std::numeric_limits<std::int64_t>::
 
 struct TextDocument {
   std::uint32_t number = 0;
-  DocKind kind = DocKind::kNode;
+  DocKind kind = DocKind::kEntity;
   std::vector<std::string> fields{};  // texts, in the order of TextOptions::fields; may be fewer
   std::vector<FacetValue> facets{};
   std::int64_t valid_from = kAlwaysFrom;  // in whatever unit the caller counts time

@@ -101,14 +101,14 @@ TEST_F(TextIndexTest, RanksRareWordsAndShortDocumentsHigher) {
 TEST_F(TextIndexTest, KeepsToFiltersKindsAndValidity) {
   for (std::uint32_t i = 0; i < 10; ++i) {
     TextDocument one = document(i, "same words");
-    one.kind = i % 2 == 0 ? DocKind::kNode : DocKind::kEdgeFragment;
+    one.kind = i % 2 == 0 ? DocKind::kEntity : DocKind::kEdgeFragment;
     one.valid_from = i;
     one.valid_until = i + 5;
     put(std::move(one));
   }
   const DocSet filter(std::vector<std::uint32_t>{1, 2, 3, 40});
   EXPECT_THAT(find("words", {.filter = &filter}), ElementsAre(1, 2, 3));
-  EXPECT_THAT(find("words", {.filter = &filter, .kinds = kind_bit(DocKind::kNode)}),
+  EXPECT_THAT(find("words", {.filter = &filter, .kinds = kind_bit(DocKind::kEntity)}),
               ElementsAre(2));
   EXPECT_THAT(find("words", {.valid_at = 4}), ElementsAre(0, 1, 2, 3, 4));
   EXPECT_THAT(find("words", {.valid_at = 5}), ElementsAre(1, 2, 3, 4, 5));

@@ -13,7 +13,7 @@ namespace kin::index {
 struct ScoredDoc {
   Score score = 0;
   std::uint32_t number = 0;
-  DocKind kind = DocKind::kNode;
+  DocKind kind = DocKind::kEntity;
 
   // Of equal scores the lower number comes first, so that an order is total.
   friend bool better(const ScoredDoc& a, const ScoredDoc& b) {

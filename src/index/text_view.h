@@ -34,7 +34,7 @@ struct TextSearch {
 
 struct TextHit {
   std::uint32_t number = 0;
-  DocKind kind = DocKind::kNode;
+  DocKind kind = DocKind::kEntity;
   double score = 0;
 };
 

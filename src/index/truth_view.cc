@@ -170,7 +170,7 @@ Result<TruthView::ScanStep> TruthView::next_entities(const ScanRequest& request)
   for (; at.valid() && step.ids.size() < request.limit; at.next()) {
     KIN_TRY(const DocumentRow row, decode_document(at.value()));
     step.next = decode_document_key(at.key());
-    if (row.kind == PartKind::kEntity) step.ids.push_back(*decode_entity_key(row.key));
+    if (row.kind == DocKind::kEntity) step.ids.push_back(*decode_entity_key(row.key));
   }
   KIN_RETURN_IF_ERROR(at.status());
   if (!at.valid()) step.next.reset();
@@ -278,24 +278,24 @@ Result<std::optional<Document>> TruthView::document(DocNumber number, const Want
                           .number = row.number};
   };
   switch (rows[0]->kind) {
-    case PartKind::kEntity: {
+    case DocKind::kEntity: {
       KIN_TRY(auto entity, get(*decode_entity_key(key), want));
       if (!entity) return Found();
       return Found(std::move(*entity));
     }
-    case PartKind::kEdge: {
+    case DocKind::kEdge: {
       KIN_TRY(const auto value, snapshot_.get(key, kForwardEdgesFamily));
       if (!value) return Error{Code::kDataLoss, "an edge is missing"};
       KIN_TRY(const EdgeRow row, decode_edge(*value));
       KIN_TRY(StoredEdge edge, assemble_edge(*decode_forward_key(key), row));
       return Found(std::move(edge));
     }
-    case PartKind::kEntityFragment: {
+    case DocKind::kEntityFragment: {
       const FragmentPlace place = *decode_entity_fragment_key(key);
       KIN_TRY(StoredFragment found, fragment(kEntityFragmentsFamily, place.time));
       return Found(EntityFragmentRef{.id = place.id, .fragment = std::move(found)});
     }
-    case PartKind::kEdgeFragment: {
+    case DocKind::kEdgeFragment: {
       const FragmentPlace place = *decode_edge_fragment_key(key);
       KIN_TRY(StoredFragment found, fragment(kEdgeFragmentsFamily, place.time));
       KIN_TRY(const std::string_view name, names_.name(place.name));

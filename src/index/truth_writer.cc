@@ -117,7 +117,7 @@ void TruthWriter::log(Change change) {
   rows_.put(kChangelogFamily, change_key(change.lsn), encode(change));
 }
 
-Result<DocNumber> TruthWriter::new_document(PartKind kind, std::string key) {
+Result<DocNumber> TruthWriter::new_document(DocKind kind, std::string key) {
   const DocNumber number{counters_.numbers};
   if (number == kNoNumber) {
     return Error{Code::kResourceExhausted,
@@ -206,7 +206,7 @@ Result<Outcome> TruthWriter::run(const PutEntity& put) {
   if (was_there) {
     KIN_RETURN_IF_ERROR(clear_entity(*before));
   }
-  KIN_TRY(row.head.number, new_document(PartKind::kEntity, entity_key(entity.id)));
+  KIN_TRY(row.head.number, new_document(DocKind::kEntity, entity_key(entity.id)));
   KIN_RETURN_IF_ERROR(write_entity(put, row));
   counters_.entities += was_there ? 0 : 1;
   log({.kind = ChangeKind::kEntityPut,

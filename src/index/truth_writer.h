@@ -66,7 +66,7 @@ class TruthWriter {
   std::optional<NameId> known(std::string_view name) const;
 
   void log(Change change);
-  Result<DocNumber> new_document(PartKind kind, std::string key);
+  Result<DocNumber> new_document(DocKind kind, std::string key);
   void retire(DocNumber number);
   Result<Hash128> refer(std::string_view summary);
   Status release(const Hash128& summary);

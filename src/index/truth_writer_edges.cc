@@ -10,7 +10,7 @@ Result<Outcome> TruthWriter::write_edge(EdgeWrite write) {
   const DocNumber retired = was_there ? write.before->number : kNoNumber;
   if (!write.summary.empty()) {
     KIN_TRY(write.after.summary, refer(write.summary));
-    KIN_TRY(write.after.number, new_document(PartKind::kEdge, key));
+    KIN_TRY(write.after.number, new_document(DocKind::kEdge, key));
   }
   if (was_there && write.before->summary) KIN_RETURN_IF_ERROR(release(*write.before->summary));
   retire(retired);
@@ -220,7 +220,7 @@ Result<Outcome> TruthWriter::write_fragment(const FragmentWrite& write) {
       of_edge ? edge_fragment_key(write.place) : entity_fragment_key(write.place);
   KIN_TRY(const auto before, rows_.get(family, key));
   if (before) return Outcome{.effect = Effect::kStale};
-  const PartKind kind = of_edge ? PartKind::kEdgeFragment : PartKind::kEntityFragment;
+  const DocKind kind = of_edge ? DocKind::kEdgeFragment : DocKind::kEntityFragment;
   KIN_TRY(const DocNumber number, new_document(kind, key));
   const FragmentRow row{
       .version = write.version, .number = number, .text = std::string(write.text)};

@@ -3,23 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
+
 namespace kin::net {
 namespace {
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-}
-
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), lower);
-  return out;
-}
-
-bool same_name(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
-}
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
@@ -32,8 +19,7 @@ std::string_view trimmed(std::string_view text) {
 bool is_token(std::string_view text) {
   constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') ||
-           kOthers.find(c) != std::string_view::npos;
+    return is_ascii_alpha(c) || is_ascii_digit(c) || kOthers.find(c) != std::string_view::npos;
   });
 }
 
@@ -47,7 +33,7 @@ Parameter next_parameter(std::string_view& rest, char separator) {
   Parameter parameter;
   const char stops[] = {separator, '='};
   const std::size_t end = std::min(rest.find_first_of(std::string_view(stops, 2)), rest.size());
-  parameter.name = lowered(trimmed(rest.substr(0, end)));
+  parameter.name = ascii_lowered(trimmed(rest.substr(0, end)));
   rest.remove_prefix(end);
   if (!rest.starts_with('=')) {
     rest.remove_prefix(std::min<std::size_t>(1, rest.size()));
@@ -74,7 +60,7 @@ Parameter next_parameter(std::string_view& rest, char separator) {
 std::optional<std::string_view> find_header(const std::vector<Header>& headers,
                                             std::string_view name) {
   const auto found = std::find_if(headers.rbegin(), headers.rend(),
-                                  [&](const Header& h) { return same_name(h.name, name); });
+                                  [&](const Header& h) { return same_but_for_case(h.name, name); });
   if (found == headers.rend()) return std::nullopt;
   return found->value;
 }
@@ -89,7 +75,7 @@ ContentType parse_content_type(std::string_view value) {
   ContentType out;
   std::string_view rest = value;
   const std::size_t end = std::min(rest.find(';'), rest.size());
-  const std::string type = lowered(trimmed(rest.substr(0, end)));
+  const std::string type = ascii_lowered(trimmed(rest.substr(0, end)));
   const std::size_t slash = type.find('/');
   const bool valid = slash != std::string::npos &&
                      is_token(std::string_view(type).substr(0, slash)) &&

@@ -1,6 +1,7 @@
 #include "net/http_client.h"
 
 #include <curl/curl.h>
+#include <algorithm>
 
 #include <atomic>
 #include <list>
@@ -190,6 +191,14 @@ void HttpClient::get_all(std::span<const HttpRequest> requests, const OnResult& 
   Round round({state_->options, state_->slots, state_->cancelled}, done);
   for (std::size_t i = 0; i < requests.size(); ++i) round.add(i, requests[i]);
   round.run();
+}
+
+Credentials credentials_in(const Url& url) {
+  if (url.user().empty()) return {};
+  const std::size_t colon = std::min(url.user().find(':'), url.user().size());
+  return {.kind = Credentials::Kind::kBasic,
+          .user = url.user().substr(0, colon),
+          .secret = url.user().substr(std::min(colon + 1, url.user().size()))};
 }
 
 }  // namespace kin::net

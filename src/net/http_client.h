@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "net/address.h"
 #include "net/header_fields.h"
+#include "net/url.h"
 
 namespace kin::net {
 
@@ -23,6 +24,10 @@ struct Credentials {
   std::string user = {};    // of kBasic
   std::string secret = {};  // the password or the token
 };
+
+// Those that an address brings along (https://user:password@host/); none if it brings none.
+// Thread-safe.
+Credentials credentials_in(const Url& url);
 
 struct HttpRequest {
   std::string url;  // user and password in it serve as basic credentials if there are no others

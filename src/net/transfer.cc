@@ -63,12 +63,7 @@ Transfer::~Transfer() = default;
 
 Status Transfer::prepare() {
   KIN_TRY(url_, Url::parse(request_.url));
-  if (credentials_.kind == Credentials::Kind::kNone && !url_->user().empty()) {
-    const std::size_t colon = url_->user().find(':');
-    credentials_ = {.kind = Credentials::Kind::kBasic,
-                    .user = url_->user().substr(0, colon),
-                    .secret = colon == std::string::npos ? "" : url_->user().substr(colon + 1)};
-  }
+  if (credentials_.kind == Credentials::Kind::kNone) credentials_ = credentials_in(*url_);
   origin_ = url_->origin();
   for (const Header& header : request_.headers) {
     if (breaks_line(header.name) || breaks_line(header.value))

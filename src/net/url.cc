@@ -6,27 +6,13 @@
 #include <charconv>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 namespace kin::net {
 namespace {
 
 constexpr std::string_view kSpace = " \t\r\n\f";
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-}
-bool is_alpha(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-int hex(char c) {
-  if (is_digit(c)) return c - '0';
-  const char l = lower(c);
-  return l >= 'a' && l <= 'f' ? l - 'a' + 10 : -1;
-}
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(kSpace);
@@ -50,8 +36,8 @@ std::string escaped(std::string_view part) {
     const auto byte = static_cast<unsigned char>(c);
     const bool forbidden = byte <= 0x20 || byte >= 0x7F ||
                            std::string_view("\"<>\\^`{|}").find(c) != std::string_view::npos;
-    const bool stray_percent =
-        c == '%' && (i + 2 >= part.size() || hex(part[i + 1]) < 0 || hex(part[i + 2]) < 0);
+    const bool stray_percent = c == '%' && (i + 2 >= part.size() || hex_value(part[i + 1]) < 0 ||
+                                            hex_value(part[i + 2]) < 0);
     if (forbidden || stray_percent)
       out += fmt::format("%{:02X}", byte);
     else
@@ -63,13 +49,13 @@ std::string escaped(std::string_view part) {
 std::string unescaped(std::string_view part) {
   std::string out;
   for (std::size_t i = 0; i < part.size(); ++i) {
-    const bool coded =
-        part[i] == '%' && i + 2 < part.size() && hex(part[i + 1]) >= 0 && hex(part[i + 2]) >= 0;
+    const bool coded = part[i] == '%' && i + 2 < part.size() && hex_value(part[i + 1]) >= 0 &&
+                       hex_value(part[i + 2]) >= 0;
     if (!coded) {
       out += part[i];
       continue;
     }
-    out += static_cast<char>(hex(part[i + 1]) * 16 + hex(part[i + 2]));
+    out += static_cast<char>(hex_value(part[i + 1]) * 16 + hex_value(part[i + 2]));
     i += 2;
   }
   return out;
@@ -77,12 +63,12 @@ std::string unescaped(std::string_view part) {
 
 // The scheme in front of the first ':', in lower case, or nothing.
 std::string scheme_of(std::string_view text) {
-  if (text.empty() || !is_alpha(text[0])) return {};
+  if (text.empty() || !is_ascii_alpha(text[0])) return {};
   std::string scheme;
   for (const char c : text) {
     if (c == ':') return scheme;
-    if (!is_alpha(c) && !is_digit(c) && c != '+' && c != '-' && c != '.') return {};
-    scheme += lower(c);
+    if (!is_ascii_alpha(c) && !is_ascii_digit(c) && c != '+' && c != '-' && c != '.') return {};
+    scheme += ascii_lower(c);
   }
   return {};
 }
@@ -122,7 +108,7 @@ Error refusal(std::string_view text, std::string_view why) {
 
 bool is_host_character(char c) {
   const auto byte = static_cast<unsigned char>(c);
-  return is_alpha(c) || is_digit(c) || byte >= 0x80 || c == '.' || c == '-' || c == '_';
+  return is_ascii_alpha(c) || is_ascii_digit(c) || byte >= 0x80 || c == '.' || c == '-' || c == '_';
 }
 
 bool is_utf8(std::string_view text) {
@@ -139,7 +125,7 @@ bool is_utf8(std::string_view text) {
 bool is_bracketed_address(std::string_view host) {
   return host.size() > 4 && host.front() == '[' && host.back() == ']' &&
          std::all_of(host.begin() + 1, host.end() - 1,
-                     [](char c) { return hex(c) >= 0 || c == ':' || c == '.'; });
+                     [](char c) { return hex_value(c) >= 0 || c == ':' || c == '.'; });
 }
 
 std::uint16_t implied_port(std::string_view scheme) {
@@ -168,7 +154,7 @@ Status Url::parse_authority(std::string_view authority) {
   const std::size_t bracket = authority.find(']');
   const std::size_t colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
   const std::string_view host = authority.substr(0, colon);
-  for (const char c : host) host_ += lower(c);
+  for (const char c : host) host_ += ascii_lower(c);
   const bool valid = is_bracketed_address(host_) ||
                      (!host_.empty() && host_.size() <= 255 &&
                       std::all_of(host_.begin(), host_.end(), is_host_character) &&

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
+
 namespace kin::server {
 namespace {
 
@@ -37,14 +39,6 @@ std::string hexadecimal(std::string_view bytes) {
   return out;
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 bool is_digits(std::string_view text) {
   return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -56,7 +50,7 @@ std::optional<std::string> host_name(std::string_view host) {
   if (bracket == std::string_view::npos) return std::nullopt;
   const std::size_t colon = host.find(':', bracket);
   if (colon != std::string_view::npos && !is_digits(host.substr(colon + 1))) return std::nullopt;
-  return lower(host.substr(0, colon));
+  return ascii_lowered(host.substr(0, colon));
 }
 
 bool is_this_machine(std::string_view host) {
@@ -126,7 +120,7 @@ std::optional<Response> Gatekeeper::check_sender(const Request& request) const {
 std::optional<Response> Gatekeeper::check_host(const Request& request) const {
   const auto hosts =
       std::count_if(request.headers.begin(), request.headers.end(),
-                    [](const net::Header& field) { return lower(field.name) == "host"; });
+                    [](const net::Header& field) { return same_but_for_case(field.name, "host"); });
   if (hosts != 1 || !host_name(request.header("Host")))
     return error_response(400, "the request names no Host, or several");
   if (options_.loopback && !is_this_machine(request.header("Host")))
@@ -145,8 +139,9 @@ std::optional<Response> Gatekeeper::check_site(const Request& request) const {
     return error_response(403, "another site may not ask this");
   const auto origin = net::find_header(request.headers, "Origin");
   if (!change || !origin) return std::nullopt;
-  const std::string own = (options_.tls ? "https://" : "http://") + lower(request.header("Host"));
-  if (lower(*origin) == own) return std::nullopt;
+  const std::string own =
+      (options_.tls ? "https://" : "http://") + ascii_lowered(request.header("Host"));
+  if (same_but_for_case(*origin, own)) return std::nullopt;
   return error_response(403, "another site may not change anything here");
 }
 
@@ -180,7 +175,7 @@ std::optional<Response> Gatekeeper::check_token_of(const Request& request) {
   }
   static constexpr std::string_view kBearer = "bearer ";
   const std::string_view authorization = request.header("Authorization");
-  if (lower(authorization.substr(0, kBearer.size())) == kBearer) {
+  if (ascii_lowered(authorization.substr(0, kBearer.size())) == kBearer) {
     if (same_secret(authorization.substr(kBearer.size()), token_digest_)) return std::nullopt;
     return wrong_token();
   }

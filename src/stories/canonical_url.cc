@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include "base/ascii.h"
+
 namespace kin::stories {
 namespace {
 
@@ -71,31 +73,15 @@ constexpr auto kTracking = std::to_array<std::string_view>({"utm_*",
                                                             "__twitter_impression",
                                                             "__source"});
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-}
-
-std::string lowered(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), lower);
-  return result;
-}
-
 bool take_prefix(std::string_view& text, std::string_view prefix) {
   if (text.size() < prefix.size()) return false;
-  const bool same = std::ranges::equal(text.substr(0, prefix.size()), prefix, {}, lower);
+  const bool same = same_but_for_case(text.substr(0, prefix.size()), prefix);
   if (same) text.remove_prefix(prefix.size());
   return same;
 }
 
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char small = lower(c);
-  return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
-}
-
 bool is_unreserved(char c) {
-  return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z') ||
+  return is_ascii_digit(c) || is_ascii_alpha(c) ||
          std::string_view("-._~").find(c) != std::string_view::npos;
 }
 
@@ -143,7 +129,7 @@ std::string canonical_query(std::string_view query) {
     const std::string_view parameter = query.substr(0, end);
     query.remove_prefix(std::min(end + 1, query.size()));
     const std::string_view name = parameter.substr(0, parameter.find('='));
-    if (!name.empty() && !is_tracking(lowered(one_spelling(name))))
+    if (!name.empty() && !is_tracking(ascii_lowered(one_spelling(name))))
       kept.push_back(one_spelling(parameter));
   }
   std::ranges::sort(kept);
@@ -204,7 +190,7 @@ std::string without_amp(std::string path) {
 std::string canonical_host(std::string_view authority) {
   if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos)
     authority.remove_prefix(at + 1);
-  std::string host = lowered(one_spelling(authority));
+  std::string host = ascii_lowered(one_spelling(authority));
   while (drop_ending(host, ":80") || drop_ending(host, ":443") || drop_ending(host, ":") ||
          drop_ending(host, ".")) {
   }

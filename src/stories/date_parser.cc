@@ -7,6 +7,8 @@
 #include <charconv>
 #include <vector>
 
+#include "base/ascii.h"
+
 namespace kin::stories {
 namespace {
 
@@ -26,9 +28,6 @@ bool is_digit(char c) {
 }
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
-}
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
 }
 
 constexpr std::size_t kLongestText = 100;
@@ -56,7 +55,7 @@ std::vector<Token> tokens_of(std::string_view text) {
         std::from_chars(token.text.data(), token.text.data() + token.text.size(), token.value);
     } else if (type == &is_word) {
       token.kind = Token::Kind::kWord;
-      for (const char c : token.text) token.word += lower(c);
+      for (const char c : token.text) token.word += ascii_lower(c);
     }
     tokens.push_back(std::move(token));
     spaced = false;

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "base/ascii.h"
 #include "stories/light_stem.h"
 #include "text/normalize.h"
 #include "text/words.h"
@@ -23,9 +24,6 @@ constexpr auto kStopWords = std::to_array<std::string_view>(
      "what",   "when",   "where", "which", "who",  "why",   "will", "with",  "would", "you",
      "your",   "update", "video"});
 
-constexpr bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 constexpr bool is_upper(char c) {
   return c >= 'A' && c <= 'Z';
 }
@@ -36,10 +34,7 @@ constexpr bool is_wide(char c) {
   return static_cast<unsigned char>(c) >= 0x80;
 }
 constexpr bool is_word(char c) {
-  return is_digit(c) || is_upper(c) || is_lower(c) || is_wide(c);
-}
-constexpr char lower(char c) {
-  return is_upper(c) ? static_cast<char>(c + ('a' - 'A')) : c;
+  return is_ascii_digit(c) || is_upper(c) || is_lower(c) || is_wide(c);
 }
 
 // The three-byte character at the front of `text` if it is one of General Punctuation
@@ -104,23 +99,24 @@ class Scanner {
   static void note(Run& run, char c) {
     run.inner_capital |= is_upper(c) && !run.letters.empty();
     run.small |= is_lower(c);
-    run.digit |= is_digit(c);
+    run.digit |= is_ascii_digit(c);
     run.wide |= is_wide(c);
-    run.letters += lower(c);
+    run.letters += ascii_lower(c);
   }
 
   // An apostrophe inside a word is left out ("O'Brien", "don't"); 's ends it.
   bool take_apostrophe(std::size_t size) {
     const std::string_view after = rest_.substr(size);
     if (after.empty() || !is_word(after[0])) return false;
-    const bool possessive = lower(after[0]) == 's' && (after.size() == 1 || !is_word(after[1]));
+    const bool possessive =
+        ascii_lower(after[0]) == 's' && (after.size() == 1 || !is_word(after[1]));
     rest_.remove_prefix(size + (possessive ? 1 : 0));
     return !possessive;
   }
 
   bool take_point(Run& run, char c) {
-    if (run.letters.empty() || !is_digit(run.letters.back())) return false;
-    if (rest_.size() < 2 || !is_digit(rest_[1])) return false;
+    if (run.letters.empty() || !is_ascii_digit(run.letters.back())) return false;
+    if (rest_.size() < 2 || !is_ascii_digit(rest_[1])) return false;
     if (c == '.') run.letters += c;
     rest_.remove_prefix(1);
     return true;
@@ -203,7 +199,7 @@ bool same_letters(std::string_view a, std::string_view b) {
   const auto next = [](std::string_view& text) -> char {
     while (!text.empty() && !is_word(text[0])) text.remove_prefix(1);
     if (text.empty()) return '\0';
-    const char c = lower(text[0]);
+    const char c = ascii_lower(text[0]);
     text.remove_prefix(1);
     return c;
   };
@@ -227,7 +223,7 @@ std::string_view without_label(std::string_view title) {
   for (const std::string_view label : {"UPDATE", "WRAPUP", "RPT", "CORRECTED", "REFILE"}) {
     if (!title.starts_with(label)) continue;
     std::string_view rest = title.substr(label.size());
-    while (!rest.empty() && (is_digit(rest[0]) || rest[0] == ' ')) rest.remove_prefix(1);
+    while (!rest.empty() && (is_ascii_digit(rest[0]) || rest[0] == ' ')) rest.remove_prefix(1);
     if (rest.empty() || (rest[0] != '-' && rest[0] != ':')) continue;
     return without_label(rest.substr(1));
   }

@@ -5,25 +5,15 @@
 #include <charconv>
 #include <cstdint>
 
+#include "base/ascii.h"
+
 namespace kin::stories {
 namespace {
 
 constexpr std::string_view kSpace = " \t\r\n\f";
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-}
-bool is_alpha(char c) {
-  return lower(c) >= 'a' && lower(c) <= 'z';
-}
 bool is_alphanumeric(char c) {
-  return is_alpha(c) || (c >= '0' && c <= '9');
-}
-
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), lower);
-  return out;
+  return is_ascii_alpha(c) || is_ascii_digit(c);
 }
 
 // Elements whose content is for programs, not for readers.
@@ -36,7 +26,8 @@ constexpr std::string_view kRaw[] = {"script", "style", "iframe", "noembed", "xm
 bool starts_tag(std::string_view rest) {
   if (rest.size() < 2) return false;
   const char c = rest[1];
-  return is_alpha(c) || c == '!' || c == '?' || (c == '/' && rest.size() > 2 && is_alpha(rest[2]));
+  return is_ascii_alpha(c) || c == '!' || c == '?' ||
+         (c == '/' && rest.size() > 2 && is_ascii_alpha(rest[2]));
 }
 
 void append_utf8(std::string& out, std::uint32_t c) {
@@ -66,7 +57,7 @@ std::uint32_t meant_by(std::uint32_t number) {
 
 // Decodes the numeric reference at the start of `rest` ("&#…"); its length, or 0 if it is none.
 std::size_t decode_numeric(std::string_view rest, std::string& out) {
-  const bool hex = rest.size() > 2 && lower(rest[2]) == 'x';
+  const bool hex = rest.size() > 2 && ascii_lower(rest[2]) == 'x';
   const std::size_t start = hex ? 3 : 2;
   if (start >= rest.size()) return 0;
   const char* const begin = rest.data() + start;
@@ -96,7 +87,7 @@ std::size_t decode_named(std::string_view rest, std::string& out) {
 }
 
 std::size_t find_ignoring_case(std::string_view text, std::string_view lower_needle) {
-  const auto same = [](char a, char b) { return lower(a) == b; };
+  const auto same = [](char a, char b) { return ascii_lower(a) == b; };
   const auto found =
       std::search(text.begin(), text.end(), lower_needle.begin(), lower_needle.end(), same);
   return found == text.end() ? std::string_view::npos
@@ -182,7 +173,7 @@ bool HtmlScanner::read_tag(HtmlPiece& piece) {
   piece.kind = closing ? HtmlPiece::Kind::kClose : HtmlPiece::Kind::kOpen;
   rest_.remove_prefix(closing ? 2 : 1);
   const std::size_t end = std::min(rest_.find_first_of(" \t\r\n\f/>"), rest_.size());
-  piece.name = lowered(rest_.substr(0, end));
+  piece.name = ascii_lowered(rest_.substr(0, end));
   rest_.remove_prefix(end);
   while (read_attribute(piece)) {
   }
@@ -201,7 +192,7 @@ bool HtmlScanner::read_attribute(HtmlPiece& piece) {
     return false;
   }
   const std::size_t name_end = std::min(rest_.find_first_of(" \t\r\n\f/>=", 1), rest_.size());
-  const std::string name = lowered(rest_.substr(0, name_end));
+  const std::string name = ascii_lowered(rest_.substr(0, name_end));
   rest_.remove_prefix(name_end);
   std::string_view after = rest_;
   after.remove_prefix(std::min(after.find_first_not_of(kSpace), after.size()));

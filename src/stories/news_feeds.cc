@@ -4,6 +4,8 @@
 
 #include "stories/news_timeline.h"
 
+#include "base/ascii.h"
+
 namespace kin::stories {
 namespace {
 
@@ -43,13 +45,6 @@ DueFeed read_due_row(NewsQuery& row) {
   return feed;
 }
 
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return text;
-}
-
 }  // namespace
 
 Result<std::vector<FollowedFeed>> read_feeds(NewsDatabase& database) {
@@ -63,7 +58,7 @@ Result<std::vector<FollowedFeed>> read_feeds(NewsDatabase& database) {
   while (row.next()) feeds.push_back(read_row(row));
   KIN_RETURN_IF_ERROR(row.status());
   std::ranges::sort(feeds, {}, [](const FollowedFeed& feed) {
-    return std::make_tuple(lower(feed.folder), lower(feed.title), feed.id);
+    return std::make_tuple(ascii_lowered(feed.folder), ascii_lowered(feed.title), feed.id);
   });
   return feeds;
 }

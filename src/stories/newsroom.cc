@@ -3,31 +3,19 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <map>
-#include <mutex>
 #include <random>
-#include <thread>
 
-#include "base/file.h"
-#include "net/url.h"
-#include "stories/feed_finder.h"
 #include "stories/news_audit.h"
 #include "stories/news_schema.h"
 #include "stories/news_settings.h"
-#include "stories/news_timeline.h"
-#include "stories/news_writer.h"
+#include "stories/newsroom_state.h"
 
 namespace kin::stories {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kDatabaseName = "news.db";
 constexpr const char* kLockName = "news.lock";
-constexpr std::chrono::hours kIconAge{24 * 30};
-constexpr std::size_t kIconFetchers = 4;
-constexpr std::size_t kMostIconsAtOnce = 100;
 
 Result<File> lock_folder(const fs::path& folder) {
   KIN_TRY(File file, File::open_to_update(folder / kLockName));
@@ -52,53 +40,6 @@ Status make_private_folder(const fs::path& folder) {
   if (error) return system_error("make the folder", folder, error.value());
   if (made) fs::permissions(folder, fs::perms::owner_all, error);
   return Done{};
-}
-
-// Connections that only read, each lent to one call at a time.
-class Readers {
- public:
-  explicit Readers(fs::path path) : path_(std::move(path)) {}
-
-  template <typename Work>
-  auto read(const Work& work) -> decltype(work(std::declval<NewsDatabase&>())) {
-    KIN_TRY(std::unique_ptr<NewsDatabase> database, take());
-    auto result = work(*database);
-    const std::lock_guard lock(mutex_);
-    if (free_.size() < kMostKept) free_.push_back(std::move(database));
-    return result;
-  }
-
- private:
-  static constexpr std::size_t kMostKept = 4;
-
-  Result<std::unique_ptr<NewsDatabase>> take() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!free_.empty()) {
-        auto database = std::move(free_.back());
-        free_.pop_back();
-        return database;
-      }
-    }
-    return NewsDatabase::open(path_, NewsDatabase::Access::kRead);
-  }
-
-  fs::path path_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<NewsDatabase>> free_;
-};
-
-bool has_scheme(std::string_view address) {
-  return address.find("://") != std::string_view::npos || address.starts_with("feed:");
-}
-
-// Kept apart from the address, which is shown.
-net::Credentials credentials_in(const net::Url& url) {
-  if (url.user().empty()) return {};
-  const std::size_t colon = std::min(url.user().find(':'), url.user().size());
-  return {.kind = net::Credentials::Kind::kBasic,
-          .user = url.user().substr(0, colon),
-          .secret = url.user().substr(std::min(colon + 1, url.user().size()))};
 }
 
 std::string folder_name(const std::vector<std::string>& folders) {
@@ -131,61 +72,6 @@ std::string tidy_folder(std::string_view name) {
 
 }  // namespace
 
-struct Newsroom::State {
-  State(fs::path where, NewsOptions chosen)
-      : options(std::move(chosen)), readers(where / kDatabaseName) {}
-
-  Time now() const {
-    if (options.clock) return options.clock();
-    return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  }
-  PollMoment moment() { return {.now = now(), .seed = seed.fetch_add(1)}; }
-
-  // Runs `work` as the only writer, and tells listeners what came of it, in order.
-  template <typename Work>
-  auto write(const Work& work)
-      -> decltype(work(std::declval<NewsWriter&>(), std::declval<NewsEvent&>())) {
-    const std::lock_guard lock(writing);
-    if (!writer)
-      return Error{Code::kFailedPrecondition, "these feeds were opened for reading alone"};
-    NewsEvent event;
-    auto result = work(*writer, event);
-    if (result.ok()) tell(event);
-    return result;
-  }
-
-  void tell(const NewsEvent& event) {
-    if (event.changed.empty() && event.gone.empty() && event.feeds.empty()) return;
-    const std::lock_guard lock(listening);
-    for (const auto& [number, listener] : listeners) listener(event);
-  }
-
-  Status check_writable() const {
-    if (client) return Done{};
-    return Error{Code::kFailedPrecondition, "these feeds were opened for reading alone"};
-  }
-
-  NewsOptions options;
-  std::optional<File> lock_file;
-  std::unique_ptr<net::HttpClient> client;
-  std::atomic<std::uint64_t> seed{0};
-  mutable Readers readers;
-  std::mutex refreshing;  // taken before `writing`
-  std::mutex writing;
-  std::unique_ptr<NewsWriter> writer;
-  std::mutex listening;
-  std::map<std::uint64_t, Listener> listeners;
-  std::uint64_t next_listener = 1;
-
-  Result<Poll> find(const NewFeed& feed);
-  Status check_not_followed(const std::string& url);
-  Poll poll_one(const Subscription& subscription);
-  Result<Refresh> refresh(const std::vector<DueFeed>& due);
-  Status fetch_icons(const std::vector<FeedId>& feeds);
-  Result<std::vector<std::pair<FeedId, std::string>>> sites_without_icon(
-      const std::vector<FeedId>& feeds);
-};
-
 Newsroom::Newsroom(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Newsroom::~Newsroom() = default;
 
@@ -194,53 +80,20 @@ Result<std::unique_ptr<Newsroom>> Newsroom::open(const fs::path& folder, NewsOpt
   KIN_TRY(File lock, lock_folder(folder));
   auto state = std::make_unique<State>(folder, std::move(options));
   state->lock_file.emplace(std::move(lock));
-  KIN_TRY(state->writer, NewsWriter::open(folder / kDatabaseName, state->options.grouping));
+  KIN_TRY(state->writer, NewsWriter::open(folder / kNewsDatabaseName, state->options.grouping));
   state->client = std::make_unique<net::HttpClient>(state->options.http);
   state->seed = std::random_device()();
   return std::unique_ptr<Newsroom>(new Newsroom(std::move(state)));
 }
 
 Result<std::unique_ptr<Newsroom>> Newsroom::open_for_reading(const fs::path& folder) {
-  KIN_TRY(const bool there, file_exists(folder / kDatabaseName));
+  KIN_TRY(const bool there, file_exists(folder / kNewsDatabaseName));
   if (!there)
     return Error{Code::kNotFound, fmt::format("{} has no feeds yet (add one)", folder.string())};
   auto state = std::make_unique<State>(folder, NewsOptions());
   KIN_RETURN_IF_ERROR(
       state->readers.read([](NewsDatabase& database) { return check_version(database); }));
   return std::unique_ptr<Newsroom>(new Newsroom(std::move(state)));
-}
-
-Poll Newsroom::State::poll_one(const Subscription& subscription) {
-  return FeedFetcher(*client, options.fetching).poll(subscription, moment());
-}
-
-// The feed itself in most cases, at the price of one request; a page is asked for its feeds.
-Result<Poll> Newsroom::State::find(const NewFeed& feed) {
-  std::string url = feed.url;
-  net::Credentials credentials = feed.credentials;
-  if (has_scheme(url)) {
-    KIN_TRY(const net::Url parsed, net::Url::parse(url));
-    if (credentials.kind == net::Credentials::Kind::kNone) credentials = credentials_in(parsed);
-    url = parsed.text();
-    KIN_RETURN_IF_ERROR(check_not_followed(url));
-    Poll poll = poll_one({.url = url, .credentials = credentials});
-    if (poll.outcome == Poll::Outcome::kItems) return poll;
-    if (poll.status != 200) return poll.error;
-  }
-  KIN_TRY(const std::vector<FeedLink> found,
-          find_feeds(*client, url, {.now = now(), .credentials = credentials}));
-  Poll poll = poll_one({.url = found.front().url, .credentials = credentials});
-  if (poll.outcome != Poll::Outcome::kItems) return poll.error;
-  return poll;
-}
-
-Status Newsroom::State::check_not_followed(const std::string& url) {
-  KIN_TRY(const auto known, readers.read([&](NewsDatabase& database) {
-    return database.number("SELECT id FROM feeds WHERE url = ?", url);
-  }));
-  if (!known) return Done{};
-  return Error{Code::kFailedPrecondition,
-               fmt::format("{} is followed already (feed {})", url, *known)};
 }
 
 Result<FollowedFeed> Newsroom::add_feed(const NewFeed& feed) {
@@ -308,7 +161,7 @@ Result<Import> Newsroom::import_opml(std::string_view bytes) {
                               .feed_title = {},
                               .site = feed.site,
                               .folder = tidy_folder(folder_name(feed.folders)),
-                              .credentials = credentials_in(*url),
+                              .credentials = net::credentials_in(*url),
                               .grouped = true},
                              now, event);
     });
@@ -398,79 +251,6 @@ Result<Newsroom::Refresh> Newsroom::refresh(std::span<const FeedId> feeds) {
     due.push_back(*feed);
   }
   return state_->refresh(due);
-}
-
-Result<Newsroom::Refresh> Newsroom::State::refresh(const std::vector<DueFeed>& due) {
-  std::vector<Subscription> subscriptions;
-  subscriptions.reserve(due.size());
-  for (const DueFeed& feed : due) subscriptions.push_back(feed.subscription);
-  Refresh refresh;
-  std::optional<Error> failure;
-  std::vector<FeedId> good;
-  const auto take = [&](std::size_t number, const Poll& poll) {
-    // Stopped by us: nothing to hold against the feed.
-    if (poll.outcome == Poll::Outcome::kFailed && poll.error.code == Code::kCancelled) return;
-    const auto added = write([&](NewsWriter& news, NewsEvent& event) {
-      return news.take_poll(due[number].id, poll, now(), event);
-    });
-    if (!added.ok() && !failure) failure = added.error();
-    if (!added.ok()) return;
-    const bool failed =
-        poll.outcome == Poll::Outcome::kFailed || poll.outcome == Poll::Outcome::kGone;
-    ++refresh.polled;
-    refresh.failed += failed ? 1 : 0;
-    refresh.items += *added;
-    if (!failed) good.push_back(due[number].id);
-  };
-  FeedFetcher(*client, options.fetching).poll_all(subscriptions, moment(), take);
-  if (failure) return *failure;
-  KIN_RETURN_IF_ERROR(fetch_icons(good));
-  return refresh;
-}
-
-Result<std::vector<std::pair<FeedId, std::string>>> Newsroom::State::sites_without_icon(
-    const std::vector<FeedId>& feeds) {
-  const Time oldest = now() - kIconAge;
-  std::vector<std::pair<FeedId, std::string>> sites;
-  const auto find = [&](NewsDatabase& database) -> Status {
-    for (const FeedId feed : feeds) {
-      NewsQuery row = database.query(R"sql(
-          SELECT site, url FROM feeds
-          WHERE id = ? AND (icon_checked IS NULL OR icon_checked < ?))sql",
-                                     feed, oldest);
-      if (row.next() && sites.size() < kMostIconsAtOnce) {
-        const std::string site = row.text();
-        const auto url = net::Url::parse(row.text());
-        sites.emplace_back(feed, site.empty() && url.ok() ? url->origin() + "/" : site);
-      }
-      KIN_RETURN_IF_ERROR(row.status());
-    }
-    return Done{};
-  };
-  KIN_RETURN_IF_ERROR(readers.read(find));
-  return sites;
-}
-
-Status Newsroom::State::fetch_icons(const std::vector<FeedId>& feeds) {
-  KIN_TRY(const auto sites, sites_without_icon(feeds));
-  std::atomic<std::size_t> next = 0;
-  std::mutex failing;
-  Status outcome = Done{};
-  const auto fetch = [&] {
-    for (std::size_t i = next++; i < sites.size(); i = next++) {
-      auto icon = find_favicon(*client, sites[i].second);
-      const Status stored = write([&](NewsWriter& news, NewsEvent& event) {
-        return news.set_icon(sites[i].first, icon.ok() ? *icon : std::nullopt, now(), event);
-      });
-      const std::lock_guard lock(failing);
-      if (!stored.ok() && outcome.ok()) outcome = stored;
-    }
-  };
-  std::vector<std::jthread> fetchers;
-  while (fetchers.size() + 1 < std::min(kIconFetchers, sites.size())) fetchers.emplace_back(fetch);
-  fetch();
-  fetchers.clear();
-  return outcome;
 }
 
 Result<std::optional<Time>> Newsroom::next_due() const {

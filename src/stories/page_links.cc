@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "stories/html_scanner.h"
 #include "stories/html_text.h"
 
@@ -11,12 +12,6 @@ namespace {
 
 constexpr std::size_t kMostLinks = 50;
 constexpr std::size_t kLongestTitle = 300;
-
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return out;
-}
 
 bool has_word(std::string_view list, std::string_view word) {
   while (!list.empty()) {
@@ -28,7 +23,7 @@ bool has_word(std::string_view list, std::string_view word) {
 }
 
 bool is_feed_type(std::string_view type) {
-  const std::string name = lowered(type.substr(0, type.find(';')));
+  const std::string name = ascii_lowered(type.substr(0, type.find(';')));
   static constexpr std::string_view kTypes[] = {"application/rss+xml",   "application/atom+xml",
                                                 "application/feed+json", "application/rdf+xml",
                                                 "application/x-rss+xml", "text/rss+xml",
@@ -38,8 +33,8 @@ bool is_feed_type(std::string_view type) {
 }
 
 bool is_about_comments(const FeedLink& link) {
-  return lowered(link.title).find("comment") != std::string::npos ||
-         lowered(link.url).find("/comments/") != std::string::npos;
+  return ascii_lowered(link.title).find("comment") != std::string::npos ||
+         ascii_lowered(link.url).find("/comments/") != std::string::npos;
 }
 
 int size_of(std::string_view sizes) {
@@ -69,7 +64,7 @@ class LinkCollector {
     if (tag.name != "link") return;
     const auto url = base_.resolve(*href);
     if (!url.ok()) return;
-    const std::string rel = lowered(tag.attribute("rel").value_or(""));
+    const std::string rel = ascii_lowered(tag.attribute("rel").value_or(""));
     if (has_word(rel, "icon") || has_word(rel, "apple-touch-icon")) add_icon(tag, url->text());
     const bool alternate = has_word(rel, "alternate") || has_word(rel, "feed");
     if (alternate && is_feed_type(tag.attribute("type").value_or(""))) add_feed(tag, url->text());

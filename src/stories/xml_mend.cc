@@ -3,21 +3,16 @@
 
 #include "stories/xml_text.h"
 
+#include "base/ascii.h"
+
 namespace kin::stories {
 namespace {
 
 constexpr std::string_view kSpace = " \t\r\n";
 constexpr std::size_t kDeepest = 200;
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-}
-bool same_name(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
-}
 bool is_name_start(char c) {
-  return (lower(c) >= 'a' && lower(c) <= 'z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+  return is_ascii_alpha(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
 bool is_name(char c) {
   return is_name_start(c) || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == ':';
@@ -29,12 +24,13 @@ std::size_t name_length(std::string_view text) {
   return end;
 }
 bool is_item(std::string_view name) {
-  return same_name(name, "item") || same_name(name, "entry");
+  return same_but_for_case(name, "item") || same_but_for_case(name, "entry");
 }
 // HTML's elements without an end that feeds forget to escape.
 bool has_no_end(std::string_view name) {
-  return same_name(name, "br") || same_name(name, "img") || same_name(name, "hr") ||
-         same_name(name, "wbr") || same_name(name, "input");
+  return same_but_for_case(name, "br") || same_but_for_case(name, "img") ||
+         same_but_for_case(name, "hr") || same_but_for_case(name, "wbr") ||
+         same_but_for_case(name, "input");
 }
 
 class Mender {
@@ -117,8 +113,9 @@ class Mender {
   }
 
   void close_to(std::string_view name) {
-    const auto found = std::find_if(open_.rbegin(), open_.rend(),
-                                    [&](const Open& open) { return same_name(open.name, name); });
+    const auto found = std::find_if(open_.rbegin(), open_.rend(), [&](const Open& open) {
+      return same_but_for_case(open.name, name);
+    });
     if (found == open_.rend()) return;
     const auto kept = static_cast<std::size_t>(open_.rend() - found) - 1;
     while (open_.size() > kept) close_last();
