@@ -26,6 +26,8 @@ endfunction()
 
 kin_find_library(kin_xxhash xxhash.h xxhash)
 kin_find_library(kin_highway hwy/highway.h hwy)
+kin_find_library(kin_roaring roaring/roaring.h roaring)
+kin_find_library(kin_streamvbyte streamvbyte.h streamvbyte)
 kin_find_library(kin_simdjson simdjson.h simdjson)
 kin_find_library(kin_zstd zstd.h zstd)
 kin_find_library(kin_deflate libdeflate.h deflate)

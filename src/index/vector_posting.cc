@@ -1,0 +1,244 @@
+#include "index/vector_posting.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "index/internal/vector_kernels.h"
+
+namespace kin::index {
+namespace {
+
+using internal::kBlock;
+
+// The largest factor comes to lie below this, far from what a half can hold.
+constexpr float kLargestHalf = 8192;
+constexpr std::uint16_t kHalfInfinity = 0x7C00;
+
+float power_of_two_scale(float largest) {
+  if (!(largest > 0)) return 1;
+  int exponent = 0;
+  std::frexp(largest / kLargestHalf, &exponent);
+  return std::ldexp(1.0F, exponent);
+}
+
+std::uint16_t half(float value) {
+  std::uint16_t result = 0;
+  internal::halves_from_floats({&value, 1}, &result);
+  return result;
+}
+
+float from_half(std::uint16_t value) {
+  float result = 0;
+  internal::floats_from_halves({&value, 1}, &result);
+  return result;
+}
+
+}  // namespace
+
+Posting::Posting(const VectorSpace& space, float error_ratio, std::uint32_t slots)
+    : space_(space),
+      error_ratio_(error_ratio),
+      slots_(slots),
+      groups_(internal::sign_groups(space.dimension)),
+      more_bytes_(Encoder::more_bytes(space)) {
+  KIN_CHECK(slots <= kMostSlots, "a posting has too many vectors");
+  ids_.resize(slots);
+  rows_.resize(blocks() * groups_ * 16);
+  halves_.resize(blocks() * 3 * kBlock);
+  full_.resize(2 * std::size_t{slots});
+  more_.resize(slots * more_bytes_ + (more_bytes_ > 0 ? internal::kReadSlack : 0));
+  const std::size_t numbers = std::size_t{slots} * space.dimension;
+  if (space.storage == RawStorage::kF32) raw32_.resize(numbers);
+  if (space.storage == RawStorage::kF16) raw16_.resize(numbers);
+  staged_.resize(slots);
+  squares_.resize(slots);
+  dead_ = std::make_unique<std::atomic<std::uint64_t>[]>(slots / 64 + 1);
+}
+
+std::uint8_t* Posting::sign_byte(std::uint32_t slot, std::size_t group) {
+  return rows_.data() + (slot / kBlock * groups_ + group) * 16 + slot % 16;
+}
+
+void Posting::set(std::uint32_t slot, std::uint32_t id, const VectorCode& code) {
+  ids_[slot] = id;
+  staged_[slot] = code.factors;
+  squares_[slot] = code.square;
+  const unsigned shift = slot % kBlock / 16 * 4;
+  for (std::size_t i = 0; i < code.signs.size(); ++i)
+    *sign_byte(slot, i / 4) |= static_cast<std::uint8_t>(code.signs[i] << (shift + i % 4));
+  std::copy(code.more.begin(), code.more.end(),
+            more_.begin() + static_cast<std::ptrdiff_t>(slot * more_bytes_));
+}
+
+void Posting::set_raw(std::uint32_t slot, std::span<const float> rotated) {
+  const std::size_t at = std::size_t{slot} * space_.dimension;
+  if (!raw32_.empty()) std::copy_n(rotated.data(), space_.dimension, raw32_.data() + at);
+  if (!raw16_.empty())
+    internal::halves_from_floats(rotated.first(space_.dimension), raw16_.data() + at);
+}
+
+bool Posting::raw(std::uint32_t slot, float* out) const {
+  const std::size_t at = std::size_t{slot} * space_.dimension;
+  if (!raw32_.empty()) std::copy_n(raw32_.data() + at, space_.dimension, out);
+  if (!raw16_.empty()) internal::floats_from_halves({raw16_.data() + at, space_.dimension}, out);
+  return space_.storage != RawStorage::kElsewhere;
+}
+
+CodeFactors Posting::factors(std::uint32_t slot) const {
+  const std::uint16_t* at = halves_.data() + slot / kBlock * 3 * kBlock + slot % kBlock;
+  return {.add = from_half(at[0]) * scale_,
+          .rescale = from_half(at[kBlock]) * scale_,
+          .error = from_half(at[2 * kBlock]) * scale_,
+          .full_add = full_[2 * std::size_t{slot}],
+          .full_rescale = full_[2 * std::size_t{slot} + 1]};
+}
+
+void Posting::copy(std::uint32_t slot, const Posting& from, std::uint32_t from_slot) {
+  ids_[slot] = from.ids_[from_slot];
+  staged_[slot] = from.factors(from_slot);
+  squares_[slot] = from.spread_;
+  const unsigned shift = slot % kBlock / 16 * 4;
+  const unsigned from_shift = from_slot % kBlock / 16 * 4;
+  const std::uint8_t* row = from.rows_.data() + from_slot / kBlock * groups_ * 16 + from_slot % 16;
+  for (std::size_t g = 0; g < groups_; ++g)
+    *sign_byte(slot, g) |= static_cast<std::uint8_t>((row[16 * g] >> from_shift & 15) << shift);
+  std::copy_n(from.more_.begin() + static_cast<std::ptrdiff_t>(from_slot * more_bytes_),
+              more_bytes_, more_.begin() + static_cast<std::ptrdiff_t>(slot * more_bytes_));
+  const std::size_t size = space_.dimension;
+  if (!raw32_.empty())
+    std::copy_n(from.raw32_.data() + from_slot * size, size, raw32_.data() + slot * size);
+  if (!raw16_.empty())
+    std::copy_n(from.raw16_.data() + from_slot * size, size, raw16_.data() + slot * size);
+}
+
+void Posting::finish() {
+  float largest = 0;
+  double squares = 0;
+  for (std::uint32_t slot = 0; slot < slots_; ++slot) {
+    const CodeFactors& f = staged_[slot];
+    largest = std::max({largest, std::abs(f.add), std::abs(f.rescale), f.error});
+    squares += squares_[slot];
+  }
+  scale_ = power_of_two_scale(largest);
+  spread_ = slots_ == 0 ? 0 : static_cast<float>(squares / slots_);
+  std::fill(halves_.begin(), halves_.end(), std::uint16_t{0});
+  for (std::uint32_t slot = 0; slot < blocks() * kBlock; ++slot) {
+    std::uint16_t* at = halves_.data() + slot / kBlock * 3 * kBlock + slot % kBlock;
+    at[0] = kHalfInfinity;
+    if (slot >= slots_) continue;
+    const CodeFactors& f = staged_[slot];
+    at[0] = half(f.add / scale_);
+    at[kBlock] = half(f.rescale / scale_);
+    at[2 * kBlock] = half(f.error / scale_);
+    full_[2 * std::size_t{slot}] = f.full_add;
+    full_[2 * std::size_t{slot} + 1] = f.full_rescale;
+  }
+  staged_ = {};
+  squares_ = {};
+}
+
+bool Posting::mark_dead(std::uint32_t slot) {
+  const std::uint64_t bit = 1ULL << (slot % 64);
+  if ((dead_[slot / 64].fetch_or(bit, std::memory_order_acq_rel) & bit) != 0) return false;
+  dead_count_.fetch_add(1, std::memory_order_acq_rel);
+  return true;
+}
+
+std::uint32_t Posting::scan(std::size_t block, const QueryCode& query, const PartitionView& view,
+                            float limit, float* products) const {
+  const std::uint16_t* halves = halves_.data() + block * 3 * kBlock;
+  const internal::SignScan scan{.rows = rows_.data() + block * groups_ * 16,
+                                .groups = groups_,
+                                .low_table = query.low_table.data(),
+                                .high_table = query.high_table.data(),
+                                .offset = query.offset,
+                                .step = query.step,
+                                .add = halves,
+                                .rescale = halves + kBlock,
+                                .error = halves + 2 * kBlock,
+                                .factor_scale = scale_,
+                                .query_add = view.add,
+                                .query_error = view.distance,
+                                .limit = limit};
+  std::uint32_t mask = internal::scan_signs(scan, products);
+  const std::size_t left = slots_ - block * kBlock;
+  if (left < kBlock) mask &= (1U << left) - 1;
+  const std::uint64_t dead = dead_[block / 2].load(std::memory_order_acquire);
+  return mask & ~static_cast<std::uint32_t>(dead >> (block % 2 * kBlock));
+}
+
+Estimate Posting::estimate(std::uint32_t slot, const QueryCode& query, const PartitionView& view,
+                           float product) const {
+  const float* full = full_.data() + 2 * std::size_t{slot};
+  const std::uint16_t* at = halves_.data() + slot / kBlock * 3 * kBlock + slot % kBlock;
+  const float error = from_half(at[2 * kBlock]) * scale_ * view.distance;
+  if (more_bytes_ == 0) return {slot, full[0] + full[1] * product + view.add, error};
+  const unsigned bits = space_.bits - 1U;
+  const auto levels = static_cast<float>(1U << bits);
+  const float more = internal::packed_dot(more_.data() + slot * more_bytes_, bits,
+                                          {query.rotated.data(), space_.dimension});
+  const float whole = levels * product + more + query.sum * (0.5F - levels / 2);
+  return {slot, full[0] + full[1] * whole + view.add, error * error_ratio_};
+}
+
+std::size_t Posting::bytes() const {
+  return sizeof *this + ids_.capacity() * 4 + rows_.capacity() + halves_.capacity() * 2 +
+         full_.capacity() * 4 + more_.capacity() + raw32_.capacity() * 4 + raw16_.capacity() * 2 +
+         (slots_ / 64 + 1) * 8;
+}
+
+std::shared_ptr<Posting> Posting::compacted() const {
+  std::vector<std::uint32_t> live;
+  for (std::uint32_t slot = 0; slot < slots_; ++slot)
+    if (!is_dead(slot)) live.push_back(slot);
+  auto result =
+      std::make_shared<Posting>(space_, error_ratio_, static_cast<std::uint32_t>(live.size()));
+  for (std::uint32_t slot = 0; slot < live.size(); ++slot) result->copy(slot, *this, live[slot]);
+  result->finish();
+  return result;
+}
+
+void Posting::append_to(std::string& out) const {
+  if (live() != slots_) return compacted()->append_to(out);
+  append_le(out, slots_);
+  append_le(out, scale_);
+  append_le(out, spread_);
+  out += as_bytes_view(std::span(ids_));
+  out += as_bytes_view(std::span(rows_));
+  out += as_bytes_view(std::span(halves_));
+  out += as_bytes_view(std::span(full_));
+  out += as_bytes_view(std::span(more_).first(slots_ * more_bytes_));
+  out += as_bytes_view(std::span(raw32_));
+  out += as_bytes_view(std::span(raw16_));
+}
+
+Result<std::shared_ptr<Posting>> Posting::from_bytes(const VectorSpace& space, float error_ratio,
+                                                     std::string_view bytes) {
+  const Error broken{Code::kDataLoss, "the partition's codes do not have their length"};
+  ByteReader reader(bytes);
+  const auto slots = reader.read<std::uint32_t>();
+  if (!reader.ok() || slots > kMostSlots) return broken;
+  auto posting = std::make_shared<Posting>(space, error_ratio, slots);
+  posting->scale_ = reader.read<float>();
+  posting->spread_ = reader.read<float>();
+  const auto fill = [&](auto& values, std::size_t size) {
+    const std::string_view part = reader.read_bytes(size);
+    if (!part.empty()) std::memcpy(values.data(), part.data(), part.size());
+  };
+  fill(posting->ids_, posting->ids_.size() * 4);
+  fill(posting->rows_, posting->rows_.size());
+  fill(posting->halves_, posting->halves_.size() * 2);
+  fill(posting->full_, posting->full_.size() * 4);
+  fill(posting->more_, slots * posting->more_bytes_);
+  fill(posting->raw32_, posting->raw32_.size() * 4);
+  fill(posting->raw16_, posting->raw16_.size() * 2);
+  posting->staged_ = {};
+  posting->squares_ = {};
+  if (!reader.ok() || !reader.rest().empty()) return broken;
+  return posting;
+}
+
+}  // namespace kin::index

@@ -1,0 +1,306 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "index/internal/vector_core.h"
+#include "index/internal/vector_kernels.h"
+
+namespace kin::index::internal {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+// A filter of fewer ids is searched id by id.
+constexpr std::uint64_t kFewIds = 3000;
+// Partitions that are put in order at a time.
+constexpr std::size_t kOrdered = 64;
+constexpr int kAttempts = 4;
+
+struct Candidate {
+  float distance;
+  float error;
+  std::uint32_t id;
+  std::uint32_t slot;
+  const Posting* posting;  // nothing: pending, and the distance exact
+
+  friend bool operator<(const Candidate& a, const Candidate& b) {
+    return a.distance != b.distance ? a.distance < b.distance : a.id < b.id;
+  }
+};
+
+// The nearest so far.
+class Pool {
+ public:
+  explicit Pool(std::size_t most) : most_(most) {
+    heap_.reserve(std::min<std::size_t>(most, 4096));
+  }
+
+  float limit() const { return limit_; }
+  std::size_t size() const { return heap_.size(); }
+  void add(const Candidate& candidate) {
+    if (heap_.size() == most_) {
+      if (!(candidate < heap_.front())) return;
+      std::pop_heap(heap_.begin(), heap_.end());
+      heap_.pop_back();
+    }
+    heap_.push_back(candidate);
+    std::push_heap(heap_.begin(), heap_.end());
+    if (heap_.size() == most_) limit_ = heap_.front().distance;
+  }
+  std::vector<Candidate> take() { return std::move(heap_); }
+
+ private:
+  std::size_t most_;
+  float limit_ = kInfinity;
+  std::vector<Candidate> heap_;
+};
+
+class Searcher {
+ public:
+  Searcher(const VectorCore& core, const VectorSearch& how, QueryCode query)
+      : core_(core), how_(how), query_(std::move(query)) {
+    const bool resident = core.options.space.storage != RawStorage::kElsewhere;
+    rerank_ = how.rerank == VectorSearch::Rerank::kAlways ||
+              (how.rerank == VectorSearch::Rerank::kWhereResident && resident);
+    products_ = core.options.space.distance == Distance::kDot;
+  }
+
+  Result<std::vector<VectorHit>> run() {
+    for (int attempt = 0;; ++attempt) {
+      const auto snapshot = core_.snapshot();
+      Pool pool(how_.k + (rerank_ ? how_.k + 16 : 0));
+      KIN_TRY(const bool complete, collect(*snapshot, pool, attempt));
+      if (!complete) continue;
+      scan_pending(*snapshot, pool);
+      std::vector<Candidate> found = pool.take();
+      const std::size_t before = found.size();
+      drop_stale(found);
+      const bool short_of = found.size() < before && found.size() < how_.k;
+      if (short_of && attempt + 1 < kAttempts) continue;
+      KIN_RETURN_IF_ERROR(settle(found));
+      return hits(found);
+    }
+  }
+
+ private:
+  // False if a change came between, and another attempt may succeed.
+  Result<bool> collect(const Snapshot& snapshot, Pool& pool, int attempt) {
+    if (snapshot.postings.empty()) return true;
+    if (how_.exact) return scan_exactly(snapshot, pool);
+    if (how_.filter != nullptr && how_.filter->size() <= kFewIds && attempt + 1 < kAttempts)
+      return scan_few(snapshot, pool);
+    scan_nearest(snapshot, pool);
+    return true;
+  }
+
+  float exact(std::span<const float> vector) const {
+    return products_ ? -dot(query_.rotated.data(), vector.data(), vector.size())
+                     : squared_l2(query_.rotated.data(), vector.data(), vector.size());
+  }
+
+  PartitionView view_of(const Centres& centres, std::size_t partition, float product) const {
+    const float square = std::max(0.0F, query_.square + centres.square(partition) - 2 * product);
+    return {products_ ? -product : square, std::sqrt(square)};
+  }
+
+  Result<bool> scan_exactly(const Snapshot& snapshot, Pool& pool) {
+    std::vector<float> vector;
+    for (const auto& posting : snapshot.postings) {
+      for (std::uint32_t slot = 0; slot < posting->size(); ++slot) {
+        const std::uint32_t id = posting->ids()[slot];
+        if (posting->is_dead(slot) || (how_.filter != nullptr && !how_.filter->contains(id)))
+          continue;
+        KIN_TRY(const bool found, core_.read(*posting, slot, vector));
+        if (found) pool.add({exact(vector), 0, id, slot, posting.get()});
+      }
+    }
+    return true;
+  }
+
+  Result<bool> scan_few(const Snapshot& snapshot, Pool& pool) {
+    std::vector<float> vector;
+    float products[kBlock];
+    for (const std::uint32_t id : how_.filter->ids()) {
+      const Place place = core_.places.get(id);
+      if (!place.is_indexed()) continue;
+      if (place.partition() >= snapshot.postings.size()) return false;
+      const Posting& posting = *snapshot.postings[place.partition()];
+      const std::uint32_t slot = place.slot();
+      if (slot >= posting.size() || posting.ids()[slot] != id) return false;
+      if (posting.is_dead(slot)) continue;
+      if (rerank_ && core_.options.space.storage != RawStorage::kElsewhere) {
+        KIN_TRY(const bool found, core_.read(posting, slot, vector));
+        if (found) pool.add({exact(vector), 0, id, slot, &posting});
+        continue;
+      }
+      const auto centre = snapshot.centres->matrix().row(place.partition());
+      const float product = dot(query_.rotated.data(), centre.data(), centre.size());
+      const PartitionView view = view_of(*snapshot.centres, place.partition(), product);
+      posting.scan(slot / kBlock, query_, view, kInfinity, products);
+      const Estimate estimate = posting.estimate(slot, query_, view, products[slot % kBlock]);
+      pool.add({estimate.distance, estimate.error, id, slot, &posting});
+    }
+    return true;
+  }
+
+  // How many partitions to scan, and how many vectors that pass the filter to see at least.
+  struct Plan {
+    std::size_t probes;
+    std::size_t passed;
+  };
+  Plan plan(const Snapshot& snapshot) const {
+    const std::size_t all = snapshot.postings.size();
+    if (how_.probes && how_.filter == nullptr) return {std::min<std::size_t>(*how_.probes, all), 0};
+    const double recall = std::clamp(how_.recall, 0.0, 1.0) * (kCurvePoints - 1);
+    const auto low = static_cast<std::size_t>(recall);
+    const std::size_t high = std::min(low + 1, kCurvePoints - 1);
+    const double part = recall - static_cast<double>(low);
+    const double share = snapshot.curve.empty()
+                             ? 1.0
+                             : (1 - part) * snapshot.curve[low] + part * snapshot.curve[high];
+    double probes = how_.probes ? static_cast<double>(*how_.probes)
+                                : std::ceil(share * static_cast<double>(all));
+    // Neighbours lie further apart for many of them than for ten.
+    probes *= std::pow(std::max(1.0, how_.k / 10.0), 0.3);
+    if (how_.filter == nullptr) return {std::min(all, static_cast<std::size_t>(probes)), 0};
+    std::size_t vectors = 0;
+    for (const auto& posting : snapshot.postings) vectors += posting->live();
+    const double passing =
+        std::min(1.0, static_cast<double>(how_.filter->size()) / static_cast<double>(vectors + 1));
+    probes = std::min(static_cast<double>(all), std::ceil(probes / std::pow(passing, 0.4)));
+    const double expected =
+        passing * static_cast<double>(vectors) * probes / static_cast<double>(all);
+    return {static_cast<std::size_t>(probes), static_cast<std::size_t>(expected * 0.7)};
+  }
+
+  void scan_nearest(const Snapshot& snapshot, Pool& pool) {
+    const Centres& centres = *snapshot.centres;
+    std::vector<float> products(centres.size());
+    centres.products(query_.rotated.data(), products);
+    std::vector<std::pair<float, std::uint32_t>> order(centres.size());
+    for (std::uint32_t p = 0; p < order.size(); ++p)
+      order[p] = {products_ ? -products[p] : centres.square(p) - 2 * products[p], p};
+    const Plan limits = plan(snapshot);
+    std::size_t ordered = 0;
+    std::size_t passed = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const bool enough = i >= limits.probes && passed >= limits.passed;
+      if (enough && (how_.filter == nullptr || pool.size() >= how_.k)) break;
+      if (i == ordered) ordered = order_more(order, ordered, limits.probes);
+      const std::uint32_t p = order[i].second;
+      passed += scan_posting(*snapshot.postings[p], view_of(centres, p, products[p]), pool);
+    }
+  }
+
+  static std::size_t order_more(std::vector<std::pair<float, std::uint32_t>>& order,
+                                std::size_t from, std::size_t probes) {
+    const std::size_t to = std::min(order.size(), std::max(probes, from + kOrdered));
+    const auto begin = order.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto end = order.begin() + static_cast<std::ptrdiff_t>(to);
+    if (end != order.end()) std::nth_element(begin, end, order.end());
+    std::sort(begin, end);
+    return to;
+  }
+
+  std::uint32_t passing(const Posting& posting, std::size_t block) const {
+    const auto ids = posting.ids().subspan(block * kBlock);
+    std::uint32_t mask = 0;
+    for (std::size_t i = 0; i < std::min(ids.size(), kBlock); ++i)
+      mask |= static_cast<std::uint32_t>(how_.filter->contains(ids[i])) << i;
+    return mask;
+  }
+
+  // Returns how many passed the filter.
+  std::size_t scan_posting(const Posting& posting, const PartitionView& view, Pool& pool) {
+    float products[kBlock];
+    std::size_t passed = 0;
+    for (std::size_t block = 0; block < posting.blocks(); ++block) {
+      std::uint32_t mask = ~0U;
+      if (how_.filter != nullptr) mask = passing(posting, block);
+      if (mask == 0) continue;
+      passed += static_cast<std::size_t>(std::popcount(mask));
+      mask &= posting.scan(block, query_, view, pool.limit(), products);
+      for (; mask != 0; mask &= mask - 1) {
+        const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
+        const auto slot = static_cast<std::uint32_t>(block * kBlock) + lane;
+        const Estimate estimate = posting.estimate(slot, query_, view, products[lane]);
+        if (estimate.distance > pool.limit()) continue;
+        pool.add({estimate.distance, estimate.error, posting.ids()[slot], slot, &posting});
+      }
+    }
+    return passed;
+  }
+
+  // After the partitions: a vector that is being replaced is marked deleted there only once its
+  // successor is in the log.
+  void scan_pending(const Snapshot& snapshot, Pool& pool) const {
+    snapshot.pending.each([&](const PendingChunk& chunk, std::uint32_t row) {
+      const std::uint32_t id = chunk.id(row);
+      if (chunk.is_dead(row) || (how_.filter != nullptr && !how_.filter->contains(id))) return;
+      pool.add({exact(chunk.row(row)), 0, id, row, nullptr});
+    });
+  }
+
+  // Vectors of a partition that were replaced while the search ran.
+  void drop_stale(std::vector<Candidate>& found) const {
+    std::erase_if(found, [&](const Candidate& candidate) {
+      return candidate.posting != nullptr && !core_.places.get(candidate.id).is_indexed();
+    });
+    // An old and a new vector of one id: the pending one is the newer.
+    std::ranges::sort(found, [](const Candidate& a, const Candidate& b) {
+      return a.id != b.id ? a.id<b.id : (a.posting == nullptr)>(b.posting == nullptr);
+    });
+    const auto same = [](const Candidate& a, const Candidate& b) { return a.id == b.id; };
+    found.erase(std::unique(found.begin(), found.end(), same), found.end());
+    std::sort(found.begin(), found.end());
+  }
+
+  // Replaces estimates by distances wherever the error bound leaves it open who is among the k.
+  Status settle(std::vector<Candidate>& found) const {
+    if (!rerank_) return Done{};
+    std::vector<float> upper;
+    for (const Candidate& candidate : found) upper.push_back(candidate.distance + candidate.error);
+    float limit = kInfinity;
+    if (upper.size() > how_.k) {
+      const auto kth = upper.begin() + static_cast<std::ptrdiff_t>(how_.k) - 1;
+      std::nth_element(upper.begin(), kth, upper.end());
+      limit = *kth;
+    }
+    std::vector<float> vector;
+    for (Candidate& candidate : found) {
+      if (candidate.error == 0 || candidate.distance - candidate.error > limit) continue;
+      KIN_TRY(const bool read, core_.read(*candidate.posting, candidate.slot, vector));
+      if (read) candidate.distance = exact(vector);
+    }
+    std::sort(found.begin(), found.end());
+    return Done{};
+  }
+
+  std::vector<VectorHit> hits(const std::vector<Candidate>& found) const {
+    const float scale = core_.options.space.distance == Distance::kCosine ? 0.5F : 1.0F;
+    std::vector<VectorHit> result;
+    for (std::size_t i = 0; i < std::min<std::size_t>(found.size(), how_.k); ++i)
+      result.push_back({found[i].id, found[i].distance * scale});
+    return result;
+  }
+
+  const VectorCore& core_;
+  const VectorSearch& how_;
+  QueryCode query_;
+  bool rerank_ = false;
+  bool products_ = false;
+};
+
+}  // namespace
+
+Result<std::vector<VectorHit>> search(const VectorCore& core, std::span<const float> query,
+                                      const VectorSearch& how) {
+  if (how.k == 0) return std::vector<VectorHit>{};
+  if (how.rerank == VectorSearch::Rerank::kAlways && core.options.raw == nullptr &&
+      core.options.space.storage == RawStorage::kElsewhere)
+    return Error{Code::kFailedPrecondition, "the index has no access to its vectors"};
+  KIN_TRY(std::vector<float> rotated, core.rotated(query));
+  return Searcher(core, how, QueryCode(core.options.space, std::move(rotated))).run();
+}
+
+}  // namespace kin::index::internal
