@@ -7,6 +7,7 @@
 #include "app/bench_seen.h"
 #include "app/bench_stories.h"
 #include "app/bench_timeline.h"
+#include "app/bench_vectors.h"
 #include "app/checks.h"
 #include "app/command.h"
 #include "app/print.h"
@@ -29,6 +30,7 @@ Examples:
   kindred bench corpus made-up.jsonl --records 100000
   kindred bench stories headlines.jsonl --label story --json
   kindred bench timeline --feeds 500 --items 100000
+  kindred bench vectors --set glove
 
 Corpora are made up, the same every time, in a temporary folder.)";
 
@@ -41,6 +43,8 @@ struct BenchArguments {
   std::string seen_peer = "rocksdb";
   StoriesBench stories;
   TimelineBench timeline;
+  VectorsBench vectors;
+  std::string vectors_peer = "hnswlib";
   CorpusOptions corpus;
   std::string corpus_output;
   std::string copy_input;
@@ -224,6 +228,36 @@ CLI::App* add_timeline(CLI::App& bench, BenchArguments& arguments) {
   return verb;
 }
 
+CLI::App* add_vectors(CLI::App& bench, BenchArguments& arguments) {
+  VectorsBench& vectors = arguments.vectors;
+  CLI::App* verb = bench.add_subcommand("vectors", "The vector index against hnswlib");
+  verb->add_option("--set", vectors.sets, "glove, mnist and glove-all, with commas between")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(one_of({"glove", "mnist", "glove-all"}))
+      ->type_name("SETS")
+      ->capture_default_str();
+  verb->add_option("--data", vectors.folder, "Where scripts/setup --bench put the vectors")
+      ->type_name("DIR")
+      ->capture_default_str();
+  verb->add_option("--peer", arguments.vectors_peer, "What to compare it with: hnswlib or none")
+      ->check(one_of({"hnswlib", "none"}))
+      ->capture_default_str();
+  verb->add_option("--bits", vectors.bits, "Bits of a code (default: 7 for glove, 6 for mnist)")
+      ->type_name("1..8")
+      ->check(whole_number(1, 8));
+  verb->add_option("--partition", vectors.partition_size, "Vectors of a partition")
+      ->type_name("N")
+      ->check(whole_number(8, 1000))
+      ->capture_default_str();
+  verb->add_option("--runs", vectors.runs, "How often the time is taken")
+      ->type_name("N")
+      ->check(whole_number(1, 100))
+      ->capture_default_str();
+  add_json_flag(*verb, arguments);
+  return verb;
+}
+
 CLI::App* add_corpus(CLI::App& bench, BenchArguments& arguments) {
   CLI::App* verb =
       bench.add_subcommand("corpus", "Write the made-up corpus of the other benchmarks");
@@ -281,6 +315,7 @@ Command add_bench_command(CLI::App& app) {
   CLI::App* seen = add_seen(*verb, *arguments);
   CLI::App* stories = add_stories(*verb, *arguments);
   CLI::App* timeline = add_timeline(*verb, *arguments);
+  CLI::App* vectors = add_vectors(*verb, *arguments);
   CLI::App* corpus = add_corpus(*verb, *arguments);
   CLI::App* copy = add_copy(*verb, *arguments);
   return {
@@ -300,6 +335,10 @@ Command add_bench_command(CLI::App& app) {
         if (dedup->parsed()) return show(bench_dedup(arguments->dedup), arguments->json);
         if (stories->parsed()) return show(bench_stories(arguments->stories), arguments->json);
         if (timeline->parsed()) return show(bench_timeline(arguments->timeline), arguments->json);
+        if (vectors->parsed()) {
+          arguments->vectors.peer = arguments->vectors_peer != "none";
+          return show(bench_vectors(arguments->vectors), arguments->json);
+        }
         if (memory->parsed())
           return show(bench_memory(arguments->memory, arguments->budgets), arguments->json);
         if (seen->parsed()) return run_seen(*arguments);

@@ -94,8 +94,9 @@ std::string encode_head(const VectorCheckpointHead& head) {
   append_le(out, head.space.seed);
   append_le(out, head.lsn);
   append_le(out, head.trained);
-  append_le(out, static_cast<std::uint32_t>(head.curve.size()));
-  out += as_bytes_view(std::span<const float>(head.curve));
+  append_le(out, static_cast<std::uint32_t>(head.curve.share.size()));
+  out += as_bytes_view(std::span<const float>(head.curve.share));
+  out += as_bytes_view(std::span<const float>(head.curve.reach));
   append_le(out, static_cast<std::uint32_t>(head.sums.size()));
   out += as_bytes_view(std::span<const std::uint64_t>(head.sums));
   append_le(out, static_cast<std::uint32_t>(head.pending.size()));
@@ -114,8 +115,9 @@ Result<VectorCheckpointHead> decode_head(std::string_view bytes) {
   head.trained = reader.read<std::uint64_t>();
   const auto points = reader.read<std::uint32_t>();
   if (points != 0 && points != kCurvePoints) return damaged("its recall curve has another length");
-  head.curve = read_floats(reader, points);
-  if (head.curve.size() != points) return damaged("its recall curve is cut short");
+  head.curve = {read_floats(reader, points), read_floats(reader, points)};
+  if (head.curve.share.size() != points || head.curve.reach.size() != points)
+    return damaged("its recall curve is cut short");
   const auto partitions = reader.read<std::uint32_t>();
   if (partitions > Place::kMostPartitions || reader.rest().size() / 8 < partitions)
     return damaged("it has fewer partitions than it says");

@@ -48,27 +48,40 @@ class CurveMeter {
       if (heap.size() > kCurveNeighbours) heap.pop();
     }
   }
-  RecallCurve curve(const Centres& centres) {
+  RecallCurve curve(const Draft& draft) {
+    const Centres centres(draft.centres);
     std::vector<float> shares;
-    for (std::size_t q = 0; q < nearest_.size(); ++q) add_shares(centres, q, shares);
-    std::ranges::sort(shares);
-    RecallCurve curve;
-    for (std::size_t i = 0; i < kCurvePoints && !shares.empty(); ++i)
-      curve.push_back(shares[i * (shares.size() - 1) / (kCurvePoints - 1)]);
-    return curve;
+    std::vector<float> reaches;
+    for (std::size_t q = 0; q < nearest_.size(); ++q) add(draft, centres, q, shares, reaches);
+    return {percentiles(std::move(shares)), percentiles(std::move(reaches))};
   }
 
  private:
-  void add_shares(const Centres& centres, std::size_t q, std::vector<float>& shares) {
+  static std::vector<float> percentiles(std::vector<float> values) {
+    std::ranges::sort(values);
+    std::vector<float> result;
+    for (std::size_t i = 0; i < kCurvePoints && !values.empty(); ++i)
+      result.push_back(values[i * (values.size() - 1) / (kCurvePoints - 1)]);
+    return result;
+  }
+  void add(const Draft& draft, const Centres& centres, std::size_t q, std::vector<float>& shares,
+           std::vector<float>& reaches) {
+    std::vector<float> products(centres.size());
     std::vector<float> distances(centres.size());
-    const float* query = queries_.row(q).data();
-    centres.products(query, distances);
-    for (std::size_t i = 0; i < distances.size(); ++i)
-      distances[i] = products_ ? -distances[i] : centres.square(i) - 2 * distances[i];
-    for (; !nearest_[q].empty(); nearest_[q].pop()) {
-      const float own = distances[nearest_[q].top().second];
-      const auto before = std::ranges::count_if(distances, [&](float d) { return d <= own; });
+    centres.products(queries_.row(q).data(), products);
+    for (std::size_t i = 0; i < products.size(); ++i)
+      distances[i] = products_ ? -products[i] : centres.square(i) - 2 * products[i];
+    auto& heap = nearest_[q];
+    const float limit = heap.empty() ? 0 : heap.top().first + (products_ ? 0 : squares_[q]);
+    for (; !heap.empty(); heap.pop()) {
+      const std::uint32_t own = heap.top().second;
+      const auto before =
+          std::ranges::count_if(distances, [&](float d) { return d <= distances[own]; });
       shares.push_back(static_cast<float>(before) / static_cast<float>(distances.size()));
+      const float square = std::max(0.0F, squares_[q] + centres.square(own) - 2 * products[own]);
+      const PartitionView view{products_ ? -products[own] : square, std::sqrt(square)};
+      reaches.push_back(reach_needed(view, draft.postings[own]->spread(), limit,
+                                     std::sqrt(squares_[q]), products_));
     }
   }
 
@@ -163,7 +176,6 @@ Status VectorWriter::finish_training() {
     members[owner].push_back(static_cast<std::uint32_t>(i));
     meter.see(i, vector.data(), dot(vector.data(), vector.data(), vector.size()), owner);
   }
-  next.curve = meter.curve(centres);
   // A partition that is too large for a posting becomes several with one centroid.
   const std::size_t most = kMostSlots / 2;
   for (std::size_t p = 0; p < members.size(); ++p) {
@@ -190,6 +202,7 @@ Status VectorWriter::finish_training() {
     posting->finish();
     next.put(p, std::move(posting));
   }
+  next.curve = meter.curve(next);
   std::vector<std::uint32_t> purged;
   held->pending.each([&](const PendingChunk& chunk, std::uint32_t row) {
     if (chunk.is_dead(row)) purged.push_back(chunk.id(row));
@@ -200,7 +213,7 @@ Status VectorWriter::finish_training() {
   while (last->next() != nullptr) last = last->next_shared().get();
   last->set_next(tail_);
   next.pending = {tail_, 0};
-  pending_.clear();
+  pending_ = {};
   pending_rows_ = 0;
   trained_ = all.size();
   publish(std::move(next));

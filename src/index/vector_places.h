@@ -4,8 +4,8 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
+#include <vector>
 
 namespace kin::index {
 
@@ -40,40 +40,42 @@ struct Place {
 // Thread-safe for one writer and any number of readers.
 class PlaceTable {
  public:
-  ~PlaceTable() {
-    for (auto& page : pages_) std::free(page.load());
-  }
-  PlaceTable() = default;
-  PlaceTable(const PlaceTable&) = delete;
-  PlaceTable& operator=(const PlaceTable&) = delete;
-
   Place get(std::uint32_t id) const {
-    const Cell* page = pages_[id >> kPageBits].load(std::memory_order_acquire);
+    const Book* book = books_[id >> kBookBits].load(std::memory_order_acquire);
+    if (book == nullptr) return {};
+    const Page* page = (*book)[id >> kPageBits & kInBook].load(std::memory_order_acquire);
     if (page == nullptr) return {};
-    return {page[id & kInPage].load(std::memory_order_acquire)};
+    return {(*page)[id & kInPage].load(std::memory_order_acquire)};
   }
-  // False if there is no memory.
-  bool set(std::uint32_t id, Place place) {
-    std::atomic<Cell*>& page = pages_[id >> kPageBits];
-    if (page.load(std::memory_order_relaxed) == nullptr) {
-      // Pages of zeros that nobody touched take no memory.
-      auto* cells = static_cast<Cell*>(std::calloc(kInPage + 1, sizeof(Cell)));
-      if (cells == nullptr) return false;
-      page.store(cells, std::memory_order_release);
-    }
-    page.load(std::memory_order_relaxed)[id & kInPage].store(place.word, std::memory_order_release);
-    most_ = id > most_ ? id : most_;
-    return true;
+  void set(std::uint32_t id, Place place) {
+    Book& book = made(books_[id >> kBookBits], owned_books_);
+    Page& page = made(book[id >> kPageBits & kInBook], owned_pages_);
+    page[id & kInPage].store(place.word, std::memory_order_release);
   }
-  std::size_t bytes() const { return sizeof *this + (std::size_t{most_} + 1) * sizeof(Cell); }
+  std::size_t bytes() const {
+    return sizeof *this + owned_books_.size() * sizeof(Book) + owned_pages_.size() * sizeof(Page);
+  }
 
  private:
-  using Cell = std::atomic<std::uint32_t>;
-  static constexpr std::uint32_t kPageBits = 20;
+  static constexpr std::uint32_t kPageBits = 12;
+  static constexpr std::uint32_t kBookBits = 22;
   static constexpr std::uint32_t kInPage = (1U << kPageBits) - 1;
+  static constexpr std::uint32_t kInBook = (1U << (kBookBits - kPageBits)) - 1;
+  using Page = std::array<std::atomic<std::uint32_t>, kInPage + 1>;
+  using Book = std::array<std::atomic<Page*>, kInBook + 1>;
 
-  std::array<std::atomic<Cell*>, 1U << (32 - kPageBits)> pages_{};
-  std::uint32_t most_ = 0;
+  template <typename T>
+  static T& made(std::atomic<T*>& pointer, std::vector<std::unique_ptr<T>>& owned) {
+    if (pointer.load(std::memory_order_relaxed) == nullptr) {
+      owned.push_back(std::make_unique<T>());
+      pointer.store(owned.back().get(), std::memory_order_release);
+    }
+    return *pointer.load(std::memory_order_relaxed);
+  }
+
+  std::array<std::atomic<Book*>, 1U << (32 - kBookBits)> books_{};
+  std::vector<std::unique_ptr<Book>> owned_books_;
+  std::vector<std::unique_ptr<Page>> owned_pages_;
 };
 
 }  // namespace kin::index

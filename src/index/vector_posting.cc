@@ -15,7 +15,6 @@ using internal::kBlock;
 
 // The largest factor comes to lie below this, far from what a half can hold.
 constexpr float kLargestHalf = 8192;
-constexpr std::uint16_t kHalfInfinity = 0x7C00;
 
 float power_of_two_scale(float largest) {
   if (!(largest > 0)) return 1;
@@ -125,10 +124,8 @@ void Posting::finish() {
   scale_ = power_of_two_scale(largest);
   spread_ = slots_ == 0 ? 0 : static_cast<float>(squares / slots_);
   std::fill(halves_.begin(), halves_.end(), std::uint16_t{0});
-  for (std::uint32_t slot = 0; slot < blocks() * kBlock; ++slot) {
+  for (std::uint32_t slot = 0; slot < slots_; ++slot) {
     std::uint16_t* at = halves_.data() + slot / kBlock * 3 * kBlock + slot % kBlock;
-    at[0] = kHalfInfinity;
-    if (slot >= slots_) continue;
     const CodeFactors& f = staged_[slot];
     at[0] = half(f.add / scale_);
     at[kBlock] = half(f.rescale / scale_);

@@ -14,6 +14,8 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr std::uint64_t kFewIds = 3000;
 // Partitions that are put in order at a time.
 constexpr std::size_t kOrdered = 64;
+// Partitions in a row that are unlikely to hold a neighbour, after which a search ends.
+constexpr std::size_t kMostMisses = 48;
 constexpr int kAttempts = 4;
 
 struct Candidate {
@@ -143,34 +145,22 @@ class Searcher {
     return true;
   }
 
-  // How many partitions to scan, and how many vectors that pass the filter to see at least.
-  struct Plan {
-    std::size_t probes;
-    std::size_t passed;
-  };
-  Plan plan(const Snapshot& snapshot) const {
-    const std::size_t all = snapshot.postings.size();
-    if (how_.probes && how_.filter == nullptr) return {std::min<std::size_t>(*how_.probes, all), 0};
-    const double recall = std::clamp(how_.recall, 0.0, 1.0) * (kCurvePoints - 1);
-    const auto low = static_cast<std::size_t>(recall);
-    const std::size_t high = std::min(low + 1, kCurvePoints - 1);
-    const double part = recall - static_cast<double>(low);
-    const double share = snapshot.curve.empty()
-                             ? 1.0
-                             : (1 - part) * snapshot.curve[low] + part * snapshot.curve[high];
-    double probes = how_.probes ? static_cast<double>(*how_.probes)
-                                : std::ceil(share * static_cast<double>(all));
-    // Neighbours lie further apart for many of them than for ten.
-    probes *= std::pow(std::max(1.0, how_.k / 10.0), 0.3);
-    if (how_.filter == nullptr) return {std::min(all, static_cast<std::size_t>(probes)), 0};
-    std::size_t vectors = 0;
-    for (const auto& posting : snapshot.postings) vectors += posting->live();
-    const double passing =
-        std::min(1.0, static_cast<double>(how_.filter->size()) / static_cast<double>(vectors + 1));
-    probes = std::min(static_cast<double>(all), std::ceil(probes / std::pow(passing, 0.4)));
-    const double expected =
-        passing * static_cast<double>(vectors) * probes / static_cast<double>(all);
-    return {static_cast<std::size_t>(probes), static_cast<std::size_t>(expected * 0.7)};
+  // What a curve says of the recall aimed at.
+  float aimed(const std::vector<float>& curve) const {
+    const double at = std::clamp(how_.recall, 0.0, 1.0) * (kCurvePoints - 1);
+    const auto low = static_cast<std::size_t>(at);
+    const auto part = static_cast<float>(at - static_cast<double>(low));
+    return (1 - part) * curve[low] + part * curve[std::min(low + 1, kCurvePoints - 1)];
+  }
+
+  std::size_t probes(const Snapshot& snapshot) const {
+    const auto all = static_cast<double>(snapshot.postings.size());
+    if (how_.probes) return std::min(*how_.probes, static_cast<std::uint32_t>(all));
+    if (snapshot.curve.share.empty()) return snapshot.postings.size();
+    // More neighbours lie further apart than the ten that the curve was measured with.
+    const double more = std::pow(std::max(1.0, how_.k / 10.0), 0.3);
+    return static_cast<std::size_t>(
+        std::min(all, std::ceil(aimed(snapshot.curve.share) * all * more)));
   }
 
   void scan_nearest(const Snapshot& snapshot, Pool& pool) {
@@ -180,15 +170,26 @@ class Searcher {
     std::vector<std::pair<float, std::uint32_t>> order(centres.size());
     for (std::uint32_t p = 0; p < order.size(); ++p)
       order[p] = {products_ ? -products[p] : centres.square(p) - 2 * products[p], p};
-    const Plan limits = plan(snapshot);
+    const std::size_t enough = probes(snapshot);
+    const bool filtered = how_.filter != nullptr && !snapshot.curve.reach.empty();
+    const float reach = filtered ? aimed(snapshot.curve.reach) : 0;
     std::size_t ordered = 0;
-    std::size_t passed = 0;
+    std::size_t misses = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
-      const bool enough = i >= limits.probes && passed >= limits.passed;
-      if (enough && (how_.filter == nullptr || pool.size() >= how_.k)) break;
-      if (i == ordered) ordered = order_more(order, ordered, limits.probes);
+      if (i >= enough && (how_.filter == nullptr || misses == kMostMisses)) break;
+      if (i == ordered) ordered = order_more(order, ordered, enough);
       const std::uint32_t p = order[i].second;
-      passed += scan_posting(*snapshot.postings[p], view_of(centres, p, products[p]), pool);
+      const Posting& posting = *snapshot.postings[p];
+      const PartitionView view = view_of(centres, p, products[p]);
+      // A filter leaves neighbours that are further away, so more partitions may hold some.
+      if (i >= enough && filtered && pool.limit() < kInfinity &&
+          reach_needed(view, posting.spread(), pool.limit(), std::sqrt(query_.square), products_) >
+              reach) {
+        ++misses;
+        continue;
+      }
+      misses = 0;
+      scan_posting(posting, view, pool);
     }
   }
 
@@ -210,15 +211,12 @@ class Searcher {
     return mask;
   }
 
-  // Returns how many passed the filter.
-  std::size_t scan_posting(const Posting& posting, const PartitionView& view, Pool& pool) {
+  void scan_posting(const Posting& posting, const PartitionView& view, Pool& pool) {
     float products[kBlock];
-    std::size_t passed = 0;
     for (std::size_t block = 0; block < posting.blocks(); ++block) {
       std::uint32_t mask = ~0U;
       if (how_.filter != nullptr) mask = passing(posting, block);
       if (mask == 0) continue;
-      passed += static_cast<std::size_t>(std::popcount(mask));
       mask &= posting.scan(block, query_, view, pool.limit(), products);
       for (; mask != 0; mask &= mask - 1) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
@@ -228,7 +226,6 @@ class Searcher {
         pool.add({estimate.distance, estimate.error, posting.ids()[slot], slot, &posting});
       }
     }
-    return passed;
   }
 
   // After the partitions: a vector that is being replaced is marked deleted there only once its

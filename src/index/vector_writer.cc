@@ -56,8 +56,7 @@ Status VectorWriter::insert(std::uint32_t id, std::span<const float> vector) {
   if (const auto found = pending_.find(id); found != pending_.end()) replaced = found->second;
   KIN_RETURN_IF_ERROR(append(id, rotated));
   // Deleted rows of this id that wait to be reclaimed have no say in its place any more.
-  if (!core_.places.set(id, Place::without(VectorState::kPending)))
-    return Error{Code::kResourceExhausted, "no memory for one more vector"};
+  core_.places.set(id, Place::without(VectorState::kPending));
   if (replaced) replaced->chunk->mark_dead(replaced->row);
   if (old.is_indexed()) forget(id, old);
   if (!replaced && !old.is_indexed()) ++live_;
@@ -239,8 +238,7 @@ Status VectorWriter::adopt(const VectorCheckpointHead& head, Draft next) {
     const auto ids = next.postings[p]->ids();
     for (std::uint32_t slot = 0; slot < ids.size(); ++slot) {
       if (core_.places.get(ids[slot]).word != 0) return twice;
-      if (!core_.places.set(ids[slot], Place::at(p, slot)))
-        return Error{Code::kResourceExhausted, "no memory for one more vector"};
+      core_.places.set(ids[slot], Place::at(p, slot));
     }
     live_ += ids.size();
   }

@@ -1,6 +1,7 @@
 // What a vector index's searches and changes share.
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -15,10 +16,23 @@
 
 namespace kin::index::internal {
 
-// For each percent of recall, the share of all partitions that holds as many of the neighbours of
-// the index's own vectors.
-using RecallCurve = std::vector<float>;
+// Where the neighbours of the index's own vectors are, for each percent of recall. Empty, or of
+// kCurvePoints each.
+struct RecallCurve {
+  std::vector<float> share;  // of all partitions, in their order, that hold as many
+  std::vector<float> reach;  // of the partitions that hold as many, see reach_needed()
+};
 constexpr std::size_t kCurvePoints = 101;
+
+// The cosine between a partition's residuals (of mean square `spread`) and the way from its
+// centroid to the query at which a vector of the partition is as near as `limit`: what is unlikely
+// to be in the partition has a high one. For products the query's length, otherwise its distance.
+inline float reach_needed(const PartitionView& view, float spread, float limit, float query_length,
+                          bool products) {
+  const float radius = std::sqrt(spread) + 1e-20F;
+  if (products) return (view.add - limit) / (query_length * radius + 1e-20F);
+  return (view.add + spread - limit) / (2 * view.distance * radius + 1e-20F);
+}
 
 // Everything a search reads. Immutable, but for the marks of deleted vectors and the log's end.
 struct Snapshot {

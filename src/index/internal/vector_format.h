@@ -22,8 +22,8 @@ struct Item {
 struct VectorCheckpointHead {
   VectorSpace space;
   std::uint64_t lsn = 0;
-  std::uint64_t trained = 0;        // vectors there were at the last training
-  RecallCurve curve;                // empty or of kCurvePoints
+  std::uint64_t trained = 0;  // vectors there were at the last training
+  RecallCurve curve;
   std::vector<std::uint64_t> sums;  // of each partition's bytes
   std::vector<Item> pending;
 };
