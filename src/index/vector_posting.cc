@@ -1,6 +1,7 @@
 #include "index/vector_posting.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -29,10 +30,12 @@ std::uint16_t half(float value) {
   return result;
 }
 
+// Of a value that is finite.
 float from_half(std::uint16_t value) {
-  float result = 0;
-  internal::floats_from_halves({&value, 1}, &result);
-  return result;
+  const std::uint32_t sign = std::uint32_t{value & 0x8000U} << 16;
+  // The exponent's bias is put right by a multiplication, which does subnormals too.
+  const auto small = std::bit_cast<float>(std::uint32_t{value & 0x7FFFU} << 13);
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(small * 0x1p112F) | sign);
 }
 
 }  // namespace

@@ -211,20 +211,37 @@ class Searcher {
     return mask;
   }
 
-  void scan_posting(const Posting& posting, const PartitionView& view, Pool& pool) {
+  // What a block's scan left for a closer look.
+  struct Left {
+    std::uint32_t mask = 0;
+    std::size_t block = 0;
     float products[kBlock];
+  };
+
+  // A block is looked at more closely after the next one was scanned: by then its codes have come
+  // from memory.
+  void scan_posting(const Posting& posting, const PartitionView& view, Pool& pool) {
+    Left left[2];
     for (std::size_t block = 0; block < posting.blocks(); ++block) {
-      std::uint32_t mask = ~0U;
-      if (how_.filter != nullptr) mask = passing(posting, block);
-      if (mask == 0) continue;
-      mask &= posting.scan(block, query_, view, pool.limit(), products);
-      for (; mask != 0; mask &= mask - 1) {
-        const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
-        const auto slot = static_cast<std::uint32_t>(block * kBlock) + lane;
-        const Estimate estimate = posting.estimate(slot, query_, view, products[lane]);
-        if (estimate.distance > pool.limit()) continue;
-        pool.add({estimate.distance, estimate.error, posting.ids()[slot], slot, &posting});
-      }
+      Left& now = left[block % 2];
+      now.block = block;
+      now.mask = how_.filter == nullptr ? ~0U : passing(posting, block);
+      if (now.mask != 0) now.mask &= posting.scan(block, query_, view, pool.limit(), now.products);
+      for (std::uint32_t mask = now.mask; mask != 0; mask &= mask - 1)
+        posting.prefetch(block * kBlock + static_cast<std::size_t>(std::countr_zero(mask)));
+      look_closer(posting, view, left[(block + 1) % 2], pool);
+    }
+    if (posting.blocks() > 0) look_closer(posting, view, left[(posting.blocks() - 1) % 2], pool);
+  }
+
+  void look_closer(const Posting& posting, const PartitionView& view, Left& left,
+                   Pool& pool) const {
+    for (; left.mask != 0; left.mask &= left.mask - 1) {
+      const auto lane = static_cast<std::uint32_t>(std::countr_zero(left.mask));
+      const auto slot = static_cast<std::uint32_t>(left.block * kBlock) + lane;
+      const Estimate estimate = posting.estimate(slot, query_, view, left.products[lane]);
+      if (estimate.distance > pool.limit()) continue;
+      pool.add({estimate.distance, estimate.error, posting.ids()[slot], slot, &posting});
     }
   }
 
