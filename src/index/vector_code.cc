@@ -98,6 +98,7 @@ void Encoder::pack(std::span<const float> magnitudes, float scale, VectorCode& c
   }
 }
 
+// By the notation of the header: x is ±½ in each dimension.
 void Encoder::encode(std::span<const float> vector, std::span<const float> centroid,
                      VectorCode& code) const {
   const std::size_t dimension = space_.dimension;
@@ -106,9 +107,9 @@ void Encoder::encode(std::span<const float> vector, std::span<const float> centr
   code.factors = {};
   std::vector<float> magnitudes(dimension);
   double square = 0;
-  double sum = 0;             // of |o|
-  double centroid_signs = 0;  // <c, x> of the signs, x = ±½
-  double centroid_product = 0;
+  double sum = 0;
+  double centroid_signs = 0;    // <c, x>
+  double centroid_product = 0;  // <c, o>
   for (std::size_t i = 0; i < dimension; ++i) {
     const float o = vector[i] - centroid[i];
     code.signs[i] = o >= 0 ? 1 : 0;
@@ -123,35 +124,36 @@ void Encoder::encode(std::span<const float> vector, std::span<const float> centr
   const bool products = space_.distance == Distance::kDot;
   const double weight = products ? 1 : 2;
   const double constant = products ? -centroid_product : square;
-  code.factors.add = code.factors.full_add = static_cast<float>(constant);
+  CodeFactors& factors = code.factors;
+  factors.add = factors.full_add = static_cast<float>(constant);
   if (sum < 1e-20) return;
 
-  const double rescale = square / (sum / 2);
-  code.factors.rescale = static_cast<float>(-weight * rescale);
-  code.factors.add = static_cast<float>(constant + weight * rescale * centroid_signs);
+  const double rescale = weight * square / (sum / 2);
+  factors.rescale = factors.full_rescale = static_cast<float>(-rescale);
+  factors.add = factors.full_add = static_cast<float>(constant + rescale * centroid_signs);
   const auto size = static_cast<double>(dimension);
   const double cosine = sum / std::sqrt(square * size);
-  code.factors.error = static_cast<float>(
-      weight * kDeviations * std::sqrt(square) *
-      std::sqrt(std::max(0.0, 1 / (cosine * cosine) - 1) / std::max(1.0, size - 1)));
-  code.factors.full_add = code.factors.add;
-  code.factors.full_rescale = code.factors.rescale;
-  if (more_bits_ == 0) return;
+  const double off = std::max(0.0, 1 / (cosine * cosine) - 1) / std::max(1.0, size - 1);
+  factors.error = static_cast<float>(weight * kDeviations * std::sqrt(square * off));
+  if (more_bits_ > 0) encode_more(magnitudes, centroid, {square, weight, constant}, code);
+}
 
-  const auto norm = static_cast<float>(std::sqrt(square));
+void Encoder::encode_more(std::vector<float>& magnitudes, std::span<const float> centroid,
+                          const Constants& constants, VectorCode& code) const {
+  const auto norm = static_cast<float>(std::sqrt(constants.square));
   for (float& magnitude : magnitudes) magnitude /= norm;
   const float scale = best_scale(magnitudes);
   pack(magnitudes, scale, code);
   const int most = (1 << more_bits_) - 1;
   double centroid_full = 0;
-  for (std::size_t i = 0; i < dimension; ++i) {
-    const int whole = std::min(static_cast<int>(magnitudes[i] * scale), most);
-    const double value = whole + 0.5;
+  for (std::size_t i = 0; i < magnitudes.size(); ++i) {
+    const double value = std::min(static_cast<int>(magnitudes[i] * scale), most) + 0.5;
     centroid_full += (code.signs[i] != 0 ? value : -value) * centroid[i];
   }
-  const double full = square / (measure(magnitudes, scale).product * norm);
-  code.factors.full_rescale = static_cast<float>(-weight * full);
-  code.factors.full_add = static_cast<float>(constant + weight * full * centroid_full);
+  const double rescale =
+      constants.weight * constants.square / (measure(magnitudes, scale).product * norm);
+  code.factors.full_rescale = static_cast<float>(-rescale);
+  code.factors.full_add = static_cast<float>(constants.constant + rescale * centroid_full);
 }
 
 QueryCode::QueryCode(const VectorSpace& space, std::vector<float> query)

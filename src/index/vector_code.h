@@ -58,6 +58,14 @@ class Encoder {
   Scaled measure(std::span<const float> magnitudes, float scale) const;
   float best_scale(std::span<const float> magnitudes) const;
   void find_typical_scale();
+  // Of the distance that a code is for.
+  struct Constants {
+    double square;    // |o|²
+    double weight;    // of <q - c, o>
+    double constant;  // what neither <q - c, o> nor the query has a part in
+  };
+  void encode_more(std::vector<float>& magnitudes, std::span<const float> centroid,
+                   const Constants& constants, VectorCode& code) const;
   void pack(std::span<const float> magnitudes, float scale, VectorCode& code) const;
 
   VectorSpace space_;

@@ -136,8 +136,12 @@ void Posting::finish() {
     full_[2 * std::size_t{slot}] = f.full_add;
     full_[2 * std::size_t{slot} + 1] = f.full_rescale;
   }
-  staged_ = {};
-  squares_ = {};
+  drop_staged();
+}
+
+void Posting::drop_staged() {
+  std::vector<CodeFactors>().swap(staged_);
+  std::vector<float>().swap(squares_);
 }
 
 bool Posting::mark_dead(std::uint32_t slot) {
@@ -235,8 +239,7 @@ Result<std::shared_ptr<Posting>> Posting::from_bytes(const VectorSpace& space, f
   fill(posting->more_, slots * posting->more_bytes_);
   fill(posting->raw32_, posting->raw32_.size() * 4);
   fill(posting->raw16_, posting->raw16_.size() * 2);
-  posting->staged_ = {};
-  posting->squares_ = {};
+  posting->drop_staged();
   if (!reader.ok() || !reader.rest().empty()) return broken;
   return posting;
 }

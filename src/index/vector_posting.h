@@ -85,6 +85,7 @@ class Posting {
  private:
   CodeFactors factors(std::uint32_t slot) const;
   std::shared_ptr<Posting> compacted() const;
+  void drop_staged();
   std::uint8_t* sign_byte(std::uint32_t slot, std::size_t group);
 
   VectorSpace space_;

@@ -198,10 +198,14 @@ Status VectorWriter::build_pending() {
   for (const Item& item : items) pending_.erase(item.id);
   pending_rows_ -= rows;
   publish(std::move(next));
-  for (const std::uint32_t id : purged) {
+  forget_purged(purged);
+  return Done{};
+}
+
+void VectorWriter::forget_purged(std::span<const std::uint32_t> ids) {
+  for (const std::uint32_t id : ids) {
     if (core_.places.get(id).state() == VectorState::kPendingDeleted) core_.places.set(id, {});
   }
-  return Done{};
 }
 
 VectorCheckpoint VectorWriter::checkpoint(std::uint64_t lsn, VectorIndex::Scope scope) {

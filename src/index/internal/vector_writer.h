@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -24,6 +23,8 @@ struct Draft {
   // Puts `posting` in the place of another, or behind all.
   void put(std::uint32_t partition, std::shared_ptr<Posting> posting);
 };
+
+class RecallMeter;
 
 // One thread at a time.
 class VectorWriter {
@@ -50,6 +51,7 @@ class VectorWriter {
     const Posting* posting;  // nothing: pending
     const PendingChunk* chunk;
     std::uint32_t at;
+    std::uint32_t id() const { return posting != nullptr ? posting->ids()[at] : chunk->id(at); }
   };
 
   Status append(std::uint32_t id, std::span<const float> rotated);
@@ -64,10 +66,20 @@ class VectorWriter {
   std::shared_ptr<Posting> extended(const Posting& old, const Centres& centres,
                                     std::uint32_t partition, std::span<const Item* const> more);
 
-  Result<bool> start_training();
+  Status start_training();
   Status finish_training();
-  Result<std::vector<Source>> sources() const;
-  Result<bool> read(const Source& source, std::vector<float>& out) const;
+  std::vector<Source> sources() const;
+  Status read(const Source& source, std::vector<float>& out) const;
+  Result<std::vector<std::vector<std::uint32_t>>> members_of(const Centres& centres,
+                                                             const std::vector<Source>& all,
+                                                             RecallMeter& meter) const;
+  Result<std::shared_ptr<Posting>> encoded(const std::vector<Source>& all,
+                                           std::span<const std::uint32_t> members,
+                                           std::span<const float> centre) const;
+  static void cut_large(std::vector<std::vector<std::uint32_t>>& members, Matrix& centres);
+  // Begins the log anew; returns the ids of its dead rows.
+  std::vector<std::uint32_t> restart_log(Draft& next);
+  void forget_purged(std::span<const std::uint32_t> ids);
   Status build_pending();
   Result<bool> tidy();
   Status split(std::uint32_t partition);
