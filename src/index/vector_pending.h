@@ -59,9 +59,12 @@ struct PendingView {
   void each(See&& see) const {
     std::uint32_t row = from;
     for (const PendingChunk* chunk = first.get(); chunk != nullptr;) {
-      // Asked first: a chunk that has a next one is full.
+      // Asked before the rows: a chunk that has a next one gets no more. And asked again after
+      // them: the successor of a row that was seen dead may be in a chunk that came meanwhile.
       const PendingChunk* next = chunk->next();
       for (; row < chunk->size(); ++row) see(*chunk, row);
+      if (next == nullptr && chunk->next() == nullptr) return;
+      if (next == nullptr) continue;
       row = 0;
       chunk = next;
     }

@@ -45,13 +45,11 @@ Posting::Posting(const VectorSpace& space, float error_ratio, std::uint32_t slot
       error_ratio_(error_ratio),
       slots_(slots),
       groups_(internal::sign_groups(space.dimension)),
-      more_bytes_(Encoder::more_bytes(space)) {
+      record_bytes_(kRecordHead + Encoder::more_bytes(space)) {
   KIN_CHECK(slots <= kMostSlots, "a posting has too many vectors");
   ids_.resize(slots);
-  rows_.resize(blocks() * groups_ * 16);
-  halves_.resize(blocks() * 3 * kBlock);
-  full_.resize(2 * std::size_t{slots});
-  more_.resize(slots * more_bytes_ + (more_bytes_ > 0 ? internal::kReadSlack : 0));
+  blocks_.resize(blocks() * block_words());
+  records_.resize(slots * record_bytes_ + internal::kReadSlack);
   const std::size_t numbers = std::size_t{slots} * space.dimension;
   if (space.storage == RawStorage::kF32) raw32_.resize(numbers);
   if (space.storage == RawStorage::kF16) raw16_.resize(numbers);
@@ -61,7 +59,7 @@ Posting::Posting(const VectorSpace& space, float error_ratio, std::uint32_t slot
 }
 
 std::uint8_t* Posting::sign_byte(std::uint32_t slot, std::size_t group) {
-  return rows_.data() + (slot / kBlock * groups_ + group) * 16 + slot % 16;
+  return rows(slot / kBlock) + group * 16 + slot % 16;
 }
 
 void Posting::set(std::uint32_t slot, std::uint32_t id, const VectorCode& code) {
@@ -71,8 +69,7 @@ void Posting::set(std::uint32_t slot, std::uint32_t id, const VectorCode& code) 
   const unsigned shift = slot % kBlock / 16 * 4;
   for (std::size_t i = 0; i < code.signs.size(); ++i)
     *sign_byte(slot, i / 4) |= static_cast<std::uint8_t>(code.signs[i] << (shift + i % 4));
-  std::copy(code.more.begin(), code.more.end(),
-            more_.begin() + static_cast<std::ptrdiff_t>(slot * more_bytes_));
+  std::copy(code.more.begin(), code.more.end(), record(slot) + kRecordHead);
 }
 
 void Posting::set_raw(std::uint32_t slot, std::span<const float> rotated) {
@@ -90,12 +87,12 @@ bool Posting::raw(std::uint32_t slot, float* out) const {
 }
 
 CodeFactors Posting::factors(std::uint32_t slot) const {
-  const std::uint16_t* at = halves_.data() + slot / kBlock * 3 * kBlock + slot % kBlock;
+  const std::uint16_t* at = halves(slot / kBlock) + slot % kBlock;
   return {.add = from_half(at[0]) * scale_,
           .rescale = from_half(at[kBlock]) * scale_,
           .error = from_half(at[2 * kBlock]) * scale_,
-          .full_add = full_[2 * std::size_t{slot}],
-          .full_rescale = full_[2 * std::size_t{slot} + 1]};
+          .full_add = load_le<float>(record(slot)),
+          .full_rescale = load_le<float>(record(slot) + sizeof(float))};
 }
 
 void Posting::copy(std::uint32_t slot, const Posting& from, std::uint32_t from_slot) {
@@ -104,11 +101,10 @@ void Posting::copy(std::uint32_t slot, const Posting& from, std::uint32_t from_s
   squares_[slot] = from.spread_;
   const unsigned shift = slot % kBlock / 16 * 4;
   const unsigned from_shift = from_slot % kBlock / 16 * 4;
-  const std::uint8_t* row = from.rows_.data() + from_slot / kBlock * groups_ * 16 + from_slot % 16;
+  const std::uint8_t* row = from.rows(from_slot / kBlock) + from_slot % 16;
   for (std::size_t g = 0; g < groups_; ++g)
     *sign_byte(slot, g) |= static_cast<std::uint8_t>((row[16 * g] >> from_shift & 15) << shift);
-  std::copy_n(from.more_.begin() + static_cast<std::ptrdiff_t>(from_slot * more_bytes_),
-              more_bytes_, more_.begin() + static_cast<std::ptrdiff_t>(slot * more_bytes_));
+  std::copy_n(from.record(from_slot), record_bytes_, record(slot));
   const std::size_t size = space_.dimension;
   if (!raw32_.empty())
     std::copy_n(from.raw32_.data() + from_slot * size, size, raw32_.data() + slot * size);
@@ -126,15 +122,14 @@ void Posting::finish() {
   }
   scale_ = power_of_two_scale(largest);
   spread_ = slots_ == 0 ? 0 : static_cast<float>(squares / slots_);
-  std::fill(halves_.begin(), halves_.end(), std::uint16_t{0});
   for (std::uint32_t slot = 0; slot < slots_; ++slot) {
-    std::uint16_t* at = halves_.data() + slot / kBlock * 3 * kBlock + slot % kBlock;
+    std::uint16_t* at = halves(slot / kBlock) + slot % kBlock;
     const CodeFactors& f = staged_[slot];
     at[0] = half(f.add / scale_);
     at[kBlock] = half(f.rescale / scale_);
     at[2 * kBlock] = half(f.error / scale_);
-    full_[2 * std::size_t{slot}] = f.full_add;
-    full_[2 * std::size_t{slot} + 1] = f.full_rescale;
+    store_le(record(slot), f.full_add);
+    store_le(record(slot) + sizeof(float), f.full_rescale);
   }
   drop_staged();
 }
@@ -153,16 +148,16 @@ bool Posting::mark_dead(std::uint32_t slot) {
 
 std::uint32_t Posting::scan(std::size_t block, const QueryCode& query, const PartitionView& view,
                             float limit, float* products) const {
-  const std::uint16_t* halves = halves_.data() + block * 3 * kBlock;
-  const internal::SignScan scan{.rows = rows_.data() + block * groups_ * 16,
+  const std::uint16_t* factors = halves(block);
+  const internal::SignScan scan{.rows = rows(block),
                                 .groups = groups_,
                                 .low_table = query.low_table.data(),
                                 .high_table = query.high_table.data(),
                                 .offset = query.offset,
                                 .step = query.step,
-                                .add = halves,
-                                .rescale = halves + kBlock,
-                                .error = halves + 2 * kBlock,
+                                .add = factors,
+                                .rescale = factors + kBlock,
+                                .error = factors + 2 * kBlock,
                                 .factor_scale = scale_,
                                 .query_add = view.add,
                                 .query_error = view.distance,
@@ -176,22 +171,23 @@ std::uint32_t Posting::scan(std::size_t block, const QueryCode& query, const Par
 
 Estimate Posting::estimate(std::uint32_t slot, const QueryCode& query, const PartitionView& view,
                            float product) const {
-  const float* full = full_.data() + 2 * std::size_t{slot};
-  const std::uint16_t* at = halves_.data() + slot / kBlock * 3 * kBlock + slot % kBlock;
+  const std::uint8_t* own = record(slot);
+  const auto add = load_le<float>(own) + view.add;
+  const auto rescale = load_le<float>(own + sizeof(float));
+  const std::uint16_t* at = halves(slot / kBlock) + slot % kBlock;
   const float error = from_half(at[2 * kBlock]) * scale_ * view.distance;
-  if (more_bytes_ == 0) return {slot, full[0] + full[1] * product + view.add, error};
   const unsigned bits = space_.bits - 1U;
+  if (bits == 0) return {slot, add + rescale * product, error};
   const auto levels = static_cast<float>(1U << bits);
-  const float more = internal::packed_dot(more_.data() + slot * more_bytes_, bits,
-                                          {query.rotated.data(), space_.dimension});
+  const float more =
+      internal::packed_dot(own + kRecordHead, bits, {query.rotated.data(), space_.dimension});
   const float whole = levels * product + more + query.sum * (0.5F - levels / 2);
-  return {slot, full[0] + full[1] * whole + view.add, error * error_ratio_};
+  return {slot, add + rescale * whole, error * error_ratio_};
 }
 
 std::size_t Posting::bytes() const {
-  return sizeof *this + ids_.capacity() * 4 + rows_.capacity() + halves_.capacity() * 2 +
-         full_.capacity() * 4 + more_.capacity() + raw32_.capacity() * 4 + raw16_.capacity() * 2 +
-         (slots_ / 64 + 1) * 8;
+  return sizeof *this + ids_.capacity() * 4 + blocks_.capacity() * 2 + records_.capacity() +
+         raw32_.capacity() * 4 + raw16_.capacity() * 2 + (slots_ / 64 + 1) * 8;
 }
 
 std::shared_ptr<Posting> Posting::compacted() const {
@@ -211,10 +207,8 @@ void Posting::append_to(std::string& out) const {
   append_le(out, scale_);
   append_le(out, spread_);
   out += as_bytes_view(std::span(ids_));
-  out += as_bytes_view(std::span(rows_));
-  out += as_bytes_view(std::span(halves_));
-  out += as_bytes_view(std::span(full_));
-  out += as_bytes_view(std::span(more_).first(slots_ * more_bytes_));
+  out += as_bytes_view(std::span(blocks_));
+  out += as_bytes_view(std::span(records_).first(slots_ * record_bytes_));
   out += as_bytes_view(std::span(raw32_));
   out += as_bytes_view(std::span(raw16_));
 }
@@ -233,10 +227,8 @@ Result<std::shared_ptr<Posting>> Posting::from_bytes(const VectorSpace& space, f
     if (!part.empty()) std::memcpy(values.data(), part.data(), part.size());
   };
   fill(posting->ids_, posting->ids_.size() * 4);
-  fill(posting->rows_, posting->rows_.size());
-  fill(posting->halves_, posting->halves_.size() * 2);
-  fill(posting->full_, posting->full_.size() * 4);
-  fill(posting->more_, slots * posting->more_bytes_);
+  fill(posting->blocks_, posting->blocks_.size() * 2);
+  fill(posting->records_, slots * posting->record_bytes_);
   fill(posting->raw32_, posting->raw32_.size() * 4);
   fill(posting->raw16_, posting->raw16_.size() * 2);
   posting->drop_staged();

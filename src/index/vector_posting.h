@@ -62,11 +62,17 @@ class Posting {
   // what estimate() needs of them.
   std::uint32_t scan(std::size_t block, const QueryCode& query, const PartitionView& view,
                      float limit, float* products) const;
+  // Has the first blocks brought into the cache; the machine sees to the others.
+  void prefetch_blocks() const {
+    const auto* front = reinterpret_cast<const char*>(blocks_.data());
+    const std::size_t bytes = blocks_.size() * 2 < 1536 ? blocks_.size() * 2 : 1536;
+    for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(front + at);
+  }
   // Has what estimate() reads of a slot brought into the cache.
   void prefetch(std::size_t slot) const {
-    const std::uint8_t* code = more_.data() + slot * more_bytes_;
-    for (std::size_t at = 0; at < more_bytes_; at += 64) __builtin_prefetch(code + at);
-    __builtin_prefetch(full_.data() + 2 * slot);
+    const std::uint8_t* own = record(slot);
+    for (std::size_t at = 0; at < record_bytes_; at += 64) __builtin_prefetch(own + at);
+    __builtin_prefetch(own + record_bytes_ - 1);
   }
   Estimate estimate(std::uint32_t slot, const QueryCode& query, const PartitionView& view,
                     float product) const;
@@ -86,20 +92,38 @@ class Posting {
   CodeFactors factors(std::uint32_t slot) const;
   std::shared_ptr<Posting> compacted() const;
   void drop_staged();
+  static constexpr std::size_t kRecordHead = 2 * sizeof(float);
+  std::uint8_t* record(std::size_t slot) { return records_.data() + slot * record_bytes_; }
+  const std::uint8_t* record(std::size_t slot) const {
+    return records_.data() + slot * record_bytes_;
+  }
+  std::size_t block_words() const { return groups_ * 8 + 3 * 32; }
+  std::uint8_t* rows(std::size_t block) {
+    return reinterpret_cast<std::uint8_t*>(blocks_.data() + block * block_words());
+  }
+  const std::uint8_t* rows(std::size_t block) const {
+    return reinterpret_cast<const std::uint8_t*>(blocks_.data() + block * block_words());
+  }
+  std::uint16_t* halves(std::size_t block) {
+    return blocks_.data() + block * block_words() + groups_ * 8;
+  }
+  const std::uint16_t* halves(std::size_t block) const {
+    return blocks_.data() + block * block_words() + groups_ * 8;
+  }
   std::uint8_t* sign_byte(std::uint32_t slot, std::size_t group);
 
   VectorSpace space_;
   float error_ratio_;
   std::uint32_t slots_;
   std::size_t groups_;
-  std::size_t more_bytes_;
+  std::size_t record_bytes_;
   float scale_ = 1;  // of the half-precision factors
   float spread_ = 0;
   std::vector<std::uint32_t> ids_;
-  std::vector<std::uint8_t> rows_;
-  std::vector<std::uint16_t> halves_;  // add, rescale, error of 32 vectors, block by block
-  std::vector<float> full_;            // add, rescale
-  std::vector<std::uint8_t> more_;
+  // Block by block: the signs (see internal::SignScan), then add, rescale and error of 32 vectors.
+  std::vector<std::uint16_t> blocks_;
+  // Slot by slot: add and rescale of the estimate by all bits, then the bits beyond the sign.
+  std::vector<std::uint8_t> records_;
   std::vector<float> raw32_;
   std::vector<std::uint16_t> raw16_;
   std::vector<CodeFactors> staged_;  // until finish()

@@ -76,7 +76,7 @@ class Searcher {
       scan_pending(*snapshot, pool);
       std::vector<Candidate> found = pool.take();
       const std::size_t before = found.size();
-      drop_stale(found);
+      drop_replaced(found);
       const bool short_of = found.size() < before && found.size() < how_.k;
       if (short_of && attempt + 1 < kAttempts) continue;
       KIN_RETURN_IF_ERROR(settle(found));
@@ -189,8 +189,11 @@ class Searcher {
         continue;
       }
       misses = 0;
+      if (i + 2 < ordered) __builtin_prefetch(snapshot.postings[order[i + 2].second].get());
+      if (i + 1 < ordered) snapshot.postings[order[i + 1].second]->prefetch_blocks();
       scan_posting(posting, view, pool);
     }
+    look_closer(before_, pool);
   }
 
   static std::size_t order_more(std::vector<std::pair<float, std::uint32_t>>& order,
@@ -211,38 +214,43 @@ class Searcher {
     return mask;
   }
 
-  // What a block's scan left for a closer look.
+  // A vector that the scan of its signs left for a closer look.
   struct Left {
-    std::uint32_t mask = 0;
-    std::size_t block = 0;
-    float products[kBlock];
+    const Posting* posting;
+    PartitionView view;
+    std::uint32_t slot;
+    float product;
   };
 
-  // A block is looked at more closely after the next one was scanned: by then its codes have come
-  // from memory.
+  // What a posting leaves is looked at after the next one was scanned: by then its codes have come
+  // from memory. Until the pool is full, at once: without a limit everything would be left.
   void scan_posting(const Posting& posting, const PartitionView& view, Pool& pool) {
-    Left left[2];
+    float products[kBlock];
+    now_.clear();
     for (std::size_t block = 0; block < posting.blocks(); ++block) {
-      Left& now = left[block % 2];
-      now.block = block;
-      now.mask = how_.filter == nullptr ? ~0U : passing(posting, block);
-      if (now.mask != 0) now.mask &= posting.scan(block, query_, view, pool.limit(), now.products);
-      for (std::uint32_t mask = now.mask; mask != 0; mask &= mask - 1)
-        posting.prefetch(block * kBlock + static_cast<std::size_t>(std::countr_zero(mask)));
-      look_closer(posting, view, left[(block + 1) % 2], pool);
+      std::uint32_t mask = how_.filter == nullptr ? ~0U : passing(posting, block);
+      if (mask != 0) mask &= posting.scan(block, query_, view, pool.limit(), products);
+      for (; mask != 0; mask &= mask - 1) {
+        const auto lane = static_cast<std::uint32_t>(std::countr_zero(mask));
+        const auto slot = static_cast<std::uint32_t>(block * kBlock) + lane;
+        posting.prefetch(slot);
+        now_.push_back({&posting, view, slot, products[lane]});
+      }
+      if (first_) look_closer(now_, pool);
     }
-    if (posting.blocks() > 0) look_closer(posting, view, left[(posting.blocks() - 1) % 2], pool);
+    first_ = first_ && pool.limit() == kInfinity;
+    look_closer(before_, pool);
+    now_.swap(before_);
   }
 
-  void look_closer(const Posting& posting, const PartitionView& view, Left& left,
-                   Pool& pool) const {
-    for (; left.mask != 0; left.mask &= left.mask - 1) {
-      const auto lane = static_cast<std::uint32_t>(std::countr_zero(left.mask));
-      const auto slot = static_cast<std::uint32_t>(left.block * kBlock) + lane;
-      const Estimate estimate = posting.estimate(slot, query_, view, left.products[lane]);
+  void look_closer(std::vector<Left>& left, Pool& pool) const {
+    for (const Left& one : left) {
+      const Estimate estimate = one.posting->estimate(one.slot, query_, one.view, one.product);
       if (estimate.distance > pool.limit()) continue;
-      pool.add({estimate.distance, estimate.error, posting.ids()[slot], slot, &posting});
+      const std::uint32_t id = one.posting->ids()[one.slot];
+      pool.add({estimate.distance, estimate.error, id, one.slot, one.posting});
     }
+    left.clear();
   }
 
   // After the partitions: a vector that is being replaced is marked deleted there only once its
@@ -255,12 +263,9 @@ class Searcher {
     });
   }
 
-  // Vectors of a partition that were replaced while the search ran.
-  void drop_stale(std::vector<Candidate>& found) const {
-    std::erase_if(found, [&](const Candidate& candidate) {
-      return candidate.posting != nullptr && !core_.places.get(candidate.id).is_indexed();
-    });
-    // An old and a new vector of one id: the pending one is the newer.
+  // A vector that was replaced while the search ran may have been found twice; the pending one is
+  // the newer.
+  static void drop_replaced(std::vector<Candidate>& found) {
     std::ranges::sort(found, [](const Candidate& a, const Candidate& b) {
       return a.id != b.id ? a.id<b.id : (a.posting == nullptr)>(b.posting == nullptr);
     });
@@ -301,6 +306,9 @@ class Searcher {
   const VectorCore& core_;
   const VectorSearch& how_;
   QueryCode query_;
+  std::vector<Left> now_;
+  std::vector<Left> before_;
+  bool first_ = true;  // no posting has filled the pool yet
   bool rerank_ = false;
   bool products_ = false;
 };

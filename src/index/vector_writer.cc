@@ -97,16 +97,10 @@ Draft VectorWriter::draft() const {
   return next;
 }
 
-// Ids whose deleted slots are gone with the old postings are absent from then on.
+// Ids whose deleted slots are gone with the old postings are absent from then on. Places come
+// before the snapshot: who sees the new one must not think a vector pending that has left the log.
 void VectorWriter::publish(Draft next) {
   const auto old = core_.snapshot();
-  auto snapshot = std::make_shared<Snapshot>();
-  snapshot->postings = next.postings;
-  snapshot->pending = next.pending;
-  snapshot->curve = std::move(next.curve);
-  if (next.centres.rows() > 0)
-    snapshot->centres = std::make_shared<const Centres>(std::move(next.centres));
-  core_.publish(snapshot);
   for (std::uint32_t p = 0; p < old->postings.size(); ++p) {
     if (p < next.postings.size() && !next.touched[p]) continue;
     const Posting& posting = *old->postings[p];
@@ -124,6 +118,13 @@ void VectorWriter::publish(Draft next) {
     for (std::uint32_t slot = 0; slot < ids.size(); ++slot)
       core_.places.set(ids[slot], Place::at(p, slot));
   }
+  auto snapshot = std::make_shared<Snapshot>();
+  snapshot->postings = std::move(next.postings);
+  snapshot->pending = std::move(next.pending);
+  snapshot->curve = std::move(next.curve);
+  if (next.centres.rows() > 0)
+    snapshot->centres = std::make_shared<const Centres>(std::move(next.centres));
+  core_.publish(std::move(snapshot));
 }
 
 Result<std::vector<Item>> VectorWriter::items_of(const Posting& posting) const {
