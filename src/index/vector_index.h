@@ -50,7 +50,7 @@ struct VectorSearch {
   };
   std::uint32_t k = 10;
   // The share of true neighbours to aim at, by what was measured on the index's own vectors.
-  double recall = 0.96;
+  double recall = 0.97;
   std::optional<std::uint32_t> probes = {};  // instead: so many partitions
   Rerank rerank = Rerank::kWhereResident;
   const IdFilter* filter = nullptr;  // only these ids

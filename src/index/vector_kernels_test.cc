@@ -2,8 +2,9 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
+#include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <vector>
 
 #include "base/random.h"
 #include "index/internal/vector_kernels.h"
