@@ -8,6 +8,7 @@
 #include "app/bench_stories.h"
 #include "app/bench_text.h"
 #include "app/bench_timeline.h"
+#include "app/bench_vectors.h"
 #include "app/checks.h"
 #include "app/command.h"
 #include "app/print.h"
@@ -31,6 +32,7 @@ Examples:
   kindred bench stories headlines.jsonl --label story --json
   kindred bench timeline --feeds 500 --items 100000
   kindred bench text --collection scifact --articles .deps/bench/reuters
+  kindred bench vectors --set glove
 
 Corpora are made up, the same every time, in a temporary folder.)";
 
@@ -44,6 +46,8 @@ struct BenchArguments {
   StoriesBench stories;
   TimelineBench timeline;
   TextBench text;
+  VectorsBench vectors;
+  std::string vectors_peer = "hnswlib";
   CorpusOptions corpus;
   std::string corpus_output;
   std::string copy_input;
@@ -267,6 +271,36 @@ CLI::App* add_text(CLI::App& bench, BenchArguments& arguments) {
   return verb;
 }
 
+CLI::App* add_vectors(CLI::App& bench, BenchArguments& arguments) {
+  VectorsBench& vectors = arguments.vectors;
+  CLI::App* verb = bench.add_subcommand("vectors", "The vector index against hnswlib");
+  verb->add_option("--set", vectors.sets, "glove, mnist and glove-all, with commas between")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(one_of({"glove", "mnist", "glove-all"}))
+      ->type_name("SETS")
+      ->capture_default_str();
+  verb->add_option("--data", vectors.folder, "Where scripts/setup --bench put the vectors")
+      ->type_name("DIR")
+      ->capture_default_str();
+  verb->add_option("--peer", arguments.vectors_peer, "What to compare it with: hnswlib or none")
+      ->check(one_of({"hnswlib", "none"}))
+      ->capture_default_str();
+  verb->add_option("--bits", vectors.bits, "Bits of a code (default: 7 for glove, 6 for mnist)")
+      ->type_name("1..8")
+      ->check(whole_number(1, 8));
+  verb->add_option("--partition", vectors.partition_size, "Vectors of a partition")
+      ->type_name("N")
+      ->check(whole_number(8, 1000))
+      ->capture_default_str();
+  verb->add_option("--runs", vectors.runs, "How often the time is taken")
+      ->type_name("N")
+      ->check(whole_number(1, 100))
+      ->capture_default_str();
+  add_json_flag(*verb, arguments);
+  return verb;
+}
+
 CLI::App* add_corpus(CLI::App& bench, BenchArguments& arguments) {
   CLI::App* verb =
       bench.add_subcommand("corpus", "Write the made-up corpus of the other benchmarks");
@@ -325,6 +359,7 @@ Command add_bench_command(CLI::App& app) {
   CLI::App* stories = add_stories(*verb, *arguments);
   CLI::App* timeline = add_timeline(*verb, *arguments);
   CLI::App* text = add_text(*verb, *arguments);
+  CLI::App* vectors = add_vectors(*verb, *arguments);
   CLI::App* corpus = add_corpus(*verb, *arguments);
   CLI::App* copy = add_copy(*verb, *arguments);
   return {
@@ -345,6 +380,10 @@ Command add_bench_command(CLI::App& app) {
         if (stories->parsed()) return show(bench_stories(arguments->stories), arguments->json);
         if (timeline->parsed()) return show(bench_timeline(arguments->timeline), arguments->json);
         if (text->parsed()) return show(bench_text(arguments->text), arguments->json);
+        if (vectors->parsed()) {
+          arguments->vectors.peer = arguments->vectors_peer != "none";
+          return show(bench_vectors(arguments->vectors), arguments->json);
+        }
         if (memory->parsed())
           return show(bench_memory(arguments->memory, arguments->budgets), arguments->json);
         if (seen->parsed()) return run_seen(*arguments);
