@@ -1,0 +1,28 @@
+// Where the vectors of a space come from, if not with the entities.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kin::index {
+
+// What an entity says, as far as a vector is made from it.
+struct SourceText {
+  std::string_view title = {};
+  std::string_view text = {};
+};
+
+// The same text gives the same vector, always. Thread-safe.
+class VectorSource {
+ public:
+  virtual ~VectorSource() = default;
+  // One a text; an empty one for a text that has no place in the space.
+  virtual Result<std::vector<std::vector<float>>> documents(
+      std::span<const SourceText> texts) const = 0;
+  virtual Result<std::vector<float>> query(std::string_view text) const = 0;
+};
+
+}  // namespace kin::index
