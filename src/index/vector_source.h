@@ -22,6 +22,7 @@ class VectorSource {
   // One a text; an empty one for a text that has no place in the space.
   virtual Result<std::vector<std::vector<float>>> documents(
       std::span<const SourceText> texts) const = 0;
+  // Empty for a text that has no place in the space.
   virtual Result<std::vector<float>> query(std::string_view text) const = 0;
 };
 
