@@ -62,7 +62,7 @@ class Model final : public CorpusModel {
   void add_row(std::size_t term, std::size_t count, std::vector<float>& sum) const {
     const float factor = (1 + std::log(static_cast<float>(count))) * data_.scales[term];
     const std::int8_t* const row = data_.rows.data() + term * data_.dimension;
-    for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += factor * static_cast<float>(row[j]);
+    internal::add_scaled(row, factor, sum);
   }
 
   CorpusData data_;

@@ -15,6 +15,9 @@ namespace kin::embed {
 struct CorpusOptions {
   std::uint32_t dimension = 300;     // fewer where there are fewer than twice as many documents
   std::size_t most_terms = 200'000;  // those in the most documents
+  // Steps towards the exact directions. More of them find documents no better (measured); none
+  // leaves too much to chance.
+  int iterations = 1;
   std::uint64_t seed = 1;
   int threads = 1;  // how fast, not what
 };

@@ -20,7 +20,8 @@ using internal::SparseMatrix;
 using internal::Square;
 
 constexpr std::size_t kOversampling = 20;
-constexpr int kIterations = 2;
+// Rarer terms say more than their logarithm gives them credit for; measured on SciFact and CACM.
+constexpr double kRarityPower = 1.25;
 // Directions weaker than this share of the strongest are rounding.
 constexpr double kNoise = 1e-5;
 
@@ -49,7 +50,8 @@ Vocabulary vocabulary_of(const CorpusSample& sample, std::size_t most_terms) {
   const auto documents = static_cast<double>(sample.size());
   for (const auto& [count, key] : terms) {
     out.keys.push_back(key);
-    out.weights.push_back(static_cast<float>(std::pow(std::log((documents + 1) / count),atof(getenv("IDF")))));
+    out.weights.push_back(
+        static_cast<float>(std::pow(std::log((documents + 1) / count), kRarityPower)));
   }
   return out;
 }
@@ -87,38 +89,30 @@ Matrix random_matrix(std::size_t rows, std::size_t width, std::uint64_t seed) {
   return out;
 }
 
-// The directions of a matrix's columns, strongest first: `turn` takes the matrix to them, each
-// divided by its strength to the power given.
+// The directions of a matrix's columns, strongest first, without those that are noise. `turn` takes
+// the matrix to them, each of length 1.
 struct Directions {
   std::vector<double> strengths;
   Matrix turn;
 };
 
-struct TurnOptions {
-  std::size_t most = 0;
-  double power = 1;
-  int threads = 1;
-};
-
-Directions directions_of(const Matrix& matrix, const TurnOptions& options) {
-  const internal::Eigen found = internal::eigen(internal::gram(matrix, options.threads));
+Directions directions_of(const Matrix& matrix, std::size_t most, int threads) {
+  const internal::Eigen found = internal::eigen(internal::gram(matrix, threads));
   Directions out;
   for (const double value : found.values) {
-    if (out.strengths.size() == options.most || value <= kNoise * found.values[0]) break;
+    if (out.strengths.size() == most || value <= kNoise * found.values[0]) break;
     out.strengths.push_back(std::sqrt(value));
   }
   out.turn = Matrix(matrix.width(), out.strengths.size());
   for (std::size_t j = 0; j < out.strengths.size(); ++j) {
-    const double factor = std::pow(out.strengths[j], -options.power);
     for (std::size_t i = 0; i < matrix.width(); ++i)
-      out.turn.row(i)[j] = static_cast<float>(found.vectors.at(j, i) * factor);
+      out.turn.row(i)[j] = static_cast<float>(found.vectors.at(j, i) / out.strengths[j]);
   }
   return out;
 }
 
 Matrix orthogonal(const Matrix& matrix, int threads) {
-  const Directions found =
-      directions_of(matrix, {.most = matrix.width(), .power = 1, .threads = threads});
+  const Directions found = directions_of(matrix, matrix.width(), threads);
   return internal::multiply(matrix, found.turn, threads);
 }
 
@@ -127,19 +121,16 @@ Matrix term_vectors(const SparseMatrix& documents, std::size_t dimension,
                     const CorpusOptions& options) {
   const SparseMatrix terms = documents.transposed();
   const std::size_t width = std::min(documents.rows(), dimension + kOversampling);
-  Matrix range = orthogonal(
-      internal::multiply(documents, random_matrix(documents.width, width, options.seed),
-                         options.threads),
-      options.threads);
-  const int its=atoi(getenv("ITER"));
-  for (int i = 0; i < its; ++i) {
+  Matrix range =
+      orthogonal(internal::multiply(documents, random_matrix(documents.width, width, options.seed),
+                                    options.threads),
+                 options.threads);
+  for (int i = 0; i < options.iterations; ++i) {
     const Matrix back = internal::multiply(terms, range, options.threads);
     range = orthogonal(internal::multiply(documents, back, options.threads), options.threads);
   }
   const Matrix projected = internal::multiply(terms, range, options.threads);
-  const Directions found = directions_of(
-      projected, {.most = dimension, .power = atof(getenv("POWER")), .threads = options.threads});
-  fprintf(stderr,"s %f %f %f\n",found.strengths[0],found.strengths[1],found.strengths.back());
+  const Directions found = directions_of(projected, dimension, options.threads);
   return internal::multiply(projected, found.turn, options.threads);
 }
 

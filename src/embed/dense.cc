@@ -11,6 +11,7 @@ namespace {
 // sums on every machine.
 using Lanes [[gnu::vector_size(16), gnu::aligned(4), gnu::may_alias]] = float;
 constexpr std::size_t kLanes = 4;
+constexpr std::size_t kWide = 16;  // bytes made floats at a time
 constexpr std::size_t kAtOnce = 8;
 constexpr std::size_t kRowsAtOnce = 256;   // of a sum in floats, before it goes on in doubles
 constexpr std::size_t kRowsOfAnItem = 64;  // handed to a thread at a time
@@ -157,6 +158,17 @@ Square gram(const Matrix& matrix, int threads) {
     for (std::size_t j = 0; j < i; ++j) out.at(i, j) = out.at(j, i);
   }
   return out;
+}
+
+void add_scaled(const std::int8_t* row, float factor, std::span<float> sum) {
+  using Bytes [[gnu::vector_size(kWide), gnu::aligned(1), gnu::may_alias]] = std::int8_t;
+  using Floats [[gnu::vector_size(kWide * 4), gnu::aligned(4), gnu::may_alias]] = float;
+  std::size_t i = 0;
+  for (; i + kWide <= sum.size(); i += kWide) {
+    const Bytes bytes = *reinterpret_cast<const Bytes*>(row + i);
+    *reinterpret_cast<Floats*>(sum.data() + i) += __builtin_convertvector(bytes, Floats) * factor;
+  }
+  for (; i < sum.size(); ++i) sum[i] += static_cast<float>(row[i]) * factor;
 }
 
 bool normalise(std::span<float> vector) {

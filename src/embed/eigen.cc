@@ -52,8 +52,8 @@ double reflect(Square& v, std::size_t last, Tridiagonal& out) {
   return h;
 }
 
-// Replaces the symmetric `v` by the rotation that its reflections make: in its rows, what becomes the
-// vectors.
+// Replaces the symmetric `v` by the rotation that its reflections make: in its rows, what becomes
+// the vectors.
 Tridiagonal reduce(Square& v) {
   const std::size_t n = v.size;
   Tridiagonal out{.diagonal = std::vector<double>(n), .beside = std::vector<double>(n)};

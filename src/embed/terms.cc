@@ -1,5 +1,5 @@
-#include "base/hash.h"
 #include "embed/internal/terms.h"
+#include "base/hash.h"
 
 namespace kin::embed::internal {
 namespace {

@@ -15,8 +15,8 @@ struct CorpusData {
   std::uint64_t documents = 0;
   std::uint32_t dimension = 0;
   std::vector<std::uint64_t> keys;  // of the terms, ascending
-  std::vector<float> scales;        // what a row's numbers are multiplied with; its term's weight too
-  std::vector<std::int8_t> rows;    // `dimension` a term
+  std::vector<float> scales;      // what a row's numbers are multiplied with; its term's weight too
+  std::vector<std::int8_t> rows;  // `dimension` a term
 };
 
 std::string encode_corpus(const CorpusData& data);

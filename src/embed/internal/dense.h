@@ -65,6 +65,9 @@ struct Eigen {
 };
 Eigen eigen(Square symmetric);
 
+// sum += factor * row, of as many numbers as `sum` has.
+void add_scaled(const std::int8_t* row, float factor, std::span<float> sum);
+
 // `vector` made one of length 1; false if it is no direction: zero, or not finite.
 bool normalise(std::span<float> vector);
 

@@ -27,8 +27,8 @@ class TermReader {
   // `language` as Stemmer::create() takes it; "none" for words as they are, folded.
   static Result<std::unique_ptr<TermReader>> create(std::string_view language);
 
-  // Replaces `keys` by those of the text's terms, one for each time one occurs, in order: words and,
-  // for scripts without spaces, characters and pairs of neighbours.
+  // Replaces `keys` by those of the text's terms, one for each time one occurs, in order: words
+  // and, for scripts without spaces, characters and pairs of neighbours.
   void read(std::string_view text, std::vector<std::uint64_t>& keys);
 
  private:
