@@ -12,6 +12,13 @@ bool neighbours(const text::Token& left, const text::Token& right) {
   return left.unit && right.unit && left.end == right.begin;
 }
 
+std::string_view cut(std::string_view word) {
+  if (word.size() <= kLongestWord) return word;
+  std::size_t end = kLongestWord;
+  while (end > 0 && (static_cast<unsigned char>(word[end]) & 0xC0) == 0x80) --end;
+  return word.substr(0, end);
+}
+
 }  // namespace
 
 std::uint64_t term_key(std::string_view term) {
@@ -24,7 +31,7 @@ Result<std::unique_ptr<TermReader>> TermReader::create(std::string_view language
 }
 
 std::uint64_t TermReader::key(std::string_view word) {
-  word = word.substr(0, kLongestWord);
+  word = cut(word);
   const auto found = known_.find(word);
   if (found != known_.end()) return found->second;
   text::fold_word(word, folded_);
