@@ -103,21 +103,9 @@ Result<search::SpaceConfig> space_of(const std::string& text) {
 
 Result<IndexConfig> config_of(const IndexArguments& arguments) {
   IndexConfig config{.language = arguments.language};
-  config.embed = arguments.embed;
-  if (config.embed.empty()) config.embed = arguments.dimension > 0 ? "given" : "corpus";
-  if (config.embed == "given" && arguments.dimension == 0)
-    return Error{Code::kInvalidArgument, "--embed given needs --dim N, the length of the vectors"};
-  if (config.embed != "given" && arguments.dimension > 0)
-    return Error{Code::kInvalidArgument,
-                 fmt::format("--dim is for vectors that documents bring; --embed {} has its own",
-                             config.embed)};
-  config.main.dimension = arguments.dimension;
+  KIN_RETURN_IF_ERROR(search::choose_vectors(config, arguments.embed, arguments.dimension));
   config.main.bits = static_cast<std::uint8_t>(arguments.bits);
   KIN_TRY(config.main.distance, search::distance_named(arguments.distance));
-  // Vectors that can be made again need not be read from anywhere.
-  config.main.storage = config.embed == "given" || config.embed.starts_with("http:")
-                            ? index::RawStorage::kElsewhere
-                            : index::RawStorage::kF16;
   if (!arguments.storage.empty()) {
     KIN_TRY(config.main.storage, search::storage_named(arguments.storage));
   }

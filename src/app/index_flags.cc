@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "app/data_folder.h"
-#include "base/file.h"
+#include "embed/open_embedder.h"
 
 namespace kin::app {
 namespace {
@@ -14,15 +14,6 @@ namespace fs = std::filesystem;
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
-}
-
-// Where the models are that come with the program: named by the user, beside the data, or where
-// set-up made them.
-fs::path models_folder(const fs::path& data) {
-  if (const std::string named = environment("KINDRED_MODELS"); !named.empty()) return named;
-  std::error_code ignored;
-  if (fs::exists(data / "models", ignored)) return data / "models";
-  return KIN_MODELS;
 }
 
 }  // namespace
@@ -44,7 +35,10 @@ fs::path indexes_folder(const fs::path& data) {
 
 Result<search::OpenOptions> index_open_options(const std::string& data) {
   KIN_TRY(const fs::path folder, data_folder(data));
-  return search::OpenOptions{.models = models_folder(folder),
+  // Models that the user has, and those that set-up made.
+  std::vector<fs::path> models = embed::model_folders(folder / "models");
+  models.emplace_back(KIN_MODELS);
+  return search::OpenOptions{.models = std::move(models),
                              .embed_key = environment("KINDRED_EMBED_KEY")};
 }
 

@@ -131,6 +131,25 @@ Result<NearDuplicateOptions::Action> action_named(std::string_view name) {
   return kActions.value(name);
 }
 
+Status choose_vectors(IndexConfig& config, const std::string& embed, std::uint32_t dimension) {
+  config.embed = embed;
+  if (embed.empty()) config.embed = dimension > 0 ? "given" : "corpus";
+  if (config.embed == "given" && dimension == 0)
+    return Error{Code::kInvalidArgument,
+                 "vectors that documents bring need a dimension (--dim N): how many numbers they "
+                 "have"};
+  if (config.embed != "given" && dimension > 0)
+    return Error{Code::kInvalidArgument,
+                 fmt::format("a dimension is for vectors that documents bring; \"{}\" has its own",
+                             config.embed)};
+  config.main.dimension = dimension;
+  // Vectors that can be made again need not be read from anywhere.
+  config.main.storage = config.embed == "given" || config.embed.starts_with("http:")
+                            ? RawStorage::kElsewhere
+                            : RawStorage::kF16;
+  return Done{};
+}
+
 Status check(const IndexConfig& config) {
   if (config.has_vectors()) KIN_RETURN_IF_ERROR(check_space(config.main, config.embed == "given"));
   std::set<std::string_view> names{config.main.name};

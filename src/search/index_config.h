@@ -39,6 +39,11 @@ struct IndexConfig {
   bool has_vectors() const { return embed != "none"; }
 };
 
+// Sets where the vectors of the main space come from and where they are kept: by `embed`, and if
+// that is empty by whether documents bring vectors of a `dimension`. kInvalidArgument if the two do
+// not fit.
+Status choose_vectors(IndexConfig& config, const std::string& embed, std::uint32_t dimension);
+
 // kInvalidArgument for one that makes no sense.
 Status check(const IndexConfig& config);
 

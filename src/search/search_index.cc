@@ -45,7 +45,10 @@ bool needs_embedder(const IndexConfig& config) {
 
 Result<std::shared_ptr<const embed::Embedder>> embedder_for(const IndexConfig& config,
                                                             const OpenOptions& options) {
-  return embed::open_embedder(config.embed, {.models = options.models, .key = options.embed_key});
+  // Whoever made the index chose the server: it may be on this machine or beside it.
+  return embed::open_embedder(
+      config.embed,
+      {.folders = options.models, .key = options.embed_key, .addresses = {.allow_all = true}});
 }
 
 Error in_use(const fs::path& folder, const Error& error) {

@@ -22,9 +22,9 @@
 namespace kin::search {
 
 struct OpenOptions {
-  std::filesystem::path models = {};  // where "words" finds its file
-  std::string embed_key = {};         // what an http embedder is asked with
-  bool tend = true;                   // work that is due is done by a thread, as it comes up
+  std::vector<std::filesystem::path> models = {};  // where embedders find their files
+  std::string embed_key = {};                      // what an http embedder is asked with
+  bool tend = true;  // work that is due is done by a thread, as it comes up
   // What failed while nobody waited for it; called on any thread.
   std::function<void(const Error&)> on_problem = {};
 };
