@@ -201,14 +201,7 @@ Result<AddReport> SearchIndex::State::add(std::span<const Document> documents) {
   KIN_TRY(const index::Applied applied, shard->apply(mutations));
   AddReport report;
   for (std::size_t i = 0; i < documents.size(); ++i) {
-    const index::Outcome& outcome = applied.outcomes[puts[i]];
-    if (outcome.effect != index::Effect::kDuplicate) {
-      ++report.added;
-      continue;
-    }
-    report.refused.push_back({.id = documents[i].id,
-                              .duplicate_of = key_of(shard->view(), outcome.duplicate_of),
-                              .similarity = outcome.similarity});
+    if (applied.outcomes[puts[i]].effect == index::Effect::kDone) ++report.added;
   }
   if (caretaker) caretaker->wake();
   return report;
