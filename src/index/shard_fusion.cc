@@ -11,24 +11,19 @@ constexpr double kRankOffset = 60;
 // From a leg's scores to their shares.
 struct Scale {
   double floor = 0;
-  double width = 0;  // 0: all the same
+  double width = 1;
   double weight = 1;
 
   double share(double score) const {
-    if (width <= 0) return score >= floor ? weight : 0;
     return weight * std::clamp((score - floor) / width, 0.0, 1.0);
   }
 };
 
-Scale scale_of(const LegFound& found, double weight) {
-  const auto is_ranked = [](const LegHit& hit) { return hit.rank != 0; };
-  const auto ranked = std::ranges::count_if(found.hits, is_ranked);
-  // Nothing but what others found: there is no telling how good that is.
-  if (ranked == 0) return {.weight = 0};
-  const double best = found.hits.front().score;
-  const double floor =
-      found.leg == LegKind::kVector ? found.hits[static_cast<std::size_t>(ranked) - 1].score : 0;
-  return {.floor = floor, .width = best - floor, .weight = weight};
+Scale scale_of(const LegFound& found, double weight, const FusionOptions& options) {
+  double best = 0;
+  for (const LegHit& hit : found.hits) best = std::max(best, hit.score);
+  if (found.leg != LegKind::kVector) return {.width = best > 0 ? best : 1, .weight = weight};
+  return {.floor = options.floor, .width = std::max(best, 1.0) - options.floor, .weight = weight};
 }
 
 double weight_of(LegKind leg, std::span<const LegFound> legs, const FusionOptions& options) {
@@ -47,7 +42,7 @@ double weight_of(LegKind leg, std::span<const LegFound> legs, const FusionOption
 std::vector<Fused> fuse(std::span<const LegFound> legs, const FusionOptions& options) {
   std::map<std::uint32_t, Fused> by_number;
   for (const LegFound& found : legs) {
-    const Scale scale = scale_of(found, weight_of(found.leg, legs, options));
+    const Scale scale = scale_of(found, weight_of(found.leg, legs, options), options);
     for (const LegHit& hit : found.hits) {
       double share = hit.score;
       if (legs.size() > 1)

@@ -28,9 +28,9 @@ struct Fused {
 };
 
 // Best first; of equal scores the lower number first. The score of a single leg stays what it is.
-// Of several, with kAlpha, each leg's scores become numbers from 0 to 1: 1 is its best; 0 is no
-// match of the text, nothing in reach of the graph, and for vectors the last that was found, or
-// further away. Thread-safe.
+// Of several, with kAlpha, each leg's scores become numbers from 0 to 1. 1 is the best of the leg,
+// or, where that is less, a similarity of 1; 0 is no match of the text, nothing in reach of the
+// graph, and a similarity of options.floor. Thread-safe.
 std::vector<Fused> fuse(std::span<const LegFound> legs, const FusionOptions& options);
 
 }  // namespace kin::index

@@ -104,6 +104,24 @@ void lift(ShardHit& hit, Neighbour neighbour, std::uint32_t rank) {
   hit.trace = std::move(neighbour.trace);
 }
 
+// All that the pages are cut from.
+Result<ShardHits> candidates(const ShardView& view, const ShardQuery& query, const DocSet* among) {
+  KIN_RETURN_IF_ERROR(check(query));
+  KIN_TRY(ScopedDocs docs, ScopedDocs::of(view, query.scope, among));
+  const std::size_t depth = depth_of(view, query);
+  LegSearch legs(view, query, docs, depth);
+  KIN_RETURN_IF_ERROR(legs.run());
+  ShardHits result{
+      .hits = has_legs(query) ? fused_hits(legs, query.fusion) : listed_hits(docs, depth),
+      .count = legs.summary().count,
+      .facets = std::move(legs.summary().facets)};
+  if (!expands(query)) return result;
+  KIN_RETURN_IF_ERROR(identify(view, result.hits));
+  KIN_RETURN_IF_ERROR(join_neighbours(
+      view, {.expand = query.expand, .scope = query.scope, .among = among}, result.hits));
+  return result;
+}
+
 }  // namespace
 
 Status check(const Expansion& expand) {
@@ -114,6 +132,8 @@ Status check(const Expansion& expand) {
 
 Status check(const ShardQuery& query) {
   if (!is_share(query.fusion.alpha)) return wrong("alpha is from 0 to 1");
+  if (!(query.fusion.floor >= -1 && query.fusion.floor < 1))
+    return wrong("a floor of similarities is from -1 up to, but without, 1");
   if (!is_share(query.fusion.graph)) return wrong("the share of the graph leg is from 0 to 1");
   if (query.vector && !is_share(query.vector->recall)) return wrong("a recall is from 0 to 1");
   if (query.graph && query.graph->from.empty())
@@ -156,25 +176,14 @@ Status join_neighbours(const ShardView& view, const JoinRequest& request,
 
 Result<ShardHits> search_among(const ShardView& view, const ShardQuery& query,
                                const DocSet* among) {
-  KIN_RETURN_IF_ERROR(check(query));
-  KIN_TRY(ScopedDocs docs, ScopedDocs::of(view, query.scope, among));
-  const std::size_t depth = depth_of(view, query);
-  LegSearch legs(view, query, docs, depth);
-  KIN_RETURN_IF_ERROR(legs.run());
-  ShardHits result{
-      .hits = has_legs(query) ? fused_hits(legs, query.fusion) : listed_hits(docs, depth),
-      .count = legs.summary().count,
-      .facets = std::move(legs.summary().facets)};
-  if (expands(query)) {
-    KIN_RETURN_IF_ERROR(identify(view, result.hits));
-    KIN_RETURN_IF_ERROR(join_neighbours(
-        view, {.expand = query.expand, .scope = query.scope, .among = among}, result.hits));
-    keep_page(result.hits, query.offset, query.k);
-    return result;
-  }
+  KIN_TRY(ShardHits result, candidates(view, query, among));
   keep_page(result.hits, query.offset, query.k);
   KIN_RETURN_IF_ERROR(identify(view, result.hits));
   return result;
+}
+
+Result<ShardHits> search_all(const ShardView& view, const ShardQuery& query) {
+  return candidates(view, query, nullptr);
 }
 
 Result<ShardHits> search(const ShardView& view, const ShardQuery& query) {

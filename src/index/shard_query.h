@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -14,7 +15,8 @@
 namespace kin::index {
 
 // "tag", "source", "type", "id" or the name of an attribute. Of filters of one name any, of all
-// names each has to hold.
+// names each has to hold. An id is a UUID, a ULID, or what the sources filtered by, or else any
+// source, call an entity. Values are compared as facets are, without regard to case.
 struct Filter {
   std::string name = {};
   std::string value = {};
@@ -40,25 +42,32 @@ struct TextLeg {
 struct VectorLeg {
   std::string space = {};          // empty: the first
   std::vector<float> vector = {};  // empty: what the space's source makes of `text`
-  std::string text = {};
+  std::string text = {};           // empty: the words of the text leg
   double recall = 0.97;
   bool exact = false;
 };
 
 enum class Fusion : std::uint8_t {
-  kAlpha,  // alpha of the one plus 1 - alpha of the other, each from 0 to 1 over what it found
+  kAlpha,  // scores as parts of what is best, weighted
   kRrf     // reciprocal ranks: 1 / (60 + rank), summed
 };
+// With kAlpha a document that one leg found is scored by the others too. Words count as parts of
+// their best score; similarities count as they are, cosines being parts of 1 already, so that a
+// query with nothing near it does not lift what is least far.
 struct FusionOptions {
   Fusion how = Fusion::kAlpha;
-  double alpha = 0.3;       // of the vector leg
-  double graph = 0.3;       // of a graph leg; text and vectors divide what is left
-  std::size_t depth = 100;  // of each leg, or k if that is more
+  double alpha = 0.25;  // of the vector leg; the more the better its vectors are
+  double floor = 0;     // the similarity of what has nothing to do with each other: counts as 0
+  double graph = 0.3;   // of a graph leg; words and vectors divide what is left
+  // Of each leg, or k if that is more. What legs, or neighbours, join is taken from so many of each
+  // leg whatever the page, so pages end with those.
+  std::size_t depth = 100;
 };
 
-// Neighbours of what was found join it: each hop costs.
+// Neighbours of what was found join it, or lift what is there already: each hop costs, and edges
+// pass on by their weight. Weights above 1 count against the heaviest of those that are walked.
 struct Expansion {
-  std::uint32_t hops = 0;  // 0: none
+  std::uint32_t hops = 0;  // 0: none; at most 16
   Direction direction = Direction::kBoth;
   EdgeFilter edges = {};
   double decay = 0.5;        // of the score, a hop
@@ -66,14 +75,17 @@ struct Expansion {
 };
 
 struct GraphStart {
-  std::vector<DocId> from = {};
+  std::vector<DocId> from = {};  // not found themselves
 };
 
-// Legs that are there are searched and joined. None: every document in scope, by number.
+// Legs that are there are searched and joined. None: every document in scope, by number. A single
+// leg keeps its scores: BM25, similarity, what is passed on. Pages of a vector leg alone may
+// overlap unless it is exact: looking deeper finds better ones.
 struct ShardQuery {
   std::optional<TextLeg> text = {};
   std::optional<VectorLeg> vector = {};
-  std::optional<GraphStart> graph = {};  // what is within reach of these, by `expand`
+  // What is within reach of these by `expand`, of one hop at least; nothing else is expanded then.
+  std::optional<GraphStart> graph = {};
   Scope scope = {};
   FusionOptions fusion = {};
   Expansion expand = {};
@@ -90,7 +102,7 @@ enum class LegKind : std::uint8_t { kText, kVector, kGraph };
 // How a leg came to a hit.
 struct LegScore {
   LegKind leg = LegKind::kText;
-  double score = 0;        // BM25; similarity, more is nearer; what the neighbour passed on
+  double score = 0;        // BM25; similarity, more is nearer; what was passed on by links
   double share = 0;        // that it has in the hit's score
   std::uint32_t rank = 0;  // from 1 among what the leg found; 0: scored, though it was not among it
 };
@@ -124,7 +136,9 @@ Result<ShardHits> search(const ShardView& view, const ShardQuery& query);
 // before.
 struct FindStage {  // the first: finds; later: keeps of the candidates those it finds, newly scored
   ShardQuery query = {};  // its k is how many; `count`, `facets` and `offset` are not used
-  double keep = 0;        // of the score before, a share from 0 to 1 that stays in the new one
+  // Of the score before, a share from 0 to 1 that stays in the new one; both count as parts of the
+  // best then.
+  double keep = 0;
 };
 struct ExpandStage {
   Expansion expand = {};

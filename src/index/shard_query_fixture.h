@@ -94,14 +94,18 @@ class ShardQueryFixture : public TruthFixture {
         KIN_CHECK(main->insert(n, vector.values).ok(), "vectors are taken in");
     }
     text.apply(std::move(changes));
+    const auto retired = std::make_shared<const std::vector<std::uint32_t>>();
     auto state = std::make_shared<ShardView::State>(
         ShardView::State{.truth = std::move(truth), .text = text.view()});
     state->spaces.push_back({.name = "letters",
                              .index = std::move(letters),
                              .source = std::make_shared<LetterSource>(),
-                             .below = state->truth.counters().numbers});
-    state->spaces.push_back(
-        {.name = "main", .index = std::move(main), .below = state->truth.counters().numbers});
+                             .below = state->truth.counters().numbers,
+                             .retired = retired});
+    state->spaces.push_back({.name = "main",
+                             .index = std::move(main),
+                             .below = state->truth.counters().numbers,
+                             .retired = retired});
     return ShardView(std::move(state));
   }
 

@@ -309,6 +309,7 @@ TEST_F(ShardQueryTest, WhatMakesNoSenseIsRefused) {
   const TextLeg sea{.query = "sea"};
   EXPECT_FALSE(search(shard(), {.text = sea, .fusion = {.alpha = 1.5}}).ok());
   EXPECT_FALSE(search(shard(), {.text = sea, .fusion = {.alpha = std::nan("")}}).ok());
+  EXPECT_FALSE(search(shard(), {.text = sea, .fusion = {.floor = 1}}).ok());
   EXPECT_FALSE(search(shard(), {.text = sea, .expand = {.hops = 1, .decay = 2}}).ok());
   EXPECT_FALSE(search(shard(), {.text = sea, .expand = {.hops = 1000}}).ok());
   EXPECT_FALSE(search(shard(), {.vector = VectorLeg{.space = "main", .vector = {1}}}).ok());

@@ -17,6 +17,9 @@ Status check(const Expansion& expand);
 // As search(); of documents that are in `among`, unless that is nothing.
 Result<ShardHits> search_among(const ShardView& view, const ShardQuery& query, const DocSet* among);
 
+// The hits of all pages; of a single leg without expansion those up to the end of this one.
+Result<ShardHits> search_all(const ShardView& view, const ShardQuery& query);
+
 // Best first; of equal scores the lower number first.
 void put_in_order(std::vector<ShardHit>& hits);
 

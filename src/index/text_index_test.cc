@@ -46,6 +46,19 @@ TEST_F(TextIndexTest, FindsADocumentAsSoonAsItIsApplied) {
   EXPECT_THAT(find("cat"), IsEmpty());
 }
 
+TEST_F(TextIndexTest, ListsTheValuesOfAFacet) {
+  TextDocument one = document(1, "one");
+  one.facets = {{1, "Sea"}, {1, "land"}, {0, "kind"}};
+  put(one);
+  TextDocument two = document(2, "two");
+  two.facets = {{1, "sea"}, {1, "air"}};
+  put(two);
+  const TextView view = index_.view();
+  EXPECT_THAT(view.facet_values("tag"), ElementsAre("air", "land", "Sea", "sea"));
+  EXPECT_THAT(view.facet_values("type"), ElementsAre("kind"));
+  EXPECT_THAT(view.facet_values("no such facet"), IsEmpty());
+}
+
 TEST_F(TextIndexTest, ShowsAReaderTheStateOfItsMoment) {
   put(document(1, "old words"));
   const TextView before = index_.view();

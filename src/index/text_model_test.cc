@@ -177,6 +177,8 @@ void compare_filtered(const TextView& view, const TextModel& model, const TextQu
   const auto hits = *view.search(query, search);
   for (const TextHit& hit : hits.hits) found.insert(hit.number);
   EXPECT_EQ(found, expected);
+  const std::vector<std::uint32_t> matching = view.matching(query, search).numbers();
+  EXPECT_EQ(std::set(matching.begin(), matching.end()), expected);
   search.k = 3;
   compare_pruned(view, query, search);
 }
