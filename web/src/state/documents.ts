@@ -5,7 +5,7 @@ export const modeNames: Record<Mode, { label: string; title: string }> = {
   hybrid: { label: 'Hybrid', title: 'By words and by meaning together' },
   text: { label: 'Text', title: 'By the words that are in it' },
   vector: { label: 'Meaning', title: 'By what it is about, in whatever words' },
-  graph: { label: 'Links', title: 'By links from what the words find' },
+  graph: { label: 'Links', title: 'What is linked with a document, by its id' },
 };
 
 export const legNames: Record<Leg, string> = { text: 'text', vector: 'meaning', graph: 'links' };

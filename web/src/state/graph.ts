@@ -44,10 +44,8 @@ export function lineBetween(from: Point, to: Point): { x1: number; y1: number; x
   return { x1: from.x + x * share, y1: from.y + y * share, x2: to.x - x * share, y2: to.y - y * share };
 }
 
-const lineLength = 20;
-
-/** A title in two short lines at most. */
-export function linesOf(title: string): string[] {
+/** A title in two lines at most, each of about `lineLength` letters. */
+export function linesOf(title: string, lineLength: number): string[] {
   const lines = [''];
   for (const word of title.split(/\s+/)) {
     const line = lines.at(-1)!;
@@ -55,5 +53,5 @@ export function linesOf(title: string): string[] {
     else lines[lines.length - 1] = line ? `${line} ${word}` : word;
   }
   const cut = (line: string) => (line.length > lineLength ? `${[...line].slice(0, lineLength - 1).join('')}…` : line);
-  return lines.length > 2 ? [cut(lines[0]!), `${cut(lines[1]!)}…`] : lines.map(cut);
+  return lines.length > 2 ? [cut(lines[0]!), cut(lines.slice(1).join(' '))] : lines.map(cut);
 }

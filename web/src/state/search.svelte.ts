@@ -10,6 +10,9 @@ import { router } from './route.svelte';
 const pageSize = 20;
 const facetNames = ['tag', 'type', 'source'];
 
+// Says nothing that a meaning or a link could be found by.
+const everything = /^\*?$/;
+
 export const hitElement = (place: number) => document.getElementById(`hit-${place}`);
 export const momentOf = (day: string) => (day ? `${day}T00:00:00Z` : undefined);
 
@@ -114,9 +117,11 @@ class Search {
   }
 
   #ask(signal: AbortSignal, offset: number): Promise<Answer> {
-    const { q, filters, asOf, expand, fuzzy } = this.question!;
+    const { q, filters, asOf, fuzzy } = this.question!;
+    const mode = everything.test(q) ? 'text' : this.mode;
+    const expand = mode === 'graph' ? this.question!.expand || 1 : this.question!.expand;
     const options = { as_of: momentOf(asOf), expand, fuzzy: fuzzy ? 1 : 0 };
-    const request = { q, mode: this.mode, k: pageSize, offset, filters, facets: facetNames, ...options };
+    const request = { q, mode, k: pageSize, offset, filters, facets: facetNames, ...options };
     return searchIndex(this.index!.name, request, signal);
   }
 
@@ -141,7 +146,8 @@ class Search {
   // A query that cannot be read yet is being typed: what the one before found stays.
   #fail(error: unknown): void {
     if (error instanceof ApiError && error.code === 'unauthorised') library.locked = true;
-    const unreadable = error instanceof ApiError && error.code === 'invalid';
+    const walking = this.mode === 'graph' && error instanceof ApiError && error.code === 'not_found';
+    const unreadable = walking || (error instanceof ApiError && error.code === 'invalid');
     this.refusal = unreadable ? error.message : '';
     this.problem = error;
     this.status = unreadable ? 'ready' : 'failed';
