@@ -20,7 +20,7 @@ export const papers = [
   paper('salt', 'Why the sea is salt', 'Rivers bring a little salt and the sun takes only the water away.', { tags: ['sea', 'chemistry'], published: '2016-05-05T00:00:00Z', source: 'Ocean Letters' }),
   paper('ice', 'Sea ice drifts faster than it did', 'Thin ice gives way to the wind. Buoys frozen into it report where it goes.', { tags: ['sea', 'climate'], links: [{ to: 'salt', name: 'cites' }], published: '2021-12-12T00:00:00Z', source: 'Ocean Letters' }),
   paper('level', 'Measuring the level of the sea from above', 'Satellites send a pulse down and wait for it. Tides have to be taken away before anything is left to see.', { tags: ['sea', 'measuring', 'climate'], links: [{ to: 'tides', name: 'cites' }, { to: 'laser', name: 'compares' }], published: '2023-03-30T00:00:00Z', source: 'Night Sky' }),
-  paper('hostile', '<img src=x onerror=alert(1)> in a title', 'A text with <script>alert(2)</script> and "quotes" & more, about lighthouses.', { tags: ['<b>bold</b>'], published: '2020-01-01T00:00:00Z', source: '<i>nowhere</i>', url: 'javascript:alert(3)' }),
+  paper('hostile', '<img src=x onerror=alert(1)> in a title', 'A text with <script>alert(2)</script> and "quotes" & more, about a lighthouse.', { tags: ['<b>bold</b>'], published: '2020-01-01T00:00:00Z', source: '<i>nowhere</i>', url: 'javascript:alert(3)' }),
 ];
 
 /** Many alike, so that there is more than a page of results. */
