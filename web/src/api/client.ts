@@ -1,7 +1,7 @@
 // The JSON API, one function a request. Each rejects with an ApiError and with nothing else.
 import type {
-  Answer, Feed, FeedSettings, Filter, ImportResult, Index, IndexedDocument, Neighbours, NewFeed, SearchRequest, Story,
-  StoryMarks, TimelinePage,
+  Answer, BrokenIndex, Feed, FeedSettings, Filter, ImportResult, Index, IndexedDocument, Neighbours, NewFeed, SearchRequest,
+  Story, StoryMarks, TimelinePage,
 } from './types';
 
 const root = '/api/v1';
@@ -105,7 +105,7 @@ const indexPath = (index: string, what: string, query: Record<string, string | u
   return `/indexes/${encodeURIComponent(index)}/${what}?${new URLSearchParams(given)}`;
 };
 
-export const getIndexes = () => call<{ indexes: Index[] }>('GET', '/indexes').then((a) => a.indexes);
+export const getIndexes = () => call<{ indexes: (Index | BrokenIndex)[] }>('GET', '/indexes').then((a) => a.indexes);
 
 /** Every hit comes with the reasons why it matched. */
 export function searchIndex(index: string, request: SearchRequest, signal?: AbortSignal): Promise<Answer> {

@@ -100,6 +100,12 @@ export interface Index {
   modes: Mode[];
 }
 
+/** An index that cannot be opened, and why. */
+export interface BrokenIndex {
+  name: string;
+  problem: string;
+}
+
 /** What may be asked of an index; what is absent does not narrow it. */
 export interface SearchRequest {
   q: string;
@@ -212,6 +218,8 @@ export interface Neighbour {
   id: string;
   title: string;
   hops: number;
+  /** Something links to it, but it is not in the index. */
+  missing?: boolean;
 }
 
 export interface Neighbours {

@@ -1,6 +1,6 @@
 // The indexes that can be searched, and which of them was searched last.
 import { ApiError, getIndexes } from '../api/client';
-import type { Index } from '../api/types';
+import type { BrokenIndex, Index } from '../api/types';
 import { library } from './library.svelte';
 
 const key = 'kindred.index';
@@ -15,13 +15,16 @@ function remembered(): string {
 
 class Indexes {
   all = $state.raw<Index[]>([]);
+  broken = $state.raw<BrokenIndex[]>([]);
   status = $state<'loading' | 'ready' | 'failed'>('loading');
   problem = $state.raw<unknown>(null);
   #last = remembered();
 
   async load(): Promise<void> {
     try {
-      this.all = await getIndexes();
+      const listed = await getIndexes();
+      this.all = listed.filter((index): index is Index => !('problem' in index));
+      this.broken = listed.filter((index): index is BrokenIndex => 'problem' in index);
       this.status = 'ready';
     } catch (error) {
       if (error instanceof ApiError && error.code === 'unauthorised') library.locked = true;
