@@ -16,7 +16,7 @@ TIERS = [
     ["sketch"],
     ["kv", "net", "data"],
     ["store", "index", "embed"],
-    ["dedup", "stories", "router"],
+    ["dedup", "stories", "search", "router"],
     ["rpc"],
     ["server"],
     ["app"],

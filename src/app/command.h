@@ -34,6 +34,8 @@ Command add_eval_command(CLI::App& app);
 Command add_seen_command(CLI::App& app);
 Command add_feeds_command(CLI::App& app);
 Command add_stories_command(CLI::App& app);
+Command add_index_command(CLI::App& app);
+Command add_search_command(CLI::App& app);
 Command add_serve_command(CLI::App& app);
 Command add_bench_command(CLI::App& app);
 Command add_completions_command(CLI::App& app);

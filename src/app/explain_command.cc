@@ -91,7 +91,7 @@ class RowFinder {
                      fmt::format("{}: the record has no text (use --field)", batch.where(i))};
       }
       ++found_;
-      const std::string name = fmt::format("row {} ({})", index(row), batch.where(i));
+      const std::string name = fmt::format("row {} ({})", row_number(row), batch.where(i));
       if (row == a_) pair_.name_a = name, pair_.a = *text;
       if (row == b_) pair_.name_b = name, pair_.b = *text;
     }
@@ -122,7 +122,7 @@ Result<Pair> read_rows(std::span<const std::string> inputs, RecordId a, RecordId
   // A filter has a bit for every row, so one for a row that is far off, and perhaps not there,
   // would take more memory than it saves time.
   constexpr std::size_t kMostFiltered = std::size_t{1} << 27;
-  const std::size_t last = index(std::max(a, b));
+  const std::size_t last = row_number(std::max(a, b));
   RecordSet wanted(last < kMostFiltered ? last + 1 : 0);
   if (last < kMostFiltered) {
     wanted.insert(a);

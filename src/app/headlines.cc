@@ -14,7 +14,7 @@
 #include "base/json_writer.h"
 #include "base/record_set.h"
 #include "data/dataset.h"
-#include "stories/timestamp.h"
+#include "data/timestamp.h"
 
 namespace kin::app {
 namespace {
@@ -96,13 +96,13 @@ class Collector {
   Status visit(const data::Batch& batch, std::size_t i) {
     KIN_TRY(const std::string_view id, needed(batch, i, kId));
     KIN_TRY(const std::string_view time, needed(batch, i, kTime));
-    const auto published_at = stories::parse_timestamp(time);
+    const auto published_at = data::parse_timestamp(time);
     if (!published_at)
       return Error{Code::kInvalidArgument,
                    fmt::format("{}: \"{}\" is no time (write seconds since 1970, or ISO 8601 such "
                                "as 2026-03-10T16:52:50Z)",
                                batch.where(i), time)};
-    const std::size_t row = index(batch.row(i));
+    const std::size_t row = row_number(batch.row(i));
     make_room(row + 1);
     headlines_.ids[row] = id;
     if (layout_.has(kLabel)) {

@@ -12,6 +12,7 @@
 
 #include "app/command.h"
 #include "app/data_folder.h"
+#include "app/index_flags.h"
 #include "app/newsroom_flags.h"
 #include "app/print.h"
 #include "server/news_service.h"
@@ -93,6 +94,8 @@ Result<server::ServiceOptions> understand(const ServeArguments& arguments) {
   KIN_RETURN_IF_ERROR(understand_safety(arguments, options));
   KIN_TRY(const std::filesystem::path data, data_folder(arguments.newsroom.data));
   options.folder = data;
+  options.indexes = indexes_folder(data);
+  KIN_TRY(options.index, index_open_options(arguments.newsroom.data));
   options.refresh = !arguments.no_refresh;
   options.news.http.addresses.allow_all = arguments.newsroom.allow_private;
   options.on_problem = [](const Error& error) { say("kindred: " + error.message + "\n"); };

@@ -31,25 +31,48 @@ Status each_line(const fs::path& path, const Visit& visit) {
   return Done{};
 }
 
-Status read_answers(const fs::path& path, TextCollection& collection) {
-  bool heading = true;
-  return each_line(path, [&](std::string_view line) -> Status {
-    if (std::exchange(heading, false)) return Done{};
-    const std::size_t first = line.find('\t');
-    const std::size_t second = line.find('\t', std::min(first, line.size() - 1) + 1);
-    double grade = 0;
-    if (second != std::string_view::npos)
+Status read_answer(std::string_view line, bool first_line, Judgements& judgements) {
+  const std::size_t first = line.find('\t');
+  const std::size_t second = line.find('\t', std::min(first, line.size() - 1) + 1);
+  if (first == std::string_view::npos || second == std::string_view::npos)
+    return Error{Code::kInvalidArgument, "a judgement is a query, a document and a grade"};
+  double grade = 0;
+  const auto [end, problem] =
       std::from_chars(line.data() + second + 1, line.data() + line.size(), grade);
-    if (first == std::string_view::npos || second == std::string_view::npos)
-      return Error{Code::kInvalidArgument, "a judgement is a query, a document and a grade"};
-    if (grade > 0)
-      collection.answers[std::string(line.substr(0, first))]
-                        [std::string(line.substr(first + 1, second - first - 1))] = grade;
-    return Done{};
-  });
+  if (problem != std::errc()) {
+    if (first_line) return Done{};  // headings
+    return Error{Code::kInvalidArgument, "the grade of a judgement is a number"};
+  }
+  if (grade > 0)
+    judgements[std::string(line.substr(0, first))]
+              [std::string(line.substr(first + 1, second - first - 1))] = grade;
+  return Done{};
 }
 
 }  // namespace
+
+Result<std::vector<CollectionQuery>> read_queries(const fs::path& path) {
+  std::vector<CollectionQuery> queries;
+  KIN_RETURN_IF_ERROR(each_line(path, [&](std::string_view line) -> Status {
+    KIN_TRY(const data::JsonValue value, data::parse_json(line));
+    std::string id(value["id"].text());
+    if (const double* number = value["id"].number()) id = fmt::format("{}", *number);
+    if (id.empty() || value["text"].string() == nullptr)
+      return Error{Code::kInvalidArgument, "a query needs an \"id\" and a \"text\""};
+    queries.push_back({.id = std::move(id), .text = std::string(value["text"].text())});
+    return Done{};
+  }));
+  return queries;
+}
+
+Result<Judgements> read_judgements(const fs::path& path) {
+  Judgements judgements;
+  bool first_line = true;
+  KIN_RETURN_IF_ERROR(each_line(path, [&](std::string_view line) {
+    return read_answer(line, std::exchange(first_line, false), judgements);
+  }));
+  return judgements;
+}
 
 Result<TextCollection> read_collection(const fs::path& folder) {
   TextCollection collection;
@@ -62,13 +85,8 @@ Result<TextCollection> read_collection(const fs::path& folder) {
                                     .text = std::string(value["text"].text())});
     return Done{};
   }));
-  KIN_RETURN_IF_ERROR(each_line(folder / "queries.jsonl", [&](std::string_view line) -> Status {
-    KIN_TRY(const data::JsonValue value, data::parse_json(line));
-    collection.queries.push_back(
-        {.id = std::string(value["id"].text()), .text = std::string(value["text"].text())});
-    return Done{};
-  }));
-  KIN_RETURN_IF_ERROR(read_answers(folder / "qrels.tsv", collection));
+  KIN_TRY(collection.queries, read_queries(folder / "queries.jsonl"));
+  KIN_TRY(collection.answers, read_judgements(folder / "qrels.tsv"));
   return collection;
 }
 

@@ -22,15 +22,22 @@ struct CollectionQuery {
   std::string text;
 };
 
+// By query and document: how well it answers, above 0.
+using Judgements = std::map<std::string, std::map<std::string, double>>;
+
 struct TextCollection {
   std::vector<CollectionDocument> documents;
   std::vector<CollectionQuery> queries;
-  // By query and document: how well it answers, from 1 on.
-  std::map<std::string, std::map<std::string, double>> answers;
+  Judgements answers;
 };
 
+// JSONL with id and text.
+Result<std::vector<CollectionQuery>> read_queries(const std::filesystem::path& path);
+// Lines of query, document and grade, separated by tabs, maybe under a line of headings.
+Result<Judgements> read_judgements(const std::filesystem::path& path);
+
 // Of a folder with docs.jsonl or corpus.jsonl (id, title, text), queries.jsonl (id, text) and
-// qrels.tsv (query, document, grade, under a line of headings).
+// qrels.tsv.
 Result<TextCollection> read_collection(const std::filesystem::path& folder);
 
 // Articles of Reuters-21578 that have a body, from the JSON files of a folder in order of name.

@@ -16,7 +16,7 @@ inline constexpr RecordId kNoRecord{std::numeric_limits<std::uint32_t>::max()};
 constexpr RecordId record_id(std::size_t row) {
   return RecordId{static_cast<std::uint32_t>(row)};
 }
-constexpr std::size_t index(RecordId id) {
+constexpr std::size_t row_number(RecordId id) {
   return static_cast<std::size_t>(id);
 }
 

@@ -26,12 +26,13 @@ class RecordSet {
 
   // Records past the end are not in the set.
   bool contains(RecordId id) const {
-    return index(id) < size_ && ((words_[index(id) / 64] >> (index(id) % 64)) & 1) != 0;
+    return row_number(id) < size_ &&
+           ((words_[row_number(id) / 64] >> (row_number(id) % 64)) & 1) != 0;
   }
-  void insert(RecordId id) { words_[index(id) / 64] |= bit(id); }
-  void erase(RecordId id) { words_[index(id) / 64] &= ~bit(id); }
+  void insert(RecordId id) { words_[row_number(id) / 64] |= bit(id); }
+  void erase(RecordId id) { words_[row_number(id) / 64] &= ~bit(id); }
   void insert_shared(RecordId id) {
-    std::atomic_ref(words_[index(id) / 64]).fetch_or(bit(id), std::memory_order_relaxed);
+    std::atomic_ref(words_[row_number(id) / 64]).fetch_or(bit(id), std::memory_order_relaxed);
   }
 
   std::size_t count() const {
@@ -43,7 +44,7 @@ class RecordSet {
   std::size_t bytes() const { return words_.size() * sizeof(std::uint64_t); }
 
  private:
-  static std::uint64_t bit(RecordId id) { return std::uint64_t{1} << (index(id) % 64); }
+  static std::uint64_t bit(RecordId id) { return std::uint64_t{1} << (row_number(id) % 64); }
 
   std::size_t size_ = 0;
   std::vector<std::uint64_t> words_;

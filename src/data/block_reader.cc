@@ -131,7 +131,7 @@ Status BlockReader::split(Block& block) {
   left_over_.assign(bytes.substr(begin));
   block.size = begin;
   position_.offset += begin;
-  if (position_.row >= index(kNoRecord)) {
+  if (position_.row >= row_number(kNoRecord)) {
     return Error{Code::kInvalidArgument,
                  "the inputs have more than 4,294,967,294 records (split them)"};
   }

@@ -91,7 +91,7 @@ Result<std::unique_ptr<Dataset>> ParquetDataset::open(std::vector<Input> inputs,
     rows += file.rows;
     dataset->files_.push_back(std::move(file));
   }
-  if (rows >= index(kNoRecord)) {
+  if (rows >= row_number(kNoRecord)) {
     return Error{Code::kInvalidArgument,
                  "the inputs have more than 4,294,967,294 records (split them)"};
   }

@@ -66,7 +66,7 @@ double rounded(float similarity) {
 
 std::uint32_t file_of(const std::vector<std::uint64_t>& first_rows, RecordId row) {
   const auto after =
-      std::upper_bound(first_rows.begin(), first_rows.end(), std::uint64_t{index(row)});
+      std::upper_bound(first_rows.begin(), first_rows.end(), std::uint64_t{row_number(row)});
   return static_cast<std::uint32_t>(after - first_rows.begin() - 1);
 }
 
@@ -104,11 +104,11 @@ class RemovedLines {
  private:
   std::string line(const Removal& removal, const Values& texts, const Values& ids) const {
     JsonWriter json;
-    json.begin_object().field("row_id", index(removal.record));
+    json.begin_object().field("row_id", row_number(removal.record));
     value_or_null(json, "id", ids, removal.record);
     json.field("file", files_[file_of(first_rows_, removal.record)]);
     if (removal.method == Method::kSeen) return seen_line(std::move(json), removal, texts);
-    json.field("duplicate_of_row_id", index(removal.kept));
+    json.field("duplicate_of_row_id", row_number(removal.kept));
     value_or_null(json, "duplicate_of_id", ids, removal.kept);
     json.field("field", field_);
     value_or_null(json, "value", texts, input_.classes.text_owner(removal.record));
@@ -149,11 +149,11 @@ class RemovedLines {
 
 std::string group_line(std::span<const Removal> group, const Values& ids) {
   JsonWriter json;
-  json.begin_object().field("kept_row_id", index(group.front().kept));
+  json.begin_object().field("kept_row_id", row_number(group.front().kept));
   value_or_null(json, "kept_id", ids, group.front().kept);
   json.field("size", group.size() + 1).key("members").begin_array();
   for (const Removal& member : group) {
-    json.begin_object().field("row_id", index(member.record));
+    json.begin_object().field("row_id", row_number(member.record));
     value_or_null(json, "id", ids, member.record);
     json.field("similarity", rounded(member.similarity))
         .field("method", name_of(member.method))

@@ -42,7 +42,7 @@ std::uint64_t key_bits(const PairRecord& pair) {
 Error lost_signature(RecordId id) {
   return {Code::kDataLoss, fmt::format("the signature of row {} is not in the signature store (was "
                                        "it changed? run again without --resume)",
-                                       index(id))};
+                                       row_number(id))};
 }
 
 void raise_to(std::atomic<std::uint64_t>& most, std::uint64_t value) {
@@ -191,7 +191,7 @@ class BucketPairs {
   }
 
   std::size_t partition(RecordId id) const {
-    return index(id) * Spill::kPartitions / classes_.size();
+    return row_number(id) * Spill::kPartitions / classes_.size();
   }
 
   const Scan& scan_;
@@ -311,7 +311,7 @@ Status gather_by_component(const Spill& from, Candidates& found, int threads) {
     KIN_RETURN_IF_ERROR(from.visit(partition, [&](std::string_view block) {
       for (std::size_t at = 0; at < block.size(); at += sizeof(Edge)) {
         const auto edge = load_le<Edge>(block.data() + at);
-        const std::size_t root = index(found.components.root(edge.a));
+        const std::size_t root = row_number(found.components.root(edge.a));
         writer.append(root * Spill::kPartitions / records, edge);
       }
     }));
@@ -398,7 +398,7 @@ Result<std::unique_ptr<Candidates>> find_candidates(const Scan& scan, const Clas
       }
       Spill::Writer writer(survivors);
       for (const Edge& edge : edges)
-        writer.append(index(edge.a) * Spill::kPartitions / classes.size(), edge);
+        writer.append(row_number(edge.a) * Spill::kPartitions / classes.size(), edge);
       return writer.flush();
     };
     KIN_RETURN_IF_ERROR(find_simhash_pairs(scan, classes, options, add));

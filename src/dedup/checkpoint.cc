@@ -241,8 +241,8 @@ Result<std::vector<Removal>> restore_decisions(const fs::path& folder, const Che
   KIN_TRY(const std::string bytes, read_file(folder / "removals"));
   KIN_TRY(std::vector<Removal> removals, decode_removals(bytes));
   for (const Removal& removal : removals) {
-    if (index(removal.record) >= checkpoint.position.row ||
-        index(removal.kept) >= checkpoint.position.row) {
+    if (row_number(removal.record) >= checkpoint.position.row ||
+        row_number(removal.kept) >= checkpoint.position.row) {
       return Error{Code::kDataLoss, "the decisions of the last run name rows that do not exist"};
     }
   }

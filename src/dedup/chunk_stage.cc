@@ -72,7 +72,7 @@ class ChunkHolders {
 };
 
 void increment(std::vector<std::uint32_t>& counts, RecordId id) {
-  std::atomic_ref(counts[index(id)]).fetch_add(1, std::memory_order_relaxed);
+  std::atomic_ref(counts[row_number(id)]).fetch_add(1, std::memory_order_relaxed);
 }
 
 // Adds one removal a record: the owner of most of its chunks, the smallest of equals.
@@ -113,7 +113,7 @@ class OwnedChunks {
 
   Status add(std::span<const Owned> owned) {
     for (const Owned& one : owned) {
-      KIN_RETURN_IF_ERROR(spill_.append(index(one.record) * Spill::kPartitions / records_,
+      KIN_RETURN_IF_ERROR(spill_.append(row_number(one.record) * Spill::kPartitions / records_,
                                         as_bytes_view(std::span(&one, 1))));
     }
     return Done{};
@@ -142,7 +142,7 @@ class OwnedChunks {
     KIN_RETURN_IF_ERROR(spill_.visit(partition, [&](std::string_view block) {
       for (std::size_t at = 0; at < block.size(); at += sizeof(Owned)) {
         const auto one = load_le<Owned>(block.data() + at);
-        if (index(one.record) % slices == slice) owned.push_back(one);
+        if (row_number(one.record) % slices == slice) owned.push_back(one);
       }
     }));
     return owned;

@@ -13,9 +13,9 @@ UnionFind::UnionFind(std::size_t size) : parents_(size) {
 }
 
 RecordId UnionFind::find(RecordId id) {
-  while (parents_[index(id)] != id) {
-    parents_[index(id)] = parents_[index(parents_[index(id)])];
-    id = parents_[index(id)];
+  while (parents_[row_number(id)] != id) {
+    parents_[row_number(id)] = parents_[row_number(parents_[row_number(id)])];
+    id = parents_[row_number(id)];
   }
   return id;
 }
@@ -24,8 +24,8 @@ void UnionFind::join(RecordId a, RecordId b) {
   a = find(a);
   b = find(b);
   // The smaller record is the root whatever the order of joins, so the result is deterministic.
-  if (a < b) parents_[index(b)] = a;
-  if (b < a) parents_[index(a)] = b;
+  if (a < b) parents_[row_number(b)] = a;
+  if (b < a) parents_[row_number(a)] = b;
 }
 
 void UnionFind::flatten() {
@@ -70,9 +70,9 @@ Result<Classes> Classes::find(const Scan& scan, const DedupOptions& options, std
     const RecordId root = classes.same_.root(id);
     if (root == id) continue;
     classes.shared_[i] = true;
-    classes.shared_[index(root)] = true;
+    classes.shared_[row_number(root)] = true;
     if (classes.best_.empty()) continue;
-    RecordId& best = classes.best_[index(root)];
+    RecordId& best = classes.best_[row_number(root)];
     if (scan.order.better(id, best)) best = id;
   }
   return classes;
@@ -88,11 +88,11 @@ Classes Classes::distinct(std::size_t records) {
 
 RecordId Classes::representative(RecordId id) const {
   const RecordId root = same_.root(id);
-  return best_.empty() ? root : best_[index(root)];
+  return best_.empty() ? root : best_[row_number(root)];
 }
 
 bool Classes::has_twin(RecordId id) const {
-  return shared_[index(id)];
+  return shared_[row_number(id)];
 }
 
 }  // namespace kin::dedup

@@ -23,7 +23,7 @@ class UnionFind {
   // To be called after the last join and before root().
   void flatten();
   // The same as find(), for many threads at once.
-  RecordId root(RecordId id) const { return parents_[index(id)]; }
+  RecordId root(RecordId id) const { return parents_[row_number(id)]; }
 
   std::size_t size() const { return parents_.size(); }
 

@@ -33,17 +33,17 @@ std::optional<RecordId> ExactDeduplicator::find_hash(Hash128 hash) const {
 }
 
 bool ExactDeduplicator::holds(RecordId id, Hash128 hash) const {
-  const Chunk& chunk = *chunks_[index(id) / Chunk::kRecords];
-  const std::size_t at = index(id) % Chunk::kRecords;
+  const Chunk& chunk = *chunks_[row_number(id) / Chunk::kRecords];
+  const std::size_t at = row_number(id) % Chunk::kRecords;
   return chunk.low[at] == hash.low &&
          std::memcmp(chunk.rest[at], &hash.high, sizeof chunk.rest[at]) == 0;
 }
 
 void ExactDeduplicator::keep(RecordId id, Hash128 hash) {
-  const std::size_t number = index(id) / Chunk::kRecords;
+  const std::size_t number = row_number(id) / Chunk::kRecords;
   if (number >= chunks_.size()) chunks_.resize(number + 1);
   if (!chunks_[number]) chunks_[number] = std::make_unique<Chunk>();
-  const std::size_t at = index(id) % Chunk::kRecords;
+  const std::size_t at = row_number(id) % Chunk::kRecords;
   chunks_[number]->low[at] = hash.low;
   std::memcpy(chunks_[number]->rest[at], &hash.high, sizeof chunks_[number]->rest[at]);
   tables_[table_of(hash)].insert(tag_of(hash), static_cast<std::uint32_t>(id));

@@ -139,7 +139,7 @@ TEST(FuzzyDeduplicator, NothingBelowTheThresholdIsCalledADuplicate) {
   for (std::uint64_t i = 0; i < texts.size(); ++i) {
     const Verdict verdict = deduplicator->process_record(id_of(i), texts[i]);
     if (verdict.duplicate) {
-      const double similarity = jaccard(texts[i], texts[index(verdict.of)]);
+      const double similarity = jaccard(texts[i], texts[row_number(verdict.of)]);
       ASSERT_GE(similarity, 0.8);
       ASSERT_DOUBLE_EQ(verdict.similarity, similarity);
     }

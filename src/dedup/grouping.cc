@@ -33,10 +33,10 @@ struct Component {
 };
 
 std::uint32_t better_of(const Edge& link) {
-  return static_cast<std::uint32_t>(index(link.a));
+  return static_cast<std::uint32_t>(row_number(link.a));
 }
 std::uint32_t worse_of(const Edge& link) {
-  return static_cast<std::uint32_t>(index(link.b));
+  return static_cast<std::uint32_t>(row_number(link.b));
 }
 
 bool by_rank(const Edge& x, const Edge& y) {
@@ -289,7 +289,7 @@ class Solver {
       methods[worse] = link.method;
     }
     for (std::uint32_t i = 0; i < component.records.size(); ++i) {
-      const std::size_t best = index(joined.find(rank_of(i)));
+      const std::size_t best = row_number(joined.find(rank_of(i)));
       if (best == i) continue;
       const RecordId record = component.records[i];
       const RecordId kept = component.records[best];

@@ -27,12 +27,12 @@ class RecordTable {
   RecordTable& operator=(const RecordTable&) = delete;
 
   void set(RecordId id, T value) {
-    chunk(index(id) / kChunkRecords)[index(id) % kChunkRecords] = value;
+    chunk(row_number(id) / kChunkRecords)[row_number(id) % kChunkRecords] = value;
   }
 
   T get(RecordId id) const {
-    const T* values = chunks_[index(id) / kChunkRecords].load(std::memory_order_acquire);
-    return values == nullptr ? T{} : values[index(id) % kChunkRecords];
+    const T* values = chunks_[row_number(id) / kChunkRecords].load(std::memory_order_acquire);
+    return values == nullptr ? T{} : values[row_number(id) % kChunkRecords];
   }
 
   // Whether nothing was ever set.

@@ -45,7 +45,7 @@ Result<const ExactSimilarity::Shingles*> ExactSimilarity::find(RecordId id, Shin
   KIN_TRY(const auto text, values_.get(id));
   if (!text) {
     return Error{Code::kInternal,
-                 fmt::format("the text of row {} was not kept for verification", index(id))};
+                 fmt::format("the text of row {} was not kept for verification", row_number(id))};
   }
   scratch = shingles_of(*text);
   return &scratch;

@@ -15,7 +15,7 @@ void count_groups(std::vector<RecordId> kept_rows, DedupReport& report) {
     std::size_t end = begin;
     while (end < kept_rows.size() && kept_rows[end] == kept_rows[begin]) ++end;
     const DedupReport::Group group{
-        .kept_row = index(kept_rows[begin]), .kept_id = {}, .size = end - begin + 1};
+        .kept_row = row_number(kept_rows[begin]), .kept_id = {}, .size = end - begin + 1};
     ++report.groups;
     begin = end;
     if (largest.size() == kLargestGroups && largest.back().size >= group.size) continue;
@@ -44,7 +44,8 @@ void count_removals(const std::vector<Removal>& removals, const data::Dataset& d
   std::vector<RecordId> kept_rows;
   std::size_t file = 0;
   for (const Removal& removal : removals) {
-    while (file + 1 < first_rows.size() && index(removal.record) >= first_rows[file + 1]) ++file;
+    while (file + 1 < first_rows.size() && row_number(removal.record) >= first_rows[file + 1])
+      ++file;
     ++report.removed_by[static_cast<std::size_t>(removal.method)];
     if (removal.method == Method::kSeen) {
       ++report.files[file].seen;

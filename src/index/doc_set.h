@@ -4,7 +4,10 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
+
+#include "base/result.h"
 
 struct roaring_bitmap_s;
 
@@ -14,7 +17,11 @@ namespace kin::index {
 class DocSet {
  public:
   DocSet();
+  // In any order; one that is named twice counts once.
   explicit DocSet(std::span<const std::uint32_t> numbers);
+  // From Roaring's portable serialisation.
+  static Result<DocSet> from_bytes(std::string_view bytes);
+
   DocSet(const DocSet& other);
   DocSet& operator=(const DocSet& other);
   DocSet(DocSet&&) noexcept = default;
@@ -22,16 +29,25 @@ class DocSet {
   ~DocSet() = default;
 
   void add(std::uint32_t number);
+  void add(std::span<const std::uint32_t> numbers);
   void remove(std::uint32_t number);
+  // Only what is in the other one too.
+  void keep(const DocSet& others);
+
   bool contains(std::uint32_t number) const;
   std::uint64_t size() const;
-  // In order.
+  // In order; all of them, or `limit` of them behind the first `offset`.
   std::vector<std::uint32_t> numbers() const;
+  std::vector<std::uint32_t> numbers(std::size_t offset, std::size_t limit) const;
+  std::uint32_t largest() const;  // 0 if there is none
+  // One bit a number, up to the largest, in words of 64 from the lowest bit on.
+  std::vector<std::uint64_t> bits() const;
 
  private:
   struct Release {
     void operator()(roaring_bitmap_s* bitmap) const;
   };
+  explicit DocSet(roaring_bitmap_s* bitmap) : bitmap_(bitmap) {}
   std::unique_ptr<roaring_bitmap_s, Release> bitmap_;
 };
 

@@ -23,11 +23,6 @@
 
 namespace kin::index {
 
-enum class VectorOrigin : std::uint8_t {
-  kGiven,     // with each entity; kept in the truth
-  kComputed,  // by the source from what an entity says; kept by the vector index alone
-};
-
 struct SpaceOptions {
   std::string name = "main";
   VectorSpace space = {};
@@ -99,8 +94,9 @@ class Shard {
   ~Shard();  // without a checkpoint, as a crash
 
   // All of them or, with an error, none. Durable, and in every view taken after it returned.
-  // kInvalidArgument also for vectors that do not fit their space. After any other error that the
-  // truth did not cause, nothing is taken in until the shard is opened again.
+  // kInvalidArgument also for vectors that do not fit their space; vectors of other spaces are kept
+  // for when there is one. An error of a space's source leaves everything as it was. If an index
+  // cannot follow what the truth has taken, nothing more is until the shard is opened again.
   Result<Applied> apply(std::span<const Mutation> mutations, const kv::WriteOptions& options = {});
 
   ShardView view() const;

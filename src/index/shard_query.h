@@ -52,6 +52,7 @@ enum class Fusion : std::uint8_t {
 struct FusionOptions {
   Fusion how = Fusion::kAlpha;
   double alpha = 0.3;       // of the vector leg
+  double graph = 0.3;       // of a graph leg; text and vectors divide what is left
   std::size_t depth = 100;  // of each leg, or k if that is more
 };
 

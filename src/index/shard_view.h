@@ -22,6 +22,7 @@ struct SpaceView {
   std::string name = {};
   std::uint64_t generation = 0;
   std::shared_ptr<const VectorIndex> index = {};
+  VectorOrigin origin = VectorOrigin::kGiven;
   std::shared_ptr<const VectorSource> source = {};  // nothing: queries bring their vector
 
   // Of what changes while readers read, the index may already have learnt a number that is not in

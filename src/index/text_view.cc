@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 #include "index/text_matcher.h"
 #include "index/text_top.h"
@@ -45,6 +46,21 @@ class Searcher final : public DocVisitor {
     }
   }
 
+  // Scores nothing: only who matches counts.
+  DocSet run_matching() {
+    DocSet all;
+    for (place_ = 0; place_ < state_.segments.size(); ++place_) {
+      segment_ = state_.segments[place_].get();
+      matching_.clear();
+      const auto matcher = restricted_matcher();
+      for (std::uint32_t doc = matcher->seek(0); doc != kNoDoc; doc = matcher->seek(doc + 1)) {
+        if (accepts(doc)) matching_.push_back(segment_->text().docs().numbers[doc]);
+      }
+      all.add(matching_);
+    }
+    return all;
+  }
+
   std::vector<ScoredDoc> take() { return top_.take(); }
   std::uint64_t count() const { return count_; }
 
@@ -80,17 +96,24 @@ class Searcher final : public DocVisitor {
   }
 
   void run_segment() {
-    const TextSegment& text = segment_->text();
     const Plan& root = plan_.root;
-    constexpr std::uint64_t kSelective = 64;
-    const bool selective =
-        search_.filter != nullptr && search_.filter->size() < text.size() / kSelective;
     const bool plain =
         root.kind == Plan::Kind::kTerms && !root.field && root.terms.size() <= kMostSummed;
-    if (plain && !selective) return visit_any(root.terms, plan_.norm, {text, place_}, *this);
-    auto matcher = make_matcher(root, plan_.norm, text);
-    if (selective) matcher = restrict_matcher(std::move(matcher), filtered_ordinals());
-    match(*matcher);
+    if (plain && !selective())
+      return visit_any(root.terms, plan_.norm, {segment_->text(), place_}, *this);
+    match(*restricted_matcher());
+  }
+
+  bool selective() const {
+    constexpr std::uint64_t kSelective = 64;
+    return search_.filter != nullptr &&
+           search_.filter->size() < segment_->text().size() / kSelective;
+  }
+
+  std::unique_ptr<Matcher> restricted_matcher() const {
+    auto matcher = make_matcher(plan_.root, plan_.norm, segment_->text());
+    if (!selective()) return matcher;
+    return restrict_matcher(std::move(matcher), filtered_ordinals());
   }
 
   std::vector<std::uint32_t> filtered_ordinals() const {
@@ -140,6 +163,7 @@ class Searcher final : public DocVisitor {
   const LiveSegment* segment_ = nullptr;
   std::size_t place_ = 0;
   std::vector<std::uint64_t> facet_counts_;
+  std::vector<std::uint32_t> matching_;
   std::uint64_t count_ = 0;
 };
 
@@ -242,6 +266,29 @@ Result<TextHits> TextView::search(const TextQuery& query, const TextSearch& sear
   if (search.count) result.count = searcher.count();
   result.facets = facet_counts(search, *state_->options, tally);
   return result;
+}
+
+DocSet TextView::matching(const TextQuery& query, const TextSearch& search) const {
+  const PlannedQuery planned = plan(query, nullptr);
+  FacetTally none;
+  return Searcher(*state_, search, planned, none).run_matching();
+}
+
+std::vector<std::string> TextView::facet_values(std::string_view facet) const {
+  const auto& facets = state_->options->facets;
+  const auto place = std::ranges::find(facets, facet);
+  if (place == facets.end()) return {};
+  const std::string prefix = facet_prefix(static_cast<std::size_t>(place - facets.begin()), "");
+  std::set<std::string> keys;
+  for (const auto& segment : state_->segments) {
+    TextSegment::Terms terms(segment->text());
+    for (bool more = terms.seek(prefix); more && terms.key().starts_with(prefix);
+         more = terms.next())
+      keys.insert(terms.key());
+  }
+  std::vector<std::string> values;
+  for (const std::string& key : keys) values.emplace_back(facet_of_key(key).value);
+  return values;
 }
 
 std::optional<TextExplanation> TextView::explain(const TextQuery& query, std::uint32_t number,

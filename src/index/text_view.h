@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -123,6 +124,13 @@ class TextView {
 
   // kInvalidArgument if a facet is not one of the index.
   Result<TextHits> search(const TextQuery& query, const TextSearch& search = {}) const;
+
+  // The numbers of all documents that match; of `search` what restricts them counts.
+  DocSet matching(const TextQuery& query, const TextSearch& search = {}) const;
+
+  // The values that documents have of a facet, as they were written, in the order of their folded
+  // forms; also of documents deleted a short while ago. Nothing if there is no such facet.
+  std::vector<std::string> facet_values(std::string_view facet) const;
 
   // Why a document has the score it has; nothing if it does not match or is not there.
   std::optional<TextExplanation> explain(const TextQuery& query, std::uint32_t number,

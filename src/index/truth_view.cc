@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 
 namespace kin::index {
@@ -14,6 +15,12 @@ Error missing(std::string_view what, const DocId& id) {
 
 bool wanted(const EntityHead& head, const Want& want) {
   return !want.as_of || head.valid.holds_at(*want.as_of);
+}
+
+// Of the rows of documents that are no entities.
+kv::Family family_of(DocKind kind) {
+  if (kind == DocKind::kEdge) return kForwardEdgesFamily;
+  return kind == DocKind::kEntityFragment ? kEntityFragmentsFamily : kEdgeFragmentsFamily;
 }
 
 std::string successor(const std::string& key) {
@@ -83,15 +90,20 @@ Result<StoredEntity> TruthView::assemble(const DocId& id, const HeadRow& head,
       stored.entity.summaries.push_back(std::move(text));
     }
   }
-  if (!want.vectors) return stored;
-  for (const NameId space : head.spaces) {
-    KIN_TRY(const auto row, snapshot_.get(vector_key(head.head.number, space), kVectorsFamily));
-    if (!row) return missing("vector", id);
-    KIN_TRY(std::vector<float> values, decode_vector(*row));
-    KIN_TRY(const std::string_view name, names_.name(space));
-    stored.entity.vectors.push_back({.space = std::string(name), .values = std::move(values)});
-  }
   return stored;
+}
+
+Status TruthView::add_vectors(std::span<const VectorOf> of, std::span<const std::string> keys,
+                              std::vector<std::optional<StoredEntity>>& entities) const {
+  KIN_TRY(const auto rows, snapshot_.get_many(keys, kVectorsFamily));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Entity& entity = entities[of[i].entity]->entity;
+    if (!rows[i]) return missing("vector", entity.id);
+    KIN_TRY(std::vector<float> values, decode_vector(*rows[i]));
+    KIN_TRY(const std::string_view name, names_.name(of[i].space));
+    entity.vectors.push_back({.space = std::string(name), .values = std::move(values)});
+  }
+  return Done{};
 }
 
 Result<std::optional<StoredEntity>> TruthView::get(const DocId& id, const Want& want) const {
@@ -111,14 +123,36 @@ Result<std::vector<std::optional<StoredEntity>>> TruthView::get_many(std::span<c
   }
   KIN_TRY(const auto contents, snapshot_.get_many(keys, kContentsFamily));
   std::vector<std::optional<StoredEntity>> found(ids.size());
+  std::vector<VectorOf> vectors_of;
+  std::vector<std::string> vector_keys;
   for (std::size_t i = 0; i < places.size(); ++i) {
     const DocId& id = ids[places[i]];
+    const HeadRow& head = *heads[places[i]];
     if (!contents[i]) return missing("content", id);
-    KIN_TRY(StoredEntity stored, assemble(id, *heads[places[i]], want));
+    KIN_TRY(StoredEntity stored, assemble(id, head, want));
     KIN_RETURN_IF_ERROR(add_content(*contents[i], stored.entity));
     found[places[i]] = std::move(stored);
+    if (!want.vectors) continue;
+    for (const NameId space : head.spaces) {
+      vectors_of.push_back({places[i], space});
+      vector_keys.push_back(vector_key(head.head.number, space));
+    }
   }
+  KIN_RETURN_IF_ERROR(add_vectors(vectors_of, vector_keys, found));
   return found;
+}
+
+Result<std::vector<std::optional<Version>>> TruthView::versions(std::span<const DocId> ids) const {
+  std::vector<std::string> keys(ids.size());
+  std::transform(ids.begin(), ids.end(), keys.begin(), entity_key);
+  KIN_TRY(const auto values, snapshot_.get_many(keys, kEntitiesFamily));
+  std::vector<std::optional<Version>> versions(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (!values[i]) continue;
+    KIN_TRY(const HeadRow row, decode_head(*values[i]));
+    versions[i] = row.head.version;
+  }
+  return versions;
 }
 
 Result<std::optional<std::vector<float>>> TruthView::vector(const DocId& id,
@@ -265,46 +299,57 @@ Result<std::vector<std::optional<DocumentRow>>> TruthView::places(
 }
 
 Result<std::optional<Document>> TruthView::document(DocNumber number, const Want& want) const {
-  using Found = std::optional<Document>;
-  KIN_TRY(const auto rows, places(std::span(&number, 1)));
-  if (!rows[0]) return Found();
-  const std::string& key = rows[0]->key;
-  const auto fragment = [&](kv::Family family, Millis time) -> Result<StoredFragment> {
-    KIN_TRY(const auto value, snapshot_.get(key, family));
-    if (!value) return Error{Code::kDataLoss, "a fragment is missing"};
-    KIN_TRY(FragmentRow row, decode_fragment(*value));
-    return StoredFragment{.fragment = {.time = time, .text = std::move(row.text)},
-                          .version = row.version,
-                          .number = row.number};
-  };
-  switch (rows[0]->kind) {
-    case DocKind::kEntity: {
-      KIN_TRY(auto entity, get(*decode_entity_key(key), want));
-      if (!entity) return Found();
-      return Found(std::move(*entity));
-    }
-    case DocKind::kEdge: {
-      KIN_TRY(const auto value, snapshot_.get(key, kForwardEdgesFamily));
-      if (!value) return Error{Code::kDataLoss, "an edge is missing"};
-      KIN_TRY(const EdgeRow row, decode_edge(*value));
-      KIN_TRY(StoredEdge edge, assemble_edge(*decode_forward_key(key), row));
-      return Found(std::move(edge));
-    }
-    case DocKind::kEntityFragment: {
-      const FragmentPlace place = *decode_entity_fragment_key(key);
-      KIN_TRY(StoredFragment found, fragment(kEntityFragmentsFamily, place.time));
-      return Found(EntityFragmentRef{.id = place.id, .fragment = std::move(found)});
-    }
-    case DocKind::kEdgeFragment: {
-      const FragmentPlace place = *decode_edge_fragment_key(key);
-      KIN_TRY(StoredFragment found, fragment(kEdgeFragmentsFamily, place.time));
-      KIN_TRY(const std::string_view name, names_.name(place.name));
-      return Found(
-          EdgeFragmentRef{.edge = {.from = place.id, .name = std::string(name), .to = place.to},
-                          .fragment = std::move(found)});
+  KIN_TRY(auto found, documents(std::span(&number, 1), want));
+  return std::move(found[0]);
+}
+
+Result<std::vector<std::optional<Document>>> TruthView::documents(
+    std::span<const DocNumber> numbers, const Want& want) const {
+  KIN_TRY(const auto rows, places(numbers));
+  std::vector<std::optional<Document>> found(numbers.size());
+  std::vector<DocId> ids;
+  std::array<std::vector<std::size_t>, 4> of_kind;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i]) continue;
+    of_kind[static_cast<std::size_t>(rows[i]->kind)].push_back(i);
+    if (rows[i]->kind == DocKind::kEntity) ids.push_back(*decode_entity_key(rows[i]->key));
+  }
+  KIN_TRY(auto entities, get_many(ids, want));
+  for (std::size_t i = 0; i < entities.size(); ++i) {
+    if (entities[i]) found[of_kind[0][i]] = std::move(*entities[i]);
+  }
+  for (const DocKind kind : {DocKind::kEdge, DocKind::kEntityFragment, DocKind::kEdgeFragment}) {
+    const std::vector<std::size_t>& all = of_kind[static_cast<std::size_t>(kind)];
+    std::vector<std::string> keys(all.size());
+    std::ranges::transform(all, keys.begin(), [&](std::size_t i) { return rows[i]->key; });
+    KIN_TRY(const auto values, snapshot_.get_many(keys, family_of(kind)));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!values[i]) return Error{Code::kDataLoss, "an edge or a fragment is missing"};
+      KIN_TRY(found[all[i]], other_document(*rows[all[i]], *values[i]));
     }
   }
-  KIN_UNREACHABLE();
+  return found;
+}
+
+Result<Document> TruthView::other_document(const DocumentRow& document,
+                                           std::string_view value) const {
+  if (document.kind == DocKind::kEdge) {
+    KIN_TRY(const EdgeRow row, decode_edge(value));
+    KIN_TRY(StoredEdge edge, assemble_edge(*decode_forward_key(document.key), row));
+    return Document(std::move(edge));
+  }
+  KIN_TRY(FragmentRow row, decode_fragment(value));
+  const bool of_edge = document.kind == DocKind::kEdgeFragment;
+  const FragmentPlace place =
+      of_edge ? *decode_edge_fragment_key(document.key) : *decode_entity_fragment_key(document.key);
+  StoredFragment fragment{.fragment = {.time = place.time, .text = std::move(row.text)},
+                          .version = row.version,
+                          .number = row.number};
+  if (!of_edge) return Document(EntityFragmentRef{.id = place.id, .fragment = std::move(fragment)});
+  KIN_TRY(const std::string_view name, names_.name(place.name));
+  return Document(
+      EdgeFragmentRef{.edge = {.from = place.id, .name = std::string(name), .to = place.to},
+                      .fragment = std::move(fragment)});
 }
 
 Result<std::vector<Change>> TruthView::changes(const ChangesRequest& request) const {

@@ -75,6 +75,8 @@ class TruthView {
   Result<std::vector<std::optional<StoredEntity>>> get_many(std::span<const DocId> ids,
                                                             const Want& want = {}) const;
   Result<std::vector<std::optional<EntityHead>>> heads(std::span<const DocId> ids) const;
+  // Also of those that were deleted, whose mark has one; nothing if it was never there.
+  Result<std::vector<std::optional<Version>>> versions(std::span<const DocId> ids) const;
   Result<std::optional<std::vector<float>>> vector(const DocId& id, std::string_view space) const;
   // Without a look-up of the entity. Nothing where the document is no entity or has none.
   Result<std::vector<std::optional<std::vector<float>>>> vectors(std::span<const DocNumber> numbers,
@@ -90,6 +92,8 @@ class TruthView {
   // Nothing for a number that is retired or was never given out.
   Result<std::vector<std::optional<DocumentRow>>> places(std::span<const DocNumber> numbers) const;
   Result<std::optional<Document>> document(DocNumber number, const Want& want = {}) const;
+  Result<std::vector<std::optional<Document>>> documents(std::span<const DocNumber> numbers,
+                                                         const Want& want = {}) const;
 
   // In the order of their LSNs. kFailedPrecondition if changes after `after` were trimmed: then an
   // index must be made anew from scan().
@@ -105,6 +109,13 @@ class TruthView {
   // Of those that are not deleted.
   Result<std::vector<std::optional<HeadRow>>> read_heads(std::span<const DocId> ids) const;
   Result<StoredEntity> assemble(const DocId& id, const HeadRow& head, const Want& want) const;
+  struct VectorOf {
+    std::size_t entity;
+    NameId space;
+  };
+  Status add_vectors(std::span<const VectorOf> of, std::span<const std::string> keys,
+                     std::vector<std::optional<StoredEntity>>& entities) const;
+  Result<Document> other_document(const DocumentRow& row, std::string_view value) const;
   Status add_content(std::string_view content, Entity& entity) const;
   Result<std::string> summary(const Hash128& hash) const;
   Result<StoredEdge> assemble_edge(const EdgePlace& place, const EdgeRow& row) const;

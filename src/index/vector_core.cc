@@ -10,12 +10,12 @@ Result<std::vector<float>> VectorCore::rotated(std::span<const float> vector) co
   return result;
 }
 
-Result<bool> VectorCore::read(const Posting& posting, std::uint32_t slot,
-                              std::vector<float>& out) const {
+Result<bool> VectorCore::read(const Posting& posting, std::uint32_t slot, std::vector<float>& out,
+                              const RawVectors* raw) const {
   out.assign(padded_dimension(options.space.dimension), 0.0F);
   if (posting.raw(slot, out.data())) return true;
   std::vector<float> given(options.space.dimension);
-  KIN_TRY(const bool found, options.raw->read(posting.ids()[slot], given));
+  KIN_TRY(const bool found, (raw != nullptr ? raw : options.raw)->read(posting.ids()[slot], given));
   if (!found) return false;
   KIN_TRY(out, rotated(given));
   return true;

@@ -19,7 +19,7 @@ class VectorIndex::State {
   explicit State(const VectorIndexOptions& options) : core(options), writer(core) {}
 
   VectorCore core;
-  mutable std::mutex changes;  // held by whoever uses the writer
+  mutable std::mutex stepping;  // held by whoever takes time
   VectorWriter writer;
 };
 
@@ -62,12 +62,10 @@ Result<std::unique_ptr<VectorIndex>> VectorIndex::restore(
 }
 
 Status VectorIndex::insert(std::uint32_t id, std::span<const float> vector) {
-  const std::lock_guard lock(state_->changes);
   return state_->writer.insert(id, vector);
 }
 
 bool VectorIndex::remove(std::uint32_t id) {
-  const std::lock_guard lock(state_->changes);
   return state_->writer.remove(id);
 }
 
@@ -81,12 +79,17 @@ Result<std::vector<VectorHit>> VectorIndex::search(std::span<const float> query,
 }
 
 Result<bool> VectorIndex::step() {
-  const std::lock_guard lock(state_->changes);
+  const std::lock_guard lock(state_->stepping);
   return state_->writer.step();
 }
 
+Status VectorIndex::verify(const VectorsExpected& expected,
+                           const std::function<void(std::string)>& fault) const {
+  const std::lock_guard lock(state_->stepping);
+  return state_->writer.verify(expected, fault);
+}
+
 VectorStats VectorIndex::stats() const {
-  const std::lock_guard lock(state_->changes);
   return state_->writer.stats();
 }
 
@@ -95,12 +98,11 @@ const VectorSpace& VectorIndex::space() const {
 }
 
 VectorCheckpoint VectorIndex::checkpoint(std::uint64_t lsn, Scope scope) {
-  const std::lock_guard lock(state_->changes);
+  const std::lock_guard lock(state_->stepping);
   return state_->writer.checkpoint(lsn, scope);
 }
 
 std::uint64_t VectorIndex::applied_lsn() const {
-  const std::lock_guard lock(state_->changes);
   return state_->writer.applied_lsn();
 }
 

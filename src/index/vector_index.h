@@ -55,6 +55,10 @@ struct VectorSearch {
   Rerank rerank = Rerank::kWhereResident;
   const IdFilter* filter = nullptr;  // only these ids
   bool exact = false;                // compare with every vector
+  // As of a moment before the index learnt some ids, and after it should have forgotten others.
+  std::uint64_t below = std::uint64_t{1} << 32;  // only ids below
+  std::span<const std::uint32_t> without = {};   // none of these; in order
+  const RawVectors* raw = nullptr;               // instead of the index's own
 };
 
 struct VectorStats {
@@ -73,7 +77,16 @@ struct VectorCheckpoint {
   std::vector<std::pair<std::uint32_t, std::string>> changed;
 };
 
-// Thread-safe: searches run on a snapshot and wait for no change; changes wait for each other.
+// What an index should hold.
+struct VectorsExpected {
+  std::span<const std::uint32_t> ids = {};  // in order
+  const RawVectors& vectors;
+  std::uint64_t below = std::uint64_t{1} << 32;  // others have no say
+  std::span<const std::uint32_t> without = {};   // nor have these; in order
+};
+
+// Thread-safe: searches run on a snapshot and wait for no change; inserts and removals wait for
+// each other but not for step() or checkpoint(), which wait for each other.
 class VectorIndex {
  public:
   static Result<std::unique_ptr<VectorIndex>> create(const VectorIndexOptions& options);
@@ -99,11 +112,16 @@ class VectorIndex {
   // With storage elsewhere an error of RawVectors is returned, and the step may be tried again.
   Result<bool> step();
 
+  // Calls `fault` with every difference between what is there and what should be, in plain words.
+  Status verify(const VectorsExpected& expected,
+                const std::function<void(std::string)>& fault) const;
+
   VectorStats stats() const;
   const VectorSpace& space() const;
 
-  // Records that all changes up to `lsn` are in. kAll: every partition, for the first checkpoint at
-  // a new place and after one that could not be written.
+  // Records that all changes up to `lsn` are in; some of those that are made meanwhile may be too.
+  // kAll: every partition, for the first checkpoint at a new place and after one that could not be
+  // written.
   enum class Scope : std::uint8_t { kChanged, kAll };
   VectorCheckpoint checkpoint(std::uint64_t lsn, Scope scope = Scope::kChanged);
   // That of the last checkpoint taken or restored.

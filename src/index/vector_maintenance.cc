@@ -30,28 +30,31 @@ Result<bool> VectorWriter::step() {
     KIN_RETURN_IF_ERROR(finish_training());
     return true;
   }
+  std::unique_lock lock(changes_);
+  const std::uint64_t live = live_;
+  const std::uint64_t rows = pending_rows_;
+  lock.unlock();
   const bool trained = core_.snapshot()->centres != nullptr;
-  if (live_ >= kTrainAt && (!trained || live_ >= kRetrainGrowth * trained_)) {
+  if (live >= kTrainAt && (!trained || live >= kRetrainGrowth * trained_)) {
     KIN_RETURN_IF_ERROR(start_training());
     return true;
   }
   if (!trained) return false;
   KIN_TRY(const bool tidied, tidy());
   if (tidied) return true;
-  if (pending_rows_ == 0) return false;
+  if (rows == 0) return false;
   KIN_RETURN_IF_ERROR(build_pending());
   return true;
 }
 
-std::vector<VectorWriter::Source> VectorWriter::sources() const {
+std::vector<VectorWriter::Source> VectorWriter::sources(Draft& next) const {
   std::vector<Source> result;
-  const auto snapshot = core_.snapshot();
-  for (const auto& posting : snapshot->postings) {
+  for (const auto& posting : next.postings) {
     for (std::uint32_t slot = 0; slot < posting->size(); ++slot)
       if (!posting->is_dead(slot)) result.push_back({posting.get(), nullptr, slot});
   }
-  snapshot->pending.each([&](const PendingChunk& chunk, std::uint32_t row) {
-    if (!chunk.is_dead(row)) result.push_back({nullptr, &chunk, row});
+  take_rows(next, next.rows, [&](const PendingChunk& chunk, std::uint32_t row) {
+    result.push_back({nullptr, &chunk, row});
   });
   return result;
 }
@@ -69,7 +72,8 @@ Status VectorWriter::read(const Source& source, std::vector<float>& out) const {
 }
 
 Status VectorWriter::start_training() {
-  const std::vector<Source> all = sources();
+  Draft now = begin_draft();
+  const std::vector<Source> all = sources(now);
   const std::size_t centres = std::clamp<std::size_t>(all.size() / core_.options.partition_size, 1,
                                                       Place::kMostPartitions / 2);
   const std::size_t wanted = std::min(all.size(), centres * kSampleOfPartition);
@@ -139,10 +143,13 @@ void VectorWriter::cut_large(std::vector<std::vector<std::uint32_t>>& members, M
 }
 
 Status VectorWriter::finish_training() {
-  Draft next{
-      .centres = training_->take(), .postings = {}, .pending = {}, .curve = {}, .touched = {}};
+  Matrix centres = training_->take();
   training_.reset();
-  const std::vector<Source> all = sources();
+  Draft next = begin_draft();
+  const std::vector<Source> all = sources(next);
+  next.centres = std::move(centres);
+  next.postings.clear();
+  next.touched.clear();
   RecallMeter meter(core_.options.space.dimension, core_.options.space.distance == Distance::kDot);
   KIN_TRY(auto members, members_of(Centres(next.centres), all, meter));
   cut_large(members, next.centres);
@@ -152,26 +159,8 @@ Status VectorWriter::finish_training() {
   }
   next.curve = meter.curve(next);
   trained_ = all.size();
-  const std::vector<std::uint32_t> purged = restart_log(next);
   publish(std::move(next));
-  forget_purged(purged);
   return Done{};
-}
-
-// Readers of older snapshots follow the log on into its new piece.
-std::vector<std::uint32_t> VectorWriter::restart_log(Draft& next) {
-  const auto now = core_.snapshot();
-  std::vector<std::uint32_t> purged;
-  now->pending.each([&](const PendingChunk& chunk, std::uint32_t row) {
-    if (chunk.is_dead(row)) purged.push_back(chunk.id(row));
-  });
-  auto fresh = std::make_shared<PendingChunk>(padded_dimension(core_.options.space.dimension));
-  tail_->set_next(fresh);
-  tail_ = fresh;
-  next.pending = {tail_, 0};
-  std::unordered_map<std::uint32_t, PendingRow>().swap(pending_);
-  pending_rows_ = 0;
-  return purged;
 }
 
 Result<bool> VectorWriter::tidy() {
@@ -197,14 +186,14 @@ Result<bool> VectorWriter::tidy() {
 }
 
 void VectorWriter::reclaim(std::uint32_t partition) {
-  Draft next = draft();
+  Draft next = begin_draft();
   const Centres centres(next.centres);
   next.put(partition, extended(*next.postings[partition], centres, partition, {}));
   publish(std::move(next));
 }
 
 Status VectorWriter::split(std::uint32_t partition) {
-  Draft next = draft();
+  Draft next = begin_draft();
   KIN_TRY(const std::vector<Item> items, items_of(*next.postings[partition]));
   Matrix points(core_.options.space.dimension);
   for (const Item& item : items) points.add(item.rotated);
@@ -242,7 +231,7 @@ Status VectorWriter::split(std::uint32_t partition) {
 
 // The last partition takes the number of the one that goes.
 Status VectorWriter::merge(std::uint32_t partition) {
-  Draft next = draft();
+  Draft next = begin_draft();
   KIN_TRY(const std::vector<Item> items, items_of(*next.postings[partition]));
   const auto last = static_cast<std::uint32_t>(next.postings.size() - 1);
   std::ranges::copy(std::vector(next.centres.row(last).begin(), next.centres.row(last).end()),

@@ -185,6 +185,22 @@ Estimate Posting::estimate(std::uint32_t slot, const QueryCode& query, const Par
   return {slot, add + rescale * whole, error * error_ratio_};
 }
 
+bool Posting::is_coded(std::uint32_t slot, const VectorCode& code) const {
+  const unsigned shift = slot % kBlock / 16 * 4;
+  const std::uint8_t* row = rows(slot / kBlock) + slot % 16;
+  for (std::size_t i = 0; i < code.signs.size(); ++i)
+    if ((row[i / 4 * 16] >> (shift + i % 4) & 1) != code.signs[i]) return false;
+  if (!std::equal(code.more.begin(), code.more.end(), record(slot) + kRecordHead)) return false;
+  const CodeFactors kept = factors(slot);
+  if (kept.full_add != code.factors.full_add || kept.full_rescale != code.factors.full_rescale)
+    return false;
+  const auto near = [this](float a, float b) {
+    return std::abs(a - b) <= std::abs(b) / 1024 + scale_ * 0x1p-23F;
+  };
+  return near(kept.add, code.factors.add) && near(kept.rescale, code.factors.rescale) &&
+         near(kept.error, code.factors.error);
+}
+
 std::size_t Posting::bytes() const {
   return sizeof *this + ids_.capacity() * 4 + blocks_.capacity() * 2 + records_.capacity() +
          raw32_.capacity() * 4 + raw16_.capacity() * 2 + (slots_ / 64 + 1) * 8;

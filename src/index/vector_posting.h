@@ -77,6 +77,9 @@ class Posting {
   Estimate estimate(std::uint32_t slot, const QueryCode& query, const PartitionView& view,
                     float product) const;
 
+  // Is this the slot's code? Half-precision factors may have lost their last bits.
+  bool is_coded(std::uint32_t slot, const VectorCode& code) const;
+
   // The rotated vector of a slot; false if this space keeps its vectors elsewhere.
   bool raw(std::uint32_t slot, float* out) const;
 

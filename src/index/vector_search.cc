@@ -95,6 +95,13 @@ class Searcher {
     return true;
   }
 
+  bool in_time(std::uint32_t id) const {
+    return id < how_.below && !std::ranges::binary_search(how_.without, id);
+  }
+  bool passes(std::uint32_t id) const {
+    return (how_.filter == nullptr || how_.filter->contains(id)) && in_time(id);
+  }
+
   float exact(std::span<const float> vector) const {
     return products_ ? -dot(query_.rotated.data(), vector.data(), vector.size())
                      : squared_l2(query_.rotated.data(), vector.data(), vector.size());
@@ -110,9 +117,8 @@ class Searcher {
     for (const auto& posting : snapshot.postings) {
       for (std::uint32_t slot = 0; slot < posting->size(); ++slot) {
         const std::uint32_t id = posting->ids()[slot];
-        if (posting->is_dead(slot) || (how_.filter != nullptr && !how_.filter->contains(id)))
-          continue;
-        KIN_TRY(const bool found, core_.read(*posting, slot, vector));
+        if (posting->is_dead(slot) || !passes(id)) continue;
+        KIN_TRY(const bool found, core_.read(*posting, slot, vector, how_.raw));
         if (found) pool.add({exact(vector), 0, id, slot, posting.get()});
       }
     }
@@ -124,14 +130,14 @@ class Searcher {
     float products[kBlock];
     for (const std::uint32_t id : how_.filter->ids()) {
       const Place place = core_.places.get(id);
-      if (!place.is_indexed()) continue;
+      if (!place.is_indexed() || !in_time(id)) continue;
       if (place.partition() >= snapshot.postings.size()) return false;
       const Posting& posting = *snapshot.postings[place.partition()];
       const std::uint32_t slot = place.slot();
       if (slot >= posting.size() || posting.ids()[slot] != id) return false;
       if (posting.is_dead(slot)) continue;
       if (rerank_ && core_.options.space.storage != RawStorage::kElsewhere) {
-        KIN_TRY(const bool found, core_.read(posting, slot, vector));
+        KIN_TRY(const bool found, core_.read(posting, slot, vector, how_.raw));
         if (found) pool.add({exact(vector), 0, id, slot, &posting});
         continue;
       }
@@ -248,7 +254,7 @@ class Searcher {
       const Estimate estimate = one.posting->estimate(one.slot, query_, one.view, one.product);
       if (estimate.distance > pool.limit()) continue;
       const std::uint32_t id = one.posting->ids()[one.slot];
-      pool.add({estimate.distance, estimate.error, id, one.slot, one.posting});
+      if (in_time(id)) pool.add({estimate.distance, estimate.error, id, one.slot, one.posting});
     }
     left.clear();
   }
@@ -258,7 +264,7 @@ class Searcher {
   void scan_pending(const Snapshot& snapshot, Pool& pool) const {
     snapshot.pending.each([&](const PendingChunk& chunk, std::uint32_t row) {
       const std::uint32_t id = chunk.id(row);
-      if (chunk.is_dead(row) || (how_.filter != nullptr && !how_.filter->contains(id))) return;
+      if (chunk.is_dead(row) || !passes(id)) return;
       pool.add({exact(chunk.row(row)), 0, id, row, nullptr});
     });
   }
@@ -288,7 +294,7 @@ class Searcher {
     std::vector<float> vector;
     for (Candidate& candidate : found) {
       if (candidate.error == 0 || candidate.distance - candidate.error > limit) continue;
-      KIN_TRY(const bool read, core_.read(*candidate.posting, candidate.slot, vector));
+      KIN_TRY(const bool read, core_.read(*candidate.posting, candidate.slot, vector, how_.raw));
       if (read) candidate.distance = exact(vector);
     }
     std::sort(found.begin(), found.end());
@@ -319,7 +325,7 @@ Result<std::vector<VectorHit>> search(const VectorCore& core, std::span<const fl
                                       const VectorSearch& how) {
   if (how.k == 0) return std::vector<VectorHit>{};
   if (how.rerank == VectorSearch::Rerank::kAlways && core.options.raw == nullptr &&
-      core.options.space.storage == RawStorage::kElsewhere)
+      how.raw == nullptr && core.options.space.storage == RawStorage::kElsewhere)
     return Error{Code::kFailedPrecondition, "the index has no access to its vectors"};
   KIN_TRY(std::vector<float> rotated, core.rotated(query));
   return Searcher(core, how, QueryCode(core.options.space, std::move(rotated))).run();

@@ -39,6 +39,14 @@ Result<std::vector<float>> prepared(const VectorSpace& space, std::span<const fl
   return result;
 }
 
+Status check_vector(const VectorSpace& space, std::span<const float> vector) {
+  KIN_TRY(const std::vector<float> kept, prepared(space, vector));
+  if (space.storage != RawStorage::kF16) return Done{};
+  // A rotation moves no number beyond the vector's length.
+  if (internal::dot(kept.data(), kept.data(), kept.size()) < 4e9F) return Done{};
+  return Error{Code::kInvalidArgument, "the vector is too long for numbers of 16 bits"};
+}
+
 float exact_distance(Distance distance, std::span<const float> a, std::span<const float> b) {
   if (distance == Distance::kDot) return -internal::dot(a.data(), b.data(), a.size());
   const float square = internal::squared_l2(a.data(), b.data(), a.size());

@@ -39,6 +39,9 @@ Status check_space(const VectorSpace& space);
 // a number that is not finite, or no direction where one is needed.
 Result<std::vector<float>> prepared(const VectorSpace& space, std::span<const float> vector);
 
+// Can a vector be inserted? What prepared() refuses, and what is too long for 16 bits a number.
+Status check_vector(const VectorSpace& space, std::span<const float> vector);
+
 // The distance between two prepared vectors.
 float exact_distance(Distance distance, std::span<const float> a, std::span<const float> b);
 

@@ -31,7 +31,7 @@ VectorWriter::VectorWriter(VectorCore& core)
   core_.publish(std::move(first));
 }
 
-Status VectorWriter::append(std::uint32_t id, std::span<const float> rotated) {
+void VectorWriter::append(std::uint32_t id, std::span<const float> rotated) {
   if (tail_->size() == PendingChunk::kRows) {
     auto next = std::make_shared<PendingChunk>(rotated.size());
     tail_->set_next(next);
@@ -41,65 +41,87 @@ Status VectorWriter::append(std::uint32_t id, std::span<const float> rotated) {
   tail_->append(id, rotated);
   pending_[id] = {tail_, row};
   ++pending_rows_;
-  return Done{};
 }
 
 Status VectorWriter::insert(std::uint32_t id, std::span<const float> vector) {
+  KIN_RETURN_IF_ERROR(check_vector(core_.options.space, vector));
   KIN_TRY(const std::vector<float> rotated, core_.rotated(vector));
-  if (core_.options.space.storage == RawStorage::kF16) {
-    // A rotation moves no number beyond the vector's length.
-    if (!(dot(rotated.data(), rotated.data(), rotated.size()) < 4e9F))
-      return Error{Code::kInvalidArgument, "the vector is too long for numbers of 16 bits"};
-  }
+  const std::lock_guard lock(changes_);
   const Place old = core_.places.get(id);
   std::optional<PendingRow> replaced;
   if (const auto found = pending_.find(id); found != pending_.end()) replaced = found->second;
-  KIN_RETURN_IF_ERROR(append(id, rotated));
+  append(id, rotated);
   // Deleted rows of this id that wait to be reclaimed have no say in its place any more.
   core_.places.set(id, Place::without(VectorState::kPending));
   if (replaced) replaced->chunk->mark_dead(replaced->row);
-  if (old.is_indexed()) forget(id, old);
-  if (!replaced && !old.is_indexed()) ++live_;
+  if (old.is_indexed()) forget(old);
+  if (replaced || old.is_indexed())
+    disturbed_.insert(id);
+  else
+    ++live_;
   return Done{};
 }
 
-void VectorWriter::forget(std::uint32_t, Place place) {
+void VectorWriter::forget(Place place) {
   const auto snapshot = core_.snapshot();
   snapshot->postings[place.partition()]->mark_dead(place.slot());
   dirty_[place.partition()] = true;
 }
 
 bool VectorWriter::remove(std::uint32_t id) {
+  const std::lock_guard lock(changes_);
   const Place old = core_.places.get(id);
+  const auto found = pending_.find(id);
+  if (!old.is_indexed() && found == pending_.end()) return false;
+  disturbed_.insert(id);
+  --live_;
   if (old.is_indexed()) {
     core_.places.set(id, Place::without(VectorState::kDeleted));
-    forget(id, old);
-    --live_;
+    forget(old);
     return true;
   }
-  const auto found = pending_.find(id);
-  if (found == pending_.end()) return false;
   found->second.chunk->mark_dead(found->second.row);
   pending_.erase(found);
   core_.places.set(id, Place::without(VectorState::kPendingDeleted));
-  --live_;
   return true;
 }
 
-Draft VectorWriter::draft() const {
+Draft VectorWriter::begin_draft() {
+  const std::lock_guard lock(changes_);
+  disturbed_.clear();
   const auto now = core_.snapshot();
   Draft next{.centres = Matrix(core_.options.space.dimension),
              .postings = now->postings,
              .pending = now->pending,
              .curve = now->curve,
-             .touched = std::vector<bool>(now->postings.size(), false)};
+             .touched = std::vector<bool>(now->postings.size(), false),
+             .rows = pending_rows_};
   if (now->centres != nullptr) next.centres = now->centres->matrix();
   return next;
+}
+
+void VectorWriter::take_rows(Draft& next, std::uint64_t most, const SeeRow& see) {
+  PendingView& view = next.pending;
+  for (most = std::min(most, next.rows); next.taken_rows < most; ++next.taken_rows) {
+    if (view.from == PendingChunk::kRows) view = {view.first->next_shared(), 0};
+    const PendingChunk& chunk = *view.first;
+    const std::uint32_t row = view.from++;
+    if (chunk.is_dead(row)) {
+      next.purged.push_back(chunk.id(row));
+      continue;
+    }
+    next.taken.push_back(chunk.id(row));
+    see(chunk, row);
+  }
 }
 
 // Ids whose deleted slots are gone with the old postings are absent from then on. Places come
 // before the snapshot: who sees the new one must not think a vector pending that has left the log.
 void VectorWriter::publish(Draft next) {
+  auto snapshot = std::make_shared<Snapshot>();
+  if (next.centres.rows() > 0)
+    snapshot->centres = std::make_shared<const Centres>(std::move(next.centres));
+  const std::lock_guard lock(changes_);
   const auto old = core_.snapshot();
   for (std::uint32_t p = 0; p < old->postings.size(); ++p) {
     if (p < next.postings.size() && !next.touched[p]) continue;
@@ -110,21 +132,40 @@ void VectorWriter::publish(Draft next) {
         core_.places.set(id, {});
     }
   }
+  leave_log(next);
+  place_new(next);
+  snapshot->postings = std::move(next.postings);
+  snapshot->pending = std::move(next.pending);
+  snapshot->curve = std::move(next.curve);
+  core_.publish(std::move(snapshot));
+}
+
+void VectorWriter::place_new(const Draft& next) {
   dirty_.resize(next.postings.size());
   for (std::uint32_t p = 0; p < next.postings.size(); ++p) {
     if (!next.touched[p]) continue;
     dirty_[p] = true;
     const auto ids = next.postings[p]->ids();
-    for (std::uint32_t slot = 0; slot < ids.size(); ++slot)
-      core_.places.set(ids[slot], Place::at(p, slot));
+    for (std::uint32_t slot = 0; slot < ids.size(); ++slot) {
+      if (disturbed_.empty() || !disturbed_.contains(ids[slot])) {
+        core_.places.set(ids[slot], Place::at(p, slot));
+        continue;
+      }
+      next.postings[p]->mark_dead(slot);
+      // Unless it waits in the log again.
+      if (core_.places.get(ids[slot]).state() != VectorState::kPending)
+        core_.places.set(ids[slot], Place::without(VectorState::kDeleted));
+    }
   }
-  auto snapshot = std::make_shared<Snapshot>();
-  snapshot->postings = std::move(next.postings);
-  snapshot->pending = std::move(next.pending);
-  snapshot->curve = std::move(next.curve);
-  if (next.centres.rows() > 0)
-    snapshot->centres = std::make_shared<const Centres>(std::move(next.centres));
-  core_.publish(std::move(snapshot));
+}
+
+void VectorWriter::leave_log(const Draft& next) {
+  for (const std::uint32_t id : next.taken)
+    if (!disturbed_.contains(id)) pending_.erase(id);
+  for (const std::uint32_t id : next.purged) {
+    if (core_.places.get(id).state() == VectorState::kPendingDeleted) core_.places.set(id, {});
+  }
+  pending_rows_ -= next.taken_rows;
 }
 
 Result<std::vector<Item>> VectorWriter::items_of(const Posting& posting) const {
@@ -144,12 +185,13 @@ Result<std::vector<Item>> VectorWriter::items_of(const Posting& posting) const {
 std::shared_ptr<Posting> VectorWriter::extended(const Posting& old, const Centres& centres,
                                                 std::uint32_t partition,
                                                 std::span<const Item* const> more) {
-  const std::uint32_t kept = old.live();
-  auto posting = std::make_shared<Posting>(core_.options.space, core_.encoder.full_error_ratio(),
-                                           kept + static_cast<std::uint32_t>(more.size()));
-  std::uint32_t slot = 0;
+  std::vector<std::uint32_t> kept;
   for (std::uint32_t from = 0; from < old.size(); ++from)
-    if (!old.is_dead(from)) posting->copy(slot++, old, from);
+    if (!old.is_dead(from)) kept.push_back(from);
+  auto posting = std::make_shared<Posting>(core_.options.space, core_.encoder.full_error_ratio(),
+                                           static_cast<std::uint32_t>(kept.size() + more.size()));
+  std::uint32_t slot = 0;
+  for (const std::uint32_t from : kept) posting->copy(slot++, old, from);
   VectorCode code;
   for (const Item* item : more) {
     core_.encoder.encode(item->rotated, centres.matrix().row(partition), code);
@@ -178,49 +220,34 @@ void VectorWriter::assign_nearest(Draft& next, const std::vector<Item>& items) {
 }
 
 Status VectorWriter::build_pending() {
-  Draft next = draft();
+  Draft next = begin_draft();
   std::vector<Item> items;
-  std::vector<std::uint32_t> purged;
-  std::size_t rows = 0;
-  PendingView& view = next.pending;
-  while (rows < kBatch) {
-    if (view.from == PendingChunk::kRows && view.first->next() != nullptr)
-      view = {view.first->next_shared(), 0};
-    if (view.from == view.first->size()) break;
-    const PendingChunk& chunk = *view.first;
-    const std::uint32_t row = view.from++;
-    ++rows;
-    if (chunk.is_dead(row))
-      purged.push_back(chunk.id(row));
-    else
-      items.push_back({chunk.id(row), {chunk.row(row).begin(), chunk.row(row).end()}});
-  }
+  take_rows(next, kBatch, [&](const PendingChunk& chunk, std::uint32_t row) {
+    items.push_back({chunk.id(row), {chunk.row(row).begin(), chunk.row(row).end()}});
+  });
   assign_nearest(next, items);
-  for (const Item& item : items) pending_.erase(item.id);
-  pending_rows_ -= rows;
   publish(std::move(next));
-  forget_purged(purged);
   return Done{};
 }
 
-void VectorWriter::forget_purged(std::span<const std::uint32_t> ids) {
-  for (const std::uint32_t id : ids) {
-    if (core_.places.get(id).state() == VectorState::kPendingDeleted) core_.places.set(id, {});
-  }
-}
-
 VectorCheckpoint VectorWriter::checkpoint(std::uint64_t lsn, VectorIndex::Scope scope) {
+  std::unique_lock lock(changes_);
   const auto snapshot = core_.snapshot();
+  std::vector<bool> changed(snapshot->postings.size(), scope == VectorIndex::Scope::kAll);
+  if (scope == VectorIndex::Scope::kChanged) changed = dirty_;
+  dirty_.assign(dirty_.size(), false);
+  applied_lsn_ = lsn;
+  std::uint64_t rows = pending_rows_;
+  lock.unlock();
   VectorCheckpoint result;
   result.partitions = static_cast<std::uint32_t>(snapshot->postings.size());
   sums_.resize(result.partitions);
   for (std::uint32_t p = 0; p < result.partitions; ++p) {
-    if (scope == VectorIndex::Scope::kChanged && !dirty_[p]) continue;
+    if (!changed[p]) continue;
     std::string bytes =
         encode_partition(p, snapshot->centres->matrix().row(p), *snapshot->postings[p]);
     sums_[p] = checksum(bytes);
     result.changed.emplace_back(p, std::move(bytes));
-    dirty_[p] = false;
   }
   VectorCheckpointHead head{.space = core_.options.space,
                             .lsn = lsn,
@@ -228,12 +255,14 @@ VectorCheckpoint VectorWriter::checkpoint(std::uint64_t lsn, VectorIndex::Scope 
                             .curve = snapshot->curve,
                             .sums = sums_,
                             .pending = {}};
+  // Rows that came meanwhile may stand for vectors that a partition above still holds.
   snapshot->pending.each([&](const PendingChunk& chunk, std::uint32_t row) {
-    if (!chunk.is_dead(row))
-      head.pending.push_back({chunk.id(row), {chunk.row(row).begin(), chunk.row(row).end()}});
+    if (rows == 0) return;
+    --rows;
+    if (chunk.is_dead(row)) return;
+    head.pending.push_back({chunk.id(row), {chunk.row(row).begin(), chunk.row(row).end()}});
   });
   result.head = encode_head(head);
-  applied_lsn_ = lsn;
   return result;
 }
 
@@ -249,9 +278,10 @@ Status VectorWriter::adopt(const VectorCheckpointHead& head, Draft next) {
   }
   next.pending = {tail_, 0};
   publish(std::move(next));
+  const std::lock_guard lock(changes_);
   for (const Item& item : head.pending) {
     if (core_.places.get(item.id).word != 0) return twice;
-    KIN_RETURN_IF_ERROR(append(item.id, item.rotated));
+    append(item.id, item.rotated);
     core_.places.set(item.id, Place::without(VectorState::kPending));
     ++live_;
   }
@@ -263,12 +293,15 @@ Status VectorWriter::adopt(const VectorCheckpointHead& head, Draft next) {
 }
 
 VectorStats VectorWriter::stats() const {
+  std::unique_lock lock(changes_);
   const auto snapshot = core_.snapshot();
   VectorStats stats{.vectors = live_,
                     .pending = pending_.size(),
                     .deleted = pending_rows_ - pending_.size(),
                     .partitions = static_cast<std::uint32_t>(snapshot->postings.size()),
                     .bytes = sizeof(VectorCore) + core_.places.bytes()};
+  stats.bytes += pending_.size() * (sizeof(PendingRow) + 24);
+  lock.unlock();
   for (const auto& posting : snapshot->postings) {
     stats.deleted += posting->size() - posting->live();
     stats.bytes += posting->bytes() + sizeof(posting);
@@ -277,7 +310,6 @@ VectorStats VectorWriter::stats() const {
   for (const PendingChunk* chunk = snapshot->pending.first.get(); chunk != nullptr;
        chunk = chunk->next())
     stats.bytes += chunk->bytes();
-  stats.bytes += pending_.size() * (sizeof(PendingRow) + 24);
   return stats;
 }
 

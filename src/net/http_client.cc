@@ -180,6 +180,11 @@ const HttpOptions& HttpClient::options() const {
   return state_->options;
 }
 
+Result<HttpResponse> HttpClient::post(const HttpRequest& request) {
+  KIN_CHECK(request.body.has_value(), "what is posted has a body");
+  return get(request);
+}
+
 Result<HttpResponse> HttpClient::get(const HttpRequest& request) {
   std::optional<Result<HttpResponse>> result;
   get_all(std::span(&request, 1),

@@ -29,6 +29,11 @@ struct Credentials {
 // Thread-safe.
 Credentials credentials_in(const Url& url);
 
+struct HttpBody {
+  std::string type;  // its content type
+  std::string bytes;
+};
+
 struct HttpRequest {
   std::string url;  // user and password in it serve as basic credentials if there are no others
   std::vector<Header> headers = {};
@@ -36,6 +41,8 @@ struct HttpRequest {
   Credentials credentials = {};
   // Less than the client's budget of bytes, for one request; 0 for the client's own.
   std::uint64_t most_bytes = 0;
+  // Of post(). What was sent there is not sent on: a redirect is an answer like any other.
+  std::optional<HttpBody> body = {};
 };
 
 struct HttpResponse {
@@ -91,6 +98,8 @@ class HttpClient {
   HttpClient& operator=(const HttpClient&) = delete;
 
   Result<HttpResponse> get(const HttpRequest& request);
+  // The same with POST, for a request that has a body.
+  Result<HttpResponse> post(const HttpRequest& request);
 
   // Several at once. `done` is called on this thread with each request's number and result, in the
   // order in which they end; returns after the last.

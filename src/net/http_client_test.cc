@@ -79,6 +79,37 @@ TEST_F(HttpClientTest, NamesItselfAndAsksForCompression) {
               AllOf(HasSubstr("User-Agent: KindredTest/1"), HasSubstr("gzip"), HasSubstr("br")));
 }
 
+TEST_F(HttpClientTest, PostsABody) {
+  const HttpRequest request{.url = server->url("/echo"),
+                            .credentials = {Credentials::Kind::kBearer, "", "secret"},
+                            .body = HttpBody{"application/json", std::string("[1,\0 2]", 8)}};
+  const auto response = client_.post(request);
+  ASSERT_TRUE(response.ok()) << response.error().message;
+  EXPECT_EQ(response->status, 200);
+  EXPECT_THAT(response->body,
+              AllOf(HasSubstr("Content-Type: application/json\n"), HasSubstr("Content-Length: 8\n"),
+                    HasSubstr("Authorization: Bearer secret\n"), HasSubstr(request.body->bytes),
+                    Not(HasSubstr("Expect"))));
+}
+
+TEST_F(HttpClientTest, PostsNothingToWhereItIsRedirected) {
+  for (const int status : {301, 303, 307}) {
+    const std::string path = "/redirect/" + std::to_string(status) + "/counted/post";
+    const auto response =
+        client_.post({.url = server->url(path), .body = HttpBody{"text/plain", "x"}});
+    ASSERT_TRUE(response.ok()) << response.error().message;
+    EXPECT_EQ(response->status, status);
+    EXPECT_EQ(response->header("location"), "/counted/post");
+  }
+}
+
+TEST_F(HttpClientTest, RefusesAContentTypeWithALineEndInIt) {
+  const auto response =
+      client_.post({.url = server->url("/echo"), .body = HttpBody{"text/plain\r\nX-Evil: 1", "x"}});
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().code, Code::kInvalidArgument);
+}
+
 TEST_F(HttpClientTest, UnpacksWhatIsPacked) {
   const auto plain = get("/file/rss20.xml");
   for (const char* path : {"/gzip", "/deflate"}) {

@@ -5,7 +5,7 @@
 namespace kin::server {
 namespace {
 
-constexpr std::string_view kPageAddresses[] = {"/", "/story/{id}", "/feeds"};
+constexpr std::string_view kPageAddresses[] = {"/", "/story/{id}", "/feeds", "/search"};
 
 Response serve(const Asset& asset, const Request& request) {
   const bool hashed = asset.path.starts_with("/assets/");

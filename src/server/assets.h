@@ -20,7 +20,7 @@ struct Asset {
 std::span<const Asset> embedded_assets();
 
 // Adds a route for each file, and for the page's own addresses, which are all /index.html: "/",
-// "/story/{id}", "/feeds". Files under /assets/ have a hash in their name and are kept for ever.
+// "/story/{id}", "/feeds", "/search". Files under /assets/ have a hash in their name and are kept for ever.
 // What the assets point to must outlive the router.
 void add_asset_routes(Router& router, std::span<const Asset> assets);
 

@@ -7,6 +7,7 @@
 #include "net/address.h"
 #include "server/assets.h"
 #include "server/event_stream.h"
+#include "server/index_api.h"
 #include "server/poller.h"
 #include "server/site.h"
 #include "server/stories_api.h"
@@ -48,6 +49,7 @@ struct NewsService::State {
   std::shared_ptr<EventStream> events{};
   std::uint64_t listener = 0;
   std::unique_ptr<Poller> poller{};
+  std::unique_ptr<search::Library> library{};
   std::unique_ptr<Site> site{};
   std::unique_ptr<HttpServer> server{};
   bool stopped = false;
@@ -86,6 +88,7 @@ void NewsService::State::fill_site(bool loopback) {
        .events = events,
        .refresh = [this](std::optional<stories::FeedId> feed) { poller->refresh(feed); },
        .feeds_changed = [this] { poller->wake(); }});
+  add_index_api(site->router(), *library);
   add_feed_routes(site->router(), *newsroom, {.tls = options.tls.has_value()});
 }
 
@@ -112,6 +115,8 @@ Result<std::unique_ptr<NewsService>> NewsService::start(ServiceOptions options) 
   KIN_TRY(state.newsroom, stories::Newsroom::open(state.options.folder, state.options.news));
   state.listen_to_news();
   state.start_poller();
+  state.options.index.on_problem = state.options.on_problem;
+  state.library = std::make_unique<search::Library>(state.options.indexes, state.options.index);
   state.fill_site(loopback);
   KIN_RETURN_IF_ERROR(state.serve());
   return service;
@@ -143,6 +148,10 @@ void NewsService::stop() {
   state.newsroom->cancel();
   if (state.server) state.server->stop();
   if (state.poller) state.poller->stop();
+  if (state.library) {
+    const Status closed = state.library->close();
+    if (!closed.ok() && state.options.on_problem) state.options.on_problem(closed.error());
+  }
   state.newsroom->stop_listening(state.listener);
 }
 

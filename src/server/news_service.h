@@ -1,4 +1,4 @@
-// `kindred serve` as one running thing: stories, their feeds, the API and the page.
+// `kindred serve` as one running thing: stories, their feeds, indexes, the API and the page.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "search/search_index.h"
 #include "server/http_server.h"
 #include "stories/newsroom.h"
 
@@ -18,6 +19,8 @@ struct ServiceOptions {
   std::string address = "127.0.0.1";  // IPv4 or IPv6, without brackets
   std::uint16_t port = 0;             // 0 for any that is free
   std::filesystem::path folder;       // of the newsroom
+  std::filesystem::path indexes{};    // folder of all indexes
+  search::OpenOptions index{};        // how each of them is opened
   std::string token{};                // empty for none
   std::optional<TlsFiles> tls{};
   bool refresh = true;  // false: feeds are polled only when somebody asks for it

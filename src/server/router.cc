@@ -23,21 +23,29 @@ std::optional<std::uint64_t> number_in(std::string_view text) {
   return number;
 }
 
-// The number in the path if the pattern fits; 0 where it has none.
-std::optional<std::uint64_t> fit(const std::vector<std::string>& pattern,
-                                 const std::vector<std::string>& path) {
-  if (pattern.size() != path.size()) return std::nullopt;
+// What stands in a path where its pattern has a gap.
+struct Gap {
   std::uint64_t id = 0;
+  std::string name{};
+};
+
+// Nothing if the pattern does not fit.
+std::optional<Gap> fit(const std::vector<std::string>& pattern,
+                       const std::vector<std::string>& path) {
+  if (pattern.size() != path.size()) return std::nullopt;
+  Gap gap;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     if (pattern[i] == "{id}") {
       const auto number = number_in(path[i]);
       if (!number) return std::nullopt;
-      id = *number;
+      gap.id = *number;
+    } else if (pattern[i] == "{name}") {
+      gap.name = path[i];
     } else if (pattern[i] != path[i]) {
       return std::nullopt;
     }
   }
-  return id;
+  return gap;
 }
 
 bool serves(const Route& route, std::string_view method) {
@@ -59,16 +67,18 @@ Plan Router::plan(const Request& request) const {
   const std::vector<std::string> path = split(request.path);
   std::string allowed;
   for (const Entry& entry : entries_) {
-    const auto id = fit(entry.segments, path);
-    if (!id) continue;
+    const auto gap = fit(entry.segments, path);
+    if (!gap) continue;
     const Route& route = entry.route;
     if (serves(route, request.method)) {
-      return {
-          .answer = [&route, id = *id](const Request& asked) { return route.answer(asked, id); },
-          .lane = route.lane,
-          .most_body = route.most_body,
-          .body = route.body,
-          .open = route.open};
+      return {.answer =
+                  [&route, gap = *gap](const Request& asked) {
+                    return route.named ? route.named(asked, gap.name) : route.answer(asked, gap.id);
+                  },
+              .lane = route.lane,
+              .most_body = route.most_body,
+              .body = route.body,
+              .open = route.open};
     }
     allowed += (allowed.empty() ? "" : ", ") + route.method;
     if (route.method == "GET") allowed += ", HEAD";

@@ -37,10 +37,13 @@ struct Plan {
 };
 
 struct Route {
-  std::string method;   // GET serves HEAD as well
-  std::string pattern;  // "/api/v1/feeds/{id}/icon"; {id} is a number, at most once
+  std::string method;  // GET serves HEAD as well
+  // "/api/v1/feeds/{id}/icon": {id} is a number, {name} anything but a slash; one of them at most.
+  std::string pattern;
   // Gets the number, or 0 if the pattern has none.
-  std::function<Response(const Request&, std::uint64_t id)> answer;
+  std::function<Response(const Request&, std::uint64_t id)> answer{};
+  // Instead, for a pattern with a name: gets that.
+  std::function<Response(const Request&, const std::string& name)> named{};
   Lane lane = Lane::kQuick;
   std::size_t most_body = kUsualBody;
   BodyKind body = BodyKind::kJson;

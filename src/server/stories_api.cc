@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "base/hash.h"
 #include "base/version.h"
 #include "server/assets.h"
 #include "server/json_body.h"
+#include "server/parameters.h"
 #include "server/story_json.h"
 
 namespace kin::server {
@@ -22,24 +21,6 @@ constexpr std::size_t kLargestOpml = std::size_t{16} << 20;
 constexpr std::uint64_t kLongestPage = 200;
 
 // --- what is asked -----------------------------------------------------------------------------
-
-Result<std::uint64_t> number_in(const Parameter& parameter, std::uint64_t most) {
-  std::uint64_t number = 0;
-  const std::string& text = parameter.value;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem == std::errc() && end == text.data() + text.size() && number >= 1 && number <= most)
-    return number;
-  return Error{Code::kInvalidArgument,
-               fmt::format("parameter \"{}\": \"{}\" is not a whole number from 1 to {}",
-                           parameter.name, text, most)};
-}
-
-Result<bool> truth_in(const Parameter& parameter) {
-  if (parameter.value == "1" || parameter.value == "true") return true;
-  if (parameter.value == "0" || parameter.value == "false") return false;
-  return Error{Code::kInvalidArgument, fmt::format("parameter \"{}\": \"{}\" is neither 1 nor 0",
-                                                   parameter.name, parameter.value)};
-}
 
 Status understand(const Parameter& parameter, stories::TimelineQuery& query, QueryRules rules) {
   const std::string& name = parameter.name;

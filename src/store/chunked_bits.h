@@ -16,18 +16,18 @@ namespace kin::store {
 class ChunkedBits {
  public:
   bool contains(RecordId id) const {
-    const std::size_t chunk = index(id) / kChunkBits;
+    const std::size_t chunk = row_number(id) / kChunkBits;
     return chunk < chunks_.size() && chunks_[chunk] &&
-           (((*chunks_[chunk])[word(id)] >> (index(id) % 64)) & 1) != 0;
+           (((*chunks_[chunk])[word(id)] >> (row_number(id) % 64)) & 1) != 0;
   }
 
   // True if it was not there.
   bool insert(RecordId id) {
-    const std::size_t chunk = index(id) / kChunkBits;
+    const std::size_t chunk = row_number(id) / kChunkBits;
     if (chunk >= chunks_.size()) chunks_.resize(chunk + 1);
     if (!chunks_[chunk]) chunks_[chunk] = std::make_unique<Chunk>();
     if (contains(id)) return false;
-    (*chunks_[chunk])[word(id)] |= std::uint64_t{1} << (index(id) % 64);
+    (*chunks_[chunk])[word(id)] |= std::uint64_t{1} << (row_number(id) % 64);
     ++count_;
     return true;
   }
@@ -35,7 +35,8 @@ class ChunkedBits {
   // True if it was there.
   bool erase(RecordId id) {
     if (!contains(id)) return false;
-    (*chunks_[index(id) / kChunkBits])[word(id)] &= ~(std::uint64_t{1} << (index(id) % 64));
+    (*chunks_[row_number(id) / kChunkBits])[word(id)] &=
+        ~(std::uint64_t{1} << (row_number(id) % 64));
     --count_;
     return true;
   }
@@ -55,7 +56,7 @@ class ChunkedBits {
   static constexpr std::size_t kChunkBits = 65'536;
   using Chunk = std::array<std::uint64_t, kChunkBits / 64>;
 
-  static std::size_t word(RecordId id) { return index(id) % kChunkBits / 64; }
+  static std::size_t word(RecordId id) { return row_number(id) % kChunkBits / 64; }
 
   std::vector<std::unique_ptr<Chunk>> chunks_;
   std::size_t count_ = 0;

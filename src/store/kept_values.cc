@@ -96,7 +96,7 @@ Status KeptValues::append(RecordId id, std::string_view value) {
     return Error{
         Code::kInvalidArgument,
         fmt::format("the value of record {} has {} bytes, more than the {} that can be kept",
-                    index(id), value.size(), kMaxValueBytes)};
+                    row_number(id), value.size(), kMaxValueBytes)};
   }
   const std::string header = encode_frame_header(id, value);
   const std::unique_lock lock(mutex_);
@@ -166,7 +166,7 @@ std::optional<std::string_view> KeptValues::value_in(std::string_view bytes, std
 
 Result<std::string> KeptValues::read_value(Wanted wanted) const {
   const Error damaged{Code::kDataLoss,
-                      fmt::format("the kept value of record {} is damaged", index(wanted.id))};
+                      fmt::format("the kept value of record {} is damaged", row_number(wanted.id))};
   if (wanted.offset >= written_) {
     const auto value = value_in(buffer_, wanted.offset - written_, wanted.id);
     if (!value) return damaged;

@@ -31,8 +31,9 @@ std::map<std::uint64_t, std::string> read_all(const KeptValues& values, std::uin
   std::vector<RecordId> ids;
   for (std::uint64_t i = 0; i < end; i += step) ids.push_back(id_of(i));
   std::map<std::uint64_t, std::string> result;
-  values.get_batch(
-      ids, [&](RecordId id, std::string_view value) { result[index(id)] = std::string(value); });
+  values.get_batch(ids, [&](RecordId id, std::string_view value) {
+    result[row_number(id)] = std::string(value);
+  });
   return result;
 }
 
@@ -84,7 +85,7 @@ TEST_F(KeptValuesTest, ABatchVisitsWhatIsThereInTheOrderItWasAppended) {
   const std::vector<RecordId> ids{id_of(5), id_of(2'000), id_of(9'999), id_of(1)};
   values->get_batch(ids, [&](RecordId id, std::string_view value) {
     order.push_back(id);
-    EXPECT_EQ(value, value_for(index(id)));
+    EXPECT_EQ(value, value_for(row_number(id)));
   });
   EXPECT_THAT(order, testing::ElementsAre(id_of(2'000), id_of(5), id_of(1)));
   const auto all = read_all(*values, 3'000);

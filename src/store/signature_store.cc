@@ -14,10 +14,10 @@ namespace {
 constexpr std::size_t kPagesPerLock = 4096;
 
 std::uint32_t page_of(RecordId id) {
-  return static_cast<std::uint32_t>(index(id) / kPageSignatures);
+  return static_cast<std::uint32_t>(row_number(id) / kPageSignatures);
 }
 std::uint32_t slot_in_page(RecordId id) {
-  return static_cast<std::uint32_t>(index(id) % kPageSignatures);
+  return static_cast<std::uint32_t>(row_number(id) % kPageSignatures);
 }
 std::uint64_t bit_of(RecordId id) {
   return std::uint64_t{1} << slot_in_page(id);

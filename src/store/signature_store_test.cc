@@ -76,7 +76,7 @@ std::map<std::uint64_t, Signature> read_all(const Store& store, std::uint64_t en
   std::map<std::uint64_t, Signature> result;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto* at = signatures.data() + i * store.signature_bytes();
-    if (found[i] != 0) result[index(ids[i])] = Signature(at, at + store.signature_bytes());
+    if (found[i] != 0) result[row_number(ids[i])] = Signature(at, at + store.signature_bytes());
   }
   return result;
 }
@@ -186,7 +186,7 @@ TEST_F(SignatureStoreTest, ListsTheIdsThereAre) {
     if (ids.empty()) break;
     ASSERT_LE(ids.size(), 7U);
     listed.insert(listed.end(), ids.begin(), ids.end());
-    next = id_of(index(ids.back()) + 1);
+    next = id_of(row_number(ids.back()) + 1);
   }
   EXPECT_EQ(listed, expected);
 }

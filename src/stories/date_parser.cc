@@ -1,13 +1,13 @@
 #include "stories/date_parser.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <vector>
 
 #include "base/ascii.h"
+#include "data/timestamp.h"
 
 namespace kin::stories {
 namespace {
@@ -380,13 +380,7 @@ std::optional<Time> parse_date(std::string_view text) {
 }
 
 std::string format_date(Time time) {
-  using namespace std::chrono;
-  const auto date = floor<days>(time);
-  const year_month_day ymd(date);
-  const hh_mm_ss clock(time - date);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", int(ymd.year()), unsigned(ymd.month()),
-                     unsigned(ymd.day()), clock.hours().count(), clock.minutes().count(),
-                     clock.seconds().count());
+  return data::format_timestamp(time.time_since_epoch() / std::chrono::seconds(1));
 }
 
 }  // namespace kin::stories

@@ -20,7 +20,7 @@ Paths:
   /slow                   one byte a second, for ever; /endless bytes as fast as they go
   /hang                   accepts the request and says nothing; /closed closes at once
   /short                  promises more than it sends; /long-header a header without end
-  /echo                   the request's header fields, one a line
+  /echo                   the request's header fields, one a line, and what was posted
   /count/NAME             how often /counted/NAME was asked for, and the most at once
 """
 import gzip
@@ -47,6 +47,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+    posted = b""
+
+    def do_POST(self):
+        self.posted = self.rfile.read(int(self.headers["Content-Length"]))
+        self.do_GET()
 
     def do_GET(self):
         path = urllib.parse.urlsplit(self.path)
@@ -170,7 +176,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def at_echo(self, parts, _):
         lines = "".join(f"{name}: {value}\n" for name, value in self.headers.items())
-        self.answer(200, lines.encode(), {"Content-Type": "text/plain"})
+        self.answer(200, lines.encode() + self.posted, {"Content-Type": "text/plain"})
 
     def at_counted(self, parts, _):
         with LOCK:

@@ -61,8 +61,10 @@ struct VectorCore {
   }
   // Prepared, rotated and padded.
   Result<std::vector<float>> rotated(std::span<const float> vector) const;
-  // The rotated vector of a posting's slot, wherever it is kept; false if it is gone.
-  Result<bool> read(const Posting& posting, std::uint32_t slot, std::vector<float>& out) const;
+  // The rotated vector of a posting's slot, wherever it is kept; false if it is gone. `raw`: asked
+  // instead of the index's own.
+  Result<bool> read(const Posting& posting, std::uint32_t slot, std::vector<float>& out,
+                    const RawVectors* raw = nullptr) const;
 
   const VectorIndexOptions options;
   const Rotation rotation;

@@ -41,6 +41,7 @@ class Transfer {
  private:
   void set_options();
   void set_headers();
+  void set_body(const HttpBody& body);
   void set_credentials();
   Status follow(std::string_view location);
   Status check_address() const;

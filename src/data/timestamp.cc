@@ -1,10 +1,12 @@
-#include "stories/timestamp.h"
+#include "data/timestamp.h"
+
+#include <fmt/format.h>
 
 #include <charconv>
 #include <chrono>
 #include <cmath>
 
-namespace kin::stories {
+namespace kin::data {
 namespace {
 
 // Takes parts of a time off the front of a text.
@@ -43,7 +45,7 @@ class Reader {
   char taken_ = '\0';
 };
 
-std::optional<UnixSeconds> take_date(Reader& reader) {
+std::optional<std::int64_t> take_date(Reader& reader) {
   const auto year = reader.number(4, 0, 9999);
   if (!year || !reader.take("-")) return {};
   const auto month = reader.number(2, 1, 12);
@@ -57,7 +59,7 @@ std::optional<UnixSeconds> take_date(Reader& reader) {
   return std::chrono::sys_days(date).time_since_epoch() / std::chrono::seconds(1);
 }
 
-std::optional<UnixSeconds> take_clock(Reader& reader) {
+std::optional<std::int64_t> take_clock(Reader& reader) {
   const auto hour = reader.number(2, 0, 24);
   if (!hour || !reader.take(":")) return {};
   const auto minute = reader.number(2, 0, 59);
@@ -72,7 +74,7 @@ std::optional<UnixSeconds> take_clock(Reader& reader) {
   return *hour * 3600 + *minute * 60 + seconds;
 }
 
-std::optional<UnixSeconds> take_offset(Reader& reader) {
+std::optional<std::int64_t> take_offset(Reader& reader) {
   if (reader.done() || reader.take("Zz")) return 0;
   if (!reader.take("+-")) return {};
   const int sign = reader.taken() == '+' ? 1 : -1;
@@ -83,7 +85,7 @@ std::optional<UnixSeconds> take_offset(Reader& reader) {
   return sign * (*hours * 3600 + minutes * 60);
 }
 
-std::optional<UnixSeconds> parse_iso(std::string_view text) {
+std::optional<std::int64_t> parse_iso(std::string_view text) {
   Reader reader(text);
   const auto date = take_date(reader);
   if (!date || reader.done()) return date;
@@ -95,7 +97,7 @@ std::optional<UnixSeconds> parse_iso(std::string_view text) {
   return *date + *clock - *offset;
 }
 
-std::optional<UnixSeconds> parse_number(std::string_view text) {
+std::optional<std::int64_t> parse_number(std::string_view text) {
   double value = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failure != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
@@ -104,14 +106,24 @@ std::optional<UnixSeconds> parse_number(std::string_view text) {
   if (std::abs(value) >= kFirstMilliseconds) value /= 1000;
   constexpr double kYear9999 = 253402300799;
   if (std::abs(value) > kYear9999) return {};
-  return static_cast<UnixSeconds>(std::floor(value));
+  return static_cast<std::int64_t>(std::floor(value));
 }
 
 }  // namespace
 
-std::optional<UnixSeconds> parse_timestamp(std::string_view text) {
+std::optional<std::int64_t> parse_timestamp(std::string_view text) {
   if (const auto number = parse_number(text)) return number;
   return parse_iso(text);
 }
 
-}  // namespace kin::stories
+std::string format_timestamp(std::int64_t seconds) {
+  const std::chrono::sys_seconds time{std::chrono::seconds(seconds)};
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date{day};
+  const std::chrono::hh_mm_ss clock{time - day};
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count());
+}
+
+}  // namespace kin::data

@@ -1,8 +1,8 @@
-#include "stories/timestamp.h"
+#include "data/timestamp.h"
 
 #include <gtest/gtest.h>
 
-namespace kin::stories {
+namespace kin::data {
 namespace {
 
 TEST(Timestamp, ReadsSecondsAndMilliseconds) {
@@ -10,6 +10,12 @@ TEST(Timestamp, ReadsSecondsAndMilliseconds) {
   EXPECT_EQ(parse_timestamp("1394470370.9"), 1394470370);
   EXPECT_EQ(parse_timestamp("1394470370987"), 1394470370);
   EXPECT_EQ(parse_timestamp("-5"), -5);
+}
+
+TEST(Timestamp, WritesWhatItReads) {
+  for (const char* text : {"2014-03-10T16:52:50Z", "1970-01-01T00:00:00Z", "1958-12-01T23:59:59Z",
+                           "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"})
+    EXPECT_EQ(format_timestamp(*parse_timestamp(text)), text);
 }
 
 TEST(Timestamp, ReadsIsoDatesAndTimes) {
@@ -27,4 +33,4 @@ TEST(Timestamp, RefusesWhatIsNoTime) {
 }
 
 }  // namespace
-}  // namespace kin::stories
+}  // namespace kin::data

@@ -1,0 +1,35 @@
+// What there is to say about indexes, for people and for programs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "index/shard.h"
+#include "search/search_index.h"
+
+namespace kin::app {
+
+struct AddedReport {
+  std::string name;
+  std::uint64_t added = 0;
+  std::uint64_t skipped = 0;
+  std::uint64_t holds = 0;
+  std::vector<search::RefusedDocument> refused;
+};
+std::string to_json(const AddedReport& report);
+std::string to_words(const AddedReport& report);
+
+struct ListedIndex {
+  std::string name;
+  search::IndexInfo info;
+  std::string problem;  // why there is no info
+};
+std::string to_json(const std::vector<ListedIndex>& indexes);
+std::string to_table(const std::vector<ListedIndex>& indexes);
+std::string to_json(const ListedIndex& index);
+std::string to_words(const ListedIndex& index);
+
+std::string to_json(const std::string& name, const index::CheckReport& report);
+std::string to_words(const std::string& name, const index::CheckReport& report);
+
+}  // namespace kin::app

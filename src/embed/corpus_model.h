@@ -1,0 +1,48 @@
+// Latent semantic vectors: what words mean by the company they keep in the documents at hand.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "embed/corpus_sample.h"
+#include "embed/embedder.h"
+
+namespace kin::embed {
+
+struct CorpusOptions {
+  std::uint32_t dimension = 300;     // fewer where there are fewer than twice as many documents
+  std::size_t most_terms = 200'000;  // those in the most documents
+  // Steps towards the exact directions. More of them find documents no better (measured); none
+  // leaves too much to chance.
+  int iterations = 1;
+  std::uint64_t seed = 1;
+  int threads = 1;  // how fast, not what
+};
+
+// The fewest documents a model can be trained on.
+inline constexpr std::size_t kFewestDocuments = 8;
+
+// A text's vector is the sum of its terms' rows, each by how often the term occurs (dampened) and
+// how rare it is in the documents. Thread-safe.
+class CorpusModel : public Embedder {
+ public:
+  // The bytes of a model, and the model of bytes; kDataLoss if they are none. A decoded model gives
+  // the vectors of the one that was encoded, to the last bit.
+  virtual std::string encode() const = 0;
+  static Result<std::shared_ptr<const CorpusModel>> decode(std::string_view bytes);
+
+  // Of how many documents it was made.
+  virtual std::uint64_t documents() const = 0;
+  // Memory held, in bytes.
+  virtual std::size_t memory() const = 0;
+};
+
+// A model of the sample's documents: the same sample, options and machine type give the same
+// bytes. An error (kFailedPrecondition) if there are too few documents, or they share no terms.
+Result<std::shared_ptr<const CorpusModel>> train_corpus_model(const CorpusSample& sample,
+                                                              const CorpusOptions& options = {});
+
+}  // namespace kin::embed

@@ -1,0 +1,60 @@
+// Which documents a corpus model learns from, and what of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "base/result.h"
+
+namespace kin::embed {
+
+struct SampleOptions {
+  std::string language = "english";     // of the stems, as text::Stemmer::create() takes it
+  std::size_t most_documents = 50'000;  // of more, so many are chosen by chance
+  std::uint64_t seed = 1;
+};
+
+// Counts the terms of documents as they are added, and keeps the counts of at most so many
+// documents; any document added is as likely to be kept as any other. The same documents in the
+// same order give the same sample. One thread only.
+class CorpusSample {
+ public:
+  // An error if there are no stems for the language.
+  static Result<CorpusSample> create(SampleOptions options = {});
+  CorpusSample(CorpusSample&&) noexcept;
+  CorpusSample& operator=(CorpusSample&&) noexcept;
+  ~CorpusSample();
+
+  // Documents without words are not counted.
+  void add(std::string_view text);
+
+  // How many documents were added, and how many are kept.
+  std::size_t seen() const { return seen_; }
+  std::size_t size() const { return documents_.size(); }
+
+  struct TermCount {
+    std::uint64_t key;
+    std::uint32_t count;
+  };
+  // The terms of each document, in order of their keys.
+  using Document = std::vector<TermCount>;
+  const std::vector<Document>& documents() const { return documents_; }
+  const SampleOptions& options() const { return options_; }
+
+ private:
+  struct Reading;
+  CorpusSample(SampleOptions options, std::unique_ptr<Reading> reading);
+
+  SampleOptions options_;
+  std::unique_ptr<Reading> reading_;
+  Random random_;
+  std::size_t seen_ = 0;
+  std::vector<Document> documents_;
+};
+
+}  // namespace kin::embed

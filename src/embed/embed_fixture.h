@@ -1,0 +1,45 @@
+// What tests of embedders share.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "embed/embedder.h"
+
+namespace kin::embed {
+
+inline std::vector<float> vector_of(const Embedder& embedder, std::string_view text) {
+  const std::string_view texts[] = {text};
+  return embedder.embed(texts).value().front();
+}
+
+inline double cosine(const std::vector<float>& a, const std::vector<float>& b) {
+  KIN_CHECK(a.size() == b.size(), "vectors of one space");
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * b[i];
+  return sum;
+}
+
+inline double length(const std::vector<float>& vector) {
+  return cosine(vector, vector);
+}
+
+inline std::string from_hex(std::string_view hex) {
+  std::string out;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    out += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
+  return out;
+}
+
+inline std::string to_hex(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  for (const char c : bytes) {
+    out += kDigits[static_cast<unsigned char>(c) >> 4];
+    out += kDigits[static_cast<unsigned char>(c) & 15];
+  }
+  return out;
+}
+
+}  // namespace kin::embed

@@ -1,0 +1,80 @@
+// From a text to the keys of its terms: as a search index sees words, and a hash of each.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "text/stems.h"
+#include "text/tokens.h"
+
+namespace kin::embed::internal {
+
+// What terms are made of. Another rule is another number: it is part of every fingerprint.
+inline constexpr std::uint16_t kTermsVersion = 1;
+
+// The key of a folded word, or of its stem.
+std::uint64_t term_key(std::string_view term);
+
+// One thread only.
+class TermReader {
+ public:
+  // `language` as Stemmer::create() takes it; "none" for words as they are, folded.
+  static Result<std::unique_ptr<TermReader>> create(std::string_view language);
+
+  // Replaces `keys` by those of the text's terms, one for each time one occurs, in order: words
+  // and, for scripts without spaces, characters and pairs of neighbours.
+  void read(std::string_view text, std::vector<std::uint64_t>& keys);
+
+ private:
+  struct ViewHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view word) const {
+      return std::hash<std::string_view>()(word);
+    }
+  };
+
+  explicit TermReader(text::Stemmer stemmer) : stemmer_(std::move(stemmer)) {}
+  std::uint64_t key(std::string_view word);
+
+  text::Stemmer stemmer_;
+  std::unordered_map<std::string, std::uint64_t, ViewHash, std::equal_to<>> known_;
+  std::vector<text::Token> words_;
+  std::string folded_;
+};
+
+// Readers of one language for as many threads as ask at once. Thread-safe.
+class TermReaders {
+ public:
+  static Result<std::unique_ptr<TermReaders>> create(std::string_view language);
+
+  class Lease {
+   public:
+    Lease(TermReaders& home, std::unique_ptr<TermReader> reader)
+        : home_(home), reader_(std::move(reader)) {}
+    ~Lease() { home_.give_back(std::move(reader_)); }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    TermReader* operator->() { return reader_.get(); }
+
+   private:
+    TermReaders& home_;
+    std::unique_ptr<TermReader> reader_;
+  };
+  Lease take();
+
+ private:
+  explicit TermReaders(std::string_view language) : language_(language) {}
+  void give_back(std::unique_ptr<TermReader> reader);
+
+  const std::string language_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<TermReader>> idle_;
+};
+
+}  // namespace kin::embed::internal

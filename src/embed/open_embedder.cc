@@ -1,0 +1,79 @@
+#include "embed/open_embedder.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "base/file.h"
+#include "embed/http_embedder.h"
+#include "embed/model2vec.h"
+#include "embed/word_vectors.h"
+
+namespace kin::embed {
+namespace {
+
+namespace fs = std::filesystem;
+using Opened = Result<std::shared_ptr<const Embedder>>;
+
+Opened open_words(const EmbedderPlaces& places) {
+  std::string looked;
+  for (const fs::path& folder : places.folders) {
+    KIN_TRY(const bool there, file_exists(folder / kWordVectorsFile));
+    if (there) return open_word_vectors(folder / kWordVectorsFile);
+    looked += fmt::format("{}{}", looked.empty() ? "" : ", ", folder.string());
+  }
+  return Error{Code::kNotFound,
+               fmt::format("there are no word vectors ({}) in {} (scripts/setup makes them; "
+                           "$KINDRED_MODELS says where they are)",
+                           kWordVectorsFile, looked.empty() ? "any folder of models" : looked)};
+}
+
+Opened open_model(const fs::path& given, const EmbedderPlaces& places) {
+  KIN_TRY(const bool there, file_exists(given));
+  if (there || given.has_parent_path()) return open_model2vec(given);
+  for (const fs::path& folder : places.folders) {
+    KIN_TRY(const bool in_folder, file_exists(folder / given));
+    if (in_folder) return open_model2vec(folder / given);
+  }
+  return open_model2vec(given);
+}
+
+Opened open_http(std::string_view address, const EmbedderPlaces& places) {
+  const std::size_t hash = address.rfind('#');
+  if (hash == std::string_view::npos || hash + 1 == address.size())
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{}: the model is missing (write URL#MODEL)", address)};
+  return open_http_embedder({.url = std::string(address.substr(0, hash)),
+                             .model = std::string(address.substr(hash + 1)),
+                             .key = places.key,
+                             .addresses = places.addresses});
+}
+
+}  // namespace
+
+std::vector<fs::path> model_folders(const fs::path& otherwise) {
+  std::vector<fs::path> out;
+  const char* const set = std::getenv("KINDRED_MODELS");
+  if (set != nullptr && *set != '\0') out.emplace_back(set);
+  if (!otherwise.empty()) out.push_back(otherwise);
+  return out;
+}
+
+Opened open_embedder(std::string_view spec, const EmbedderPlaces& places) {
+  if (spec == "words") return open_words(places);
+  if (spec.starts_with("http://") || spec.starts_with("https://")) return open_http(spec, places);
+  const std::size_t colon = std::min(spec.find(':'), spec.size());
+  const std::string_view kind = spec.substr(0, colon);
+  const std::string_view rest = spec.substr(std::min(colon + 1, spec.size()));
+  if (!rest.empty()) {
+    if (kind == "words") return open_word_vectors(fs::path(rest));
+    if (kind == "model2vec") return open_model(fs::path(rest), places);
+    if (kind == "http") return open_http(rest, places);
+  }
+  return Error{Code::kInvalidArgument,
+               fmt::format("'{}' names no embedder (words, words:FILE, model2vec:DIR or "
+                           "http:URL#MODEL)",
+                           spec)};
+}
+
+}  // namespace kin::embed

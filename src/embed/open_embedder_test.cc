@@ -1,0 +1,89 @@
+#include "embed/open_embedder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/file.h"
+#include "embed/embed_fixture.h"
+#include "embed/word_vectors.h"
+
+namespace kin::embed {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class OpenEmbedderTest : public ::testing::Test {
+ protected:
+  fs::path write_words(const fs::path& file, const std::string& word) {
+    fs::create_directories(file.parent_path());
+    EXPECT_TRUE(write_file_atomically(file, encode_word_vectors({{word, 0, {1}}})).ok());
+    return file;
+  }
+  Error error_of(std::string_view spec, const EmbedderPlaces& places = {}) {
+    const auto opened = open_embedder(spec, places);
+    EXPECT_FALSE(opened.ok()) << spec;
+    return opened.ok() ? Error{} : opened.error();
+  }
+
+  TemporaryFolder folder_ = TemporaryFolder::create().value();
+};
+
+TEST_F(OpenEmbedderTest, FindsWordVectorsInTheFirstFolderThatHasThem) {
+  write_words(folder_.path() / "b/words.kwv", "second");
+  write_words(folder_.path() / "c/words.kwv", "third");
+  const EmbedderPlaces places{
+      .folders = {folder_.path() / "a", folder_.path() / "b", folder_.path() / "c"}};
+  const auto words = open_embedder("words", places);
+  ASSERT_TRUE(words.ok()) << words.error().message;
+  EXPECT_EQ(vector_of(**words, "second").size(), 1U);
+  EXPECT_EQ(vector_of(**words, "third").size(), 0U);
+}
+
+TEST_F(OpenEmbedderTest, OpensTheFileThatIsNamed) {
+  const fs::path file = write_words(folder_.path() / "x", "word");
+  EXPECT_TRUE(open_embedder("words:" + file.string()).ok());
+  EXPECT_THAT(error_of("words:" + file.string() + "y").message, HasSubstr("xy"));
+}
+
+TEST_F(OpenEmbedderTest, SaysWhereItLooked) {
+  const Error error = error_of("words", {.folders = {"/nowhere", "/there"}});
+  EXPECT_EQ(error.code, Code::kNotFound);
+  EXPECT_THAT(error.message, AllOf(HasSubstr("/nowhere, /there"), HasSubstr("KINDRED_MODELS")));
+  EXPECT_THAT(error_of("model2vec:/nowhere").message, HasSubstr("/nowhere/config.json"));
+}
+
+TEST_F(OpenEmbedderTest, LooksForModelsByNameInTheFolders) {
+  fs::create_directories(folder_.path() / "some-model-of-a-test");
+  EXPECT_THAT(error_of("model2vec:some-model-of-a-test", {.folders = {folder_.path()}}).message,
+              HasSubstr((folder_.path() / "some-model-of-a-test/config.json").string()));
+}
+
+TEST_F(OpenEmbedderTest, TakesAddressesWithAndWithoutTheirKind) {
+  for (const std::string spec : {"http:http://127.0.0.1:9/v1#m", "http://127.0.0.1:9/v1#m"})
+    EXPECT_THAT(error_of(spec).message, HasSubstr("http://127.0.0.1:9/v1/embeddings")) << spec;
+  EXPECT_THAT(error_of("https://example.com/v1").message, HasSubstr("URL#MODEL"));
+  EXPECT_THAT(error_of("http:https://example.com/v1#").message, HasSubstr("URL#MODEL"));
+}
+
+TEST_F(OpenEmbedderTest, KnowsNoOtherNames) {
+  for (const std::string_view spec :
+       {"", "corpus", "none", "word", "words:", "model2vec", "bert:x"})
+    EXPECT_EQ(error_of(spec).code, Code::kInvalidArgument) << spec;
+}
+
+TEST_F(OpenEmbedderTest, TakesTheFolderOfTheEnvironmentFirst) {
+  ::unsetenv("KINDRED_MODELS");
+  EXPECT_THAT(model_folders("/usual"), ElementsAre("/usual"));
+  EXPECT_TRUE(model_folders("").empty());
+  ::setenv("KINDRED_MODELS", "/mine", 1);
+  EXPECT_THAT(model_folders("/usual"), ElementsAre("/mine", "/usual"));
+  ::unsetenv("KINDRED_MODELS");
+}
+
+}  // namespace
+}  // namespace kin::embed

@@ -1,0 +1,79 @@
+// What an index answers, ready to be shown.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "index/shard_query.h"
+#include "search/document.h"
+
+namespace kin::search {
+
+// A text in parts, some of which the question asked for.
+struct MarkedPart {
+  std::string text = {};
+  bool mark = false;
+  friend bool operator==(const MarkedPart&, const MarkedPart&) = default;
+};
+using MarkedText = std::vector<MarkedPart>;
+
+struct AnswerEdge {
+  std::string from = {};
+  std::string to = {};
+  std::string name = {};
+  double weight = 1;
+};
+
+struct AnswerTrace {
+  std::string by = {};
+  std::uint32_t hops = 0;
+  std::vector<AnswerEdge> edges = {};
+};
+
+struct AnswerTerm {
+  std::string term = {};
+  double score = 0;
+  double frequency = 0;
+  std::uint64_t documents = 0;
+};
+struct AnswerReason {
+  std::vector<AnswerTerm> terms = {};
+  std::optional<double> similarity = {};
+};
+
+struct AnswerHit {
+  index::DocKind kind = index::DocKind::kEntity;
+  double score = 0;
+  Document document = {};  // the entity, without links; of an edge, where it begins
+  std::string to = {};     // of an edge or its fragment
+  std::string name = {};   // of an edge or its fragment
+  MarkedText title = {};
+  MarkedText snippet = {};
+  std::vector<index::LegScore> legs = {};
+  std::optional<AnswerTrace> trace = {};
+  std::optional<AnswerReason> why = {};
+};
+
+struct Answer {
+  std::vector<AnswerHit> hits = {};
+  std::optional<std::uint64_t> count = {};
+  std::vector<index::FacetCounts> facets = {};
+  std::string mode = {};  // how it was searched
+  double milliseconds = 0;
+};
+
+std::string_view name_of(index::DocKind kind);
+std::string_view name_of(index::LegKind leg);
+
+// An Answer of docs/api.md.
+std::string to_json(const Answer& answer);
+void write_hit(JsonWriter& json, const AnswerHit& hit);
+void write_edge(JsonWriter& json, const AnswerEdge& edge);
+
+// `text` with its marks taken away.
+std::string plain_text(const MarkedText& text);
+
+}  // namespace kin::search

@@ -1,0 +1,111 @@
+#include "search/document_files.h"
+
+#include <fmt/format.h>
+
+#include "data/block_reader.h"
+#include "data/dataset.h"
+#include "data/input.h"
+
+namespace kin::search {
+namespace {
+
+// Gathers documents into batches.
+class Gatherer {
+ public:
+  Gatherer(const FilesOptions& options, FilesProgress& progress, const TakeDocuments& take)
+      : options_(options), progress_(progress), take_(take) {}
+
+  // `where` says where the document is from.
+  template <typename Where>
+  Status add(Result<Document> document, const Where& where) {
+    if (!document) {
+      if (!options_.skip_errors) return with_context(where(), document.error());
+      ++progress_.skipped;
+      return Done{};
+    }
+    batch_.push_back(std::move(*document));
+    return batch_.size() >= options_.batch ? flush() : Status(Done{});
+  }
+
+  Status flush() {
+    if (batch_.empty()) return Done{};
+    KIN_RETURN_IF_ERROR(take_(batch_));
+    progress_.documents += batch_.size();
+    batch_.clear();
+    return Done{};
+  }
+
+ private:
+  const FilesOptions& options_;
+  FilesProgress& progress_;
+  const TakeDocuments& take_;
+  std::vector<Document> batch_;
+};
+
+Result<Document> document_in(std::string_view line) {
+  KIN_TRY(const data::JsonValue json, data::parse_json(line));
+  return document_of(json);
+}
+
+Status read_lines(const std::vector<data::Input>& inputs, FilesProgress& progress,
+                  Gatherer& gatherer) {
+  data::BlockReader reader(inputs, {});
+  data::Block block;
+  while (true) {
+    KIN_TRY(const bool more, reader.next(block));
+    if (!more) return Done{};
+    for (const data::Block::Record& record : block.records) {
+      const auto where = [&] {
+        return fmt::format("{}:{}", inputs[block.file].shown_as, block.first_line + record.line);
+      };
+      KIN_RETURN_IF_ERROR(gatherer.add(document_in(block.text(record)), where));
+    }
+    progress.bytes_done += block.input_bytes;
+  }
+}
+
+Result<Document> document_in(const std::vector<std::string>& columns, const data::Batch& batch,
+                             std::size_t record) {
+  Row row;
+  for (std::size_t column = 0; column < columns.size(); ++column)
+    if (const auto value = batch.value(column, record))
+      row.emplace_back(columns[column], std::string(*value));
+  return document_of(row);
+}
+
+Status read_rows(std::vector<data::Input> inputs, const FilesOptions& options,
+                 FilesProgress& progress, Gatherer& gatherer) {
+  KIN_TRY(const auto dataset,
+          data::Dataset::open(std::move(inputs), {.temporary_folder = options.temporary_folder}));
+  KIN_TRY(const std::vector<std::string> columns, dataset->columns());
+  data::ScanOptions scan{.columns = columns, .optional_columns = columns.size()};
+  if (options.skip_errors) scan.on_error = data::OnError::kSkip;
+  const auto visit = [&](const data::Batch& batch, int) -> Status {
+    for (std::size_t i = 0; i < batch.size(); ++i)
+      KIN_RETURN_IF_ERROR(
+          gatherer.add(document_in(columns, batch, i), [&] { return batch.where(i); }));
+    progress.bytes_done += batch.bytes();
+    return Done{};
+  };
+  KIN_TRY(const data::ScanEnd end, dataset->scan(scan, visit));
+  progress.skipped += dataset->skipped().count;
+  return Done{};
+}
+
+}  // namespace
+
+Status read_documents(const FilesOptions& options, FilesProgress& progress,
+                      const TakeDocuments& take) {
+  KIN_TRY(std::vector<data::Input> inputs,
+          data::find_inputs(options.files, options.temporary_folder));
+  for (const data::Input& input : inputs) progress.bytes_total += input.bytes;
+  Gatherer gatherer(options, progress, take);
+  if (inputs.front().type.format == data::Format::kJsonl) {
+    KIN_RETURN_IF_ERROR(read_lines(inputs, progress, gatherer));
+  } else {
+    KIN_RETURN_IF_ERROR(read_rows(std::move(inputs), options, progress, gatherer));
+  }
+  return gatherer.flush();
+}
+
+}  // namespace kin::search

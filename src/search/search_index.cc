@@ -1,0 +1,344 @@
+#include "search/search_index.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+
+#include "base/file.h"
+#include "embed/open_embedder.h"
+#include "search/caretaker.h"
+#include "search/corpus_vectors.h"
+#include "search/embedder_source.h"
+#include "search/searcher.h"
+
+namespace kin::search {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kShardName = "shard";
+
+index::SpaceOptions space_of(const SpaceConfig& config) {
+  return {.name = config.name,
+          .space = {.dimension = config.dimension,
+                    .distance = config.distance,
+                    .storage = config.storage,
+                    .bits = config.bits}};
+}
+
+// A space whose vectors an embedder makes of what documents say.
+index::SpaceOptions computed_space(const SpaceConfig& config,
+                                   std::shared_ptr<const embed::Embedder> embedder,
+                                   std::uint64_t generation) {
+  index::SpaceOptions space = space_of(config);
+  space.space.dimension = embedder->info().dimension;
+  space.origin = index::VectorOrigin::kComputed;
+  space.source = std::make_shared<EmbedderSource>(std::move(embedder));
+  space.generation = generation;
+  return space;
+}
+
+// One that is there before the first document is.
+bool needs_embedder(const IndexConfig& config) {
+  return config.embed != "corpus" && config.embed != "given" && config.embed != "none";
+}
+
+Result<std::shared_ptr<const embed::Embedder>> embedder_for(const IndexConfig& config,
+                                                            const OpenOptions& options) {
+  // Whoever made the index chose the server: it may be on this machine or beside it.
+  return embed::open_embedder(
+      config.embed,
+      {.folders = options.models, .key = options.embed_key, .addresses = {.allow_all = true}});
+}
+
+Error in_use(const fs::path& folder, const Error& error) {
+  if (error.code != Code::kFailedPrecondition) return error;
+  return {error.code,
+          fmt::format("the index {} cannot be opened: {} (if `kindred serve` has it open, ask "
+                      "that, or stop it)",
+                      folder.filename().string(), error.message)};
+}
+
+std::uint64_t bytes_below(const fs::path& folder) {
+  std::uint64_t bytes = 0;
+  std::error_code ignored;
+  for (fs::recursive_directory_iterator at(folder, ignored), end; at != end; at.increment(ignored))
+    if (at->is_regular_file(ignored)) bytes += at->file_size(ignored);
+  return bytes;
+}
+
+}  // namespace
+
+class SearchIndex::State {
+ public:
+  State(fs::path at, IndexConfig given, OpenOptions how)
+      : folder(std::move(at)), config(std::move(given)), options(std::move(how)) {}
+
+  Status open();
+  Result<AddReport> add(std::span<const Document> documents);
+  Result<bool> work();
+  SearchSettings settings() const;
+  Status close();
+
+  const fs::path folder;
+  const IndexConfig config;
+  const OpenOptions options;
+  std::shared_ptr<const embed::Embedder> embedder;  // that needs no learning
+  mutable std::mutex mutex;                         // guards `corpus`
+  CorpusGeneration corpus;
+  bool learning_failed = false;  // with as many documents as there were then
+  std::uint64_t failed_at = 0;
+  std::unique_ptr<index::Shard> shard;
+  std::unique_ptr<Caretaker> caretaker;
+
+ private:
+  Result<std::vector<index::SpaceOptions>> spaces();
+  Result<bool> learn_if_due();
+  // What `document` brings, with the vector that it gets here.
+  Status check_vectors(const Document& document) const;
+  Result<std::vector<Document>> embedded(std::span<const Document> documents) const;
+  bool embeds_on_the_way() const { return config.embed.starts_with("http:"); }
+};
+
+Result<std::vector<index::SpaceOptions>> SearchIndex::State::spaces() {
+  std::vector<index::SpaceOptions> all;
+  if (config.embed == "corpus") {
+    KIN_TRY(corpus, newest_model(folder));
+    if (corpus.model != nullptr)
+      all.push_back(computed_space(config.main, corpus.model, corpus.number));
+  } else if (config.embed == "given") {
+    all.push_back(space_of(config.main));
+  } else if (needs_embedder(config)) {
+    KIN_TRY(embedder, embedder_for(config, options));
+    all.push_back(computed_space(config.main, embedder, embedder->info().fingerprint));
+    // Asking another machine costs: what it said is kept with the document.
+    if (embeds_on_the_way()) all.back().origin = index::VectorOrigin::kGiven;
+  }
+  for (const SpaceConfig& space : config.more) all.push_back(space_of(space));
+  return all;
+}
+
+Status SearchIndex::State::open() {
+  index::ShardOptions how{.language = config.language, .near_duplicates = config.dedup};
+  KIN_TRY(how.spaces, spaces());
+  auto opened = index::Shard::open(folder / kShardName, std::move(how));
+  if (!opened) return in_use(folder, opened.error());
+  shard = std::move(*opened);
+  if (options.tend)
+    caretaker = std::make_unique<Caretaker>([this] { return work(); }, options.on_problem);
+  return Done{};
+}
+
+Result<bool> SearchIndex::State::work() {
+  KIN_TRY(const bool worked, shard->step());
+  if (worked) return true;
+  return learn_if_due();
+}
+
+Result<bool> SearchIndex::State::learn_if_due() {
+  if (config.embed != "corpus") return false;
+  const index::ShardView view = shard->view();
+  const std::uint64_t documents = view.truth().counters().entities;
+  CorpusGeneration now;
+  {
+    const std::lock_guard lock(mutex);
+    now = corpus;
+  }
+  if (!is_due(now, documents) || (learning_failed && documents < 2 * failed_at)) return false;
+  auto next = learn(view, config.language, now, folder);
+  if (!next && next.error().code == Code::kFailedPrecondition) {
+    learning_failed = true;
+    failed_at = documents;
+    return false;
+  }
+  if (!next) return next.error();
+  KIN_RETURN_IF_ERROR(shard->replace_space(computed_space(config.main, next->model, next->number)));
+  const std::lock_guard lock(mutex);
+  corpus = std::move(*next);
+  return true;
+}
+
+Status SearchIndex::State::check_vectors(const Document& document) const {
+  if (document.embedding.empty() || config.embed == "given") return Done{};
+  return Error{
+      Code::kInvalidArgument,
+      fmt::format("document \"{}\" brings an embedding, but the index {} (create one with --dim {} "
+                  "for vectors of your own, or leave the column out)",
+                  document.id, config.has_vectors() ? "makes its own vectors" : "has no vectors",
+                  document.embedding.size())};
+}
+
+Result<std::vector<Document>> SearchIndex::State::embedded(
+    std::span<const Document> documents) const {
+  std::vector<Document> all(documents.begin(), documents.end());
+  std::vector<std::string> texts;
+  texts.reserve(all.size());
+  std::vector<std::string_view> views;
+  for (const Document& document : all)
+    views.emplace_back(texts.emplace_back(embedded_text({document.title, document.text})));
+  KIN_TRY(auto vectors, embedder->embed(views));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].embedding = std::move(vectors[i]);
+  return all;
+}
+
+Result<AddReport> SearchIndex::State::add(std::span<const Document> documents) {
+  for (const Document& document : documents) KIN_RETURN_IF_ERROR(check_vectors(document));
+  std::vector<Document> with_vectors;
+  if (embeds_on_the_way()) {
+    KIN_TRY(with_vectors, embedded(documents));
+    documents = with_vectors;
+  }
+  std::vector<index::Mutation> mutations;
+  std::vector<std::size_t> puts;  // where each document's own mutation is
+  for (const Document& document : documents) {
+    puts.push_back(mutations.size());
+    for (index::Mutation& mutation : mutations_of(document, config.main.name)) {
+      if (const Status sound = index::check(mutation); !sound.ok())
+        return with_context(fmt::format("document \"{}\"", document.id), sound.error());
+      mutations.push_back(std::move(mutation));
+    }
+  }
+  KIN_TRY(const index::Applied applied, shard->apply(mutations));
+  AddReport report;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    const index::Outcome& outcome = applied.outcomes[puts[i]];
+    if (outcome.effect != index::Effect::kDuplicate) {
+      ++report.added;
+      continue;
+    }
+    report.refused.push_back({.id = documents[i].id,
+                              .duplicate_of = key_of(shard->view(), outcome.duplicate_of),
+                              .similarity = outcome.similarity});
+  }
+  if (caretaker) caretaker->wake();
+  return report;
+}
+
+SearchSettings SearchIndex::State::settings() const {
+  return {.text = index::text_options({.language = config.language}),
+          .alpha = alpha_for(config.embed)};
+}
+
+Status SearchIndex::State::close() {
+  caretaker.reset();
+  if (!shard) return Done{};
+  const auto closing = std::move(shard);
+  return closing->close();
+}
+
+SearchIndex::SearchIndex(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+SearchIndex::~SearchIndex() {
+  const Status lost = state_->close();
+  static_cast<void>(lost);
+}
+
+Status SearchIndex::create(const fs::path& folder, const IndexConfig& config,
+                           const OpenOptions& options) {
+  KIN_RETURN_IF_ERROR(search::check(config));
+  if (needs_embedder(config)) {
+    KIN_TRY(const auto embedder, embedder_for(config, options));
+  }
+  std::error_code problem;
+  fs::create_directories(folder, problem);
+  if (problem) return system_error("make", folder, problem.value());
+  KIN_TRY(const bool there, file_exists(folder / kConfigName));
+  if (there)
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("there is an index in {} already", folder.string())};
+  KIN_RETURN_IF_ERROR(write_file_atomically(folder / kConfigName, encode(config)));
+  return Done{};
+}
+
+Result<std::unique_ptr<SearchIndex>> SearchIndex::open(const fs::path& folder,
+                                                       const OpenOptions& options) {
+  KIN_TRY(const std::string bytes, read_file(folder / kConfigName));
+  auto config = decode_config(bytes);
+  if (!config) return with_context((folder / kConfigName).string(), config.error());
+  std::unique_ptr<SearchIndex> index(
+      new SearchIndex(std::make_unique<State>(folder, std::move(*config), options)));
+  KIN_RETURN_IF_ERROR(index->state_->open());
+  return index;
+}
+
+const IndexConfig& SearchIndex::config() const {
+  return state_->config;
+}
+
+Result<AddReport> SearchIndex::add(std::span<const Document> documents) {
+  return state_->add(documents);
+}
+
+Result<std::uint64_t> SearchIndex::remove(std::span<const std::string> ids) {
+  std::vector<index::Mutation> mutations;
+  for (const std::string& id : ids) mutations.emplace_back(index::RemoveEntity{.id = doc_id(id)});
+  KIN_TRY(const index::Applied applied, state_->shard->apply(mutations));
+  std::uint64_t removed = 0;
+  for (const index::Outcome& outcome : applied.outcomes)
+    removed += outcome.effect == index::Effect::kDone ? 1 : 0;
+  if (state_->caretaker) state_->caretaker->wake();
+  return removed;
+}
+
+Result<Answer> SearchIndex::search(const Question& question) const {
+  return search::answer(state_->shard->view(), state_->settings(), question);
+}
+
+Result<std::optional<Document>> SearchIndex::document(std::string_view id,
+                                                      std::optional<index::Millis> as_of) const {
+  const index::ShardView view = state_->shard->view();
+  KIN_TRY(const auto stored,
+          view.truth().get(doc_id(id), {.vectors = false, .summaries = false, .as_of = as_of}));
+  if (!stored) return std::optional<Document>();
+  KIN_TRY(Document document, with_links(view, stored->entity, as_of));
+  return std::optional(std::move(document));
+}
+
+Result<Neighbours> SearchIndex::neighbours(const NeighboursQuestion& question) const {
+  return search::neighbours(state_->shard->view(), question);
+}
+
+Status SearchIndex::each(const std::function<Status(const Document&)>& visit) const {
+  const index::ShardView view = state_->shard->view();
+  index::ScanRequest request{
+      .want = {.vectors = config().embed == "given" || !config().more.empty(), .summaries = false}};
+  while (true) {
+    KIN_TRY(const index::ScanPage page, view.truth().scan(request));
+    for (const index::StoredEntity& stored : page.entities) {
+      KIN_TRY(const Document document, with_links(view, stored.entity, {}));
+      KIN_RETURN_IF_ERROR(visit(document));
+    }
+    if (!page.next) return Done{};
+    request.after = page.next;
+  }
+}
+
+IndexInfo SearchIndex::info() const {
+  IndexInfo info{.config = config(),
+                 .stats = state_->shard->stats(),
+                 .disk_bytes = bytes_below(state_->folder)};
+  const index::ShardView view = state_->shard->view();
+  for (const index::SpaceView& space : view.spaces())
+    if (space.name == kMainSpace) info.dimension = space.index->space().dimension;
+  for (const index::SpaceStats& space : info.stats.spaces) info.building |= space.building < 1;
+  return info;
+}
+
+Result<index::CheckReport> SearchIndex::check(const std::function<void(double)>& progress) const {
+  return state_->shard->check(progress);
+}
+
+Status SearchIndex::settle(const std::function<bool()>& stop) {
+  if (state_->caretaker) return state_->caretaker->settle(stop);
+  while (!(stop && stop())) {
+    KIN_TRY(const bool worked, state_->work());
+    if (!worked) break;
+  }
+  return Done{};
+}
+
+Status SearchIndex::close() {
+  return state_->close();
+}
+
+}  // namespace kin::search

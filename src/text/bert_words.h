@@ -1,0 +1,41 @@
+// Words as the tokenisers of BERT and its kin cut them, before they cut them into pieces.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kin::text {
+
+// The settings of a BertNormalizer in a tokenizer.json.
+struct BertNormalization {
+  bool clean_text = true;  // without controls
+  bool split_han = true;   // a Chinese character is a word ("handle_chinese_chars")
+  bool lower_case = true;
+  bool strip_accents = true;  // decomposed (NFD), without marks
+};
+
+// The words of one text at a time. One thread only.
+class BertWords {
+ public:
+  explicit BertWords(BertNormalization options) : options_(options) {}
+
+  // The words of `utf8`, in order: runs without white space; a punctuation mark is a word by
+  // itself. Bytes that are no UTF-8 do no harm, but what becomes of them is not promised. Valid
+  // until the next call.
+  const std::vector<std::string_view>& split(std::string_view utf8);
+
+ private:
+  void take(char32_t character);
+  void take_decomposed(char32_t character);
+  void append(char32_t character);
+  void alone(char32_t character);
+  void finish();
+
+  const BertNormalization options_;
+  std::string normal_;
+  std::vector<std::size_t> ends_;  // of the words, one after another in normal_
+  std::vector<std::string_view> words_;
+};
+
+}  // namespace kin::text
