@@ -5,7 +5,7 @@
 // Every check prints a line. Whatever the page writes to the console as an error, a breach of the content
 // security policy, an exception and a request to any other server fail the check during which they happen.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
@@ -48,6 +48,13 @@ class Program {
   async stop() {
     this.process.kill('SIGTERM');
     await this.ended;
+  }
+
+  /** Runs another command on the same data, while nothing else does. */
+  async run(...command) {
+    await this.stop();
+    execFileSync(kindred, [...command, '--data', path.join(this.folder, 'data')], { stdio: ['ignore', 'ignore', 'inherit'] });
+    await this.start();
   }
 }
 

@@ -1,26 +1,34 @@
 // The JSON API, one function a request. Each rejects with an ApiError and with nothing else.
 import type {
-  Feed, FeedSettings, Filter, ImportResult, NewFeed, Story, StoryMarks, TimelinePage,
+  Answer, BrokenIndex, Feed, FeedSettings, Filter, ImportResult, Index, IndexedDocument, Neighbours, NewFeed, SearchRequest,
+  Story, StoryMarks, TimelinePage,
 } from './types';
 
 const root = '/api/v1';
 
-/** `code` is one of the API's, or `offline` if the server could not be reached. */
+/** `code` is one of the API's, `offline` if the server could not be reached, or `aborted` if the answer is not wanted. */
 export class ApiError extends Error {
   constructor(readonly code: string, message: string) {
     super(message);
   }
 }
 
-async function send(method: string, path: string, body?: BodyInit, type?: string): Promise<Response> {
+interface Sending {
+  body?: BodyInit;
+  type?: string;
+  signal?: AbortSignal;
+}
+
+async function send(method: string, path: string, { body, type, signal }: Sending = {}): Promise<Response> {
   const headers: Record<string, string> = { Accept: 'application/json' };
   if (method !== 'GET') headers['Content-Type'] = type ?? 'application/json';
-  const init: RequestInit = { method, headers, credentials: 'same-origin' };
+  const init: RequestInit = { method, headers, credentials: 'same-origin', signal };
   if (body !== undefined) init.body = body;
   let response: Response;
   try {
     response = await fetch(root + path, init);
   } catch {
+    if (signal?.aborted) throw new ApiError('aborted', 'The answer is not wanted any more.');
     throw new ApiError('offline', 'Kindred cannot be reached.');
   }
   if (!response.ok) throw await problemOf(response);
@@ -37,9 +45,9 @@ async function problemOf(response: Response): Promise<ApiError> {
   }
 }
 
-async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const text = body === undefined ? undefined : JSON.stringify(body);
-  const response = await send(method, path, text);
+  const response = await send(method, path, { body: text, signal });
   try {
     return (response.status === 204 || response.status === 202 ? undefined : await response.json()) as T;
   } catch {
@@ -73,7 +81,7 @@ export const refreshFeed = (id: number) => call<void>('POST', `/feeds/${id}/refr
 export const refreshAll = () => call<void>('POST', '/refresh', {});
 
 export async function importOpml(document: Blob): Promise<ImportResult> {
-  const response = await send('POST', '/opml', document, 'text/x-opml');
+  const response = await send('POST', '/opml', { body: document, type: 'text/x-opml' });
   return (await response.json()) as ImportResult;
 }
 
@@ -91,3 +99,27 @@ export const uniteStories = (id: number, other: number) =>
 export const separateItem = (item: number) => story(call('POST', `/items/${item}/separate`, {}));
 export const markAllRead = (scope: Pick<Filter, 'feed' | 'folder'>) =>
   call<{ read: number }>('POST', '/timeline/read', scope);
+
+const indexPath = (index: string, what: string, query: Record<string, string | undefined>) => {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  return `/indexes/${encodeURIComponent(index)}/${what}?${new URLSearchParams(given)}`;
+};
+
+export const getIndexes = () => call<{ indexes: (Index | BrokenIndex)[] }>('GET', '/indexes').then((a) => a.indexes);
+
+/** Every hit comes with the reasons why it matched. */
+export function searchIndex(index: string, request: SearchRequest, signal?: AbortSignal): Promise<Answer> {
+  const { q, mode, k, offset, as_of, expand, fuzzy } = request;
+  const numbers = { k: String(k), offset: offset ? String(offset) : '', expand: expand ? String(expand) : '' };
+  const query = { q, mode, ...numbers, as_of, fuzzy: fuzzy ? String(fuzzy) : '', facets: request.facets?.join(','), explain: '1' };
+  const filters = (request.filters ?? []).map(({ name, value }) => `&filter=${encodeURIComponent(`${name}=${value}`)}`);
+  return call('GET', indexPath(index, 'search', query) + filters.join(''), undefined, signal);
+}
+
+export const getDocument = (index: string, id: string, as_of?: string, signal?: AbortSignal) =>
+  call<{ document: IndexedDocument }>('GET', indexPath(index, 'document', { id, as_of }), undefined, signal)
+    .then((a) => a.document);
+
+export function getNeighbours(index: string, id: string, as_of?: string, signal?: AbortSignal): Promise<Neighbours> {
+  return call('GET', indexPath(index, 'neighbours', { id, hops: '1', limit: '24', as_of }), undefined, signal);
+}

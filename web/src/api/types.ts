@@ -79,3 +79,152 @@ export interface ImportResult {
   already: number;
   left_out: number;
 }
+
+export type Mode = 'hybrid' | 'text' | 'vector' | 'graph';
+export type Leg = Exclude<Mode, 'hybrid'>;
+export type Kind = 'entity' | 'edge' | 'entity_fragment' | 'edge_fragment';
+
+export interface Index {
+  name: string;
+  documents: number;
+  edges: number;
+  fragments: number;
+  embed: string;
+  dimension: number;
+  distance: string;
+  dedup: 'link' | 'refuse' | null;
+  language: string;
+  /** Vectors are being made anew; searches use the ones before until then. */
+  building: boolean;
+  bytes: number;
+  modes: Mode[];
+}
+
+/** An index that cannot be opened, and why. */
+export interface BrokenIndex {
+  name: string;
+  problem: string;
+}
+
+/** What may be asked of an index; what is absent does not narrow it. */
+export interface SearchRequest {
+  q: string;
+  mode?: Mode;
+  k: number;
+  offset?: number;
+  filters?: Facet[];
+  as_of?: string;
+  expand?: number;
+  fuzzy?: number;
+  facets?: string[];
+}
+
+export interface Facet {
+  name: string;
+  value: string;
+}
+
+export interface FacetCount {
+  value: string;
+  count: number;
+}
+
+/** A piece of a text; marked where it is what was looked for. */
+export interface Piece {
+  text: string;
+  mark?: boolean;
+}
+
+export interface Edge {
+  from: string;
+  to: string;
+  name: string;
+  weight: number;
+}
+
+export interface LegScore {
+  leg: Leg;
+  score: number;
+  /** The part of the hit's score that the leg has. */
+  share: number;
+  /** From 1; 0 if the leg scored the hit but did not find it. */
+  rank: number;
+}
+
+export interface Trace {
+  by: string;
+  hops: number;
+  edges: Edge[];
+}
+
+export interface TermScore {
+  term: string;
+  score: number;
+  frequency: number;
+  documents: number;
+}
+
+export interface Hit {
+  id: string;
+  kind: Kind;
+  /** Of an edge: where it leads, and what it is called. */
+  to?: string;
+  name?: string;
+  score: number;
+  title: Piece[];
+  snippet: Piece[];
+  tags: string[];
+  source: string;
+  published: string | null;
+  valid_from: string | null;
+  valid_until: string | null;
+  attributes: Record<string, unknown>;
+  legs: LegScore[];
+  trace: Trace | null;
+  why?: { terms: TermScore[]; similarity: number | null };
+}
+
+export interface Answer {
+  hits: Hit[];
+  count: number | null;
+  facets: Record<string, FacetCount[]>;
+  mode: Mode;
+  milliseconds: number;
+}
+
+export interface DocumentLink {
+  to: string;
+  name?: string;
+  weight?: number;
+  valid_from?: string | null;
+  valid_until?: string | null;
+}
+
+/** A document as it was given; fields that are not listed are its attributes. */
+export interface IndexedDocument {
+  id: string;
+  title?: string;
+  text?: string;
+  tags?: string[];
+  links?: (string | DocumentLink)[];
+  valid_from?: string | null;
+  valid_until?: string | null;
+  published?: string | null;
+  source?: string;
+  [attribute: string]: unknown;
+}
+
+export interface Neighbour {
+  id: string;
+  title: string;
+  hops: number;
+  /** Something links to it, but it is not in the index. */
+  missing?: boolean;
+}
+
+export interface Neighbours {
+  nodes: Neighbour[];
+  edges: Edge[];
+  /** Whether there is nothing more within reach. */
+  complete: boolean;
+}

@@ -1,13 +1,32 @@
 // The keyboard: single letters act on the story that has focus, or had it last.
 import { focusStory, hide, setRead, setStarred, uniteWith } from './actions';
 import { refreshing } from './refreshing.svelte';
+import { searchPath } from './question';
 import { router, timelinePath } from './route.svelte';
 import { screenState } from './screen.svelte';
+import { search } from './search.svelte';
+import { searchCommands } from './search_keys';
 import { linkOf, stories } from './stories.svelte';
 import { timeline } from './timeline.svelte';
 import { toasts } from './toasts.svelte';
 
-export const keyHelp: { keys: string[]; text: string }[] = [
+export interface KeyHelp {
+  keys: string[];
+  text: string;
+}
+
+/** What is the same wherever one is. */
+export const commonKeyHelp: KeyHelp[] = [
+  { keys: ['/'], text: 'Search' },
+  { keys: ['g', 'a'], text: 'Go to all stories' },
+  { keys: ['g', 'u'], text: 'Go to unread' },
+  { keys: ['g', 's'], text: 'Go to starred' },
+  { keys: ['g', 'd'], text: 'Go to the search in documents' },
+  { keys: ['Esc'], text: 'Leave what is open or selected' },
+  { keys: ['?'], text: 'This help' },
+];
+
+export const keyHelp: KeyHelp[] = [
   { keys: ['j', 'k'], text: 'Next, previous story' },
   { keys: ['o', 'Enter'], text: 'Show or fold the other headlines' },
   { keys: ['v'], text: 'Open the original' },
@@ -15,14 +34,8 @@ export const keyHelp: { keys: string[]; text: string }[] = [
   { keys: ['s'], text: 'Star' },
   { keys: ['h'], text: 'Hide' },
   { keys: ['z'], text: 'Undo, while the message shows' },
-  { keys: ['/'], text: 'Search' },
   { keys: ['r'], text: 'Refresh' },
   { keys: ['a'], text: 'Add a feed' },
-  { keys: ['g', 'a'], text: 'Go to all stories' },
-  { keys: ['g', 'u'], text: 'Go to unread' },
-  { keys: ['g', 's'], text: 'Go to starred' },
-  { keys: ['Esc'], text: 'Leave what is open or selected' },
-  { keys: ['?'], text: 'This help' },
 ];
 
 // How long after g the second key counts.
@@ -102,7 +115,11 @@ const places: Record<string, string> = {
   a: timelinePath({}),
   u: timelinePath({ unread: true }),
   s: timelinePath({ starred: true }),
+  d: searchPath({}),
 };
+
+const everywhere = { '?': commands['?']!, '/': commands['/']! };
+const here = () => (router.current.view === 'search' ? { ...everywhere, ...searchCommands } : commands);
 
 function typing(target: EventTarget | null): boolean {
   const element = target as HTMLElement;
@@ -110,19 +127,21 @@ function typing(target: EventTarget | null): boolean {
 }
 
 function commandFor(event: KeyboardEvent): (() => void) | undefined {
+  // Choices beside each other have arrows of their own.
+  if (event.key.startsWith('Arrow') && (event.target as Element).matches?.('input')) return undefined;
   if (event.key === 'Enter') {
     // Links and buttons have an Enter of their own.
-    const onArticle = (event.target as Element).matches?.('[data-story]');
-    return onArticle ? commands.o : undefined;
+    const onArticle = (event.target as Element).matches?.('[data-story], [data-hit]');
+    return onArticle ? here().o : undefined;
   }
   const place = event.timeStamp - leader < patience ? places[event.key] : undefined;
   leader = event.key === 'g' ? event.timeStamp : -Infinity;
-  return place ? () => router.go(place) : commands[event.key];
+  return place ? () => router.go(place) : here()[event.key];
 }
 
 export function onKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  if (typing(event.target) || screenState.covered) return;
+  if (typing(event.target) || screenState.covered || search.question?.doc) return;
   const command = commandFor(event);
   if (!command) return;
   event.preventDefault();

@@ -1,20 +1,24 @@
 // Where the reader is: the address bar is the only place that says which view and filter is shown.
 import { queryOf } from '../api/client';
 import type { Filter } from '../api/types';
+import { questionOf, type Question } from './question';
 import { currentPlace, type Place } from './stillness';
 
 export type Route =
   | { view: 'timeline'; filter: Filter }
   | { view: 'story'; id: number }
   | { view: 'feeds' }
+  | { view: 'search'; question: Question }
   | { view: 'lost' };
 
 function read(location: Location): Route {
   const story = /^\/story\/(\d+)\/?$/.exec(location.pathname);
   if (story) return { view: 'story', id: Number(story[1]) };
   if (/^\/feeds\/?$/.test(location.pathname)) return { view: 'feeds' };
+  const query = new URLSearchParams(location.search);
+  if (/^\/search\/?$/.test(location.pathname)) return { view: 'search', question: questionOf(query) };
   if (location.pathname !== '/') return { view: 'lost' };
-  return { view: 'timeline', filter: filterOf(new URLSearchParams(location.search)) };
+  return { view: 'timeline', filter: filterOf(query) };
 }
 
 function filterOf(query: URLSearchParams): Filter {
@@ -33,6 +37,10 @@ function filterOf(query: URLSearchParams): Filter {
 export const timelinePath = (filter: Filter) => `/${queryOf(filter)}`;
 export const storyPath = (id: number) => `/story/${id}`;
 export const sameFilter = (a: Filter, b: Filter) => queryOf(a) === queryOf(b);
+
+/** A click that follows a link here, and not into another tab or a file. */
+export const isPlainClick = (event: MouseEvent) =>
+  event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
 
 class Router {
   current = $state.raw<Route>(read(location));
@@ -75,8 +83,7 @@ class Router {
   }
 
   #follow(event: MouseEvent): void {
-    if (event.defaultPrevented || event.button !== 0) return;
-    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    if (event.defaultPrevented || !isPlainClick(event)) return;
     const link = (event.target as Element).closest?.('a');
     if (!link || link.target || link.hasAttribute('download')) return;
     if (link.origin !== location.origin || !link.dataset.page) return;

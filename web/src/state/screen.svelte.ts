@@ -9,10 +9,14 @@ export interface Question {
 }
 
 const narrow = matchMedia('(max-width: 55rem)');
+// Less than this has no room for facets beside results.
+const close = matchMedia('(max-width: 72rem)');
 
 class Screen {
   narrow = $state(narrow.matches);
+  close = $state(close.matches);
   drawer = $state(false);
+  facets = $state(false);
   help = $state(false);
   adding = $state(false);
   question = $state.raw<Question | null>(null);
@@ -22,9 +26,13 @@ class Screen {
       this.narrow = narrow.matches;
       this.drawer = false;
     });
+    close.addEventListener('change', () => {
+      this.close = close.matches;
+      this.facets = false;
+    });
   }
 
-  readonly covered = $derived(this.help || this.adding || this.question !== null || this.drawer);
+  readonly covered = $derived(this.help || this.adding || this.question !== null || this.drawer || this.facets);
 }
 
 export const screenState = new Screen();
