@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "index/internal/shard_state.h"
 #include "index/shard_documents.h"
+#include "index/shard_screening.h"
 
 namespace kin::index {
 namespace {
@@ -124,15 +125,29 @@ Result<Applied> Shard::State::apply(std::span<const Mutation> mutations,
   const std::lock_guard lock(writing_);
   KIN_RETURN_IF_ERROR(refused());
   KIN_RETURN_IF_ERROR(check_vectors(mutations));
-  return write(mutations, options, prepared);
+  if (!near_) return write(mutations, options, prepared);
+  for (const Mutation& mutation : mutations) KIN_RETURN_IF_ERROR(index::check(mutation));
+  KIN_TRY(ScreenedBatch screened,
+          Screening(*options_.near_duplicates, *near_, now_->truth).run(mutations));
+  prepared.origins = std::move(screened.origins);
+  KIN_TRY(Applied applied, write(screened.mutations, options, prepared));
+  std::vector<Outcome> outcomes(mutations.size(), {.effect = Effect::kDuplicate});
+  for (std::size_t i = 0; i < prepared.origins.size(); ++i) {
+    if (prepared.origins[i] != ScreenedBatch::kAdded)
+      outcomes[prepared.origins[i]] = applied.outcomes[i];
+  }
+  applied.outcomes = std::move(outcomes);
+  return applied;
 }
 
 Result<Applied> Shard::State::write(std::span<const Mutation> mutations,
                                     const kv::WriteOptions& options, PreparedBatch& prepared) {
   KIN_TRY(Applied applied, truth_->apply(mutations, options));
   if (applied.first > applied.last) return applied;
-  for (std::size_t i = 0; i < mutations.size(); ++i)
-    prepared.mutations[static_cast<std::uint32_t>(applied.outcomes[i].number)] = i;
+  for (std::size_t i = 0; i < mutations.size(); ++i) {
+    const std::size_t origin = prepared.origins.empty() ? i : prepared.origins[i];
+    prepared.mutations[static_cast<std::uint32_t>(applied.outcomes[i].number)] = origin;
+  }
   const auto all = [&]() -> Status {
     KIN_TRY(const TruthView view, truth_->view());
     KIN_TRY(const auto changes,

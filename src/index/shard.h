@@ -40,6 +40,7 @@ struct NearDuplicateOptions {
   };
   Action action = Action::kLink;
 };
+// Edges by this name are the shard's: those of an entity are set anew whenever it is put.
 inline constexpr std::string_view kNearDuplicateOf = "near_duplicate_of";
 
 struct ShardOptions {

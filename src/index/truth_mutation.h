@@ -86,8 +86,10 @@ using Mutation = std::variant<PutEntity, RemoveEntity, AssignPartition, PutEdge,
 
 enum class Effect {
   kDone,
-  kStale,   // what is there, or was deleted, is as new or newer
-  kAbsent,  // there is nothing it could be done to
+  kStale,      // what is there, or was deleted, is as new or newer
+  kAbsent,     // there is nothing it could be done to
+  kDuplicate,  // a shard's: it says almost the same as one that is there, or belongs to one that
+               // does
 };
 
 // kInvalidArgument if it makes no sense: an entity without a key, a name that is empty, a number

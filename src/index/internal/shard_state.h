@@ -23,6 +23,7 @@ namespace kin::index {
 struct PreparedBatch {
   using Vectors = std::vector<std::optional<std::vector<float>>>;
   std::map<std::shared_ptr<SpaceGeneration>, Vectors> computed = {};
+  std::vector<std::size_t> origins = {};  // of what is written in its place; empty: of each its own
   std::unordered_map<std::uint32_t, std::size_t> mutations = {};  // by the number they made
 };
 
