@@ -137,7 +137,8 @@ Result<int> run_create(const IndexArguments& arguments, const CLI::App& verb) {
 struct Adding {
   search::FilesProgress files;
   std::atomic<std::uint64_t> added{0};
-  std::vector<search::RefusedDocument> refused;
+  std::vector<search::RepeatedDocument> refused;
+  std::vector<search::RepeatedDocument> linked;
   std::atomic<bool> settling{false};
 };
 
@@ -166,7 +167,8 @@ Status add_files(const IndexArguments& arguments, SearchIndex& index, Adding& ad
     if (stop) return Error{Code::kCancelled, "stopped"};
     KIN_TRY(search::AddReport report, index.add(documents));
     adding.added += report.added;
-    for (auto& refused : report.refused) adding.refused.push_back(std::move(refused));
+    std::ranges::move(report.refused, std::back_inserter(adding.refused));
+    std::ranges::move(report.linked, std::back_inserter(adding.linked));
     return Done{};
   };
   KIN_RETURN_IF_ERROR(search::read_documents(arguments.files, adding.files, take));
@@ -197,7 +199,8 @@ Result<int> run_add(IndexArguments& arguments) {
                            .added = adding.added,
                            .skipped = adding.files.skipped,
                            .holds = held,
-                           .refused = std::move(adding.refused)};
+                           .refused = std::move(adding.refused),
+                           .linked = std::move(adding.linked)};
   KIN_RETURN_IF_ERROR(print(arguments.json ? to_json(report) + "\n" : to_words(report)));
   if (!signals.exit_code()) return kDone;
   say("kindred: stopped; what was added is kept\n");

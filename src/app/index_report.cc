@@ -10,7 +10,7 @@
 namespace kin::app {
 namespace {
 
-constexpr std::size_t kShownRefusals = 10;
+constexpr std::size_t kShownRepeats = 10;
 
 void write(JsonWriter& json, const ListedIndex& index) {
   if (index.problem.empty()) {
@@ -28,19 +28,26 @@ std::string vectors_in_words(const search::IndexInfo& info) {
                      info.building ? ", being made anew" : "");
 }
 
+std::string repeated_in_words(std::string_view what,
+                              const std::vector<search::RepeatedDocument>& all) {
+  if (all.empty()) return {};
+  std::string words = fmt::format("{} {}:\n", with_commas(all.size()), what);
+  for (std::size_t i = 0; i < std::min(all.size(), kShownRepeats); ++i)
+    words += fmt::format("  {} repeats {} ({:.2f})\n", all[i].id, all[i].duplicate_of,
+                         all[i].similarity);
+  if (all.size() > kShownRepeats) words += "  … (all of them with --json)\n";
+  return words;
+}
+
 }  // namespace
 
 std::string to_json(const AddedReport& report) {
   JsonWriter json;
   json.begin_object().field("added", report.added).field("skipped", report.skipped);
-  json.field("holds", report.holds).key("refused").begin_array();
-  for (const search::RefusedDocument& refused : report.refused)
-    json.begin_object()
-        .field("id", refused.id)
-        .field("duplicate_of", refused.duplicate_of)
-        .field("similarity", refused.similarity)
-        .end();
-  return json.end().end().take();
+  json.field("holds", report.holds);
+  search::write_repeated(json, "refused", report.refused);
+  search::write_repeated(json, "linked", report.linked);
+  return json.end().take();
 }
 
 std::string to_words(const AddedReport& report) {
@@ -48,14 +55,8 @@ std::string to_words(const AddedReport& report) {
                                   with_commas(report.holds));
   if (report.skipped > 0)
     words += fmt::format("{} skipped, since they made no sense\n", with_commas(report.skipped));
-  if (report.refused.empty()) return words;
-  words += fmt::format("{} refused as near-duplicates:\n", with_commas(report.refused.size()));
-  for (std::size_t i = 0; i < std::min(report.refused.size(), kShownRefusals); ++i) {
-    const search::RefusedDocument& refused = report.refused[i];
-    words += fmt::format("  {} repeats {} ({:.2f})\n", refused.id, refused.duplicate_of,
-                         refused.similarity);
-  }
-  if (report.refused.size() > kShownRefusals) words += "  … (all of them with --json)\n";
+  words += repeated_in_words("refused as near-duplicates", report.refused);
+  words += repeated_in_words("linked to what they repeat", report.linked);
   return words;
 }
 

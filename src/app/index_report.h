@@ -14,7 +14,8 @@ struct AddedReport {
   std::uint64_t added = 0;
   std::uint64_t skipped = 0;
   std::uint64_t holds = 0;
-  std::vector<search::RefusedDocument> refused;
+  std::vector<search::RepeatedDocument> refused;
+  std::vector<search::RepeatedDocument> linked;
 };
 std::string to_json(const AddedReport& report);
 std::string to_words(const AddedReport& report);

@@ -77,6 +77,7 @@ Result<RunFigures> search_all(const SearchRun& run, const search::SearchIndex& i
   search::Question question = run.question;
   question.plain = true;
   question.count = false;
+  question.show = false;
   if (!judgements.empty()) question.k = kJudgedDepth;
   const auto start = std::chrono::steady_clock::now();
   for (const CollectionQuery& query : queries) {

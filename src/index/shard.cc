@@ -137,6 +137,7 @@ Result<Applied> Shard::State::apply(std::span<const Mutation> mutations,
       outcomes[prepared.origins[i]] = applied.outcomes[i];
   }
   applied.outcomes = std::move(outcomes);
+  applied.repeats = std::move(screened.repeats);
   return applied;
 }
 

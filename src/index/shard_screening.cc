@@ -140,6 +140,8 @@ Result<ScreenedBatch> Screening::run(std::span<const Mutation> mutations) {
   ScreenedBatch batch;
   for (std::size_t i = 0; i < mutations.size(); ++i) {
     const auto* put = std::get_if<PutEntity>(&mutations[i]);
+    if (const auto& match = verdicts[i].match)
+      batch.repeats.push_back({.mutation = i, .of = match->id, .similarity = match->similarity});
     if (put != nullptr ? refuses && verdicts[i].match : is_left_out(mutations[i])) continue;
     batch.mutations.push_back(mutations[i]);
     batch.origins.push_back(i);

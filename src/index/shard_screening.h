@@ -22,6 +22,7 @@ struct ScreenedBatch {
   static constexpr std::size_t kAdded = std::numeric_limits<std::size_t>::max();
   std::vector<Mutation> mutations = {};
   std::vector<std::size_t> origins = {};  // of each, in the batch that was given; kAdded: none
+  std::vector<Repeat> repeats = {};
 };
 
 // Screens one batch. An entity is compared with those that are there and those before it in the

@@ -25,10 +25,18 @@ struct TruthOptions {
   int background_jobs = 2;
 };
 
+// An entity that says almost the same as another.
+struct Repeat {
+  std::size_t mutation = 0;  // that puts it, among those that were given
+  DocId of = {};
+  double similarity = 0;
+};
+
 struct Applied {
   Lsn first = 0;  // of the changes that were made; first > last: none
   Lsn last = 0;
   std::vector<Outcome> outcomes = {};  // one a mutation
+  std::vector<Repeat> repeats = {};    // linked or refused, by a shard that looks for them
 };
 
 // The source of truth of a shard: every derived index is a function of it, and follows it by the

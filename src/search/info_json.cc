@@ -2,6 +2,18 @@
 
 namespace kin::search {
 
+void write_repeated(JsonWriter& json, std::string_view name,
+                    const std::vector<RepeatedDocument>& documents) {
+  json.key(name).begin_array();
+  for (const RepeatedDocument& document : documents)
+    json.begin_object()
+        .field("id", document.id)
+        .field("duplicate_of", document.duplicate_of)
+        .field("similarity", document.similarity)
+        .end();
+  json.end();
+}
+
 void write_info(JsonWriter& json, std::string_view name, const IndexInfo& info) {
   const IndexConfig& config = info.config;
   json.begin_object().field("name", name).field("documents", info.stats.counters.entities);

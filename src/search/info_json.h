@@ -8,6 +8,10 @@
 
 namespace kin::search {
 
+// A field with a list of documents that repeat others.
+void write_repeated(JsonWriter& json, std::string_view name,
+                    const std::vector<RepeatedDocument>& documents);
+
 void write_info(JsonWriter& json, std::string_view name, const IndexInfo& info);
 
 }  // namespace kin::search

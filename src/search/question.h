@@ -43,6 +43,7 @@ struct Question {
   bool count = true;
   bool explain = false;
   bool exact = false;
+  bool show = true;                          // with snippets
   std::vector<StageQuestion> pipeline = {};  // instead of all of the above but `explain`
 };
 

@@ -200,8 +200,16 @@ Result<AddReport> SearchIndex::State::add(std::span<const Document> documents) {
   }
   KIN_TRY(const index::Applied applied, shard->apply(mutations));
   AddReport report;
-  for (std::size_t i = 0; i < documents.size(); ++i) {
-    if (applied.outcomes[puts[i]].effect == index::Effect::kDone) ++report.added;
+  for (const std::size_t put : puts)
+    report.added += applied.outcomes[put].effect == index::Effect::kDone ? 1 : 0;
+  for (const index::Repeat& repeat : applied.repeats) {
+    const auto& put = std::get<index::PutEntity>(mutations[repeat.mutation]);
+    auto& list = applied.outcomes[repeat.mutation].effect == index::Effect::kDuplicate
+                     ? report.refused
+                     : report.linked;
+    list.push_back({.id = put.entity.key,
+                    .duplicate_of = key_of(shard->view(), repeat.of),
+                    .similarity = repeat.similarity});
   }
   if (caretaker) caretaker->wake();
   return report;

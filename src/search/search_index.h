@@ -29,7 +29,8 @@ struct OpenOptions {
   std::function<void(const Error&)> on_problem = {};
 };
 
-struct RefusedDocument {
+// A document that repeats another.
+struct RepeatedDocument {
   std::string id = {};
   std::string duplicate_of = {};
   double similarity = 0;
@@ -37,7 +38,8 @@ struct RefusedDocument {
 
 struct AddReport {
   std::uint64_t added = 0;  // or written over what there was
-  std::vector<RefusedDocument> refused = {};
+  std::vector<RepeatedDocument> refused = {};
+  std::vector<RepeatedDocument> linked = {};
 };
 
 struct IndexInfo {

@@ -7,8 +7,8 @@
 #include <unordered_map>
 
 #include "index/graph.h"
+#include "index/shard_explain.h"
 #include "index/shard_text.h"
-#include "index/text_snippet.h"
 
 namespace kin::search {
 namespace {
@@ -17,8 +17,6 @@ using index::DocId;
 using index::ShardView;
 
 constexpr std::size_t kSnippetBytes = 240;
-constexpr std::size_t kTitleField = 0;
-constexpr std::size_t kTextField = 1;
 
 index::Millis now() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -84,7 +82,7 @@ Result<index::ShardQuery> query_of(const ShardView& view, const SearchSettings& 
   if (mode == Mode::kVector || mode == Mode::kHybrid) {
     query.vector = index::VectorLeg{
         .space = question.space, .vector = question.vector, .exact = question.exact};
-    if (question.vector.empty()) {
+    if (question.vector.empty() && !query.text) {
       KIN_TRY(query.vector->text, index::words_of(text_leg(question), settings.text));
     }
   }
@@ -113,29 +111,21 @@ Result<std::vector<index::Stage>> stages_of(const ShardView& view, const SearchS
   return stages;
 }
 
-// The words that are marked in what is found: those of the last question that has any.
-const Question* asked_words(const Question& question) {
-  if (question.pipeline.empty()) return question.text.empty() ? nullptr : &question;
-  for (auto stage = question.pipeline.rbegin(); stage != question.pipeline.rend(); ++stage)
-    if (stage->kind == StageQuestion::Kind::kFind && !stage->find.text.empty()) return &stage->find;
-  return nullptr;
-}
-
-MarkedText marked(std::string_view text, index::TextRange part,
-                  const std::vector<index::TextRange>& marks) {
+MarkedText marked(const index::HitSnippet& snippet) {
   MarkedText parts;
+  const std::string_view text = snippet.part;
   const auto add = [&](std::size_t from, std::size_t to, bool mark) {
     if (from < to) parts.push_back({std::string(text.substr(from, to - from)), mark});
   };
-  if (part.begin > 0) parts.push_back({"… ", false});
-  std::size_t at = part.begin;
-  for (const index::TextRange& range : marks) {
+  if (snippet.begin > 0) parts.push_back({"… ", false});
+  std::size_t at = 0;
+  for (const index::TextRange& range : snippet.marks) {
     add(at, range.begin, false);
     add(range.begin, range.end, true);
     at = range.end;
   }
-  add(at, part.end, false);
-  if (part.end < text.size()) parts.push_back({" …", false});
+  add(at, text.size(), false);
+  if (!snippet.ends_field) parts.push_back({" …", false});
   return parts;
 }
 
@@ -157,128 +147,112 @@ class Keys {
   std::unordered_map<DocId, std::string> known_;
 };
 
+// What was found, and the query whose words show in it.
+struct Found {
+  index::ShardHits hits = {};
+  index::ShardQuery words = {};
+};
+
 // Makes hits ready to be shown. One thread only.
 class Presenter {
  public:
-  static Result<Presenter> create(const ShardView& view, const SearchSettings& settings,
-                                  const Question& question) {
-    Presenter presenter(view, question.explain);
-    const Question* words = asked_words(question);
-    if (words == nullptr || mode_of(view, *words) == Mode::kGraph) return presenter;
-    KIN_TRY(presenter.query_, index::text_query(text_leg(*words), settings.text));
-    KIN_TRY(presenter.highlighter_, index::Highlighter::create(presenter.query_, settings.text));
-    return presenter;
-  }
+  Presenter(const ShardView& view, const Found& found) : view_(view), found_(found), keys_(view) {}
 
-  Result<std::optional<AnswerHit>> present(const index::ShardHit& found) {
-    KIN_TRY(const auto document,
-            view_->truth().document(found.number, {.vectors = false, .summaries = false}));
-    if (!document) return std::optional<AnswerHit>();
-    AnswerHit hit{.kind = found.kind, .score = found.score, .legs = found.legs};
-    KIN_TRY(const std::string text, fill(hit, *document));
-    highlight(hit, text);
-    if (found.trace) {
-      hit.trace = AnswerTrace{.by = keys_.of(found.trace->by), .hops = found.trace->hops};
-      for (const index::GraphEdge& edge : found.trace->edges)
-        hit.trace->edges.push_back(keys_.edge(edge));
+  Result<std::vector<AnswerHit>> all(const Question& question) {
+    std::vector<index::DocNumber> numbers;
+    for (const index::ShardHit& hit : found_.hits.hits) numbers.push_back(hit.number);
+    std::vector<std::vector<index::HitSnippet>> snippets(numbers.size());
+    if (question.show) {
+      KIN_TRY(snippets, index::snippets(view_, found_.words, numbers, {.length = kSnippetBytes}));
     }
-    if (explain_) hit.why = reason(found);
-    return std::optional(std::move(hit));
+    if (question.explain && found_.words.text) {
+      KIN_TRY(query_, index::text_query(*found_.words.text, view_.text().options()));
+    }
+    std::vector<AnswerHit> hits;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      KIN_TRY(auto hit, present(found_.hits.hits[i], snippets[i]));
+      if (question.explain) hit.why = reason(found_.hits.hits[i]);
+      hits.push_back(std::move(hit));
+    }
+    return hits;
   }
 
  private:
-  Presenter(const ShardView& view, bool explain) : view_(&view), explain_(explain), keys_(view) {}
-
-  // The text that the document consists of.
-  Result<std::string> fill(AnswerHit& hit, const index::Document& document) {
-    if (const auto* entity = std::get_if<index::StoredEntity>(&document)) {
-      hit.document = document_of(entity->entity);
-      return std::exchange(hit.document.text, {});
-    }
-    if (const auto* edge = std::get_if<index::StoredEdge>(&document)) {
-      KIN_RETURN_IF_ERROR(fill_ends(hit, edge->edge.id));
-      return edge->edge.summary;
-    }
-    if (const auto* said = std::get_if<index::EntityFragmentRef>(&document)) {
-      KIN_RETURN_IF_ERROR(fill_entity(hit, said->id));
-      return said->fragment.fragment.text;
-    }
-    const auto& said = std::get<index::EdgeFragmentRef>(document);
-    KIN_RETURN_IF_ERROR(fill_ends(hit, said.edge));
-    return said.fragment.fragment.text;
+  Result<AnswerHit> present(const index::ShardHit& found,
+                            const std::vector<index::HitSnippet>& snippets) {
+    AnswerHit hit{.kind = found.kind, .score = found.score, .legs = found.legs};
+    KIN_RETURN_IF_ERROR(fill(hit, found));
+    for (const index::HitSnippet& snippet : snippets)
+      (snippet.field == "title" ? hit.title : hit.snippet) = marked(snippet);
+    if (hit.title.empty() && !hit.document.title.empty()) hit.title = {{hit.document.title, false}};
+    if (!found.trace) return hit;
+    hit.trace = AnswerTrace{.by = keys_.of(found.trace->by), .hops = found.trace->hops};
+    for (const index::GraphEdge& edge : found.trace->edges)
+      hit.trace->edges.push_back(keys_.edge(edge));
+    return hit;
   }
 
-  Status fill_entity(AnswerHit& hit, const DocId& id) {
-    KIN_TRY(const auto entity, view_->truth().get(id, {.vectors = false, .summaries = false}));
-    hit.document = entity ? document_of(entity->entity) : Document{.id = keys_.of(id)};
+  Status fill(AnswerHit& hit, const index::ShardHit& found) {
+    KIN_TRY(const auto entity, view_.truth().get(found.id, {.vectors = false, .summaries = false}));
+    hit.document = entity ? document_of(entity->entity) : Document{.id = keys_.of(found.id)};
     hit.document.text.clear();
+    if (found.kind != index::DocKind::kEdge && found.kind != index::DocKind::kEdgeFragment)
+      return Done{};
+    KIN_TRY(const auto document, view_.truth().document(found.number));
+    if (!document) return Done{};
+    const auto* edge = std::get_if<index::StoredEdge>(&*document);
+    const index::EdgeId& id =
+        edge != nullptr ? edge->edge.id : std::get<index::EdgeFragmentRef>(*document).edge;
+    hit.name = id.name;
+    hit.to = keys_.of(id.to);
     return Done{};
-  }
-
-  Status fill_ends(AnswerHit& hit, const index::EdgeId& edge) {
-    hit.name = edge.name;
-    hit.to = keys_.of(edge.to);
-    return fill_entity(hit, edge.from);
-  }
-
-  void highlight(AnswerHit& hit, const std::string& text) {
-    const std::string& title = hit.document.title;
-    const auto whole = [](std::string_view of) {
-      return index::TextRange{0, static_cast<std::uint32_t>(of.size())};
-    };
-    if (!highlighter_) {
-      hit.title = marked(title, whole(title), {});
-      hit.snippet = marked(text, beginning(text), {});
-      return;
-    }
-    hit.title = marked(title, whole(title), highlighter_->marks(kTitleField, title));
-    const index::Snippet best = highlighter_->snippet(kTextField, text, kSnippetBytes);
-    hit.snippet = marked(text, best.part, best.marks);
-  }
-
-  // As much of the text as a snippet has, up to the end of a character.
-  static index::TextRange beginning(std::string_view text) {
-    std::size_t end = std::min(text.size(), kSnippetBytes);
-    while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
-      --end;
-    return {0, static_cast<std::uint32_t>(end)};
   }
 
   AnswerReason reason(const index::ShardHit& found) const {
     AnswerReason why;
     for (const index::LegScore& leg : found.legs)
       if (leg.leg == index::LegKind::kVector) why.similarity = leg.score;
-    if (!highlighter_) return why;
-    const auto text = view_->text().explain(query_, static_cast<std::uint32_t>(found.number));
+    if (!query_) return why;
+    const auto text = view_.text().explain(*query_, static_cast<std::uint32_t>(found.number));
     if (!text) return why;
     for (const index::TermExplanation& term : text->terms)
       why.terms.push_back({term.term, term.score, term.frequency, term.documents});
     return why;
   }
 
-  const ShardView* view_;
-  bool explain_;
+  const ShardView& view_;
+  const Found& found_;
   Keys keys_;
-  index::TextQuery query_;
-  std::optional<index::Highlighter> highlighter_;
+  std::optional<index::TextQuery> query_;
 };
 
-Result<index::ShardHits> find(const ShardView& view, const SearchSettings& settings,
-                              const Question& question, Mode mode) {
-  if (!question.pipeline.empty()) {
-    KIN_TRY(const std::vector<index::Stage> stages, stages_of(view, settings, question));
-    return index::run_pipeline(view, stages);
+// The last stage that asks for words has those that show.
+Result<Found> run_stages(const ShardView& view, const SearchSettings& settings,
+                         const Question& question) {
+  KIN_TRY(const std::vector<index::Stage> stages, stages_of(view, settings, question));
+  Found found;
+  for (const index::Stage& stage : stages) {
+    const auto* find = std::get_if<index::FindStage>(&stage);
+    if (find != nullptr && (find->query.text || find->query.vector)) found.words = find->query;
   }
-  KIN_TRY(const index::ShardQuery query, query_of(view, settings, question, mode));
-  return index::search(view, query);
+  KIN_TRY(found.hits, index::run_pipeline(view, stages));
+  return found;
+}
+
+Result<Found> find(const ShardView& view, const SearchSettings& settings, const Question& question,
+                   Mode mode) {
+  if (!question.pipeline.empty()) return run_stages(view, settings, question);
+  Found found;
+  KIN_TRY(found.words, query_of(view, settings, question, mode));
+  KIN_TRY(found.hits, index::search(view, found.words));
+  return found;
 }
 
 }  // namespace
 
 double alpha_for(const std::string& embed) {
-  if (embed.starts_with("words")) return 0.1;
   if (embed.starts_with("http:") || embed == "given") return 0.5;
-  return 0.3;
+  return embed.starts_with("model2vec:") ? 0.4 : 0.2;
 }
 
 std::string key_of(const ShardView& view, const DocId& id) {
@@ -290,15 +264,11 @@ Result<Answer> answer(const ShardView& view, const SearchSettings& settings,
                       const Question& question) {
   const auto start = std::chrono::steady_clock::now();
   const Mode mode = mode_of(view, question);
-  KIN_TRY(index::ShardHits found, find(view, settings, question, mode));
-  KIN_TRY(Presenter presenter, Presenter::create(view, settings, question));
-  Answer answer{.count = found.count,
-                .facets = std::move(found.facets),
+  KIN_TRY(Found found, find(view, settings, question, mode));
+  Answer answer{.count = found.hits.count,
+                .facets = std::move(found.hits.facets),
                 .mode = question.pipeline.empty() ? std::string(name_of(mode)) : "pipeline"};
-  for (const index::ShardHit& hit : found.hits) {
-    KIN_TRY(auto shown, presenter.present(hit));
-    if (shown) answer.hits.push_back(std::move(*shown));
-  }
+  KIN_TRY(answer.hits, Presenter(view, found).all(question));
   const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
   answer.milliseconds = taken.count();
   return answer;

@@ -245,14 +245,10 @@ Response add_answer(SearchIndex& index, const Request& request) {
   const auto report = index.add(*documents);
   if (!report) return error_response(report.error());
   JsonWriter json;
-  json.begin_object().field("added", report->added).key("refused").begin_array();
-  for (const search::RefusedDocument& refused : report->refused)
-    json.begin_object()
-        .field("id", refused.id)
-        .field("duplicate_of", refused.duplicate_of)
-        .field("similarity", refused.similarity)
-        .end();
-  return json_response(200, json.end().end().take());
+  json.begin_object().field("added", report->added);
+  search::write_repeated(json, "refused", report->refused);
+  search::write_repeated(json, "linked", report->linked);
+  return json_response(200, json.end().take());
 }
 
 Response document_answer(const SearchIndex& index, const Request& request) {
