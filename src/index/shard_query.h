@@ -56,9 +56,9 @@ enum class Fusion : std::uint8_t {
 // query with nothing near it does not lift what is least far.
 struct FusionOptions {
   Fusion how = Fusion::kAlpha;
-  double alpha = 0.25;  // of the vector leg; the more the better its vectors are
-  double floor = 0;     // the similarity of what has nothing to do with each other: counts as 0
-  double graph = 0.3;   // of a graph leg; words and vectors divide what is left
+  double alpha = 0.2;  // of the vector leg; the more the better its vectors are
+  double floor = 0;    // the similarity of what has nothing to do with each other: counts as 0
+  double graph = 0.3;  // of a graph leg; words and vectors divide what is left
   // Of each leg, or k if that is more. What legs, or neighbours, join is taken from so many of each
   // leg whatever the page, so pages end with those.
   std::size_t depth = 100;
