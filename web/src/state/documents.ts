@@ -24,9 +24,15 @@ function day(time: string): string {
   return Number.isNaN(date) ? time : dayFormat.format(date);
 }
 
-/** From when until when it holds, or nothing if it always does. */
-export function validity(it: { valid_from?: string | null; valid_until?: string | null }): string {
-  const { valid_from: from, valid_until: until } = it;
+interface Dated {
+  published?: string | null;
+  valid_from?: string | null;
+  valid_until?: string | null;
+}
+
+/** From when until when it holds, or nothing if it always does; what holds since it was published needs no saying. */
+export function validity({ published, valid_from, valid_until: until }: Dated): string {
+  const from = valid_from === published ? null : valid_from;
   if (from && until) return `valid from ${day(from)} until ${day(until)}`;
   if (from) return `valid from ${day(from)}`;
   return until ? `valid until ${day(until)}` : '';
