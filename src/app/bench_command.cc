@@ -5,6 +5,7 @@
 
 #include "app/bench.h"
 #include "app/bench_seen.h"
+#include "app/bench_shard.h"
 #include "app/bench_stories.h"
 #include "app/bench_text.h"
 #include "app/bench_timeline.h"
@@ -33,6 +34,7 @@ Examples:
   kindred bench timeline --feeds 500 --items 100000
   kindred bench text --collection scifact --articles .deps/bench/reuters
   kindred bench vectors --set glove
+  kindred bench shard --entities 340000
 
 Corpora are made up, the same every time, in a temporary folder.)";
 
@@ -47,6 +49,7 @@ struct BenchArguments {
   TimelineBench timeline;
   TextBench text;
   VectorsBench vectors;
+  ShardBench shard;
   std::string vectors_peer = "hnswlib";
   CorpusOptions corpus;
   std::string corpus_output;
@@ -301,6 +304,32 @@ CLI::App* add_vectors(CLI::App& bench, BenchArguments& arguments) {
   return verb;
 }
 
+CLI::App* add_shard(CLI::App& bench, BenchArguments& arguments) {
+  ShardBench& shard = arguments.shard;
+  CLI::App* verb = bench.add_subcommand(
+      "shard", "Entities into an index, durably, and the first answer after a crash");
+  verb->add_option("--entities", shard.entities, "How many")
+      ->type_name("N")
+      ->check(whole_number(1'000, 100'000'000))
+      ->capture_default_str();
+  verb->add_option("--batch", shard.batch, "Entities that are written together")
+      ->type_name("N")
+      ->check(whole_number(1, 100'000))
+      ->capture_default_str();
+  verb->add_option("--words", shard.words, "Words of a text")
+      ->type_name("N")
+      ->check(whole_number(1, 100'000))
+      ->capture_default_str();
+  verb->add_option("--data", shard.vectors, "Where scripts/setup --bench put the vectors")
+      ->type_name("DIR")
+      ->capture_default_str();
+  verb->add_option("--folder", shard.folder, "Where to work (default: the temporary folder)")
+      ->type_name("DIR");
+  verb->add_flag("--near-duplicates", shard.near_duplicates, "Look for them on the way in");
+  add_json_flag(*verb, arguments);
+  return verb;
+}
+
 CLI::App* add_corpus(CLI::App& bench, BenchArguments& arguments) {
   CLI::App* verb =
       bench.add_subcommand("corpus", "Write the made-up corpus of the other benchmarks");
@@ -360,6 +389,7 @@ Command add_bench_command(CLI::App& app) {
   CLI::App* timeline = add_timeline(*verb, *arguments);
   CLI::App* text = add_text(*verb, *arguments);
   CLI::App* vectors = add_vectors(*verb, *arguments);
+  CLI::App* shard = add_shard(*verb, *arguments);
   CLI::App* corpus = add_corpus(*verb, *arguments);
   CLI::App* copy = add_copy(*verb, *arguments);
   return {
@@ -380,6 +410,7 @@ Command add_bench_command(CLI::App& app) {
         if (stories->parsed()) return show(bench_stories(arguments->stories), arguments->json);
         if (timeline->parsed()) return show(bench_timeline(arguments->timeline), arguments->json);
         if (text->parsed()) return show(bench_text(arguments->text), arguments->json);
+        if (shard->parsed()) return show(bench_shard(arguments->shard), arguments->json);
         if (vectors->parsed()) {
           arguments->vectors.peer = arguments->vectors_peer != "none";
           return show(bench_vectors(arguments->vectors), arguments->json);
