@@ -1,0 +1,60 @@
+#include "search/question.h"
+
+#include <gtest/gtest.h>
+
+namespace kin::search {
+namespace {
+
+Result<Question> ask(std::string_view json) {
+  KIN_TRY(const data::JsonValue value, data::parse_json(json));
+  return question_of(value);
+}
+
+std::string complaint(std::string_view json) {
+  const auto question = ask(json);
+  return question ? "none" : question.error().message;
+}
+
+TEST(Question, ReadsEveryField) {
+  const auto question = ask(
+      R"({"q": "tides", "mode": "hybrid", "k": 5, "offset": 10, "filter": {"tag": ["x", "y"], "year": "1966"},
+          "as_of": "1970", "expand": 2, "edges": ["cites"], "direction": "out", "fuzzy": 1, "alpha": 0.4,
+          "fusion": "rrf", "facets": ["tag"], "explain": true, "exact": true, "vector": [1, 2], "space": "s"})");
+  ASSERT_TRUE(question.ok()) << question.error().message;
+  EXPECT_EQ(question->mode, Mode::kHybrid);
+  EXPECT_EQ(question->k, 5U);
+  EXPECT_EQ(question->scope.filters.size(), 3U);
+  EXPECT_EQ(question->scope.as_of, 0);
+  EXPECT_EQ(question->expand.hops, 2U);
+  EXPECT_EQ(question->expand.direction, index::Direction::kOut);
+  EXPECT_EQ(question->alpha, 0.4);
+  EXPECT_EQ(question->fusion, index::Fusion::kRrf);
+  EXPECT_EQ(question->vector.size(), 2U);
+}
+
+TEST(Question, ReadsPipelines) {
+  const auto question = ask(
+      R"({"pipeline": [{"find": "vector", "q": "tides", "k": 200}, {"expand": 1, "edges": ["cites"]},
+          {"filter": {"tag": "x"}}, {"find": "text", "q": "moon", "keep": 0.5}, {"limit": 10}]})");
+  ASSERT_TRUE(question.ok()) << question.error().message;
+  ASSERT_EQ(question->pipeline.size(), 5U);
+  EXPECT_EQ(question->pipeline[0].find.k, 200U);
+  EXPECT_EQ(question->pipeline[1].kind, StageQuestion::Kind::kExpand);
+  EXPECT_EQ(question->pipeline[3].keep, 0.5);
+  EXPECT_EQ(question->pipeline[4].limit, 10U);
+}
+
+TEST(Question, SaysWhatMakesNoSense) {
+  EXPECT_EQ(complaint(R"({"query": "x"})"), "field \"query\" is not known here");
+  EXPECT_EQ(complaint(R"({"q": 5})"), "field \"q\" is no text");
+  EXPECT_EQ(complaint(R"({"q": "x", "k": 0})"), "field \"k\" is no whole number from 1 to 1000");
+  EXPECT_EQ(complaint(R"({"q": "x", "mode": "magic"})"),
+            "\"magic\" is no way to search: text, vector, hybrid, graph");
+  EXPECT_EQ(complaint(R"({"mode": "graph"})"),
+            "a walk along links needs \"from\": ids to begin at");
+  EXPECT_EQ(complaint(R"({"pipeline": [{"limit": 5}, {"lift": 1}]})"),
+            "stage 2 of the pipeline: has none of \"find\", \"expand\", \"filter\", \"limit\"");
+}
+
+}  // namespace
+}  // namespace kin::search

@@ -1,0 +1,226 @@
+#include "search/search_index.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "base/file.h"
+#include "search/library.h"
+
+namespace kin::search {
+namespace {
+
+Document document(std::string id, std::string title, std::string text) {
+  return {.id = std::move(id), .title = std::move(title), .text = std::move(text)};
+}
+
+std::vector<std::string> ids(const Answer& answer) {
+  std::vector<std::string> found;
+  for (const AnswerHit& hit : answer.hits) found.push_back(hit.document.id);
+  return found;
+}
+
+class SearchIndexTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<SearchIndex> make(const IndexConfig& config,
+                                    OpenOptions options = {.tend = false}) {
+    EXPECT_TRUE(SearchIndex::create(folder(), config, options).ok());
+    return open(std::move(options));
+  }
+  std::unique_ptr<SearchIndex> open(OpenOptions options = {.tend = false}) {
+    auto index = SearchIndex::open(folder(), options);
+    EXPECT_TRUE(index.ok()) << (index ? "" : index.error().message);
+    return index ? std::move(*index) : nullptr;
+  }
+  std::filesystem::path folder() const { return temporary_.path() / "index"; }
+
+  // Two subjects that share few words, so that a model can tell them apart.
+  static std::vector<Document> two_subjects() {
+    const char* sea[] = {"tides", "waves", "harbour", "ship", "sailor", "coast", "anchor", "storm"};
+    const char* kitchen[] = {"bread", "oven",  "flour", "butter",
+                             "baker", "dough", "yeast", "crust"};
+    std::vector<Document> all;
+    for (std::size_t i = 0; i < 48; ++i) {
+      const auto& words = i % 2 == 0 ? sea : kitchen;
+      std::string text;
+      for (std::size_t w = 0; w < 5; ++w)
+        text += std::string(words[(i / 2 + w * (1 + i % 3)) % 8]) + " ";
+      all.push_back(document("d" + std::to_string(i), i % 2 == 0 ? "Sea" : "Kitchen", text));
+    }
+    return all;
+  }
+
+  TemporaryFolder temporary_ = *TemporaryFolder::create();
+};
+
+TEST_F(SearchIndexTest, FindsWhatWasAddedAtOnceAndAfterReopening) {
+  auto index = make({.embed = "none"});
+  const std::vector<Document> documents{document("a", "The tides", "of the inner sea"),
+                                        document("b", "The bread", "of the baker")};
+  ASSERT_TRUE(index->add(documents).ok());
+  EXPECT_EQ(ids(*index->search({.text = "tides"})), std::vector<std::string>{"a"});
+  ASSERT_TRUE(index->close().ok());
+  index = open();
+  const auto answer = index->search({.text = "bread"});
+  EXPECT_EQ(ids(*answer), std::vector<std::string>{"b"});
+  EXPECT_EQ(answer->mode, "text");
+  EXPECT_EQ(answer->hits[0].title, (MarkedText{{"The ", false}, {"bread", true}}));
+}
+
+TEST_F(SearchIndexTest, SurvivesWithoutBeingClosed) {
+  {
+    auto index = make({.embed = "none"});
+    ASSERT_TRUE(index->add({{document("a", "tides", "")}}).ok());
+  }
+  EXPECT_EQ(open()->search({.text = "tides"})->hits.size(), 1U);
+}
+
+TEST_F(SearchIndexTest, LearnsVectorsFromItsDocuments) {
+  auto index =
+      make({.embed = "corpus", .main = {.name = "main", .storage = index::RawStorage::kF16}});
+  EXPECT_EQ(index->search({.text = "tides"})->mode, "text");
+  ASSERT_TRUE(index->add(two_subjects()).ok());
+  ASSERT_TRUE(index->settle().ok());
+  EXPECT_GT(index->info().dimension, 0U);
+  const auto answer = index->search({.mode = Mode::kVector, .text = "sailor storm", .k = 10});
+  ASSERT_TRUE(answer.ok());
+  ASSERT_EQ(answer->hits.size(), 10U);
+  for (const AnswerHit& hit : answer->hits) EXPECT_EQ(hit.document.title, "Sea") << hit.document.id;
+  EXPECT_EQ(index->search({.text = "sailor"})->mode, "hybrid");
+  const auto report = index->check();
+  EXPECT_EQ(report->vectors, 48U);
+  EXPECT_TRUE(report->faults.empty());
+}
+
+TEST_F(SearchIndexTest, LearnsAgainAsItGrowsWhileItIsSearched) {
+  auto index =
+      make({.embed = "corpus", .main = {.name = "main", .storage = index::RawStorage::kF16}},
+           {.tend = true});
+  const auto documents = two_subjects();
+  ASSERT_TRUE(index->add(documents).ok());
+  ASSERT_TRUE(index->settle().ok());
+  const std::uint64_t before = index->info().stats.spaces.front().generation;
+  std::atomic<bool> done{false};
+  std::thread reader([&] {
+    while (!done) {
+      const auto answer = index->search({.mode = Mode::kVector, .text = "sailor"});
+      ASSERT_TRUE(answer.ok()) << answer.error().message;
+      EXPECT_EQ(answer->hits.size(), 10U);
+    }
+  });
+  std::vector<Document> more = documents;
+  for (Document& each : more) each.id = "more-" + each.id;
+  ASSERT_TRUE(index->add(more).ok());
+  ASSERT_TRUE(index->settle().ok());
+  done = true;
+  reader.join();
+  EXPECT_GT(index->info().stats.spaces.front().generation, before);
+  EXPECT_EQ(index->info().stats.spaces.front().vectors.vectors, 96U);
+}
+
+TEST_F(SearchIndexTest, TakesVectorsThatDocumentsBring) {
+  IndexConfig config;
+  ASSERT_TRUE(choose_vectors(config, "", 2).ok());
+  auto index = make(config);
+  Document near = document("near", "", "x");
+  near.embedding = {1, 0.1F};
+  Document far = document("far", "", "y");
+  far.embedding = {-1, 0};
+  ASSERT_TRUE(index->add({{near, far}}).ok());
+  const auto answer = index->search({.vector = {1, 0}});
+  EXPECT_EQ(ids(*answer), (std::vector<std::string>{"near", "far"}));
+  EXPECT_EQ(answer->mode, "vector");
+  near.embedding = {1, 2, 3};
+  EXPECT_FALSE(index->add({{near}}).ok());
+}
+
+TEST_F(SearchIndexTest, RefusesVectorsItHasNoPlaceFor) {
+  auto index = make({.embed = "none"});
+  Document with = document("a", "", "x");
+  with.embedding = {1, 2};
+  const auto added = index->add({{with}});
+  ASSERT_FALSE(added.ok());
+  EXPECT_NE(added.error().message.find("--dim 2"), std::string::npos);
+}
+
+TEST_F(SearchIndexTest, FollowsLinksBothWays) {
+  auto index = make({.embed = "none"});
+  Document a = document("a", "A", "tides");
+  a.links = {{.to = "b", .name = "cites"}, {.to = "nowhere"}};
+  ASSERT_TRUE(index->add({{a, document("b", "B", "moon")}}).ok());
+  const auto near = index->neighbours({.id = "b"});
+  ASSERT_EQ(near->nodes.size(), 2U);
+  EXPECT_EQ(near->nodes[1].title, "A");
+  EXPECT_EQ(near->edges.front().name, "cites");
+  EXPECT_EQ(ids(*index->search({.mode = Mode::kGraph, .text = "b"})),
+            std::vector<std::string>{"a"});
+  const auto walked = index->search({.text = "moon", .expand = {.hops = 1}});
+  ASSERT_EQ(walked->hits.size(), 2U);
+  EXPECT_EQ(walked->hits[1].trace->by, "b");
+  const auto whole = index->document("a");
+  ASSERT_EQ((*whole)->links->size(), 2U);
+  EXPECT_FALSE(index->neighbours({.id = "none"}).ok());
+}
+
+TEST_F(SearchIndexTest, ExportsWhatCanBeAddedAgain) {
+  auto index = make({.embed = "none"});
+  Document a = document("a", "A", "tides");
+  a.links = {{.to = "b", .name = "cites"}, {.to = "nowhere"}};
+  ASSERT_TRUE(index->add({{a, document("b", "B", "moon")}}).ok());
+  const auto everything = [](const SearchIndex& of) {
+    std::vector<Document> all;
+    EXPECT_TRUE(of.each([&](const Document& each) -> Status {
+                    all.push_back(each);
+                    return Done{};
+                  }).ok());
+    return all;
+  };
+  const std::vector<Document> exported = everything(*index);
+  ASSERT_EQ(exported.size(), 2U);
+  ASSERT_TRUE(index->remove(std::vector<std::string>{"a", "b"}).ok());
+  EXPECT_TRUE(everything(*index).empty());
+  ASSERT_TRUE(index->add(exported).ok());
+  EXPECT_EQ(everything(*index), exported);
+}
+
+TEST_F(SearchIndexTest, NamesWhatRepeatsWhat) {
+  IndexConfig config{.embed = "none"};
+  config.dedup = index::NearDuplicateOptions{
+      .threshold = 0.7, .action = index::NearDuplicateOptions::Action::kRefuse};
+  auto index = make(config);
+  const std::string text =
+      "the quick brown fox jumps over the lazy dog and then goes home to sleep for a long while";
+  const auto report = index->add(
+      {{document("a", "", text), document("b", "", text + " today"), document("c", "", "x")}});
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->added, 2U);
+  ASSERT_EQ(report->refused.size(), 1U);
+  EXPECT_EQ(report->refused[0].id, "b");
+  EXPECT_EQ(report->refused[0].duplicate_of, "a");
+  EXPECT_GT(report->refused[0].similarity, 0.7);
+}
+
+TEST_F(SearchIndexTest, IsOpenOnce) {
+  const auto index = make({.embed = "none"});
+  const auto second = SearchIndex::open(folder(), {.tend = false});
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, Code::kFailedPrecondition);
+  EXPECT_NE(second.error().message.find("kindred serve"), std::string::npos);
+}
+
+TEST(Library, HasIndexesByName) {
+  const TemporaryFolder folder = *TemporaryFolder::create();
+  Library library(folder.path() / "indexes", {.tend = false});
+  EXPECT_TRUE(library.names()->empty());
+  EXPECT_EQ(library.open("papers").error().code, Code::kNotFound);
+  ASSERT_TRUE(library.create("papers", {.embed = "none"}).ok());
+  EXPECT_EQ(library.create("papers", {.embed = "none"}).error().code, Code::kFailedPrecondition);
+  EXPECT_EQ(*library.names(), std::vector<std::string>{"papers"});
+  EXPECT_TRUE(library.open("papers").ok());
+  ASSERT_TRUE(library.drop("papers").ok());
+  EXPECT_TRUE(library.names()->empty());
+  for (const char* name : {"", "..", "a/b", "a b"}) EXPECT_FALSE(check_name(name).ok()) << name;
+}
+
+}  // namespace
+}  // namespace kin::search
