@@ -57,11 +57,11 @@ void TextAnalyzer::forget_if_full() {
   if (known_.size() > kKnownWords) known_.clear();
 }
 
-const TextAnalyzer::Keys& TextAnalyzer::keys(std::string_view word) {
-  word_.assign(cut(word));
-  std::unique_ptr<Keys>& keys = known_[word_];
-  if (keys != nullptr) return *keys;
-  text::fold_word(word_, folded_);
+TextAnalyzer::Keys& TextAnalyzer::keys(std::string_view word) {
+  word = cut(word);
+  if (const auto found = known_.find(word); found != known_.end()) return *found->second;
+  std::unique_ptr<Keys>& keys = known_[std::string(word)];
+  text::fold_word(word, folded_);
   keys = std::make_unique<Keys>();
   keys->form = kFormKey + folded_;
   keys->stem = kStemKey + std::string(stemmer_.stem(folded_));
@@ -70,13 +70,14 @@ const TextAnalyzer::Keys& TextAnalyzer::keys(std::string_view word) {
 
 TextToken TextAnalyzer::token(std::string_view text, const text::Token& word,
                               std::uint32_t position) {
-  const Keys& found = keys(text.substr(word.begin, word.end - word.begin));
+  Keys& found = keys(text.substr(word.begin, word.end - word.begin));
   return {.begin = word.begin,
           .end = word.end,
           .position = position,
           .unit = word.unit,
           .stem = &found.stem,
-          .form = word.unit || form_space() == kStemKey ? nullptr : &found.form};
+          .form = word.unit || form_space() == kStemKey ? nullptr : &found.form,
+          .terms = &found.terms};
 }
 
 std::uint32_t TextAnalyzer::document(std::string_view text, std::vector<TextToken>& tokens) {

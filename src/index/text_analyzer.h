@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/result.h"
 #include "text/stems.h"
 #include "text/tokens.h"
@@ -31,6 +32,13 @@ struct FacetOfKey {
 };
 FacetOfKey facet_of_key(std::string_view key);
 
+// The numbers that a builder of a segment gave to a word's keys. Valid if `builder` is its own.
+struct Terms {
+  std::uint64_t builder = 0;
+  std::uint32_t stem = 0;
+  std::uint32_t form = 0;
+};
+
 struct TextToken {
   std::uint32_t begin = 0;  // bytes of the text
   std::uint32_t end = 0;
@@ -39,6 +47,7 @@ struct TextToken {
   bool unit = false;                  // a character, or a pair, of a script without spaces
   const std::string* stem = nullptr;  // the keys
   const std::string* form = nullptr;  // none if the stem's list serves as well
+  Terms* terms = nullptr;             // what the reader of the tokens remembers of the word
 };
 
 // One thread only.
@@ -58,22 +67,30 @@ class TextAnalyzer {
   // What the keys of folded forms begin with: without stems, those of stems serve.
   char form_space() const;
 
+  // A number for one who is about to use Terms; not 0.
+  std::uint64_t new_builder() { return ++builders_; }
+
  private:
   struct Keys {
     std::string stem;
     std::string form;
+    Terms terms;
+  };
+  struct HashWord {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view word) const { return hash64(word); }
   };
 
   explicit TextAnalyzer(text::Stemmer stemmer) : stemmer_(std::move(stemmer)) {}
   void forget_if_full();
-  const Keys& keys(std::string_view word);
+  Keys& keys(std::string_view word);
   TextToken token(std::string_view text, const text::Token& word, std::uint32_t position);
 
   text::Stemmer stemmer_;
-  std::unordered_map<std::string, std::unique_ptr<Keys>> known_;
+  std::unordered_map<std::string, std::unique_ptr<Keys>, HashWord, std::equal_to<>> known_;
+  std::uint64_t builders_ = 0;
   std::vector<text::Token> words_;
   std::string folded_;
-  std::string word_;
 };
 
 }  // namespace kin::index

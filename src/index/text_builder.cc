@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/hash.h"
 
 namespace kin::index {
 namespace {
@@ -18,11 +19,38 @@ std::uint32_t quarters(const TextField& field) {
 
 }  // namespace
 
-std::uint32_t TextBuilder::term(std::string_view key) {
-  if (const auto found = terms_.find(key); found != terms_.end()) return found->second;
-  const auto number = static_cast<std::uint32_t>(keys_.size());
-  terms_.emplace(keys_.emplace_back(key), number);
-  return number;
+std::uint32_t KeyTable::number(std::string_view key) {
+  const auto hash = static_cast<std::uint32_t>(hash64(key));
+  std::size_t slot = hash & (slots_.size() - 1);
+  for (; slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1)) {
+    const std::uint32_t known = slots_[slot] - 1;
+    if (keys_[known].hash == hash && this->key(known) == key) return known;
+  }
+  keys_.push_back({bytes_.size(), static_cast<std::uint32_t>(key.size()), hash});
+  bytes_ += key;
+  slots_[slot] = size();
+  if (keys_.size() * 2 > slots_.size()) grow();
+  return size() - 1;
+}
+
+void KeyTable::grow() {
+  std::vector<std::uint32_t> slots(slots_.size() * 4);
+  for (std::uint32_t number = 0; number < keys_.size(); ++number) {
+    std::size_t slot = keys_[number].hash & (slots.size() - 1);
+    while (slots[slot] != 0) slot = (slot + 1) & (slots.size() - 1);
+    slots[slot] = number + 1;
+  }
+  slots_ = std::move(slots);
+}
+
+// Most words come again within a segment: their numbers are kept with them.
+const Terms& TextBuilder::terms_of(const TextToken& token) {
+  Terms& terms = *token.terms;
+  if (terms.builder == self_) return terms;
+  terms = {.builder = self_,
+           .stem = keys_.number(*token.stem),
+           .form = token.form != nullptr ? keys_.number(*token.form) : 0};
+  return terms;
 }
 
 void TextBuilder::add_field(std::size_t field, std::string_view text, std::uint32_t begin) {
@@ -31,8 +59,9 @@ void TextBuilder::add_field(std::size_t field, std::string_view text, std::uint3
   const std::uint32_t doc = docs_.size() - 1;
   for (const TextToken& token : tokens_) {
     const std::uint32_t position = begin + token.position;
-    occurrences_.push_back({term(*token.stem), doc, position, weight});
-    if (token.form != nullptr) occurrences_.push_back({term(*token.form), doc, position, weight});
+    const Terms& terms = terms_of(token);
+    occurrences_.push_back({terms.stem, doc, position, weight});
+    if (token.form != nullptr) occurrences_.push_back({terms.form, doc, position, weight});
   }
   docs_.field_lengths.push_back(length);
   docs_.lengths.back() += weight * length;
@@ -56,13 +85,29 @@ void TextBuilder::add(const TextDocument& document) {
     if (facet.facet < options_.facets.size()) facets.insert(facet_key(facet.facet, facet.value));
   }
   for (const std::string& key : facets)
-    occurrences_.push_back({term(key), docs_.size() - 1, kNoPosition, kWholeWord});
+    occurrences_.push_back({keys_.number(key), docs_.size() - 1, kNoPosition, kWholeWord});
 }
 
 std::vector<std::uint32_t> TextBuilder::terms_in_order() const {
-  std::vector<std::uint32_t> order(keys_.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::ranges::sort(order, [&](auto a, auto b) { return keys_[a] < keys_[b]; });
+  // Most keys differ in their first bytes, which are compared as one number.
+  struct Entry {
+    std::uint64_t front;
+    std::uint32_t number;
+  };
+  std::vector<Entry> entries;
+  entries.reserve(keys_.size());
+  for (std::uint32_t number = 0; number < keys_.size(); ++number) {
+    const std::string_view key = keys_.key(number);
+    std::uint64_t front = 0;
+    for (std::size_t i = 0; i < 8; ++i)
+      front = front << 8 | (i < key.size() ? static_cast<unsigned char>(key[i]) : 0U);
+    entries.push_back({front, number});
+  }
+  std::ranges::sort(entries, [&](const Entry& a, const Entry& b) {
+    return a.front != b.front ? a.front < b.front : keys_.key(a.number) < keys_.key(b.number);
+  });
+  std::vector<std::uint32_t> order(entries.size());
+  std::ranges::transform(entries, order.begin(), &Entry::number);
   return order;
 }
 
@@ -91,7 +136,7 @@ std::string TextBuilder::finish() && {
       ++list.counts.back();
       list.positions.push_back(one.position);
     }
-    writer.add(keys_[number], list);
+    writer.add(keys_.key(number), list);
   }
   return std::move(writer).finish();
 }

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "index/text_analyzer.h"
@@ -15,12 +13,37 @@
 
 namespace kin::index {
 
+// Keys and their numbers, in the order in which they came. One thread only.
+class KeyTable {
+ public:
+  KeyTable() : slots_(1024) {}
+
+  // Of a key that may be new.
+  std::uint32_t number(std::string_view key);
+  std::string_view key(std::uint32_t number) const {
+    return std::string_view(bytes_).substr(keys_[number].begin, keys_[number].length);
+  }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(keys_.size()); }
+
+ private:
+  struct Key {
+    std::size_t begin;
+    std::uint32_t length;
+    std::uint32_t hash;
+  };
+  void grow();
+
+  std::string bytes_;
+  std::vector<Key> keys_;
+  std::vector<std::uint32_t> slots_;  // numbers plus 1, by hash; a power of two of them
+};
+
 // One thread only.
 class TextBuilder {
  public:
   // Both must outlive the builder.
   TextBuilder(const TextOptions& options, TextAnalyzer& analyzer)
-      : options_(options), analyzer_(analyzer) {
+      : options_(options), analyzer_(analyzer), self_(analyzer.new_builder()) {
     docs_.fields = static_cast<std::uint32_t>(options.fields.size());
   }
 
@@ -37,15 +60,15 @@ class TextBuilder {
     std::uint32_t weight;
   };
 
-  std::uint32_t term(std::string_view key);
+  const Terms& terms_of(const TextToken& token);
   void add_field(std::size_t field, std::string_view text, std::uint32_t begin);
   std::vector<std::uint32_t> terms_in_order() const;
 
   const TextOptions& options_;
   TextAnalyzer& analyzer_;
+  std::uint64_t self_;
   SegmentDocs docs_;
-  std::deque<std::string> keys_;
-  std::unordered_map<std::string_view, std::uint32_t> terms_;
+  KeyTable keys_;
   std::vector<Occurrence> occurrences_;
   std::vector<TextToken> tokens_;
 };

@@ -15,8 +15,12 @@ namespace {
 using Segments = std::vector<std::shared_ptr<LiveSegment>>;
 
 constexpr std::size_t kFanOut = 8;
-// Merges up to this many documents are done by whoever writes.
+// A segment of so many documents may be merged for its dead alone.
 constexpr std::uint32_t kSmall = 512;
+// Segments below this many documents are merged by whoever writes; and below kSmall too if there
+// are very many, since then nobody else does.
+constexpr std::uint32_t kTiny = 64;
+constexpr std::size_t kVeryMany = 48;
 
 std::size_t tier_of(std::uint32_t documents) {
   std::size_t tier = 0;
@@ -81,9 +85,7 @@ struct TextIndex::Impl {
   }
 
   std::shared_ptr<LiveSegment> live_segment(std::string bytes) {
-    auto segment = TextSegment::decode(std::move(bytes));
-    KIN_CHECK(segment.ok(), "a segment just written can be read");
-    return std::make_shared<LiveSegment>(next_id++, std::move(*segment));
+    return std::make_shared<LiveSegment>(next_id++, TextSegment::of_writer(std::move(bytes)));
   }
 
   std::string build(const std::vector<TextDocument>& documents) const {
@@ -198,9 +200,12 @@ void TextIndex::apply(TextChanges changes) {
     Impl::remove(before->segments, document.number, next->moment);
   if (!changes.upserts.empty())
     next->segments.push_back(impl_->live_segment(impl_->build(changes.upserts)));
-  for (Segments small = pick_merge(next->segments, kSmall); !small.empty();
-       small = pick_merge(next->segments, kSmall))
+  for (;;) {
+    const Segments small =
+        pick_merge(next->segments, next->segments.size() > kVeryMany ? kSmall : kTiny);
+    if (small.empty()) break;
     impl_->replace(next->segments, small, merge_live(small, next->moment), next->moment);
+  }
   impl_->publish(std::move(next));
 }
 

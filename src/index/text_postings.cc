@@ -117,6 +117,8 @@ void encode_postings(const PostingList& list, std::span<const std::uint32_t> len
   const std::size_t first_position = positions.size();
   std::uint32_t previous = 0;
   std::size_t position = 0;
+  std::vector<std::uint32_t> deltas;
+  deltas.reserve(list.positions.size());
   for (std::uint32_t block = 0; block < blocks; ++block) {
     const std::size_t begin = std::size_t{block} * kBlockDocs;
     const std::size_t size = std::min<std::size_t>(kBlockDocs, docs.size() - begin);
@@ -130,7 +132,7 @@ void encode_postings(const PostingList& list, std::span<const std::uint32_t> len
       append_packed(postings, frequencies.subspan(begin, size));
     }
     append_packed(positions, counts.subspan(begin, size));
-    std::vector<std::uint32_t> deltas;
+    deltas.clear();
     for (const std::uint32_t count : counts.subspan(begin, size)) {
       for (std::uint32_t i = 0; i < count; ++i, ++position)
         deltas.push_back(list.positions[position] - (i == 0 ? 0 : list.positions[position - 1]));

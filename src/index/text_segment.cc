@@ -145,15 +145,23 @@ std::string SegmentWriter::finish() && {
 
 Result<std::shared_ptr<const TextSegment>> TextSegment::decode(std::string bytes) {
   const std::shared_ptr<TextSegment> segment(new TextSegment(std::move(bytes)));
+  KIN_RETURN_IF_ERROR(segment->check_whole());
   KIN_RETURN_IF_ERROR(segment->parse());
+  KIN_RETURN_IF_ERROR(segment->check_terms());
   return std::shared_ptr<const TextSegment>(segment);
+}
+
+std::shared_ptr<const TextSegment> TextSegment::of_writer(std::string bytes) {
+  const std::shared_ptr<TextSegment> segment(new TextSegment(std::move(bytes)));
+  KIN_CHECK(segment->parse().ok(), "a segment just written can be read");
+  return segment;
 }
 
 std::uint64_t TextSegment::checksum() const {
   return load_le<std::uint64_t>(bytes_.data() + bytes_.size() - 8);
 }
 
-Status TextSegment::parse() {
+Status TextSegment::check_whole() const {
   ByteReader reader(bytes_);
   if (reader.read_bytes(kMagic.size()) != kMagic) return damaged("header");
   if (const auto version = reader.read<std::uint32_t>(); version != kSegmentVersion) {
@@ -164,6 +172,11 @@ Status TextSegment::parse() {
   if (bytes_.size() < kPostingPadding + 8 + 8) return damaged("header");
   if (checksum() != kin::checksum(std::string_view(bytes_).substr(0, bytes_.size() - 8)))
     return damaged("checksum");
+  return Done{};
+}
+
+Status TextSegment::parse() {
+  ByteReader reader(std::string_view(bytes_).substr(kMagic.size() + 4));
   docs_.fields = reader.read<std::uint32_t>();
   docs_.numbers.resize(0);
   const auto documents = reader.read<std::uint32_t>();
@@ -184,8 +197,7 @@ Status TextSegment::parse() {
     return damaged("header");
   docs_.facet_values.resize(facet_values);
   docs_.numbers.resize(documents);
-  KIN_RETURN_IF_ERROR(parse_docs(docs));
-  return check_terms();
+  return parse_docs(docs);
 }
 
 Status TextSegment::parse_docs(std::string_view bytes) {
@@ -215,7 +227,7 @@ Status TextSegment::parse_docs(std::string_view bytes) {
   return Done{};
 }
 
-Status TextSegment::check_terms() {
+Status TextSegment::check_terms() const {
   if (dictionary_blocks_.size() % 4 != 0 ||
       blocks() != (terms_ + kTermsOfBlock - 1) / kTermsOfBlock)
     return damaged("dictionary");

@@ -70,6 +70,8 @@ class TextSegment {
   // kDataLoss if the bytes are damaged, kFailedPrecondition if they are of another version. Reads
   // and checks everything, so that searches need not.
   static Result<std::shared_ptr<const TextSegment>> decode(std::string bytes);
+  // Of bytes that SegmentWriter has just made, which are taken as they are.
+  static std::shared_ptr<const TextSegment> of_writer(std::string bytes);
 
   const std::string& bytes() const { return bytes_; }
   // The last eight bytes: two segments that differ differ here.
@@ -118,9 +120,10 @@ class TextSegment {
 
  private:
   explicit TextSegment(std::string bytes) : bytes_(std::move(bytes)) {}
+  Status check_whole() const;
   Status parse();
   Status parse_docs(std::string_view bytes);
-  Status check_terms();
+  Status check_terms() const;
   std::string_view first_key(std::uint32_t block) const;
   std::uint32_t blocks() const;
 
