@@ -12,7 +12,7 @@ help:
 	@echo "make build   the release binary, build/release/kindred"
 	@echo "make bench   the figures of docs/benchmarks.md"
 	@echo "make asan tsan fuzz   the tests under sanitizers; each fuzzer for FUZZ_SECONDS"
-	@echo "make crash   kill the seen set CRASH_CYCLES times and look at what is left"
+	@echo "make crash   kill the seen set and an index CRASH_CYCLES times and look at what is left"
 	@echo "make format tidy      clang-format and clang-tidy over src/"
 
 setup:
@@ -46,6 +46,9 @@ fuzz:
 
 crash: build
 	@python3 tests/e2e/seen_crash_test.py build/release/kindred $(CRASH_CYCLES)
+	@cmake --preset dev >/dev/null
+	@cmake --build --preset dev -j $(JOBS) --target kin_index_test
+	@KIN_CRASH_CYCLES=$(CRASH_CYCLES) build/dev/kin_index_test --gtest_brief=1 --gtest_filter='ShardKilled.*'
 
 format:
 	@scripts/setup --developer

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -91,7 +92,8 @@ class Source {
       const std::uint64_t row = number * 7'919 % rows;
       std::memcpy(values.data(), vectors_.data() + row * kDimension * sizeof(float),
                   kDimension * sizeof(float));
-      return values;
+      // One of them has no direction.
+      if (std::ranges::any_of(values, [](float value) { return value != 0; })) return values;
     }
     Random random(number + 1'000'000'007);
     for (float& value : values) value = static_cast<float>(random.unit() - 0.5);

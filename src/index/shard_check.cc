@@ -70,73 +70,110 @@ class ExpectedSignatures {
   const Fault& fault_;
 };
 
+// One moment of a shard.
+struct Moment {
+  // Being held, it keeps what it sees in the indexes of vectors.
+  std::shared_ptr<const ShardView::State> state;
+  TextCheckpoint text;
+  std::optional<NearDuplicates> near;
+  std::vector<std::shared_ptr<SpaceGeneration>> spaces;                    // complete ones
+  std::vector<std::shared_ptr<const std::vector<std::uint32_t>>> retired;  // of each
+};
+
+// One thread only.
+class Checker {
+ public:
+  Checker(const Moment& moment, const TextOptions& options,
+          const std::function<void(double)>& progress)
+      : moment_(moment), options_(options), progress_(progress) {}
+
+  Result<CheckReport> run() {
+    const Counters& counters = moment_.state->truth.counters();
+    report_ = {.entities = counters.entities,
+               .edges = counters.edges,
+               .fragments = counters.fragments,
+               .text_documents = moment_.state->text.documents()};
+    KIN_RETURN_IF_ERROR(check_truth(moment_.state->truth, fault_));
+    tell(0.2);
+    KIN_TRY(TextIndex should, make_anew());
+    KIN_RETURN_IF_ERROR(compare_texts(options_, moment_.text, std::move(should), fault_));
+    tell(0.9);
+    KIN_RETURN_IF_ERROR(compare_vectors());
+    tell(1);
+    return std::move(report_);
+  }
+
+ private:
+  void tell(double share) const {
+    if (progress_) progress_(share);
+  }
+
+  // The text; vectors and signatures on the way.
+  Result<TextIndex> make_anew() {
+    KIN_TRY(TextIndex text, TextIndex::create(options_));
+    for (const auto& space : moment_.spaces) vectors_.emplace_back(space->options);
+    std::optional<ExpectedSignatures> signatures;
+    if (moment_.near) signatures.emplace(*moment_.near, fault_);
+    const auto all = static_cast<double>(report_.text_documents + 1);
+    std::uint64_t seen = 0;
+    const auto see = [&](const std::vector<Document>& page, bool) -> Status {
+      TextChanges changes{.lsn = text.view().applied() + 1};
+      for (const Document& document : page) changes.upserts.push_back(text_document(document));
+      text.apply(std::move(changes));
+      for (ExpectedVectors& of : vectors_) KIN_RETURN_IF_ERROR(of.add(page));
+      if (signatures) std::ranges::for_each(page, [&](const auto& one) { signatures->see(one); });
+      seen += page.size();
+      tell(0.2 + 0.5 * static_cast<double>(seen) / all);
+      return Done{};
+    };
+    KIN_RETURN_IF_ERROR(each_page(moment_.state->truth, {}, see));
+    if (signatures) signatures->finish();
+    return text;
+  }
+
+  Status compare_vectors() {
+    for (std::size_t i = 0; i < vectors_.size(); ++i) {
+      const SpaceGeneration& space = *moment_.spaces[i];
+      report_.vectors += vectors_[i].ids().size();
+      const VectorsExpected expected{.ids = vectors_[i].ids(),
+                                     .vectors = vectors_[i],
+                                     .below = moment_.state->truth.counters().numbers,
+                                     .without = *moment_.retired[i]};
+      KIN_RETURN_IF_ERROR(space.index->verify(expected, [&](std::string what) {
+        fault_(fmt::format("space {}: {}", space.options.name, what));
+      }));
+    }
+    return Done{};
+  }
+
+  const Moment& moment_;
+  const TextOptions& options_;
+  const std::function<void(double)>& progress_;
+  CheckReport report_;
+  const Fault fault_ = [this](std::string what) {
+    if (report_.faults.size() < kMostFaults) report_.faults.push_back(std::move(what));
+  };
+  std::vector<ExpectedVectors> vectors_;
+};
+
 }  // namespace
 
-// The state that is held keeps what it sees in the indexes of vectors.
 Result<CheckReport> Shard::State::check(const std::function<void(double)>& progress) const {
   const std::lock_guard stepping(stepping_);
-  std::unique_lock lock(writing_);
-  KIN_RETURN_IF_ERROR(refused());
-  const auto now = now_;
-  const TextCheckpoint text = text_->checkpoint();
-  const std::optional<NearDuplicates> near = near_;
-  std::vector<std::shared_ptr<SpaceGeneration>> spaces;
-  std::vector<std::shared_ptr<const std::vector<std::uint32_t>>> retired;
-  for (const ShardSpace& space : spaces_) {
-    if (!space.live->is_complete()) continue;
-    spaces.push_back(space.live);
-    retired.push_back(space.live->retired());
+  Moment moment;
+  {
+    const std::lock_guard lock(writing_);
+    KIN_RETURN_IF_ERROR(refused());
+    moment = {
+        .state = now_, .text = text_->checkpoint(), .near = near_, .spaces = {}, .retired = {}};
+    for (const ShardSpace& space : spaces_) {
+      if (!space.live->is_complete()) continue;
+      moment.spaces.push_back(space.live);
+      moment.retired.push_back(space.live->retired());
+    }
   }
-  lock.unlock();
-
-  const Counters counters = now->truth.counters();
-  CheckReport report{.entities = counters.entities,
-                     .edges = counters.edges,
-                     .fragments = counters.fragments,
-                     .text_documents = now->text.documents()};
-  const Fault fault = [&](std::string what) {
-    if (report.faults.size() < kMostFaults) report.faults.push_back(std::move(what));
-  };
-  const auto tell = [&](double share) {
-    if (progress) progress(share);
-  };
-  KIN_RETURN_IF_ERROR(check_truth(now->truth, fault));
-  tell(0.2);
-
   const TextOptions options = text_options(options_);
-  KIN_TRY(TextIndex should, TextIndex::create(options));
-  std::vector<ExpectedVectors> vectors;
-  for (const auto& space : spaces) vectors.emplace_back(space->options);
-  std::optional<ExpectedSignatures> signatures;
-  if (near) signatures.emplace(*near, fault);
-  std::uint64_t seen = 0;
-  KIN_RETURN_IF_ERROR(each_page(now->truth, {}, [&](std::vector<Document> page, bool) -> Status {
-    TextChanges changes{.lsn = should.view().applied() + 1};
-    for (const Document& document : page) changes.upserts.push_back(text_document(document));
-    should.apply(std::move(changes));
-    for (ExpectedVectors& of : vectors) KIN_RETURN_IF_ERROR(of.add(page));
-    if (signatures) std::ranges::for_each(page, [&](const auto& one) { signatures->see(one); });
-    seen += page.size();
-    tell(0.2 + 0.5 * static_cast<double>(seen) /
-                   static_cast<double>(std::max<std::uint64_t>(1, report.text_documents)));
-    return Done{};
-  }));
-  if (signatures) signatures->finish();
-  KIN_RETURN_IF_ERROR(compare_texts(options, text, std::move(should), fault));
-  tell(0.9);
-  for (std::size_t i = 0; i < spaces.size(); ++i) {
-    report.vectors += vectors[i].ids().size();
-    const Fault of_space = [&](std::string what) {
-      fault(fmt::format("space {}: {}", spaces[i]->options.name, what));
-    };
-    KIN_RETURN_IF_ERROR(spaces[i]->index->verify({.ids = vectors[i].ids(),
-                                                  .vectors = vectors[i],
-                                                  .below = counters.numbers,
-                                                  .without = *retired[i]},
-                                                 of_space));
-  }
-  tell(1);
-  return report;
+  return Checker(moment, options, progress).run();
 }
 
 }  // namespace kin::index

@@ -8,6 +8,9 @@
 namespace kin::index {
 namespace {
 
+// Documents of a page.
+constexpr std::size_t kPage = 4'000;
+
 std::string_view type_name(DocKind kind) {
   switch (kind) {
     case DocKind::kEntity: return "entity";
@@ -136,6 +139,26 @@ std::uint32_t number_of(const Document& document) {
 
 TextDocument text_document(const Document& document) {
   return std::visit([](const auto& one) { return made(one); }, document);
+}
+
+Status each_page(const TruthView& view, const Want& want, const SeePage& see) {
+  kv::Cursor at = view.rows(kDocumentsFamily);
+  do {
+    std::vector<DocNumber> numbers;
+    for (; at.valid() && numbers.size() < kPage; at.next()) {
+      const auto number = decode_document_key(at.key());
+      if (!number) return Error{Code::kDataLoss, "a key of documents is damaged"};
+      numbers.push_back(*number);
+    }
+    KIN_RETURN_IF_ERROR(at.status());
+    KIN_TRY(auto found, view.documents(numbers, want));
+    std::vector<Document> page;
+    for (auto& document : found) {
+      if (document) page.push_back(std::move(*document));
+    }
+    KIN_RETURN_IF_ERROR(see(page, !at.valid()));
+  } while (at.valid());
+  return Done{};
 }
 
 Result<std::vector<std::optional<std::vector<float>>>> vectors_of(

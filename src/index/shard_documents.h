@@ -1,6 +1,7 @@
 // What a document of the truth is to the indexes of a shard.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +28,11 @@ std::uint32_t number_of(const Document& document);
 // ("year=1994", "open=true"). An edge: its summary as text, its name as attribute "name=cites";
 // valid while it holds. A fragment: its text, valid from when it was said.
 TextDocument text_document(const Document& document);
+
+// Every document, in the order of numbers; `last` says that there is no further page, and the last
+// may be empty.
+using SeePage = std::function<Status(const std::vector<Document>& page, bool last)>;
+Status each_page(const TruthView& view, const Want& want, const SeePage& see);
 
 // The vectors of documents in one space; nothing for what is no entity, has none, or has one that
 // does not fit the space.

@@ -7,8 +7,8 @@
 namespace kin::index {
 namespace {
 
-// Documents of a page that is read to make an index anew, and changes of one that is replayed.
-constexpr std::size_t kPage = 4'000;
+// Changes that are replayed at a time.
+constexpr std::size_t kPage = 12'000;
 
 }  // namespace
 
@@ -45,15 +45,18 @@ Status Shard::State::restore_text(const TruthView& view) {
 }
 
 Status Shard::State::rebuild_text(const TruthView& view) {
-  return each_page(view, {.vectors = false}, [&](std::vector<Document> page, bool last) -> Status {
-    // Every page needs an LSN of its own, and there are no more of them than changes.
-    TextChanges changes{.lsn = last ? view.lsn() : text_->view().applied() + 1};
-    for (const Document& document : page) changes.upserts.push_back(text_document(document));
-    text_->apply(std::move(changes));
-    while (text_->merge()) {
-    }
-    return Done{};
-  });
+  return each_page(view, {.vectors = false},
+                   [&](const std::vector<Document>& page, bool last) -> Status {
+                     // Every page needs an LSN of its own, and there are no more of them than
+                     // changes.
+                     TextChanges changes{.lsn = last ? view.lsn() : text_->view().applied() + 1};
+                     for (const Document& document : page)
+                       changes.upserts.push_back(text_document(document));
+                     text_->apply(std::move(changes));
+                     while (text_->merge()) {
+                     }
+                     return Done{};
+                   });
 }
 
 Result<std::shared_ptr<SpaceGeneration>> Shard::State::begun(const SpaceOptions& options,
@@ -123,30 +126,10 @@ Status Shard::State::restore_near_duplicates(const TruthView& view) {
   });
 }
 
-Status Shard::State::each_page(const TruthView& view, const Want& want, const SeePage& see) {
-  kv::Cursor at = view.rows(kDocumentsFamily);
-  do {
-    std::vector<DocNumber> numbers;
-    for (; at.valid() && numbers.size() < kPage; at.next()) {
-      const auto number = decode_document_key(at.key());
-      if (!number) return Error{Code::kDataLoss, "a key of documents is damaged"};
-      numbers.push_back(*number);
-    }
-    KIN_RETURN_IF_ERROR(at.status());
-    KIN_TRY(auto found, view.documents(numbers, want));
-    std::vector<Document> page;
-    for (auto& document : found) {
-      if (document) page.push_back(std::move(*document));
-    }
-    KIN_RETURN_IF_ERROR(see(std::move(page), !at.valid()));
-  } while (at.valid());
-  return Done{};
-}
-
 Status Shard::State::replay(const TruthView& view) {
   const std::lock_guard lock(writing_);
   while (applied_ < view.lsn()) {
-    KIN_TRY(const auto changes, view.changes({.after = applied_, .limit = 3 * kPage}));
+    KIN_TRY(const auto changes, view.changes({.after = applied_, .limit = kPage}));
     if (changes.empty()) return Error{Code::kDataLoss, "the changelog has a gap"};
     KIN_RETURN_IF_ERROR(follow(view, changes, {}));
     each_generation([&](const auto& generation) { generation->drain(applied_); });

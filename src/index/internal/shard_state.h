@@ -56,9 +56,6 @@ class Shard::State {
                                                  const TruthView& view) const;
   Status restore_near_duplicates(const TruthView& view);
   Status replay(const TruthView& view);
-  // Every document, in the order of numbers; the last page may be empty.
-  using SeePage = std::function<Status(std::vector<Document> page, bool last)>;
-  static Status each_page(const TruthView& view, const Want& want, const SeePage& see);
 
   // Following the truth; with `writing` held.
   Status follow(const TruthView& view, std::span<const Change> changes,
