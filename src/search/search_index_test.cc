@@ -162,6 +162,16 @@ TEST_F(SearchIndexTest, FollowsLinksBothWays) {
   EXPECT_FALSE(index->neighbours({.id = "none"}).ok());
 }
 
+TEST_F(SearchIndexTest, DrawsTheLinksBetweenNeighboursToo) {
+  auto index = make({.embed = "none"});
+  Document a = document("a", "", "");
+  a.links = {{.to = "b"}, {.to = "c"}};
+  Document b = document("b", "", "");
+  b.links = {{.to = "c"}};
+  ASSERT_TRUE(index->add({{a, b, document("c", "", "")}}).ok());
+  EXPECT_EQ(index->neighbours({.id = "a"})->edges.size(), 3U);
+}
+
 TEST_F(SearchIndexTest, ExportsWhatCanBeAddedAgain) {
   auto index = make({.embed = "none"});
   Document a = document("a", "A", "tides");

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "index/graph.h"
 #include "index/shard_explain.h"
@@ -292,19 +294,41 @@ Result<Document> with_links(const ShardView& view, const index::Entity& entity,
   return document;
 }
 
+namespace {
+
+// A walk ends at its outermost nodes; the edges between these belong to the picture too.
+Status add_outer_edges(const ShardView& view, const NeighboursQuestion& question,
+                       index::Traversal& walk) {
+  std::unordered_set<DocId> nodes;
+  for (const index::Reached& node : walk.nodes) nodes.insert(node.id);
+  std::set<index::EdgeId> known;
+  for (const index::GraphEdge& edge : walk.edges) known.insert(edge.id);
+  for (const index::Reached& node : walk.nodes) {
+    if (node.hops < question.hops) continue;
+    KIN_TRY(const auto edges,
+            index::edges(view.truth(), {.node = node.id, .filter = {.as_of = question.as_of}}));
+    for (const index::GraphEdge& edge : edges)
+      if (nodes.contains(edge.id.to) && known.insert(edge.id).second) walk.edges.push_back(edge);
+  }
+  return Done{};
+}
+
+}  // namespace
+
 Result<Neighbours> neighbours(const ShardView& view, const NeighboursQuestion& question) {
   const DocId start = doc_id(question.id);
   KIN_TRY(const auto there,
           view.truth().get(start, {.vectors = false, .summaries = false, .as_of = question.as_of}));
   if (!there)
     return Error{Code::kNotFound, fmt::format("there is no document \"{}\"", question.id)};
-  KIN_TRY(const index::Traversal walk,
+  KIN_TRY(index::Traversal walk,
           index::traverse(view.truth(), {.from = {start},
                                          .direction = index::Direction::kBoth,
                                          .filter = {.as_of = question.as_of},
                                          .hops = question.hops,
                                          .missing = index::Missing::kVisit,
                                          .max_nodes = question.limit}));
+  KIN_RETURN_IF_ERROR(add_outer_edges(view, question, walk));
   std::vector<DocId> ids;
   for (const index::Reached& node : walk.nodes) ids.push_back(node.id);
   KIN_TRY(const auto entities, view.truth().get_many(ids, {.vectors = false, .summaries = false}));
