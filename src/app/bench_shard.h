@@ -30,6 +30,7 @@ struct ShardFigures {
     std::uint64_t entities = 0;     // there at its end
     double inserts = 0;             // a second
     double limit = 0;               // a second, if writing and syncing the same bytes were all
+    double empty = 0;               // a second, into an empty shard just after it
     double processor = 0;           // microseconds of the writing thread, an entity
     double worst_milliseconds = 0;  // of a batch
   };

@@ -1,6 +1,7 @@
 #include "base/workers.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -49,6 +50,12 @@ int available_cores() {
   CPU_ZERO(&cores);
   if (sched_getaffinity(0, sizeof cores, &cores) == 0) return std::max(1, CPU_COUNT(&cores));
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+void give_way() {
+  // Linux sets it for the calling thread alone. Where it is not allowed, work goes on as it was.
+  constexpr int kNicer = 10;
+  ::setpriority(PRIO_PROCESS, 0, kNicer);
 }
 
 }  // namespace kin

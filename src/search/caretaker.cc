@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "base/workers.h"
+
 namespace kin::search {
 
 Caretaker::Caretaker(Work work, std::function<void(const Error&)> on_problem)
@@ -34,6 +36,7 @@ Status Caretaker::settle(const std::function<bool()>& stop) {
 }
 
 void Caretaker::run(const std::stop_token& stop) {
+  give_way();
   while (!stop.stop_requested()) {
     std::unique_lock lock(mutex_);
     const std::uint64_t seen = wanted_;
