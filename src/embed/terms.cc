@@ -5,19 +5,6 @@ namespace kin::embed::internal {
 namespace {
 
 constexpr std::size_t kKnownWords = 100'000;
-// Longer ones are no words, and not worth remembering.
-constexpr std::size_t kLongestWord = 255;
-
-bool neighbours(const text::Token& left, const text::Token& right) {
-  return left.unit && right.unit && left.end == right.begin;
-}
-
-std::string_view cut(std::string_view word) {
-  if (word.size() <= kLongestWord) return word;
-  std::size_t end = kLongestWord;
-  while (end > 0 && (static_cast<unsigned char>(word[end]) & 0xC0) == 0x80) --end;
-  return word.substr(0, end);
-}
 
 }  // namespace
 
@@ -31,7 +18,7 @@ Result<std::unique_ptr<TermReader>> TermReader::create(std::string_view language
 }
 
 std::uint64_t TermReader::key(std::string_view word) {
-  word = cut(word);
+  word = text::cut_word(word);
   const auto found = known_.find(word);
   if (found != known_.end()) return found->second;
   text::fold_word(word, folded_);
@@ -47,7 +34,7 @@ void TermReader::read(std::string_view text, std::vector<std::uint64_t>& keys) {
   for (std::size_t i = 0; i < words_.size(); ++i) {
     const text::Token& word = words_[i];
     keys.push_back(key(text.substr(word.begin, word.end - word.begin)));
-    if (i + 1 == words_.size() || !neighbours(word, words_[i + 1])) continue;
+    if (i + 1 == words_.size() || !text::adjoin(word, words_[i + 1])) continue;
     keys.push_back(key(text.substr(word.begin, words_[i + 1].end - word.begin)));
   }
 }

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "index/graph.h"
+#include "index/kill_fixture.h"
 #include "index/shard_fixture.h"
 
 namespace kin::index {
@@ -129,27 +130,12 @@ struct Known {
 
 void run_and_kill(const std::filesystem::path& folder, std::uint64_t seed,
                   std::map<std::uint32_t, Known>& known) {
-  std::array<int, 2> ends{};
-  KIN_CHECK(pipe(ends.data()) == 0, "a pipe is made");
-  const std::string to = std::to_string(ends[1]);
-  const std::string seeded = std::to_string(seed);
-  const pid_t child = fork();
-  KIN_CHECK(child >= 0, "a child is made");
-  if (child == 0) {
-    // A program of its own: threads of this one are not there after a fork.
-    setenv("KIN_KILL_FOLDER", folder.c_str(), 1);
-    setenv("KIN_KILL_TO", to.c_str(), 1);
-    setenv("KIN_KILL_SEED", seeded.c_str(), 1);
-    execl("/proc/self/exe", "kin_index_test", "--gtest_also_run_disabled_tests",
-          "--gtest_filter=ShardKilled.DISABLED_WritesUntilKilled", nullptr);
-    _exit(6);
-  }
-  close(ends[1]);
+  const auto [child, told] = start_doomed("ShardKilled.DISABLED_WritesUntilKilled", folder, seed);
   Random random(seed);
   std::uint64_t lines = 20 + random.below(3'000);
   bool killed = false;
   Line line;
-  while (read(ends[0], &line, sizeof line) == sizeof line) {
+  while (read(told, &line, sizeof line) == sizeof line) {
     if (line.acknowledged == 1)
       known[line.key] = {.acknowledged = line.round};
     else
@@ -160,7 +146,7 @@ void run_and_kill(const std::filesystem::path& folder, std::uint64_t seed,
     kill(child, SIGKILL);
     killed = true;
   }
-  close(ends[0]);
+  close(told);
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;

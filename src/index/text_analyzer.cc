@@ -4,23 +4,10 @@ namespace kin::index {
 namespace {
 
 constexpr std::size_t kKnownWords = 100'000;
-// Longer ones are no words; a dictionary of whole files helps nobody.
-constexpr std::size_t kLongestWord = 255;
-
-bool neighbours(const text::Token& left, const text::Token& right) {
-  return left.unit && right.unit && left.end == right.begin;
-}
-
-std::string_view cut(std::string_view word) {
-  if (word.size() <= kLongestWord) return word;
-  std::size_t end = kLongestWord;
-  while (end > 0 && (static_cast<unsigned char>(word[end]) & 0xC0) == 0x80) --end;
-  return word.substr(0, end);
-}
 
 // Without what separates the parts of a key.
 std::string clean(std::string_view value) {
-  std::string cleaned(cut(value));
+  std::string cleaned(text::cut_word(value));
   for (char& c : cleaned) {
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
   }
@@ -58,7 +45,7 @@ void TextAnalyzer::forget_if_full() {
 }
 
 TextAnalyzer::Keys& TextAnalyzer::keys(std::string_view word) {
-  word = cut(word);
+  word = text::cut_word(word);
   if (const auto found = known_.find(word); found != known_.end()) return *found->second;
   std::unique_ptr<Keys>& keys = known_[std::string(word)];
   text::fold_word(word, folded_);
@@ -86,7 +73,7 @@ std::uint32_t TextAnalyzer::document(std::string_view text, std::vector<TextToke
   text::split_tokens(text, words_);
   for (std::uint32_t i = 0; i < words_.size(); ++i) {
     tokens.push_back(token(text, words_[i], i));
-    if (i + 1 == words_.size() || !neighbours(words_[i], words_[i + 1])) continue;
+    if (i + 1 == words_.size() || !text::adjoin(words_[i], words_[i + 1])) continue;
     tokens.push_back(
         token(text, {.begin = words_[i].begin, .end = words_[i + 1].end, .unit = true}, i));
     tokens.back().pair = true;
@@ -99,11 +86,11 @@ void TextAnalyzer::query(std::string_view text, std::vector<TextToken>& tokens) 
   tokens.clear();
   text::split_tokens(text, words_);
   for (std::uint32_t i = 0; i < words_.size(); ++i) {
-    if (i + 1 < words_.size() && neighbours(words_[i], words_[i + 1])) {
+    if (i + 1 < words_.size() && text::adjoin(words_[i], words_[i + 1])) {
       tokens.push_back(
           token(text, {.begin = words_[i].begin, .end = words_[i + 1].end, .unit = true}, i));
       tokens.back().pair = true;
-    } else if (i == 0 || !neighbours(words_[i - 1], words_[i])) {
+    } else if (i == 0 || !text::adjoin(words_[i - 1], words_[i])) {
       tokens.push_back(token(text, words_[i], i));
     }
   }

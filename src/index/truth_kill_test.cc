@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/random.h"
 #include "index/graph.h"
+#include "index/kill_fixture.h"
 #include "index/truth.h"
 
 namespace kin::index {
@@ -75,28 +76,13 @@ void add_round(std::uint64_t key, std::uint64_t round, std::vector<Mutation>& mu
 
 // The last LSN acknowledged by a child that was killed after some of them.
 Lsn run_and_kill(const std::filesystem::path& folder, std::uint64_t seed) {
-  std::array<int, 2> ends{};
-  KIN_CHECK(pipe(ends.data()) == 0, "a pipe is made");
-  const std::string to = std::to_string(ends[1]);
-  const std::string seeded = std::to_string(seed);
-  const pid_t child = fork();
-  KIN_CHECK(child >= 0, "a child is made");
-  if (child == 0) {
-    // A program of its own: the store's threads of this one are not there after a fork.
-    setenv("KIN_KILL_FOLDER", folder.c_str(), 1);
-    setenv("KIN_KILL_TO", to.c_str(), 1);
-    setenv("KIN_KILL_SEED", seeded.c_str(), 1);
-    execl("/proc/self/exe", "kin_index_test", "--gtest_also_run_disabled_tests",
-          "--gtest_filter=TruthKilled.DISABLED_WritesUntilKilled", nullptr);
-    _exit(5);
-  }
-  close(ends[1]);
+  const auto [child, told] = start_doomed("TruthKilled.DISABLED_WritesUntilKilled", folder, seed);
   Random random(seed);
   Lsn acknowledged = 0;
   Lsn lsn = 0;
   std::uint64_t batches = random.below(12);
   bool killed = false;
-  while (read(ends[0], &lsn, sizeof lsn) == sizeof lsn) {
+  while (read(told, &lsn, sizeof lsn) == sizeof lsn) {
     acknowledged = lsn;
     if (batches-- > 0 || killed) continue;
     // Anywhere within the next batch.
@@ -104,7 +90,7 @@ Lsn run_and_kill(const std::filesystem::path& folder, std::uint64_t seed) {
     kill(child, SIGKILL);
     killed = true;
   }
-  close(ends[0]);
+  close(told);
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;

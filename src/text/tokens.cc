@@ -64,6 +64,14 @@ void split_tokens(std::string_view utf8, std::vector<Token>& tokens) {
   collector.finish(static_cast<std::uint32_t>(utf8.size()));
 }
 
+std::string_view cut_word(std::string_view word) {
+  constexpr std::size_t kLongestWord = 255;
+  if (word.size() <= kLongestWord) return word;
+  std::size_t end = kLongestWord;
+  while (end > 0 && (static_cast<unsigned char>(word[end]) & 0xC0) == 0x80) --end;
+  return word.substr(0, end);
+}
+
 void fold_word(std::string_view word, std::string& folded) {
   folded.clear();
   if (std::ranges::all_of(word, is_ascii)) {
