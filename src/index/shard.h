@@ -86,7 +86,8 @@ struct CheckReport {
 
 // Every index is a function of the truth: it follows the changelog, keeps how far it came in its
 // checkpoint, and is made anew where its checkpoint is missing, damaged or of other options.
-// Thread-safe: writers wait for each other, readers for nobody. Has no thread of its own.
+// Thread-safe: writers wait for each other, readers for nobody. Has no thread of its own, but opens
+// with as many as there are cores.
 class Shard {
  public:
   // Opens or makes; after a crash it replays what came after the last checkpoint.

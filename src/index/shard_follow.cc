@@ -8,6 +8,9 @@
 namespace kin::index {
 namespace {
 
+// More are not remembered while one reader holds an old view.
+constexpr std::size_t kManyStates = 256;
+
 // The numbers that changes bring, without those that they take away again.
 std::vector<DocNumber> learnt(std::span<const Change> changes,
                               const std::unordered_set<std::uint32_t>& retired) {
@@ -119,8 +122,10 @@ Status Shard::State::publish() {
 
 // What was retired leaves an index once nobody holds a view that still sees it.
 void Shard::State::drain() {
-  while (!published_.empty() && published_.front().state.expired()) published_.pop_front();
+  const auto nobody = [](const Published& one) { return one.state.expired(); };
+  while (!published_.empty() && nobody(published_.front())) published_.pop_front();
   if (published_.empty()) return;
+  if (published_.size() > kManyStates) std::erase_if(published_, nobody);
   each_generation([&](const auto& generation) { generation->drain(published_.front().lsn); });
 }
 

@@ -1,6 +1,7 @@
 // How a shard finds its indexes again.
 #include <algorithm>
 
+#include "base/workers.h"
 #include "index/internal/shard_state.h"
 #include "index/shard_documents.h"
 
@@ -22,9 +23,13 @@ Status Shard::State::restore(const TruthView& view) {
   start_ = follows ? Start::kCheckpoint : whole ? Start::kFirstChange : Start::kScan;
   applied_ = follows ? checkpoint->applied : whole ? 0 : view.lsn();
   checkpoint_lsn_ = follows ? applied_ : 0;
-  KIN_RETURN_IF_ERROR(restore_text(view));
-  for (const SpaceOptions& space : options_.spaces) KIN_RETURN_IF_ERROR(restore_space(space, view));
-  return restore_near_duplicates(view);
+  // Each reads much and has nothing to do with the others.
+  spaces_.resize(options_.spaces.size());
+  return parallel_for(available_cores(), spaces_.size() + 2, [&](std::size_t task) {
+    if (task == 0) return restore_text(view);
+    if (task == 1) return restore_near_duplicates(view);
+    return restore_space(options_.spaces[task - 2], view, spaces_[task - 2]);
+  });
 }
 
 Status Shard::State::restore_text(const TruthView& view) {
@@ -86,14 +91,14 @@ Result<std::shared_ptr<SpaceGeneration>> Shard::State::restored(const SpaceOptio
   return generation;
 }
 
-Status Shard::State::restore_space(const SpaceOptions& options, const TruthView& view) {
+Status Shard::State::restore_space(const SpaceOptions& options, const TruthView& view,
+                                   ShardSpace& space) const {
   if (auto found = restored(options); found.ok()) {
-    spaces_.push_back({.live = std::move(*found), .next = {}});
+    space.live = std::move(*found);
     return Done{};
   }
-  KIN_TRY(auto generation, begun(options, view));
-  if (start_ == Start::kFirstChange) generation->scan.reset();
-  spaces_.push_back({.live = std::move(generation), .next = {}});
+  KIN_TRY(space.live, begun(options, view));
+  if (start_ == Start::kFirstChange) space.live->scan.reset();
   return Done{};
 }
 

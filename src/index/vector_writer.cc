@@ -9,8 +9,9 @@
 namespace kin::index::internal {
 namespace {
 
-// Pending vectors that one step takes in.
-constexpr std::size_t kBatch = 1024;
+// Pending vectors that one step takes in at most: partitions that get some are written anew, so a
+// backlog is cheaper in large pieces.
+constexpr std::size_t kBatch = 4096;
 
 }  // namespace
 

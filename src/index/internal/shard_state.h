@@ -50,7 +50,7 @@ class Shard::State {
   Status restore(const TruthView& view);
   Status restore_text(const TruthView& view);
   Status rebuild_text(const TruthView& view);
-  Status restore_space(const SpaceOptions& options, const TruthView& view);
+  Status restore_space(const SpaceOptions& options, const TruthView& view, ShardSpace& space) const;
   Result<std::shared_ptr<SpaceGeneration>> restored(const SpaceOptions& options) const;
   Result<std::shared_ptr<SpaceGeneration>> begun(const SpaceOptions& options,
                                                  const TruthView& view) const;
