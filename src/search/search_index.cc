@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <mutex>
+#include <thread>
 
 #include "base/file.h"
 #include "embed/open_embedder.h"
@@ -75,6 +77,9 @@ class SearchIndex::State {
       : folder(std::move(at)), config(std::move(given)), options(std::move(how)) {}
 
   Status open();
+  // The shard, for as long as the pointer is held; kFailedPrecondition once it is closed.
+  Result<std::shared_ptr<index::Shard>> live() const;
+  void wake();
   Result<AddReport> add(std::span<const Document> documents);
   Result<bool> work();
   SearchSettings settings() const;
@@ -84,11 +89,11 @@ class SearchIndex::State {
   const IndexConfig config;
   const OpenOptions options;
   std::shared_ptr<const embed::Embedder> embedder;  // that needs no learning
-  mutable std::mutex mutex;                         // guards `corpus`
+  mutable std::mutex mutex;  // guards `corpus`, and the pointers below against being closed
   CorpusGeneration corpus;
   bool learning_failed = false;  // with as many documents as there were then
   std::uint64_t failed_at = 0;
-  std::unique_ptr<index::Shard> shard;
+  std::shared_ptr<index::Shard> shard;
   std::unique_ptr<Caretaker> caretaker;
 
  private:
@@ -127,6 +132,18 @@ Status SearchIndex::State::open() {
   if (options.tend)
     caretaker = std::make_unique<Caretaker>([this] { return work(); }, options.on_problem);
   return Done{};
+}
+
+Result<std::shared_ptr<index::Shard>> SearchIndex::State::live() const {
+  const std::lock_guard lock(mutex);
+  if (shard) return shard;
+  return Error{Code::kFailedPrecondition,
+               fmt::format("the index {} was closed", folder.filename().string())};
+}
+
+void SearchIndex::State::wake() {
+  const std::lock_guard lock(mutex);
+  if (caretaker) caretaker->wake();
 }
 
 Result<bool> SearchIndex::State::work() {
@@ -198,6 +215,7 @@ Result<AddReport> SearchIndex::State::add(std::span<const Document> documents) {
       mutations.push_back(std::move(mutation));
     }
   }
+  KIN_TRY(const auto shard, live());
   KIN_TRY(const index::Applied applied, shard->apply(mutations));
   AddReport report;
   for (const std::size_t put : puts)
@@ -211,7 +229,7 @@ Result<AddReport> SearchIndex::State::add(std::span<const Document> documents) {
                     .duplicate_of = key_of(shard->view(), repeat.of),
                     .similarity = repeat.similarity});
   }
-  if (caretaker) caretaker->wake();
+  wake();
   return report;
 }
 
@@ -221,9 +239,20 @@ SearchSettings SearchIndex::State::settings() const {
 }
 
 Status SearchIndex::State::close() {
-  caretaker.reset();
-  if (!shard) return Done{};
-  const auto closing = std::move(shard);
+  std::unique_ptr<Caretaker> resting;
+  {
+    const std::lock_guard lock(mutex);
+    resting = std::move(caretaker);
+  }
+  resting.reset();
+  std::shared_ptr<index::Shard> closing;
+  {
+    const std::lock_guard lock(mutex);
+    closing = std::move(shard);
+  }
+  if (!closing) return Done{};
+  // Those who are at it finish first.
+  while (closing.use_count() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return closing->close();
 }
 
@@ -273,21 +302,24 @@ Result<AddReport> SearchIndex::add(std::span<const Document> documents) {
 Result<std::uint64_t> SearchIndex::remove(std::span<const std::string> ids) {
   std::vector<index::Mutation> mutations;
   for (const std::string& id : ids) mutations.emplace_back(index::RemoveEntity{.id = doc_id(id)});
-  KIN_TRY(const index::Applied applied, state_->shard->apply(mutations));
+  KIN_TRY(const auto shard, state_->live());
+  KIN_TRY(const index::Applied applied, shard->apply(mutations));
   std::uint64_t removed = 0;
   for (const index::Outcome& outcome : applied.outcomes)
     removed += outcome.effect == index::Effect::kDone ? 1 : 0;
-  if (state_->caretaker) state_->caretaker->wake();
+  state_->wake();
   return removed;
 }
 
 Result<Answer> SearchIndex::search(const Question& question) const {
-  return search::answer(state_->shard->view(), state_->settings(), question);
+  KIN_TRY(const auto shard, state_->live());
+  return search::answer(shard->view(), state_->settings(), question);
 }
 
 Result<std::optional<Document>> SearchIndex::document(std::string_view id,
                                                       std::optional<index::Millis> as_of) const {
-  const index::ShardView view = state_->shard->view();
+  KIN_TRY(const auto shard, state_->live());
+  const index::ShardView view = shard->view();
   KIN_TRY(const auto stored,
           view.truth().get(doc_id(id), {.vectors = false, .summaries = false, .as_of = as_of}));
   if (!stored) return std::optional<Document>();
@@ -296,11 +328,13 @@ Result<std::optional<Document>> SearchIndex::document(std::string_view id,
 }
 
 Result<Neighbours> SearchIndex::neighbours(const NeighboursQuestion& question) const {
-  return search::neighbours(state_->shard->view(), question);
+  KIN_TRY(const auto shard, state_->live());
+  return search::neighbours(shard->view(), question);
 }
 
 Status SearchIndex::each(const std::function<Status(const Document&)>& visit) const {
-  const index::ShardView view = state_->shard->view();
+  KIN_TRY(const auto shard, state_->live());
+  const index::ShardView view = shard->view();
   index::ScanRequest request{
       .want = {.vectors = config().embed == "given" || !config().more.empty(), .summaries = false}};
   while (true) {
@@ -315,10 +349,11 @@ Status SearchIndex::each(const std::function<Status(const Document&)>& visit) co
 }
 
 IndexInfo SearchIndex::info() const {
-  IndexInfo info{.config = config(),
-                 .stats = state_->shard->stats(),
-                 .disk_bytes = bytes_below(state_->folder)};
-  const index::ShardView view = state_->shard->view();
+  IndexInfo info{.config = config(), .disk_bytes = bytes_below(state_->folder)};
+  const auto shard = state_->live();
+  if (!shard) return info;
+  info.stats = (*shard)->stats();
+  const index::ShardView view = (*shard)->view();
   for (const index::SpaceView& space : view.spaces())
     if (space.name == kMainSpace) info.dimension = space.index->space().dimension;
   for (const index::SpaceStats& space : info.stats.spaces) info.building |= space.building < 1;
@@ -326,7 +361,8 @@ IndexInfo SearchIndex::info() const {
 }
 
 Result<index::CheckReport> SearchIndex::check(const std::function<void(double)>& progress) const {
-  return state_->shard->check(progress);
+  KIN_TRY(const auto shard, state_->live());
+  return shard->check(progress);
 }
 
 Status SearchIndex::settle(const std::function<bool()>& stop) {

@@ -69,7 +69,7 @@ struct NeighboursQuestion {
   std::optional<index::Millis> as_of = {};
 };
 
-// Thread-safe. One process has it open at a time.
+// Thread-safe, but settle() and close() are for one thread. One process has it open at a time.
 class SearchIndex {
  public:
   // In an empty or missing folder. Fails if what makes its vectors cannot be opened.
@@ -103,6 +103,7 @@ class SearchIndex {
   // Returns when nothing is left to do for now: vectors are learnt and in their places, segments
   // merged, a checkpoint written. `stop` is asked now and then.
   Status settle(const std::function<bool()>& stop = {});
+  // Waits for those who are at it; who comes later is told that it is closed.
   Status close();
 
  private:

@@ -218,6 +218,28 @@ TEST_F(SearchIndexTest, IsOpenOnce) {
   EXPECT_NE(second.error().message.find("kindred serve"), std::string::npos);
 }
 
+TEST_F(SearchIndexTest, IsClosedUnderThoseWhoUseItWithoutHarm) {
+  auto index = make({.embed = "none"}, {.tend = true});
+  ASSERT_TRUE(index->add({{document("a", "tides", "")}}).ok());
+  std::vector<std::thread> users;
+  std::atomic<int> told{0};
+  for (int i = 0; i < 2; ++i)
+    users.emplace_back([&, i] {
+      while (true) {
+        const auto found = index->search({.text = "tides"});
+        const auto added = index->add({{document("b" + std::to_string(i), "waves", "")}});
+        if (found && added) continue;
+        ++told;
+        return;
+      }
+    });
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  EXPECT_TRUE(index->close().ok());
+  for (std::thread& user : users) user.join();
+  EXPECT_EQ(told, 2);
+  EXPECT_EQ(index->info().stats.counters.entities, 0U);
+}
+
 TEST(Library, HasIndexesByName) {
   const TemporaryFolder folder = *TemporaryFolder::create();
   Library library(folder.path() / "indexes", {.tend = false});
