@@ -9,9 +9,9 @@
 namespace kin::index::internal {
 namespace {
 
-// Pending vectors that one step takes in at most: partitions that get some are written anew, so a
-// backlog is cheaper in large pieces.
-constexpr std::size_t kBatch = 4096;
+// Pending vectors that one step takes in at most. All of them may go to one partition, which has
+// 4,095 slots, before it is split.
+constexpr std::size_t kBatch = 1024;
 
 }  // namespace
 
