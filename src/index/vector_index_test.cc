@@ -227,6 +227,7 @@ TEST(VectorIndex, TakesAnyNumberOfEqualVectors) {
   const auto hits = index->search(vector, {.k = 20}).value();
   ASSERT_EQ(hits.size(), 20U);
   EXPECT_NEAR(hits[19].distance, 0, 1e-6);
+  EXPECT_LT(index->stats().partitions, 400U) << "none is split for nothing";
 }
 
 TEST(VectorIndex, AnswersTheSameAfterARestart) {

@@ -212,21 +212,42 @@ Status VectorWriter::split(std::uint32_t partition) {
   };
   next.put(partition, empty());
   next.put(other, empty());
+  assign(next, items, owners_after_split(next, items, {partition, other}));
+  publish(std::move(next));
+  return Done{};
+}
+
+// Others get only what is nearer to them, and no more than they can hold: centroids that are the
+// same would hand their vectors to each other for ever.
+std::vector<std::uint32_t> VectorWriter::owners_after_split(const Draft& next,
+                                                            const std::vector<Item>& items,
+                                                            Halves halves) {
   const Centres all(next.centres);
+  const auto square = [&](const Item& item, std::uint32_t p) {
+    const auto centre = next.centres.row(p);
+    return squared_l2(item.rotated.data(), centre.data(), centre.size());
+  };
   std::vector<float> scratch;
   std::vector<std::uint32_t> owners;
+  std::unordered_map<std::uint32_t, std::uint32_t> arrived;
   std::size_t stayed = 0;
   for (const Item& item : items) {
-    owners.push_back(all.nearest(item.rotated.data(), scratch));
-    stayed += owners.back() == partition ? 1 : 0;
+    std::uint32_t owner = all.nearest(item.rotated.data(), scratch);
+    const float first = square(item, halves.first);
+    const float second = square(item, halves.second);
+    const bool to_others = owner != halves.first && owner != halves.second;
+    if (!to_others || square(item, owner) >= std::min(first, second) ||
+        next.postings[owner]->size() + arrived[owner] >= kMostSlots)
+      owner = second < first ? halves.second : halves.first;
+    ++arrived[owner];
+    stayed += owner == halves.first ? 1 : 0;
+    owners.push_back(owner);
   }
   // Equal vectors cannot be told apart by any centroid: half of them move.
   if (stayed == items.size()) {
-    for (std::size_t i = 0; i < owners.size(); i += 2) owners[i] = other;
+    for (std::size_t i = 0; i < owners.size(); i += 2) owners[i] = halves.second;
   }
-  assign(next, items, owners);
-  publish(std::move(next));
-  return Done{};
+  return owners;
 }
 
 // The last partition takes the number of the one that goes.

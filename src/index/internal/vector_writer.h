@@ -102,6 +102,13 @@ class VectorWriter {
   Status build_pending();
   Result<bool> tidy();
   Status split(std::uint32_t partition);
+  struct Halves {
+    std::uint32_t first;
+    std::uint32_t second;
+  };
+  static std::vector<std::uint32_t> owners_after_split(const Draft& next,
+                                                       const std::vector<Item>& items,
+                                                       Halves halves);
   Status merge(std::uint32_t partition);
   void reclaim(std::uint32_t partition);
 
