@@ -30,7 +30,6 @@ kin_find_library(kin_simdjson simdjson.h simdjson)
 kin_find_library(kin_zstd zstd.h zstd)
 kin_find_library(kin_deflate libdeflate.h deflate)
 kin_find_library(kin_roaring roaring/roaring.h roaring)
-kin_find_library(kin_streamvbyte streamvbyte.h streamvbyte)
 kin_find_library(kin_stemmer libstemmer.h stemmer)
 # Static, for few commands need it: a shared one would take 6 MB of every other command's memory.
 kin_find_library(kin_rocksdb rocksdb/db.h librocksdb.a)

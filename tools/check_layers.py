@@ -39,7 +39,6 @@ HOMES = {
     "zlib.h": ["data"],
     "libdeflate.h": ["data"],
     "roaring/": ["index"],
-    "streamvbyte": ["index"],
     "hnswlib/": ["app"],
     "sqlite3.h": ["stories"],
     "pugixml": ["stories"],

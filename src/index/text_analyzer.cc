@@ -1,9 +1,20 @@
 #include "index/text_analyzer.h"
 
+#include "base/hash.h"
+
 namespace kin::index {
 namespace {
 
 constexpr std::size_t kKnownWords = 100'000;
+constexpr std::size_t kFirstSlots = 1024;
+
+TextToken token_of(const text::Token& word, std::uint32_t position) {
+  return {.begin = word.begin, .end = word.end, .position = position, .unit = word.unit};
+}
+
+TextToken pair_of(const text::Token& left, const text::Token& right, std::uint32_t position) {
+  return {.begin = left.begin, .end = right.end, .position = position, .pair = true, .unit = true};
+}
 
 // Without what separates the parts of a key.
 std::string clean(std::string_view value) {
@@ -36,35 +47,67 @@ Result<std::unique_ptr<TextAnalyzer>> TextAnalyzer::create(std::string_view lang
   return std::unique_ptr<TextAnalyzer>(new TextAnalyzer(std::move(stemmer)));
 }
 
+TextAnalyzer::TextAnalyzer(text::Stemmer stemmer)
+    : stemmer_(std::move(stemmer)), slots_(kFirstSlots) {}
+
 char TextAnalyzer::form_space() const {
   return stemmer_.leaves_words_alone() ? kStemKey : kFormKey;
 }
 
 void TextAnalyzer::forget_if_full() {
-  if (known_.size() > kKnownWords) known_.clear();
+  if (known_.size() <= kKnownWords) return;
+  known_.clear();
+  slots_.assign(kFirstSlots, {});
 }
 
-TextAnalyzer::Keys& TextAnalyzer::keys(std::string_view word) {
-  word = text::cut_word(word);
-  if (const auto found = known_.find(word); found != known_.end()) return *found->second;
-  std::unique_ptr<Keys>& keys = known_[std::string(word)];
+TextAnalyzer::Slot& TextAnalyzer::slot(std::string_view word, std::uint32_t hash) {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = hash & mask;
+  while (slots_[at].keys != nullptr && (slots_[at].hash != hash || slots_[at].keys->word != word))
+    at = (at + 1) & mask;
+  return slots_[at];
+}
+
+void TextAnalyzer::grow() {
+  slots_.assign(slots_.size() * 2, {});
+  for (Keys& keys : known_) {
+    const auto hash = static_cast<std::uint32_t>(hash64(keys.word));
+    slot(keys.word, hash) = {.keys = &keys, .hash = hash};
+  }
+}
+
+TextAnalyzer::Keys& TextAnalyzer::keys(std::string_view word, std::uint32_t hash) {
+  Slot& found = slot(word, hash);
+  if (found.keys != nullptr) return *found.keys;
   text::fold_word(word, folded_);
-  keys = std::make_unique<Keys>();
-  keys->form = kFormKey + folded_;
-  keys->stem = kStemKey + std::string(stemmer_.stem(folded_));
-  return *keys;
+  Keys& keys = known_.emplace_back(Keys{.word = std::string(word),
+                                        .terms = {},
+                                        .stem = kStemKey + std::string(stemmer_.stem(folded_)),
+                                        .form = kFormKey + folded_});
+  found = {.keys = &keys, .hash = hash};
+  if (known_.size() * 2 > slots_.size()) grow();
+  return keys;
 }
 
-TextToken TextAnalyzer::token(std::string_view text, const text::Token& word,
-                              std::uint32_t position) {
-  Keys& found = keys(text.substr(word.begin, word.end - word.begin));
-  return {.begin = word.begin,
-          .end = word.end,
-          .position = position,
-          .unit = word.unit,
-          .stem = &found.stem,
-          .form = word.unit || form_space() == kStemKey ? nullptr : &found.form,
-          .terms = &found.terms};
+// Words lie scattered in memory: what a later one needs is fetched while an earlier one is read.
+void TextAnalyzer::look_up(std::string_view text, std::vector<TextToken>& tokens) {
+  constexpr std::size_t kAhead = 8;
+  const auto word = [&](const TextToken& token) {
+    return text::cut_word(text.substr(token.begin, token.end - token.begin));
+  };
+  hashes_.clear();
+  for (const TextToken& token : tokens) {
+    hashes_.push_back(static_cast<std::uint32_t>(hash64(word(token))));
+    __builtin_prefetch(&slots_[hashes_.back() & (slots_.size() - 1)]);
+  }
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (i + kAhead < tokens.size())
+      __builtin_prefetch(slots_[hashes_[i + kAhead] & (slots_.size() - 1)].keys);
+    Keys& found = keys(word(tokens[i]), hashes_[i]);
+    tokens[i].stem = &found.stem;
+    tokens[i].form = tokens[i].unit || form_space() == kStemKey ? nullptr : &found.form;
+    tokens[i].terms = &found.terms;
+  }
 }
 
 std::uint32_t TextAnalyzer::document(std::string_view text, std::vector<TextToken>& tokens) {
@@ -72,12 +115,11 @@ std::uint32_t TextAnalyzer::document(std::string_view text, std::vector<TextToke
   tokens.clear();
   text::split_tokens(text, words_);
   for (std::uint32_t i = 0; i < words_.size(); ++i) {
-    tokens.push_back(token(text, words_[i], i));
-    if (i + 1 == words_.size() || !text::adjoin(words_[i], words_[i + 1])) continue;
-    tokens.push_back(
-        token(text, {.begin = words_[i].begin, .end = words_[i + 1].end, .unit = true}, i));
-    tokens.back().pair = true;
+    tokens.push_back(token_of(words_[i], i));
+    if (i + 1 < words_.size() && text::adjoin(words_[i], words_[i + 1]))
+      tokens.push_back(pair_of(words_[i], words_[i + 1], i));
   }
+  look_up(text, tokens);
   return static_cast<std::uint32_t>(words_.size());
 }
 
@@ -86,14 +128,12 @@ void TextAnalyzer::query(std::string_view text, std::vector<TextToken>& tokens) 
   tokens.clear();
   text::split_tokens(text, words_);
   for (std::uint32_t i = 0; i < words_.size(); ++i) {
-    if (i + 1 < words_.size() && text::adjoin(words_[i], words_[i + 1])) {
-      tokens.push_back(
-          token(text, {.begin = words_[i].begin, .end = words_[i + 1].end, .unit = true}, i));
-      tokens.back().pair = true;
-    } else if (i == 0 || !text::adjoin(words_[i - 1], words_[i])) {
-      tokens.push_back(token(text, words_[i], i));
-    }
+    if (i + 1 < words_.size() && text::adjoin(words_[i], words_[i + 1]))
+      tokens.push_back(pair_of(words_[i], words_[i + 1], i));
+    else if (i == 0 || !text::adjoin(words_[i - 1], words_[i]))
+      tokens.push_back(token_of(words_[i], i));
   }
+  look_up(text, tokens);
 }
 
 }  // namespace kin::index

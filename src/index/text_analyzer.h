@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
-#include "base/hash.h"
 #include "base/result.h"
 #include "text/stems.h"
 #include "text/tokens.h"
@@ -72,24 +71,32 @@ class TextAnalyzer {
 
  private:
   struct Keys {
+    std::string word;
+    Terms terms;
     std::string stem;
     std::string form;
-    Terms terms;
   };
-  struct HashWord {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view word) const { return hash64(word); }
+  struct Slot {
+    Keys* keys = nullptr;
+    std::uint32_t hash = 0;
   };
 
-  explicit TextAnalyzer(text::Stemmer stemmer) : stemmer_(std::move(stemmer)) {}
+  explicit TextAnalyzer(text::Stemmer stemmer);
   void forget_if_full();
-  Keys& keys(std::string_view word);
-  TextToken token(std::string_view text, const text::Token& word, std::uint32_t position);
+  void grow();
+  // The slot of a word, or the free one where it belongs.
+  Slot& slot(std::string_view word, std::uint32_t hash);
+  Keys& keys(std::string_view word, std::uint32_t hash);
+  // Gives the tokens their keys.
+  void look_up(std::string_view text, std::vector<TextToken>& tokens);
 
   text::Stemmer stemmer_;
-  std::unordered_map<std::string, std::unique_ptr<Keys>, HashWord, std::equal_to<>> known_;
+  // Words met before, in a table of open addressing: a power of two of slots, half of them free.
+  std::vector<Slot> slots_;
+  std::deque<Keys> known_;
   std::uint64_t builders_ = 0;
   std::vector<text::Token> words_;
+  std::vector<std::uint32_t> hashes_;
   std::string folded_;
 };
 

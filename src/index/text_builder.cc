@@ -1,6 +1,7 @@
 #include "index/text_builder.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <set>
 
@@ -88,53 +89,73 @@ void TextBuilder::add(const TextDocument& document) {
     occurrences_.push_back({keys_.number(key), docs_.size() - 1, kNoPosition, kWholeWord});
 }
 
+std::uint64_t front_of(std::string_view key) {
+  std::uint64_t front = 0;
+  if (key.size() >= sizeof front) {
+    std::memcpy(&front, key.data(), sizeof front);
+  } else {
+    std::memcpy(&front, key.data(), key.size());
+  }
+  return __builtin_bswap64(front);
+}
+
 std::vector<std::uint32_t> TextBuilder::terms_in_order() const {
-  // Most keys differ in their first bytes, which are compared as one number.
+  // Nearly all keys differ in their first bytes, which are compared as numbers.
   struct Entry {
     std::uint64_t front;
+    std::uint64_t next;
     std::uint32_t number;
   };
   std::vector<Entry> entries;
   entries.reserve(keys_.size());
   for (std::uint32_t number = 0; number < keys_.size(); ++number) {
     const std::string_view key = keys_.key(number);
-    std::uint64_t front = 0;
-    for (std::size_t i = 0; i < 8; ++i)
-      front = front << 8 | (i < key.size() ? static_cast<unsigned char>(key[i]) : 0U);
-    entries.push_back({front, number});
+    entries.push_back(
+        {front_of(key), front_of(key.substr(std::min<std::size_t>(8, key.size()))), number});
   }
   std::ranges::sort(entries, [&](const Entry& a, const Entry& b) {
-    return a.front != b.front ? a.front < b.front : keys_.key(a.number) < keys_.key(b.number);
+    if (a.front != b.front) return a.front < b.front;
+    if (a.next != b.next) return a.next < b.next;
+    return keys_.key(a.number) < keys_.key(b.number);
   });
   std::vector<std::uint32_t> order(entries.size());
   std::ranges::transform(entries, order.begin(), &Entry::number);
   return order;
 }
 
-std::string TextBuilder::finish() && {
-  // Occurrences lie in the order of documents and positions already; only terms are to be sorted.
-  std::vector<std::uint32_t> starts(keys_.size() + 1, 0);
+// They lie in the order of documents and positions already, which stays within each term.
+std::vector<TextBuilder::Occurrence> TextBuilder::occurrences_by_term(
+    std::vector<std::uint32_t>& starts) const {
+  starts.assign(keys_.size() + 1, 0);
   for (const Occurrence& one : occurrences_) ++starts[one.term + 1];
   std::partial_sum(starts.begin(), starts.end(), starts.begin());
-  std::vector<std::uint32_t> sorted(occurrences_.size());
+  std::vector<Occurrence> sorted(occurrences_.size());
   std::vector<std::uint32_t> next(starts.begin(), starts.end() - 1);
-  for (std::uint32_t i = 0; i < occurrences_.size(); ++i) sorted[next[occurrences_[i].term]++] = i;
+  for (const Occurrence& one : occurrences_) sorted[next[one.term]++] = one;
+  return sorted;
+}
 
+std::string TextBuilder::finish() && {
+  std::vector<std::uint32_t> starts;
+  const std::vector<Occurrence> occurrences = occurrences_by_term(starts);
   SegmentWriter writer(std::move(docs_));
   PostingList list;
   for (const std::uint32_t number : terms_in_order()) {
     list.clear();
+    std::uint32_t last = 0;
     for (std::uint32_t i = starts[number]; i < starts[number + 1]; ++i) {
-      const Occurrence& one = occurrences_[sorted[i]];
+      const Occurrence& one = occurrences[i];
       if (list.docs.empty() || list.docs.back() != one.doc) {
         list.docs.push_back(one.doc);
         list.frequencies.push_back(0);
         list.counts.push_back(0);
+        last = 0;
       }
       list.frequencies.back() += one.weight;
       if (one.position == kNoPosition) continue;
       ++list.counts.back();
-      list.positions.push_back(one.position);
+      list.gaps.push_back(one.position - last);
+      last = one.position;
     }
     writer.add(keys_.key(number), list);
   }

@@ -61,6 +61,7 @@ class TextBuilder {
   };
 
   const Terms& terms_of(const TextToken& token);
+  std::vector<Occurrence> occurrences_by_term(std::vector<std::uint32_t>& starts) const;
   void add_field(std::size_t field, std::string_view text, std::uint32_t begin);
   std::vector<std::uint32_t> terms_in_order() const;
 
@@ -72,6 +73,9 @@ class TextBuilder {
   std::vector<Occurrence> occurrences_;
   std::vector<TextToken> tokens_;
 };
+
+// The first eight bytes as a number: keys are ordered as these are, where they differ.
+std::uint64_t front_of(std::string_view key);
 
 // The bytes of one segment with the documents of several. No number is kept twice. Thread-safe.
 struct MergeInput {

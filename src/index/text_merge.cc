@@ -8,10 +8,17 @@
 namespace kin::index {
 namespace {
 
+// Greater than that of any key.
+constexpr std::uint64_t kNoFront = ~std::uint64_t{0};
+
 struct Source {
-  const TextSegment* segment;
+  explicit Source(const TextSegment& segment) : terms(segment), places(segment.size(), kNoDoc) {
+    front = terms.seek("") ? front_of(terms.key()) : kNoFront;
+  }
+  void next() { front = terms.next() ? front_of(terms.key()) : kNoFront; }
+
   TextSegment::Terms terms;
-  bool more;
+  std::uint64_t front;                // of the key; kNoFront behind the last
   std::vector<std::uint32_t> places;  // in the merged segment, by ordinal; kNoDoc: left out
 };
 
@@ -50,24 +57,20 @@ SegmentDocs merge_docs(std::span<const MergeInput> inputs, std::vector<Source>& 
 }
 
 void append_postings(const Source& source, PostingList& list) {
-  PostingCursor cursor(source.terms.postings());
-  for (cursor.next(); cursor.doc() != kNoDoc; cursor.next()) {
-    const std::uint32_t place = source.places[cursor.doc()];
-    if (place == kNoDoc) continue;
-    const auto positions = cursor.positions();
-    list.docs.push_back(place);
-    list.frequencies.push_back(cursor.frequency());
-    list.counts.push_back(static_cast<std::uint32_t>(positions.size()));
-    list.positions.insert(list.positions.end(), positions.begin(), positions.end());
-  }
+  const std::size_t begin = list.docs.size();
+  decode_postings(source.terms.postings(), list);
+  for (std::size_t i = begin; i < list.docs.size(); ++i) list.docs[i] = source.places[list.docs[i]];
 }
 
-// Documents of several segments interleave.
+// Documents of several segments may interleave, and some are left out.
 void put_in_order(PostingList& list) {
-  if (std::ranges::is_sorted(list.docs)) return;
-  std::vector<std::uint32_t> order(list.docs.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::ranges::sort(order, {}, [&](std::uint32_t i) { return list.docs[i]; });
+  if (std::ranges::is_sorted(list.docs) && list.docs.back() != kNoDoc) return;
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t i = 0; i < list.docs.size(); ++i) {
+    if (list.docs[i] != kNoDoc) order.push_back(i);
+  }
+  const auto doc = [&](std::uint32_t i) { return list.docs[i]; };
+  if (!std::ranges::is_sorted(order, {}, doc)) std::ranges::sort(order, {}, doc);
   std::vector<std::size_t> starts(list.docs.size());
   std::exclusive_scan(list.counts.begin(), list.counts.end(), starts.begin(), std::size_t{0});
   PostingList sorted;
@@ -75,37 +78,40 @@ void put_in_order(PostingList& list) {
     sorted.docs.push_back(list.docs[i]);
     sorted.frequencies.push_back(list.frequencies[i]);
     sorted.counts.push_back(list.counts[i]);
-    const auto begin = list.positions.begin() + static_cast<std::ptrdiff_t>(starts[i]);
-    sorted.positions.insert(sorted.positions.end(), begin, begin + list.counts[i]);
+    const auto begin = list.gaps.begin() + static_cast<std::ptrdiff_t>(starts[i]);
+    sorted.gaps.insert(sorted.gaps.end(), begin, begin + list.counts[i]);
   }
   list = std::move(sorted);
+}
+
+// The one whose key comes first; nothing if all are through.
+const Source* least_of(const std::vector<Source>& sources) {
+  const Source* least = &sources.front();
+  for (const Source& source : sources) {
+    if (source.front < least->front || (source.front == least->front && source.front != kNoFront &&
+                                        source.terms.key() < least->terms.key()))
+      least = &source;
+  }
+  return least->front != kNoFront ? least : nullptr;
 }
 
 }  // namespace
 
 std::string merge_segments(std::span<const MergeInput> inputs) {
   std::vector<Source> sources;
-  for (const MergeInput& input : inputs) {
-    sources.push_back({input.segment, TextSegment::Terms(*input.segment), false,
-                       std::vector<std::uint32_t>(input.segment->size(), kNoDoc)});
-    sources.back().more = sources.back().terms.seek("");
-  }
+  sources.reserve(inputs.size());
+  for (const MergeInput& input : inputs) sources.emplace_back(*input.segment);
   SegmentWriter writer(merge_docs(inputs, sources));
   PostingList list;
   std::string key;
-  while (true) {
-    const Source* least = nullptr;
-    for (const Source& source : sources) {
-      if (source.more && (least == nullptr || source.terms.key() < least->terms.key()))
-        least = &source;
-    }
-    if (least == nullptr) break;
+  while (const Source* least = least_of(sources)) {
     key = least->terms.key();
+    const std::uint64_t front = least->front;
     list.clear();
     for (Source& source : sources) {
-      if (!source.more || source.terms.key() != key) continue;
+      if (source.front != front || source.terms.key() != key) continue;
       append_postings(source, list);
-      source.more = source.terms.next();
+      source.next();
     }
     put_in_order(list);
     if (!list.docs.empty()) writer.add(key, list);

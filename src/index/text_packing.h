@@ -1,9 +1,17 @@
-// Blocks of 128 numbers in as few bits each as the largest needs, laid out so that four are
-// unpacked at once. All functions are thread-safe.
+// Numbers in few bytes, in two ways. All functions are thread-safe.
+//
+// Blocks of 128 in as few bits each as the largest needs, laid out so that four are unpacked at
+// once; and any number of them in one to four bytes each, as StreamVByte lays them out: a byte for
+// every four numbers with two bits each that say how many bytes more than one, then the bytes of
+// all, lowest first (docs/adr/0013).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 
 namespace kin::index {
 
@@ -20,5 +28,15 @@ constexpr std::size_t packed_bytes(std::uint32_t bits) {
 // a stream of its every fourth number, lowest bits first.
 void pack(const std::uint32_t* numbers, std::uint32_t bits, std::uint8_t* out);
 void unpack(const std::uint8_t* in, std::uint32_t bits, std::uint32_t* numbers);
+
+// Reading may go so far past the last number.
+inline constexpr std::size_t kReadAhead = 3;
+
+void append_numbers(std::string& out, std::span<const std::uint32_t> numbers);
+// The bytes `count` numbers at the front of `bytes` take up, or nothing if they are cut off.
+std::optional<std::size_t> numbers_size(std::string_view bytes, std::uint32_t count);
+// Returns where they end.
+const std::uint8_t* read_numbers(const std::uint8_t* in, std::uint32_t count,
+                                 std::uint32_t* numbers);
 
 }  // namespace kin::index

@@ -26,5 +26,31 @@ TEST(TextPacking, GivesBackNumbersOfAnyWidth) {
   }
 }
 
+TEST(TextPacking, GivesBackNumbersOfOneToFourBytes) {
+  Random random(2);
+  for (std::uint32_t count = 0; count < 200; ++count) {
+    std::vector<std::uint32_t> numbers(count);
+    for (auto& number : numbers)
+      number = static_cast<std::uint32_t>(random.next() >> (32 + random.below(32)));
+    std::string bytes = "before";
+    append_numbers(bytes, numbers);
+    const std::string_view packed = std::string_view(bytes).substr(6);
+    EXPECT_EQ(numbers_size(packed, count), packed.size());
+    if (count > 0)
+      EXPECT_EQ(numbers_size(packed.substr(0, packed.size() - 1), count), std::nullopt);
+    const std::string padded = std::string(packed) + std::string(kReadAhead, '\xFF');
+    const auto* const in = reinterpret_cast<const std::uint8_t*>(padded.data());
+    std::vector<std::uint32_t> read(count);
+    EXPECT_EQ(read_numbers(in, count, read.data()), in + packed.size());
+    EXPECT_EQ(read, numbers);
+  }
+}
+
+TEST(TextPacking, LaysNumbersOutAsStreamVByteDoes) {
+  std::string bytes;
+  append_numbers(bytes, std::vector<std::uint32_t>{1, 0x203, 0x40506, 0x708090A, 11});
+  EXPECT_EQ(bytes, std::string("\xE4\x00\x01\x03\x02\x06\x05\x04\x0A\x09\x08\x07\x0B", 13));
+}
+
 }  // namespace
 }  // namespace kin::index

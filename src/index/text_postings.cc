@@ -1,8 +1,5 @@
 #include "index/text_postings.h"
 
-#include <streamvbyte.h>
-#include <streamvbytedelta.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -28,15 +25,6 @@ BlockHeader header_of(const std::uint8_t* postings, std::uint32_t block) {
   return load_le<BlockHeader>(postings + block * sizeof(BlockHeader));
 }
 
-void append_packed(std::string& out, std::span<const std::uint32_t> values) {
-  const auto count = static_cast<std::uint32_t>(values.size());
-  const std::size_t before = out.size();
-  out.resize(before + streamvbyte_max_compressedbytes(count));
-  const std::size_t used = streamvbyte_encode(values.data(), count,
-                                              reinterpret_cast<std::uint8_t*>(out.data() + before));
-  out.resize(before + used);
-}
-
 // A whole block: how many bits its gaps and its frequencies take, then both.
 void append_block(std::string& out, std::span<const std::uint32_t> docs,
                   std::span<const std::uint32_t> frequencies, std::uint32_t previous) {
@@ -54,43 +42,39 @@ void append_block(std::string& out, std::span<const std::uint32_t> docs,
   pack(frequencies.data(), frequency_bits, at + packed_bytes(gap_bits));
 }
 
-void append_packed_deltas(std::string& out, std::span<const std::uint32_t> values,
-                          std::uint32_t previous) {
-  const auto count = static_cast<std::uint32_t>(values.size());
-  const std::size_t before = out.size();
-  out.resize(before + streamvbyte_max_compressedbytes(count));
-  const std::size_t used = streamvbyte_delta_encode(
-      values.data(), count, reinterpret_cast<std::uint8_t*>(out.data() + before), previous);
-  out.resize(before + used);
-}
-
-// The bytes of `count` packed numbers at the front of `bytes`, by their control bytes alone.
-std::optional<std::size_t> packed_size(std::string_view bytes, std::uint32_t count) {
-  const std::size_t controls = (std::size_t{count} + 3) / 4;
-  if (bytes.size() < controls) return std::nullopt;
-  std::size_t size = controls;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const auto control = static_cast<std::uint8_t>(bytes[i / 4]);
-    size += 1 + (control >> (2 * (i % 4)) & 3U);
+// A block that is not whole.
+void append_rest(std::string& out, std::span<const std::uint32_t> docs,
+                 std::span<const std::uint32_t> frequencies, std::uint32_t previous) {
+  std::array<std::uint32_t, kBlockDocs> gaps;
+  for (std::size_t i = 0; i < docs.size(); ++i) {
+    gaps[i] = docs[i] - previous;
+    previous = docs[i];
   }
-  if (size > bytes.size()) return std::nullopt;
-  return size;
+  append_numbers(out, std::span(gaps).first(docs.size()));
+  append_numbers(out, frequencies);
 }
 
 // The impacts no other is better than in both ways, at most four: neighbours are joined into one
 // that is better than either.
-std::array<Impact, kBlockImpacts> best_impacts(std::vector<Impact>& all) {
-  std::ranges::sort(all, [](const Impact& a, const Impact& b) {
-    return a.length != b.length ? a.length < b.length : a.frequency > b.frequency;
-  });
-  std::vector<Impact> best;
-  for (const Impact& impact : all) {
-    if (best.empty() || impact.frequency > best.back().frequency) best.push_back(impact);
+std::array<Impact, kBlockImpacts> best_impacts(std::span<const std::uint32_t> docs,
+                                               std::span<const std::uint32_t> frequencies,
+                                               std::span<const std::uint32_t> lengths) {
+  // As one number: the shorter first, of the same length the more frequent.
+  std::array<std::uint64_t, kBlockDocs> order;
+  for (std::size_t i = 0; i < docs.size(); ++i)
+    order[i] = std::uint64_t{lengths[docs[i]]} << 32 | ~frequencies[i];
+  std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(docs.size()));
+  std::array<Impact, kBlockDocs> best;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < docs.size(); ++i) {
+    const Impact impact{.frequency = ~static_cast<std::uint32_t>(order[i]),
+                        .length = static_cast<std::uint32_t>(order[i] >> 32)};
+    if (count == 0 || impact.frequency > best[count - 1].frequency) best[count++] = impact;
   }
   std::array<Impact, kBlockImpacts> joined;
   for (std::size_t i = 0; i < kBlockImpacts; ++i) {
-    const std::size_t first = std::min(best.size() - 1, i * best.size() / kBlockImpacts);
-    const std::size_t end = std::max(first + 1, (i + 1) * best.size() / kBlockImpacts);
+    const std::size_t first = std::min(count - 1, i * count / kBlockImpacts);
+    const std::size_t end = std::max(first + 1, (i + 1) * count / kBlockImpacts);
     joined[i] = {.frequency = best[end - 1].frequency, .length = best[first].length};
   }
   return joined;
@@ -102,48 +86,35 @@ void PostingList::clear() {
   docs.clear();
   frequencies.clear();
   counts.clear();
-  positions.clear();
+  gaps.clear();
 }
 
 void encode_postings(const PostingList& list, std::span<const std::uint32_t> lengths,
                      std::string& postings, std::string& positions) {
-  const std::span<const std::uint32_t> docs(list.docs);
-  const std::span<const std::uint32_t> frequencies(list.frequencies);
-  const std::span<const std::uint32_t> counts(list.counts);
-  const auto blocks = static_cast<std::uint32_t>((docs.size() + kBlockDocs - 1) / kBlockDocs);
+  const auto blocks = static_cast<std::uint32_t>((list.docs.size() + kBlockDocs - 1) / kBlockDocs);
   const std::size_t headers = postings.size();
   postings.resize(headers + headers_size(blocks));
   const std::size_t data = postings.size();
   const std::size_t first_position = positions.size();
   std::uint32_t previous = 0;
-  std::size_t position = 0;
-  std::vector<std::uint32_t> deltas;
-  deltas.reserve(list.positions.size());
+  std::span<const std::uint32_t> gaps(list.gaps);
   for (std::uint32_t block = 0; block < blocks; ++block) {
     const std::size_t begin = std::size_t{block} * kBlockDocs;
-    const std::size_t size = std::min<std::size_t>(kBlockDocs, docs.size() - begin);
-    BlockHeader header{.last = docs[begin + size - 1],
+    const std::size_t size = std::min<std::size_t>(kBlockDocs, list.docs.size() - begin);
+    const auto docs = std::span(list.docs).subspan(begin, size);
+    const auto frequencies = std::span(list.frequencies).subspan(begin, size);
+    const auto counts = std::span(list.counts).subspan(begin, size);
+    BlockHeader header{.last = docs.back(),
                        .postings = static_cast<std::uint32_t>(postings.size() - data),
                        .positions = static_cast<std::uint32_t>(positions.size() - first_position)};
-    if (size == kBlockDocs) {
-      append_block(postings, docs.subspan(begin, size), frequencies.subspan(begin, size), previous);
-    } else {
-      append_packed_deltas(postings, docs.subspan(begin, size), previous);
-      append_packed(postings, frequencies.subspan(begin, size));
-    }
-    append_packed(positions, counts.subspan(begin, size));
-    deltas.clear();
-    for (const std::uint32_t count : counts.subspan(begin, size)) {
-      for (std::uint32_t i = 0; i < count; ++i, ++position)
-        deltas.push_back(list.positions[position] - (i == 0 ? 0 : list.positions[position - 1]));
-    }
-    append_packed(positions, deltas);
+    (size == kBlockDocs ? append_block : append_rest)(postings, docs, frequencies, previous);
+    append_numbers(positions, counts);
+    const auto here = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+    append_numbers(positions, gaps.first(here));
+    gaps = gaps.subspan(here);
     previous = header.last;
     if (blocks == 1) return;
-    std::vector<Impact> impacts;
-    for (std::size_t i = begin; i < begin + size; ++i)
-      impacts.push_back({.frequency = frequencies[i], .length = lengths[docs[i]]});
-    header.impacts = best_impacts(impacts);
+    header.impacts = best_impacts(docs, frequencies, lengths);
     store_le(postings.data() + headers + block * sizeof(BlockHeader), header);
   }
 }
@@ -209,27 +180,27 @@ class PostingChecker {
   }
 
   bool read_gaps(std::array<std::uint32_t, kBlockDocs>& gaps, std::uint32_t size) {
-    const auto docs_size = packed_size(postings_.substr(used_.postings), size);
+    const auto docs_size = numbers_size(postings_.substr(used_.postings), size);
     if (!docs_size) return false;
-    streamvbyte_decode(at(postings_, used_.postings), gaps.data(), size);
+    read_numbers(at(postings_, used_.postings), size, gaps.data());
     used_.postings += *docs_size;
-    const auto frequencies_size = packed_size(postings_.substr(used_.postings), size);
+    const auto frequencies_size = numbers_size(postings_.substr(used_.postings), size);
     if (!frequencies_size) return false;
     used_.postings += *frequencies_size;
     return true;
   }
 
   bool check_positions(std::uint32_t size) {
-    const auto counts_size = packed_size(positions_.substr(used_.positions), size);
+    const auto counts_size = numbers_size(positions_.substr(used_.positions), size);
     if (!counts_size) return false;
     std::array<std::uint32_t, kBlockDocs> counts;
-    streamvbyte_decode(at(positions_, used_.positions), counts.data(), size);
+    read_numbers(at(positions_, used_.positions), size, counts.data());
     const std::uint64_t total =
         std::accumulate(counts.begin(), counts.begin() + size, std::uint64_t{0});
     used_.positions += *counts_size;
     if (total > 4 * (positions_.size() - used_.positions)) return false;
     const auto positions_size =
-        packed_size(positions_.substr(used_.positions), static_cast<std::uint32_t>(total));
+        numbers_size(positions_.substr(used_.positions), static_cast<std::uint32_t>(total));
     if (!positions_size) return false;
     used_.positions += *positions_size;
     return true;
@@ -253,6 +224,47 @@ std::optional<PostingSizes> check_postings(std::string_view postings, std::strin
   return PostingChecker(postings, positions).run(documents, segment_documents);
 }
 
+namespace {
+
+// Documents and frequencies of one block; each array has room for it.
+void decode_block(const TermPostings& term, std::uint32_t block, std::uint32_t* docs,
+                  std::uint32_t* frequencies) {
+  const std::uint32_t blocks = term.blocks();
+  const std::uint32_t size = std::min(kBlockDocs, term.documents - block * kBlockDocs);
+  const std::uint8_t* data = term.postings + headers_size(blocks);
+  std::uint32_t previous = 0;
+  if (blocks > 1) data += header_of(term.postings, block).postings;
+  if (block > 0) previous = header_of(term.postings, block - 1).last;
+  if (size == kBlockDocs) {
+    unpack(data + 2, data[0], docs);
+    unpack(data + 2 + packed_bytes(data[0]), data[1], frequencies);
+  } else {
+    read_numbers(read_numbers(data, size, docs), size, frequencies);
+  }
+  for (std::uint32_t i = 0; i < size; ++i) docs[i] = previous += docs[i];
+}
+
+}  // namespace
+
+void decode_postings(const TermPostings& term, PostingList& list) {
+  const std::size_t begin = list.docs.size();
+  list.docs.resize(begin + term.documents);
+  list.frequencies.resize(begin + term.documents);
+  list.counts.resize(begin + term.documents);
+  const std::uint8_t* positions = term.positions;
+  for (std::uint32_t block = 0; block < term.blocks(); ++block) {
+    const std::size_t at = begin + std::size_t{block} * kBlockDocs;
+    const std::uint32_t size = std::min(kBlockDocs, term.documents - block * kBlockDocs);
+    decode_block(term, block, list.docs.data() + at, list.frequencies.data() + at);
+    positions = read_numbers(positions, size, list.counts.data() + at);
+    const auto counts = std::span(list.counts).subspan(at, size);
+    const std::size_t before = list.gaps.size();
+    const auto here = std::accumulate(counts.begin(), counts.end(), std::uint32_t{0});
+    list.gaps.resize(before + here);
+    positions = read_numbers(positions, here, list.gaps.data() + before);
+  }
+}
+
 PostingCursor::PostingCursor(const TermPostings& term) : term_(term) {
   docs_[0] = 0;
 }
@@ -269,20 +281,7 @@ void PostingCursor::load(std::uint32_t block) {
     return;
   }
   size_ = std::min(kBlockDocs, term_.documents - block * kBlockDocs);
-  const std::uint8_t* data = term_.postings + headers_size(blocks);
-  std::uint32_t previous = 0;
-  if (blocks > 1) {
-    data += header_of(term_.postings, block).postings;
-    if (block > 0) previous = header_of(term_.postings, block - 1).last;
-  }
-  if (size_ == kBlockDocs) {
-    unpack(data + 2, data[0], docs_.data());
-    unpack(data + 2 + packed_bytes(data[0]), data[1], frequencies_.data());
-    for (std::uint32_t i = 0; i < kBlockDocs; ++i) docs_[i] = previous += docs_[i];
-  } else {
-    data += streamvbyte_delta_decode(data, docs_.data(), size_, previous);
-    streamvbyte_decode(data, frequencies_.data(), size_);
-  }
+  decode_block(term_, block, docs_.data(), frequencies_.data());
   docs_[size_] = kNoDoc;
 }
 
@@ -346,11 +345,11 @@ void PostingCursor::load_positions() {
   std::array<std::uint32_t, kBlockDocs> counts;
   const std::uint8_t* data = term_.positions;
   if (term_.blocks() > 1) data += header_of(term_.postings, block_).positions;
-  data += streamvbyte_decode(data, counts.data(), size_);
+  data = read_numbers(data, size_, counts.data());
   starts_.assign(1, 0);
   for (std::uint32_t i = 0; i < size_; ++i) starts_.push_back(starts_.back() + counts[i]);
   positions_.resize(starts_.back());
-  streamvbyte_decode(data, positions_.data(), starts_.back());
+  read_numbers(data, starts_.back(), positions_.data());
   for (std::uint32_t i = 0; i < size_; ++i) {
     for (std::uint32_t k = starts_[i] + 1; k < starts_[i + 1]; ++k)
       positions_[k] += positions_[k - 1];

@@ -28,8 +28,9 @@ inline constexpr std::size_t kBlockImpacts = 4;
 struct PostingList {
   std::vector<std::uint32_t> docs;
   std::vector<std::uint32_t> frequencies;
-  std::vector<std::uint32_t> counts;     // of positions, by document
-  std::vector<std::uint32_t> positions;  // of all documents, one after another
+  std::vector<std::uint32_t> counts;  // of positions, by document
+  // Of all positions, document by document: from the one before, of the first from 0.
+  std::vector<std::uint32_t> gaps;
 
   void clear();
 };
@@ -46,6 +47,9 @@ struct TermPostings {
 
   std::uint32_t blocks() const { return (documents + kBlockDocs - 1) / kBlockDocs; }
 };
+
+// Appends all of a term's postings. Thread-safe.
+void decode_postings(const TermPostings& term, PostingList& list);
 
 struct PostingSizes {
   std::size_t postings = 0;
