@@ -170,8 +170,8 @@ ShardStats Shard::State::stats() const {
                    .text_segments = now->text.segments(),
                    .truth = truth_->usage(),
                    .last_lsn = now->truth.lsn()};
-  const std::lock_guard lock(writing_);
   stats.checkpoint_lsn = checkpoint_lsn_;
+  const std::lock_guard lock(writing_);
   for (const ShardSpace& space : spaces_) {
     const SpaceGeneration& searched = *space.live;
     const SpaceGeneration& made = space.next ? *space.next : searched;

@@ -18,14 +18,8 @@ constexpr std::size_t kScanPage = 2'000;
 // Each task in its turn, so that none waits for ever while another is always due.
 Result<bool> Shard::State::step() {
   const std::lock_guard lock(stepping_);
-  std::size_t spaces = 0;
-  {
-    const std::lock_guard writing(writing_);
-    KIN_RETURN_IF_ERROR(refused());
-    drain();
-    spaces = spaces_.size();
-  }
-  const std::size_t tasks = spaces + 2;
+  KIN_RETURN_IF_ERROR(tidy_views());
+  const std::size_t tasks = spaces_.size() + 2;
   for (std::size_t i = 0; i < tasks; ++i) {
     const std::size_t task = turn_++ % tasks;
     Result<bool> did = task == 0   ? step_text()
@@ -36,11 +30,25 @@ Result<bool> Shard::State::step() {
   return false;
 }
 
+// Whoever writes many batches has the lock nearly always, and does all this at the end of each: a
+// step that waited for it would get little else done.
+Status Shard::State::tidy_views() {
+  const std::unique_lock lock(writing_, std::try_to_lock);
+  if (!lock) return Done{};
+  KIN_RETURN_IF_ERROR(refused());
+  if (!merged_) {
+    drain();
+    return Done{};
+  }
+  merged_ = false;
+  return publish();
+}
+
 Result<bool> Shard::State::step_text() {
   if (!text_->merge()) return false;
   // Views go on holding what was merged until there is a newer one.
-  const std::lock_guard lock(writing_);
-  KIN_RETURN_IF_ERROR(publish());
+  merged_ = true;
+  KIN_RETURN_IF_ERROR(tidy_views());
   return true;
 }
 
@@ -127,11 +135,11 @@ Status Shard::State::replace_space(SpaceOptions options) {
 }
 
 bool Shard::State::checkpoint_is_due() const {
-  const std::lock_guard lock(writing_);
-  const Counters counters = now_->truth.counters();
+  const auto now = current();
+  const Counters counters = now->truth.counters();
   const std::uint64_t all = counters.entities + counters.edges + counters.fragments;
   return checkpoint_wanted_ ||
-         applied_ - checkpoint_lsn_ > std::max(kLeastChanges, all / kShareOfAll);
+         now->truth.lsn() - checkpoint_lsn_ > std::max(kLeastChanges, all / kShareOfAll);
 }
 
 Result<bool> Shard::State::step_checkpoint() {
@@ -165,8 +173,8 @@ Status Shard::State::write_checkpoint() {
                                      .retired = *space.live->retired()});
     }
     if (near_) add_near_duplicates(write);
-    checkpoint_wanted_ = false;
   }
+  checkpoint_wanted_ = false;
   const auto scope = write_all_ ? VectorIndex::Scope::kAll : VectorIndex::Scope::kChanged;
   write_all_ = true;
   for (std::size_t i = 0; i < complete.size(); ++i) {
@@ -180,10 +188,7 @@ Status Shard::State::write_checkpoint() {
   }
   KIN_RETURN_IF_ERROR(store_->write(write));
   write_all_ = false;
-  {
-    const std::lock_guard lock(writing_);
-    checkpoint_lsn_ = write.record.applied;
-  }
+  checkpoint_lsn_ = write.record.applied;
   return truth_->trim_changes(write.record.applied);
 }
 

@@ -60,8 +60,8 @@ std::string merge_live(const Segments& sources, std::uint64_t moment) {
 struct TextIndex::Impl {
   std::shared_ptr<const TextOptions> options;
   std::shared_ptr<AnalyzerPool> analyzers;
-  std::mutex merging;  // one merge() at a time; taken before `writing`
-  mutable std::mutex writing;
+  std::mutex merging;             // one merge() at a time; taken before `writing`
+  mutable std::mutex writing;     // not while something is built or merged in the background
   mutable std::mutex publishing;  // held to copy or exchange a pointer, no longer
   std::shared_ptr<const TextView::State> state;
   std::uint64_t next_id = 1;
@@ -187,6 +187,9 @@ const TextOptions& TextIndex::options() const {
 }
 
 void TextIndex::apply(TextChanges changes) {
+  if (changes.lsn <= impl_->current()->applied) return;
+  std::string added;
+  if (!changes.upserts.empty()) added = impl_->build(changes.upserts);
   const std::lock_guard lock(impl_->writing);
   const auto before = impl_->current();
   if (changes.lsn <= before->applied) return;
@@ -198,8 +201,7 @@ void TextIndex::apply(TextChanges changes) {
     Impl::remove(before->segments, number, next->moment);
   for (const TextDocument& document : changes.upserts)
     Impl::remove(before->segments, document.number, next->moment);
-  if (!changes.upserts.empty())
-    next->segments.push_back(impl_->live_segment(impl_->build(changes.upserts)));
+  if (!added.empty()) next->segments.push_back(impl_->live_segment(std::move(added)));
   for (;;) {
     const Segments small =
         pick_merge(next->segments, next->segments.size() > kVeryMany ? kSmall : kTiny);

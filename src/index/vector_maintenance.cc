@@ -43,7 +43,7 @@ Result<bool> VectorWriter::step() {
   KIN_TRY(const bool tidied, tidy());
   if (tidied) return true;
   if (rows == 0) return false;
-  KIN_RETURN_IF_ERROR(build_pending());
+  KIN_RETURN_IF_ERROR(build_pending(live));
   return true;
 }
 
@@ -187,8 +187,7 @@ Result<bool> VectorWriter::tidy() {
 
 void VectorWriter::reclaim(std::uint32_t partition) {
   Draft next = begin_draft();
-  const Centres centres(next.centres);
-  next.put(partition, extended(*next.postings[partition], centres, partition, {}));
+  next.put(partition, extended(*next.postings[partition], next.centres.row(partition), {}));
   publish(std::move(next));
 }
 
@@ -204,21 +203,15 @@ Status VectorWriter::split(std::uint32_t partition) {
   std::copy_n(centres.row(0).begin(), centres.columns(), next.centres.row(partition).begin());
   next.centres.add(centres.row(1));
   const auto other = static_cast<std::uint32_t>(next.postings.size());
-  const auto empty = [&] {
-    auto posting =
-        std::make_shared<Posting>(core_.options.space, core_.encoder.full_error_ratio(), 0U);
-    posting->finish();
-    return posting;
-  };
-  next.put(partition, empty());
-  next.put(other, empty());
+  next.put(partition, empty_posting());
+  next.put(other, empty_posting());
   assign(next, items, owners_after_split(next, items, {partition, other}));
   publish(std::move(next));
   return Done{};
 }
 
-// Others get only what is nearer to them, and no more than they can hold: centroids that are the
-// same would hand their vectors to each other for ever.
+// Others get only what is nearer to them: centroids that are the same would hand their vectors to
+// each other for ever.
 std::vector<std::uint32_t> VectorWriter::owners_after_split(const Draft& next,
                                                             const std::vector<Item>& items,
                                                             Halves halves) {
@@ -229,17 +222,14 @@ std::vector<std::uint32_t> VectorWriter::owners_after_split(const Draft& next,
   };
   std::vector<float> scratch;
   std::vector<std::uint32_t> owners;
-  std::unordered_map<std::uint32_t, std::uint32_t> arrived;
   std::size_t stayed = 0;
   for (const Item& item : items) {
     std::uint32_t owner = all.nearest(item.rotated.data(), scratch);
     const float first = square(item, halves.first);
     const float second = square(item, halves.second);
     const bool to_others = owner != halves.first && owner != halves.second;
-    if (!to_others || square(item, owner) >= std::min(first, second) ||
-        next.postings[owner]->size() + arrived[owner] >= kMostSlots)
+    if (!to_others || square(item, owner) >= std::min(first, second))
       owner = second < first ? halves.second : halves.first;
-    ++arrived[owner];
     stayed += owner == halves.first ? 1 : 0;
     owners.push_back(owner);
   }
@@ -258,10 +248,8 @@ Status VectorWriter::merge(std::uint32_t partition) {
   std::ranges::copy(std::vector(next.centres.row(last).begin(), next.centres.row(last).end()),
                     next.centres.row(partition).begin());
   next.centres.resize(last);
-  if (partition != last) {
-    const Centres centres(next.centres);
-    next.put(partition, extended(*next.postings[last], centres, partition, {}));
-  }
+  if (partition != last)
+    next.put(partition, extended(*next.postings[last], next.centres.row(partition), {}));
   next.postings.resize(last);
   next.touched.resize(last);
   assign_nearest(next, items);

@@ -9,9 +9,10 @@
 namespace kin::index::internal {
 namespace {
 
-// Pending vectors that one step takes in at most. All of them may go to one partition, which has
-// 4,095 slots, before it is split.
-constexpr std::size_t kBatch = 1024;
+// Pending vectors that one step takes in at most: so many, or one in so many of all. Partitions
+// that get some are written anew, which is nearly every one of them if vectors come in no order.
+constexpr std::uint64_t kBatch = 1024;
+constexpr std::uint64_t kShareOfAll = 8;
 
 }  // namespace
 
@@ -183,9 +184,8 @@ Result<std::vector<Item>> VectorWriter::items_of(const Posting& posting) const {
   return items;
 }
 
-std::shared_ptr<Posting> VectorWriter::extended(const Posting& old, const Centres& centres,
-                                                std::uint32_t partition,
-                                                std::span<const Item* const> more) {
+std::shared_ptr<Posting> VectorWriter::extended(const Posting& old, std::span<const float> centre,
+                                                std::span<const Item* const> more) const {
   std::vector<std::uint32_t> kept;
   for (std::uint32_t from = 0; from < old.size(); ++from)
     if (!old.is_dead(from)) kept.push_back(from);
@@ -195,7 +195,7 @@ std::shared_ptr<Posting> VectorWriter::extended(const Posting& old, const Centre
   for (const std::uint32_t from : kept) posting->copy(slot++, old, from);
   VectorCode code;
   for (const Item* item : more) {
-    core_.encoder.encode(item->rotated, centres.matrix().row(partition), code);
+    core_.encoder.encode(item->rotated, centre, code);
     posting->set(slot, item->id, code);
     posting->set_raw(slot++, item->rotated);
   }
@@ -203,16 +203,35 @@ std::shared_ptr<Posting> VectorWriter::extended(const Posting& old, const Centre
   return posting;
 }
 
+// What a partition has no room for goes to new ones with the same centroid, which a split moves.
 void VectorWriter::assign(Draft& next, const std::vector<Item>& items,
-                          std::span<const std::uint32_t> owners) {
+                          std::span<const std::uint32_t> owners) const {
   std::map<std::uint32_t, std::vector<const Item*>> groups;
   for (std::size_t i = 0; i < items.size(); ++i) groups[owners[i]].push_back(&items[i]);
-  const Centres centres(next.centres);
-  for (const auto& [partition, members] : groups)
-    next.put(partition, extended(*next.postings[partition], centres, partition, members));
+  for (const auto& [partition, members] : groups) {
+    const std::vector<float> centre(next.centres.row(partition).begin(),
+                                    next.centres.row(partition).end());
+    const Posting& old = *next.postings[partition];
+    std::span<const Item* const> rest(members);
+    const std::size_t fitting = std::min<std::size_t>(rest.size(), kMostSlots - old.live());
+    next.put(partition, extended(old, centre, rest.first(fitting)));
+    for (rest = rest.subspan(fitting); !rest.empty();) {
+      const std::size_t some = std::min<std::size_t>(rest.size(), kMostSlots / 2);
+      next.put(next.centres.rows(), extended(*empty_posting(), centre, rest.first(some)));
+      next.centres.add(centre);
+      rest = rest.subspan(some);
+    }
+  }
 }
 
-void VectorWriter::assign_nearest(Draft& next, const std::vector<Item>& items) {
+std::shared_ptr<Posting> VectorWriter::empty_posting() const {
+  auto posting =
+      std::make_shared<Posting>(core_.options.space, core_.encoder.full_error_ratio(), 0U);
+  posting->finish();
+  return posting;
+}
+
+void VectorWriter::assign_nearest(Draft& next, const std::vector<Item>& items) const {
   const Centres centres(next.centres);
   std::vector<float> scratch;
   std::vector<std::uint32_t> owners;
@@ -220,12 +239,13 @@ void VectorWriter::assign_nearest(Draft& next, const std::vector<Item>& items) {
   assign(next, items, owners);
 }
 
-Status VectorWriter::build_pending() {
+Status VectorWriter::build_pending(std::uint64_t live) {
   Draft next = begin_draft();
   std::vector<Item> items;
-  take_rows(next, kBatch, [&](const PendingChunk& chunk, std::uint32_t row) {
-    items.push_back({chunk.id(row), {chunk.row(row).begin(), chunk.row(row).end()}});
-  });
+  take_rows(next, std::max(kBatch, live / kShareOfAll),
+            [&](const PendingChunk& chunk, std::uint32_t row) {
+              items.push_back({chunk.id(row), {chunk.row(row).begin(), chunk.row(row).end()}});
+            });
   assign_nearest(next, items);
   publish(std::move(next));
   return Done{};

@@ -1,6 +1,7 @@
 // What a shard is made of.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -80,6 +81,7 @@ class Shard::State {
   Status refused() const;
 
   // Steps; with `stepping` held.
+  Status tidy_views();
   Result<bool> step_text();
   Result<bool> step_space(ShardSpace& space);
   Result<bool> step_index(SpaceGeneration& generation);
@@ -101,14 +103,15 @@ class Shard::State {
   mutable std::mutex stepping_;  // by whoever does what takes time; guards store_ and what follows
   std::size_t turn_ = 0;
   bool write_all_ = false;  // a checkpoint failed, and what it held counts as unwritten
+  bool merged_ = false;     // texts since the last view
+  bool checkpoint_wanted_ = false;
+  std::atomic<Lsn> checkpoint_lsn_ = 0;  // read by anybody
 
-  mutable std::mutex writing_;  // by whoever changes anything; guards what follows
-  std::vector<ShardSpace> spaces_;
+  mutable std::mutex writing_;      // by whoever changes anything; guards what follows
+  std::vector<ShardSpace> spaces_;  // changed with `stepping` held, too
   std::optional<NearDuplicates> near_;
   std::vector<std::uint64_t> near_sequences_;  // of the checkpoint that wrote each page last
   Lsn applied_ = 0;
-  Lsn checkpoint_lsn_ = 0;
-  bool checkpoint_wanted_ = false;
   std::optional<Error> failed_;
   struct Published {
     Lsn lsn;

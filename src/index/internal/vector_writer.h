@@ -83,10 +83,12 @@ class VectorWriter {
   void leave_log(const Draft& next);
   Result<std::vector<Item>> items_of(const Posting& posting) const;
   // Adds each item to the partition that `owners` names.
-  void assign(Draft& next, const std::vector<Item>& items, std::span<const std::uint32_t> owners);
-  void assign_nearest(Draft& next, const std::vector<Item>& items);
-  std::shared_ptr<Posting> extended(const Posting& old, const Centres& centres,
-                                    std::uint32_t partition, std::span<const Item* const> more);
+  void assign(Draft& next, const std::vector<Item>& items,
+              std::span<const std::uint32_t> owners) const;
+  void assign_nearest(Draft& next, const std::vector<Item>& items) const;
+  std::shared_ptr<Posting> empty_posting() const;
+  std::shared_ptr<Posting> extended(const Posting& old, std::span<const float> centre,
+                                    std::span<const Item* const> more) const;
 
   Status start_training();
   Status finish_training();
@@ -99,7 +101,7 @@ class VectorWriter {
                                            std::span<const std::uint32_t> members,
                                            std::span<const float> centre) const;
   static void cut_large(std::vector<std::vector<std::uint32_t>>& members, Matrix& centres);
-  Status build_pending();
+  Status build_pending(std::uint64_t live);
   Result<bool> tidy();
   Status split(std::uint32_t partition);
   struct Halves {
