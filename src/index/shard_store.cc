@@ -17,6 +17,8 @@ constexpr std::string_view kCheckpointKey = "checkpoint";
 constexpr std::string_view kManifestKey = "text";
 // Of pieces that are written in one go.
 constexpr std::size_t kBatchBytes = std::size_t{8} << 20;
+// All of them are flushed before the record that names them.
+constexpr kv::WriteOptions kPieceWrite{.sync = false, .log = false};
 
 kv::StoreOptions store_options(kv::StoreOptions::Mode mode) {
   const std::uint64_t buffer = std::uint64_t{16} << 20;
@@ -155,7 +157,7 @@ Status ShardStore::write_text(const TextCheckpoint& text, Parts& parts) {
     if (stored != parts_.end() && stored->second == sum) continue;
     kv::Batch batch(*store_);
     batch.put(part_key(part.id), part.segment->bytes(), kPartsFamily);
-    KIN_RETURN_IF_ERROR(store_->write(batch, {.sync = false}));
+    KIN_RETURN_IF_ERROR(store_->write(batch, kPieceWrite));
   }
   return Done{};
 }
@@ -171,7 +173,6 @@ void ShardStore::remove_superseded(const CheckpointWrite& write, const Parts& pa
   for (const SpaceRecord& space : checkpoint_->spaces) batch.remove(head_key(space.name));
 }
 
-// The log keeps the order of batches: once the last is on the device, all are.
 Status ShardStore::write(const CheckpointWrite& write) {
   KIN_CHECK(write.record.sequence == next_sequence(), "checkpoints come one after another");
   Parts parts;
@@ -181,10 +182,13 @@ Status ShardStore::write(const CheckpointWrite& write) {
     for (const auto& [number, bytes] : of.pieces) {
       batch.put(piece_key(write.record.sequence, of.owner, number), bytes, kPiecesFamily);
       if (batch.bytes() < kBatchBytes) continue;
-      KIN_RETURN_IF_ERROR(store_->write(batch, {.sync = false}));
+      KIN_RETURN_IF_ERROR(store_->write(batch, kPieceWrite));
       batch.clear();
     }
   }
+  KIN_RETURN_IF_ERROR(store_->write(batch, kPieceWrite));
+  batch.clear();
+  KIN_RETURN_IF_ERROR(store_->flush());
   remove_superseded(write, parts, batch);
   for (const auto& [space, head] : write.heads) batch.put(head_key(space), head);
   batch.put(kManifestKey, write.text.manifest);

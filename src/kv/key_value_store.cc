@@ -329,6 +329,7 @@ Result<std::unique_ptr<KeyValueStore>> KeyValueStore::open(const fs::path& folde
 Status KeyValueStore::write(const Batch& batch, const WriteOptions& options) {
   rocksdb::WriteOptions how;
   how.sync = options.sync;
+  how.disableWAL = !options.log;
   return outcome(state_->folder, state_->database->Write(how, &batch.state_->changes));
 }
 

@@ -54,6 +54,9 @@ struct WriteOptions {
   // Return once the batch is on the device. Otherwise a crash of the machine, but not of the
   // process, may lose it, together with every batch after it.
   bool sync = true;
+  // Without it, and without `sync`, the batch is safe once flush() has returned: large values are
+  // written once instead of twice. Other batches may come to the device before it.
+  bool log = true;
 };
 
 // Approximate, as the library tells them.

@@ -219,6 +219,25 @@ TEST_F(KeyValueStoreTest, RemembersAfterBeingClosedAndForgetsWhenAskedTo) {
   EXPECT_EQ(*open({.mode = StoreOptions::Mode::kFresh})->get("a"), std::nullopt);
 }
 
+TEST_F(KeyValueStoreTest, KeepsABatchThatIsNotLoggedOnceItIsFlushed) {
+  const auto store = open();
+  put(*store, "logged", "one");
+  Batch batch(*store);
+  batch.put("not logged", "two");
+  ASSERT_TRUE(store->write(batch, {.sync = false, .log = false}).ok());
+  EXPECT_EQ(*store->get("not logged"), "two");
+  // What a process that is killed now would leave.
+  const auto left = [&](const char* name) {
+    const fs::path copy = path().parent_path() / name;
+    fs::copy(path(), copy, fs::copy_options::recursive);
+    return std::move(*KeyValueStore::open(copy, {}));
+  };
+  EXPECT_EQ(*left("before")->get("logged"), "one");
+  EXPECT_EQ(*left("before again")->get("not logged"), std::nullopt);
+  ASSERT_TRUE(store->flush().ok());
+  EXPECT_EQ(*left("after")->get("not logged"), "two");
+}
+
 TEST_F(KeyValueStoreTest, SaysWhenThereIsNoStore) {
   const auto store = KeyValueStore::open(path(), {.mode = StoreOptions::Mode::kOpen});
   ASSERT_FALSE(store.ok());
