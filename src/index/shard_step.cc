@@ -9,7 +9,7 @@ namespace {
 
 // A checkpoint is due after so many changes, or this share of everything there is.
 constexpr std::uint64_t kLeastChanges = 20'000;
-constexpr std::uint64_t kShareOfAll = 16;
+constexpr std::uint64_t kShareOfAll = 8;
 // Entities that a generation in the making reads at a time.
 constexpr std::size_t kScanPage = 2'000;
 

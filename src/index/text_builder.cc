@@ -138,7 +138,11 @@ std::vector<TextBuilder::Occurrence> TextBuilder::occurrences_by_term(
 std::string TextBuilder::finish() && {
   std::vector<std::uint32_t> starts;
   const std::vector<Occurrence> occurrences = occurrences_by_term(starts);
-  SegmentWriter writer(std::move(docs_));
+  // Most terms of a small segment are in one document: four bytes there, five for the position.
+  SegmentWriter writer(std::move(docs_),
+                       {.dictionary = keys_.bytes() + 8 * std::size_t{keys_.size()},
+                        .postings = 4 * occurrences.size(),
+                        .positions = 5 * occurrences.size()});
   PostingList list;
   for (const std::uint32_t number : terms_in_order()) {
     list.clear();

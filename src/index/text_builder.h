@@ -24,6 +24,7 @@ class KeyTable {
     return std::string_view(bytes_).substr(keys_[number].begin, keys_[number].length);
   }
   std::uint32_t size() const { return static_cast<std::uint32_t>(keys_.size()); }
+  std::size_t bytes() const { return bytes_.size(); }
 
  private:
   struct Key {

@@ -100,8 +100,14 @@ const Source* least_of(const std::vector<Source>& sources) {
 std::string merge_segments(std::span<const MergeInput> inputs) {
   std::vector<Source> sources;
   sources.reserve(inputs.size());
-  for (const MergeInput& input : inputs) sources.emplace_back(*input.segment);
-  SegmentWriter writer(merge_docs(inputs, sources));
+  SegmentSizes sizes;
+  for (const MergeInput& input : inputs) {
+    sources.emplace_back(*input.segment);
+    sizes.dictionary += input.segment->sizes().dictionary;
+    sizes.postings += input.segment->sizes().postings;
+    sizes.positions += input.segment->sizes().positions;
+  }
+  SegmentWriter writer(merge_docs(inputs, sources), sizes);
   PostingList list;
   std::string key;
   while (const Source* least = least_of(sources)) {

@@ -83,6 +83,13 @@ bool is_facet_key(std::string_view key) {
 
 }  // namespace
 
+SegmentWriter::SegmentWriter(SegmentDocs docs, const SegmentSizes& expected)
+    : docs_(std::move(docs)) {
+  dictionary_.reserve(expected.dictionary);
+  postings_.reserve(expected.postings);
+  positions_.reserve(expected.positions);
+}
+
 void SegmentWriter::add(std::string_view key, const PostingList& list) {
   const bool first = terms_ % kTermsOfBlock == 0;
   if (first) {

@@ -35,10 +35,18 @@ struct SegmentDocs {
   std::uint32_t size() const { return static_cast<std::uint32_t>(numbers.size()); }
 };
 
+// The bytes of the parts of a segment that grow with its texts.
+struct SegmentSizes {
+  std::size_t dictionary = 0;
+  std::size_t postings = 0;
+  std::size_t positions = 0;
+};
+
 // Makes the bytes of a segment. One thread only.
 class SegmentWriter {
  public:
-  explicit SegmentWriter(SegmentDocs docs) : docs_(std::move(docs)) {}
+  // `expected`: of about what it will be, so that nothing is moved as it grows.
+  SegmentWriter(SegmentDocs docs, const SegmentSizes& expected);
 
   const SegmentDocs& docs() const { return docs_; }
   // Keys come in ascending order, each once, each with a document at least. What facets documents
@@ -82,6 +90,7 @@ class TextSegment {
   std::uint64_t total_length() const { return total_length_; }
   std::uint32_t terms() const { return terms_; }
   std::uint32_t facet_terms() const { return facet_terms_; }
+  SegmentSizes sizes() const { return {dictionary_.size(), postings_.size(), positions_.size()}; }
   std::optional<std::uint32_t> ordinal(std::uint32_t number) const;
   // The ordinals of the values of its facets.
   std::span<const std::uint32_t> facet_values(std::uint32_t ordinal) const;
