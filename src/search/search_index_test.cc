@@ -75,6 +75,18 @@ TEST_F(SearchIndexTest, SurvivesWithoutBeingClosed) {
   EXPECT_EQ(open()->search({.text = "tides"})->hits.size(), 1U);
 }
 
+TEST_F(SearchIndexTest, LearnsOnceThoughManyDocumentsSayNothing) {
+  auto index =
+      make({.embed = "corpus", .main = {.name = "main", .storage = index::RawStorage::kF16}});
+  std::vector<Document> documents = two_subjects();
+  for (int i = 0; i < 48; ++i) documents.push_back(document("empty" + std::to_string(i), "", "…"));
+  ASSERT_TRUE(index->add(documents).ok());
+  int asked = 0;
+  ASSERT_TRUE(index->settle([&] { return ++asked > 1'000; }).ok());
+  EXPECT_LT(asked, 1'000);
+  EXPECT_TRUE(std::filesystem::exists(folder() / "model-1.corpus"));
+}
+
 TEST_F(SearchIndexTest, LearnsVectorsFromItsDocuments) {
   auto index =
       make({.embed = "corpus", .main = {.name = "main", .storage = index::RawStorage::kF16}});
