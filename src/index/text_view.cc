@@ -14,7 +14,6 @@
 namespace kin::index {
 namespace {
 
-constexpr std::string_view kValidity = "validity";
 constexpr std::array<std::string_view, 3> kValidities{"valid", "expired", "future"};
 
 struct FacetTally {
