@@ -209,17 +209,7 @@ Result<int> run_add(IndexArguments& arguments) {
 
 Result<int> run_list(const IndexArguments& arguments) {
   KIN_TRY(const auto library, open_library(arguments.place.data, {}));
-  KIN_TRY(const std::vector<std::string> names, library->names());
-  std::vector<ListedIndex> listed;
-  for (const std::string& name : names) {
-    const auto index = library->open(name);
-    listed.push_back({.name = name, .info = {}, .problem = {}});
-    if (index) {
-      listed.back().info = (*index)->info();
-    } else {
-      listed.back().problem = index.error().message;
-    }
-  }
+  KIN_TRY(const std::vector<ListedIndex> listed, library->list());
   KIN_RETURN_IF_ERROR(print(arguments.json ? to_json(listed) + "\n" : to_table(listed)));
   return kDone;
 }

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "embed/open_embedder.h"
+#include "index/shard_peek.h"
 #include "search/caretaker.h"
 #include "search/corpus_vectors.h"
 #include "search/embedder_source.h"
@@ -48,9 +49,10 @@ bool needs_embedder(const IndexConfig& config) {
 Result<std::shared_ptr<const embed::Embedder>> embedder_for(const IndexConfig& config,
                                                             const OpenOptions& options) {
   // Whoever made the index chose the server: it may be on this machine or beside it.
-  return embed::open_embedder(
-      config.embed,
-      {.folders = options.models, .key = options.embed_key, .addresses = {.allow_all = true}});
+  return embed::open_embedder(config.embed, {.folders = options.models,
+                                             .key = options.embed_key,
+                                             .dimension = config.main.dimension,
+                                             .addresses = {.allow_all = true}});
 }
 
 Error in_use(const fs::path& folder, const Error& error) {
@@ -67,6 +69,13 @@ std::uint64_t bytes_below(const fs::path& folder) {
   for (fs::recursive_directory_iterator at(folder, ignored), end; at != end; at.increment(ignored))
     if (at->is_regular_file(ignored)) bytes += at->file_size(ignored);
   return bytes;
+}
+
+Result<IndexConfig> config_in(const fs::path& folder) {
+  KIN_TRY(const std::string bytes, read_file(folder / kConfigName));
+  auto config = decode_config(bytes);
+  if (!config) return with_context((folder / kConfigName).string(), config.error());
+  return config;
 }
 
 }  // namespace
@@ -266,8 +275,10 @@ SearchIndex::~SearchIndex() {
 Status SearchIndex::create(const fs::path& folder, const IndexConfig& config,
                            const OpenOptions& options) {
   KIN_RETURN_IF_ERROR(search::check(config));
+  IndexConfig kept = config;
   if (needs_embedder(config)) {
     KIN_TRY(const auto embedder, embedder_for(config, options));
+    kept.main.dimension = embedder->info().dimension;
   }
   std::error_code problem;
   fs::create_directories(folder, problem);
@@ -276,19 +287,32 @@ Status SearchIndex::create(const fs::path& folder, const IndexConfig& config,
   if (there)
     return Error{Code::kFailedPrecondition,
                  fmt::format("there is an index in {} already", folder.string())};
-  KIN_RETURN_IF_ERROR(write_file_atomically(folder / kConfigName, encode(config)));
+  KIN_RETURN_IF_ERROR(write_file_atomically(folder / kConfigName, encode(kept)));
   return Done{};
 }
 
 Result<std::unique_ptr<SearchIndex>> SearchIndex::open(const fs::path& folder,
                                                        const OpenOptions& options) {
-  KIN_TRY(const std::string bytes, read_file(folder / kConfigName));
-  auto config = decode_config(bytes);
-  if (!config) return with_context((folder / kConfigName).string(), config.error());
+  KIN_TRY(IndexConfig config, config_in(folder));
   std::unique_ptr<SearchIndex> index(
-      new SearchIndex(std::make_unique<State>(folder, std::move(*config), options)));
+      new SearchIndex(std::make_unique<State>(folder, std::move(config), options)));
   KIN_RETURN_IF_ERROR(index->state_->open());
   return index;
+}
+
+Result<IndexInfo> SearchIndex::peek(const fs::path& folder) {
+  IndexInfo info{.open = false, .disk_bytes = bytes_below(folder)};
+  KIN_TRY(info.config, config_in(folder));
+  KIN_TRY(info.stats.counters, index::peek_counters(folder / kShardName));
+  info.by_meaning = info.config.embed == "corpus" ? has_model(folder) : needs_embedder(info.config);
+  info.dimension = info.config.main.dimension;
+  if (info.by_meaning && info.dimension == 0U) info.dimension = std::nullopt;
+  return info;
+}
+
+Status SearchIndex::check_closed(const fs::path& folder) {
+  const Status closed = index::check_closed(folder / kShardName);
+  return closed.ok() ? closed : Status(in_use(folder, closed.error()));
 }
 
 const IndexConfig& SearchIndex::config() const {
@@ -357,6 +381,7 @@ IndexInfo SearchIndex::info() const {
   for (const index::SpaceView& space : view.spaces())
     if (space.name == kMainSpace) info.dimension = space.index->space().dimension;
   for (const index::SpaceStats& space : info.stats.spaces) info.building |= space.building < 1;
+  info.by_meaning = info.config.embed != "given" && info.dimension > 0U;
   return info;
 }
 

@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "base/file.h"
-#include "search/library.h"
 
 namespace kin::search {
 namespace {
@@ -155,6 +154,16 @@ TEST_F(SearchIndexTest, RefusesVectorsItHasNoPlaceFor) {
   EXPECT_NE(added.error().message.find("--dim 2"), std::string::npos);
 }
 
+TEST_F(SearchIndexTest, OpensWithoutTheServerThatMakesItsVectors) {
+  const IndexConfig config{.embed = "http:http://127.0.0.1:9/v1#model",
+                           .main = {.name = "main", .dimension = 4}};
+  std::filesystem::create_directories(folder());
+  ASSERT_TRUE(write_file_atomically(folder() / kConfigName, encode(config)).ok());
+  const auto index = open();
+  ASSERT_NE(index, nullptr);
+  EXPECT_TRUE(index->search({.mode = Mode::kText, .text = "tides"}).ok());
+}
+
 TEST_F(SearchIndexTest, FollowsLinksBothWays) {
   auto index = make({.embed = "none"});
   Document a = document("a", "A", "tides");
@@ -250,20 +259,6 @@ TEST_F(SearchIndexTest, IsClosedUnderThoseWhoUseItWithoutHarm) {
   for (std::thread& user : users) user.join();
   EXPECT_EQ(told, 2);
   EXPECT_EQ(index->info().stats.counters.entities, 0U);
-}
-
-TEST(Library, HasIndexesByName) {
-  const TemporaryFolder folder = *TemporaryFolder::create();
-  Library library(folder.path() / "indexes", {.tend = false});
-  EXPECT_TRUE(library.names()->empty());
-  EXPECT_EQ(library.open("papers").error().code, Code::kNotFound);
-  ASSERT_TRUE(library.create("papers", {.embed = "none"}).ok());
-  EXPECT_EQ(library.create("papers", {.embed = "none"}).error().code, Code::kFailedPrecondition);
-  EXPECT_EQ(*library.names(), std::vector<std::string>{"papers"});
-  EXPECT_TRUE(library.open("papers").ok());
-  ASSERT_TRUE(library.drop("papers").ok());
-  EXPECT_TRUE(library.names()->empty());
-  for (const char* name : {"", "..", "a/b", "a b"}) EXPECT_FALSE(check_name(name).ok()) << name;
 }
 
 }  // namespace
