@@ -128,7 +128,10 @@ Result<int> run_create(const IndexArguments& arguments, const CLI::App& verb) {
   const auto config = config_of(arguments);
   if (!config) return wrong_usage(config.error(), verb);
   KIN_TRY(const auto library, open_library(arguments.place.data, {}));
-  KIN_RETURN_IF_ERROR(library->create(arguments.place.name, *config));
+  const Status created = library->create(arguments.place.name, *config);
+  if (!created.ok() && created.error().code == Code::kInvalidArgument)
+    return wrong_usage(created.error(), verb);
+  KIN_RETURN_IF_ERROR(created);
   KIN_RETURN_IF_ERROR(print(fmt::format("{0} is there; fill it with: kindred index add {0} FILE\n",
                                         arguments.place.name)));
   return kDone;
@@ -142,12 +145,10 @@ struct Adding {
   std::atomic<bool> settling{false};
 };
 
-std::string progress_text(const Adding& adding, const SearchIndex& index, double seconds) {
-  if (adding.settling) {
-    const search::IndexInfo info = index.info();
+std::string progress_text(const Adding& adding, double seconds) {
+  if (adding.settling)
     return fmt::format("{} documents are in; learning vectors and putting them in place  {}",
                        with_commas(adding.added), short_duration(seconds));
-  }
   std::string line = fmt::format(
       "{} documents  {}/s", short_count(adding.added),
       short_count(static_cast<std::uint64_t>(static_cast<double>(adding.added) / seconds)));
@@ -161,7 +162,7 @@ std::string progress_text(const Adding& adding, const SearchIndex& index, double
 
 Status add_files(const IndexArguments& arguments, SearchIndex& index, Adding& adding,
                  const std::atomic<bool>& stop) {
-  const ProgressLine line([&](double seconds) { return progress_text(adding, index, seconds); },
+  const ProgressLine line([&](double seconds) { return progress_text(adding, seconds); },
                           !arguments.json);
   const auto take = [&](std::span<const Document> documents) -> Status {
     if (stop) return Error{Code::kCancelled, "stopped"};
@@ -183,6 +184,7 @@ Result<int> run_add(IndexArguments& arguments) {
   KIN_TRY(const auto index, library->open(arguments.place.name));
   KIN_TRY(const TemporaryFolder spool, TemporaryFolder::create());
   arguments.files.temporary_folder = spool.path();
+  arguments.files.check = [&](const Document& document) { return index->check_document(document); };
   std::atomic<bool> stop{false};
   const StopSignals signals(stop);
   Adding adding;

@@ -90,6 +90,8 @@ class SearchIndex {
 
   const IndexConfig& config() const;
 
+  // kInvalidArgument, which names the document, if it cannot be added.
+  Status check_document(const Document& document) const;
   // Durable, and found by every search that begins after it returned. All of them or, with an
   // error, none; kInvalidArgument names the document.
   Result<AddReport> add(std::span<const Document> documents);

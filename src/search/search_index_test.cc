@@ -142,7 +142,15 @@ TEST_F(SearchIndexTest, TakesVectorsThatDocumentsBring) {
   EXPECT_EQ(ids(*answer), (std::vector<std::string>{"near", "far"}));
   EXPECT_EQ(answer->mode, "vector");
   near.embedding = {1, 2, 3};
-  EXPECT_FALSE(index->add({{near}}).ok());
+  const auto longer = index->add({{near}});
+  ASSERT_FALSE(longer.ok());
+  EXPECT_EQ(longer.error().message,
+            "document \"near\": its vector has 3 numbers, and those of the space \"main\" have 2");
+  near.embedding = {1, 2};
+  near.embeddings = {{"audio", {1}}};
+  const auto elsewhere = index->add({{near}});
+  ASSERT_FALSE(elsewhere.ok());
+  EXPECT_NE(elsewhere.error().message.find("--space audio:1"), std::string::npos);
 }
 
 TEST_F(SearchIndexTest, RefusesVectorsItHasNoPlaceFor) {
@@ -212,6 +220,27 @@ TEST_F(SearchIndexTest, ExportsWhatCanBeAddedAgain) {
   EXPECT_TRUE(everything(*index).empty());
   ASSERT_TRUE(index->add(exported).ok());
   EXPECT_EQ(everything(*index), exported);
+}
+
+TEST_F(SearchIndexTest, ExportsTheVectorsThatDocumentsBrought) {
+  IndexConfig config{.more = {{.name = "audio", .dimension = 1}}};
+  ASSERT_TRUE(choose_vectors(config, "", 2).ok());
+  auto index = make(config);
+  Document a = document("a", "A", "tides");
+  a.embedding = {0.1F, 1};
+  a.embeddings = {{"audio", {3}}};
+  ASSERT_TRUE(index->add({{a}}).ok());
+  std::vector<Document> exported;
+  ASSERT_TRUE(index
+                  ->each([&](const Document& each) -> Status {
+                    JsonWriter json;
+                    write_document(json, each);
+                    KIN_TRY(const auto value, data::parse_json(json.take()));
+                    KIN_TRY(exported.emplace_back(), document_of(value));
+                    return Done{};
+                  })
+                  .ok());
+  EXPECT_EQ(exported, std::vector<Document>{a});
 }
 
 TEST_F(SearchIndexTest, NamesWhatRepeatsWhat) {

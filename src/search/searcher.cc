@@ -279,7 +279,6 @@ Result<Answer> answer(const ShardView& view, const SearchSettings& settings,
 Result<Document> with_links(const ShardView& view, const index::Entity& entity,
                             std::optional<index::Millis> as_of) {
   Document document = document_of(entity);
-  document.embeddings = entity.vectors;
   KIN_TRY(const auto edges,
           index::edges(view.truth(),
                        {.node = entity.id, .filter = {.as_of = as_of}, .limit = 1'000'000}));
