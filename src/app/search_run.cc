@@ -103,6 +103,11 @@ Result<RunFigures> search_all(const SearchRun& run, const search::SearchIndex& i
 Result<int> run_queries(const SearchRun& run, const search::SearchIndex& index) {
   std::string lines;
   KIN_TRY(const RunFigures figures, search_all(run, index, lines));
+  if (!run.judgements.empty() && figures.judged == 0)
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{}: judges none of the queries of {} (a line is a query's id, a "
+                             "document's id and a grade, with tabs between)",
+                             run.judgements, run.queries)};
   if (!run.output.empty() && run.output != "-") {
     KIN_RETURN_IF_ERROR(write_file_atomically(run.output, lines));
   } else if (run.output == "-" || run.judgements.empty()) {
