@@ -132,8 +132,11 @@ Result<int> run_create(const IndexArguments& arguments, const CLI::App& verb) {
   if (!created.ok() && created.error().code == Code::kInvalidArgument)
     return wrong_usage(created.error(), verb);
   KIN_RETURN_IF_ERROR(created);
-  KIN_RETURN_IF_ERROR(print(fmt::format("{0} is there; fill it with: kindred index add {0} FILE\n",
-                                        arguments.place.name)));
+  const std::string& name = arguments.place.name;
+  KIN_RETURN_IF_ERROR(
+      print(arguments.json
+                ? JsonWriter().begin_object().field("created", name).end().take() + "\n"
+                : fmt::format("{0} is there; fill it with: kindred index add {0} FILE\n", name)));
   return kDone;
 }
 
@@ -227,7 +230,10 @@ Result<int> run_stats(const IndexArguments& arguments) {
 Result<int> run_drop(const IndexArguments& arguments) {
   KIN_TRY(const auto library, open_library(arguments.place.data, {}));
   KIN_RETURN_IF_ERROR(library->drop(arguments.place.name));
-  KIN_RETURN_IF_ERROR(print(fmt::format("{} is gone\n", arguments.place.name)));
+  const std::string& name = arguments.place.name;
+  KIN_RETURN_IF_ERROR(
+      print(arguments.json ? JsonWriter().begin_object().field("dropped", name).end().take() + "\n"
+                           : fmt::format("{} is gone\n", name)));
   return kDone;
 }
 
@@ -238,7 +244,7 @@ Result<int> run_delete(const IndexArguments& arguments) {
   KIN_RETURN_IF_ERROR(library->close());
   KIN_RETURN_IF_ERROR(print(arguments.json ? fmt::format("{{\"deleted\": {}, \"not_there\": {}}}\n",
                                                          removed, arguments.ids.size() - removed)
-                                           : fmt::format("{} deleted, {} were not there\n", removed,
+                                           : fmt::format("{} deleted, {} not there\n", removed,
                                                          arguments.ids.size() - removed)));
   return kDone;
 }
@@ -287,9 +293,12 @@ Result<int> run_export(const IndexArguments& arguments) {
   }));
   KIN_RETURN_IF_ERROR(flush());
   if (file) KIN_RETURN_IF_ERROR(file->commit());
-  if (!to_stdout)
-    KIN_RETURN_IF_ERROR(
-        print(fmt::format("{} documents are in {}\n", with_commas(count), arguments.output)));
+  if (to_stdout) return kDone;
+  JsonWriter json;
+  json.begin_object().field("documents", count).field("file", arguments.output).end();
+  KIN_RETURN_IF_ERROR(print(arguments.json ? json.take() + "\n"
+                                           : fmt::format("{} documents are in {}\n",
+                                                         with_commas(count), arguments.output)));
   return kDone;
 }
 
@@ -327,13 +336,17 @@ CLI::App* add_create(CLI::App& index, IndexArguments& arguments) {
       ->type_name("NAME")
       ->capture_default_str();
   verb->add_option("--dedup", arguments.dedup,
-                   "What to do with near-duplicates: link them to what they repeat, or refuse them")
+                   "What to do with near-duplicates: link them to what they repeat (as it does if "
+                   "nothing is said), or refuse them")
       ->type_name("link|refuse")
+      ->expected(0, 1)
+      ->default_str("link")
       ->check(one_of({"link", "refuse"}));
   verb->add_option("--threshold", arguments.threshold, "From which similarity on they are some")
       ->type_name("0.3..1")
       ->check(number(0.3, 1))
       ->capture_default_str();
+  add_json(*verb, arguments);
   return verb;
 }
 

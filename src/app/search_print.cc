@@ -94,6 +94,7 @@ std::string to_words(const search::Answer& answer, std::size_t offset) {
   for (std::size_t i = 0; i < answer.hits.size(); ++i)
     add_hit(out, answer.hits[i], offset + i + 1, colours);
   for (const index::FacetCounts& facet : answer.facets) {
+    if (facet.values.empty()) continue;
     out += fmt::format("\n{}\n", facet.name);
     for (std::size_t i = 0; i < std::min(facet.values.size(), kShownValues); ++i)
       out += fmt::format("{:>10}  {}\n", with_commas(facet.values[i].count),

@@ -9,6 +9,11 @@
 namespace kin::search {
 namespace {
 
+Error refusal(const std::string& where, const Error& error) {
+  return {error.code,
+          fmt::format("{}: {} (--on-error skip leaves such records out)", where, error.message)};
+}
+
 // Gathers documents into batches.
 class Gatherer {
  public:
@@ -19,7 +24,7 @@ class Gatherer {
   template <typename Where>
   Status add(Result<Document> document, const Where& where) {
     if (!document) {
-      if (!options_.skip_errors) return with_context(where(), document.error());
+      if (!options_.skip_errors) return refusal(where(), document.error());
       ++progress_.skipped;
       return Done{};
     }
@@ -51,7 +56,7 @@ class Gatherer {
       if (checked.ok()) {
         sound.push_back(std::move(batch_[i]));
       } else if (!options_.skip_errors) {
-        return with_context(places_[i], checked.error());
+        return refusal(places_[i], checked.error());
       }
     }
     const std::size_t wrong = batch_.size() - sound.size();

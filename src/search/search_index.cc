@@ -266,8 +266,8 @@ Result<AddReport> SearchIndex::State::add(std::span<const Document> documents) {
     KIN_TRY(std::vector<index::Mutation> made, mutations(document));
     std::ranges::move(made, std::back_inserter(all));
   }
-  KIN_TRY(const auto shard, live());
-  KIN_TRY(const index::Applied applied, shard->apply(all));
+  KIN_TRY(const auto opened, live());
+  KIN_TRY(const index::Applied applied, opened->apply(all));
   AddReport report;
   for (const std::size_t put : puts)
     report.added += applied.outcomes[put].effect == index::Effect::kDone ? 1 : 0;
@@ -277,7 +277,7 @@ Result<AddReport> SearchIndex::State::add(std::span<const Document> documents) {
                      ? report.refused
                      : report.linked;
     list.push_back({.id = put.entity.key,
-                    .duplicate_of = key_of(shard->view(), repeat.of),
+                    .duplicate_of = key_of(opened->view(), repeat.of),
                     .similarity = repeat.similarity});
   }
   wake();

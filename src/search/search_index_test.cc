@@ -98,6 +98,12 @@ TEST_F(SearchIndexTest, LearnsVectorsFromItsDocuments) {
   ASSERT_EQ(answer->hits.size(), 10U);
   for (const AnswerHit& hit : answer->hits) EXPECT_EQ(hit.document.title, "Sea") << hit.document.id;
   EXPECT_EQ(index->search({.text = "sailor"})->mode, "hybrid");
+  for (const Mode mode : {Mode::kBest, Mode::kHybrid}) {
+    const auto everything = index->search({.mode = mode, .text = "*"});
+    ASSERT_TRUE(everything.ok()) << everything.error().message;
+    EXPECT_EQ(everything->mode, "text");
+    EXPECT_EQ(everything->count, 48U);
+  }
   const auto report = index->check();
   EXPECT_EQ(report->vectors, 48U);
   EXPECT_TRUE(report->faults.empty());
