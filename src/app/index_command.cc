@@ -128,9 +128,15 @@ Result<int> run_create(const IndexArguments& arguments, const CLI::App& verb) {
   const auto config = config_of(arguments);
   if (!config) return wrong_usage(config.error(), verb);
   KIN_TRY(const auto library, open_library(arguments.place.data, {}));
-  KIN_RETURN_IF_ERROR(library->create(arguments.place.name, *config));
-  KIN_RETURN_IF_ERROR(print(fmt::format("{0} is there; fill it with: kindred index add {0} FILE\n",
-                                        arguments.place.name)));
+  const Status created = library->create(arguments.place.name, *config);
+  if (!created.ok() && created.error().code == Code::kInvalidArgument)
+    return wrong_usage(created.error(), verb);
+  KIN_RETURN_IF_ERROR(created);
+  const std::string& name = arguments.place.name;
+  KIN_RETURN_IF_ERROR(
+      print(arguments.json
+                ? JsonWriter().begin_object().field("created", name).end().take() + "\n"
+                : fmt::format("{0} is there; fill it with: kindred index add {0} FILE\n", name)));
   return kDone;
 }
 
@@ -142,12 +148,10 @@ struct Adding {
   std::atomic<bool> settling{false};
 };
 
-std::string progress_text(const Adding& adding, const SearchIndex& index, double seconds) {
-  if (adding.settling) {
-    const search::IndexInfo info = index.info();
+std::string progress_text(const Adding& adding, double seconds) {
+  if (adding.settling)
     return fmt::format("{} documents are in; learning vectors and putting them in place  {}",
                        with_commas(adding.added), short_duration(seconds));
-  }
   std::string line = fmt::format(
       "{} documents  {}/s", short_count(adding.added),
       short_count(static_cast<std::uint64_t>(static_cast<double>(adding.added) / seconds)));
@@ -161,7 +165,7 @@ std::string progress_text(const Adding& adding, const SearchIndex& index, double
 
 Status add_files(const IndexArguments& arguments, SearchIndex& index, Adding& adding,
                  const std::atomic<bool>& stop) {
-  const ProgressLine line([&](double seconds) { return progress_text(adding, index, seconds); },
+  const ProgressLine line([&](double seconds) { return progress_text(adding, seconds); },
                           !arguments.json);
   const auto take = [&](std::span<const Document> documents) -> Status {
     if (stop) return Error{Code::kCancelled, "stopped"};
@@ -183,6 +187,7 @@ Result<int> run_add(IndexArguments& arguments) {
   KIN_TRY(const auto index, library->open(arguments.place.name));
   KIN_TRY(const TemporaryFolder spool, TemporaryFolder::create());
   arguments.files.temporary_folder = spool.path();
+  arguments.files.check = [&](const Document& document) { return index->check_document(document); };
   std::atomic<bool> stop{false};
   const StopSignals signals(stop);
   Adding adding;
@@ -209,17 +214,7 @@ Result<int> run_add(IndexArguments& arguments) {
 
 Result<int> run_list(const IndexArguments& arguments) {
   KIN_TRY(const auto library, open_library(arguments.place.data, {}));
-  KIN_TRY(const std::vector<std::string> names, library->names());
-  std::vector<ListedIndex> listed;
-  for (const std::string& name : names) {
-    const auto index = library->open(name);
-    listed.push_back({.name = name, .info = {}, .problem = {}});
-    if (index) {
-      listed.back().info = (*index)->info();
-    } else {
-      listed.back().problem = index.error().message;
-    }
-  }
+  KIN_TRY(const std::vector<ListedIndex> listed, library->list());
   KIN_RETURN_IF_ERROR(print(arguments.json ? to_json(listed) + "\n" : to_table(listed)));
   return kDone;
 }
@@ -235,7 +230,10 @@ Result<int> run_stats(const IndexArguments& arguments) {
 Result<int> run_drop(const IndexArguments& arguments) {
   KIN_TRY(const auto library, open_library(arguments.place.data, {}));
   KIN_RETURN_IF_ERROR(library->drop(arguments.place.name));
-  KIN_RETURN_IF_ERROR(print(fmt::format("{} is gone\n", arguments.place.name)));
+  const std::string& name = arguments.place.name;
+  KIN_RETURN_IF_ERROR(
+      print(arguments.json ? JsonWriter().begin_object().field("dropped", name).end().take() + "\n"
+                           : fmt::format("{} is gone\n", name)));
   return kDone;
 }
 
@@ -246,7 +244,7 @@ Result<int> run_delete(const IndexArguments& arguments) {
   KIN_RETURN_IF_ERROR(library->close());
   KIN_RETURN_IF_ERROR(print(arguments.json ? fmt::format("{{\"deleted\": {}, \"not_there\": {}}}\n",
                                                          removed, arguments.ids.size() - removed)
-                                           : fmt::format("{} deleted, {} were not there\n", removed,
+                                           : fmt::format("{} deleted, {} not there\n", removed,
                                                          arguments.ids.size() - removed)));
   return kDone;
 }
@@ -295,9 +293,12 @@ Result<int> run_export(const IndexArguments& arguments) {
   }));
   KIN_RETURN_IF_ERROR(flush());
   if (file) KIN_RETURN_IF_ERROR(file->commit());
-  if (!to_stdout)
-    KIN_RETURN_IF_ERROR(
-        print(fmt::format("{} documents are in {}\n", with_commas(count), arguments.output)));
+  if (to_stdout) return kDone;
+  JsonWriter json;
+  json.begin_object().field("documents", count).field("file", arguments.output).end();
+  KIN_RETURN_IF_ERROR(print(arguments.json ? json.take() + "\n"
+                                           : fmt::format("{} documents are in {}\n",
+                                                         with_commas(count), arguments.output)));
   return kDone;
 }
 
@@ -335,13 +336,17 @@ CLI::App* add_create(CLI::App& index, IndexArguments& arguments) {
       ->type_name("NAME")
       ->capture_default_str();
   verb->add_option("--dedup", arguments.dedup,
-                   "What to do with near-duplicates: link them to what they repeat, or refuse them")
+                   "What to do with near-duplicates: link them to what they repeat (as it does if "
+                   "nothing is said), or refuse them")
       ->type_name("link|refuse")
+      ->expected(0, 1)
+      ->default_str("link")
       ->check(one_of({"link", "refuse"}));
   verb->add_option("--threshold", arguments.threshold, "From which similarity on they are some")
       ->type_name("0.3..1")
       ->check(number(0.3, 1))
       ->capture_default_str();
+  add_json(*verb, arguments);
   return verb;
 }
 

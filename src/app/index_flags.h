@@ -18,7 +18,7 @@ struct IndexFlags {
   std::string name;
 };
 
-// --data, and NAME as `what`.
+// NAME and --data.
 void add_index_flags(CLI::App& verb, IndexFlags& flags);
 void add_data_flag(CLI::App& verb, std::string& data);
 

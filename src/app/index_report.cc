@@ -12,18 +12,11 @@ namespace {
 
 constexpr std::size_t kShownRepeats = 10;
 
-void write(JsonWriter& json, const ListedIndex& index) {
-  if (index.problem.empty()) {
-    search::write_info(json, index.name, index.info);
-  } else {
-    json.begin_object().field("name", index.name).field("problem", index.problem).end();
-  }
-}
-
 std::string vectors_in_words(const search::IndexInfo& info) {
   if (!info.config.has_vectors()) return "none";
-  if (info.dimension == 0) return fmt::format("{}, not learnt yet", info.config.embed);
-  return fmt::format("{}, {} numbers, {}{}", info.config.embed, info.dimension,
+  if (info.dimension == 0U) return fmt::format("{}, not learnt yet", info.config.embed);
+  const std::string numbers = info.dimension ? fmt::format("{} numbers, ", *info.dimension) : "";
+  return fmt::format("{}, {}{}{}", info.config.embed, numbers,
                      search::name_of(info.config.main.distance),
                      info.building ? ", being made anew" : "");
 }
@@ -63,13 +56,13 @@ std::string to_words(const AddedReport& report) {
 std::string to_json(const std::vector<ListedIndex>& indexes) {
   JsonWriter json;
   json.begin_object().key("indexes").begin_array();
-  for (const ListedIndex& index : indexes) write(json, index);
+  for (const ListedIndex& index : indexes) search::write_listed(json, index);
   return json.end().end().take();
 }
 
 std::string to_json(const ListedIndex& index) {
   JsonWriter json(2);
-  write(json, index);
+  search::write_listed(json, index);
   return json.take();
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "index/shard.h"
-#include "search/search_index.h"
+#include "search/library.h"
 
 namespace kin::app {
 
@@ -20,11 +20,7 @@ struct AddedReport {
 std::string to_json(const AddedReport& report);
 std::string to_words(const AddedReport& report);
 
-struct ListedIndex {
-  std::string name;
-  search::IndexInfo info;
-  std::string problem;  // why there is no info
-};
+using search::ListedIndex;
 std::string to_json(const std::vector<ListedIndex>& indexes);
 std::string to_table(const std::vector<ListedIndex>& indexes);
 std::string to_json(const ListedIndex& index);

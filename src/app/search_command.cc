@@ -91,6 +91,22 @@ Status add_pipeline(const std::string& given, Question& question) {
   return Done{};
 }
 
+// What goes with --queries, and what instead of it.
+Status check_together(const SearchArguments& arguments) {
+  const Question& question = arguments.question;
+  const bool asks = !question.text.empty() || !question.vector.empty() || !question.from.empty() ||
+                    !question.pipeline.empty();
+  if (!arguments.queries.empty() && asks)
+    return Error{Code::kInvalidArgument,
+                 "--queries has the texts: leave out TEXT, --vector, --from and --pipeline"};
+  if (!arguments.queries.empty()) return Done{};
+  if (!asks && question.scope.filters.empty())
+    return Error{Code::kInvalidArgument, "say what to look for, or give --queries FILE"};
+  if (!arguments.run.output.empty() || !arguments.run.judgements.empty())
+    return Error{Code::kInvalidArgument, "-o and --qrels go with --queries FILE"};
+  return Done{};
+}
+
 Status understand(SearchArguments& arguments) {
   Question& question = arguments.question;
   question.text = arguments.text;
@@ -99,7 +115,9 @@ Status understand(SearchArguments& arguments) {
   }
   KIN_RETURN_IF_ERROR(add_filters(arguments.filters, question));
   if (!arguments.as_of.empty()) {
-    KIN_TRY(question.scope.as_of, search::moment_of(arguments.as_of));
+    const auto moment = search::moment_of(arguments.as_of);
+    if (!moment) return with_context("--as-of", moment.error());
+    question.scope.as_of = *moment;
   }
   if (!arguments.vector.empty()) KIN_RETURN_IF_ERROR(add_vector(arguments.vector, question));
   if (!arguments.pipeline.empty()) KIN_RETURN_IF_ERROR(add_pipeline(arguments.pipeline, question));
@@ -107,18 +125,13 @@ Status understand(SearchArguments& arguments) {
   if (arguments.fusion == "rrf") question.fusion = index::Fusion::kRrf;
   if (arguments.direction == "out") question.expand.direction = index::Direction::kOut;
   if (arguments.direction == "in") question.expand.direction = index::Direction::kIn;
-  const bool asks = !question.text.empty() || !question.vector.empty() || !question.from.empty() ||
-                    !question.pipeline.empty() || !question.scope.filters.empty();
-  if (arguments.queries.empty() && !asks)
-    return Error{Code::kInvalidArgument, "say what to look for, or give --queries FILE"};
-  if (!arguments.queries.empty() && asks && question.scope.filters.empty())
-    return Error{Code::kInvalidArgument, "either a text or --queries FILE, not both"};
-  return Done{};
+  return check_together(arguments);
 }
 
 Result<int> run_one(const SearchArguments& arguments, const search::SearchIndex& index) {
   KIN_TRY(const search::Answer answer, index.search(arguments.question));
-  KIN_RETURN_IF_ERROR(print(arguments.json ? search::to_json(answer) + "\n" : to_words(answer)));
+  KIN_RETURN_IF_ERROR(print(arguments.json ? search::to_json(answer) + "\n"
+                                           : to_words(answer, arguments.question.offset)));
   return kDone;
 }
 
@@ -195,7 +208,8 @@ void add_output(CLI::App& verb, SearchArguments& arguments) {
       ->allow_extra_args(false);
   verb.add_flag("--explain", arguments.question.explain, "Say why each result matched");
   verb.add_flag("--json", arguments.json, "Print JSON");
-  verb.add_option("--queries", arguments.queries, "Many queries: JSONL with id and text")
+  verb.add_option("--queries", arguments.queries,
+                  "Many queries, of plain words: JSONL with id and text")
       ->type_name("FILE");
   verb.add_option("-o,--output", arguments.run.output, "One line for each query, with its hits")
       ->type_name("FILE");

@@ -88,11 +88,13 @@ void add_hit(std::string& out, const AnswerHit& hit, std::size_t place, const In
 
 }  // namespace
 
-std::string to_words(const search::Answer& answer) {
+std::string to_words(const search::Answer& answer, std::size_t offset) {
   const Ink colours = ink();
   std::string out;
-  for (std::size_t i = 0; i < answer.hits.size(); ++i) add_hit(out, answer.hits[i], i + 1, colours);
+  for (std::size_t i = 0; i < answer.hits.size(); ++i)
+    add_hit(out, answer.hits[i], offset + i + 1, colours);
   for (const index::FacetCounts& facet : answer.facets) {
+    if (facet.values.empty()) continue;
     out += fmt::format("\n{}\n", facet.name);
     for (std::size_t i = 0; i < std::min(facet.values.size(), kShownValues); ++i)
       out += fmt::format("{:>10}  {}\n", with_commas(facet.values[i].count),

@@ -35,15 +35,19 @@ std::string line_of(const std::string& id, const search::Answer& answer, std::si
   return json.end().end().take() + "\n";
 }
 
+std::string queries_in_words(std::uint64_t count) {
+  return count == 1 ? "1 query" : with_commas(count) + " queries";
+}
+
 std::string to_words(const RunFigures& figures) {
   std::string words =
-      fmt::format("{} queries in {:.2f} s\n", with_commas(figures.queries), figures.seconds);
+      fmt::format("{} in {:.2f} s\n", queries_in_words(figures.queries), figures.seconds);
   if (figures.judged == 0) return words;
   return words + fmt::format(
                      "  nDCG@10     {:.4f}\n  MAP         {:.4f}\n  recall@100  {:.4f}\n"
-                     "over the {} queries that have judgements\n",
+                     "over {} with judgements\n",
                      figures.mean.ndcg_10, figures.mean.average_precision, figures.mean.recall_100,
-                     with_commas(figures.judged));
+                     queries_in_words(figures.judged));
 }
 
 std::string to_json(const RunFigures& figures) {
@@ -103,6 +107,11 @@ Result<RunFigures> search_all(const SearchRun& run, const search::SearchIndex& i
 Result<int> run_queries(const SearchRun& run, const search::SearchIndex& index) {
   std::string lines;
   KIN_TRY(const RunFigures figures, search_all(run, index, lines));
+  if (!run.judgements.empty() && figures.judged == 0)
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{}: judges none of the queries of {} (a line is a query's id, a "
+                             "document's id and a grade, with tabs between)",
+                             run.judgements, run.queries)};
   if (!run.output.empty() && run.output != "-") {
     KIN_RETURN_IF_ERROR(write_file_atomically(run.output, lines));
   } else if (run.output == "-" || run.judgements.empty()) {

@@ -35,7 +35,8 @@ Status read_answer(std::string_view line, bool first_line, Judgements& judgement
   const std::size_t first = line.find('\t');
   const std::size_t second = line.find('\t', std::min(first, line.size() - 1) + 1);
   if (first == std::string_view::npos || second == std::string_view::npos)
-    return Error{Code::kInvalidArgument, "a judgement is a query, a document and a grade"};
+    return Error{Code::kInvalidArgument,
+                 "a judgement is a query, a document and a grade, with tabs between"};
   double grade = 0;
   const auto [end, problem] =
       std::from_chars(line.data() + second + 1, line.data() + line.size(), grade);

@@ -31,15 +31,7 @@ class Model final : public CorpusModel {
 
   Result<std::vector<std::vector<float>>> embed(
       std::span<const std::string_view> texts) const override {
-    auto reader = readers_->take();
-    std::vector<std::uint64_t> keys;
-    std::vector<std::vector<float>> out;
-    out.reserve(texts.size());
-    for (const std::string_view text : texts) {
-      reader->read(text, keys);
-      out.push_back(vector_of(keys));
-    }
-    return out;
+    return readers_->embed(texts, [this](auto& keys) { return vector_of(keys); });
   }
 
  private:

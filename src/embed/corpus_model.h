@@ -34,7 +34,7 @@ class CorpusModel : public Embedder {
   virtual std::string encode() const = 0;
   static Result<std::shared_ptr<const CorpusModel>> decode(std::string_view bytes);
 
-  // Of how many documents it was made.
+  // How many documents there were when it was trained, whether or not it learnt from each.
   virtual std::uint64_t documents() const = 0;
   // Memory held, in bytes.
   virtual std::size_t memory() const = 0;

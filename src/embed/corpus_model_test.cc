@@ -51,6 +51,12 @@ TEST(CorpusModelTest, BringsWordsTogetherThatKeepTheSameCompany) {
             cosine(ship, vector_of(*model, "hay for the cows")) + 0.5);
 }
 
+TEST(CorpusModelTest, TellsHowManyDocumentsThereWereNotHowManyItLearntFrom) {
+  CorpusSample sample = sample_of(documents(200), {.most_documents = 40});
+  sample.add(" … ");
+  EXPECT_EQ(train_corpus_model(sample, {.dimension = 2}).value()->documents(), 201U);
+}
+
 TEST(CorpusModelTest, GivesTheSameBytesWithAnyNumberOfThreads) {
   const CorpusSample sample = sample_of(documents(300));
   const auto one = train_corpus_model(sample, {.dimension = 20, .threads = 1}).value();
@@ -152,7 +158,7 @@ TEST(CorpusSampleTest, KeepsSoManyDocumentsAnyOfThem) {
   CorpusSample sample = CorpusSample::create({.most_documents = 100}).value();
   for (int i = 0; i < 1000; ++i) sample.add("number " + std::to_string(i));
   sample.add(" … ");
-  EXPECT_EQ(sample.seen(), 1000U);
+  EXPECT_EQ(sample.seen(), 1001U);
   EXPECT_EQ(sample.size(), 100U);
   CorpusSample first = CorpusSample::create({.most_documents = 100}).value();
   for (int i = 0; i < 100; ++i) first.add("number " + std::to_string(i));

@@ -26,11 +26,12 @@ Result<CorpusSample> CorpusSample::create(SampleOptions options) {
 void CorpusSample::add(std::string_view text) {
   std::vector<std::uint64_t>& keys = reading_->keys;
   reading_->reader->read(text, keys);
-  if (keys.empty()) return;
   ++seen_;
+  if (keys.empty()) return;
+  ++with_words_;
   std::size_t place = documents_.size();
   if (place == options_.most_documents) {
-    place = random_.below(seen_);
+    place = random_.below(with_words_);
     if (place >= documents_.size()) return;
   } else {
     documents_.emplace_back();

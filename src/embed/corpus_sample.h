@@ -30,7 +30,7 @@ class CorpusSample {
   CorpusSample& operator=(CorpusSample&&) noexcept;
   ~CorpusSample();
 
-  // Documents without words are not counted.
+  // Documents without words are seen, but never kept.
   void add(std::string_view text);
 
   // How many documents were added, and how many are kept.
@@ -54,6 +54,7 @@ class CorpusSample {
   std::unique_ptr<Reading> reading_;
   Random random_;
   std::size_t seen_ = 0;
+  std::size_t with_words_ = 0;
   std::vector<Document> documents_;
 };
 

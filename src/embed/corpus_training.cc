@@ -170,7 +170,7 @@ Result<std::shared_ptr<const CorpusModel>> train_corpus_model(const CorpusSample
     return Error{Code::kFailedPrecondition,
                  "the documents share no words: vectors of a corpus need some that do"};
   data.language = sample.options().language;
-  data.documents = sample.size();
+  data.documents = sample.seen();
   return internal::make_corpus_model(std::move(data));
 }
 

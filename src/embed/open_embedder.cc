@@ -46,6 +46,7 @@ Opened open_http(std::string_view address, const EmbedderPlaces& places) {
   return open_http_embedder({.url = std::string(address.substr(0, hash)),
                              .model = std::string(address.substr(hash + 1)),
                              .key = places.key,
+                             .dimension = places.dimension,
                              .addresses = places.addresses});
 }
 

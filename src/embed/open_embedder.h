@@ -19,7 +19,9 @@ inline constexpr std::string_view kWordVectorsFile = "words.kwv";
 struct EmbedderPlaces {
   std::vector<std::filesystem::path> folders = {};  // of models; the first that has one counts
   std::string key = {};                             // for an http embedder: its bearer token
-  net::AddressPolicy addresses = {};                // that an http embedder may connect to
+  // Of an http embedder's vectors; 0: it is asked for it, and must answer.
+  std::uint32_t dimension = 0;
+  net::AddressPolicy addresses = {};  // that an http embedder may connect to
 };
 
 // $KINDRED_MODELS, if it is set, and then `otherwise`. Thread-safe while nobody sets variables.

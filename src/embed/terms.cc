@@ -58,6 +58,19 @@ TermReaders::Lease TermReaders::take() {
   return {*this, TermReader::create(language_).value()};
 }
 
+std::vector<std::vector<float>> TermReaders::embed(std::span<const std::string_view> texts,
+                                                   const VectorOf& vector_of) {
+  Lease reader = take();
+  std::vector<std::uint64_t> keys;
+  std::vector<std::vector<float>> out;
+  out.reserve(texts.size());
+  for (const std::string_view text : texts) {
+    reader->read(text, keys);
+    out.push_back(vector_of(keys));
+  }
+  return out;
+}
+
 void TermReaders::give_back(std::unique_ptr<TermReader> reader) {
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(reader));

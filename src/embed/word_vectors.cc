@@ -1,7 +1,5 @@
 #include "embed/word_vectors.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -11,15 +9,15 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "embed/internal/dense.h"
+#include "embed/internal/model_file.h"
 #include "embed/internal/terms.h"
 
 namespace kin::embed {
 namespace {
 
-constexpr std::string_view kMagic = "KWVE";
-constexpr std::uint16_t kVersion = 1;
-constexpr std::size_t kHeaderBytes = 16;
-constexpr std::size_t kSealBytes = sizeof(std::uint64_t);
+using internal::ModelFile;
+
+constexpr ModelFile kFile{.magic = "KWVE", .version = 1, .what = "file of word vectors"};
 constexpr std::uint32_t kMostDimensions = 65'536;
 constexpr float kSteps = 127;
 
@@ -36,10 +34,6 @@ constexpr float kLargestScale = 1e6F;
 // Zipf's law p is about 1 / (10 * (rank + 1)) in a vocabulary of this size.
 constexpr double kA = 1e-4;
 constexpr double kZipf = 0.1;
-
-Error damaged(std::string_view what) {
-  return {Code::kDataLoss, fmt::format("this is no file of word vectors: {}", what)};
-}
 
 // The columns of the file, in its bytes. Sorted by key.
 struct Columns {
@@ -78,34 +72,25 @@ struct Columns {
 
 Status check(const Columns& columns) {
   for (std::size_t i = 0; i < columns.count; ++i) {
-    if (i > 0 && columns.key(i - 1) >= columns.key(i)) return damaged("its words are not in order");
+    if (i > 0 && columns.key(i - 1) >= columns.key(i))
+      return kFile.damaged("its words are not in order");
     if (!(columns.scale(i) > 0 && columns.scale(i) <= kLargestScale))
-      return damaged("a row's scale is out of bounds");
+      return kFile.damaged("a row's scale is out of bounds");
   }
   return Done{};
 }
 
 Result<Columns> columns_of(std::string_view bytes) {
-  if (!bytes.starts_with(kMagic)) return damaged("it does not begin like one");
-  if (bytes.size() < kHeaderBytes + kSealBytes) return damaged("it is cut short");
-  const std::string_view body = bytes.substr(0, bytes.size() - kSealBytes);
-  ByteReader reader(body.substr(kMagic.size()));
-  const auto version = reader.read<std::uint16_t>();
-  if (version != kVersion)
-    return damaged(fmt::format("its version is {}, and this program reads {}", version, kVersion));
-  if (load_le<std::uint64_t>(bytes.data() + body.size()) != checksum(body))
-    return damaged("its checksum does not hold");
-  if (const auto terms = reader.read<std::uint16_t>(); terms != internal::kTermsVersion)
-    return damaged(fmt::format("its words are of version {}, and those of this program of {}",
-                               terms, internal::kTermsVersion));
+  KIN_TRY(const std::string_view body, kFile.open(bytes));
+  ByteReader reader(body);
   Columns out;
   out.dimension = reader.read<std::uint32_t>();
   out.count = reader.read<std::uint32_t>();
-  if (out.dimension == 0 || out.dimension > kMostDimensions || out.count == 0)
-    return damaged("its header makes no sense");
+  if (!reader.ok() || out.dimension == 0 || out.dimension > kMostDimensions || out.count == 0)
+    return kFile.damaged("its header makes no sense");
   const std::uint64_t a_word = 8 + 4 + 4 + std::uint64_t{out.dimension};
   if (reader.rest().size() != out.count * a_word)
-    return damaged("its length does not fit its header");
+    return kFile.damaged("its length does not fit its header");
   out.keys = reader.rest().data();
   out.ranks = out.keys + std::size_t{out.count} * 8;
   out.scales = out.ranks + std::size_t{out.count} * 4;
@@ -180,15 +165,7 @@ class WordVectors final : public Embedder {
 
   Result<std::vector<std::vector<float>>> embed(
       std::span<const std::string_view> texts) const override {
-    auto reader = readers_->take();
-    std::vector<std::uint64_t> keys;
-    std::vector<std::vector<float>> out;
-    out.reserve(texts.size());
-    for (const std::string_view text : texts) {
-      reader->read(text, keys);
-      out.push_back(vector_of(keys));
-    }
-    return out;
+    return readers_->embed(texts, [this](auto& keys) { return vector_of(keys); });
   }
 
  private:
@@ -241,9 +218,7 @@ float scale_of(const std::vector<float>& values) {
 
 std::string encode_word_vectors(const std::vector<WordVector>& words) {
   const std::vector<Entry> entries = entries_of(words);
-  std::string out(kMagic);
-  append_le(out, kVersion);
-  append_le(out, internal::kTermsVersion);
+  std::string out = kFile.begin();
   append_le(out, static_cast<std::uint32_t>(words.empty() ? 0 : words.front().values.size()));
   append_le(out, static_cast<std::uint32_t>(entries.size()));
   for (const Entry& entry : entries) append_le(out, entry.key);
@@ -254,7 +229,7 @@ std::string encode_word_vectors(const std::vector<WordVector>& words) {
     for (const float value : entry.word->values)
       append_le(out, static_cast<std::int8_t>(std::nearbyint(value / scale)));
   }
-  append_le(out, checksum(out));
+  ModelFile::seal(out);
   return out;
 }
 

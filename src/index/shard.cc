@@ -39,7 +39,7 @@ Result<std::unique_ptr<Shard::State>> Shard::State::open(const std::filesystem::
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) return system_error("make", folder, failed.value());
-  KIN_TRY(state->truth_, Truth::open(folder / "truth", state->options_.truth));
+  KIN_TRY(state->truth_, Truth::open(folder / kTruthFolder, state->options_.truth));
   KIN_TRY(state->store_, ShardStore::open(folder / "derived"));
   {
     KIN_TRY(const TruthView view, state->truth_->view());

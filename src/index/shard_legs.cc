@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "index/shard_expand.h"
@@ -14,6 +15,21 @@ namespace {
 void add_ranked(LegFound& found, std::uint32_t number, double score) {
   const auto rank = static_cast<std::uint32_t>(found.hits.size() + 1);
   found.hits.push_back({.number = number, .score = score, .rank = rank});
+}
+
+void add_counts(FacetCounts& to, const FacetCounts& from) {
+  std::map<std::string_view, std::uint64_t> more;
+  for (const FacetCount& value : from.values) more.emplace(value.value, value.count);
+  for (FacetCount& value : to.values) {
+    const auto known = more.find(value.value);
+    if (known == more.end()) continue;
+    value.count += known->second;
+    more.erase(known);
+  }
+  for (const auto& [value, count] : more) to.values.push_back({std::string(value), count});
+  // Validities have an order of their own.
+  if (to.name != kValidity)
+    std::ranges::stable_sort(to.values, std::ranges::greater(), &FacetCount::count);
 }
 
 bool has_direction(std::span<const float> vector) {
@@ -80,6 +96,21 @@ Status LegSearch::summarise() {
   TextSearch search = summing_search();
   search.k = 0;
   KIN_TRY(summary_, view_.text().search({.kind = TextQuery::Kind::kEverything}, search));
+  return Done{};
+}
+
+Status LegSearch::summarise_too(const std::vector<std::uint32_t>& numbers) {
+  DocSet others{numbers};
+  const TextSearch matching{.k = numbers.size(), .filter = &others};
+  KIN_TRY(const TextHits matched, view_.text().search(text_, matching));
+  for (const TextHit& hit : matched.hits) others.remove(hit.number);
+  TextSearch search = summing_search();
+  search.k = 0;
+  search.filter = &others;
+  KIN_TRY(const TextHits more, view_.text().search({.kind = TextQuery::Kind::kEverything}, search));
+  if (summary_.count) *summary_.count += *more.count;
+  for (std::size_t i = 0; i < summary_.facets.size(); ++i)
+    add_counts(summary_.facets[i], more.facets[i]);
   return Done{};
 }
 

@@ -39,6 +39,8 @@ class LegSearch {
   const std::vector<LegFound>& found() const { return found_; }
   // Of what the text leg matches, or without one the scope: the count and the facets asked for.
   TextHits& summary() { return summary_; }
+  // Adds to the summary those of the documents that the text leg does not match.
+  Status summarise_too(const std::vector<std::uint32_t>& numbers);
   // By which way the graph leg came to each of its hits.
   std::unordered_map<std::uint32_t, GraphTrace>& traces() { return traces_; }
 

@@ -104,6 +104,17 @@ void lift(ShardHit& hit, Neighbour neighbour, std::uint32_t rank) {
   hit.trace = std::move(neighbour.trace);
 }
 
+// What nearness or links found beside what the words match is counted with it.
+Status summarise_joined(const ShardQuery& query, const std::vector<ShardHit>& hits,
+                        LegSearch& legs) {
+  if (!query.text || (!query.count && query.facets.empty())) return Done{};
+  std::vector<std::uint32_t> joined;
+  for (const ShardHit& hit : hits)
+    if (std::ranges::find(hit.legs, LegKind::kText, &LegScore::leg) == hit.legs.end())
+      joined.push_back(static_cast<std::uint32_t>(hit.number));
+  return joined.empty() ? Status(Done{}) : legs.summarise_too(joined);
+}
+
 // All that the pages are cut from.
 Result<ShardHits> candidates(const ShardView& view, const ShardQuery& query, const DocSet* among) {
   KIN_RETURN_IF_ERROR(check(query));
@@ -111,14 +122,16 @@ Result<ShardHits> candidates(const ShardView& view, const ShardQuery& query, con
   const std::size_t depth = depth_of(view, query);
   LegSearch legs(view, query, docs, depth);
   KIN_RETURN_IF_ERROR(legs.run());
-  ShardHits result{
-      .hits = has_legs(query) ? fused_hits(legs, query.fusion) : listed_hits(docs, depth),
-      .count = legs.summary().count,
-      .facets = std::move(legs.summary().facets)};
-  if (!expands(query)) return result;
-  KIN_RETURN_IF_ERROR(identify(view, result.hits));
-  KIN_RETURN_IF_ERROR(join_neighbours(
-      view, {.expand = query.expand, .scope = query.scope, .among = among}, result.hits));
+  ShardHits result{.hits =
+                       has_legs(query) ? fused_hits(legs, query.fusion) : listed_hits(docs, depth)};
+  if (expands(query)) {
+    KIN_RETURN_IF_ERROR(identify(view, result.hits));
+    KIN_RETURN_IF_ERROR(join_neighbours(
+        view, {.expand = query.expand, .scope = query.scope, .among = among}, result.hits));
+  }
+  KIN_RETURN_IF_ERROR(summarise_joined(query, result.hits, legs));
+  result.count = legs.summary().count;
+  result.facets = std::move(legs.summary().facets);
   return result;
 }
 

@@ -91,8 +91,10 @@ struct ShardQuery {
   Expansion expand = {};
   std::size_t k = 10;
   std::size_t offset = 0;
-  bool count = false;                          // how many match: needs a text leg or none at all
-  std::vector<std::string> facets = {};        // over what the text leg, or the scope, matches
+  // How many the words match, or that the other legs or links brought in beside; without any leg,
+  // how many are in scope. Cannot be told of other legs alone.
+  bool count = false;
+  std::vector<std::string> facets = {};        // of the same; of the scope for other legs alone
   Millis validity_at = 0;                      // what the facet "validity" is counted for
   const TextStatistics* statistics = nullptr;  // of all shards, instead of this one's own
 };

@@ -234,6 +234,44 @@ TEST_F(ShardQueryTest, CountsAndFacetsAreOfAllThatMatches) {
   EXPECT_FALSE(search(shard(), {.facets = {"nonsense"}}).ok());
 }
 
+TEST_F(ShardQueryTest, CountsWhatNearnessAndLinksBringInOnce) {
+  const auto total = [](const FacetCounts& facet) {
+    std::uint64_t sum = 0;
+    for (const FacetCount& value : facet.values) sum += value.count;
+    return sum;
+  };
+  for (const Fusion how : {Fusion::kAlpha, Fusion::kRrf}) {
+    const auto near = [&](std::vector<float> vector) {
+      return found({.text = TextLeg{.query = "sea"},
+                    .vector = VectorLeg{.space = "main", .vector = std::move(vector)},
+                    .fusion = {.how = how, .depth = 1},
+                    .k = 1,
+                    .count = true,
+                    .facets = {"type", "tag", "validity"},
+                    .validity_at = 300});
+    };
+    const ShardHits hills = near({0, 1});
+    EXPECT_EQ(hills.count, 3U);
+    EXPECT_EQ(hills.hits.size(), 1U);
+    EXPECT_EQ(total(hills.facets[0]), 3U);
+    EXPECT_EQ(total(hills.facets[1]), 4U);
+    ASSERT_EQ(hills.facets[0].values.size(), 1U);
+    EXPECT_EQ(hills.facets[1].values.back().value, "land");
+    EXPECT_EQ(total(hills.facets[2]), 3U);
+    const ShardHits tides = near({1, 0});
+    EXPECT_EQ(tides.count, 2U);
+    EXPECT_EQ(total(tides.facets[0]), 2U);
+  }
+  link("tides", "hills");
+  const ShardHits joined = found({.text = TextLeg{.query = "sea"},
+                                  .scope = {.kinds = kind_bit(DocKind::kEntity)},
+                                  .expand = {.hops = 1},
+                                  .k = 1,
+                                  .count = true});
+  EXPECT_EQ(joined.count, 3U);
+  EXPECT_EQ(joined.hits.size(), 1U);
+}
+
 TEST_F(ShardQueryTest, GraphFindsWhatIsWithinReach) {
   link("tides", "boats");
   link("boats", "hills");

@@ -67,7 +67,7 @@ class Planner {
           continue;
         }
         float& weight = joined.terms[place->second].weight;
-        weight = std::min(weight + term.weight, kHeaviest * kScoreUnit);
+        weight = std::min(weight + term.weight, kHeaviestWeight * kScoreUnit);
       }
     }
     if (!joined.terms.empty()) rest.push_back(std::move(joined));
@@ -77,7 +77,7 @@ class Planner {
   static void add_term(std::vector<PlanTerm>& terms, PlanTerm term) {
     for (PlanTerm& known : terms) {
       if (known.key != term.key) continue;
-      known.weight = std::min(known.weight + term.weight, kHeaviest * kScoreUnit);
+      known.weight = std::min(known.weight + term.weight, kHeaviestWeight * kScoreUnit);
       return;
     }
     terms.push_back(std::move(term));

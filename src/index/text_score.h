@@ -12,7 +12,7 @@ namespace kin::index {
 // In 65,536ths. A term that matches scores at least one.
 using Score = std::uint64_t;
 inline constexpr float kScoreUnit = 65536.0F;
-inline constexpr float kHeaviest = 60.0F;  // so that 500 terms add up to less than 2^31
+inline constexpr float kHeaviestWeight = 60.0F;  // so that 500 terms add up to less than 2^31
 inline constexpr std::size_t kMostSummed = 500;
 
 constexpr double as_number(Score score) {
@@ -41,7 +41,7 @@ inline double inverse_frequency(std::uint64_t documents, std::uint64_t frequency
 // The weight of a term in units: what it scores where it is all there is.
 inline float term_weight(double inverse, const Bm25& ranking, double factor) {
   const auto weight = static_cast<float>(inverse * (ranking.k1 + 1) * factor);
-  return (weight < kHeaviest ? weight : kHeaviest) * kScoreUnit;
+  return (weight < kHeaviestWeight ? weight : kHeaviestWeight) * kScoreUnit;
 }
 
 inline std::uint32_t term_score(float weight, LengthNorm norm, std::uint32_t frequency,

@@ -1,6 +1,7 @@
 #include "index/text_view.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -14,7 +15,6 @@
 namespace kin::index {
 namespace {
 
-constexpr std::string_view kValidity = "validity";
 constexpr std::array<std::string_view, 3> kValidities{"valid", "expired", "future"};
 
 struct FacetTally {
@@ -176,7 +176,9 @@ Result<FacetTally> tally_for(const TextSearch& search, const TextOptions& option
     }
     const auto found = std::ranges::find(options.facets, name);
     if (found == options.facets.end())
-      return Error{Code::kInvalidArgument, fmt::format("there is no facet \"{}\"", name)};
+      return Error{Code::kInvalidArgument,
+                   fmt::format("there is no facet \"{}\" (there are {}, {})", name,
+                               fmt::join(options.facets, ", "), kValidity)};
     tally.wanted.resize(16, false);
     tally.wanted[static_cast<std::size_t>(found - options.facets.begin())] = true;
   }

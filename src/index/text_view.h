@@ -39,6 +39,9 @@ struct TextHit {
   double score = 0;
 };
 
+// The facet that every document has beside those of the options. Its values keep their order.
+inline constexpr std::string_view kValidity = "validity";
+
 struct FacetCount {
   std::string value{};
   std::uint64_t count = 0;

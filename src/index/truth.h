@@ -18,6 +18,9 @@
 
 namespace kin::index {
 
+// Where it is in the folder of its shard.
+inline constexpr const char* kTruthFolder = "truth";
+
 struct TruthOptions {
   kv::StoreOptions::Mode mode = kv::StoreOptions::Mode::kOpenOrMake;
   std::uint64_t epoch = 0;  // of the versions that this owner gives

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
+#include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
@@ -118,6 +119,13 @@ Status check_names(const StoreOptions& options) {
   if (twice == names.end()) return Done{};
   return Error{Code::kInvalidArgument, fmt::format("the family {} is named twice", *twice)};
 }
+
+// Whoever only reads leaves no log of it in the folder.
+class Silence : public rocksdb::Logger {
+ public:
+  using rocksdb::Logger::Logv;
+  void Logv(const char*, va_list) override {}
+};
 
 }  // namespace
 
@@ -324,6 +332,23 @@ Result<std::unique_ptr<KeyValueStore>> KeyValueStore::open(const fs::path& folde
   if (!opened.ok()) return error_of(folder, opened);
   state->database.reset(database);
   return std::unique_ptr<KeyValueStore>(new KeyValueStore(std::move(state)));
+}
+
+Result<std::optional<std::string>> read_value(const fs::path& folder, std::string_view key) {
+  KIN_TRY(const bool exists, file_exists(folder / "CURRENT"));
+  if (!exists)
+    return Error{Code::kNotFound, fmt::format("there is no store in {}", folder.string())};
+  rocksdb::Options options;
+  options.info_log = std::make_shared<Silence>();
+  rocksdb::DB* opened = nullptr;
+  const rocksdb::Status found = rocksdb::DB::OpenForReadOnly(options, folder.string(), &opened);
+  if (!found.ok()) return error_of(folder, found);
+  const std::unique_ptr<rocksdb::DB> database(opened);
+  std::string value;
+  const rocksdb::Status got = database->Get(rocksdb::ReadOptions(), slice(key), &value);
+  if (got.IsNotFound()) return std::optional<std::string>();
+  if (!got.ok()) return error_of(folder, got);
+  return std::optional(std::move(value));
 }
 
 Status KeyValueStore::write(const Batch& batch, const WriteOptions& options) {

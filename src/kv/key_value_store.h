@@ -154,6 +154,12 @@ class Snapshot {
   std::unique_ptr<State> state_;
 };
 
+// The value of a key of the main family, read from the files of a store that is not opened for it:
+// also while it is open elsewhere, as of what is written there. kNotFound if there is no store.
+// Thread-safe.
+Result<std::optional<std::string>> read_value(const std::filesystem::path& folder,
+                                              std::string_view key);
+
 // RocksDB, without compression. Keys are ordered by their bytes; keys and values may be empty.
 // Thread-safe. A folder is open once at a time, over all processes (kFailedPrecondition).
 //

@@ -253,6 +253,22 @@ TEST_F(KeyValueStoreTest, IsOpenOnceAtATime) {
   EXPECT_THAT(second.error().message, HasSubstr("open elsewhere"));
 }
 
+TEST_F(KeyValueStoreTest, GivesAValueWithoutBeingOpenedAlsoWhileItIs) {
+  EXPECT_EQ(read_value(path(), "a").error().code, Code::kNotFound);
+  auto store = open({.families = {"other"}});
+  put(*store, "a", "written out");
+  ASSERT_TRUE(store->flush().ok());
+  put(*store, "b", "in the log");
+  put(*store, "a", "of another family", Family{1});
+  EXPECT_EQ(*read_value(path(), "a"), "written out");
+  EXPECT_EQ(*read_value(path(), "b"), "in the log");
+  EXPECT_EQ(*read_value(path(), "c"), std::nullopt);
+  put(*store, "b", "later");
+  EXPECT_EQ(**store->get("b"), "later");
+  ASSERT_TRUE(store->close().ok());
+  EXPECT_EQ(*read_value(path(), "b"), "later");
+}
+
 TEST_F(KeyValueStoreTest, CallsDamageDataLoss) {
   {
     const auto store = open();

@@ -56,6 +56,10 @@ Result<embed::CorpusSample> sample_of(const index::TruthView& truth, const std::
 
 }  // namespace
 
+bool has_model(const fs::path& folder) {
+  return !numbers_in(folder).empty();
+}
+
 Result<CorpusGeneration> newest_model(const fs::path& folder) {
   const std::vector<std::uint64_t> numbers = numbers_in(folder);
   CorpusGeneration newest{.number = numbers.empty() ? 0 : numbers.back()};

@@ -18,6 +18,7 @@ struct CorpusGeneration {
   std::shared_ptr<const embed::CorpusModel> model = {};
 };
 
+bool has_model(const std::filesystem::path& folder);
 // The newest model in the folder. One that is damaged counts as none: it can be learnt again.
 Result<CorpusGeneration> newest_model(const std::filesystem::path& folder);
 

@@ -217,6 +217,25 @@ Result<JsonValue> cell_of(const std::string& column, const std::string& text) {
   return column == "tags" || column == "links" ? separated(text) : JsonValue(text);
 }
 
+void write_links(JsonWriter& json, const std::vector<Link>& links) {
+  json.key("links").begin_array();
+  for (const Link& link : links) {
+    json.begin_object().field("to", link.to).field("name", link.name);
+    json.field("weight", link.weight);
+    write_moment(json, "valid_from", link.valid.from);
+    write_moment(json, "valid_until", link.valid.until);
+    json.end();
+  }
+  json.end();
+}
+
+void write_vector(JsonWriter& json, const std::vector<float>& vector) {
+  json.begin_array();
+  // As few digits as keep a float; as a double it would have twice as many.
+  for (const float number : vector) json.raw(fmt::format("{}", number));
+  json.end();
+}
+
 }  // namespace
 
 index::DocId doc_id(std::string_view id) {
@@ -271,15 +290,12 @@ void write_document(JsonWriter& json, const Document& document) {
   write_moment(json, kPublished, document.published.value_or(index::kBeginning));
   write_moment(json, "valid_from", document.valid.from);
   write_moment(json, "valid_until", document.valid.until);
-  if (document.links) {
-    json.key("links").begin_array();
-    for (const Link& link : *document.links) {
-      json.begin_object().field("to", link.to).field("name", link.name);
-      json.field("weight", link.weight);
-      write_moment(json, "valid_from", link.valid.from);
-      write_moment(json, "valid_until", link.valid.until);
-      json.end();
-    }
+  if (document.links) write_links(json, *document.links);
+  if (!document.embedding.empty()) write_vector(json.key("embedding"), document.embedding);
+  if (!document.embeddings.empty()) {
+    json.key("embeddings").begin_object();
+    for (const index::SpaceVector& vector : document.embeddings)
+      write_vector(json.key(vector.space), vector.values);
     json.end();
   }
   for (const Attribute& attribute : document.attributes) {

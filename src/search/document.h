@@ -49,7 +49,7 @@ Result<Document> document_of(const data::JsonValue& json);
 using Row = std::vector<std::pair<std::string, std::string>>;
 Result<Document> document_of(const Row& row);
 
-// As document_of() reads it. Links are written if they are there, vectors are not.
+// As document_of() reads it. Links and vectors are written if they are there.
 void write_document(JsonWriter& json, const Document& document);
 
 // What is written into a shard for it; `space` is that of `embedding`. Links by one name replace

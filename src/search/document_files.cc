@@ -9,6 +9,11 @@
 namespace kin::search {
 namespace {
 
+Error refusal(const std::string& where, const Error& error) {
+  return {error.code,
+          fmt::format("{}: {} (--on-error skip leaves such records out)", where, error.message)};
+}
+
 // Gathers documents into batches.
 class Gatherer {
  public:
@@ -19,27 +24,52 @@ class Gatherer {
   template <typename Where>
   Status add(Result<Document> document, const Where& where) {
     if (!document) {
-      if (!options_.skip_errors) return with_context(where(), document.error());
+      if (!options_.skip_errors) return refusal(where(), document.error());
       ++progress_.skipped;
       return Done{};
     }
     batch_.push_back(std::move(*document));
+    places_.push_back(where());
     return batch_.size() >= options_.batch ? flush() : Status(Done{});
   }
 
   Status flush() {
     if (batch_.empty()) return Done{};
-    KIN_RETURN_IF_ERROR(take_(batch_));
+    Status taken = take_(batch_);
+    if (!taken.ok() && taken.error().code == Code::kInvalidArgument && options_.check) {
+      KIN_TRY(const bool left_out, leave_out_wrong());
+      if (left_out) taken = take_(batch_);
+    }
+    KIN_RETURN_IF_ERROR(taken);
     progress_.documents += batch_.size();
     batch_.clear();
+    places_.clear();
     return Done{};
   }
 
  private:
+  // Whether there were any; an error, unless errors are skipped.
+  Result<bool> leave_out_wrong() {
+    std::vector<Document> sound;
+    for (std::size_t i = 0; i < batch_.size(); ++i) {
+      const Status checked = options_.check(batch_[i]);
+      if (checked.ok()) {
+        sound.push_back(std::move(batch_[i]));
+      } else if (!options_.skip_errors) {
+        return refusal(places_[i], checked.error());
+      }
+    }
+    const std::size_t wrong = batch_.size() - sound.size();
+    progress_.skipped += wrong;
+    batch_ = std::move(sound);
+    return wrong > 0;
+  }
+
   const FilesOptions& options_;
   FilesProgress& progress_;
   const TakeDocuments& take_;
   std::vector<Document> batch_;
+  std::vector<std::string> places_;  // where each is from
 };
 
 Result<Document> document_in(std::string_view line) {
@@ -87,7 +117,7 @@ Status read_rows(std::vector<data::Input> inputs, const FilesOptions& options,
     progress.bytes_done += batch.bytes();
     return Done{};
   };
-  KIN_TRY(const data::ScanEnd end, dataset->scan(scan, visit));
+  if (const auto scanned = dataset->scan(scan, visit); !scanned) return scanned.error();
   progress.skipped += dataset->skipped().count;
   return Done{};
 }

@@ -18,6 +18,8 @@ struct FilesOptions {
   std::vector<std::string> files = {};  // paths and globs, or "-", as data/input.h has them
   std::size_t batch = 200;              // documents handed over at once
   bool skip_errors = false;             // leave out what makes no sense, instead of failing
+  // Which of the documents that `take` calls kInvalidArgument makes no sense.
+  std::function<Status(const Document&)> check = {};
   std::filesystem::path temporary_folder = {};
 };
 

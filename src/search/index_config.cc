@@ -133,6 +133,7 @@ Result<NearDuplicateOptions::Action> action_named(std::string_view name) {
 
 Status choose_vectors(IndexConfig& config, const std::string& embed, std::uint32_t dimension) {
   config.embed = embed;
+  if (embed.starts_with("http://") || embed.starts_with("https://")) config.embed = "http:" + embed;
   if (embed.empty()) config.embed = dimension > 0 ? "given" : "corpus";
   if (config.embed == "given" && dimension == 0)
     return Error{Code::kInvalidArgument,

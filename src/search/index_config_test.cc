@@ -31,6 +31,15 @@ TEST(IndexConfig, IsWrittenAsTheFormatSays) {
       "\na6f675b7136f9109\n");
 }
 
+TEST(IndexConfig, NamesAServerInOneWay) {
+  for (const char* server : {"https://a.example/v1#m", "http:https://a.example/v1#m"}) {
+    IndexConfig config;
+    ASSERT_TRUE(choose_vectors(config, server, 0).ok());
+    EXPECT_EQ(config.embed, "http:https://a.example/v1#m");
+    EXPECT_EQ(config.main.storage, index::RawStorage::kElsewhere);
+  }
+}
+
 TEST(IndexConfig, NoticesDamageAndOtherVersions) {
   std::string bytes = encode(full());
   for (std::size_t i = 0; i < bytes.size(); ++i) {

@@ -18,20 +18,24 @@ void write_info(JsonWriter& json, std::string_view name, const IndexInfo& info) 
   const IndexConfig& config = info.config;
   json.begin_object().field("name", name).field("documents", info.stats.counters.entities);
   json.field("edges", info.stats.counters.edges).field("fragments", info.stats.counters.fragments);
-  json.field("embed", config.embed).field("dimension", info.dimension);
+  json.field("embed", config.embed).key("dimension");
+  if (info.dimension) {
+    json.value(*info.dimension);
+  } else {
+    json.null();
+  }
   json.field("distance", name_of(config.main.distance)).key("dedup");
   if (config.dedup) {
     json.value(name_of(config.dedup->action));
   } else {
     json.null();
   }
-  json.field("language", config.language).field("building", info.building);
+  json.field("language", config.language);
+  json.field("open", info.open).field("building", info.building);
   json.field("bytes", info.disk_bytes).key("modes").begin_array();
-  // What can be asked by words alone needs something that makes vectors of words.
-  const bool meaning = config.has_vectors() && config.embed != "given" && info.dimension > 0;
-  if (meaning) json.value("hybrid");
+  if (info.by_meaning) json.value("hybrid");
   json.value("text");
-  if (meaning) json.value("vector");
+  if (info.by_meaning) json.value("vector");
   json.value("graph").end().key("spaces").begin_array();
   for (const index::SpaceStats& space : info.stats.spaces) {
     json.begin_object().field("name", space.name).field("vectors", space.vectors.vectors);
@@ -39,6 +43,14 @@ void write_info(JsonWriter& json, std::string_view name, const IndexInfo& info) 
     json.field("memory", space.vectors.bytes).field("built", space.building).end();
   }
   json.end().end();
+}
+
+void write_listed(JsonWriter& json, const ListedIndex& index) {
+  if (index.problem.empty()) {
+    write_info(json, index.name, index.info);
+  } else {
+    json.begin_object().field("name", index.name).field("problem", index.problem).end();
+  }
 }
 
 }  // namespace kin::search

@@ -41,9 +41,12 @@ Result<std::vector<std::string>> Library::names() const {
   KIN_TRY(const bool there, file_exists(folder_));
   if (!there) return names;
   std::error_code problem;
-  for (const auto& entry : fs::directory_iterator(folder_, problem)) {
-    std::string name = entry.path().filename().string();
-    if (is_name(name) && fs::exists(entry.path() / kConfigName)) names.push_back(std::move(name));
+  for (fs::directory_iterator at(folder_, problem), end; !problem && at != end;
+       at.increment(problem)) {
+    std::string name = at->path().filename().string();
+    std::error_code ignored;  // a folder that cannot be looked into is none of ours
+    if (is_name(name) && fs::exists(at->path() / kConfigName, ignored))
+      names.push_back(std::move(name));
   }
   if (problem) return system_error("read", folder_, problem.value());
   std::ranges::sort(names);
@@ -59,9 +62,44 @@ Error Library::not_found(std::string_view name) const {
           fmt::format("there is no index \"{}\"; there are: {}", name, fmt::join(*known, ", "))};
 }
 
+Status Library::check_there(const std::string& name) const {
+  KIN_TRY(const bool there, file_exists(path_of(name) / kConfigName));
+  return there ? Status(Done{}) : not_found(name);
+}
+
+std::shared_ptr<Library::Place> Library::place_of(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<Place>& place = places_[name];
+  if (!place) place = std::make_shared<Place>();
+  return place;
+}
+
+std::shared_ptr<SearchIndex> Library::opened(const std::string& name) {
+  const std::shared_ptr<Place> place = place_of(name);
+  const std::unique_lock lock(place->mutex, std::try_to_lock);
+  return lock ? place->index : nullptr;
+}
+
+Result<std::vector<ListedIndex>> Library::list() {
+  KIN_TRY(const std::vector<std::string> all, names());
+  std::vector<ListedIndex> listed;
+  for (const std::string& name : all) {
+    ListedIndex& one = listed.emplace_back(ListedIndex{.name = name});
+    if (const auto index = opened(name)) {
+      one.info = index->info();
+    } else if (auto info = SearchIndex::peek(path_of(name))) {
+      one.info = std::move(*info);
+    } else {
+      one.problem = info.error().message;
+    }
+  }
+  return listed;
+}
+
 Status Library::create(const std::string& name, const IndexConfig& config) {
   KIN_RETURN_IF_ERROR(check_name(name));
-  const std::lock_guard lock(mutex_);
+  const std::shared_ptr<Place> place = place_of(name);
+  const std::lock_guard lock(place->mutex);
   KIN_TRY(const bool there, file_exists(path_of(name) / kConfigName));
   if (there)
     return Error{Code::kFailedPrecondition, fmt::format("there is an index \"{}\" already", name)};
@@ -70,36 +108,48 @@ Status Library::create(const std::string& name, const IndexConfig& config) {
 
 Result<std::shared_ptr<SearchIndex>> Library::open(const std::string& name) {
   KIN_RETURN_IF_ERROR(check_name(name));
-  const std::lock_guard lock(mutex_);
-  if (const auto known = open_.find(name); known != open_.end()) return known->second;
-  KIN_TRY(const bool there, file_exists(path_of(name) / kConfigName));
-  if (!there) return not_found(name);
-  KIN_TRY(auto index, SearchIndex::open(path_of(name), options_));
-  return open_[name] = std::move(index);
+  // Before there is a place: names that are asked for in vain take none.
+  KIN_RETURN_IF_ERROR(check_there(name));
+  const std::shared_ptr<Place> place = place_of(name);
+  const std::lock_guard lock(place->mutex);
+  if (place->index) return place->index;
+  KIN_RETURN_IF_ERROR(check_there(name));
+  KIN_TRY(place->index, SearchIndex::open(path_of(name), options_));
+  return place->index;
 }
 
 Status Library::drop(const std::string& name) {
-  // Opening it proves that nobody else has it.
-  KIN_TRY(const auto index, open(name));
-  const std::lock_guard lock(mutex_);
-  open_.erase(name);
-  KIN_RETURN_IF_ERROR(index->close());
+  KIN_RETURN_IF_ERROR(check_name(name));
+  KIN_RETURN_IF_ERROR(check_there(name));
+  const std::shared_ptr<Place> place = place_of(name);
+  const std::lock_guard lock(place->mutex);
+  KIN_RETURN_IF_ERROR(check_there(name));
+  if (const auto index = std::exchange(place->index, nullptr)) KIN_RETURN_IF_ERROR(index->close());
+  KIN_RETURN_IF_ERROR(SearchIndex::check_closed(path_of(name)));
   const fs::path dropped = folder_ / fmt::format("{}{}", kDropped, name);
-  KIN_RETURN_IF_ERROR(rename_durably(path_of(name), dropped));
   std::error_code problem;
   fs::remove_all(dropped, problem);
+  if (!problem) {
+    KIN_RETURN_IF_ERROR(rename_durably(path_of(name), dropped));
+    fs::remove_all(dropped, problem);
+  }
   if (problem) return system_error("remove", dropped, problem.value());
   return Done{};
 }
 
 Status Library::close() {
-  const std::lock_guard lock(mutex_);
+  std::map<std::string, std::shared_ptr<Place>> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all = places_;
+  }
   Status first = Done{};
-  for (auto& [name, index] : open_) {
-    const Status closed = index->close();
+  for (auto& [name, place] : all) {
+    const std::lock_guard lock(place->mutex);
+    const auto index = std::exchange(place->index, nullptr);
+    const Status closed = index ? index->close() : Status(Done{});
     if (first.ok() && !closed.ok()) first = closed;
   }
-  open_.clear();
   return first;
 }
 

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <mutex>
 #include <thread>
 
 #include "base/file.h"
 #include "embed/open_embedder.h"
+#include "index/shard_peek.h"
 #include "search/caretaker.h"
 #include "search/corpus_vectors.h"
 #include "search/embedder_source.h"
@@ -26,6 +29,18 @@ index::SpaceOptions space_of(const SpaceConfig& config) {
                     .distance = config.distance,
                     .storage = config.storage,
                     .bits = config.bits}};
+}
+
+std::string name_of(const Document& document) {
+  return fmt::format("document \"{}\"", document.id);
+}
+
+Status check_vector(const SpaceConfig& space, const std::vector<float>& vector) {
+  if (vector.size() != space.dimension)
+    return Error{Code::kInvalidArgument,
+                 fmt::format("its vector has {} numbers, and those of the space \"{}\" have {}",
+                             vector.size(), space.name, space.dimension)};
+  return index::check_vector(space_of(space).space, vector);
 }
 
 // A space whose vectors an embedder makes of what documents say.
@@ -48,9 +63,10 @@ bool needs_embedder(const IndexConfig& config) {
 Result<std::shared_ptr<const embed::Embedder>> embedder_for(const IndexConfig& config,
                                                             const OpenOptions& options) {
   // Whoever made the index chose the server: it may be on this machine or beside it.
-  return embed::open_embedder(
-      config.embed,
-      {.folders = options.models, .key = options.embed_key, .addresses = {.allow_all = true}});
+  return embed::open_embedder(config.embed, {.folders = options.models,
+                                             .key = options.embed_key,
+                                             .dimension = config.main.dimension,
+                                             .addresses = {.allow_all = true}});
 }
 
 Error in_use(const fs::path& folder, const Error& error) {
@@ -69,6 +85,13 @@ std::uint64_t bytes_below(const fs::path& folder) {
   return bytes;
 }
 
+Result<IndexConfig> config_in(const fs::path& folder) {
+  KIN_TRY(const std::string bytes, read_file(folder / kConfigName));
+  auto config = decode_config(bytes);
+  if (!config) return with_context((folder / kConfigName).string(), config.error());
+  return config;
+}
+
 }  // namespace
 
 class SearchIndex::State {
@@ -80,6 +103,7 @@ class SearchIndex::State {
   // The shard, for as long as the pointer is held; kFailedPrecondition once it is closed.
   Result<std::shared_ptr<index::Shard>> live() const;
   void wake();
+  Status check(const Document& document) const;
   Result<AddReport> add(std::span<const Document> documents);
   Result<bool> work();
   SearchSettings settings() const;
@@ -99,8 +123,9 @@ class SearchIndex::State {
  private:
   Result<std::vector<index::SpaceOptions>> spaces();
   Result<bool> learn_if_due();
-  // What `document` brings, with the vector that it gets here.
   Status check_vectors(const Document& document) const;
+  // Those of a document that make sense.
+  Result<std::vector<index::Mutation>> mutations(const Document& document) const;
   Result<std::vector<Document>> embedded(std::span<const Document> documents) const;
   bool embeds_on_the_way() const { return config.embed.starts_with("http:"); }
 };
@@ -176,13 +201,40 @@ Result<bool> SearchIndex::State::learn_if_due() {
 }
 
 Status SearchIndex::State::check_vectors(const Document& document) const {
-  if (document.embedding.empty() || config.embed == "given") return Done{};
-  return Error{
-      Code::kInvalidArgument,
-      fmt::format("document \"{}\" brings an embedding, but the index {} (create one with --dim {} "
-                  "for vectors of your own, or leave the column out)",
-                  document.id, config.has_vectors() ? "makes its own vectors" : "has no vectors",
-                  document.embedding.size())};
+  if (!document.embedding.empty() && config.embed != "given")
+    return Error{Code::kInvalidArgument,
+                 fmt::format("it brings an embedding, but the index {} (create one with --dim {} "
+                             "for vectors of your own, or leave the column out)",
+                             config.has_vectors() ? "makes its own vectors" : "has no vectors",
+                             document.embedding.size())};
+  if (!document.embedding.empty())
+    KIN_RETURN_IF_ERROR(check_vector(config.main, document.embedding));
+  for (const index::SpaceVector& vector : document.embeddings) {
+    const auto space = std::ranges::find(config.more, vector.space, &SpaceConfig::name);
+    if (space == config.more.end())
+      return Error{
+          Code::kInvalidArgument,
+          fmt::format("it brings a vector of a space \"{}\", which the index does not have "
+                      "(create one with --space {}:{})",
+                      vector.space, vector.space, vector.values.size())};
+    KIN_RETURN_IF_ERROR(check_vector(*space, vector.values));
+  }
+  return Done{};
+}
+
+Result<std::vector<index::Mutation>> SearchIndex::State::mutations(const Document& document) const {
+  std::vector<index::Mutation> all = mutations_of(document, config.main.name);
+  for (const index::Mutation& mutation : all)
+    if (const Status sound = index::check(mutation); !sound.ok())
+      return with_context(name_of(document), sound.error());
+  return all;
+}
+
+Status SearchIndex::State::check(const Document& document) const {
+  if (const Status fit = check_vectors(document); !fit.ok())
+    return with_context(name_of(document), fit.error());
+  KIN_TRY(const auto sound, mutations(document));
+  return Done{};
 }
 
 Result<std::vector<Document>> SearchIndex::State::embedded(
@@ -199,34 +251,33 @@ Result<std::vector<Document>> SearchIndex::State::embedded(
 }
 
 Result<AddReport> SearchIndex::State::add(std::span<const Document> documents) {
-  for (const Document& document : documents) KIN_RETURN_IF_ERROR(check_vectors(document));
+  for (const Document& document : documents)
+    if (const Status fit = check_vectors(document); !fit.ok())
+      return with_context(name_of(document), fit.error());
   std::vector<Document> with_vectors;
   if (embeds_on_the_way()) {
     KIN_TRY(with_vectors, embedded(documents));
     documents = with_vectors;
   }
-  std::vector<index::Mutation> mutations;
+  std::vector<index::Mutation> all;
   std::vector<std::size_t> puts;  // where each document's own mutation is
   for (const Document& document : documents) {
-    puts.push_back(mutations.size());
-    for (index::Mutation& mutation : mutations_of(document, config.main.name)) {
-      if (const Status sound = index::check(mutation); !sound.ok())
-        return with_context(fmt::format("document \"{}\"", document.id), sound.error());
-      mutations.push_back(std::move(mutation));
-    }
+    puts.push_back(all.size());
+    KIN_TRY(std::vector<index::Mutation> made, mutations(document));
+    std::ranges::move(made, std::back_inserter(all));
   }
-  KIN_TRY(const auto shard, live());
-  KIN_TRY(const index::Applied applied, shard->apply(mutations));
+  KIN_TRY(const auto opened, live());
+  KIN_TRY(const index::Applied applied, opened->apply(all));
   AddReport report;
   for (const std::size_t put : puts)
     report.added += applied.outcomes[put].effect == index::Effect::kDone ? 1 : 0;
   for (const index::Repeat& repeat : applied.repeats) {
-    const auto& put = std::get<index::PutEntity>(mutations[repeat.mutation]);
+    const auto& put = std::get<index::PutEntity>(all[repeat.mutation]);
     auto& list = applied.outcomes[repeat.mutation].effect == index::Effect::kDuplicate
                      ? report.refused
                      : report.linked;
     list.push_back({.id = put.entity.key,
-                    .duplicate_of = key_of(shard->view(), repeat.of),
+                    .duplicate_of = key_of(opened->view(), repeat.of),
                     .similarity = repeat.similarity});
   }
   wake();
@@ -266,8 +317,10 @@ SearchIndex::~SearchIndex() {
 Status SearchIndex::create(const fs::path& folder, const IndexConfig& config,
                            const OpenOptions& options) {
   KIN_RETURN_IF_ERROR(search::check(config));
+  IndexConfig kept = config;
   if (needs_embedder(config)) {
     KIN_TRY(const auto embedder, embedder_for(config, options));
+    kept.main.dimension = embedder->info().dimension;
   }
   std::error_code problem;
   fs::create_directories(folder, problem);
@@ -276,23 +329,40 @@ Status SearchIndex::create(const fs::path& folder, const IndexConfig& config,
   if (there)
     return Error{Code::kFailedPrecondition,
                  fmt::format("there is an index in {} already", folder.string())};
-  KIN_RETURN_IF_ERROR(write_file_atomically(folder / kConfigName, encode(config)));
+  KIN_RETURN_IF_ERROR(write_file_atomically(folder / kConfigName, encode(kept)));
   return Done{};
 }
 
 Result<std::unique_ptr<SearchIndex>> SearchIndex::open(const fs::path& folder,
                                                        const OpenOptions& options) {
-  KIN_TRY(const std::string bytes, read_file(folder / kConfigName));
-  auto config = decode_config(bytes);
-  if (!config) return with_context((folder / kConfigName).string(), config.error());
+  KIN_TRY(IndexConfig config, config_in(folder));
   std::unique_ptr<SearchIndex> index(
-      new SearchIndex(std::make_unique<State>(folder, std::move(*config), options)));
+      new SearchIndex(std::make_unique<State>(folder, std::move(config), options)));
   KIN_RETURN_IF_ERROR(index->state_->open());
   return index;
 }
 
+Result<IndexInfo> SearchIndex::peek(const fs::path& folder) {
+  IndexInfo info{.open = false, .disk_bytes = bytes_below(folder)};
+  KIN_TRY(info.config, config_in(folder));
+  KIN_TRY(info.stats.counters, index::peek_counters(folder / kShardName));
+  info.by_meaning = info.config.embed == "corpus" ? has_model(folder) : needs_embedder(info.config);
+  info.dimension = info.config.main.dimension;
+  if (info.by_meaning && info.dimension == 0U) info.dimension = std::nullopt;
+  return info;
+}
+
+Status SearchIndex::check_closed(const fs::path& folder) {
+  const Status closed = index::check_closed(folder / kShardName);
+  return closed.ok() ? closed : Status(in_use(folder, closed.error()));
+}
+
 const IndexConfig& SearchIndex::config() const {
   return state_->config;
+}
+
+Status SearchIndex::check_document(const Document& document) const {
+  return state_->check(document);
 }
 
 Result<AddReport> SearchIndex::add(std::span<const Document> documents) {
@@ -335,12 +405,20 @@ Result<Neighbours> SearchIndex::neighbours(const NeighboursQuestion& question) c
 Status SearchIndex::each(const std::function<Status(const Document&)>& visit) const {
   KIN_TRY(const auto shard, state_->live());
   const index::ShardView view = shard->view();
+  const bool given = config().embed == "given";
   index::ScanRequest request{
-      .want = {.vectors = config().embed == "given" || !config().more.empty(), .summaries = false}};
+      .want = {.vectors = given || !config().more.empty(), .summaries = false}};
   while (true) {
     KIN_TRY(const index::ScanPage page, view.truth().scan(request));
     for (const index::StoredEntity& stored : page.entities) {
-      KIN_TRY(const Document document, with_links(view, stored.entity, {}));
+      KIN_TRY(Document document, with_links(view, stored.entity, {}));
+      for (const index::SpaceVector& vector : stored.entity.vectors) {
+        if (vector.space != config().main.name) {
+          document.embeddings.push_back(vector);
+        } else if (given) {
+          document.embedding = vector.values;
+        }
+      }
       KIN_RETURN_IF_ERROR(visit(document));
     }
     if (!page.next) return Done{};
@@ -357,6 +435,7 @@ IndexInfo SearchIndex::info() const {
   for (const index::SpaceView& space : view.spaces())
     if (space.name == kMainSpace) info.dimension = space.index->space().dimension;
   for (const index::SpaceStats& space : info.stats.spaces) info.building |= space.building < 1;
+  info.by_meaning = info.config.embed != "given" && info.dimension > 0U;
   return info;
 }
 

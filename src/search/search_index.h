@@ -44,8 +44,11 @@ struct AddReport {
 
 struct IndexInfo {
   IndexConfig config = {};
+  bool open = true;  // if not, `stats` has counters alone
   index::ShardStats stats = {};
-  std::uint32_t dimension = 0;   // of the main space, as it is now
+  // Of the main space, as it is now: 0 if it has none yet, nothing if that takes opening it.
+  std::optional<std::uint32_t> dimension = 0;
+  bool by_meaning = false;       // words can be asked for by what they mean
   bool building = false;         // vectors are being made, or made anew
   std::uint64_t disk_bytes = 0;  // of everything it keeps
 };
@@ -80,8 +83,15 @@ class SearchIndex {
   // As close(), whose error is lost.
   ~SearchIndex();
 
+  // What its files say of one that need not be open, here or elsewhere. Reads little of them.
+  static Result<IndexInfo> peek(const std::filesystem::path& folder);
+  // kFailedPrecondition if it is open, here or elsewhere; one that is damaged is not.
+  static Status check_closed(const std::filesystem::path& folder);
+
   const IndexConfig& config() const;
 
+  // kInvalidArgument, which names the document, if it cannot be added.
+  Status check_document(const Document& document) const;
   // Durable, and found by every search that begins after it returned. All of them or, with an
   // error, none; kInvalidArgument names the document.
   Result<AddReport> add(std::span<const Document> documents);

@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "base/file.h"
-#include "search/library.h"
 
 namespace kin::search {
 namespace {
@@ -75,6 +74,18 @@ TEST_F(SearchIndexTest, SurvivesWithoutBeingClosed) {
   EXPECT_EQ(open()->search({.text = "tides"})->hits.size(), 1U);
 }
 
+TEST_F(SearchIndexTest, LearnsOnceThoughManyDocumentsSayNothing) {
+  auto index =
+      make({.embed = "corpus", .main = {.name = "main", .storage = index::RawStorage::kF16}});
+  std::vector<Document> documents = two_subjects();
+  for (int i = 0; i < 48; ++i) documents.push_back(document("empty" + std::to_string(i), "", "…"));
+  ASSERT_TRUE(index->add(documents).ok());
+  int asked = 0;
+  ASSERT_TRUE(index->settle([&] { return ++asked > 1'000; }).ok());
+  EXPECT_LT(asked, 1'000);
+  EXPECT_TRUE(std::filesystem::exists(folder() / "model-1.corpus"));
+}
+
 TEST_F(SearchIndexTest, LearnsVectorsFromItsDocuments) {
   auto index =
       make({.embed = "corpus", .main = {.name = "main", .storage = index::RawStorage::kF16}});
@@ -87,6 +98,12 @@ TEST_F(SearchIndexTest, LearnsVectorsFromItsDocuments) {
   ASSERT_EQ(answer->hits.size(), 10U);
   for (const AnswerHit& hit : answer->hits) EXPECT_EQ(hit.document.title, "Sea") << hit.document.id;
   EXPECT_EQ(index->search({.text = "sailor"})->mode, "hybrid");
+  for (const Mode mode : {Mode::kBest, Mode::kHybrid}) {
+    const auto everything = index->search({.mode = mode, .text = "*"});
+    ASSERT_TRUE(everything.ok()) << everything.error().message;
+    EXPECT_EQ(everything->mode, "text");
+    EXPECT_EQ(everything->count, 48U);
+  }
   const auto report = index->check();
   EXPECT_EQ(report->vectors, 48U);
   EXPECT_TRUE(report->faults.empty());
@@ -131,7 +148,15 @@ TEST_F(SearchIndexTest, TakesVectorsThatDocumentsBring) {
   EXPECT_EQ(ids(*answer), (std::vector<std::string>{"near", "far"}));
   EXPECT_EQ(answer->mode, "vector");
   near.embedding = {1, 2, 3};
-  EXPECT_FALSE(index->add({{near}}).ok());
+  const auto longer = index->add({{near}});
+  ASSERT_FALSE(longer.ok());
+  EXPECT_EQ(longer.error().message,
+            "document \"near\": its vector has 3 numbers, and those of the space \"main\" have 2");
+  near.embedding = {1, 2};
+  near.embeddings = {{"audio", {1}}};
+  const auto elsewhere = index->add({{near}});
+  ASSERT_FALSE(elsewhere.ok());
+  EXPECT_NE(elsewhere.error().message.find("--space audio:1"), std::string::npos);
 }
 
 TEST_F(SearchIndexTest, RefusesVectorsItHasNoPlaceFor) {
@@ -141,6 +166,16 @@ TEST_F(SearchIndexTest, RefusesVectorsItHasNoPlaceFor) {
   const auto added = index->add({{with}});
   ASSERT_FALSE(added.ok());
   EXPECT_NE(added.error().message.find("--dim 2"), std::string::npos);
+}
+
+TEST_F(SearchIndexTest, OpensWithoutTheServerThatMakesItsVectors) {
+  const IndexConfig config{.embed = "http:http://127.0.0.1:9/v1#model",
+                           .main = {.name = "main", .dimension = 4}};
+  std::filesystem::create_directories(folder());
+  ASSERT_TRUE(write_file_atomically(folder() / kConfigName, encode(config)).ok());
+  const auto index = open();
+  ASSERT_NE(index, nullptr);
+  EXPECT_TRUE(index->search({.mode = Mode::kText, .text = "tides"}).ok());
 }
 
 TEST_F(SearchIndexTest, FollowsLinksBothWays) {
@@ -193,6 +228,27 @@ TEST_F(SearchIndexTest, ExportsWhatCanBeAddedAgain) {
   EXPECT_EQ(everything(*index), exported);
 }
 
+TEST_F(SearchIndexTest, ExportsTheVectorsThatDocumentsBrought) {
+  IndexConfig config{.more = {{.name = "audio", .dimension = 1}}};
+  ASSERT_TRUE(choose_vectors(config, "", 2).ok());
+  auto index = make(config);
+  Document a = document("a", "A", "tides");
+  a.embedding = {0.1F, 1};
+  a.embeddings = {{"audio", {3}}};
+  ASSERT_TRUE(index->add({{a}}).ok());
+  std::vector<Document> exported;
+  ASSERT_TRUE(index
+                  ->each([&](const Document& each) -> Status {
+                    JsonWriter json;
+                    write_document(json, each);
+                    KIN_TRY(const auto value, data::parse_json(json.take()));
+                    KIN_TRY(exported.emplace_back(), document_of(value));
+                    return Done{};
+                  })
+                  .ok());
+  EXPECT_EQ(exported, std::vector<Document>{a});
+}
+
 TEST_F(SearchIndexTest, NamesWhatRepeatsWhat) {
   IndexConfig config{.embed = "none"};
   config.dedup = index::NearDuplicateOptions{
@@ -238,20 +294,6 @@ TEST_F(SearchIndexTest, IsClosedUnderThoseWhoUseItWithoutHarm) {
   for (std::thread& user : users) user.join();
   EXPECT_EQ(told, 2);
   EXPECT_EQ(index->info().stats.counters.entities, 0U);
-}
-
-TEST(Library, HasIndexesByName) {
-  const TemporaryFolder folder = *TemporaryFolder::create();
-  Library library(folder.path() / "indexes", {.tend = false});
-  EXPECT_TRUE(library.names()->empty());
-  EXPECT_EQ(library.open("papers").error().code, Code::kNotFound);
-  ASSERT_TRUE(library.create("papers", {.embed = "none"}).ok());
-  EXPECT_EQ(library.create("papers", {.embed = "none"}).error().code, Code::kFailedPrecondition);
-  EXPECT_EQ(*library.names(), std::vector<std::string>{"papers"});
-  EXPECT_TRUE(library.open("papers").ok());
-  ASSERT_TRUE(library.drop("papers").ok());
-  EXPECT_TRUE(library.names()->empty());
-  for (const char* name : {"", "..", "a/b", "a b"}) EXPECT_FALSE(check_name(name).ok()) << name;
 }
 
 }  // namespace

@@ -26,23 +26,47 @@ index::Millis now() {
       .count();
 }
 
-bool has_vectors(const ShardView& view, const Question& question) {
-  const auto space = view.space(question.space);
-  return space && ((*space)->source != nullptr || !question.vector.empty());
-}
-
-Mode mode_of(const ShardView& view, const Question& question) {
-  if (question.mode != Mode::kBest) return question.mode;
-  if (!question.from.empty()) return Mode::kGraph;
-  if (question.text.empty()) return question.vector.empty() ? Mode::kText : Mode::kVector;
-  return has_vectors(view, question) ? Mode::kHybrid : Mode::kText;
-}
-
 index::TextLeg text_leg(const Question& question) {
   using Syntax = index::TextLeg::Syntax;
   return {.query = question.text,
           .syntax = question.plain ? Syntax::kPlain : Syntax::kLanguage,
           .fuzzy = question.fuzzy};
+}
+
+bool has_vectors(const ShardView& view, const Question& question) {
+  const auto space = view.space(question.space);
+  return space && ((*space)->source != nullptr || !question.vector.empty());
+}
+
+// Words alone can have a meaning: "*", "tag:sea" and "-lakes" have none.
+bool has_meaning(const SearchSettings& settings, const Question& question) {
+  if (!question.vector.empty()) return true;
+  const auto words = index::words_of(text_leg(question), settings.text);
+  return !words || !words->empty();  // what cannot be read is refused where it is searched by
+}
+
+Mode mode_of(const ShardView& view, const SearchSettings& settings, const Question& question) {
+  const Mode mode = question.mode;
+  if (mode == Mode::kHybrid && !question.text.empty())
+    return has_meaning(settings, question) ? Mode::kHybrid : Mode::kText;
+  if (mode != Mode::kBest) return mode;
+  if (!question.from.empty()) return Mode::kGraph;
+  if (question.text.empty()) return question.vector.empty() ? Mode::kText : Mode::kVector;
+  return has_vectors(view, question) && has_meaning(settings, question) ? Mode::kHybrid
+                                                                        : Mode::kText;
+}
+
+Status check_space(const ShardView& view, const Question& question) {
+  if (view.spaces().empty())
+    return Error{Code::kFailedPrecondition,
+                 "the index has no vectors, or has not learnt any yet: search it by \"text\" or "
+                 "\"graph\""};
+  KIN_TRY(const index::SpaceView* space, view.space(question.space));
+  const std::uint32_t dimension = space->index->space().dimension;
+  if (question.vector.empty() || question.vector.size() == dimension) return Done{};
+  return Error{Code::kInvalidArgument,
+               fmt::format("the vector has {} numbers, and those of the space \"{}\" have {}",
+                           question.vector.size(), space->name, dimension)};
 }
 
 std::vector<DocId> starts_of(const Question& question) {
@@ -82,6 +106,7 @@ Result<index::ShardQuery> query_of(const ShardView& view, const SearchSettings& 
   const bool asks_words = mode == Mode::kText || mode == Mode::kHybrid;
   if (asks_words && !question.text.empty()) query.text = text_leg(question);
   if (mode == Mode::kVector || mode == Mode::kHybrid) {
+    KIN_RETURN_IF_ERROR(check_space(view, question));
     query.vector = index::VectorLeg{
         .space = question.space, .vector = question.vector, .exact = question.exact};
     if (question.vector.empty() && !query.text) {
@@ -97,7 +122,7 @@ Result<std::vector<index::Stage>> stages_of(const ShardView& view, const SearchS
   std::vector<index::Stage> stages;
   for (const StageQuestion& stage : question.pipeline) {
     if (stage.kind == StageQuestion::Kind::kFind) {
-      auto query = query_of(view, settings, stage.find, mode_of(view, stage.find));
+      auto query = query_of(view, settings, stage.find, mode_of(view, settings, stage.find));
       if (!query)
         return with_context(fmt::format("stage {} of the pipeline", stages.size() + 1),
                             query.error());
@@ -265,7 +290,7 @@ std::string key_of(const ShardView& view, const DocId& id) {
 Result<Answer> answer(const ShardView& view, const SearchSettings& settings,
                       const Question& question) {
   const auto start = std::chrono::steady_clock::now();
-  const Mode mode = mode_of(view, question);
+  const Mode mode = mode_of(view, settings, question);
   KIN_TRY(Found found, find(view, settings, question, mode));
   Answer answer{.count = found.hits.count,
                 .facets = std::move(found.hits.facets),
@@ -279,7 +304,6 @@ Result<Answer> answer(const ShardView& view, const SearchSettings& settings,
 Result<Document> with_links(const ShardView& view, const index::Entity& entity,
                             std::optional<index::Millis> as_of) {
   Document document = document_of(entity);
-  document.embeddings = entity.vectors;
   KIN_TRY(const auto edges,
           index::edges(view.truth(),
                        {.node = entity.id, .filter = {.as_of = as_of}, .limit = 1'000'000}));

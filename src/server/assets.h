@@ -20,8 +20,8 @@ struct Asset {
 std::span<const Asset> embedded_assets();
 
 // Adds a route for each file, and for the page's own addresses, which are all /index.html: "/",
-// "/story/{id}", "/feeds", "/search". Files under /assets/ have a hash in their name and are kept for ever.
-// What the assets point to must outlive the router.
+// "/story/{id}", "/feeds", "/search". Files under /assets/ have a hash in their name and are kept
+// for ever. What the assets point to must outlive the router.
 void add_asset_routes(Router& router, std::span<const Asset> assets);
 
 // Does `If-None-Match` say that the client has what `etag` (with its quotes) stands for?

@@ -216,18 +216,11 @@ Response index_answer(int status, const std::string& name, const Result<IndexPoi
 }
 
 Response list_answer(Library& library) {
-  const auto names = library.names();
-  if (!names) return error_response(names.error());
+  const auto indexes = library.list();
+  if (!indexes) return error_response(indexes.error());
   JsonWriter json;
   json.begin_object().key("indexes").begin_array();
-  for (const std::string& name : *names) {
-    const auto index = library.open(name);
-    if (index) {
-      search::write_info(json, name, (*index)->info());
-    } else {
-      json.begin_object().field("name", name).field("problem", index.error().message).end();
-    }
-  }
+  for (const search::ListedIndex& index : *indexes) search::write_listed(json, index);
   return json_response(200, json.end().end().take());
 }
 

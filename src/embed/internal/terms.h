@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -53,6 +55,12 @@ class TermReaders {
  public:
   static Result<std::unique_ptr<TermReaders>> create(std::string_view language);
 
+  // What `vector_of` makes of the keys of each text, in order. It may change the keys.
+  using VectorOf = std::function<std::vector<float>(std::vector<std::uint64_t>& keys)>;
+  std::vector<std::vector<float>> embed(std::span<const std::string_view> texts,
+                                        const VectorOf& vector_of);
+
+ private:
   class Lease {
    public:
     Lease(TermReaders& home, std::unique_ptr<TermReader> reader)
@@ -67,8 +75,6 @@ class TermReaders {
     std::unique_ptr<TermReader> reader_;
   };
   Lease take();
-
- private:
   explicit TermReaders(std::string_view language) : language_(language) {}
   void give_back(std::unique_ptr<TermReader> reader);
 

@@ -90,17 +90,20 @@ export interface Index {
   edges: number;
   fragments: number;
   embed: string;
-  dimension: number;
+  /** 0 while there are no vectors; null if only opening it would tell. */
+  dimension: number | null;
   distance: string;
   dedup: 'link' | 'refuse' | null;
   language: string;
+  /** If not, it has what its files say. */
+  open: boolean;
   /** Vectors are being made anew; searches use the ones before until then. */
   building: boolean;
   bytes: number;
   modes: Mode[];
 }
 
-/** An index that cannot be opened, and why. */
+/** An index that cannot be read, and why. */
 export interface BrokenIndex {
   name: string;
   problem: string;
