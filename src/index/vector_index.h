@@ -109,7 +109,9 @@ class VectorIndex {
 
   // Does one piece of what is due: a round of training, a batch of pending vectors into their
   // partitions, a partition split, merged or freed of deleted vectors. False if nothing is due.
-  // With storage elsewhere an error of RawVectors is returned, and the step may be tried again.
+  // While many vectors come it may wait a moment for more, since a batch costs what the index
+  // holds. With storage elsewhere an error of RawVectors is returned, and the step may be tried
+  // again.
   Result<bool> step();
 
   // Calls `fault` with every difference between what is there and what should be, in plain words.

@@ -1,5 +1,6 @@
 // Training, splits, merges: the part of VectorWriter that nobody waits for.
 #include <algorithm>
+#include <thread>
 
 #include "base/random.h"
 #include "index/internal/vector_kernels.h"
@@ -19,6 +20,12 @@ constexpr std::size_t kSampleOfPartition = 64;
 constexpr std::uint32_t kSplitAt = 3;
 constexpr std::uint32_t kMergeAt = 8;
 constexpr std::uint32_t kReclaimAt = 5;
+// Taking in pending vectors writes nearly every partition anew. In a large index it waits for one
+// in so many of all, unless nobody inserts for a while.
+constexpr std::uint64_t kLarge = 50'000;
+constexpr std::uint64_t kWorthIt = 32;
+constexpr auto kQuiet = std::chrono::milliseconds(50);
+constexpr auto kMoment = std::chrono::milliseconds(1);
 // Vectors that stand for queries when the recall curve is measured.
 constexpr std::size_t kCurveQueries = 128;
 
@@ -33,6 +40,7 @@ Result<bool> VectorWriter::step() {
   std::unique_lock lock(changes_);
   const std::uint64_t live = live_;
   const std::uint64_t rows = pending_rows_;
+  const bool busy = Clock::now() - last_insert_ < kQuiet;
   lock.unlock();
   const bool trained = core_.snapshot()->centres != nullptr;
   if (live >= kTrainAt && (!trained || live >= kRetrainGrowth * trained_)) {
@@ -43,6 +51,10 @@ Result<bool> VectorWriter::step() {
   KIN_TRY(const bool tidied, tidy());
   if (tidied) return true;
   if (rows == 0) return false;
+  if (busy && live >= kLarge && rows < live / kWorthIt) {
+    std::this_thread::sleep_for(kMoment);
+    return true;
+  }
   KIN_RETURN_IF_ERROR(build_pending(live));
   return true;
 }

@@ -43,6 +43,7 @@ void VectorWriter::append(std::uint32_t id, std::span<const float> rotated) {
   tail_->append(id, rotated);
   pending_[id] = {tail_, row};
   ++pending_rows_;
+  last_insert_ = Clock::now();
 }
 
 Status VectorWriter::insert(std::uint32_t id, std::span<const float> vector) {

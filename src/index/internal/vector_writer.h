@@ -1,6 +1,7 @@
 // The changes of a vector index.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -114,6 +115,8 @@ class VectorWriter {
   Status merge(std::uint32_t partition);
   void reclaim(std::uint32_t partition);
 
+  using Clock = std::chrono::steady_clock;
+
   VectorCore& core_;
   std::uint64_t trained_ = 0;  // vectors there were when it was trained
   std::optional<KMeans> training_;
@@ -123,6 +126,7 @@ class VectorWriter {
   std::shared_ptr<PendingChunk> tail_;
   std::unordered_map<std::uint32_t, PendingRow> pending_;  // live rows
   std::uint64_t pending_rows_ = 0;                         // live and dead
+  Clock::time_point last_insert_{};
   std::uint64_t live_ = 0;
   std::unordered_set<std::uint32_t> disturbed_;  // removed or replaced since the draft was begun
   std::uint64_t applied_lsn_ = 0;
