@@ -4,13 +4,18 @@
 
 namespace kin::index {
 
-// One after the other: a long log must not be freed by recursion.
+// One after the other: a long log must not be freed by recursion. Whoever lets go of a chunk last
+// frees it; that a count reads 1 would not show what others did before they let go.
 PendingChunk::~PendingChunk() {
-  std::shared_ptr<PendingChunk> next = std::move(next_);
-  while (next != nullptr && next.use_count() == 1) {
-    std::shared_ptr<PendingChunk> after = std::move(next->next_);
-    next = std::move(after);
+  thread_local std::shared_ptr<PendingChunk>* outer_next = nullptr;
+  if (outer_next != nullptr) {
+    *outer_next = std::move(next_);
+    return;
   }
+  std::shared_ptr<PendingChunk> next = std::move(next_);
+  outer_next = &next;
+  while (next != nullptr) std::shared_ptr<PendingChunk>(std::move(next)).reset();
+  outer_next = nullptr;
 }
 
 void PendingChunk::append(std::uint32_t id, std::span<const float> rotated) {
