@@ -31,6 +31,7 @@ test: setup
 	@ctest --preset dev -j $(JOBS)
 
 bench: build
+	@scripts/setup --bench
 	@scripts/bench
 
 asan tsan: setup
