@@ -47,6 +47,8 @@ Result<std::unique_ptr<search::Library>> open_library(const std::string& data,
   KIN_TRY(const fs::path folder, data_folder(data));
   KIN_TRY(search::OpenOptions how, index_open_options(data));
   how.tend = options.tend;
+  // Whoever types the command may connect to the server all the same.
+  how.private_embedders = true;
   return std::make_unique<search::Library>(indexes_folder(folder), std::move(how));
 }
 

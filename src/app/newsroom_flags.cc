@@ -17,7 +17,7 @@ void add_data_flag(CLI::App& verb, NewsroomFlags& flags) {
 
 void add_address_flag(CLI::App& verb, NewsroomFlags& flags) {
   verb.add_flag("--allow-private", flags.allow_private,
-                "Fetch from private networks and this machine too, not only from the internet");
+                "Connect to private networks and this machine too, not only to the internet");
 }
 
 Result<std::unique_ptr<stories::Newsroom>> open_newsroom(const NewsroomFlags& flags) {

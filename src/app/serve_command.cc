@@ -98,6 +98,7 @@ Result<server::ServiceOptions> understand(const ServeArguments& arguments) {
   KIN_TRY(options.index, index_open_options(arguments.newsroom.data));
   options.refresh = !arguments.no_refresh;
   options.news.http.addresses.allow_all = arguments.newsroom.allow_private;
+  options.index.private_embedders = arguments.newsroom.allow_private;
   options.on_problem = [](const Error& error) { say("kindred: " + error.message + "\n"); };
   return options;
 }

@@ -62,11 +62,10 @@ bool needs_embedder(const IndexConfig& config) {
 
 Result<std::shared_ptr<const embed::Embedder>> embedder_for(const IndexConfig& config,
                                                             const OpenOptions& options) {
-  // Whoever made the index chose the server: it may be on this machine or beside it.
   return embed::open_embedder(config.embed, {.folders = options.models,
                                              .key = options.embed_key,
                                              .dimension = config.main.dimension,
-                                             .addresses = {.allow_all = true}});
+                                             .addresses = {.allow_all = options.private_embedders}});
 }
 
 Error in_use(const fs::path& folder, const Error& error) {

@@ -24,6 +24,8 @@ namespace kin::search {
 struct OpenOptions {
   std::vector<std::filesystem::path> models = {};  // where embedders find their files
   std::string embed_key = {};                      // what an http embedder is asked with
+  // It may be on this machine or beside it, not only on the internet.
+  bool private_embedders = false;
   bool tend = true;  // work that is due is done by a thread, as it comes up
   // What failed while nobody waited for it; called on any thread.
   std::function<void(const Error&)> on_problem = {};

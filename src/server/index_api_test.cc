@@ -115,6 +115,15 @@ TEST_F(IndexApiTest, KeepsWhatItAcknowledgedOverARestart) {
   EXPECT_EQ(ids(get("/api/v1/indexes/papers/search?q=moon")), std::vector<std::string>{"b"});
 }
 
+TEST_F(IndexApiTest, MayBeSentToTheInternetForVectorsButNotToItsNeighbours) {
+  const JsonValue refused =
+      send("POST", "/api/v1/indexes",
+           R"({"name": "papers", "embed": "http:http://127.0.0.1:8089/v1#model"})", 409);
+  EXPECT_NE(message(refused).find("must not be connected to"), std::string::npos)
+      << message(refused);
+  EXPECT_TRUE(get("/api/v1/indexes")["indexes"].items().empty());
+}
+
 TEST_F(IndexApiTest, SaysWhatIsWrongWithARequest) {
   fill();
   EXPECT_EQ(message(get("/api/v1/indexes/papers/search?q=%22open", 400)).find("this \""), 0U);
