@@ -367,6 +367,7 @@ Result<index::CheckReport> SearchIndex::check(const std::function<void(double)>&
 
 Status SearchIndex::settle(const std::function<bool()>& stop) {
   if (state_->caretaker) return state_->caretaker->settle(stop);
+  KIN_TRY(const auto shard, state_->live());
   while (!(stop && stop())) {
     KIN_TRY(const bool worked, state_->work());
     if (!worked) break;
