@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <condition_variable>
 #include <mutex>
-#include <thread>
 
 #include "base/file.h"
 #include "embed/open_embedder.h"
@@ -93,7 +92,10 @@ class SearchIndex::State {
   CorpusGeneration corpus;
   bool learning_failed = false;  // with as many documents as there were then
   std::uint64_t failed_at = 0;
-  std::shared_ptr<index::Shard> shard;
+  std::condition_variable rested;
+  bool at_rest = false;  // nobody holds `shard` any more
+  std::unique_ptr<index::Shard> opened;
+  std::shared_ptr<index::Shard> shard;  // `opened`, held by all who are at it
   std::unique_ptr<Caretaker> caretaker;
 
  private:
@@ -126,9 +128,14 @@ Result<std::vector<index::SpaceOptions>> SearchIndex::State::spaces() {
 Status SearchIndex::State::open() {
   index::ShardOptions how{.language = config.language, .near_duplicates = config.dedup};
   KIN_TRY(how.spaces, spaces());
-  auto opened = index::Shard::open(folder / kShardName, std::move(how));
-  if (!opened) return in_use(folder, opened.error());
-  shard = std::move(*opened);
+  auto made = index::Shard::open(folder / kShardName, std::move(how));
+  if (!made) return in_use(folder, made.error());
+  opened = std::move(*made);
+  shard = {opened.get(), [this](index::Shard*) {
+             const std::lock_guard lock(mutex);
+             at_rest = true;
+             rested.notify_all();
+           }};
   if (options.tend)
     caretaker = std::make_unique<Caretaker>([this] { return work(); }, options.on_problem);
   return Done{};
@@ -251,9 +258,15 @@ Status SearchIndex::State::close() {
     closing = std::move(shard);
   }
   if (!closing) return Done{};
-  // Those who are at it finish first.
-  while (closing.use_count() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  return closing->close();
+  closing.reset();
+  std::unique_ptr<index::Shard> last;
+  {
+    // Those who are at it finish first.
+    std::unique_lock lock(mutex);
+    rested.wait(lock, [this] { return at_rest; });
+    last = std::move(opened);
+  }
+  return last->close();
 }
 
 SearchIndex::SearchIndex(std::unique_ptr<State> state) : state_(std::move(state)) {}
