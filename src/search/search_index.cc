@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <condition_variable>
 #include <iterator>
 #include <mutex>
-#include <thread>
 
 #include "base/file.h"
 #include "embed/open_embedder.h"
@@ -62,10 +61,11 @@ bool needs_embedder(const IndexConfig& config) {
 
 Result<std::shared_ptr<const embed::Embedder>> embedder_for(const IndexConfig& config,
                                                             const OpenOptions& options) {
-  return embed::open_embedder(config.embed, {.folders = options.models,
-                                             .key = options.embed_key,
-                                             .dimension = config.main.dimension,
-                                             .addresses = {.allow_all = options.private_embedders}});
+  return embed::open_embedder(config.embed,
+                              {.folders = options.models,
+                               .key = options.embed_key,
+                               .dimension = config.main.dimension,
+                               .addresses = {.allow_all = options.private_embedders}});
 }
 
 Error in_use(const fs::path& folder, const Error& error) {
@@ -116,7 +116,10 @@ class SearchIndex::State {
   CorpusGeneration corpus;
   bool learning_failed = false;  // with as many documents as there were then
   std::uint64_t failed_at = 0;
-  std::shared_ptr<index::Shard> shard;
+  std::condition_variable rested;
+  bool at_rest = false;  // nobody holds `shard` any more
+  std::unique_ptr<index::Shard> opened;
+  std::shared_ptr<index::Shard> shard;  // `opened`, held by all who are at it
   std::unique_ptr<Caretaker> caretaker;
 
  private:
@@ -150,9 +153,14 @@ Result<std::vector<index::SpaceOptions>> SearchIndex::State::spaces() {
 Status SearchIndex::State::open() {
   index::ShardOptions how{.language = config.language, .near_duplicates = config.dedup};
   KIN_TRY(how.spaces, spaces());
-  auto opened = index::Shard::open(folder / kShardName, std::move(how));
-  if (!opened) return in_use(folder, opened.error());
-  shard = std::move(*opened);
+  auto made = index::Shard::open(folder / kShardName, std::move(how));
+  if (!made) return in_use(folder, made.error());
+  opened = std::move(*made);
+  shard = {opened.get(), [this](index::Shard*) {
+             const std::lock_guard lock(mutex);
+             at_rest = true;
+             rested.notify_all();
+           }};
   if (options.tend)
     caretaker = std::make_unique<Caretaker>([this] { return work(); }, options.on_problem);
   return Done{};
@@ -265,8 +273,8 @@ Result<AddReport> SearchIndex::State::add(std::span<const Document> documents) {
     KIN_TRY(std::vector<index::Mutation> made, mutations(document));
     std::ranges::move(made, std::back_inserter(all));
   }
-  KIN_TRY(const auto opened, live());
-  KIN_TRY(const index::Applied applied, opened->apply(all));
+  KIN_TRY(const auto live_shard, live());
+  KIN_TRY(const index::Applied applied, live_shard->apply(all));
   AddReport report;
   for (const std::size_t put : puts)
     report.added += applied.outcomes[put].effect == index::Effect::kDone ? 1 : 0;
@@ -276,7 +284,7 @@ Result<AddReport> SearchIndex::State::add(std::span<const Document> documents) {
                      ? report.refused
                      : report.linked;
     list.push_back({.id = put.entity.key,
-                    .duplicate_of = key_of(opened->view(), repeat.of),
+                    .duplicate_of = key_of(live_shard->view(), repeat.of),
                     .similarity = repeat.similarity});
   }
   wake();
@@ -301,9 +309,15 @@ Status SearchIndex::State::close() {
     closing = std::move(shard);
   }
   if (!closing) return Done{};
-  // Those who are at it finish first.
-  while (closing.use_count() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  return closing->close();
+  closing.reset();
+  std::unique_ptr<index::Shard> last;
+  {
+    // Those who are at it finish first.
+    std::unique_lock lock(mutex);
+    rested.wait(lock, [this] { return at_rest; });
+    last = std::move(opened);
+  }
+  return last->close();
 }
 
 SearchIndex::SearchIndex(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -445,6 +459,7 @@ Result<index::CheckReport> SearchIndex::check(const std::function<void(double)>&
 
 Status SearchIndex::settle(const std::function<bool()>& stop) {
   if (state_->caretaker) return state_->caretaker->settle(stop);
+  KIN_TRY(const auto shard, state_->live());
   while (!(stop && stop())) {
     KIN_TRY(const bool worked, state_->work());
     if (!worked) break;

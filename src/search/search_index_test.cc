@@ -293,6 +293,7 @@ TEST_F(SearchIndexTest, IsClosedUnderThoseWhoUseItWithoutHarm) {
   EXPECT_TRUE(index->close().ok());
   for (std::thread& user : users) user.join();
   EXPECT_EQ(told, 2);
+  EXPECT_EQ(index->settle().error().code, Code::kFailedPrecondition);
   EXPECT_EQ(index->info().stats.counters.entities, 0U);
 }
 
