@@ -23,9 +23,10 @@ enum class Mode : std::uint8_t {
 std::string_view name_of(Mode mode);
 Result<Mode> mode_named(std::string_view name);
 
-struct StageQuestion;
-
-struct Question {
+// Use Question. A template, so that `pipeline` is first made where a stage, which has a question,
+// is complete: before that a vector of stages has no constructor to call.
+template <typename Stage>
+struct QuestionOf {
   Mode mode = Mode::kBest;
   std::string text = {};               // in the language of index/text_query.h; kGraph: an id
   bool plain = false;                  // any of the words of the text, whatever else is in it
@@ -43,9 +44,12 @@ struct Question {
   bool count = true;
   bool explain = false;
   bool exact = false;
-  bool show = true;                          // with snippets
-  std::vector<StageQuestion> pipeline = {};  // instead of all of the above but `explain`
+  bool show = true;                  // with snippets
+  std::vector<Stage> pipeline = {};  // instead of all of the above but `explain`
 };
+
+struct StageQuestion;
+using Question = QuestionOf<StageQuestion>;
 
 struct StageQuestion {
   enum class Kind : std::uint8_t { kFind, kExpand, kFilter, kLimit };
