@@ -161,6 +161,8 @@ bool looks_like_html(std::string_view bytes) {
   for (const char c : bytes.substr(0, 1024))
     start += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
   const std::string_view text = start_of(start);
+  // The texts of a JSON Feed may quote a page.
+  if (text.starts_with('{') || text.starts_with('[')) return false;
   const bool is_feed = text.find("<rss") != std::string_view::npos ||
                        text.find("<feed") != std::string_view::npos ||
                        text.find("<rdf:rdf") != std::string_view::npos;

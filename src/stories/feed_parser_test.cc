@@ -302,6 +302,13 @@ TEST(FeedParser, GivesEveryItemAGuidOfItsOwn) {
   EXPECT_EQ(parsed->left_out, 4u);
 }
 
+TEST(FeedParser, TakesAJsonFeedThatQuotesAPage) {
+  const auto feed = parse_feed({.bytes = R"({"version": "https://jsonfeed.org/version/1.1",
+      "title": "<!doctype html><html>", "items": [{"id": "1", "title": "a"}]})"});
+  ASSERT_TRUE(feed.ok()) << feed.error().message;
+  EXPECT_EQ(feed->items.size(), 1U);
+}
+
 TEST(FeedParser, KeepsToItsLimits) {
   std::string bytes = "<rss><channel><title>F</title>";
   for (int i = 0; i < 50; ++i)
