@@ -36,8 +36,9 @@ TEST(TextPacking, GivesBackNumbersOfOneToFourBytes) {
     append_numbers(bytes, numbers);
     const std::string_view packed = std::string_view(bytes).substr(6);
     EXPECT_EQ(numbers_size(packed, count), packed.size());
-    if (count > 0)
+    if (count > 0) {
       EXPECT_EQ(numbers_size(packed.substr(0, packed.size() - 1), count), std::nullopt);
+    }
     const std::string padded = std::string(packed) + std::string(kReadAhead, '\xFF');
     const auto* const in = reinterpret_cast<const std::uint8_t*>(padded.data());
     std::vector<std::uint32_t> read(count);
