@@ -166,8 +166,9 @@ Result<Figures::Slice> fill_slice(Shard& shard, const Source& source, const Shar
     const double processor = processor_seconds();
     KIN_TRY(const index::Applied applied, shard.apply(mutations));
     used += processor_seconds() - processor;
-    passed += now() - start;
-    slice.worst_milliseconds = std::max(slice.worst_milliseconds, 1e3 * (now() - start));
+    const double took = now() - start;
+    passed += took;
+    slice.worst_milliseconds = std::max(slice.worst_milliseconds, 1e3 * took);
   }
   slice.inserts = static_cast<double>(to - from) / passed;
   slice.processor = 1e6 * used / static_cast<double>(to - from);
