@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <thread>
 
@@ -213,6 +214,31 @@ TEST(VectorIndex, GrowsBySplitsAndKeepsItsRecall) {
   run_steps(*test.index);
   EXPECT_GT(test.index->stats().partitions, before);
   EXPECT_GE(test.recall({}), 0.93);
+}
+
+TEST(VectorIndex, LeavesAFewVectorsPendingWhileManyMoreComeToALargeIndex) {
+  using Clock = std::chrono::steady_clock;
+  const VectorSpace space = space_of(4, Distance::kL2, RawStorage::kF32);
+  const auto index = std::move(VectorIndex::create({.space = space})).value();
+  Random random(1);
+  std::uint32_t id = 0;
+  const auto insert = [&] {
+    std::vector<float> vector(4);
+    for (float& value : vector) value = static_cast<float>(random.unit());
+    ASSERT_TRUE(index->insert(id++, vector).ok());
+  };
+  while (id < 50'000) insert();
+  run_steps(*index);
+  EXPECT_EQ(index->stats().pending, 0U);
+  const auto begin = Clock::now();
+  insert();
+  ASSERT_TRUE(*index->step());
+  // A machine that paused meanwhile says nothing.
+  if (Clock::now() - begin < std::chrono::milliseconds(50)) {
+    EXPECT_EQ(index->stats().pending, 1U);
+  }
+  run_steps(*index);
+  EXPECT_EQ(index->stats().pending, 0U) << "nobody inserts any more";
 }
 
 TEST(VectorIndex, TakesAnyNumberOfEqualVectors) {
