@@ -41,7 +41,7 @@ target_link_libraries(kin_rocksdb INTERFACE kin_zstd ZLIB::ZLIB Threads::Threads
 # scripts/setup puts DuckDB under .deps; a system-wide libduckdb serves as well.
 kin_find_library(kin_duckdb duckdb.h duckdb ${PROJECT_SOURCE_DIR}/.deps/duckdb)
 
-# A peer of `kindred bench text` and nothing else: a build without it leaves the comparison out.
+# A peer of `kindred-bench text` and nothing else: a build without it leaves the comparison out.
 add_library(kin_xapian INTERFACE)
 find_path(kin_xapian_INCLUDE xapian.h)
 find_library(kin_xapian_LIBRARY xapian)

@@ -1,9 +1,11 @@
-# kin_layer(<room> [DEPS <room>...] [LIBS <target>...] [BINARY <name>])
+# kin_layer(<room> [DEPS <room>...] [LIBS <target>...] [TESTING <room>...] [BINARY <name>])
 #
-# Builds src/<room> as the static library kin_<room>. Files are found by suffix, so adding one
-# edits no list:
+# Builds src/<room>, sub-folders included, as the static library kin_<room>. Files are found by
+# suffix, so adding one edits no list:
 #   x.h x.cc      the library         x_test.cc   the room's test binary, kin_<room>_test
 #   x_bench.cc    kin_<room>_bench    x_fuzz.cc   a fuzzer of its own, kin_<room>_x_fuzz
+#   testing/      kin_<room>_testing: fixtures, models and fault injectors; the room's own tests
+#                 link it, and rooms that name the room in TESTING
 # Heavy libraries (LIBS) stay private to the room. BINARY makes main.cc an executable.
 
 set(KIN_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wswitch -Wnon-virtual-dtor
@@ -42,7 +44,7 @@ function(kin_configure target)
 endfunction()
 
 function(kin_layer room)
-  cmake_parse_arguments(ARG "" "BINARY" "DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "BINARY" "DEPS;LIBS;TESTING" ${ARGN})
   set(dir ${PROJECT_SOURCE_DIR}/src/${room})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${dir}/*.cc)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${dir}/*.h)
@@ -53,6 +55,10 @@ function(kin_layer room)
   list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
   list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
   list(FILTER sources EXCLUDE REGEX "(_test|_bench|_fuzz|/main)\\.cc$")
+  set(testing ${sources})
+  list(FILTER testing INCLUDE REGEX "/testing/")
+  list(FILTER sources EXCLUDE REGEX "/testing/")
+  list(FILTER headers EXCLUDE REGEX "/testing/")
 
   list(TRANSFORM ARG_DEPS PREPEND kin_ OUTPUT_VARIABLE deps)
   set(scope PUBLIC)
@@ -70,6 +76,7 @@ function(kin_layer room)
   endif()
   target_sources(kin_${room} ${scope} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${headers})
 
+  kin_room_testing(${room} "${testing}" "${ARG_TESTING}")
   if(ARG_BINARY)
     add_executable(${ARG_BINARY} ${dir}/main.cc)
     kin_configure(${ARG_BINARY})
@@ -85,15 +92,29 @@ function(kin_layer room)
     find_package(benchmark REQUIRED)
     add_executable(kin_${room}_bench ${benches})
     kin_configure(kin_${room}_bench)
-    target_link_libraries(kin_${room}_bench PRIVATE kin_${room} ${ARG_LIBS} benchmark::benchmark_main)
+    target_link_libraries(kin_${room}_bench PRIVATE kin_${room}_testing ${ARG_LIBS} benchmark::benchmark_main)
   endif()
+endfunction()
+
+# What the tests of a room share, with those of the rooms named in TESTING behind it.
+function(kin_room_testing room sources others)
+  if(sources)
+    add_library(kin_${room}_testing STATIC EXCLUDE_FROM_ALL ${sources})
+    kin_configure(kin_${room}_testing)
+    set(scope PUBLIC)
+  else()
+    add_library(kin_${room}_testing INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  list(TRANSFORM others REPLACE "(.+)" "kin_\\1_testing")
+  target_link_libraries(kin_${room}_testing ${scope} kin_${room} ${others})
 endfunction()
 
 function(kin_room_tests room tests libs)
   include(GoogleTest)
   add_executable(kin_${room}_test ${tests})
   kin_configure(kin_${room}_test)
-  target_link_libraries(kin_${room}_test PRIVATE kin_${room} ${libs} GTest::gmock GTest::gtest_main)
+  target_link_libraries(kin_${room}_test PRIVATE kin_${room}_testing ${libs} GTest::gmock GTest::gtest_main)
   target_compile_definitions(kin_${room}_test PRIVATE KIN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   gtest_discover_tests(kin_${room}_test TEST_PREFIX ${room}. DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS unit TIMEOUT 300)
@@ -103,7 +124,10 @@ endfunction()
 # of made-up inputs, so that it cannot rot.
 function(kin_room_fuzzers room fuzzers libs)
   foreach(source ${fuzzers})
-    get_filename_component(name ${source} NAME_WE)
+    # src/index/text/query_fuzz.cc is kin_index_text_query_fuzz, its seeds tests/corpus/index_text_query_fuzz.
+    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/src/${room} ${source})
+    string(REGEX REPLACE "\\.cc$" "" name ${name})
+    string(REPLACE "/" "_" name ${name})
     set(target kin_${room}_${name})
     set(corpus ${PROJECT_SOURCE_DIR}/tests/corpus/${room}_${name})
     if(KIN_LIBFUZZER)
@@ -115,7 +139,7 @@ function(kin_room_fuzzers room fuzzers libs)
       set_tests_properties(fuzz.${room}.${name} PROPERTIES LABELS unit TIMEOUT 300)
     endif()
     kin_configure(${target})
-    target_link_libraries(${target} PRIVATE kin_${room} ${libs})
+    target_link_libraries(${target} PRIVATE kin_${room}_testing ${libs})
   endforeach()
 endfunction()
 

@@ -1,7 +1,7 @@
 # kin_web_page(<room>)
 #
 # Builds the page in web/ and puts its files into the room's library, as the embedded_assets() of
-# src/server/assets.h. KIN_WEB_DIST names a folder with a page that was built elsewhere.
+# src/server/page/assets.h. KIN_WEB_DIST names a folder with a page that was built elsewhere.
 set(KIN_WEB_DIST "" CACHE PATH "A built page to embed instead of building web/")
 
 function(kin_web_page room)

@@ -1,7 +1,7 @@
 # kin_background_words(<room>)
 #
 # Puts the list of frequent words that scripts/setup made into the room's library, as the
-# background_words() of src/stories/background.h.
+# background_words() of src/stories/grouping/background.h.
 function(kin_background_words room)
   set(words ${PROJECT_SOURCE_DIR}/.deps/words/english.txt)
   if(NOT EXISTS ${words})

@@ -217,7 +217,8 @@ class Sandbox:
         home, data, temporary, programs = (folder / n for n in ("home", "data", "tmp", "bin"))
         for path in (self.work, home, data, temporary, programs):
             path.mkdir()
-        (programs / "kindred").symlink_to(binary)
+        for name in ("kindred", "kindred-bench"):
+            (programs / name).symlink_to(binary.with_name(name))
         (programs / "python3").symlink_to(sys.executable)
         self.environment = {name: value for name, value in os.environ.items() if PASSED_ON.match(name)}
         self.environment |= {

@@ -71,7 +71,7 @@ def main():
     entries = "".join(entry(folder, path) for path in files)
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(
-        '#include "server/assets.h"\n\n'
+        '#include "server/page/assets.h"\n\n'
         "namespace kin::server {\n\n"
         "std::span<const Asset> embedded_assets() {\n"
         f"  static constexpr Asset kAssets[] = {{\n{entries}  }};\n"

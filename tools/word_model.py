@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the vectors of a wink-embeddings JSON file as words.kwv, which src/embed/word_vectors.cc reads.
+"""Writes the vectors of a wink-embeddings JSON file as words.kwv, which src/embed/files/word_vectors.cc reads.
 
 usage: word_model.py FILE.json OUTPUT
 

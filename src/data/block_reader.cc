@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "base/ids.h"
-#include "data/json_record.h"
-#include "data/record_splitter.h"
+#include "data/text/json_record.h"
+#include "data/text/record_splitter.h"
 
 namespace kin::data {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "data/block_reader.h"
-#include "data/record_splitter.h"
+#include "data/text/record_splitter.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <zstd.h>
 
 #include "data/compressor.h"
-#include "data/dataset_fixture.h"
+#include "data/testing/dataset_fixture.h"
 
 namespace kin::data {
 namespace {

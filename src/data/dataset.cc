@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "data/parquet_dataset.h"
-#include "data/text_dataset.h"
+#include "data/convert/text_dataset.h"
+#include "data/parquet/dataset.h"
 
 namespace kin::data {
 

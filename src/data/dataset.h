@@ -15,8 +15,8 @@
 #include "base/result.h"
 #include "data/batch.h"
 #include "data/input.h"
+#include "data/output/staged_output.h"
 #include "data/position.h"
-#include "data/staged_output.h"
 
 namespace kin::data {
 

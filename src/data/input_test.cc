@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "data/dataset_fixture.h"
+#include "data/testing/dataset_fixture.h"
 
 namespace kin::data {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
-#include "data/duckdb_session.h"
-#include "data/parquet_file.h"
+#include "data/duckdb/session.h"
+#include "data/parquet/file.h"
 
 namespace kin::data {
 

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "base/workers.h"
-#include "data/duckdb_session.h"
+#include "data/duckdb/session.h"
 #include "data/input.h"
 
 namespace kin::data {

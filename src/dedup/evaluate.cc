@@ -8,10 +8,11 @@
 #include <set>
 
 #include "base/workers.h"
-#include "dedup/audit.h"
-#include "dedup/json_lines.h"
-#include "dedup/removed_log.h"
-#include "dedup/scan.h"
+#include "dedup/output/audit.h"
+#include "dedup/output/json_lines.h"
+#include "dedup/output/removed_log.h"
+#include "dedup/record_text.h"
+#include "dedup/scan/scan.h"
 #include "sketch/shingles_reference.h"
 #include "text/words.h"
 

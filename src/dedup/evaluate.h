@@ -9,8 +9,8 @@
 
 #include "base/result.h"
 #include "dedup/options.h"
-#include "dedup/planting.h"
 #include "dedup/run.h"
+#include "dedup/trial/planting.h"
 
 namespace kin::dedup {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "dedup/candidates.h"
+#include "dedup/pairs/candidates.h"
 #include "sketch/chunks.h"
 #include "sketch/jaccard.h"
 #include "sketch/minhash.h"

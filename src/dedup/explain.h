@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "dedup/options.h"
-#include "dedup/passages.h"
+#include "dedup/trial/passages.h"
 #include "sketch/banding.h"
 
 namespace kin::dedup {

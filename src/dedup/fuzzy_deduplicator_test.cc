@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "sketch/jaccard.h"
-#include "store/fault_injection.h"
+#include "store/testing/fault_injection.h"
 
 namespace kin::dedup {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/file.h"
-#include "dedup/audit.h"
+#include "dedup/output/audit.h"
 
 namespace kin::dedup {
 namespace fs = std::filesystem;

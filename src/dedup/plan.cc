@@ -13,14 +13,14 @@
 #include "base/random.h"
 #include "base/workers.h"
 #include "data/parquet_memory.h"
-#include "dedup/budget.h"
-#include "dedup/columns.h"
-#include "dedup/duplicate_share.h"
-#include "dedup/plan_trial.h"
-#include "dedup/planting.h"
-#include "dedup/scan.h"
-#include "dedup/shared_keys.h"
-#include "dedup/simhash_cost.h"
+#include "dedup/scan/columns.h"
+#include "dedup/scan/scan.h"
+#include "dedup/spill/budget.h"
+#include "dedup/spill/shared_keys.h"
+#include "dedup/trial/duplicate_share.h"
+#include "dedup/trial/plan_trial.h"
+#include "dedup/trial/planting.h"
+#include "dedup/trial/simhash_cost.h"
 
 namespace kin::dedup {
 namespace {

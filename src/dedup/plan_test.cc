@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/json_writer.h"
 #include "base/random.h"
-#include "dedup/duplicate_share.h"
+#include "dedup/trial/duplicate_share.h"
 
 namespace kin::dedup {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/json_writer.h"
-#include "dedup/checkpoint.h"
+#include "dedup/output/checkpoint.h"
 #include "sketch/jaccard.h"
 #include "sketch/shingles_reference.h"
 

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "base/hash.h"
-#include "embed/internal/corpus_data.h"
-#include "embed/internal/dense.h"
-#include "embed/internal/terms.h"
+#include "embed/corpus/data.h"
+#include "embed/files/terms.h"
+#include "embed/linear/dense.h"
 
 namespace kin::embed {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "embed/corpus_sample.h"
+#include "embed/corpus/sample.h"
 #include "embed/embedder.h"
 
 namespace kin::embed {

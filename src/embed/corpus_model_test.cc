@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "base/random.h"
-#include "embed/embed_fixture.h"
-#include "embed/internal/corpus_data.h"
+#include "embed/corpus/data.h"
+#include "embed/testing/embed_fixture.h"
 
 namespace kin::embed {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstdlib>
 
 #include "base/file.h"
-#include "embed/http_embedder.h"
-#include "embed/model2vec.h"
-#include "embed/word_vectors.h"
+#include "embed/files/model2vec.h"
+#include "embed/files/word_vectors.h"
+#include "embed/http/http_embedder.h"
 
 namespace kin::embed {
 namespace {

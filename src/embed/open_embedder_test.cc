@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "base/file.h"
-#include "embed/embed_fixture.h"
-#include "embed/word_vectors.h"
+#include "embed/files/word_vectors.h"
+#include "embed/testing/embed_fixture.h"
 
 namespace kin::embed {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "index/graph_edges.h"
+#include "index/graph/edges.h"
 
 namespace kin::index {
 

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/random.h"
-#include "index/truth_fixture.h"
+#include "index/testing/truth_fixture.h"
 
 namespace kin::index {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "index/internal/shard_state.h"
-#include "index/shard_documents.h"
-#include "index/shard_screening.h"
+#include "index/shard/documents.h"
+#include "index/shard/screening.h"
+#include "index/shard/state.h"
 
 namespace kin::index {
 namespace {

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "index/shard_view.h"
 #include "index/text_document.h"
-#include "index/truth.h"
-#include "index/vector_space.h"
+#include "index/truth/truth.h"
+#include "index/vector/space.h"
+#include "index/view.h"
 
 namespace kin::index {
 

@@ -2,7 +2,7 @@
 
 #include "base/random.h"
 #include "index/graph.h"
-#include "index/shard_fixture.h"
+#include "index/testing/shard_fixture.h"
 
 namespace kin::index {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "index/doc_kind.h"
+#include "index/truth/doc_kind.h"
 
 namespace kin::index {
 

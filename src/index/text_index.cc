@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "index/text_builder.h"
-#include "index/text_manifest.h"
+#include "index/text/builder.h"
+#include "index/text/manifest.h"
 
 namespace kin::index {
 namespace {

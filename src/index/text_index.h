@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "index/text/view.h"
 #include "index/text_document.h"
-#include "index/text_view.h"
 
 namespace kin::index {
 

@@ -3,9 +3,9 @@
 #include <mutex>
 
 #include "base/hash.h"
-#include "index/internal/vector_core.h"
-#include "index/internal/vector_format.h"
-#include "index/internal/vector_writer.h"
+#include "index/vector/core.h"
+#include "index/vector/format.h"
+#include "index/vector/writer.h"
 
 namespace kin::index {
 

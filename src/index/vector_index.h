@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "index/vector_filter.h"
-#include "index/vector_places.h"
-#include "index/vector_space.h"
+#include "index/vector/filter.h"
+#include "index/vector/places.h"
+#include "index/vector/space.h"
 
 namespace kin::index {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <thread>
 
-#include "index/vector_fixture.h"
+#include "index/testing/vector_fixture.h"
 
 namespace kin::index {
 namespace {

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "net/internal/transfer.h"
+#include "net/http/transfer.h"
 
 namespace kin::net {
 namespace {

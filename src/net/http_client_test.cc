@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/file.h"
-#include "net/test_server.h"
+#include "net/testing/test_server.h"
 
 namespace kin::net {
 namespace {

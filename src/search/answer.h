@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/json_writer.h"
-#include "index/shard_query.h"
+#include "index/query.h"
 #include "search/document.h"
 
 namespace kin::search {

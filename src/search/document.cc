@@ -238,8 +238,8 @@ void write_vector(JsonWriter& json, const std::vector<float>& vector) {
 
 }  // namespace
 
-index::DocId doc_id(std::string_view id) {
-  return index::doc_id_of("", id);
+DocId doc_id(std::string_view id) {
+  return doc_id_of("", id);
 }
 
 Result<Document> document_of(const JsonValue& json) {
@@ -319,7 +319,7 @@ std::vector<index::Mutation> mutations_of(const Document& document, std::string_
     entity.attributes.push_back({std::string(kPublished), *document.published});
   if (!document.embedding.empty())
     entity.vectors.push_back({std::string(space), document.embedding});
-  const index::DocId id = entity.id;
+  const DocId id = entity.id;
   std::vector<index::Mutation> mutations{index::PutEntity{.entity = std::move(entity)}};
   std::map<std::string, index::SetEdges> by_name;
   // No links at all means none by the name that links have.

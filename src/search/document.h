@@ -10,8 +10,8 @@
 #include "base/json_writer.h"
 #include "base/result.h"
 #include "data/json_value.h"
-#include "index/entity_types.h"
-#include "index/truth_mutation.h"
+#include "index/entity.h"
+#include "index/mutation.h"
 
 namespace kin::search {
 
@@ -58,7 +58,7 @@ std::vector<index::Mutation> mutations_of(const Document& document, std::string_
 // Of what a shard holds.
 Document document_of(const index::Entity& entity);
 
-index::DocId doc_id(std::string_view id);
+DocId doc_id(std::string_view id);
 
 // A moment as people write it: ISO 8601, a year, a year and a month, or seconds since 1970.
 Result<index::Millis> moment_of(std::string_view text);

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "data/json_value.h"
-#include "index/shard_query.h"
+#include "index/query.h"
 
 namespace kin::search {
 

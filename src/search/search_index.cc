@@ -9,11 +9,11 @@
 
 #include "base/file.h"
 #include "embed/open_embedder.h"
-#include "index/shard_peek.h"
-#include "search/caretaker.h"
-#include "search/corpus_vectors.h"
-#include "search/embedder_source.h"
-#include "search/searcher.h"
+#include "index/peek.h"
+#include "search/serving/caretaker.h"
+#include "search/serving/searcher.h"
+#include "search/vectors/corpus_vectors.h"
+#include "search/vectors/embedder_source.h"
 
 namespace kin::search {
 namespace {

@@ -5,14 +5,14 @@
 #include <chrono>
 
 #include "net/address.h"
-#include "server/assets.h"
-#include "server/event_stream.h"
-#include "server/index_api.h"
-#include "server/poller.h"
-#include "server/site.h"
-#include "server/stories_api.h"
-#include "server/stories_feeds.h"
-#include "server/story_json.h"
+#include "server/api/index_api.h"
+#include "server/api/stories_api.h"
+#include "server/api/stories_feeds.h"
+#include "server/api/story_json.h"
+#include "server/http/event_stream.h"
+#include "server/page/assets.h"
+#include "server/page/site.h"
+#include "server/service/poller.h"
 
 namespace kin::server {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "search/search_index.h"
-#include "server/http_server.h"
+#include "server/http/server.h"
 #include "stories/newsroom.h"
 
 namespace kin::server {

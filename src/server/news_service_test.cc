@@ -5,10 +5,10 @@
 
 #include "data/json_value.h"
 #include "net/http_client.h"
-#include "server/target.h"
-#include "server/test_client.h"
+#include "server/http/target.h"
+#include "server/testing/test_client.h"
 #include "stories/feed_parser.h"
-#include "stories/news_fixture.h"
+#include "stories/testing/news_fixture.h"
 
 namespace kin::server {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "net/http_client.h"
 #include "server/news_service.h"
-#include "server/test_client.h"
+#include "server/testing/test_client.h"
 
 namespace kin::server {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "sketch/internal/each_target.h"
+#include "sketch/kernels/each_target.h"
 
 namespace kin::sketch {
 namespace {

@@ -6,7 +6,7 @@
 #include <array>
 #include <charconv>
 
-#include "sketch/internal/words_kernel.h"
+#include "sketch/kernels/words_kernel.h"
 #include "sketch/word_hash.h"
 
 namespace kin::sketch {

@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "sketch/internal/each_target.h"
+#include "sketch/kernels/each_target.h"
 #include "sketch/shingles_reference.h"
 #include "sketch/word_hash.h"
 

@@ -16,8 +16,8 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "store/block_file.h"
+#include "store/signatures/value_format.h"
 #include "store/sorted_slots.h"
-#include "store/value_format.h"
 
 namespace kin::store {
 

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/file.h"
-#include "store/fault_injection.h"
+#include "store/testing/fault_injection.h"
 
 namespace kin::store {
 namespace {

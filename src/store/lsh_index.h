@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "store/chunked_bits.h"
+#include "store/signatures/chunked_bits.h"
 #include "store/sorted_slots.h"
 
 namespace kin::store {

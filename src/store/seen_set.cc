@@ -8,11 +8,11 @@
 #include <thread>
 
 #include "base/check.h"
-#include "store/seen_background.h"
-#include "store/seen_lookup.h"
-#include "store/seen_merge.h"
-#include "store/seen_recovery.h"
-#include "store/seen_state.h"
+#include "store/seen/background.h"
+#include "store/seen/lookup.h"
+#include "store/seen/merge.h"
+#include "store/seen/recovery.h"
+#include "store/seen/state.h"
 
 namespace kin::store {
 namespace fs = std::filesystem;

@@ -12,7 +12,7 @@
 
 #include "base/disk.h"
 #include "base/result.h"
-#include "store/seen_id.h"
+#include "store/seen/id.h"
 
 namespace kin::store {
 

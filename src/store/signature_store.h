@@ -12,8 +12,8 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "store/block_file.h"
-#include "store/cold_pages.h"
-#include "store/page_table.h"
+#include "store/signatures/cold_pages.h"
+#include "store/signatures/page_table.h"
 
 namespace kin::store {
 

@@ -9,8 +9,8 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "store/fault_injection.h"
-#include "store/signature_format.h"
+#include "store/signatures/format.h"
+#include "store/testing/fault_injection.h"
 
 namespace kin::store {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "base/hash.h"
 #include "net/header_fields.h"
-#include "stories/html_text.h"
-#include "stories/internal/raw_feed.h"
-#include "stories/xml_text.h"
+#include "stories/feeds/html_text.h"
+#include "stories/feeds/raw_feed.h"
+#include "stories/feeds/xml_text.h"
 #include "text/charset.h"
 
 namespace kin::stories {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "stories/feed.h"
+#include "stories/feeds/feed.h"
 
 namespace kin::stories {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "stories/feed_parser.h"
-#include "stories/xml_text.h"
+#include "stories/feeds/xml_text.h"
 #include "text/normalize.h"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stories/feed_fixture.h"
+#include "stories/testing/feed_fixture.h"
 
 namespace kin::stories {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "base/check.h"
 #include "base/hash.h"
-#include "stories/canonical_url.h"
-#include "stories/similarity.h"
-#include "stories/vetoes.h"
+#include "stories/grouping/canonical_url.h"
+#include "stories/grouping/similarity.h"
+#include "stories/grouping/vetoes.h"
 
 namespace kin::stories {
 namespace {

@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "base/result.h"
-#include "stories/centroids.h"
-#include "stories/features.h"
+#include "stories/grouping/centroids.h"
+#include "stories/grouping/features.h"
+#include "stories/grouping/text_sketch.h"
+#include "stories/grouping/vocabulary.h"
 #include "stories/item.h"
 #include "stories/settings.h"
 #include "stories/story.h"
-#include "stories/text_sketch.h"
-#include "stories/vocabulary.h"
 
 namespace kin::stories {
 

@@ -5,10 +5,10 @@
 
 #include <random>
 
-#include "stories/news_audit.h"
-#include "stories/news_schema.h"
-#include "stories/news_settings.h"
-#include "stories/newsroom_state.h"
+#include "stories/newsroom/audit.h"
+#include "stories/newsroom/schema.h"
+#include "stories/newsroom/settings.h"
+#include "stories/newsroom/state.h"
 
 namespace kin::stories {
 namespace {

@@ -14,8 +14,8 @@
 
 #include "base/result.h"
 #include "net/http_client.h"
-#include "stories/favicon.h"
-#include "stories/feed_fetcher.h"
+#include "stories/feeds/favicon.h"
+#include "stories/feeds/fetcher.h"
 #include "stories/ids.h"
 #include "stories/opml.h"
 #include "stories/settings.h"

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <thread>
 
-#include "stories/news_fixture.h"
+#include "stories/testing/news_fixture.h"
 
 namespace kin::stories {
 

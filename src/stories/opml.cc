@@ -6,8 +6,8 @@
 #include <pugixml.hpp>
 
 #include "net/url.h"
-#include "stories/html_text.h"
-#include "stories/xml_text.h"
+#include "stories/feeds/html_text.h"
+#include "stories/feeds/xml_text.h"
 
 namespace kin::stories {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "stories/html_text.h"
+#include "stories/feeds/html_text.h"
 #include "stories/opml.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

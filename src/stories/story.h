@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "stories/features.h"
+#include "stories/grouping/features.h"
 #include "stories/ids.h"
 #include "stories/item.h"
 

@@ -5,7 +5,7 @@
 #include <unicode/utf8.h>
 
 #include "base/check.h"
-#include "text/internal/utf8.h"
+#include "text/characters/utf8.h"
 
 namespace kin::text {
 namespace {

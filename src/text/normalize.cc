@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "text/internal/rewrite.h"
+#include "text/characters/rewrite.h"
 
 namespace kin::text {
 namespace {

@@ -4,7 +4,7 @@
 #include <unicode/uchar.h>
 #include <unicode/unistr.h>
 
-#include "text/internal/character_table.h"
+#include "text/characters/character_table.h"
 
 namespace kin::text {
 namespace {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "text/internal/character_table.h"
-#include "text/internal/utf8.h"
+#include "text/characters/character_table.h"
+#include "text/characters/utf8.h"
 
 namespace kin::text {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "text/internal/rewrite.h"
+#include "text/characters/rewrite.h"
 
 namespace kin::text {
 namespace {

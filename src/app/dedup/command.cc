@@ -1,0 +1,150 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "app/checks.h"
+#include "app/command.h"
+#include "app/dedup/flags.h"
+#include "app/dedup/summary.h"
+#include "app/print.h"
+#include "app/progress_line.h"
+#include "dedup/outputs.h"
+#include "dedup/run.h"
+#include "dedup/work_folder.h"
+
+namespace kin::app {
+namespace {
+
+constexpr const char* kExamples = R"(
+Examples:
+  kindred dedup corpus.parquet -o clean.parquet
+  kindred dedup 'shards/*.jsonl.zst' -o clean.jsonl.zst --max-memory 4GiB
+  kindred dedup news.jsonl -o clean.jsonl --field title,body --keep oldest:published
+  zcat dump.jsonl.gz | kindred dedup - -o - > clean.jsonl
+  kindred dedup web.parquet -o clean.parquet --by exact,simhash --hamming 3
+  kindred dedup corpus.jsonl --dry-run --json
+  kindred dedup today.jsonl -o new.jsonl --id url --skip-seen crawl.seen
+
+Writes the kept records in input order to OUTPUT, and what was removed, with the record it
+duplicates and how alike they are, to OUTPUT's name + .removed.jsonl. Inputs are never changed.
+Ctrl-C leaves nothing behind, unless there is a checkpoint for --resume.
+
+--skip-seen leaves out the records whose id is in a seen set (kindred seen), before anything is compared,
+and adds the ids of all records when the outputs are in place. A run that is killed in between is as good
+as not run for the set: run it again with --resume.)";
+
+struct DedupArguments {
+  dedup::DedupJob job;
+  DedupFlags flags;
+  std::string output;
+  std::optional<std::string> removed;
+  std::optional<std::string> groups;
+  std::optional<std::string> report;
+  std::optional<std::string> skip_seen;
+  bool dry_run = false;
+  bool json = false;
+  bool quiet = false;
+  bool resume = false;
+  double checkpoint_seconds = 30;
+};
+
+// Whether the run left something for --resume.
+bool has_checkpoint(const dedup::DedupJob& job) {
+  if (!dedup::is_resumable(job)) return false;
+  const auto folder = dedup::WorkFolder::path_of(
+      {.output = job.output, .parent = job.options.temporary_folder, .resume = false});
+  std::error_code ignored;  // a name that cannot be is no checkpoint
+  return std::filesystem::exists(folder / dedup::kCheckpointName, ignored);
+}
+
+Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
+  const auto options = understand(arguments.flags);
+  if (!options) return wrong_usage(options.error(), verb);
+  if (arguments.output.empty() && !arguments.dry_run) {
+    return wrong_usage({Code::kInvalidArgument,
+                        "where should the clean records go? (use -o OUTPUT, or --dry-run)"},
+                       verb);
+  }
+  if (arguments.dry_run && (arguments.removed || arguments.groups)) {
+    return wrong_usage(
+        {Code::kInvalidArgument, fmt::format("a --dry-run writes no {} (leave out one of the two)",
+                                             arguments.removed ? "--removed" : "--groups")},
+        verb);
+  }
+  dedup::DedupJob& job = arguments.job;
+  job.options = *options;
+  if (arguments.skip_seen) job.options.skip_seen = *arguments.skip_seen;
+  if (const Status valid = dedup::validate(job.options); !valid.ok())
+    return wrong_usage(valid.error(), verb);
+  job.options.dry_run = arguments.dry_run;
+  job.options.resume = arguments.resume;
+  job.options.checkpoint_seconds = arguments.checkpoint_seconds;
+  job.output = arguments.output;
+  if (arguments.removed) job.removed_output = *arguments.removed;
+  if (arguments.groups) job.groups_output = *arguments.groups;
+  if (arguments.report) job.report_output = *arguments.report;
+
+  dedup::Progress progress;
+  const StopSignals signals(progress.stop);
+  Result<dedup::DedupReport> report = [&] {
+    const ProgressLine line(progress, !arguments.quiet && !arguments.json);
+    return dedup::run_dedup(job, progress);
+  }();
+  if (!report) {
+    return unfinished(report.error(), signals,
+                      has_checkpoint(job) ? "run again with --resume to go on" : "");
+  }
+  if (!arguments.quiet) say(format_warnings(*report));
+  // Standard output belongs to the records when they go there.
+  std::FILE* to = arguments.output == "-" ? stderr : stdout;
+  if (arguments.json) {
+    KIN_RETURN_IF_ERROR(print(to_json(*report, 2) + "\n", to));
+  } else if (!arguments.quiet) {
+    KIN_RETURN_IF_ERROR(print(format_summary(*report), to));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command add_dedup_command(CLI::App& app) {
+  CLI::App* verb = app.add_subcommand(
+      "dedup", "Remove duplicates from datasets: exact and near, verified and explained");
+  verb->footer(kExamples);
+  const auto arguments = std::make_shared<DedupArguments>();
+  verb->add_option("INPUT", arguments->job.inputs,
+                   "Files or globs: .jsonl .ndjson .json .csv .tsv (also .gz .zst), "
+                   ".parquet; - for JSONL on standard input")
+      ->required();
+  verb->add_option("-o,--output", arguments->output,
+                   "Where the kept records go, in a format by extension; - for JSONL "
+                   "on standard output")
+      ->type_name("OUTPUT");
+  add_dedup_flags(*verb, arguments->flags);
+  verb->add_option("--removed", arguments->removed,
+                   "The audit log (default: OUTPUT's name + .removed.jsonl)")
+      ->type_name("FILE");
+  verb->add_option("--groups", arguments->groups,
+                   "Write one JSON object a group: the kept row and its members")
+      ->type_name("FILE");
+  verb->add_option("--report", arguments->report, "Write the report as JSON")->type_name("FILE");
+  verb->add_option("--skip-seen", arguments->skip_seen,
+                   "A seen set: leave out records whose --id it has, then add the ids of this run; "
+                   "made if it does not exist")
+      ->type_name("SET");
+  verb->add_flag("--dry-run", arguments->dry_run,
+                 "Say what would be removed, and write no records; --report and --json still work");
+  verb->add_flag("--resume", arguments->resume,
+                 "Go on where a killed run of the same command left off");
+  verb->add_option("--checkpoint-every", arguments->checkpoint_seconds,
+                   "Seconds between checkpoints for --resume")
+      ->type_name("SECONDS")
+      ->check(number(0, 1e9))
+      ->capture_default_str();
+  verb->add_flag("--json", arguments->json, "Print the report as JSON");
+  verb->add_flag("--quiet", arguments->quiet, "Print nothing but errors");
+  return {verb, [arguments, verb] { return run_dedup_command(*arguments, *verb); }};
+}
+
+}  // namespace kin::app

@@ -1,0 +1,318 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+#include "app/command.h"
+#include "app/dedup/flags.h"
+#include "app/print.h"
+#include "app/words.h"
+#include "base/file.h"
+#include "base/json_writer.h"
+#include "base/record_set.h"
+#include "base/workers.h"
+#include "data/dataset.h"
+#include "dedup/explain.h"
+#include "dedup/record_text.h"
+#include "text/words.h"
+
+namespace kin::app {
+namespace {
+
+using dedup::Passage;
+
+constexpr const char* kExamples = R"(
+Examples:
+  kindred explain corpus.parquet 17 90412
+  kindred explain news.jsonl 3 8 --field title,body --threshold 0.7
+  kindred explain 'shards/*.jsonl' 17 90412
+  kindred explain draft.txt final.txt --json
+
+Rows count from 0 over all inputs: row_id and duplicate_of_row_id in the audit log of dedup. In the
+passages, [-words-] are only in the first text and {+words+} only in the second.)";
+
+struct ExplainArguments {
+  std::vector<std::string> what;
+  DedupFlags flags;
+  bool full = false;
+  bool json = false;
+};
+
+struct Pair {
+  std::string name_a;
+  std::string name_b;
+  std::string a;
+  std::string b;
+};
+
+Result<std::string> read_text(const std::string& path) {
+  KIN_TRY(std::string text, read_file(path));
+  if (text::is_valid_utf8(text)) return text;
+  return Error{Code::kInvalidArgument,
+               fmt::format("{} is not UTF-8 text (convert it first, e.g. with iconv)", path)};
+}
+
+Result<Pair> read_files(const std::string& a, const std::string& b) {
+  Pair pair{.name_a = a, .name_b = b, .a = {}, .b = {}};
+  KIN_TRY(pair.a, read_text(a));
+  KIN_TRY(pair.b, read_text(b));
+  return pair;
+}
+
+std::optional<RecordId> parse_row(const std::string& text) {
+  std::uint32_t row = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), row);
+  if (failure != std::errc() || end != text.data() + text.size()) return {};
+  if (record_id(row) == kNoRecord) return {};
+  return record_id(row);
+}
+
+// The texts of two rows, and how far the scan that looked for them got.
+class RowFinder {
+ public:
+  RowFinder(RecordId a, RecordId b, std::size_t fields) : a_(a), b_(b), fields_(fields) {}
+
+  bool found_all() const { return found_ == (a_ == b_ ? 1 : 2); }
+
+  Status visit(const data::Batch& batch) {
+    const std::lock_guard lock(mutex_);
+    std::string scratch;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const RecordId row = batch.row(i);
+      if (row != a_ && row != b_) continue;
+      const auto text = dedup::text_of(batch, i, fields_, scratch);
+      if (!text) {
+        return Error{Code::kInvalidArgument,
+                     fmt::format("{}: the record has no text (use --field)", batch.where(i))};
+      }
+      ++found_;
+      const std::string name = fmt::format("row {} ({})", row_number(row), batch.where(i));
+      if (row == a_) pair_.name_a = name, pair_.a = *text;
+      if (row == b_) pair_.name_b = name, pair_.b = *text;
+    }
+    return Done{};
+  }
+
+  Pair take() { return std::move(pair_); }
+
+ private:
+  const RecordId a_;
+  const RecordId b_;
+  const std::size_t fields_;
+  std::mutex mutex_;
+  std::atomic<int> found_{0};
+  Pair pair_;
+};
+
+Result<Pair> read_rows(std::span<const std::string> inputs, RecordId a, RecordId b,
+                       const dedup::DedupOptions& options) {
+  KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(options.temporary_folder));
+  KIN_TRY(std::vector<data::Input> files, data::find_inputs(inputs, folder.path()));
+  const int threads = options.threads > 0 ? options.threads : available_cores();
+  data::DatasetOptions dataset_options;
+  dataset_options.threads = threads;
+  dataset_options.temporary_folder = folder.path();
+  KIN_TRY(const auto dataset, data::Dataset::open(std::move(files), dataset_options));
+
+  // A filter has a bit for every row, so one for a row that is far off, and perhaps not there,
+  // would take more memory than it saves time.
+  constexpr std::size_t kMostFiltered = std::size_t{1} << 27;
+  const std::size_t last = row_number(std::max(a, b));
+  RecordSet wanted(last < kMostFiltered ? last + 1 : 0);
+  if (last < kMostFiltered) {
+    wanted.insert(a);
+    wanted.insert(b);
+  }
+  RowFinder finder(a, b, options.fields.size());
+  data::ScanOptions scan_options;
+  scan_options.columns = options.fields;
+  scan_options.threads = threads;
+  scan_options.on_error = options.on_error;
+  if (wanted.size() > 0) scan_options.only = &wanted;
+  scan_options.pause = [&] { return finder.found_all(); };
+  KIN_TRY(const data::ScanEnd end, dataset->scan(scan_options, [&](const data::Batch& batch, int) {
+    return finder.visit(batch);
+  }));
+  if (finder.found_all()) return finder.take();
+  return Error{Code::kNotFound,
+               fmt::format("there is no row {} in {}: it has {} rows, counted from 0", last,
+                           fmt::join(inputs, ", "), end.position.row)};
+}
+
+std::string shortened(const std::string& text, bool full) {
+  constexpr std::size_t kEnds = 8;
+  std::vector<std::string_view> words;
+  text::split_words(text, text::Normalization::kStandard, words);
+  if (full || words.size() <= 2 * kEnds + 4) return text;
+  const std::string_view all(text);
+  const auto begin =
+      static_cast<std::size_t>(words[kEnds - 1].data() - text.data()) + words[kEnds - 1].size();
+  const auto end = static_cast<std::size_t>(words[words.size() - kEnds].data() - text.data());
+  return fmt::format("{} … {}", all.substr(0, begin), all.substr(end));
+}
+
+// The text without the white space at its end, and that white space.
+std::pair<std::string_view, std::string_view> split_end(std::string_view text) {
+  const std::size_t last = text.find_last_not_of(" \t\r\n");
+  const std::size_t end = last == std::string_view::npos ? 0 : last + 1;
+  return {text.substr(0, end), text.substr(end)};
+}
+
+std::string format_passages(const std::vector<Passage>& passages, bool full) {
+  const bool colours = ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  std::string text;
+  for (const Passage& passage : passages) {
+    const auto [words, space] = split_end(passage.text);
+    switch (passage.kind) {
+      case Passage::Kind::kShared: text += shortened(passage.text, full); break;
+      case Passage::Kind::kOnlyA:
+        text += colours ? fmt::format("\033[31m[-{}-]\033[0m{}", words, space)
+                        : fmt::format("[-{}-]{}", words, space);
+        break;
+      case Passage::Kind::kOnlyB:
+        text += colours ? fmt::format("\033[32m{{+{}+}}\033[0m{}", words, space)
+                        : fmt::format("{{+{}+}}{}", words, space);
+        break;
+    }
+    if (space.empty() && !text.empty() && text.back() != ' ') text += ' ';
+  }
+  return text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+}
+
+void row(std::string& table, std::string_view name, const std::string& value) {
+  table += fmt::format("  {:<14}{}\n", name, value);
+}
+
+std::string equality(const dedup::Explanation& pair) {
+  if (pair.identical) return "identical, byte for byte";
+  if (pair.same_normalized) return "identical after normalisation, not byte for byte";
+  if (pair.same_words) return "the same words in the same order, not byte for byte";
+  return "not identical";
+}
+
+std::string bands(const dedup::Explanation& pair) {
+  const std::string which = pair.matching_bands.empty()
+                                ? ""
+                                : fmt::format(" (number {})", fmt::join(pair.matching_bands, ", "));
+  return fmt::format("{} of {} match{}; a pair this alike is a candidate with a chance of {:.2f} %",
+                     pair.matching_bands.size(), pair.banding.bands, which,
+                     100 * pair.candidate_probability);
+}
+
+std::string format_explanation(const Pair& texts, const dedup::Explanation& pair,
+                               const dedup::DedupOptions& options, bool full) {
+  std::string table = pair.verdict + "\n\n";
+  row(table, "A", fmt::format("{}, {} bytes", texts.name_a, with_commas(texts.a.size())));
+  row(table, "B", fmt::format("{}, {} bytes", texts.name_b, with_commas(texts.b.size())));
+  row(table, "text", equality(pair));
+  row(table, "similarity",
+      fmt::format("{:.4f} exact, {:.4f} estimated (± {:.4f}); the threshold is {}", pair.similarity,
+                  pair.estimate, pair.deviation, options.threshold));
+  row(table, "shingles",
+      fmt::format("{} shared, {} only in A, {} only in B ({})", with_commas(pair.shared_shingles),
+                  with_commas(pair.only_a_shingles), with_commas(pair.only_b_shingles),
+                  sketch::to_string(options.shingles)));
+  if (pair.banding.bands > 0) row(table, "bands", bands(pair));
+  row(table, "SimHash", fmt::format("{} of 64 bits differ", pair.simhash_distance));
+  row(table, "chunks",
+      fmt::format("{} shared, of {} in A and {} in B", pair.shared_chunks, pair.chunks_a,
+                  pair.chunks_b));
+  if (pair.passages.empty()) return table;
+  return table + "\n" + format_passages(pair.passages, full) + "\n";
+}
+
+const char* kind_name(Passage::Kind kind) {
+  switch (kind) {
+    case Passage::Kind::kShared: return "shared";
+    case Passage::Kind::kOnlyA: return "only_a";
+    case Passage::Kind::kOnlyB: return "only_b";
+  }
+  KIN_UNREACHABLE();
+}
+
+std::string explanation_json(const Pair& texts, const dedup::Explanation& pair,
+                             const dedup::DedupOptions& options) {
+  JsonWriter json(2);
+  json.begin_object().field("a", texts.name_a).field("b", texts.name_b);
+  json.field("verdict", pair.verdict).field("duplicates", pair.found_by.has_value());
+  json.key("method");
+  pair.found_by ? json.value(name_of(*pair.found_by)) : json.null();
+  json.field("identical", pair.identical).field("identical_normalized", pair.same_normalized);
+  json.field("same_words", pair.same_words);
+  json.field("similarity", pair.similarity).field("estimate", pair.estimate);
+  json.field("estimate_deviation", pair.deviation).field("threshold", options.threshold);
+  json.field("shingle", sketch::to_string(options.shingles));
+  json.field("shared_shingles", pair.shared_shingles);
+  json.field("only_a_shingles", pair.only_a_shingles);
+  json.field("only_b_shingles", pair.only_b_shingles);
+  json.field("bands", pair.banding.bands).field("rows", pair.banding.rows);
+  json.key("matching_bands").begin_array();
+  for (const std::uint32_t band : pair.matching_bands) json.value(band);
+  json.end().field("candidate_probability", pair.candidate_probability);
+  json.field("simhash_distance", pair.simhash_distance);
+  json.field("chunks_a", pair.chunks_a).field("chunks_b", pair.chunks_b);
+  json.field("shared_chunks", pair.shared_chunks).key("passages").begin_array();
+  for (const Passage& passage : pair.passages) {
+    json.begin_object().field("kind", kind_name(passage.kind)).field("words", passage.words);
+    json.field("text", passage.text).end();
+  }
+  json.end().end();
+  return json.take();
+}
+
+Error usage(std::string message) {
+  return {Code::kInvalidArgument, std::move(message)};
+}
+
+// Two text files, or inputs and two rows. A wrong call gives an exit code instead of a pair.
+Result<int> run_explain_command(const ExplainArguments& arguments, const CLI::App& verb) {
+  const auto options = understand(arguments.flags);
+  if (!options) return wrong_usage(options.error(), verb);
+  const std::vector<std::string>& what = arguments.what;
+  if (what.size() < 2)
+    return wrong_usage(usage("name two text files, or a dataset and two rows"), verb);
+
+  const auto row_a = parse_row(what[what.size() - 2]);
+  const auto row_b = parse_row(what[what.size() - 1]);
+  const bool rows = what.size() > 2;
+  if (rows && (!row_a || !row_b)) {
+    return wrong_usage(usage(fmt::format("\"{}\" and \"{}\" should be two rows, counted from 0",
+                                         what[what.size() - 2], what[what.size() - 1])),
+                       verb);
+  }
+  if (!rows && (data::file_type(what[0]).ok() || data::file_type(what[1]).ok())) {
+    return wrong_usage(usage("a dataset needs two rows, e.g. kindred explain news.jsonl 3 8"),
+                       verb);
+  }
+  KIN_TRY(const Pair texts,
+          rows ? read_rows(std::span(what).first(what.size() - 2), *row_a, *row_b, *options)
+               : read_files(what[0], what[1]));
+  KIN_TRY(const dedup::Explanation pair, dedup::explain(texts.a, texts.b, *options));
+  KIN_RETURN_IF_ERROR(print(arguments.json
+                                ? explanation_json(texts, pair, *options) + "\n"
+                                : format_explanation(texts, pair, *options, arguments.full)));
+  return kDone;
+}
+
+}  // namespace
+
+Command add_explain_command(CLI::App& app) {
+  CLI::App* verb =
+      app.add_subcommand("explain", "Show why two records or texts are, or are not, duplicates");
+  verb->footer(kExamples);
+  const auto arguments = std::make_shared<ExplainArguments>();
+  verb->add_option("WHAT", arguments->what, "INPUT... ROW_A ROW_B, or two text files")
+      ->required()
+      ->type_name("");
+  verb->add_flag("--full", arguments->full, "Do not shorten the passages that both texts have");
+  add_dedup_flags(*verb, arguments->flags);
+  verb->add_flag("--json", arguments->json, "Print everything as JSON");
+  return {verb, [arguments, verb] { return run_explain_command(*arguments, *verb); }};
+}
+
+}  // namespace kin::app

@@ -1,0 +1,209 @@
+#include "app/dedup/flags.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+
+#include "app/checks.h"
+#include "base/memory.h"
+
+namespace kin::app {
+namespace {
+
+template <typename T>
+Status parse_number(const std::optional<std::string>& text, const char* flag, T& into) {
+  if (!text) return Done{};
+  const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), into);
+  if (failure == std::errc() && end == text->data() + text->size()) return Done{};
+  return Error{Code::kInvalidArgument, fmt::format("{} {}: that is not a number", flag, *text)};
+}
+
+// "fixed:512" or "cdc:2048".
+Result<sketch::ChunkOptions> parse_chunk(const std::string& text) {
+  sketch::ChunkOptions chunks;
+  const std::size_t colon = text.find(':');
+  const std::string kind = text.substr(0, colon);
+  if (kind == "cdc") chunks.kind = sketch::ChunkOptions::Kind::kContentDefined;
+  const std::string size = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const Status parsed = parse_number(std::optional(size), "--chunk", chunks.size);
+  if ((kind != "fixed" && kind != "cdc") || !parsed.ok() || chunks.size < 16 ||
+      chunks.size > (1 << 24)) {
+    return Error{
+        Code::kInvalidArgument,
+        fmt::format("--chunk {}: use fixed:CHARACTERS or cdc:BYTES, from 16 on, e.g. fixed:512",
+                    text)};
+  }
+  return chunks;
+}
+
+Status understand_sketch(const DedupFlags& flags, dedup::DedupOptions& options) {
+  KIN_RETURN_IF_ERROR(parse_number(flags.threshold, "--threshold", options.threshold));
+  KIN_RETURN_IF_ERROR(parse_number(flags.hashes, "--hashes", options.hashes));
+  KIN_RETURN_IF_ERROR(parse_number(flags.hamming, "--hamming", options.hamming));
+  if (flags.normalize) {
+    KIN_TRY(options.shingles.normalization, text::parse_normalization(*flags.normalize));
+    if (options.shingles.normalization != text::Normalization::kNone) {
+      options.exact_normalization = options.shingles.normalization;
+    }
+  }
+  if (flags.shingle) {
+    KIN_TRY(options.shingles,
+            sketch::parse_shingle(*flags.shingle, options.shingles.normalization));
+  }
+  if (flags.bands && *flags.bands == "auto") options.banding.reset();
+  if (flags.bands && *flags.bands != "auto") {
+    KIN_TRY(options.banding, sketch::parse_banding(*flags.bands));
+  }
+  if (flags.verify) {
+    KIN_TRY(options.verification, dedup::parse_verification(*flags.verify));
+  }
+  if (flags.chunk) {
+    KIN_TRY(options.chunks, parse_chunk(*flags.chunk));
+  }
+  return Done{};
+}
+
+Status understand_resources(const DedupFlags& flags, dedup::DedupOptions& options) {
+  options.threads = flags.threads;
+  if (flags.max_memory) {
+    KIN_TRY(options.max_memory, parse_bytes(*flags.max_memory));
+  }
+  constexpr std::uint64_t kLeast = std::uint64_t{128} << 20;
+  if (options.max_memory < kLeast) {
+    return Error{Code::kInvalidArgument,
+                 fmt::format("--max-memory {} is too little: a run needs 128MiB at least",
+                             *flags.max_memory)};
+  }
+  if (flags.temp) options.temporary_folder = *flags.temp;
+  if (flags.max_hot_signatures) {
+    std::uint64_t count = 0;
+    KIN_RETURN_IF_ERROR(parse_number(flags.max_hot_signatures, "--max-hot-signatures", count));
+    options.max_hot_signatures = count;
+  }
+  if (flags.signature_store) options.signature_store = *flags.signature_store;
+  return Done{};
+}
+
+void add_column_flags(CLI::App& verb, DedupFlags& flags) {
+  verb.add_option("--field", flags.fields,
+                  "Column that holds the text; a.b reaches into objects; several are joined "
+                  "(default: text)")
+      ->delimiter(',')
+      ->allow_extra_args(false)  // what follows is an input
+      ->type_name("COLUMN");
+  verb.add_option("--id", flags.id,
+                  "Column with the record's id, for the audit log (default: id, if there is one)")
+      ->type_name("COLUMN");
+  verb.add_option("--source", flags.source,
+                  "Column with the record's source: a source that loses more than half of "
+                  "its records is reported (default: source, if there is one)")
+      ->type_name("COLUMN");
+  verb.add_option("--on-error", flags.on_error,
+                  "What to do with a record that cannot be read: fail or skip")
+      ->type_name("fail|skip")
+      ->check(one_of({"fail", "skip"}))
+      ->capture_default_str();
+}
+
+void add_detector_flags(CLI::App& verb, DedupFlags& flags) {
+  verb.add_option("--by", flags.by,
+                  "Detectors, in any combination: exact, minhash, simhash, chunk (default: "
+                  "exact,minhash)")
+      ->type_name("LIST");
+  verb.add_option("--threshold", flags.threshold,
+                  "Jaccard similarity from which on a record is a near-duplicate "
+                  "(default: 0.8)")
+      ->type_name("0..1");
+  verb.add_option("--shingle", flags.shingle,
+                  "What is compared: word:N or char:N (default: word:5)")
+      ->type_name("UNIT:N");
+  verb.add_option("--normalize", flags.normalize,
+                  "none, light, standard or aggressive (default: standard; exact and "
+                  "chunk compare bytes unless this is given)")
+      ->type_name("PRESET");
+  verb.add_option("--hamming", flags.hamming,
+                  "Bits in which two SimHashes may differ, 0 to 7 (default: 3)")
+      ->type_name("BITS");
+  verb.add_option("--chunk", flags.chunk,
+                  "Chunks of the chunk detector: fixed:CHARACTERS or cdc:BYTES (default: "
+                  "fixed:512)")
+      ->type_name("KIND:N");
+  verb.add_option("--preset", flags.preset,
+                  "Do as another tool does: fineweb, fastdedup, nemo or slimpajama")
+      ->type_name("NAME");
+}
+
+void add_minhash_flags(CLI::App& verb, DedupFlags& flags) {
+  verb.add_option("--hashes", flags.hashes, "MinHash values a record (default: 128)")
+      ->type_name("N");
+  verb.add_option("--bands", flags.bands,
+                  "BxR, or auto: as few candidates as find 99 % at the threshold (default: auto)")
+      ->type_name("BxR");
+  verb.add_option("--verify", flags.verify,
+                  "exact: by the texts; estimate: by the signatures; none (default: exact)")
+      ->type_name("HOW");
+}
+
+void add_grouping_flags(CLI::App& verb, DedupFlags& flags) {
+  verb.add_option("--keep", flags.keep,
+                  "Which record of a group stays: first, longest, newest:COLUMN, oldest:COLUMN, "
+                  "priority:COLUMN, where the greatest number stays (default: first)")
+      ->type_name("RULE");
+  verb.add_option("--group", flags.group,
+                  "star: a record goes only if it was verified against the one that stays; "
+                  "components: transitive; stream: first wins (default: star)")
+      ->type_name("HOW");
+}
+
+void add_resource_flags(CLI::App& verb, DedupFlags& flags) {
+  verb.add_option("--threads", flags.threads, "Threads (default: one a core)")
+      ->type_name("N")
+      ->check(whole_number(0, 1024));
+  verb.add_option("--max-memory", flags.max_memory,
+                  "The most resident memory to use (default: 1.5GiB)")
+      ->type_name("SIZE");
+  verb.add_option("--temp", flags.temp, "Folder for temporary files (default: beside the output)")
+      ->type_name("DIR");
+  verb.add_option(
+          "--max-hot-signatures", flags.max_hot_signatures,
+          "Signatures to hold in memory; the rest is on disk (default: what --max-memory allows)")
+      ->type_name("N");
+  verb.add_option("--signature-store", flags.signature_store,
+                  "Folder in which to keep the signatures after the run")
+      ->type_name("DIR");
+}
+
+}  // namespace
+
+void add_dedup_flags(CLI::App& verb, DedupFlags& flags) {
+  add_column_flags(verb, flags);
+  add_detector_flags(verb, flags);
+  add_minhash_flags(verb, flags);
+  add_grouping_flags(verb, flags);
+  add_resource_flags(verb, flags);
+}
+
+Result<dedup::DedupOptions> understand(const DedupFlags& flags) {
+  dedup::DedupOptions options;
+  if (flags.preset) KIN_RETURN_IF_ERROR(dedup::apply_preset(*flags.preset, options));
+  if (!flags.fields.empty()) options.fields = flags.fields;
+  options.id_column = flags.id;
+  options.source_column = flags.source;
+  if (flags.by) {
+    KIN_TRY(options.detectors, dedup::parse_detectors(*flags.by));
+  }
+  KIN_RETURN_IF_ERROR(understand_sketch(flags, options));
+  if (flags.keep) {
+    KIN_TRY(options.keep, dedup::parse_keep(*flags.keep));
+  }
+  if (flags.group) {
+    KIN_TRY(options.grouping, dedup::parse_grouping(*flags.group));
+  }
+  KIN_RETURN_IF_ERROR(understand_resources(flags, options));
+  options.on_error = flags.on_error == "skip" ? data::OnError::kSkip : data::OnError::kFail;
+  KIN_RETURN_IF_ERROR(dedup::validate(options));
+  return options;
+}
+
+}  // namespace kin::app

@@ -1,0 +1,135 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "app/command.h"
+#include "app/dedup/flags.h"
+#include "app/print.h"
+#include "app/progress_line.h"
+#include "app/words.h"
+#include "base/json_writer.h"
+#include "base/memory.h"
+#include "dedup/plan.h"
+
+namespace kin::app {
+namespace {
+
+constexpr const char* kExamples = R"(
+Examples:
+  kindred plan corpus.parquet -o clean.parquet
+  kindred plan 'shards/*.jsonl.zst' --max-memory 4GiB --threads 16
+  kindred plan corpus.jsonl -o /mnt/big/clean.jsonl --by exact,simhash --json
+
+Takes the options of dedup and says what that run would need: from what the files say about
+themselves, and from running the whole job on a sample of some 50 MB in a temporary folder beside
+the output. Nothing else is written. Run it on the machine, and with as much other load on it, as
+the run itself will have.)";
+
+struct PlanArguments {
+  dedup::DedupJob job;
+  DedupFlags flags;
+  std::string output;
+  bool json = false;
+};
+
+void row(std::string& table, std::string_view name, const std::string& value) {
+  table += fmt::format("  {:<14}{}\n", name, value);
+}
+
+std::string seconds_text(double seconds) {
+  return seconds < 10 ? fmt::format("{:.1f} s", seconds) : short_duration(seconds);
+}
+
+std::string stages(const dedup::Plan& plan) {
+  std::string text;
+  for (const auto& [stage, seconds] : plan.stage_seconds) {
+    if (seconds < 0.05) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", stage, seconds_text(seconds));
+  }
+  return text.empty() ? text : fmt::format(" ({})", text);
+}
+
+std::string format_plan(const dedup::Plan& plan) {
+  std::string table;
+  row(table, "input",
+      fmt::format("{} in {} file{}", format_bytes(plan.input_bytes), plan.inputs.size(),
+                  plan.inputs.size() == 1 ? "" : "s"));
+  row(table, "documents",
+      fmt::format("{}{}, {} of text each", plan.documents_exact ? "" : "about ",
+                  with_commas(plan.documents),
+                  format_bytes(plan.text_bytes / std::max<std::uint64_t>(plan.documents, 1))));
+  row(table, "duplicates",
+      fmt::format("about {} ({:.0f} %): {:.0f} % exact, {:.0f} % near", with_commas(plan.removed),
+                  100 * (plan.exact_share + plan.near_share), 100 * plan.exact_share,
+                  100 * plan.near_share));
+  row(table, "time",
+      seconds_text(plan.seconds) + fmt::format(" on {} threads", plan.options.threads) +
+          stages(plan));
+  row(table, "memory",
+      fmt::format("{}, of the {} allowed", format_bytes(plan.memory_bytes),
+                  format_bytes(plan.options.max_memory)));
+  row(table, "disk",
+      fmt::format("{}: {} for output and audit log, {} of temporary files",
+                  format_bytes(plan.disk_bytes()), format_bytes(plan.output_bytes),
+                  format_bytes(plan.temporary_bytes)));
+  row(table, "judged by",
+      fmt::format("a sample of {} documents", with_commas(plan.sample_documents)));
+  for (const std::string& note : plan.notes) row(table, "look at this", note);
+  return table;
+}
+
+std::string plan_json(const dedup::Plan& plan) {
+  JsonWriter json(2);
+  json.begin_object().key("inputs").begin_array();
+  for (const std::string& input : plan.inputs) json.value(input);
+  json.end().field("input_bytes", plan.input_bytes).field("documents", plan.documents);
+  json.field("documents_exact", plan.documents_exact).field("text_bytes", plan.text_bytes);
+  json.field("sample_documents", plan.sample_documents);
+  json.field("exact_duplicate_share", plan.exact_share);
+  json.field("near_duplicate_share", plan.near_share).field("removed", plan.removed);
+  json.field("seconds", plan.seconds).key("stage_seconds").begin_object();
+  for (const auto& [stage, seconds] : plan.stage_seconds) json.field(stage, seconds);
+  json.end().field("threads", plan.options.threads).field("memory_bytes", plan.memory_bytes);
+  json.field("max_memory_bytes", plan.options.max_memory).field("disk_bytes", plan.disk_bytes());
+  json.field("output_bytes", plan.output_bytes).field("temporary_bytes", plan.temporary_bytes);
+  json.field("options", describe(plan.options)).key("notes").begin_array();
+  for (const std::string& note : plan.notes) json.value(note);
+  json.end().end();
+  return json.take();
+}
+
+Result<int> run_plan_command(PlanArguments& arguments, const CLI::App& verb) {
+  const auto options = understand(arguments.flags);
+  if (!options) return wrong_usage(options.error(), verb);
+  arguments.job.options = *options;
+  arguments.job.output = arguments.output;
+  dedup::Progress progress;
+  const StopSignals signals(progress.stop);
+  Result<dedup::Plan> plan = [&] {
+    const ProgressLine line(progress, !arguments.json);
+    return dedup::make_plan(arguments.job, progress);
+  }();
+  if (!plan) return unfinished(plan.error(), signals);
+  KIN_RETURN_IF_ERROR(print(arguments.json ? plan_json(*plan) + "\n" : format_plan(*plan)));
+  return kDone;
+}
+
+}  // namespace
+
+Command add_plan_command(CLI::App& app) {
+  CLI::App* verb =
+      app.add_subcommand("plan", "Predict the memory, disk and time that a dedup run needs");
+  verb->footer(kExamples);
+  const auto arguments = std::make_shared<PlanArguments>();
+  verb->add_option("INPUT", arguments->job.inputs, "Files or globs, as for dedup")->required();
+  verb->add_option("-o,--output", arguments->output,
+                   "Where the run would write, in a format by extension (default: the input's "
+                   "format, on the disk for temporary files)")
+      ->type_name("OUTPUT");
+  add_dedup_flags(*verb, arguments->flags);
+  verb->add_flag("--json", arguments->json, "Print the plan as JSON");
+  return {verb, [arguments, verb] { return run_plan_command(*arguments, *verb); }};
+}
+
+}  // namespace kin::app

@@ -1,0 +1,87 @@
+#include "app/dedup/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/words.h"
+#include "base/memory.h"
+
+namespace kin::app {
+namespace {
+
+using dedup::Method;
+
+void row(std::string& table, std::string_view name, const std::string& value) {
+  table += fmt::format("  {:<14}{}\n", name, value);
+}
+
+std::string share(std::uint64_t part, std::uint64_t whole) {
+  return fmt::format(
+      "{}  ({:.1f} %)", with_commas(part),
+      whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string removed_by(const dedup::DedupReport& report) {
+  std::string text;
+  for (const Method method : {Method::kExact, Method::kMinHash, Method::kSimHash, Method::kChunk}) {
+    if (!report.options.detectors.has(method)) continue;
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {}", name_of(method),
+                        with_commas(report.removed_by[static_cast<std::size_t>(method)]));
+  }
+  if (report.options.skip_seen) text += fmt::format(", seen {}", with_commas(report.seen()));
+  return text;
+}
+
+}  // namespace
+
+std::string format_summary(const dedup::DedupReport& report) {
+  std::string table;
+  row(table, "records", with_commas(report.documents));
+  row(table, "kept", share(report.kept, report.documents));
+  row(table, "removed",
+      fmt::format("{}: {}", share(report.removed, report.documents), removed_by(report)));
+  if (report.skipped > 0)
+    row(table, "skipped", with_commas(report.skipped) + " that could not be read");
+  if (report.groups > 0) {
+    row(table, "groups",
+        fmt::format(
+            "{}, the largest of {}", with_commas(report.groups),
+            with_commas(report.largest_groups.empty() ? 0 : report.largest_groups[0].size)));
+  }
+  if (report.linked > 0)
+    row(table, "linked", with_commas(report.linked) + " share a chunk with another and stay");
+  row(table, "compared",
+      fmt::format("{} pairs: {} alike, {} not", with_commas(report.candidates),
+                  with_commas(report.verified), with_commas(report.false_candidates)));
+  row(table, "took",
+      fmt::format("{:.1f} s, {:.0f} MB/s, at most {} of memory", report.seconds,
+                  report.megabytes_per_second(), format_bytes(report.peak_memory)));
+  if (report.dry_run) {
+    row(table, "written", "nothing: this was a dry run");
+  } else {
+    row(table, "output", report.output);
+    if (!report.removed_output.empty()) row(table, "audit log", report.removed_output);
+  }
+  for (const std::string& note : report.notes) row(table, "note", note);
+  return table;
+}
+
+std::string format_warnings(const dedup::DedupReport& report) {
+  std::string lines;
+  for (const std::string& warning : report.warnings)
+    lines += fmt::format("kindred: look at this: {}\n", warning);
+  if (report.skipped == 0) return lines;
+  lines += fmt::format("kindred: {} records could not be read and were skipped:\n",
+                       with_commas(report.skipped));
+  constexpr std::size_t kShown = 5;
+  for (std::size_t i = 0; i < std::min(kShown, report.skipped_messages.size()); ++i) {
+    lines += fmt::format("kindred:   {}\n", report.skipped_messages[i]);
+  }
+  if (report.skipped > kShown)
+    lines += fmt::format("kindred:   and {} more\n", with_commas(report.skipped - kShown));
+  return lines;
+}
+
+}  // namespace kin::app

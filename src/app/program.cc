@@ -1,0 +1,53 @@
+#include "app/program.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+
+#include "app/print.h"
+#include "app/usage.h"
+#include "base/version.h"
+
+namespace kin::app {
+namespace {
+
+// CLI11 throws for --help and --version too.
+Result<int> after_parsing(const CLI::ParseError& error, const CLI::App& app) {
+  if (dynamic_cast<const CLI::CallForVersion*>(&error) != nullptr) {
+    KIN_RETURN_IF_ERROR(print(fmt::format("{} {}\n", app.get_name(), kVersion)));
+    return kDone;
+  }
+  if (error.get_exit_code() == 0) {
+    KIN_RETURN_IF_ERROR(print(app.help()));
+    return kDone;
+  }
+  return wrong_usage({Code::kInvalidArgument, in_plain_words(error, app)}, chosen_verb(app));
+}
+
+Result<int> run(const Program& program, int argc, char** argv) {
+  CLI::App app(program.description, program.name);
+  app.set_version_flag("--version", fmt::format("{} {}", program.name, kVersion));
+  app.require_subcommand(1);
+  app.footer(program.footer);
+  std::vector<Command> commands;
+  for (const auto add : program.verbs) commands.push_back(add(app));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return after_parsing(error, app);
+  }
+  for (const Command& command : commands) {
+    if (command.verb->parsed()) return command.run();
+  }
+  return kWrongUsage;
+}
+
+}  // namespace
+
+int run_program(const Program& program, int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error we report
+  return exit_code_of([&] { return run(program, argc, argv); });
+}
+
+}  // namespace kin::app

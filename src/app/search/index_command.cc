@@ -1,0 +1,428 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "app/checks.h"
+#include "app/command.h"
+#include "app/print.h"
+#include "app/progress_line.h"
+#include "app/search/index_flags.h"
+#include "app/search/index_report.h"
+#include "app/words.h"
+#include "base/file.h"
+#include "base/json_writer.h"
+#include "base/memory.h"
+#include "search/document_files.h"
+
+namespace kin::app {
+namespace {
+
+using search::Document;
+using search::IndexConfig;
+using search::SearchIndex;
+
+constexpr const char* kExamples = R"(
+Examples:
+  kindred index create papers
+  kindred index add papers papers.jsonl
+  kindred search papers "tides of the inner sea"
+  kindred index create faces --dim 512 --distance l2
+  kindred index create corpus --dedup refuse
+  kindred index list
+  kindred index check papers
+
+An index is searched by words, by meaning and by links, together. `kindred index VERB --help` has more.)";
+
+constexpr const char* kCreateExamples = R"(
+Examples:
+  kindred index create papers
+  kindred index create papers --embed none
+  kindred index create papers --embed words
+  kindred index create papers --embed model2vec:models/potion-base-4m-int8
+  kindred index create papers --embed http:http://localhost:8080/v1#all-minilm
+  kindred index create faces --dim 512 --distance l2
+  kindred index create scenes --dim 512 --space audio:128:cosine
+  kindred index create corpus --dedup link --threshold 0.85
+
+What makes the vectors (--embed):
+  corpus           learnt from the documents themselves, and again as they grow (the default)
+  words            a mean of word vectors, rare words first
+  model2vec:DIR    a model2vec model: config.json, tokenizer.json, model.safetensors
+  http:URL#MODEL   a server that speaks OpenAI's /embeddings; its key is $KINDRED_EMBED_KEY
+  given            the column "embedding" of the documents (--dim says how many numbers)
+  none             no vectors: search by words and links alone)";
+
+constexpr const char* kAddExamples = R"(
+Examples:
+  kindred index add papers papers.jsonl
+  kindred index add papers 'parts-*.parquet'
+  zcat dump.jsonl.gz | kindred index add papers -
+
+Columns: id, title, text, tags, links, embedding, valid_from, valid_until, published, source; all others are
+kept as attributes. Only id is needed. links are ids of other documents, or {"to", "name", "weight"}. A
+document whose id is there already is written over. What was added is durable, and found, at once; the
+command then waits until vectors are learnt and everything is in its place (--no-wait leaves that for later).)";
+
+struct IndexArguments {
+  IndexFlags place;
+  std::string embed;
+  std::uint32_t dimension = 0;
+  std::string distance = "cosine";
+  std::uint32_t bits = 7;
+  std::string storage;
+  std::vector<std::string> spaces;
+  std::string language = "english";
+  std::string dedup;
+  double threshold = 0.8;
+  search::FilesOptions files;
+  std::string on_error = "fail";
+  std::vector<std::string> ids;
+  std::string output = "-";
+  bool no_wait = false;
+  bool json = false;
+};
+
+// NAME:DIM[:DISTANCE]
+Result<search::SpaceConfig> space_of(const std::string& text) {
+  const std::size_t first = text.find(':');
+  const std::size_t second =
+      std::min(text.find(':', std::min(first, text.size() - 1) + 1), text.size());
+  if (first == std::string::npos || first == 0)
+    return Error{Code::kInvalidArgument,
+                 fmt::format("--space {}: write NAME:DIM or NAME:DIM:DISTANCE", text)};
+  search::SpaceConfig space{.name = text.substr(0, first)};
+  const std::string dimension = text.substr(first + 1, second - first - 1);
+  if (const std::string wrong = whole_number(1, index::kMostDimensions)(dimension); !wrong.empty())
+    return Error{Code::kInvalidArgument, fmt::format("--space {}: {}", text, wrong)};
+  space.dimension = static_cast<std::uint32_t>(std::stoul(dimension));
+  if (second < text.size()) {
+    KIN_TRY(space.distance, search::distance_named(text.substr(second + 1)));
+  }
+  return space;
+}
+
+Result<IndexConfig> config_of(const IndexArguments& arguments) {
+  IndexConfig config{.language = arguments.language};
+  KIN_RETURN_IF_ERROR(search::choose_vectors(config, arguments.embed, arguments.dimension));
+  config.main.bits = static_cast<std::uint8_t>(arguments.bits);
+  KIN_TRY(config.main.distance, search::distance_named(arguments.distance));
+  if (!arguments.storage.empty()) {
+    KIN_TRY(config.main.storage, search::storage_named(arguments.storage));
+  }
+  for (const std::string& text : arguments.spaces) {
+    KIN_TRY(search::SpaceConfig space, space_of(text));
+    space.bits = config.main.bits;
+    config.more.push_back(std::move(space));
+  }
+  if (!arguments.dedup.empty()) {
+    config.dedup = index::NearDuplicateOptions{.threshold = arguments.threshold};
+    KIN_TRY(config.dedup->action, search::action_named(arguments.dedup));
+  }
+  KIN_RETURN_IF_ERROR(search::check(config));
+  return config;
+}
+
+Result<int> run_create(const IndexArguments& arguments, const CLI::App& verb) {
+  const Status named = search::check_name(arguments.place.name);
+  if (!named.ok()) return wrong_usage(named.error(), verb);
+  const auto config = config_of(arguments);
+  if (!config) return wrong_usage(config.error(), verb);
+  KIN_TRY(const auto library, open_library(arguments.place.data, {}));
+  const Status created = library->create(arguments.place.name, *config);
+  if (!created.ok() && created.error().code == Code::kInvalidArgument)
+    return wrong_usage(created.error(), verb);
+  KIN_RETURN_IF_ERROR(created);
+  const std::string& name = arguments.place.name;
+  KIN_RETURN_IF_ERROR(
+      print(arguments.json
+                ? JsonWriter().begin_object().field("created", name).end().take() + "\n"
+                : fmt::format("{0} is there; fill it with: kindred index add {0} FILE\n", name)));
+  return kDone;
+}
+
+struct Adding {
+  search::FilesProgress files;
+  std::atomic<std::uint64_t> added{0};
+  std::vector<search::RepeatedDocument> refused;
+  std::vector<search::RepeatedDocument> linked;
+  std::atomic<bool> settling{false};
+};
+
+std::string progress_text(const Adding& adding, double seconds) {
+  if (adding.settling)
+    return fmt::format("{} documents are in; learning vectors and putting them in place  {}",
+                       with_commas(adding.added), short_duration(seconds));
+  std::string line = fmt::format(
+      "{} documents  {}/s", short_count(adding.added),
+      short_count(static_cast<std::uint64_t>(static_cast<double>(adding.added) / seconds)));
+  const auto done = static_cast<double>(adding.files.bytes_done.load());
+  const auto total = static_cast<double>(adding.files.bytes_total.load());
+  if (done > 0 && done < total)
+    line += fmt::format("  {:.0f} %  {} left", 100 * done / total,
+                        short_duration(seconds * (total - done) / done));
+  return line + "  " + format_bytes(resident_bytes());
+}
+
+Status add_files(const IndexArguments& arguments, SearchIndex& index, Adding& adding,
+                 const std::atomic<bool>& stop) {
+  const ProgressLine line([&](double seconds) { return progress_text(adding, seconds); },
+                          !arguments.json);
+  const auto take = [&](std::span<const Document> documents) -> Status {
+    if (stop) return Error{Code::kCancelled, "stopped"};
+    KIN_TRY(search::AddReport report, index.add(documents));
+    adding.added += report.added;
+    std::ranges::move(report.refused, std::back_inserter(adding.refused));
+    std::ranges::move(report.linked, std::back_inserter(adding.linked));
+    return Done{};
+  };
+  KIN_RETURN_IF_ERROR(search::read_documents(arguments.files, adding.files, take));
+  if (arguments.no_wait) return Done{};
+  adding.settling = true;
+  return index.settle([&] { return stop.load(); });
+}
+
+Result<int> run_add(IndexArguments& arguments) {
+  arguments.files.skip_errors = arguments.on_error == "skip";
+  KIN_TRY(const auto library, open_library(arguments.place.data, {.tend = true}));
+  KIN_TRY(const auto index, library->open(arguments.place.name));
+  KIN_TRY(const TemporaryFolder spool, TemporaryFolder::create());
+  arguments.files.temporary_folder = spool.path();
+  arguments.files.check = [&](const Document& document) { return index->check_document(document); };
+  std::atomic<bool> stop{false};
+  const StopSignals signals(stop);
+  Adding adding;
+  const Status read = add_files(arguments, *index, adding, stop);
+  const std::uint64_t held = index->info().stats.counters.entities;
+  KIN_RETURN_IF_ERROR(library->close());
+  if (!read.ok() && !signals.exit_code()) {
+    if (adding.added > 0)
+      say(fmt::format("kindred: {} documents before it were added and are kept\n",
+                      with_commas(adding.added)));
+    return read.error();
+  }
+  const AddedReport report{.name = arguments.place.name,
+                           .added = adding.added,
+                           .skipped = adding.files.skipped,
+                           .holds = held,
+                           .refused = std::move(adding.refused),
+                           .linked = std::move(adding.linked)};
+  KIN_RETURN_IF_ERROR(print(arguments.json ? to_json(report) + "\n" : to_words(report)));
+  if (!signals.exit_code()) return kDone;
+  say("kindred: stopped; what was added is kept\n");
+  return *signals.exit_code();
+}
+
+Result<int> run_list(const IndexArguments& arguments) {
+  KIN_TRY(const auto library, open_library(arguments.place.data, {}));
+  KIN_TRY(const std::vector<ListedIndex> listed, library->list());
+  KIN_RETURN_IF_ERROR(print(arguments.json ? to_json(listed) + "\n" : to_table(listed)));
+  return kDone;
+}
+
+Result<int> run_stats(const IndexArguments& arguments) {
+  KIN_TRY(const auto library, open_library(arguments.place.data, {}));
+  KIN_TRY(const auto index, library->open(arguments.place.name));
+  const ListedIndex listed{.name = arguments.place.name, .info = index->info(), .problem = {}};
+  KIN_RETURN_IF_ERROR(print(arguments.json ? to_json(listed) + "\n" : to_words(listed)));
+  return kDone;
+}
+
+Result<int> run_drop(const IndexArguments& arguments) {
+  KIN_TRY(const auto library, open_library(arguments.place.data, {}));
+  KIN_RETURN_IF_ERROR(library->drop(arguments.place.name));
+  const std::string& name = arguments.place.name;
+  KIN_RETURN_IF_ERROR(
+      print(arguments.json ? JsonWriter().begin_object().field("dropped", name).end().take() + "\n"
+                           : fmt::format("{} is gone\n", name)));
+  return kDone;
+}
+
+Result<int> run_delete(const IndexArguments& arguments) {
+  KIN_TRY(const auto library, open_library(arguments.place.data, {}));
+  KIN_TRY(const auto index, library->open(arguments.place.name));
+  KIN_TRY(const std::uint64_t removed, index->remove(arguments.ids));
+  KIN_RETURN_IF_ERROR(library->close());
+  KIN_RETURN_IF_ERROR(print(arguments.json ? fmt::format("{{\"deleted\": {}, \"not_there\": {}}}\n",
+                                                         removed, arguments.ids.size() - removed)
+                                           : fmt::format("{} deleted, {} not there\n", removed,
+                                                         arguments.ids.size() - removed)));
+  return kDone;
+}
+
+Result<int> run_check(const IndexArguments& arguments) {
+  KIN_TRY(const auto library, open_library(arguments.place.data, {}));
+  KIN_TRY(const auto index, library->open(arguments.place.name));
+  std::atomic<double> done{0};
+  const Result<index::CheckReport> report = [&] {
+    const ProgressLine line(
+        [&](double seconds) {
+          return fmt::format("checking  {:.0f} %  {}", 100 * done.load(), short_duration(seconds));
+        },
+        !arguments.json);
+    return index->check([&](double share) { done = share; });
+  }();
+  if (!report) return report.error();
+  KIN_RETURN_IF_ERROR(print(arguments.json ? to_json(arguments.place.name, *report) + "\n"
+                                           : to_words(arguments.place.name, *report)));
+  return report->faults.empty() ? kDone : kFailed;
+}
+
+Result<int> run_export(const IndexArguments& arguments) {
+  KIN_TRY(const auto library, open_library(arguments.place.data, {}));
+  KIN_TRY(const auto index, library->open(arguments.place.name));
+  const bool to_stdout = arguments.output == "-";
+  std::optional<AtomicFile> file;
+  if (!to_stdout) {
+    KIN_TRY(AtomicFile made, AtomicFile::create(arguments.output));
+    file.emplace(std::move(made));
+  }
+  std::string lines;
+  std::uint64_t count = 0;
+  const auto flush = [&]() -> Status {
+    const Status written = to_stdout ? print(lines) : file->write(lines);
+    lines.clear();
+    return written;
+  };
+  constexpr std::size_t kFlushBytes = std::size_t{1} << 20;
+  KIN_RETURN_IF_ERROR(index->each([&](const Document& document) -> Status {
+    JsonWriter json;
+    search::write_document(json, document);
+    lines += json.take() + "\n";
+    ++count;
+    return lines.size() < kFlushBytes ? Status(Done{}) : flush();
+  }));
+  KIN_RETURN_IF_ERROR(flush());
+  if (file) KIN_RETURN_IF_ERROR(file->commit());
+  if (to_stdout) return kDone;
+  JsonWriter json;
+  json.begin_object().field("documents", count).field("file", arguments.output).end();
+  KIN_RETURN_IF_ERROR(print(arguments.json ? json.take() + "\n"
+                                           : fmt::format("{} documents are in {}\n",
+                                                         with_commas(count), arguments.output)));
+  return kDone;
+}
+
+void add_json(CLI::App& verb, IndexArguments& arguments) {
+  verb.add_flag("--json", arguments.json, "Print JSON");
+}
+
+CLI::App* add_create(CLI::App& index, IndexArguments& arguments) {
+  CLI::App* verb = index.add_subcommand("create", "Make an empty index");
+  verb->footer(kCreateExamples);
+  add_index_flags(*verb, arguments.place);
+  verb->add_option("--embed", arguments.embed,
+                   "What makes vectors of documents (default: corpus, or given with --dim)")
+      ->type_name("MODEL");
+  verb->add_option("--dim", arguments.dimension, "How many numbers the documents' vectors have")
+      ->type_name("N")
+      ->check(whole_number(1, index::kMostDimensions));
+  verb->add_option("--distance", arguments.distance, "Between vectors: cosine, l2 or dot")
+      ->check(one_of({"cosine", "l2", "dot"}))
+      ->capture_default_str();
+  verb->add_option("--bits", arguments.bits, "Of the code of a vector, for each of its numbers")
+      ->type_name("1..8")
+      ->check(whole_number(1, 8))
+      ->capture_default_str();
+  verb->add_option("--vectors", arguments.storage,
+                   "Where whole vectors are: disk, or in memory with 16 or 32 bits a number "
+                   "(default: disk for given ones, else f16)")
+      ->type_name("disk|f16|f32")
+      ->check(one_of({"disk", "f16", "f32"}));
+  verb->add_option("--space", arguments.spaces,
+                   "Further vectors that documents bring in \"embeddings\"; may be repeated")
+      ->type_name("NAME:DIM[:DISTANCE]")
+      ->allow_extra_args(false);
+  verb->add_option("--language", arguments.language, "Of the stems of words; none: no stems")
+      ->type_name("NAME")
+      ->capture_default_str();
+  verb->add_option("--dedup", arguments.dedup,
+                   "What to do with near-duplicates: link them to what they repeat (as it does if "
+                   "nothing is said), or refuse them")
+      ->type_name("link|refuse")
+      ->expected(0, 1)
+      ->default_str("link")
+      ->check(one_of({"link", "refuse"}));
+  verb->add_option("--threshold", arguments.threshold, "From which similarity on they are some")
+      ->type_name("0.3..1")
+      ->check(number(0.3, 1))
+      ->capture_default_str();
+  add_json(*verb, arguments);
+  return verb;
+}
+
+CLI::App* add_add(CLI::App& index, IndexArguments& arguments) {
+  CLI::App* verb = index.add_subcommand("add", "Add documents, or write over them");
+  verb->footer(kAddExamples);
+  add_index_flags(*verb, arguments.place);
+  verb->add_option("FILE", arguments.files.files,
+                   "Datasets or globs (.jsonl .csv .tsv, also .gz .zst; .parquet); - for JSONL on "
+                   "standard input")
+      ->required();
+  verb->add_option("--batch", arguments.files.batch, "Documents that become durable together")
+      ->type_name("N")
+      ->check(whole_number(1, 10'000))
+      ->capture_default_str();
+  verb->add_option("--on-error", arguments.on_error,
+                   "What to do with a record that makes no sense: fail or skip")
+      ->type_name("fail|skip")
+      ->check(one_of({"fail", "skip"}))
+      ->capture_default_str();
+  verb->add_flag("--no-wait", arguments.no_wait, "Leave work that can wait for later");
+  add_json(*verb, arguments);
+  return verb;
+}
+
+CLI::App* add_simple(CLI::App& index, IndexArguments& arguments, const char* name, const char* what,
+                     const char* examples) {
+  CLI::App* verb = index.add_subcommand(name, what);
+  verb->footer(examples);
+  add_index_flags(*verb, arguments.place);
+  add_json(*verb, arguments);
+  return verb;
+}
+
+}  // namespace
+
+Command add_index_command(CLI::App& app) {
+  CLI::App* verb = app.add_subcommand("index", "Make, fill and look after indexes to search");
+  verb->footer(kExamples);
+  verb->require_subcommand(1);
+  const auto arguments = std::make_shared<IndexArguments>();
+  CLI::App* create = add_create(*verb, *arguments);
+  CLI::App* add = add_add(*verb, *arguments);
+  CLI::App* list = verb->add_subcommand("list", "Show which indexes there are");
+  list->footer("\nExamples:\n  kindred index list\n  kindred index list --json");
+  add_data_flag(*list, arguments->place.data);
+  add_json(*list, *arguments);
+  CLI::App* stats = add_simple(*verb, *arguments, "stats", "Show what an index holds and takes",
+                               "\nExamples:\n  kindred index stats papers");
+  CLI::App* remove = add_simple(*verb, *arguments, "delete", "Delete documents from an index",
+                                "\nExamples:\n  kindred index delete papers CACM-0001 CACM-0002");
+  remove->add_option("ID", arguments->ids, "Ids of documents")->required();
+  CLI::App* check = add_simple(*verb, *arguments, "check",
+                               "Make everything anew from what was added, and compare",
+                               "\nExamples:\n  kindred index check papers\n\nExit code 1, and what "
+                               "differs, if anything does.");
+  CLI::App* exported = add_simple(
+      *verb, *arguments, "export", "Write all documents as JSONL that `kindred index add` reads",
+      "\nExamples:\n  kindred index export papers -o papers.jsonl\n  kindred index export papers | "
+      "head -n 3");
+  exported->add_option("-o,--output", arguments->output, "The file to write; - for standard output")
+      ->type_name("FILE")
+      ->capture_default_str();
+  CLI::App* drop = add_simple(*verb, *arguments, "drop", "Delete an index and all it holds",
+                              "\nExamples:\n  kindred index drop papers");
+  return {verb, [=]() -> Result<int> {
+            if (create->parsed()) return run_create(*arguments, *create);
+            if (add->parsed()) return run_add(*arguments);
+            if (list->parsed()) return run_list(*arguments);
+            if (stats->parsed()) return run_stats(*arguments);
+            if (remove->parsed()) return run_delete(*arguments);
+            if (check->parsed()) return run_check(*arguments);
+            if (exported->parsed()) return run_export(*arguments);
+            if (drop->parsed()) return run_drop(*arguments);
+            return kWrongUsage;
+          }};
+}
+
+}  // namespace kin::app

@@ -1,0 +1,111 @@
+#include "app/search/print.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "app/words.h"
+
+namespace kin::app {
+namespace {
+
+using search::AnswerHit;
+
+constexpr std::size_t kShownValues = 12;
+
+struct Ink {
+  std::string_view bold;
+  std::string_view mark;
+  std::string_view faint;
+  std::string_view plain;
+};
+
+Ink ink() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  if (::isatty(STDOUT_FILENO) == 0 || (no_colour != nullptr && *no_colour != '\0')) return {};
+  return {"\x1b[1m", "\x1b[1;33m", "\x1b[2m", "\x1b[0m"};
+}
+
+// Text of strangers must not steer the terminal.
+std::string safe(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+  return out;
+}
+
+std::string shown(const search::MarkedText& text, const Ink& ink, std::string_view base) {
+  std::string out;
+  for (const search::MarkedPart& part : text)
+    out += part.mark ? fmt::format("{}{}{}{}", ink.mark, safe(part.text), ink.plain, base)
+                     : safe(part.text);
+  return out;
+}
+
+std::string legs_of(const AnswerHit& hit) {
+  std::string out;
+  for (const index::LegScore& leg : hit.legs) {
+    out += fmt::format("{}{} {:.3g}", out.empty() ? "" : "  ", search::name_of(leg.leg), leg.score);
+    if (leg.rank > 0) out += fmt::format(" (rank {})", leg.rank);
+  }
+  return out;
+}
+
+std::string trace_of(const search::AnswerTrace& trace) {
+  std::string out =
+      fmt::format("by {}, {} link{} away:", safe(trace.by), trace.hops, trace.hops == 1 ? "" : "s");
+  for (const search::AnswerEdge& edge : trace.edges)
+    out += fmt::format(" {} -{}-> {}", safe(edge.from), safe(edge.name), safe(edge.to));
+  return out;
+}
+
+std::string reason_of(const search::AnswerReason& why) {
+  std::string out;
+  for (const search::AnswerTerm& term : why.terms)
+    out += fmt::format("      {:<20} {:>7.3f}  {:g} times here, in {} documents\n", safe(term.term),
+                       term.score, term.frequency, with_commas(term.documents));
+  if (why.similarity) out += fmt::format("      {:<20} {:>7.3f}\n", "similarity", *why.similarity);
+  return out;
+}
+
+std::string heading(const AnswerHit& hit) {
+  if (hit.name.empty()) return safe(hit.document.id);
+  return fmt::format("{} -{}-> {}", safe(hit.document.id), safe(hit.name), safe(hit.to));
+}
+
+void add_hit(std::string& out, const AnswerHit& hit, std::size_t place, const Ink& ink) {
+  const std::string title = shown(hit.title, ink, ink.bold);
+  out += fmt::format("{:>3}. {}{}{}\n", place, ink.bold, title.empty() ? heading(hit) : title,
+                     ink.plain);
+  const std::string snippet = shown(hit.snippet, ink, "");
+  if (!snippet.empty()) out += fmt::format("     {}\n", snippet);
+  out += fmt::format("     {}{}  {:.4g}  {}", ink.faint, heading(hit), hit.score, legs_of(hit));
+  for (const std::string& tag : hit.document.tags) out += " #" + safe(tag);
+  out += fmt::format("{}\n", ink.plain);
+  if (hit.trace) out += fmt::format("     {}{}{}\n", ink.faint, trace_of(*hit.trace), ink.plain);
+  if (hit.why) out += reason_of(*hit.why);
+}
+
+}  // namespace
+
+std::string to_words(const search::Answer& answer, std::size_t offset) {
+  const Ink colours = ink();
+  std::string out;
+  for (std::size_t i = 0; i < answer.hits.size(); ++i)
+    add_hit(out, answer.hits[i], offset + i + 1, colours);
+  for (const index::FacetCounts& facet : answer.facets) {
+    if (facet.values.empty()) continue;
+    out += fmt::format("\n{}\n", facet.name);
+    for (std::size_t i = 0; i < std::min(facet.values.size(), kShownValues); ++i)
+      out += fmt::format("{:>10}  {}\n", with_commas(facet.values[i].count),
+                         safe(facet.values[i].value));
+  }
+  if (answer.hits.empty()) out += "nothing found\n";
+  const std::string all =
+      answer.count ? fmt::format(" of {}", with_commas(*answer.count)) : std::string();
+  out += fmt::format("\n{}{} in {:.1f} ms ({})\n", answer.hits.size(), all, answer.milliseconds,
+                     answer.mode);
+  return out;
+}
+
+}  // namespace kin::app

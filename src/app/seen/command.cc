@@ -1,0 +1,383 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <csignal>
+
+#include "app/checks.h"
+#include "app/command.h"
+#include "app/print.h"
+#include "app/progress_line.h"
+#include "app/seen/filter.h"
+#include "app/seen/report.h"
+#include "app/words.h"
+#include "base/memory.h"
+
+namespace kin::app {
+namespace {
+
+using Print = SeenFilterOptions::Print;
+using store::IdKind;
+using store::SeenOptions;
+using store::SeenSet;
+
+constexpr const char* kExamples = R"(
+Examples:
+  kindred seen add crawl.seen urls.txt
+  kindred seen add orders.seen 'orders-*.parquet' --column order_id --numbers
+  tail -f urls | kindred seen add crawl.seen --print-new | fetch
+  kindred seen check crawl.seen urls.txt --print-new > not-yet.txt
+  kindred seen add crawl.seen --fresh results.jsonl --column url
+  kindred seen stats crawl.seen
+  kindred seen verify crawl.seen
+
+A set is a folder. It is never wrong about an id, outgrows memory, and keeps across crashes what was
+added. One process adds at a time; others may check meanwhile. `kindred seen VERB --help` has more.)";
+
+constexpr const char* kAddExamples = R"(
+Examples:
+  kindred seen add crawl.seen urls.txt
+  cut -f1 log.tsv | kindred seen add crawl.seen --json
+  tail -f urls | kindred seen add crawl.seen --print-new | fetch
+  kindred seen add orders.seen orders.parquet --column order_id --numbers
+  kindred seen add crawl.seen --fresh results.jsonl.zst --column url
+
+Ids are lines, without their line break; empty lines are skipped. --print-new prints an id only once it
+is durable: after a crash none is printed twice, and those of the last batch may not have been printed.
+With --column, standard input is JSONL and is read to its end first. --fresh forgets what the set held:
+give it the results of earlier work to start from what was really done.)";
+
+constexpr const char* kCheckExamples = R"(
+Examples:
+  kindred seen check crawl.seen urls.txt
+  kindred seen check crawl.seen urls.txt --print-new > not-yet.txt
+  kindred seen check orders.seen orders.parquet --column order_id --json
+
+Nothing is added. The set is seen as it is when the check begins, also while another process adds.)";
+
+struct SeenArguments {
+  std::string set;
+  IdSourceOptions source;
+  std::string on_error = "fail";
+  std::optional<std::string> max_memory;
+  std::optional<std::string> temp;
+  std::uint64_t commit_every = 8'192;
+  std::uint64_t expect = 0;
+  std::uint64_t recent = 0;
+  bool numbers = false;
+  bool fresh = false;
+  bool print_new = false;
+  bool print_seen = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+Status understand(SeenArguments& arguments, SeenOptions& options) {
+  if (arguments.max_memory) {
+    KIN_TRY(options.max_memory, parse_bytes(*arguments.max_memory));
+  }
+  if (options.max_memory < store::kSeenLeastMemory) {
+    return Error{Code::kInvalidArgument,
+                 fmt::format("--max-memory {} is too little: a set needs {} at least",
+                             *arguments.max_memory, format_bytes(store::kSeenLeastMemory))};
+  }
+  options.expected_ids = arguments.expect;
+  options.table_ids = arguments.recent;
+  if (arguments.temp) arguments.source.temporary_folder = *arguments.temp;
+  if (arguments.on_error == "skip") arguments.source.on_error = data::OnError::kSkip;
+  return Done{};
+}
+
+// A set that is there knows what its ids are; one that is made has to be told.
+Result<std::unique_ptr<SeenSet>> open_to_add(const SeenArguments& arguments, SeenOptions options) {
+  const IdKind wanted = arguments.numbers ? IdKind::kNumber : IdKind::kText;
+  if (!arguments.fresh) {
+    options.mode = SeenOptions::Mode::kOpen;
+    if (arguments.numbers) options.kind = wanted;
+    auto set = SeenSet::open(arguments.set, options);
+    if (set.ok() || set.error().code != Code::kNotFound) return set;
+  }
+  options.mode = arguments.fresh ? SeenOptions::Mode::kFresh : SeenOptions::Mode::kOpenOrMake;
+  options.kind = wanted;
+  return SeenSet::open(arguments.set, options);
+}
+
+Result<std::unique_ptr<SeenSet>> open_to_read(const SeenArguments& arguments, SeenOptions options) {
+  options.mode = SeenOptions::Mode::kRead;
+  return SeenSet::open(arguments.set, options);
+}
+
+std::string progress_text(const IdProgress& progress, const SeenCounts& counts, double seconds) {
+  const std::uint64_t ids = counts.fresh + counts.seen;
+  std::string line =
+      fmt::format("{} ids  {} new  {} ids/s", short_count(ids), short_count(counts.fresh),
+                  short_count(static_cast<std::uint64_t>(static_cast<double>(ids) / seconds)));
+  const auto done = static_cast<double>(progress.bytes_done.load());
+  const auto total = static_cast<double>(progress.bytes_total);
+  if (done > 0 && done < total)
+    line += fmt::format("  {:.0f} %  {} left", 100 * done / total,
+                        short_duration(seconds * (total - done) / done));
+  return line + "  " + format_bytes(resident_bytes());
+}
+
+struct Passage {
+  SeenFilter filter;
+  std::unique_ptr<IdSource> source;
+};
+
+// Everything the source has, through the filter. An exit code if it did not come to its end because
+// of a signal or because nobody reads what is printed.
+Result<std::optional<int>> pass_through(Passage& passage, const SeenArguments& arguments,
+                                        const StopSignals& signals, const std::atomic<bool>& stop) {
+  SeenFilter& filter = passage.filter;
+  const Status read = [&] {
+    // Ids that scroll by on the same terminal are progress enough.
+    const bool prints = arguments.print_new || arguments.print_seen;
+    const ProgressLine line(
+        [&](double seconds) {
+          return progress_text(passage.source->progress(), filter.counts(), seconds);
+        },
+        !arguments.quiet && !arguments.json && !(prints && ::isatty(STDOUT_FILENO) != 0));
+    return passage.source->read(stop, [&](const IdBatch& batch) { return filter.take(batch); });
+  }();
+  const Status finished = filter.reader_has_gone() ? Status(Done{}) : filter.finish();
+  if (filter.reader_has_gone()) return std::optional(128 + SIGPIPE);
+  if (!read.ok() && !(read.error().code == Code::kCancelled && signals.exit_code()))
+    return read.error();
+  if (!finished.ok()) return finished.error();
+  return read.ok() ? std::nullopt : signals.exit_code();
+}
+
+std::string skipped_words(const Passage& passage) {
+  const std::uint64_t skipped = passage.filter.counts().skipped + passage.source->skipped();
+  if (skipped == 0) return {};
+  return fmt::format("kindred: {} without a usable id {} skipped\n", with_commas(skipped),
+                     skipped == 1 ? "was" : "were");
+}
+
+// What was counted. Standard output belongs to the ids when they go there.
+Status show_counts(const SeenArguments& arguments, const std::string& words,
+                   const std::string& json) {
+  std::FILE* to = arguments.print_new || arguments.print_seen ? stderr : stdout;
+  if (arguments.json) return print(json, to);
+  if (arguments.quiet) return Done{};
+  return print(words, to);
+}
+
+Result<int> run_add(SeenArguments& arguments, const CLI::App& verb) {
+  SeenOptions options;
+  if (const Status understood = understand(arguments, options); !understood.ok())
+    return wrong_usage(understood.error(), verb);
+  KIN_TRY(auto source, IdSource::open(arguments.source));
+  std::atomic<bool> stop{false};
+  const StopSignals signals(stop);
+  KIN_TRY(const auto set, open_to_add(arguments, options));
+  Passage passage{
+      .filter = SeenFilter(*set, {.name = arguments.set,
+                                  .insert = true,
+                                  .print = arguments.print_new ? Print::kNew : Print::kNothing,
+                                  .commit_every = arguments.commit_every,
+                                  .on_error = arguments.source.on_error}),
+      .source = std::move(source)};
+  KIN_TRY(const auto stopped, pass_through(passage, arguments, signals, stop));
+  const std::uint64_t held = set->len();
+  KIN_RETURN_IF_ERROR(set->close());
+  if (stopped == 128 + SIGPIPE) return *stopped;
+  const SeenCounts& counts = passage.filter.counts();
+  if (!arguments.quiet) say(skipped_words(passage));
+  KIN_RETURN_IF_ERROR(
+      show_counts(arguments,
+                  fmt::format("{} new, {} already there; {} holds {}\n", with_commas(counts.fresh),
+                              with_commas(counts.seen), arguments.set, with_commas(held)),
+                  fmt::format("{{\"added\": {}, \"already\": {}}}\n", counts.fresh.load(),
+                              counts.seen.load())));
+  if (!stopped) return kDone;
+  say("kindred: stopped; what was added is kept\n");
+  return *stopped;
+}
+
+Result<int> run_check(SeenArguments& arguments, const CLI::App& verb) {
+  SeenOptions options;
+  if (const Status understood = understand(arguments, options); !understood.ok())
+    return wrong_usage(understood.error(), verb);
+  KIN_TRY(auto source, IdSource::open(arguments.source));
+  KIN_TRY(const auto set, open_to_read(arguments, options));
+  std::atomic<bool> stop{false};
+  const StopSignals signals(stop);
+  const Print what = arguments.print_new    ? Print::kNew
+                     : arguments.print_seen ? Print::kSeen
+                                            : Print::kNothing;
+  Passage passage{
+      .filter = SeenFilter(
+          *set, {.name = arguments.set, .print = what, .on_error = arguments.source.on_error}),
+      .source = std::move(source)};
+  KIN_TRY(const auto stopped, pass_through(passage, arguments, signals, stop));
+  if (stopped == 128 + SIGPIPE) return *stopped;
+  const SeenCounts& counts = passage.filter.counts();
+  if (!arguments.quiet) say(skipped_words(passage));
+  KIN_RETURN_IF_ERROR(show_counts(
+      arguments,
+      fmt::format("{} seen, {} not seen\n", with_commas(counts.seen), with_commas(counts.fresh)),
+      fmt::format("{{\"seen\": {}, \"not_seen\": {}}}\n", counts.seen.load(),
+                  counts.fresh.load())));
+  if (stopped) say("kindred: stopped\n");
+  return stopped.value_or(kDone);
+}
+
+Result<int> run_stats(SeenArguments& arguments, const CLI::App& verb) {
+  SeenOptions options;
+  if (const Status understood = understand(arguments, options); !understood.ok())
+    return wrong_usage(understood.error(), verb);
+  KIN_TRY(const auto set, open_to_read(arguments, options));
+  const SeenOverview overview{.name = arguments.set, .kind = set->kind(), .stats = set->stats()};
+  KIN_RETURN_IF_ERROR(print(arguments.json ? to_json(overview) + "\n" : to_table(overview)));
+  return kDone;
+}
+
+Result<SeenVerified> verify(const SeenArguments& arguments, const SeenOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  KIN_TRY(const auto set, open_to_read(arguments, options));
+  KIN_RETURN_IF_ERROR(set->verify());
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  return SeenVerified{.name = arguments.set, .stats = set->stats(), .seconds = taken.count()};
+}
+
+Result<int> run_verify(SeenArguments& arguments, const CLI::App& verb) {
+  SeenOptions options;
+  if (const Status understood = understand(arguments, options); !understood.ok())
+    return wrong_usage(understood.error(), verb);
+  const Result<SeenVerified> verified = verify(arguments, options);
+  if (!verified && verified.error().code == Code::kDataLoss) {
+    return Error{Code::kDataLoss,
+                 fmt::format("{} is damaged: {}\nkindred: restore it from a copy, or make it again "
+                             "from what was done: kindred seen add {} --fresh RESULTS",
+                             arguments.set, verified.error().message, arguments.set)};
+  }
+  if (!verified) return verified.error();
+  KIN_RETURN_IF_ERROR(print(arguments.json ? to_json(*verified) + "\n" : to_words(*verified)));
+  return kDone;
+}
+
+void add_set(CLI::App& verb, SeenArguments& arguments) {
+  verb.add_option("SET", arguments.set, "The folder of the set")->required();
+}
+
+void add_memory(CLI::App& verb, SeenArguments& arguments) {
+  verb.add_option("--max-memory", arguments.max_memory,
+                  "The most memory the set may use (default: 1GiB)")
+      ->type_name("SIZE");
+}
+
+void add_source(CLI::App& verb, SeenArguments& arguments) {
+  verb.add_option("FILE", arguments.source.files,
+                  "Files with one id a line (also .gz .zst); - or none for standard input");
+  verb.add_option(
+          "--column", arguments.source.column,
+          "FILEs are datasets or globs of them (.jsonl .csv .tsv, also .gz .zst; .parquet): "
+          "the column that holds the ids")
+      ->type_name("COLUMN");
+  verb.add_option("--on-error", arguments.on_error,
+                  "What to do with a record that has no usable id: fail or skip")
+      ->type_name("fail|skip")
+      ->check(one_of({"fail", "skip"}))
+      ->capture_default_str();
+  verb.add_option("--temp", arguments.temp, "Folder for temporary files of --column")
+      ->type_name("DIR");
+}
+
+void add_output(CLI::App& verb, SeenArguments& arguments) {
+  verb.add_flag("--json", arguments.json, "Print the counts as JSON");
+  verb.add_flag("--quiet", arguments.quiet, "Print no counts");
+}
+
+CLI::App* add_add(CLI::App& seen, SeenArguments& arguments) {
+  CLI::App* verb = seen.add_subcommand("add", "Add ids to a set, and say how many are new");
+  verb->footer(kAddExamples);
+  add_set(*verb, arguments);
+  add_source(*verb, arguments);
+  verb->add_flag("--print-new", arguments.print_new,
+                 "Print the ids that are new, as soon as they are durable; the counts then go to "
+                 "standard error");
+  verb->add_flag("--numbers", arguments.numbers,
+                 "A set that is made holds whole numbers of 64 bits, exactly (default: text, as a "
+                 "hash of 128 bits)");
+  verb->add_flag("--fresh", arguments.fresh, "Start with an empty set: forget what was there");
+  verb->add_option("--commit-every", arguments.commit_every, "Ids between commits, at most")
+      ->type_name("N")
+      ->check(whole_number(1, 100'000'000))
+      ->capture_default_str();
+  add_memory(*verb, arguments);
+  verb->add_option("--expect", arguments.expect,
+                   "How many ids the set will hold, if you know: a hint, no limit")
+      ->type_name("N")
+      ->check(whole_number(0));
+  verb->add_option("--recent", arguments.recent,
+                   "Ids to hold in memory before they are written out as a run (default: what "
+                   "--max-memory allows)")
+      ->type_name("N")
+      ->check(whole_number(0));
+  add_output(*verb, arguments);
+  return verb;
+}
+
+CLI::App* add_check(CLI::App& seen, SeenArguments& arguments) {
+  CLI::App* verb = seen.add_subcommand("check", "Say how many ids are in a set, and add nothing");
+  verb->footer(kCheckExamples);
+  add_set(*verb, arguments);
+  add_source(*verb, arguments);
+  CLI::Option* print_new =
+      verb->add_flag("--print-new", arguments.print_new,
+                     "Print the ids that are not in the set; the counts then go to standard error");
+  verb->add_flag("--print-seen", arguments.print_seen, "Print the ids that are in the set")
+      ->excludes(print_new);
+  add_memory(*verb, arguments);
+  add_output(*verb, arguments);
+  return verb;
+}
+
+CLI::App* add_stats(CLI::App& seen, SeenArguments& arguments) {
+  CLI::App* verb = seen.add_subcommand("stats", "Show what a set holds and what it takes");
+  verb->footer(
+      "\nExamples:\n  kindred seen stats crawl.seen\n  kindred seen stats crawl.seen --json");
+  add_set(*verb, arguments);
+  add_memory(*verb, arguments);
+  verb->add_flag("--json", arguments.json, "Print everything as JSON");
+  return verb;
+}
+
+CLI::App* add_verify(CLI::App& seen, SeenArguments& arguments) {
+  CLI::App* verb = seen.add_subcommand(
+      "verify", "Read a whole set and check every sum, the order of the ids and the counts");
+  verb->footer(
+      "\nExamples:\n  kindred seen verify crawl.seen\n\nExit code 1, and the file that is damaged, "
+      "if "
+      "the set is not whole.");
+  add_set(*verb, arguments);
+  add_memory(*verb, arguments);
+  verb->add_flag("--json", arguments.json, "Print what was read as JSON");
+  return verb;
+}
+
+}  // namespace
+
+Command add_seen_command(CLI::App& app) {
+  CLI::App* verb = app.add_subcommand(
+      "seen", "Have I had this id before? A set of ids on disk, exact, kept across runs");
+  verb->footer(kExamples);
+  verb->require_subcommand(1);
+  const auto arguments = std::make_shared<SeenArguments>();
+  CLI::App* add = add_add(*verb, *arguments);
+  CLI::App* check = add_check(*verb, *arguments);
+  CLI::App* stats = add_stats(*verb, *arguments);
+  CLI::App* verified = add_verify(*verb, *arguments);
+  return {verb, [=]() -> Result<int> {
+            if (add->parsed()) return run_add(*arguments, *add);
+            if (check->parsed()) return run_check(*arguments, *check);
+            if (stats->parsed()) return run_stats(*arguments, *stats);
+            if (verified->parsed()) return run_verify(*arguments, *verified);
+            return kWrongUsage;
+          }};
+}
+
+}  // namespace kin::app

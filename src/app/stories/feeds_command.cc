@@ -1,0 +1,445 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <thread>
+
+#include "app/command.h"
+#include "app/print.h"
+#include "app/stories/grouping_flags.h"
+#include "app/stories/newsroom_flags.h"
+#include "app/words.h"
+#include "base/file.h"
+#include "base/json_writer.h"
+#include "stories/date_parser.h"
+
+namespace kin::app {
+namespace {
+
+using stories::FollowedFeed;
+using stories::Newsroom;
+
+constexpr const char* kExamples = R"(
+Examples:
+  kindred feeds add https://example.org/feed.xml --folder Tech
+  kindred feeds add example.org
+  kindred feeds import subscriptions.opml
+  kindred feeds refresh
+  kindred feeds list
+  kindred feeds remove 7
+  kindred feeds export > subscriptions.opml
+  kindred feeds settings --prefer 'The Circuit'
+  kindred stories
+
+Feeds and their stories are kept in one folder. One process changes it at a time: while `kindred serve`
+runs, it polls the feeds itself, and verbs that only look work beside it.)";
+
+constexpr const char* kAddExamples = R"(
+Examples:
+  kindred feeds add https://example.org/feed.xml --folder Tech/Apple
+  kindred feeds add example.org --title 'An example'
+  kindred feeds add https://example.org/private.xml --user ann --password-file password.txt
+
+ADDRESS is that of a feed (RSS, Atom, JSON Feed), or of a site that has one. The password or token is the
+first line of its file; it is kept beside the feeds, readable for you alone, and never shown.)";
+
+constexpr const char* kRefreshExamples = R"(
+Examples:
+  kindred feeds refresh
+  kindred feeds refresh --all
+  kindred feeds refresh 7 'An example'
+  kindred feeds refresh --json | jq -c .changed
+
+Polls the feeds that are due, those named, or all. With --json each change is a line as soon as it is
+durable, as in docs/api.md under Events; the last line counts.)";
+
+constexpr const char* kSettingsExamples = R"(
+Examples:
+  kindred feeds settings
+  kindred feeds settings --window 48 --threshold 0.2
+  kindred feeds settings --prefer 'The Circuit' --prefer herald.example
+  kindred feeds settings --prefer '' --many-per-source
+
+Without options it prints how items are grouped into stories. Options are kept with the feeds and hold for
+items that come from then on. A preferred source is named by the feed's name, address or host.)";
+
+struct FeedsArguments {
+  NewsroomFlags place;
+  GroupingFlags grouping;
+  stories::NewFeed feed;
+  std::string user;
+  std::string password_file;
+  std::string token_file;
+  bool no_grouping = false;
+  std::vector<std::string> names;
+  std::string file;
+  bool all = false;
+  bool json = false;
+};
+
+std::string counted(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", with_commas(count), what, count == 1 ? "" : "s");
+}
+
+Result<std::string> first_line(const std::string& path) {
+  KIN_TRY(const std::string text, read_file(path));
+  const std::string line = text.substr(0, text.find_first_of("\r\n"));
+  if (!line.empty()) return line;
+  return Error{Code::kInvalidArgument,
+               path + " is empty: it should hold a secret on its first line"};
+}
+
+Result<net::Credentials> credentials(const FeedsArguments& arguments) {
+  if (!arguments.token_file.empty()) {
+    KIN_TRY(const std::string token, first_line(arguments.token_file));
+    return net::Credentials{net::Credentials::Kind::kBearer, {}, token};
+  }
+  if (arguments.user.empty()) return net::Credentials{};
+  KIN_TRY(const std::string password, first_line(arguments.password_file));
+  return net::Credentials{net::Credentials::Kind::kBasic, arguments.user, password};
+}
+
+Result<int> run_add(FeedsArguments& arguments) {
+  arguments.feed.grouped = !arguments.no_grouping;
+  KIN_TRY(arguments.feed.credentials, credentials(arguments));
+  KIN_TRY(const auto room, open_newsroom(arguments.place));
+  const auto feed = room->add_feed(arguments.feed);
+  if (!feed.ok()) return with_address_hint(feed.error());
+  KIN_RETURN_IF_ERROR(print(fmt::format("{} is followed as feed {}: {}\n", feed->title,
+                                        number(feed->id), counted(feed->items, "item"))));
+  return kDone;
+}
+
+void add_time(JsonWriter& json, const char* name, const std::optional<stories::Time>& time) {
+  json.key(name);
+  if (time) {
+    json.value(stories::format_date(*time));
+  } else {
+    json.null();
+  }
+}
+
+std::string feeds_json(const std::vector<FollowedFeed>& feeds) {
+  JsonWriter json(2);
+  json.begin_object().key("feeds").begin_array();
+  for (const FollowedFeed& feed : feeds) {
+    json.begin_object().field("id", number(feed.id)).field("url", feed.url);
+    json.field("title", feed.title).field("site", feed.site).field("folder", feed.folder);
+    json.field("grouped", feed.grouped).field("has_icon", feed.has_icon).field("gone", feed.gone);
+    add_time(json, "polled", feed.polled);
+    add_time(json, "next_poll", feed.next_poll);
+    json.field("problem", feed.problem).field("items", feed.items);
+    json.field("unread", feed.unread).end();
+  }
+  return json.end().end().take() + "\n";
+}
+
+std::string feeds_table(const std::vector<FollowedFeed>& feeds) {
+  std::string table;
+  std::string folder;
+  for (const FollowedFeed& feed : feeds) {
+    if (feed.folder != folder) table += (table.empty() ? "" : "\n") + feed.folder + "\n";
+    folder = feed.folder;
+    table +=
+        fmt::format("{:>5}  {:>6} unread of {:<7}{}\n{:>7}{}\n", number(feed.id),
+                    with_commas(feed.unread), with_commas(feed.items), feed.title, "", feed.url);
+    if (!feed.problem.empty()) table += fmt::format("{:>7}! {}\n", "", feed.problem);
+  }
+  return table.empty() ? "no feeds yet (kindred feeds add ADDRESS)\n" : table;
+}
+
+Result<int> run_list(const FeedsArguments& arguments) {
+  KIN_TRY(const auto room, open_newsroom_to_read(arguments.place));
+  KIN_TRY(const std::vector<FollowedFeed> feeds, room->feeds());
+  KIN_RETURN_IF_ERROR(print(arguments.json ? feeds_json(feeds) : feeds_table(feeds)));
+  return kDone;
+}
+
+Result<int> run_remove(const FeedsArguments& arguments) {
+  KIN_TRY(const auto room, open_newsroom(arguments.place));
+  std::vector<FollowedFeed> feeds;
+  for (const std::string& name : arguments.names) {
+    KIN_TRY(FollowedFeed feed, find_feed(*room, name));
+    feeds.push_back(std::move(feed));
+  }
+  for (const FollowedFeed& feed : feeds) {
+    KIN_RETURN_IF_ERROR(room->remove_feed(feed.id));
+    KIN_RETURN_IF_ERROR(
+        print(fmt::format("{} is gone, with its {}\n", feed.title, counted(feed.items, "item"))));
+  }
+  return kDone;
+}
+
+std::string event_json(const stories::NewsEvent& event) {
+  JsonWriter json;
+  json.begin_object().key("changed").begin_array();
+  for (const auto story : event.changed) json.value(number(story));
+  json.end().key("gone").begin_array();
+  for (const auto& gone : event.gone) {
+    json.begin_object().field("story", number(gone.story)).key("into");
+    if (gone.into == stories::kNoStory) {
+      json.null().end();
+    } else {
+      json.value(number(gone.into)).end();
+    }
+  }
+  json.end().key("feeds").begin_array();
+  for (const auto feed : event.feeds) json.value(number(feed));
+  return json.end().end().take() + "\n";
+}
+
+// Those to poll; none for those that are due.
+Result<std::vector<stories::FeedId>> named_feeds(const Newsroom& room,
+                                                 const FeedsArguments& arguments) {
+  std::vector<stories::FeedId> ids;
+  for (const std::string& name : arguments.names) {
+    KIN_TRY(const FollowedFeed feed, find_feed(room, name));
+    ids.push_back(feed.id);
+  }
+  if (!arguments.all) return ids;
+  KIN_TRY(const std::vector<FollowedFeed> feeds, room.feeds());
+  for (const FollowedFeed& feed : feeds) {
+    if (!feed.gone) ids.push_back(feed.id);
+  }
+  return ids;
+}
+
+Status show_refresh(const Newsroom& room, const Newsroom::Refresh& refresh, bool json) {
+  if (json)
+    return print(JsonWriter()
+                     .begin_object()
+                     .field("polled", refresh.polled)
+                     .field("failed", refresh.failed)
+                     .field("items", refresh.items)
+                     .end()
+                     .take() +
+                 "\n");
+  KIN_RETURN_IF_ERROR(
+      print(fmt::format("{} polled, {} failed, {}\n", counted(refresh.polled, "feed"),
+                        with_commas(refresh.failed), counted(refresh.items, "new item"))));
+  if (refresh.failed == 0) return Done{};
+  KIN_TRY(const std::vector<FollowedFeed> feeds, room.feeds());
+  for (const FollowedFeed& feed : feeds) {
+    if (feed.problem.empty()) continue;
+    const Error problem = with_address_hint({Code::kFailedPrecondition, feed.problem});
+    say(fmt::format("kindred: feed {}: {}\n", number(feed.id), problem.message));
+  }
+  return Done{};
+}
+
+Result<int> run_refresh(const FeedsArguments& arguments) {
+  KIN_TRY(const auto room, open_newsroom(arguments.place));
+  KIN_TRY(const auto ids, named_feeds(*room, arguments));
+  std::atomic<bool> stop{false};
+  const StopSignals signals(stop);
+  const std::jthread watcher([&](const std::stop_token& ended) {
+    while (!ended.stop_requested() && !stop)
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    if (stop) room->cancel();
+  });
+  std::optional<Error> unprinted;
+  const auto listener = room->listen([&](const stories::NewsEvent& event) {
+    if (!arguments.json || unprinted) return;
+    if (const Status printed = print(event_json(event)); !printed.ok()) unprinted = printed.error();
+  });
+  const auto refresh = ids.empty() && !arguments.all ? room->refresh_due() : room->refresh(ids);
+  room->stop_listening(listener);
+  if (!refresh.ok()) return unfinished(refresh.error(), signals);
+  if (unprinted) return *unprinted;
+  KIN_TRY(const std::uint64_t swept, room->sweep());
+  (void)swept;
+  KIN_RETURN_IF_ERROR(show_refresh(*room, *refresh, arguments.json));
+  if (const auto code = signals.exit_code()) {
+    say("kindred: stopped; what was polled is kept\n");
+    return *code;
+  }
+  return kDone;
+}
+
+Result<int> run_import(const FeedsArguments& arguments) {
+  KIN_TRY(const std::string bytes, read_file(arguments.file));
+  KIN_TRY(const auto room, open_newsroom(arguments.place));
+  const auto import = room->import_opml(bytes);
+  if (!import.ok()) return with_context(arguments.file, import.error());
+  KIN_RETURN_IF_ERROR(print(
+      fmt::format("{} added, {} there already, {} left out; `kindred feeds refresh` polls them\n",
+                  counted(import->added, "feed"), with_commas(import->already),
+                  with_commas(import->left_out))));
+  return kDone;
+}
+
+Result<int> run_export(const FeedsArguments& arguments) {
+  KIN_TRY(const auto room, open_newsroom_to_read(arguments.place));
+  KIN_TRY(const std::string opml, room->export_opml());
+  if (arguments.file.empty() || arguments.file == "-") {
+    KIN_RETURN_IF_ERROR(print(opml));
+  } else {
+    KIN_RETURN_IF_ERROR(write_file_atomically(arguments.file, opml));
+  }
+  return kDone;
+}
+
+Result<int> run_check(const FeedsArguments& arguments) {
+  KIN_TRY(const auto room, open_newsroom_to_read(arguments.place));
+  KIN_TRY(const std::vector<std::string> problems, room->check());
+  if (problems.empty()) {
+    KIN_TRY(const auto feeds, room->feeds());
+    KIN_RETURN_IF_ERROR(print(fmt::format("all is well with {}\n", counted(feeds.size(), "feed"))));
+    return kDone;
+  }
+  for (const std::string& problem : problems) KIN_RETURN_IF_ERROR(print(problem + "\n"));
+  return Error{
+      Code::kDataLoss,
+      "what is kept contradicts itself: put a copy from before in its place, or export the "
+      "feeds and import them into another --data folder"};
+}
+
+std::string settings_json(const stories::Settings& settings) {
+  JsonWriter json(2);
+  json.begin_object().field("window_hours", settings.window.count());
+  json.field("fading_hours", settings.fading.count());
+  json.field("threshold", settings.join_threshold);
+  json.field("merge_threshold", settings.merge_threshold);
+  json.field("copy_threshold", settings.copy_threshold);
+  json.field("one_per_source", settings.one_per_source);
+  json.key("preferred_sources").begin_array();
+  for (const std::string& source : settings.preferred_sources) json.value(source);
+  return json.end().end().take() + "\n";
+}
+
+std::string settings_table(const stories::Settings& settings) {
+  std::string text;
+  const auto row = [&](const char* name, const std::string& value) {
+    text += fmt::format("  {:<18}{}\n", name, value);
+  };
+  row("window", fmt::format("{} hours", settings.window.count()));
+  row("fading", fmt::format("{} hours", settings.fading.count()));
+  row("threshold", fmt::format("{}", settings.join_threshold));
+  row("merge threshold", fmt::format("{}", settings.merge_threshold));
+  row("copy threshold", fmt::format("{}", settings.copy_threshold));
+  row("one per source", settings.one_per_source ? "yes" : "no");
+  row("preferred", settings.preferred_sources.empty()
+                       ? "none: a story's first headline represents it"
+                       : fmt::format("{}", fmt::join(settings.preferred_sources, ", ")));
+  return text;
+}
+
+Result<int> run_settings(const FeedsArguments& arguments, const CLI::App& verb) {
+  KIN_TRY(const auto looking, open_newsroom_to_read(arguments.place));
+  KIN_TRY(stories::Settings settings, looking->settings());
+  const stories::Settings wanted = with_flags(settings, arguments.grouping, verb);
+  if (wanted != settings) {
+    KIN_TRY(const auto room, open_newsroom(arguments.place));
+    KIN_RETURN_IF_ERROR(room->change_settings(wanted));
+    settings = wanted;
+  }
+  KIN_RETURN_IF_ERROR(print(arguments.json ? settings_json(settings) : settings_table(settings)));
+  return kDone;
+}
+
+CLI::App* add_add(CLI::App& feeds, FeedsArguments& arguments) {
+  CLI::App* verb = feeds.add_subcommand("add", "Follow a feed");
+  verb->footer(kAddExamples);
+  verb->add_option("ADDRESS", arguments.feed.url, "Of the feed, or of a site that has one")
+      ->required();
+  verb->add_option("--folder", arguments.feed.folder, "Where to put it; levels are parted by /")
+      ->type_name("NAME");
+  verb->add_option("--title", arguments.feed.title, "A name of your own for it")->type_name("NAME");
+  CLI::Option* user = verb->add_option("--user", arguments.user, "User of a feed that asks for one")
+                          ->type_name("NAME");
+  CLI::Option* password =
+      verb->add_option("--password-file", arguments.password_file, "File with the user's password")
+          ->type_name("FILE")
+          ->needs(user);
+  user->needs(password);
+  verb->add_option("--token-file", arguments.token_file, "File with a bearer token")
+      ->type_name("FILE")
+      ->excludes(user);
+  verb->add_flag("--no-grouping", arguments.no_grouping, "Each of its items is a story by itself");
+  add_address_flag(*verb, arguments.place);
+  return verb;
+}
+
+CLI::App* add_refresh(CLI::App& feeds, FeedsArguments& arguments) {
+  CLI::App* verb = feeds.add_subcommand("refresh", "Poll feeds for news");
+  verb->footer(kRefreshExamples);
+  CLI::Option* names = verb->add_option(
+      "FEED", arguments.names, "Numbers, addresses or names (default: those that are due)");
+  verb->add_flag("--all", arguments.all, "All feeds, due or not")->excludes(names);
+  verb->add_flag("--json", arguments.json, "Print each change as a line of JSON");
+  add_address_flag(*verb, arguments.place);
+  return verb;
+}
+
+CLI::App* add_list(CLI::App& feeds, FeedsArguments& arguments) {
+  CLI::App* verb = feeds.add_subcommand("list", "List the feeds that are followed");
+  verb->footer(
+      "\nExamples:\n  kindred feeds list\n  kindred feeds list --json | jq '.feeds[].url'");
+  verb->add_flag("--json", arguments.json, "As JSON, as in docs/api.md");
+  return verb;
+}
+
+CLI::App* add_remove(CLI::App& feeds, FeedsArguments& arguments) {
+  CLI::App* verb = feeds.add_subcommand("remove", "Follow feeds no more; their items go too");
+  verb->footer(
+      "\nExamples:\n  kindred feeds remove 7\n  kindred feeds remove https://example.org/feed.xml");
+  verb->add_option("FEED", arguments.names, "Numbers, addresses or names")->required();
+  return verb;
+}
+
+CLI::App* add_import(CLI::App& feeds, FeedsArguments& arguments) {
+  CLI::App* verb = feeds.add_subcommand("import", "Follow the feeds of an OPML file");
+  verb->footer("\nExamples:\n  kindred feeds import subscriptions.opml && kindred feeds refresh");
+  verb->add_option("FILE", arguments.file, "Subscriptions that another reader exported")
+      ->required();
+  return verb;
+}
+
+CLI::App* add_export(CLI::App& feeds, FeedsArguments& arguments) {
+  CLI::App* verb = feeds.add_subcommand("export", "Write the subscriptions as OPML");
+  verb->footer(
+      "\nExamples:\n  kindred feeds export subscriptions.opml\n  kindred feeds export > "
+      "subscriptions.opml");
+  verb->add_option("FILE", arguments.file, "Where to write them (default: standard output)");
+  return verb;
+}
+
+CLI::App* add_settings(CLI::App& feeds, FeedsArguments& arguments) {
+  CLI::App* verb = feeds.add_subcommand("settings", "See or change how items become stories");
+  verb->footer(kSettingsExamples);
+  add_grouping_flags(*verb, arguments.grouping);
+  verb->add_flag("--json", arguments.json, "As JSON");
+  return verb;
+}
+
+}  // namespace
+
+Command add_feeds_command(CLI::App& app) {
+  CLI::App* verb = app.add_subcommand("feeds", "Follow feeds: add, refresh, import, export");
+  verb->footer(kExamples);
+  verb->require_subcommand(1);
+  const auto arguments = std::make_shared<FeedsArguments>();
+  CLI::App* add = add_add(*verb, *arguments);
+  CLI::App* list = add_list(*verb, *arguments);
+  CLI::App* remove = add_remove(*verb, *arguments);
+  CLI::App* refresh = add_refresh(*verb, *arguments);
+  CLI::App* import = add_import(*verb, *arguments);
+  CLI::App* export_ = add_export(*verb, *arguments);
+  CLI::App* settings = add_settings(*verb, *arguments);
+  CLI::App* check =
+      verb->add_subcommand("check", "See whether everything that is kept is consistent");
+  for (CLI::App* inner : {add, list, remove, refresh, import, export_, settings, check})
+    add_data_flag(*inner, arguments->place);
+  return {verb, [=]() -> Result<int> {
+            if (add->parsed()) return run_add(*arguments);
+            if (list->parsed()) return run_list(*arguments);
+            if (remove->parsed()) return run_remove(*arguments);
+            if (refresh->parsed()) return run_refresh(*arguments);
+            if (import->parsed()) return run_import(*arguments);
+            if (export_->parsed()) return run_export(*arguments);
+            if (settings->parsed()) return run_settings(*arguments, *settings);
+            if (check->parsed()) return run_check(*arguments);
+            return kWrongUsage;
+          }};
+}
+
+}  // namespace kin::app

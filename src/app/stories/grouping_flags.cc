@@ -1,0 +1,54 @@
+#include "app/stories/grouping_flags.h"
+
+#include <CLI/CLI.hpp>
+
+#include "app/checks.h"
+
+namespace kin::app {
+
+void add_grouping_flags(CLI::App& verb, GroupingFlags& flags) {
+  stories::Settings& settings = flags.settings;
+  const auto share = [&](const char* flag, double& value, const char* help) {
+    verb.add_option(flag, value, help)
+        ->type_name("0..1")
+        ->check(number(0, 1))
+        ->capture_default_str();
+  };
+  const auto hours = [&](const char* flag, int& value, const char* help) {
+    verb.add_option(flag, value, help)
+        ->type_name("HOURS")
+        ->check(whole_number(1, 24 * 366))
+        ->capture_default_str();
+  };
+  share("--threshold", settings.join_threshold, "Score from which a headline joins a story");
+  share("--merge-threshold", settings.merge_threshold, "Score from which two stories are one");
+  share("--copy-threshold", settings.copy_threshold,
+        "Similarity from which a text counts as republished");
+  hours("--window", flags.window, "A story without news for so long is closed");
+  hours("--fading", flags.fading, "How fast a story's pull fades");
+  verb.add_option("--prefer", settings.preferred_sources,
+                  "Source whose headline represents a story; again for the next best")
+      ->type_name("SOURCE")
+      ->allow_extra_args(false);
+  verb.add_flag("--one-per-source,!--many-per-source", settings.one_per_source,
+                "A second headline of one source opens a story of its own");
+}
+
+stories::Settings with_flags(stories::Settings before, const GroupingFlags& flags,
+                             const CLI::App& verb) {
+  const auto given = [&](const char* flag) { return verb.count(flag) > 0; };
+  const stories::Settings& wanted = flags.settings;
+  if (given("--threshold")) before.join_threshold = wanted.join_threshold;
+  if (given("--merge-threshold")) before.merge_threshold = wanted.merge_threshold;
+  if (given("--copy-threshold")) before.copy_threshold = wanted.copy_threshold;
+  if (given("--window")) before.window = std::chrono::hours(flags.window);
+  if (given("--fading")) before.fading = std::chrono::hours(flags.fading);
+  if (given("--one-per-source")) before.one_per_source = wanted.one_per_source;
+  if (given("--prefer")) {
+    before.preferred_sources = wanted.preferred_sources;
+    std::erase(before.preferred_sources, "");  // --prefer '' takes all preferences back
+  }
+  return before;
+}
+
+}  // namespace kin::app

@@ -1,0 +1,202 @@
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "app/command.h"
+#include "app/data_folder.h"
+#include "app/print.h"
+#include "app/search/index_flags.h"
+#include "app/stories/newsroom_flags.h"
+#include "server/news_service.h"
+
+namespace kin::app {
+namespace {
+
+constexpr const char* kExamples = R"(
+Examples:
+  kindred serve
+  kindred serve --open
+  kindred serve --listen 127.0.0.1:9000 --data ~/news
+  kindred serve --listen '[::1]:8722' --no-refresh
+  kindred serve --listen 0.0.0.0:8722 --token-file token --tls-cert cert.pem --tls-key key.pem
+
+Serves the page, its JSON API (docs/api.md), and the stories as a feed for other readers: /stories.xml and
+/stories.json. Feeds are polled as often as they bring news. Ctrl-C ends it; what was acknowledged is kept in
+any case. An address that other machines can reach needs a token (openssl rand -hex 24 > token) and TLS; open
+/?token=TOKEN once in each browser.)";
+
+struct ServeArguments {
+  std::string listen = "127.0.0.1:8722";
+  NewsroomFlags newsroom;
+  std::string token_file;
+  std::string certificate;
+  std::string key;
+  std::string port_file;
+  bool no_refresh = false;
+  bool open = false;
+};
+
+Error bad_listen(const std::string& text) {
+  return {Code::kInvalidArgument,
+          fmt::format("--listen: \"{}\" is not ADDRESS:PORT, such as 127.0.0.1:8722 or [::1]:8722",
+                      text)};
+}
+
+Status understand_listen(const std::string& text, server::ServiceOptions& options) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return bad_listen(text);
+  std::string address = text.substr(0, colon);
+  if (address.starts_with('[') && address.ends_with(']'))
+    address = address.substr(1, address.size() - 2);
+  else if (address.find(':') != std::string::npos)
+    return bad_listen(text);
+  if (address == "localhost") address = "127.0.0.1";
+  const char* end = text.data() + text.size();
+  const auto [stopped, problem] = std::from_chars(text.data() + colon + 1, end, options.port);
+  if (problem != std::errc() || stopped != end || address.empty()) return bad_listen(text);
+  options.address = address;
+  return Done{};
+}
+
+Result<std::string> read_token(const std::string& path) {
+  std::ifstream file(path);
+  std::string token;
+  if (!file || !std::getline(file, token))
+    return Error{
+        Code::kInvalidArgument,
+        fmt::format("{} has no token to read (make one: openssl rand -hex 24 > {})", path, path)};
+  while (token.ends_with('\r') || token.ends_with(' ')) token.pop_back();
+  return token;
+}
+
+Status understand_safety(const ServeArguments& arguments, server::ServiceOptions& options) {
+  if (arguments.certificate.empty() != arguments.key.empty())
+    return Error{Code::kInvalidArgument, "--tls-cert and --tls-key go together"};
+  if (!arguments.certificate.empty())
+    options.tls = server::TlsFiles{.certificate = arguments.certificate, .key = arguments.key};
+  if (!arguments.token_file.empty()) {
+    KIN_TRY(options.token, read_token(arguments.token_file));
+  }
+  return Done{};
+}
+
+Result<server::ServiceOptions> understand(const ServeArguments& arguments) {
+  server::ServiceOptions options;
+  KIN_RETURN_IF_ERROR(understand_listen(arguments.listen, options));
+  KIN_RETURN_IF_ERROR(understand_safety(arguments, options));
+  KIN_TRY(const std::filesystem::path data, data_folder(arguments.newsroom.data));
+  options.folder = data;
+  options.indexes = indexes_folder(data);
+  KIN_TRY(options.index, index_open_options(arguments.newsroom.data));
+  options.refresh = !arguments.no_refresh;
+  options.news.http.addresses.allow_all = arguments.newsroom.allow_private;
+  options.index.private_embedders = arguments.newsroom.allow_private;
+  options.on_problem = [](const Error& error) { say("kindred: " + error.message + "\n"); };
+  return options;
+}
+
+// A server of many connections needs as many files as the system lets it have.
+void raise_file_limit() {
+  static constexpr rlim_t kEnough = 65'536;
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  const rlim_t wanted =
+      files.rlim_max == RLIM_INFINITY ? kEnough : std::min(files.rlim_max, kEnough);
+  if (files.rlim_cur == RLIM_INFINITY || files.rlim_cur >= wanted) return;
+  files.rlim_cur = wanted;
+  ::setrlimit(RLIMIT_NOFILE, &files);  // a lower limit serves too, just fewer at once
+}
+
+// For programs that wait for the port: the file appears with the number in it.
+Status write_port(const std::string& path, std::uint16_t port) {
+  const std::string part = path + ".part";
+  {
+    std::ofstream file(part);
+    file << port << '\n';
+    if (!file.flush()) return Error{Code::kUnavailable, "cannot write " + part};
+  }
+  std::error_code error;
+  std::filesystem::rename(part, path, error);
+  if (error) return Error{Code::kUnavailable, fmt::format("{}: {}", path, error.message())};
+  return Done{};
+}
+
+void open_browser(const std::string& url) {
+  std::array<char*, 3> words{const_cast<char*>("xdg-open"), const_cast<char*>(url.c_str()),
+                             nullptr};
+  pid_t child = 0;
+  if (::posix_spawnp(&child, "xdg-open", nullptr, nullptr, words.data(), environ) != 0)
+    return say("kindred: there is no xdg-open here: open the address yourself\n");
+  std::thread([child] { ::waitpid(child, nullptr, 0); }).detach();
+}
+
+Error in_use(const Error& error, const server::ServiceOptions& options) {
+  if (error.code != Code::kFailedPrecondition || !error.message.starts_with("port ")) return error;
+  return {error.code,
+          fmt::format("{} (is kindred running already? Otherwise choose another: --listen {}:{})",
+                      error.message, options.address, options.port + 1)};
+}
+
+std::string welcome(const std::string& url, const server::ServiceOptions& options) {
+  std::string words = fmt::format("Kindred is at {}\n", url);
+  if (!options.token.empty())
+    words += fmt::format("Open {}?token=TOKEN once in each browser.\n", url);
+  return words +
+         fmt::format("It keeps everything in {}. Ctrl-C ends it.\n", options.folder.string());
+}
+
+Result<int> run_serve(const ServeArguments& arguments, const CLI::App& verb) {
+  const auto understood = understand(arguments);
+  if (!understood) return wrong_usage(understood.error(), verb);
+  raise_file_limit();
+  std::atomic<bool> stop{false};
+  const StopSignals signals(stop);
+  auto service = server::NewsService::start(*understood);
+  if (!service && service.error().code == Code::kInvalidArgument)
+    return wrong_usage(service.error(), verb);
+  if (!service) return in_use(service.error(), *understood);
+  const std::string url = (*service)->url();
+  KIN_RETURN_IF_ERROR(print(welcome(url, *understood)));
+  if (!arguments.port_file.empty())
+    KIN_RETURN_IF_ERROR(write_port(arguments.port_file, (*service)->port()));
+  if (arguments.open) open_browser(url);
+  while (!stop) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  (*service)->stop();
+  return kDone;
+}
+
+}  // namespace
+
+Command add_serve_command(CLI::App& app) {
+  CLI::App* verb = app.add_subcommand("serve", "Read your feeds in a browser, each story once");
+  const auto arguments = std::make_shared<ServeArguments>();
+  verb->footer(kExamples);
+  verb->add_option("--listen", arguments->listen, "Where to listen; port 0 is any that is free")
+      ->type_name("ADDRESS:PORT")
+      ->capture_default_str();
+  add_data_flag(*verb, arguments->newsroom);
+  add_address_flag(*verb, arguments->newsroom);
+  verb->add_option("--token-file", arguments->token_file,
+                   "File whose first line is the token that requests must bring")
+      ->type_name("FILE");
+  verb->add_option("--tls-cert", arguments->certificate, "Certificate, with its chain (PEM)")
+      ->type_name("FILE");
+  verb->add_option("--tls-key", arguments->key, "Key of the certificate (PEM)")->type_name("FILE");
+  verb->add_flag("--no-refresh", arguments->no_refresh,
+                 "Poll feeds only when somebody asks for it");
+  verb->add_flag("--open", arguments->open, "Open the page in the browser");
+  verb->add_option("--port-file", arguments->port_file,
+                   "Write the port to this file once requests are answered")
+      ->type_name("FILE");
+  return {verb, [=]() -> Result<int> { return run_serve(*arguments, *verb); }};
+}
+
+}  // namespace kin::app

@@ -1,0 +1,162 @@
+#include "app/stories/timeline_print.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "stories/date_parser.h"
+
+namespace kin::app {
+namespace {
+
+using stories::Entry;
+using stories::StoryView;
+using stories::Time;
+using Sources = std::map<stories::FeedId, std::string>;
+
+constexpr std::size_t kMostNames = 5;
+
+// Control characters of one byte, and those that UTF-8 writes as C2 80 to C2 9F.
+std::string harmless(std::string_view text) {
+  std::string clean;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
+    if (byte == 0xC2 && next >= 0x80 && next < 0xA0) {
+      ++i;
+    } else if (byte >= 0x20 && byte != 0x7F) {
+      clean += text[i];
+    }
+  }
+  return clean;
+}
+
+std::string day_of(Time time) {
+  const std::time_t seconds = time.time_since_epoch().count();
+  std::tm parts{};
+  ::localtime_r(&seconds, &parts);
+  std::array<char, 64> text{};
+  const std::size_t size = std::strftime(text.data(), text.size(), "%A, %e %B %Y", &parts);
+  std::string day(text.data(), size);
+  if (const auto twice = day.find(",  "); twice != std::string::npos) day.erase(twice + 1, 1);
+  return day;
+}
+
+std::string age(Time time, Time now) {
+  const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(now - time).count();
+  if (minutes < 1) return "now";
+  if (minutes < 60) return fmt::format("{} min", minutes);
+  if (minutes < 48 * 60) return fmt::format("{} h", minutes / 60);
+  return fmt::format("{} days", minutes / 60 / 24);
+}
+
+std::string source_of(const Entry& entry, const Sources& sources) {
+  const auto found = sources.find(entry.feed);
+  return found == sources.end() ? "?" : harmless(found->second);
+}
+
+// The other sources, each once, the newest first.
+std::string names_of(const StoryView& story, const Sources& sources) {
+  std::vector<std::string> names;
+  for (const Entry& entry : story.others) {
+    std::string name = source_of(entry, sources);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  }
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < kMostNames; ++i)
+    text += (i == 0 ? "" : ", ") + names[i];
+  return names.size() > kMostNames ? text + ", …" : text;
+}
+
+class Lines {
+ public:
+  Lines(const Sources& sources, const TimelineStyle& style) : sources_(sources), style_(style) {}
+
+  void add(const StoryView& story) {
+    if (const std::string day = day_of(story.last); day != day_) {
+      text_ += (day_.empty() ? "" : "\n") + in("1", day) + "\n\n";
+      day_ = day;
+    }
+    const Entry& main = story.representative;
+    const char* mark = story.starred ? "★" : story.read ? " " : "●";
+    text_ += fmt::format(
+        "{} {}{}\n", mark, in(story.read ? "0" : "1", harmless(main.title)),
+        in("2", fmt::format("  {}, {}", source_of(main, sources_), age(story.last, style_.now))));
+    if (style_.expand && !main.url.empty()) text_ += in("2", "  " + harmless(main.url)) + "\n";
+    if (story.count < 2) return;
+    text_ += in("2", fmt::format("  ↳ {} ({})", names_of(story, sources_), story.count - 1)) + "\n";
+    if (!style_.expand) return;
+    for (const Entry& entry : story.others) add_other(entry);
+  }
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  void add_other(const Entry& entry) {
+    text_ += fmt::format("    {}{}\n", harmless(entry.title),
+                         in("2", fmt::format("  {}, {}", source_of(entry, sources_),
+                                             age(entry.published, style_.now))));
+    if (!entry.url.empty()) text_ += in("2", "    " + harmless(entry.url)) + "\n";
+  }
+  std::string in(std::string_view code, const std::string& text) const {
+    return style_.colour ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
+  }
+
+  const Sources& sources_;
+  const TimelineStyle& style_;
+  std::string day_;
+  std::string text_;
+};
+
+void add_entry(JsonWriter& json, const Entry& entry) {
+  json.begin_object().field("id", number(entry.id)).field("feed", number(entry.feed));
+  json.field("title", entry.title).field("url", entry.url).field("summary", entry.summary);
+  json.field("author", entry.author).field("published", stories::format_date(entry.published));
+  json.field("similarity", entry.similarity).field("why", name_of(entry.tier)).end();
+}
+
+void add_story(JsonWriter& json, const StoryView& story) {
+  json.begin_object().field("id", number(story.id)).field("count", story.count);
+  json.field("sources", story.sources).field("first", stories::format_date(story.first));
+  json.field("last", stories::format_date(story.last)).field("read", story.read);
+  json.field("starred", story.starred).field("hidden", story.hidden);
+  json.key("repeats");
+  if (story.repeats) {
+    json.value(number(*story.repeats));
+  } else {
+    json.null();
+  }
+  json.key("representative");
+  add_entry(json, story.representative);
+  json.key("others").begin_array();
+  for (const Entry& entry : story.others) add_entry(json, entry);
+  json.end().end();
+}
+
+}  // namespace
+
+std::string timeline_text(const stories::TimelinePage& page, const Sources& sources,
+                          const TimelineStyle& style) {
+  Lines lines(sources, style);
+  for (const StoryView& story : page.stories) lines.add(story);
+  return lines.take();
+}
+
+std::string timeline_json(const stories::TimelinePage& page) {
+  JsonWriter json(2);
+  json.begin_object().key("stories").begin_array();
+  for (const StoryView& story : page.stories) add_story(json, story);
+  json.end().key("next");
+  if (page.next.empty()) {
+    json.null();
+  } else {
+    json.value(page.next);
+  }
+  return json.field("unread", page.unread).end().take() + "\n";
+}
+
+}  // namespace kin::app

@@ -1,0 +1,80 @@
+#include "base/doc_id.h"
+
+#include "base/hash.h"
+
+namespace kin {
+namespace {
+
+constexpr std::uint64_t kKeySeed = 0x6b696e2d646f6369ULL;
+constexpr std::string_view kCrockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+bool has_dash(std::size_t place) {
+  return place == 8 || place == 13 || place == 18 || place == 23;
+}
+
+}  // namespace
+
+std::optional<DocId> parse_uuid(std::string_view text) {
+  if (text.size() != 36) return {};
+  DocId id;
+  std::size_t digits = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (has_dash(i)) {
+      if (text[i] != '-') return {};
+      continue;
+    }
+    const int digit = hex_digit(text[i]);
+    if (digit < 0) return {};
+    std::uint8_t& byte = id.bytes[digits++ / 2];
+    byte = static_cast<std::uint8_t>(byte << 4 | digit);
+  }
+  return id;
+}
+
+std::optional<DocId> parse_ulid(std::string_view text) {
+  if (text.size() != 26 || text[0] > '7') return {};
+  __extension__ unsigned __int128 number = 0;
+  for (const char c : text) {
+    const std::size_t digit = kCrockford.find(c);
+    if (digit == std::string_view::npos) return {};
+    number = number << 5 | digit;
+  }
+  DocId id;
+  for (std::size_t i = id.bytes.size(); i-- > 0; number >>= 8)
+    id.bytes[i] = static_cast<std::uint8_t>(number);
+  return id;
+}
+
+DocId doc_id_of(std::string_view source, std::string_view key) {
+  if (const auto uuid = parse_uuid(key)) return *uuid;
+  if (const auto ulid = parse_ulid(key)) return *ulid;
+  // The length keeps ("ab", "c") apart from ("a", "bc").
+  std::string bytes;
+  append_le(bytes, static_cast<std::uint64_t>(source.size()));
+  bytes.append(source).append(key);
+  const Hash128 hash = hash128(bytes, kKeySeed);
+  DocId id;
+  store_le(id.bytes.data(), hash.high);
+  store_le(id.bytes.data() + 8, hash.low);
+  return id;
+}
+
+std::string to_string(const DocId& id) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const std::uint8_t byte : id.bytes) {
+    if (has_dash(text.size())) text += '-';
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
+}  // namespace kin

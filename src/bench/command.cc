@@ -1,0 +1,450 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "app/checks.h"
+#include "app/command.h"
+#include "app/print.h"
+#include "base/memory.h"
+#include "bench/bench.h"
+#include "bench/program.h"
+#include "bench/seen.h"
+#include "bench/shard.h"
+#include "bench/stories.h"
+#include "bench/text.h"
+#include "bench/timeline.h"
+#include "bench/vectors.h"
+#include "data/plain_copy.h"
+
+namespace kin::bench {
+namespace {
+
+using app::number;
+using app::one_of;
+using app::whole_number;
+
+constexpr const char* kExamples = R"(
+Examples:
+  kindred-bench sketch
+  kindred-bench sketch corpus.parquet --field text --json
+  kindred-bench dedup --format jsonl
+  kindred-bench dedup --records 200000 --bytes 5000 --folder /mnt/fast --rounds 5
+  kindred-bench memory --records 15000000 --bytes 300 --max-memory default,1GiB
+  kindred-bench seen
+  kindred-bench seen --ids 100000000 --peer none --temp /mnt/fast
+  kindred-bench seen --check 1000000000
+  kindred-bench corpus made-up.jsonl --records 100000
+  kindred-bench stories headlines.jsonl --label story --json
+  kindred-bench timeline --feeds 500 --items 100000
+  kindred-bench text --collection scifact --articles .deps/bench/reuters
+  kindred-bench vectors --set glove
+  kindred-bench shard --entities 340000
+
+Corpora are made up, the same every time, in a temporary folder.)";
+
+struct BenchArguments {
+  SketchBench sketch;
+  DedupBench dedup;
+  DedupBench memory;
+  std::vector<std::string> budgets{"default", "1GiB"};
+  SeenBench seen;
+  std::string seen_peer = "rocksdb";
+  StoriesBench stories;
+  TimelineBench timeline;
+  TextBench text;
+  VectorsBench vectors;
+  ShardBench shard;
+  std::string vectors_peer = "hnswlib";
+  CorpusOptions corpus;
+  std::string corpus_output;
+  std::string copy_input;
+  std::string copy_output;
+  int copy_threads = 0;
+  bool json = false;
+};
+
+void add_json_flag(CLI::App& verb, BenchArguments& arguments) {
+  verb.add_flag("--json", arguments.json, "Print the figures as JSON");
+}
+
+CLI::App* add_sketch(CLI::App& bench, BenchArguments& arguments) {
+  CLI::App* verb =
+      bench.add_subcommand("sketch", "Text to word-5 shingles to 128 hashes, one core");
+  verb->add_option("FILE", arguments.sketch.input,
+                   "A dataset to take texts from (default: made-up English prose)");
+  verb->add_option("--field", arguments.sketch.field, "Column that holds the text")
+      ->type_name("COLUMN")
+      ->capture_default_str();
+  verb->add_option("--runs", arguments.sketch.runs, "Runs a measurement")
+      ->type_name("N")
+      ->check(whole_number(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--seconds", arguments.sketch.seconds,
+                   "Seconds a measurement, all runs together")
+      ->type_name("N")
+      ->check(number(0.01, 3600))
+      ->capture_default_str();
+  add_json_flag(*verb, arguments);
+  return verb;
+}
+
+void add_corpus_options(CLI::App& verb, CorpusOptions& corpus) {
+  verb.add_option("--records", corpus.records, "Records to make")
+      ->type_name("N")
+      ->check(whole_number(1, 4'000'000'000))
+      ->capture_default_str();
+  verb.add_option("--bytes", corpus.bytes, "Bytes of a text, on average")
+      ->type_name("N")
+      ->check(whole_number(100, 100'000'000))
+      ->capture_default_str();
+  verb.add_option("--duplicates", corpus.duplicates, "Share of duplicates")
+      ->type_name("0..1")
+      ->check(number(0, 1))
+      ->capture_default_str();
+  verb.add_option("--seed", corpus.seed, "Another seed makes other texts")
+      ->type_name("N")
+      ->check(whole_number(0))
+      ->capture_default_str();
+}
+
+void add_run_options(CLI::App& verb, DedupBench& bench) {
+  verb.add_option("FILE", bench.sentences,
+                  "A dataset whose sentences make the corpus (default: made-up English prose)");
+  verb.add_option("--field", bench.field, "Column of FILE that holds the text")
+      ->type_name("COLUMN")
+      ->capture_default_str();
+  add_corpus_options(verb, bench.corpus);
+  verb.add_option("--format", bench.format, "parquet or jsonl")
+      ->check(one_of({"parquet", "jsonl"}))
+      ->capture_default_str();
+  verb.add_option("--folder", bench.folder,
+                  "Where to work (default: the system's temporary folder)")
+      ->type_name("DIR");
+  verb.add_option("--threads", bench.threads, "Threads (default: one a core)")
+      ->type_name("N")
+      ->check(whole_number(0, 1024));
+  verb.add_option("--rounds", bench.rounds, "How often each is run")
+      ->type_name("N")
+      ->check(whole_number(1, 100))
+      ->capture_default_str();
+}
+
+CLI::App* add_dedup(CLI::App& bench, BenchArguments& arguments) {
+  CLI::App* verb =
+      bench.add_subcommand("dedup", "dedup against DuckDB's own copy of the same file");
+  add_run_options(*verb, arguments.dedup);
+  verb->add_option("--max-memory", arguments.dedup.max_memory, "As for dedup")->type_name("SIZE");
+  add_json_flag(*verb, arguments);
+  return verb;
+}
+
+CLI::App* add_memory(CLI::App& bench, BenchArguments& arguments) {
+  arguments.memory.corpus.records = 15'000'000;
+  arguments.memory.corpus.bytes = 300;
+  arguments.memory.rounds = 1;
+  CLI::App* verb =
+      bench.add_subcommand("memory", "dedup with several budgets of memory on one corpus");
+  add_run_options(*verb, arguments.memory);
+  verb->add_option("--max-memory", arguments.budgets,
+                   "Budgets, with commas between; default: none given")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("SIZES")
+      ->capture_default_str();
+  add_json_flag(*verb, arguments);
+  return verb;
+}
+
+CLI::App* add_seen(CLI::App& bench, BenchArguments& arguments) {
+  SeenBench& seen = arguments.seen;
+  CLI::App* verb = bench.add_subcommand("seen", "The seen set against RocksDB at the same job");
+  verb->add_option("--ids", seen.ids, "Different ids that the set holds in the end")
+      ->type_name("N")
+      ->check(whole_number(1, 1'000'000'000'000))
+      ->capture_default_str();
+  verb->add_option("--repeats", seen.repeats, "Share of the ids handed over that are not new")
+      ->type_name("0..1")
+      ->check(number(0, 0.99))
+      ->capture_default_str();
+  verb->add_option("--commit-every", seen.commit_every, "Ids of a batch, durable before the next")
+      ->type_name("N")
+      ->check(whole_number(1, 100'000'000))
+      ->capture_default_str();
+  verb->add_option("--lookups", seen.lookups,
+                   "Look-ups of each kind, in five rounds; the median counts")
+      ->type_name("N")
+      ->check(whole_number(1, 1'000'000'000))
+      ->capture_default_str();
+  verb->add_option("--peer", arguments.seen_peer, "What to compare it with: rocksdb or none")
+      ->check(one_of({"rocksdb", "none"}))
+      ->capture_default_str();
+  verb->add_option("--peer-ids", seen.peer_ids, "Ids that the peer holds (default: as many)")
+      ->type_name("N")
+      ->check(whole_number(1));
+  verb->add_option("--check", seen.check,
+                   "Instead, hold so many operations of the set against a model that knows every "
+                   "answer")
+      ->type_name("N")
+      ->check(whole_number(1));
+  verb->add_option("--seed", seen.seed, "Another seed makes other ids")
+      ->type_name("N")
+      ->check(whole_number(0))
+      ->capture_default_str();
+  verb->add_option("--max-memory", seen.max_memory, "As for seen add")->type_name("SIZE");
+  verb->add_option("--temp", seen.folder, "Where to work (default: the system's temporary folder)")
+      ->type_name("DIR");
+  add_json_flag(*verb, arguments);
+  return verb;
+}
+
+CLI::App* add_stories(CLI::App& bench, BenchArguments& arguments) {
+  CLI::App* verb = bench.add_subcommand("stories", "Headlines to stories: agreement and time");
+  verb->add_option("FILE", arguments.stories.input,
+                   "Headlines (id, title, published_at) with their true stories")
+      ->required();
+  verb->add_option("--label", arguments.stories.label, "Column that holds the true story")
+      ->type_name("COLUMN")
+      ->capture_default_str();
+  verb->add_option("--half", arguments.stories.half,
+                   "first or second half by time; settings are tuned on the first")
+      ->check(one_of({"first", "second"}))
+      ->capture_default_str();
+  verb->add_option("--runs", arguments.stories.runs, "How often the time is taken")
+      ->type_name("N")
+      ->check(whole_number(1, 100))
+      ->capture_default_str();
+  add_json_flag(*verb, arguments);
+  return verb;
+}
+
+CLI::App* add_timeline(CLI::App& bench, BenchArguments& arguments) {
+  CLI::App* verb = bench.add_subcommand("timeline", "Pages of the timeline of many feeds");
+  TimelineBench& timeline = arguments.timeline;
+  verb->add_option("--feeds", timeline.feeds, "How many feeds")
+      ->type_name("N")
+      ->check(whole_number(20, 10'000))
+      ->capture_default_str();
+  verb->add_option("--items", timeline.items, "How many items they have together")
+      ->type_name("N")
+      ->check(whole_number(1'000, 10'000'000))
+      ->capture_default_str();
+  verb->add_option("--runs", timeline.runs, "How often each page is read")
+      ->type_name("N")
+      ->check(whole_number(1, 10'000))
+      ->capture_default_str();
+  verb->add_option("--temp", timeline.folder,
+                   "Where to work (default: the system's temporary folder)")
+      ->type_name("DIR");
+  add_json_flag(*verb, arguments);
+  return verb;
+}
+
+CLI::App* add_text(CLI::App& bench, BenchArguments& arguments) {
+  TextBench& text = arguments.text;
+  CLI::App* verb =
+      bench.add_subcommand("text", "Text search: how good, and against Xapian how fast");
+  verb->add_option("--collection", text.collections,
+                   "Folder with docs.jsonl or corpus.jsonl, queries.jsonl and qrels.tsv")
+      ->type_name("DIR");
+  verb->add_option("--articles", text.articles,
+                   "Folder with Reuters-21578 as JSON (scripts/setup --bench puts it into "
+                   ".deps/bench/reuters)")
+      ->type_name("DIR");
+  verb->add_option("--queries", text.queries, "Queries over the articles")
+      ->type_name("N")
+      ->check(whole_number(1, 1'000'000))
+      ->capture_default_str();
+  verb->add_option("--runs", text.runs, "How often the time is taken")
+      ->type_name("N")
+      ->check(whole_number(1, 100))
+      ->capture_default_str();
+  verb->add_option("--k1", text.options.ranking.k1,
+                   "Of BM25: how soon repeated words count no more")
+      ->type_name("N")
+      ->check(number(0, 100))
+      ->capture_default_str();
+  verb->add_option("--b", text.options.ranking.b, "Of BM25: how much long documents lose")
+      ->type_name("0..1")
+      ->check(number(0, 1))
+      ->capture_default_str();
+  verb->add_option("--title-weight", text.options.fields[0].weight, "What a word of a title counts")
+      ->type_name("N")
+      ->check(number(0.25, 16))
+      ->capture_default_str();
+  verb->add_option("--language", text.options.language, "Of the stems; none: no stems")
+      ->type_name("NAME")
+      ->capture_default_str();
+  add_json_flag(*verb, arguments);
+  return verb;
+}
+
+CLI::App* add_vectors(CLI::App& bench, BenchArguments& arguments) {
+  VectorsBench& vectors = arguments.vectors;
+  CLI::App* verb = bench.add_subcommand("vectors", "The vector index against hnswlib");
+  verb->add_option("--set", vectors.sets, "glove, mnist and glove-all, with commas between")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(one_of({"glove", "mnist", "glove-all"}))
+      ->type_name("SETS")
+      ->capture_default_str();
+  verb->add_option("--data", vectors.folder, "Where scripts/setup --bench put the vectors")
+      ->type_name("DIR")
+      ->capture_default_str();
+  verb->add_option("--peer", arguments.vectors_peer, "What to compare it with: hnswlib or none")
+      ->check(one_of({"hnswlib", "none"}))
+      ->capture_default_str();
+  verb->add_option("--bits", vectors.bits, "Bits of a code (default: 7 for glove, 6 for mnist)")
+      ->type_name("1..8")
+      ->check(whole_number(1, 8));
+  verb->add_option("--partition", vectors.partition_size, "Vectors of a partition")
+      ->type_name("N")
+      ->check(whole_number(8, 1000))
+      ->capture_default_str();
+  verb->add_option("--runs", vectors.runs, "How often the time is taken")
+      ->type_name("N")
+      ->check(whole_number(1, 100))
+      ->capture_default_str();
+  add_json_flag(*verb, arguments);
+  return verb;
+}
+
+CLI::App* add_shard(CLI::App& bench, BenchArguments& arguments) {
+  ShardBench& shard = arguments.shard;
+  CLI::App* verb = bench.add_subcommand(
+      "shard", "Entities into an index, durably, and the first answer after a crash");
+  verb->add_option("--entities", shard.entities, "How many")
+      ->type_name("N")
+      ->check(whole_number(1'000, 100'000'000))
+      ->capture_default_str();
+  verb->add_option("--batch", shard.batch, "Entities that are written together")
+      ->type_name("N")
+      ->check(whole_number(1, 100'000))
+      ->capture_default_str();
+  verb->add_option("--words", shard.words, "Words of a text")
+      ->type_name("N")
+      ->check(whole_number(1, 100'000))
+      ->capture_default_str();
+  verb->add_option("--data", shard.vectors, "Where scripts/setup --bench put the vectors")
+      ->type_name("DIR")
+      ->capture_default_str();
+  verb->add_option("--folder", shard.folder, "Where to work (default: the temporary folder)")
+      ->type_name("DIR");
+  verb->add_flag("--near-duplicates", shard.near_duplicates, "Look for them on the way in");
+  add_json_flag(*verb, arguments);
+  return verb;
+}
+
+CLI::App* add_corpus(CLI::App& bench, BenchArguments& arguments) {
+  CLI::App* verb =
+      bench.add_subcommand("corpus", "Write the made-up corpus of the other benchmarks");
+  verb->add_option("OUTPUT", arguments.corpus_output, "A .jsonl file")->required();
+  add_corpus_options(*verb, arguments.corpus);
+  return verb;
+}
+
+// What is measured against runs in a process of its own too.
+CLI::App* add_copy(CLI::App& bench, BenchArguments& arguments) {
+  CLI::App* verb = bench.add_subcommand("copy", "DuckDB's own copy of a file")->group("");
+  verb->add_option("INPUT", arguments.copy_input)->required();
+  verb->add_option("OUTPUT", arguments.copy_output)->required();
+  verb->add_option("--threads", arguments.copy_threads);
+  return verb;
+}
+
+template <typename Figures>
+Result<int> show(const Result<Figures>& figures, bool json) {
+  if (!figures) return figures.error();
+  KIN_RETURN_IF_ERROR(app::print(json ? to_json(*figures) + "\n" : to_table(*figures)));
+  return app::kDone;
+}
+
+Result<int> run_seen(BenchArguments& arguments) {
+  std::atomic<bool> stop{false};
+  const app::StopSignals signals(stop);
+  arguments.seen.peer = arguments.seen_peer != "none";
+  const Result<int> shown = arguments.seen.check
+                                ? show(check_seen(arguments.seen, stop), arguments.json)
+                                : show(bench_seen(arguments.seen, stop), arguments.json);
+  return shown ? shown : app::unfinished(shown.error(), signals);
+}
+
+Status check_budgets(const BenchArguments& arguments) {
+  std::vector<std::string> budgets = arguments.budgets;
+  if (arguments.seen.max_memory) budgets.push_back(*arguments.seen.max_memory);
+  if (arguments.dedup.max_memory) budgets.push_back(*arguments.dedup.max_memory);
+  for (const std::string& budget : budgets) {
+    if (budget != "default") KIN_RETURN_IF_ERROR(parse_bytes(budget));
+  }
+  return Done{};
+}
+
+}  // namespace
+
+namespace {
+
+using Adder = CLI::App* (*)(CLI::App&, BenchArguments&);
+using Runner = Result<int> (*)(BenchArguments&);
+
+// A verb with arguments of its own.
+template <Adder add, Runner run>
+app::Command add_verb(CLI::App& program) {
+  const auto arguments = std::make_shared<BenchArguments>();
+  CLI::App* verb = add(program, *arguments);
+  return {verb, [=]() -> Result<int> {
+            if (const Status checked = check_budgets(*arguments); !checked.ok())
+              return app::wrong_usage(checked.error(), *verb);
+            return run(*arguments);
+          }};
+}
+
+Result<int> run_sketch(BenchArguments& arguments) {
+  return show(bench_sketch(arguments.sketch), arguments.json);
+}
+Result<int> run_dedup(BenchArguments& arguments) {
+  return show(bench_dedup(arguments.dedup), arguments.json);
+}
+Result<int> run_memory(BenchArguments& arguments) {
+  return show(bench_memory(arguments.memory, arguments.budgets), arguments.json);
+}
+Result<int> run_stories(BenchArguments& arguments) {
+  return show(bench_stories(arguments.stories), arguments.json);
+}
+Result<int> run_timeline(BenchArguments& arguments) {
+  return show(bench_timeline(arguments.timeline), arguments.json);
+}
+Result<int> run_text(BenchArguments& arguments) {
+  return show(bench_text(arguments.text), arguments.json);
+}
+Result<int> run_vectors(BenchArguments& arguments) {
+  arguments.vectors.peer = arguments.vectors_peer != "none";
+  return show(bench_vectors(arguments.vectors), arguments.json);
+}
+Result<int> run_shard(BenchArguments& arguments) {
+  return show(bench_shard(arguments.shard), arguments.json);
+}
+Result<int> run_corpus(BenchArguments& arguments) {
+  KIN_RETURN_IF_ERROR(write_corpus(arguments.corpus, Prose(), arguments.corpus_output));
+  return app::kDone;
+}
+Result<int> run_copy(BenchArguments& arguments) {
+  KIN_RETURN_IF_ERROR(
+      data::plain_copy(arguments.copy_input, arguments.copy_output, arguments.copy_threads));
+  return app::kDone;
+}
+
+}  // namespace
+
+app::Program bench_program() {
+  return {.name = "kindred-bench",
+          .description = "Makes the figures of Kindred's documentation again.",
+          .footer = kExamples,
+          .verbs = {add_verb<add_sketch, run_sketch>, add_verb<add_dedup, run_dedup>,
+                    add_verb<add_memory, run_memory>, add_verb<add_seen, run_seen>,
+                    add_verb<add_stories, run_stories>, add_verb<add_timeline, run_timeline>,
+                    add_verb<add_text, run_text>, add_verb<add_vectors, run_vectors>,
+                    add_verb<add_shard, run_shard>, add_verb<add_corpus, run_corpus>,
+                    add_verb<add_copy, run_copy>}};
+}
+
+}  // namespace kin::bench

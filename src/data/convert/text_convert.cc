@@ -1,0 +1,213 @@
+#include "data/convert/text_convert.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <mutex>
+
+#include "base/file.h"
+#include "base/workers.h"
+#include "data/block_reader.h"
+#include "data/convert/json_schema.h"
+#include "data/duckdb/session.h"
+#include "data/parquet/copy_parts.h"
+#include "data/text/json_shape.h"
+#include "data/text/record_encoder.h"
+#include "data/text/writer.h"
+
+namespace kin::data {
+namespace {
+
+Format input_format(const ConvertRequest& request) {
+  return request.inputs.front().type.format;
+}
+
+// What the records of JSONL that are in `keep` hold.
+Result<JsonShape> shape_of(const ConvertRequest& request, const RecordSet& keep) {
+  BlockReader blocks(request.inputs, {.block_bytes = kTextBlockBytes});
+  std::mutex mutex;
+  JsonShape shape;
+  KIN_RETURN_IF_ERROR(run_workers(std::max(request.how.threads, 1), [&](int) -> Status {
+    JsonShapeReader reader;
+    JsonShape mine;
+    Block block;
+    for (;;) {
+      KIN_TRY(const bool any, blocks.next(block));
+      if (!any) break;
+      for (std::size_t i = 0; i < block.records.size(); ++i) {
+        const RecordId row = record_at(block.first_row + i);
+        if (!keep.contains(row) || request.skipped.contains(row)) continue;
+        reader.add(block.text(block.records[i]), block.first_row + i, mine);
+      }
+    }
+    const std::scoped_lock lock(mutex);
+    merge(shape, mine);
+    return Done{};
+  }));
+  return shape;
+}
+
+void note_repeated_keys(const JsonShape& records, std::vector<std::string>& notes) {
+  if (!records.repeated_key) return;
+  notes.push_back("some records have a key twice: the first value was written");
+}
+
+Result<TextWritten> write_encoded(const ConvertRequest& request, const std::filesystem::path& path,
+                                  TextWriteOptions options) {
+  options.threads = request.how.threads;
+  if (path == request.path) options.beside = request.how.beside;
+  return write_text(request.inputs, request.keep, request.skipped, path, options);
+}
+
+Result<WriteReport> json_to_csv_file(const ConvertRequest& request) {
+  KIN_TRY(const JsonShape shape, shape_of(request, request.keep));
+  const std::vector<std::string> columns = keys_of(shape);
+  const Format format = request.type.format;
+  NestedColumns nested(columns.size());
+  const std::string header = csv_header_line(columns, format);
+  KIN_TRY(const TextWritten written,
+          write_encoded(request, request.path,
+                        {.header = header, .compression = request.type.compression, .encoder = [&] {
+                           return json_to_csv(columns, format, nested);
+                         }}));
+  WriteReport report{written.records, written.bytes, {}};
+  note_repeated_keys(shape, report.notes);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (!nested[i]) continue;
+    report.notes.push_back(fmt::format("{} has no nesting: column `{}` was written as JSON text",
+                                       format_name(format), columns[i]));
+  }
+  report.notes.push_back(
+      fmt::format("{} has no types and no nulls: every value was written as text, null and missing "
+                  "ones as an empty value",
+                  format_name(format)));
+  return report;
+}
+
+Result<WriteReport> csv_to_text_file(const ConvertRequest& request) {
+  const Format from = input_format(request);
+  const Format to = request.type.format;
+  const std::vector<std::string>& names = request.header.names;
+  const std::string header = to == Format::kJsonl ? "" : csv_header_line(names, to);
+  const auto encoder = [&] {
+    return to == Format::kJsonl ? csv_to_json(names, from) : csv_to_csv(names.size(), from, to);
+  };
+  KIN_TRY(const TextWritten written,
+          write_encoded(
+              request, request.path,
+              {.header = header, .compression = request.type.compression, .encoder = encoder}));
+  WriteReport report{written.records, written.bytes, {}};
+  if (to == Format::kJsonl) {
+    report.notes.push_back(
+        fmt::format("{} has no types: every value was written as a string", format_name(from)));
+  }
+  return report;
+}
+
+// What is to be written to Parquet: the columns, and how the records are spooled for DuckDB.
+struct ParquetPlan {
+  std::vector<JsonSchemaColumn> columns;
+  std::vector<std::string> notes;
+};
+
+Result<ParquetPlan> plan_parquet(const ConvertRequest& request) {
+  ParquetPlan plan;
+  if (input_format(request) != Format::kJsonl) {
+    for (const std::string& name : request.header.names) plan.columns.push_back({name, "VARCHAR"});
+    plan.notes.push_back(fmt::format("{} has no types: every column was written as text",
+                                     format_name(input_format(request))));
+    return plan;
+  }
+  KIN_TRY(JsonShape shape, shape_of(request, request.keep));
+  if (shape.fields.empty()) {
+    // Without records, the schema is that of the first ones of the input.
+    KIN_TRY(shape, shape_of(request, RecordSet(1000, true)));
+  }
+  note_repeated_keys(shape, plan.notes);
+  KIN_TRY(plan.columns, json_schema(shape, plan.notes));
+  if (plan.columns.empty()) plan.columns.push_back({"text", "VARCHAR"});
+  plan.notes.push_back(
+      "Parquet has one schema for all records: fields that a record lacks were written as null");
+  return plan;
+}
+
+std::function<std::unique_ptr<RecordEncoder>()> spool_encoder(const ConvertRequest& request,
+                                                              const ParquetPlan& plan) {
+  const Format from = input_format(request);
+  std::vector<std::string> names;
+  std::vector<SpoolAs> spool_as;
+  for (const JsonSchemaColumn& column : plan.columns) {
+    names.push_back(column.name);
+    spool_as.push_back(column.spool);
+  }
+  if (from != Format::kJsonl) return [=] { return csv_to_json(names, from); };
+  return [=] { return json_to_spool(names, spool_as); };
+}
+
+// The query that gives the spooled records.
+std::string select_spooled(const std::filesystem::path& spool, const TextWritten& written,
+                           const ParquetPlan& plan) {
+  std::vector<std::string> typed;
+  std::vector<std::string> selected;
+  for (const JsonSchemaColumn& column : plan.columns) {
+    const std::string name = sql_name(column.name);
+    const bool text = column.spool != SpoolAs::kValue;
+    typed.push_back(fmt::format("{}: {}", name, sql_text(text ? "VARCHAR" : column.type)));
+    selected.push_back(text ? fmt::format("{}::{} AS {}", name, column.type, name) : name);
+  }
+  return fmt::format(
+      "SELECT {} FROM read_json({}, format = 'newline_delimited', maximum_object_size = {}, "
+      "columns = {{{}}})",
+      fmt::join(selected, ", "), sql_text(spool.string()), written.longest_record + 1024,
+      fmt::join(typed, ", "));
+}
+
+// DuckDB knows of the spooled records only, which the user does not.
+Error without_spool(Error error, const std::filesystem::path& spool) {
+  const std::string name = spool.string();
+  if (error.message.find(name) == std::string::npos) return error;
+  return {Code::kInternal,
+          "the records cannot be converted to Parquet (write JSONL, and convert "
+          "that by other means)"};
+}
+
+std::uint64_t row_group_rows(const TextWritten& written) {
+  constexpr std::uint64_t kGroupBytes = 24 << 20;
+  const std::uint64_t row_bytes =
+      std::max<std::uint64_t>(written.bytes / std::max<std::uint64_t>(written.records, 1), 1);
+  return std::clamp<std::uint64_t>(kGroupBytes / row_bytes, 2048, 122'880);
+}
+
+Result<WriteReport> to_parquet_file(const ConvertRequest& request) {
+  KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(request.options.temporary_folder));
+  KIN_TRY(ParquetPlan plan, plan_parquet(request));
+  const std::filesystem::path spool = folder.path() / "records.jsonl";
+  KIN_TRY(const TextWritten written,
+          write_encoded(request, spool, {.header = {}, .encoder = spool_encoder(request, plan)}));
+  const auto copied =
+      copy_parts({.parts = {{select_spooled(spool, written, plan),
+                             fmt::format("FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE {}",
+                                         row_group_rows(written))}},
+                  .hook = {},
+                  .type = request.type,
+                  .path = request.path,
+                  .output = request.output,
+                  .limits = {.threads = 1, .memory_bytes = request.options.memory_bytes},
+                  .threads = request.how.threads,
+                  .beside = request.how.beside,
+                  .temporary_folder = folder.path()});
+  if (!copied) return without_spool(copied.error(), spool);
+  return WriteReport{copied->records, copied->bytes, std::move(plan.notes)};
+}
+
+}  // namespace
+
+Result<WriteReport> convert_text(const ConvertRequest& request) {
+  if (request.type.format == Format::kParquet) return to_parquet_file(request);
+  if (input_format(request) == Format::kJsonl) return json_to_csv_file(request);
+  return csv_to_text_file(request);
+}
+
+}  // namespace kin::data

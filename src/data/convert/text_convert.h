@@ -1,0 +1,31 @@
+// Writes kept records of text files in another format.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/record_set.h"
+#include "data/dataset.h"
+#include "data/text/record_reader.h"
+#include "data/text/skip_log.h"
+
+namespace kin::data {
+
+struct ConvertRequest {
+  std::span<const Input> inputs;
+  const CsvHeader& header;  // of CSV inputs
+  const RecordSet& keep;
+  const SkipLog& skipped;
+  const std::filesystem::path& path;    // written to
+  const std::filesystem::path& output;  // what it will be called
+  FileType type;                        // of another format than the inputs
+  const WriteOptions& how;
+  const DatasetOptions& options;
+};
+
+// The notes of the report say what the new format did not keep.
+Result<WriteReport> convert_text(const ConvertRequest& request);
+
+}  // namespace kin::data

@@ -1,0 +1,248 @@
+#include "data/convert/text_dataset.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/workers.h"
+#include "data/block_reader.h"
+#include "data/convert/json_schema.h"
+#include "data/convert/text_convert.h"
+#include "data/parquet/copy_parts.h"
+#include "data/text/scan.h"
+#include "data/text/writer.h"
+
+namespace kin::data {
+namespace {
+
+constexpr std::size_t kSamplePlaces = 16;
+
+Status check_headers(const std::vector<Input>& inputs, const CsvHeader& first) {
+  for (std::size_t i = 1; i < inputs.size(); ++i) {
+    KIN_TRY(const CsvHeader other, read_csv_header(inputs[i]));
+    if (other.names == first.names) continue;
+    return Error{
+        Code::kInvalidArgument,
+        fmt::format("{} has other columns than {} (CSV files of one run need the same header)",
+                    inputs[i].shown_as, inputs[0].shown_as)};
+  }
+  return Done{};
+}
+
+// JSON objects have names of any kind, but each of them once.
+Status check_json_names(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice == names.end()) return Done{};
+  return Error{Code::kInvalidArgument,
+               fmt::format("the column \"{}\" is there twice (rename one)", *twice)};
+}
+
+// The start of the first record behind `offset`.
+Result<std::uint64_t> next_line(const Input& input, std::uint64_t offset) {
+  KIN_TRY(const auto source, ByteSource::open(input, offset));
+  std::string bytes(64 << 10, '\0');
+  for (;;) {
+    KIN_TRY(const std::size_t got, source->read(bytes.data(), bytes.size()));
+    const std::size_t line_end = std::string_view(bytes.data(), got).find('\n');
+    if (got == 0) return offset;
+    if (line_end != std::string_view::npos) return offset + line_end + 1;
+    offset += got;
+  }
+}
+
+}  // namespace
+
+TextDataset::TextDataset(std::vector<Input> inputs, DatasetOptions options)
+    : inputs_(std::move(inputs)), options_(std::move(options)) {}
+
+Result<std::unique_ptr<Dataset>> TextDataset::open(std::vector<Input> inputs,
+                                                   DatasetOptions options) {
+  std::unique_ptr<TextDataset> dataset(new TextDataset(std::move(inputs), std::move(options)));
+  if (dataset->format() != Format::kJsonl) {
+    KIN_TRY(dataset->header_, read_csv_header(dataset->inputs_.front()));
+    KIN_RETURN_IF_ERROR(check_headers(dataset->inputs_, dataset->header_));
+  }
+  return std::unique_ptr<Dataset>(std::move(dataset));
+}
+
+void TextDataset::restore(ScanMemory memory) {
+  first_rows_ = std::move(memory.first_rows);
+  rows_ = memory.rows;
+  skipped_.restore(std::move(memory.skipped));
+}
+
+Result<std::unique_ptr<RecordReader>> TextDataset::record_reader(
+    const std::vector<std::string>& columns, std::size_t optional_columns) const {
+  if (format() == Format::kJsonl) return make_json_reader(columns, optional_columns);
+  return make_csv_reader(header_, inputs_.front(), columns);
+}
+
+Result<std::vector<std::string>> TextDataset::columns() {
+  if (format() != Format::kJsonl) return header_.names;
+  constexpr std::size_t kEnoughRecords = 1000;
+  BlockReader blocks(inputs_, {.start = {}, .block_bytes = 256 << 10, .pause = {}});
+  Block block;
+  KIN_TRY(const bool any, blocks.next(block));
+  std::vector<std::string> names;
+  JsonRecordReader reader({});
+  for (std::size_t i = 0; any && i < std::min(block.records.size(), kEnoughRecords); ++i) {
+    for (std::string& key : reader.keys(block.text(block.records[i]))) {
+      if (std::find(names.begin(), names.end(), key) == names.end())
+        names.push_back(std::move(key));
+    }
+  }
+  return names;
+}
+
+Result<ScanEnd> TextDataset::scan(const ScanOptions& options, const Visitor& visitor) {
+  BlockReader blocks(
+      inputs_, {.start = options.start, .block_bytes = kTextBlockBytes, .pause = options.pause});
+  FirstFailure failure;
+  KIN_RETURN_IF_ERROR(run_workers(std::max(options.threads, 1), [&](int worker) -> Status {
+    KIN_TRY(auto reader, record_reader(options.columns, options.optional_columns));
+    BlockScanner scanner(options, inputs_, std::move(reader), skipped_);
+    Block block;
+    while (!failure.any()) {
+      const auto any = blocks.next(block);
+      if (!any) failure.add(block.number, any.error());
+      if (!any || !*any) break;
+      const auto content = scanner.read(block);
+      Status visited = content ? Status(Done{}) : Status(content.error());
+      if (content && !(*content)->rows.empty()) visited = visitor(Batch(**content), worker);
+      if (!visited) failure.add(block.number, visited.error());
+    }
+    return Done{};
+  }));
+  skipped_.settle();
+  KIN_RETURN_IF_ERROR(check_unchanged(inputs_));  // first: it explains other failures
+  KIN_RETURN_IF_ERROR(failure.status());
+  const std::vector<std::uint64_t> first_rows = blocks.first_rows();
+  for (std::size_t i = first_rows_.size(); i < first_rows.size(); ++i)
+    first_rows_.push_back(first_rows[i]);
+  const Position end = blocks.position();
+  if (!blocks.finished()) return ScanEnd{end, false};
+  rows_ = end.row;
+  if (end.row == 0) {
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{}{}: there are no records in it", inputs_.front().shown_as,
+                             inputs_.size() > 1 ? " and the other inputs" : "")};
+  }
+  return ScanEnd{end, true};
+}
+
+// JSONL is sampled all over its files, CSV and compressed files from their beginnings: the middle
+// of a CSV file cannot be told from the inside of a quoted value.
+std::vector<Position> TextDataset::sample_places(std::uint64_t total) const {
+  std::vector<Position> places;
+  std::uint64_t before = 0;
+  for (std::uint32_t i = 0; i < inputs_.size(); ++i) {
+    const std::uint64_t first =
+        (before * kSamplePlaces + total - 1) / std::max<std::uint64_t>(total, 1);
+    for (std::uint64_t k = first;
+         k * total / kSamplePlaces < before + inputs_[i].bytes && k < kSamplePlaces; ++k) {
+      const std::uint64_t offset =
+          k * total / kSamplePlaces - std::min(before, k * total / kSamplePlaces);
+      const bool anywhere =
+          format() == Format::kJsonl && inputs_[i].type.compression == Compression::kNone;
+      places.push_back({i, anywhere ? offset : 0, 0, 0});
+    }
+    before += inputs_[i].bytes;
+  }
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  return places;
+}
+
+Result<Sample> TextDataset::sample(const SampleOptions& options) {
+  Sample sample;
+  sample.lengths.resize(options.columns.size());
+  std::uint64_t total = 0;
+  for (const Input& input : inputs_) total += input.bytes;
+  std::vector<Position> places;
+  std::size_t share = options.max_bytes;
+  if (total <= options.max_bytes) {
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i) places.push_back({i, 0, 0, 0});
+  } else {
+    places = sample_places(total);
+    share = std::max<std::size_t>(share / std::max<std::size_t>(places.size(), 1), 4096);
+  }
+  const ScanOptions scan{.columns = options.columns,
+                         .on_error = options.on_error,
+                         .only = nullptr,
+                         .start = {},
+                         .pause = {}};
+  KIN_TRY(auto reader, record_reader(options.columns, 0));
+  SkipLog skipped;
+  BlockScanner scanner(scan, inputs_, std::move(reader), skipped);
+  for (Position place : places) {
+    if (place.offset > 0) {
+      KIN_TRY(place.offset, next_line(inputs_[place.file], place.offset));
+    }
+    place.row = sample.rows;
+    BlockReader blocks(inputs_, {.start = place, .block_bytes = share, .pause = {}});
+    Block block;
+    KIN_TRY(const bool any, blocks.next(block));
+    if (!any) continue;
+    KIN_TRY(const BatchContent* content, scanner.read(block));
+    if (options.visitor && !content->rows.empty())
+      KIN_RETURN_IF_ERROR(options.visitor(Batch(*content), 0));
+    sample.rows += block.records.size();
+    sample.bytes += block.input_bytes;
+    for (std::size_t i = 0; i < content->values.size(); ++i) {
+      for (const std::string_view text : content->values[i]) {
+        sample.lengths[i].push_back(static_cast<std::uint32_t>(text.size()));
+      }
+    }
+  }
+  const double bytes = static_cast<double>(std::max<std::uint64_t>(sample.bytes, 1));
+  sample.exact = rows_.has_value();
+  sample.total_rows = rows_.value_or(static_cast<std::uint64_t>(
+      static_cast<double>(sample.rows) * static_cast<double>(total) / bytes));
+  return sample;
+}
+
+Status TextDataset::check_output(const std::filesystem::path& output) const {
+  KIN_TRY(const FileType type, output_type(output, inputs_));
+  Status names = Done{};
+  if (type.format == Format::kParquet) names = check_parquet_names(header_.names, "column");
+  if (type.format == Format::kJsonl) names = check_json_names(header_.names);
+  if (names) return Done{};
+  return with_context(inputs_.front().shown_as + ":1", names.error());
+}
+
+Result<WriteReport> TextDataset::write_to(const StagedOutput& staged, const FileType& type,
+                                          const RecordSet& keep,
+                                          const WriteOptions& options) const {
+  if (type.format != format()) {
+    return convert_text({inputs_, header_, keep, skipped_, staged.path(), staged.target(), type,
+                         options, options_});
+  }
+  KIN_TRY(const TextWritten written, write_text(inputs_, keep, skipped_, staged.path(),
+                                                {.header = header_.line,
+                                                 .compression = type.compression,
+                                                 .threads = options.threads,
+                                                 .beside = options.beside}));
+  return WriteReport{written.records, written.bytes, {}};
+}
+
+Result<std::pair<StagedOutput, WriteReport>> TextDataset::write_staged(
+    const RecordSet& keep, const std::filesystem::path& output, const WriteOptions& options) {
+  KIN_TRY(const FileType type, output_type(output, inputs_));
+  KIN_RETURN_IF_ERROR(check_output(output));
+  StagedOutput staged(output, options_.temporary_folder);
+  auto report = write_to(staged, type, keep, options);
+  KIN_RETURN_IF_ERROR(check_unchanged(inputs_));  // first: it explains other failures
+  if (!report) return explain_write_error(output, report.error());
+  std::uint64_t wanted = keep.count();
+  for (const RecordId row : skipped_.records().rows) wanted -= keep.contains(row) ? 1 : 0;
+  if (report->records != wanted) {
+    return Error{Code::kDataLoss,
+                 fmt::format("{} records were to be written to {}, but {} were: an input changed "
+                             "while it was read (run again)",
+                             wanted, output.string(), report->records)};
+  }
+  return std::pair(std::move(staged), std::move(*report));
+}
+
+}  // namespace kin::data

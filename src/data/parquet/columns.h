@@ -1,0 +1,27 @@
+// The columns that several Parquet files have together.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "data/duckdb/session.h"
+#include "data/parquet/file.h"
+
+namespace kin::data {
+
+// True if all files have the same columns in the same order, with the same types.
+bool same_columns(std::span<const ParquetFile> files);
+
+// True if a file has the column, whatever the case of its letters.
+bool has_column(std::span<const ParquetFile> files, const std::string& name);
+
+// The columns of all files, in order of appearance, with the types that hold all their values.
+// Appends to `notes` how files differ. Refuses types that nothing `format` has can hold together
+// without losing digits.
+Result<std::vector<ParquetColumn>> unite_columns(DuckDbSession& duckdb,
+                                                 std::span<const ParquetFile> files, Format format,
+                                                 std::vector<std::string>& notes);
+
+}  // namespace kin::data

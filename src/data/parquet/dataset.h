@@ -1,0 +1,62 @@
+// Datasets of Parquet files, read and written by DuckDB.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "data/dataset.h"
+#include "data/duckdb/session.h"
+#include "data/parquet/file.h"
+#include "data/text/skip_log.h"
+
+namespace kin::data {
+
+class ParquetDataset : public Dataset {
+ public:
+  static Result<std::unique_ptr<Dataset>> open(std::vector<Input> inputs, DatasetOptions options);
+
+  const std::vector<Input>& inputs() const override { return inputs_; }
+  void limit_memory(std::uint64_t bytes) override { options_.memory_bytes = bytes; }
+  Result<std::vector<std::string>> columns() override;
+  Result<ScanEnd> scan(const ScanOptions& options, const Visitor& visitor) override;
+  std::optional<std::uint64_t> rows() const override {
+    return files_.back().first_row + files_.back().rows;
+  }
+  std::vector<std::uint64_t> first_rows() const override;
+  const SkippedRecords& skipped() const override { return skipped_.records(); }
+  ScanMemory memory() const override { return {first_rows(), rows(), skipped_.records()}; }
+  void restore(ScanMemory memory) override { skipped_.restore(std::move(memory.skipped)); }
+  Result<Sample> sample(const SampleOptions& options) override;
+  Result<std::pair<StagedOutput, WriteReport>> write_staged(const RecordSet& keep,
+                                                            const std::filesystem::path& output,
+                                                            const WriteOptions& options) override;
+
+ private:
+  struct RowRange {
+    std::size_t file = 0;
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+  };
+
+  ParquetDataset(std::vector<Input> inputs, DatasetOptions options);
+  Result<ScanEnd> scan_files(const ScanOptions& options, const Visitor& visitor);
+  // The rows of one file from `at` on, which is moved. False if it was asked to pause.
+  Result<bool> scan_file(Position& at, const ScanOptions& options, const Visitor& visitor);
+  // The next rows of `file` from `begin` on that one query should visit; empty at the end.
+  RowRange next_range(std::size_t file, std::uint64_t begin, const ScanOptions& options) const;
+  // What to ask DuckDB for each column of a scan.
+  Result<std::vector<std::string>> expressions(std::size_t file, const ScanOptions& options);
+  Status scan_range(const RowRange& rows, const std::vector<std::string>& columns,
+                    const ScanOptions& options, const Visitor& visitor);
+  Error explain_scan_error(std::size_t file, Error error);
+  Error explain_output_error(const std::filesystem::path& output, Error error);
+  void skip_file(std::size_t file, const std::string& why);
+
+  std::vector<Input> inputs_;
+  DatasetOptions options_;
+  std::unique_ptr<DuckDbSession> duckdb_;
+  std::vector<ParquetFile> files_;
+  SkipLog skipped_;
+};
+
+}  // namespace kin::data

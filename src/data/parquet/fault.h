@@ -1,0 +1,21 @@
+// Why a Parquet file cannot be read, in plain words.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "data/duckdb/session.h"
+#include "data/parquet/file.h"
+
+namespace kin::data {
+
+// What DuckDB said about reading the file that is shown as `shown_as`, worded for the user.
+Error explain_parquet_error(const std::string& shown_as, Error error);
+
+// The first file and column of which some value cannot be read, if there is one. Reads everything,
+// with one thread: for when reading has failed and DuckDB does not say where.
+std::optional<Error> find_fault(DuckDbSession& duckdb, std::span<const ParquetFile> files);
+
+}  // namespace kin::data

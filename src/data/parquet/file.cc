@@ -1,0 +1,210 @@
+#include "data/parquet/file.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "base/file.h"
+#include "data/duckdb/sql_type.h"
+#include "data/parquet/fault.h"
+
+namespace kin::data {
+namespace fs = std::filesystem;
+namespace {
+
+std::uint64_t number(const std::optional<std::string>& text) {
+  std::uint64_t value = 0;
+  if (text) std::from_chars(text->data(), text->data() + text->size(), value);
+  return value;
+}
+
+// The name of a file is a pattern to DuckDB if it holds one of * ? [.
+Result<fs::path> plain_path(const Input& input, const fs::path& temporary_folder) {
+  if (input.path.string().find_first_of("*?[") == std::string::npos) return input.path;
+  std::error_code failure;
+  const fs::path target = fs::canonical(input.path, failure);
+  if (failure) return system_error("read", input.path, failure.value());
+  fs::path link = temporary_folder / fmt::format("input-{:x}.parquet", fs::hash_value(target));
+  fs::remove(link, failure);
+  fs::create_symlink(target, link, failure);
+  if (failure) return system_error("make a link in", temporary_folder, failure.value());
+  return link;
+}
+
+// As COPY … (COMPRESSION …) names it. LZ4 is the old framing of what is now LZ4_RAW.
+std::string codec_name(const std::string& codec) {
+  static const std::map<std::string, std::string> kNames = {{"UNCOMPRESSED", "uncompressed"},
+                                                            {"SNAPPY", "snappy"},
+                                                            {"GZIP", "gzip"},
+                                                            {"ZSTD", "zstd"},
+                                                            {"BROTLI", "brotli"},
+                                                            {"LZ4_RAW", "lz4_raw"},
+                                                            {"LZ4", "lz4_raw"}};
+  const auto found = kNames.find(codec);
+  return found == kNames.end() ? "snappy" : found->second;
+}
+
+Status read_groups(DuckDbSession& duckdb, ParquetFile& file) {
+  KIN_TRY(const auto groups,
+          duckdb.query(fmt::format(
+              "SELECT any_value(row_group_num_rows), sum(total_uncompressed_size)::BIGINT, "
+              "max(total_uncompressed_size), max(total_compressed_size) "
+              "FROM parquet_metadata({}) GROUP BY row_group_id ORDER BY row_group_id",
+              file.sql_path)));
+  std::uint64_t rows = 0;
+  std::uint64_t largest_page = 0;
+  std::uint64_t largest_packed = 0;
+  for (const auto& group : groups) {
+    rows += number(group[0]);
+    file.group_ends.push_back(rows);
+    file.unpacked_bytes += number(group[1]);
+    largest_page = std::max(largest_page, number(group[2]));
+    largest_packed = std::max(largest_packed, number(group[3]));
+  }
+  if (rows != file.rows) {
+    return Error{Code::kDataLoss,
+                 fmt::format("the file is damaged: it should have {} rows, but its row groups have "
+                             "{} together",
+                             file.rows, rows)};
+  }
+  // DuckDB itself writes pages of up to 100 MB; all other writers keep to about 1 MB.
+  KIN_TRY(
+      const auto about,
+      duckdb.query(fmt::format("SELECT created_by FROM parquet_file_metadata({})", file.sql_path)));
+  const bool large_pages = about[0][0].value_or("").find("DuckDB") != std::string::npos;
+  constexpr std::uint64_t kLargestPage = 128 << 20;
+  constexpr std::uint64_t kUsualPage = 8 << 20;
+  // Rows go by in vectors of 2,048, one being read and one being written.
+  constexpr std::uint64_t kVector = 2048;
+  const std::uint64_t vector_bytes =
+      file.unpacked_bytes / std::max<std::uint64_t>(rows, 1) * std::min(rows, kVector);
+  file.thread_bytes =
+      (16 << 20) + 2 * vector_bytes +
+      (large_pages ? std::min(largest_page, kLargestPage) + std::min(largest_packed, kLargestPage)
+                   : 2 * kUsualPage);
+  return Done{};
+}
+
+// What is wrong with the part of the schema that begins at `at`, which is left behind it.
+Status check_element(const DuckDbSession::Cells& schema, std::size_t& at) {
+  constexpr std::uint64_t kMostDigits = 38;
+  const auto& element = schema[at++];
+  if (number(element[2]) > kMostDigits) {
+    return Error{
+        Code::kInvalidArgument,
+        fmt::format("column `{}` is a decimal of {} digits, and only {} can be read (store "
+                    "it as text or with fewer digits)",
+                    element[0].value_or(""), number(element[2]), kMostDigits)};
+  }
+  std::map<std::string, std::string> names;
+  for (std::uint64_t left = number(element[1]); left > 0 && at < schema.size(); --left) {
+    const std::string name = schema[at][0].value_or("");
+    const auto [other, added] = names.emplace(folded_name(name), name);
+    if (!added) {
+      return Error{Code::kInvalidArgument,
+                   fmt::format("the columns `{}` and `{}` cannot be told apart, since the case of "
+                               "letters does not count (rename one)",
+                               other->second, name)};
+    }
+    KIN_RETURN_IF_ERROR(check_element(schema, at));
+  }
+  return Done{};
+}
+
+// Refuses what DuckDB would silently change: it reads decimals of many digits as doubles, and
+// renames columns whose names it takes for one.
+Status check_schema(DuckDbSession& duckdb, const ParquetFile& file) {
+  KIN_TRY(const auto schema,
+          duckdb.query(fmt::format(
+              "SELECT name, num_children, greatest(CASE WHEN converted_type = 'DECIMAL' THEN "
+              "precision END, try_cast(regexp_extract(logical_type, "
+              "'^DecimalType.*precision=([0-9]+)', 1) AS BIGINT)) FROM parquet_schema({})",
+              file.sql_path)));
+  std::size_t at = 0;
+  return schema.empty() ? Status(Done{}) : check_element(schema, at);
+}
+
+std::string extract(std::string expression, std::string_view path) {
+  while (!path.empty()) {
+    const std::size_t dot = path.find('.');
+    expression = fmt::format("struct_extract({}, {})", expression, sql_text(path.substr(0, dot)));
+    path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+  }
+  return expression;
+}
+
+// DuckDB's own try(decode(…)) is no way to do this for binary values: in 1.4 it turns the values
+// that it fails at into nulls wherever the query uses them.
+std::string as_text(const std::string& expression, const std::string& type) {
+  if (type == "VARCHAR") return expression;
+  if (type == "BLOB") return fmt::format("kin_blob_text({})", expression);
+  if (is_nested(type)) return fmt::format("CAST(to_json({}) AS VARCHAR)", expression);
+  return fmt::format("CAST({} AS VARCHAR)", expression);
+}
+
+}  // namespace
+
+Error wrong_row_number(const std::string& shown_as) {
+  return Error{Code::kInternal,
+               fmt::format("{}: DuckDB numbers a row beyond the file's end", shown_as)};
+}
+
+Result<ParquetFile> read_parquet_footer(DuckDbSession& duckdb, const Input& input,
+                                        const fs::path& temporary_folder) {
+  ParquetFile file;
+  file.shown_as = input.shown_as;
+  KIN_TRY(file.path, plain_path(input, temporary_folder));
+  file.sql_path = sql_text(file.path.string());
+  file.sql = fmt::format("read_parquet({}, hive_partitioning = false)", file.sql_path);
+  const auto read = [&]() -> Status {
+    KIN_TRY(
+        const auto about,
+        duckdb.query(fmt::format("SELECT num_rows FROM parquet_file_metadata({})", file.sql_path)));
+    file.rows = number(about[0][0]);
+    KIN_RETURN_IF_ERROR(check_schema(duckdb, file));
+    KIN_TRY(const auto columns, duckdb.query(fmt::format("DESCRIBE SELECT * FROM {}", file.sql)));
+    for (const auto& column : columns)
+      file.columns.push_back({column[0].value_or(""), column[1].value_or("")});
+    KIN_TRY(const auto codec,
+            duckdb.query(fmt::format("SELECT compression FROM parquet_metadata({}) GROUP BY 1 "
+                                     "ORDER BY sum(total_uncompressed_size) DESC, 1 LIMIT 1",
+                                     file.sql_path)));
+    file.codec = codec_name(codec.empty() ? "" : codec[0][0].value_or(""));
+    return read_groups(duckdb, file);
+  };
+  if (const Status status = read(); !status)
+    return explain_parquet_error(input.shown_as, status.error());
+  for (const ParquetColumn& column : file.columns) {
+    const std::string name = folded_name(column.name);
+    if (name != "file_row_number" && name != "file_index") continue;
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{}: a column cannot be called {} here (rename it)", input.shown_as,
+                             column.name)};
+  }
+  return file;
+}
+
+Result<std::string> text_expression(DuckDbSession& duckdb, const ParquetFile& file,
+                                    const Input& input, const std::string& column) {
+  for (std::size_t length = column.size(); length != std::string::npos && length > 0;
+       length = column.rfind('.', length - 1)) {
+    const std::string name = column.substr(0, length);
+    const auto found = std::find_if(file.columns.begin(), file.columns.end(),
+                                    [&](const ParquetColumn& one) { return one.name == name; });
+    if (found == file.columns.end()) continue;
+    if (length == column.size()) return as_text(sql_name(name), found->type);
+    const std::string inner = extract(sql_name(name), std::string_view(column).substr(length + 1));
+    const auto type = duckdb.query(fmt::format("DESCRIBE SELECT {} FROM {}", inner, file.sql));
+    if (type) return as_text(inner, (*type)[0][1].value_or(""));
+  }
+  std::vector<std::string> names;
+  for (const ParquetColumn& one : file.columns) names.push_back(one.name);
+  return Error{Code::kNotFound,
+               fmt::format("{}: column \"{}\" is missing (use --field); the file has: {}",
+                           input.shown_as, column, fmt::join(names, ", "))};
+}
+
+}  // namespace kin::data

@@ -1,0 +1,48 @@
+// What a Parquet file says about itself.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "data/duckdb/session.h"
+#include "data/input.h"
+
+namespace kin::data {
+
+struct ParquetColumn {
+  std::string name;
+  std::string type;  // DuckDB's name for it
+  friend bool operator==(const ParquetColumn&, const ParquetColumn&) = default;
+};
+
+struct ParquetFile {
+  std::string shown_as;
+  std::filesystem::path path;  // one that DuckDB takes for no pattern
+  std::string sql;             // "read_parquet('…', …)"
+  std::string sql_path;
+  std::uint64_t rows = 0;
+  std::uint64_t first_row = 0;            // of the file, counted over all inputs
+  std::vector<std::uint64_t> group_ends;  // rows of the file up to the end of each row group
+  std::vector<ParquetColumn> columns;
+  std::string codec;                 // of most of its data, as COPY … (COMPRESSION …) takes it
+  std::uint64_t unpacked_bytes = 0;  // of all columns
+  std::uint64_t thread_bytes = 0;    // that a thread needs to read it, estimated
+};
+
+// Reads the footer of `input`. Names that DuckDB would take for patterns are reached through a
+// link in `temporary_folder`.
+Result<ParquetFile> read_parquet_footer(DuckDbSession& duckdb, const Input& input,
+                                        const std::filesystem::path& temporary_folder);
+
+// The SQL expression for `column`, a name or a dotted path into structs, as text. The error of a
+// missing column names those that exist.
+Result<std::string> text_expression(DuckDbSession& duckdb, const ParquetFile& file,
+                                    const Input& input, const std::string& column);
+
+// For a row whose number cannot be, which would otherwise be taken for another row.
+Error wrong_row_number(const std::string& shown_as);
+
+}  // namespace kin::data

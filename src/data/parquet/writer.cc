@@ -1,0 +1,304 @@
+#include "data/parquet/writer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "data/duckdb/sql_type.h"
+#include "data/parquet/columns.h"
+#include "data/parquet/copy_parts.h"
+#include "data/parquet/joiner.h"
+#include "data/parquet/type_notes.h"
+#include "data/parquet_memory.h"
+
+namespace kin::data {
+namespace fs = std::filesystem;
+namespace {
+
+// Rows pass by as one number: the file in the high bits, the row in the file in the low ones.
+constexpr int kRowBits = 40;
+constexpr std::int64_t kRowMask = (std::int64_t{1} << kRowBits) - 1;
+
+// Rows that are copied together: either whole files, or row groups of one.
+struct Piece {
+  std::size_t first_file = 0;
+  std::size_t files = 1;
+  std::uint64_t begin = 0;  // rows of the only file
+  std::uint64_t end = 0;
+  std::uint64_t bytes = 0;  // unpacked
+};
+
+void add_groups(std::vector<Piece>& pieces, std::span<const ParquetFile> files, std::size_t number,
+                std::uint64_t piece_bytes) {
+  const ParquetFile& file = files[number];
+  const std::uint64_t row_bytes = file.unpacked_bytes / std::max<std::uint64_t>(file.rows, 1);
+  Piece piece{number, 1, 0, 0, 0};
+  for (const std::uint64_t end : file.group_ends) {
+    piece.end = end;
+    piece.bytes = (piece.end - piece.begin) * row_bytes;
+    if (piece.bytes < piece_bytes && end != file.rows) continue;
+    pieces.push_back(piece);
+    piece.begin = end;
+  }
+}
+
+// Large files are cut between row groups, small ones are put together: a piece is worth a query
+// of its own and has no more small row groups than one.
+std::vector<Piece> cut(std::span<const ParquetFile> files, std::uint64_t piece_bytes) {
+  std::vector<Piece> pieces;
+  bool open = false;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files[i].unpacked_bytes >= piece_bytes) {
+      add_groups(pieces, files, i, piece_bytes);
+      open = false;
+      continue;
+    }
+    if (!open) pieces.push_back({i, 0, 0, 0, 0});
+    Piece& piece = pieces.back();
+    ++piece.files;
+    piece.end = piece.files == 1 ? files[i].rows : 0;
+    piece.bytes += files[i].unpacked_bytes;
+    open = piece.bytes < piece_bytes;
+  }
+  return pieces;
+}
+
+struct Counts {
+  std::uint64_t rows = 0;
+  std::uint64_t kept = 0;
+};
+
+Counts count(const Piece& piece, std::span<const ParquetFile> files, const RecordSet& keep) {
+  const ParquetFile& last = files[piece.first_file + piece.files - 1];
+  const bool whole = piece.files > 1;
+  const std::uint64_t begin = files[piece.first_file].first_row + piece.begin;
+  const std::uint64_t end = whole ? last.first_row + last.rows : last.first_row + piece.end;
+  Counts counts{end - begin, 0};
+  for (std::uint64_t row = begin; row < end; ++row) counts.kept += keep.contains(record_at(row));
+  return counts;
+}
+
+// Rows of a row group of about 24 MB: large enough to compress and read well, small enough that
+// one being filled takes little memory. All row groups of a piece are of about one size.
+std::uint64_t row_group_rows(const Piece& piece, Counts counts) {
+  constexpr std::uint64_t kGroupBytes = 24 << 20;
+  constexpr std::uint64_t kVector = 2048;
+  constexpr std::uint64_t kMost = 122'880;
+  const std::uint64_t row_bytes =
+      std::max<std::uint64_t>(piece.bytes / std::max<std::uint64_t>(counts.rows, 1), 1);
+  const std::uint64_t fitting = std::clamp(kGroupBytes / row_bytes, kVector, kMost);
+  const std::uint64_t groups = std::max<std::uint64_t>((counts.kept + fitting / 2) / fitting, 1);
+  return std::clamp((counts.kept + groups - 1) / groups, kVector, kMost);
+}
+
+// Key-value metadata that other programs left, as far as all files agree on it.
+std::vector<ThriftValue> common_metadata(std::span<const ParquetFile> files,
+                                         std::vector<std::string>& notes) {
+  const auto bytes_of = [](const ThriftValue& pair) {
+    std::string bytes;
+    encode_thrift(bytes, pair);
+    return bytes;
+  };
+  std::map<std::string, std::size_t> holders;  // by the bytes of a pair
+  std::set<std::string> keys;
+  std::vector<ThriftValue> first;
+  for (const ParquetFile& file : files) {
+    auto pairs = read_key_values(file.path);
+    if (!pairs) {
+      notes.push_back(fmt::format(
+          "the key-value metadata of {} cannot be read: the output has none", file.shown_as));
+      return {};
+    }
+    std::set<std::string> mine;
+    for (ThriftValue& pair : *pairs) {
+      keys.insert(key_of(pair));
+      mine.insert(bytes_of(pair));
+    }
+    for (const std::string& pair : mine) ++holders[pair];
+    if (&file == &files.front()) first = std::move(*pairs);
+  }
+  std::erase_if(first, [&](const auto& pair) { return holders[bytes_of(pair)] < files.size(); });
+  for (ThriftValue& pair : first) keys.erase(key_of(pair));
+  if (!keys.empty()) {
+    notes.push_back(
+        fmt::format("the inputs have different key-value metadata: the output has none for {}",
+                    fmt::join(keys, ", ")));
+  }
+  return first;
+}
+
+// JSON has neither NaN nor infinity.
+std::string finite(const std::string& value, const std::string& type) {
+  return replace_values(value, parse_type(type), [](const std::string& one, const std::string& of) {
+    if (of != "DOUBLE" && of != "FLOAT") return one;
+    return fmt::format("CASE WHEN isfinite({0}) THEN {0} END", one);
+  });
+}
+
+bool is_csv(Format format) {
+  return format == Format::kCsv || format == Format::kTsv;
+}
+
+// What is written for the value of `column`, in a record that has it alone or not.
+std::string written_value(std::string value, const ParquetColumn& column, Format format,
+                          std::size_t columns) {
+  if (is_csv(format) && is_nested(column.type))
+    value = fmt::format("CAST(to_json({}) AS VARCHAR)", finite(value, column.type));
+  if (format == Format::kJsonl)
+    value = is_long_decimal(column.type) ? fmt::format("CAST({} AS VARCHAR)", value)
+                                         : finite(value, column.type);
+  // An empty line is no record; an empty text is written in quotes.
+  if (is_csv(format) && columns == 1)
+    value = fmt::format("coalesce(CAST({} AS VARCHAR), '')", value);
+  return value;
+}
+
+// A note for each column with values that JSON does not have.
+Result<std::vector<std::string>> number_notes(DuckDbSession& duckdb,
+                                              std::span<const ParquetFile> files,
+                                              const std::vector<ParquetColumn>& columns,
+                                              Format format) {
+  std::vector<std::string> checks;
+  std::vector<std::string> names;
+  for (const ParquetColumn& column : columns) {
+    const std::string value = sql_name(column.name);
+    const bool as_json = format == Format::kJsonl || (is_csv(format) && is_nested(column.type));
+    const std::string written = as_json ? finite(value, column.type) : value;
+    if (written == value) continue;
+    checks.push_back(fmt::format("bool_or(({}) IS DISTINCT FROM {})", written, value));
+    names.push_back(column.name);
+  }
+  std::vector<std::string> notes;
+  if (checks.empty()) return notes;
+  std::vector<std::string> paths;
+  for (const ParquetFile& file : files) paths.push_back(file.sql_path);
+  KIN_TRY(const auto found,
+          duckdb.query(fmt::format(
+              "SELECT {} FROM read_parquet([{}], hive_partitioning = false, union_by_name = {})",
+              fmt::join(checks, ", "), fmt::join(paths, ", "), !same_columns(files))));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (found[0][i] != "true") continue;
+    notes.push_back(fmt::format(
+        "JSON has neither NaN nor infinity: column `{}` has null in their place", names[i]));
+  }
+  return notes;
+}
+
+std::string select(const Piece& piece, std::span<const ParquetFile> files,
+                   const std::vector<ParquetColumn>& columns, Format format) {
+  const auto mine = files.subspan(piece.first_file, piece.files);
+  std::vector<std::string> expressions;
+  for (const ParquetColumn& column : columns) {
+    std::string value = has_column(mine, column.name) ? sql_name(column.name) : "NULL";
+    if (!same_columns(files)) value = fmt::format("CAST({} AS {})", value, column.type);
+    expressions.push_back(fmt::format(
+        "{} AS {}", written_value(value, column, format, columns.size()), sql_name(column.name)));
+  }
+  std::vector<std::string> paths;
+  for (const ParquetFile& file : mine) paths.push_back(file.sql_path);
+  std::string range;
+  if (piece.files == 1)
+    range =
+        fmt::format("file_row_number >= {} AND file_row_number < {} AND ", piece.begin, piece.end);
+  return fmt::format(
+      "SELECT {} FROM read_parquet([{}], hive_partitioning = false, union_by_name = {}) WHERE {}"
+      "kin_rows_0(((CAST(file_index AS BIGINT) + {}) << {}) | file_row_number)",
+      fmt::join(expressions, ", "), fmt::join(paths, ", "), !same_columns(mine), range,
+      piece.first_file, kRowBits);
+}
+
+std::string text_options(FileType type, bool first) {
+  std::string options = "FORMAT json";
+  if (type.format == Format::kCsv)
+    options = fmt::format("FORMAT csv, HEADER {}, DELIMITER ','", first);
+  if (type.format == Format::kTsv)
+    options = fmt::format("FORMAT csv, HEADER {}, DELIMITER '\t'", first);
+  if (type.compression == Compression::kGzip) options += ", COMPRESSION gzip";
+  if (type.compression == Compression::kZstd) options += ", COMPRESSION zstd";
+  return options;
+}
+
+std::vector<CopyPart> make_parts(std::span<const ParquetFile> files,
+                                 const std::vector<ParquetColumn>& columns,
+                                 const ParquetWriteRequest& request) {
+  std::vector<CopyPart> parts;
+  const std::vector<Piece> pieces = cut(files, request.piece_bytes);
+  for (const Piece& piece : pieces) {
+    const Counts counts = count(piece, files, request.keep);
+    // One part is needed even when nothing is kept: it has the schema.
+    const bool last_chance = &piece == &pieces.back() && parts.empty();
+    if (counts.kept == 0 && !last_chance) continue;
+    CopyPart part{select(piece, files, columns, request.type.format),
+                  text_options(request.type, parts.empty())};
+    if (request.type.format == Format::kParquet) {
+      part.options = fmt::format("FORMAT parquet, COMPRESSION {}, ROW_GROUP_SIZE {}",
+                                 files.front().codec, row_group_rows(piece, counts));
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+Result<std::vector<StoredColumn>> stored_columns(DuckDbSession& duckdb,
+                                                 const std::string& sql_path) {
+  KIN_TRY(const auto rows,
+          duckdb.query(
+              fmt::format("SELECT name, type, converted_type FROM parquet_schema({})", sql_path)));
+  std::vector<StoredColumn> columns;
+  // The first row is the schema itself.
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    columns.push_back({rows[i][0].value_or(""), rows[i][1].value_or(""), rows[i][2].value_or("")});
+  }
+  return columns;
+}
+
+}  // namespace
+
+Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const ParquetFile> files,
+                                       const ParquetWriteRequest& request) {
+  WriteReport report;
+  KIN_TRY(const std::vector<ParquetColumn> columns,
+          unite_columns(duckdb, files, request.type.format, report.notes));
+  std::vector<ThriftValue> metadata;
+  if (request.type.format == Format::kParquet) metadata = common_metadata(files, report.notes);
+  add_type_notes(columns, request.type.format, report.notes);
+  const DuckDbLimits limits =
+      share_memory(files, request.how.threads, request.options.memory_bytes);
+  KIN_RETURN_IF_ERROR(duckdb.set_limits(limits));
+  KIN_TRY(const auto numbers, number_notes(duckdb, files, columns, request.type.format));
+  report.notes.insert(report.notes.end(), numbers.begin(), numbers.end());
+  const auto keep = [&](PassingRows& rows) -> Status {
+    for (std::size_t i = 0; i < rows.numbers.size(); ++i) {
+      const auto file = static_cast<std::size_t>(rows.numbers[i] >> kRowBits);
+      const auto row = static_cast<std::uint64_t>(rows.numbers[i] & kRowMask);
+      if (file >= files.size() || row >= files[file].rows)
+        return wrong_row_number(files[std::min(file, files.size() - 1)].shown_as);
+      const RecordId id = record_at(files[file].first_row + row);
+      rows.keep[i] = request.keep.contains(id) && !request.skipped.contains(id);
+    }
+    return Done{};
+  };
+  KIN_TRY(const Copied copied, copy_parts({.parts = make_parts(files, columns, request),
+                                           .hook = keep,
+                                           .type = request.type,
+                                           .path = request.path,
+                                           .output = request.output,
+                                           .key_values = std::move(metadata),
+                                           .limits = limits,
+                                           .threads = request.how.threads,
+                                           .beside = request.how.beside,
+                                           .temporary_folder = request.options.temporary_folder}));
+  if (request.type.format == Format::kParquet && same_columns(files)) {
+    KIN_TRY(const auto before, stored_columns(duckdb, files.front().sql_path));
+    KIN_TRY(const auto after, stored_columns(duckdb, sql_text(request.path.string())));
+    add_storage_notes(before, after, report.notes);
+  }
+  report.records = copied.records;
+  report.bytes = copied.bytes;
+  return report;
+}
+
+}  // namespace kin::data

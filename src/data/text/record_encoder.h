@@ -1,0 +1,49 @@
+// Writes records of one text format in another.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/input.h"
+#include "data/text/record_reader.h"
+
+namespace kin::data {
+
+// One thread only.
+class RecordEncoder {
+ public:
+  virtual ~RecordEncoder() = default;
+  // Appends `record`, which lies in a block, in the other format. Returns what is wrong with it,
+  // if anything is.
+  virtual std::optional<std::string> append(std::string& out, std::string_view record) = 0;
+};
+
+// Which columns held objects or arrays. Shared by the encoders of all threads.
+using NestedColumns = std::vector<std::atomic<bool>>;
+
+// A JSON object as CSV: strings as their text, null and missing keys as nothing, other values as
+// their JSON text. `nested` has as many elements as `columns`.
+std::unique_ptr<RecordEncoder> json_to_csv(const std::vector<std::string>& columns, Format to,
+                                           NestedColumns& nested);
+// How a value of a JSON object is spooled.
+enum class SpoolAs {
+  kValue,     // as it is
+  kText,      // its JSON text, as a string; a string stays one
+  kJsonText,  // its JSON text, as a string; of a string too, quotes and all
+};
+// A JSON object as one that has each of `columns` once, where it is not null.
+std::unique_ptr<RecordEncoder> json_to_spool(const std::vector<std::string>& columns,
+                                             const std::vector<SpoolAs>& spool_as);
+// A CSV record as a JSON object of strings.
+std::unique_ptr<RecordEncoder> csv_to_json(const std::vector<std::string>& columns, Format from);
+// The same values with another delimiter.
+std::unique_ptr<RecordEncoder> csv_to_csv(std::size_t columns, Format from, Format to);
+
+// The header line for `columns`.
+std::string csv_header_line(const std::vector<std::string>& columns, Format format);
+
+}  // namespace kin::data

@@ -1,0 +1,43 @@
+// One way to read a record, whatever the text format.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/block_reader.h"
+#include "data/text/json_record.h"
+
+namespace kin::data {
+
+// The header of a CSV or TSV file.
+struct CsvHeader {
+  std::string line;  // as it lies in the file, with a line end, without a byte order mark
+  std::vector<std::string> names;
+};
+
+// Reads the header of `input`; an empty file is an error.
+Result<CsvHeader> read_csv_header(const Input& input);
+
+// One thread only.
+class RecordReader {
+ public:
+  virtual ~RecordReader() = default;
+  // The next records lie in `block` and are read from front to back, most of them.
+  virtual void begin_block(const Block& block) = 0;
+  // The same, but few of them will be read.
+  virtual void begin_sparse_block(const Block& block) = 0;
+  // As JsonRecordReader::read(), with a problem worded for the user.
+  virtual std::optional<RecordProblem> read(std::string_view record, ValueArena& arena,
+                                            std::string_view* values) = 0;
+};
+
+std::unique_ptr<RecordReader> make_json_reader(std::vector<std::string> columns,
+                                               std::size_t optional_columns);
+// A column that the header does not name is an error, which lists those that it does.
+Result<std::unique_ptr<RecordReader>> make_csv_reader(const CsvHeader& header, const Input& input,
+                                                      const std::vector<std::string>& columns);
+
+}  // namespace kin::data

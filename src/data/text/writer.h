@@ -1,0 +1,46 @@
+// Writes kept records of text files as they lie in their files.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "base/file.h"
+#include "base/record_set.h"
+#include "data/compressor.h"
+#include "data/input.h"
+#include "data/text/record_encoder.h"
+#include "data/text/skip_log.h"
+
+namespace kin::data {
+
+// How much a thread reads at once, and the size of a piece of compressed output: constant, so
+// that output does not depend on the machine.
+inline constexpr std::size_t kTextBlockBytes = 1 << 20;
+
+struct TextWriteOptions {
+  std::string_view header;  // written first
+  Compression compression = Compression::kNone;
+  int threads = 1;
+  // Makes what writes records in another format, one for each thread; if empty, they stay as they
+  // are.
+  std::function<std::unique_ptr<RecordEncoder>()> encoder = {};
+  std::function<Status()> beside = {};  // as in WriteOptions
+};
+
+struct TextWritten {
+  std::uint64_t records = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t longest_record = 0;  // in bytes
+};
+
+// Writes the records of `inputs` that are in `keep` and were not skipped to `path`. A last line
+// without a line end gets one.
+Result<TextWritten> write_text(std::span<const Input> inputs, const RecordSet& keep,
+                               const SkipLog& skipped, const std::filesystem::path& path,
+                               const TextWriteOptions& options);
+
+}  // namespace kin::data

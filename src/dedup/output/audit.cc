@@ -1,0 +1,289 @@
+#include "dedup/output/audit.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <span>
+
+#include "base/json_writer.h"
+#include "base/ordered_places.h"
+
+namespace kin::dedup {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The values of some records.
+class Values {
+ public:
+  // Reads those of `ids` in file order.
+  static Values fetch(const store::KeptValues& from, std::vector<RecordId> ids) {
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    Values values;
+    from.get_batch(ids, [&](RecordId id, std::string_view value) {
+      values.places_.push_back({id, values.bytes_.size(), value.size()});
+      values.bytes_ += value;
+    });
+    std::sort(values.places_.begin(), values.places_.end(),
+              [](const Place& a, const Place& b) { return a.id < b.id; });
+    return values;
+  }
+
+  std::optional<std::string_view> find(RecordId id) const {
+    const auto at =
+        std::lower_bound(places_.begin(), places_.end(), id,
+                         [](const Place& place, RecordId wanted) { return place.id < wanted; });
+    if (at == places_.end() || at->id != id) return {};
+    return std::string_view(bytes_).substr(at->begin, at->size);
+  }
+
+ private:
+  struct Place {
+    RecordId id;
+    std::size_t begin;
+    std::size_t size;
+  };
+  std::string bytes_;
+  std::vector<Place> places_;  // by id
+};
+
+void value_or_null(JsonWriter& json, std::string_view key, const Values& values, RecordId id) {
+  json.key(key);
+  if (const auto value = values.find(id)) {
+    json.value(*value);
+  } else {
+    json.null();
+  }
+}
+
+double rounded(float similarity) {
+  return std::round(static_cast<double>(similarity) * 10'000) / 10'000;
+}
+
+std::uint32_t file_of(const std::vector<std::uint64_t>& first_rows, RecordId row) {
+  const auto after =
+      std::upper_bound(first_rows.begin(), first_rows.end(), std::uint64_t{row_number(row)});
+  return static_cast<std::uint32_t>(after - first_rows.begin() - 1);
+}
+
+// Makes lines of the audit log.
+class RemovedLines {
+ public:
+  explicit RemovedLines(const AuditInput& input)
+      : input_(input),
+        first_rows_(input.dataset.first_rows()),
+        field_(fmt::format("{}", fmt::join(input.options.fields, ","))) {
+    for (const data::Input& file : input.dataset.inputs()) files_.push_back(file.shown_as);
+  }
+
+  // Thread-safe.
+  std::string lines(std::span<const Removal> batch) const {
+    std::vector<RecordId> owners;
+    std::vector<RecordId> rows;
+    for (const Removal& removal : batch) {
+      for (const RecordId row : {removal.record, removal.kept}) {
+        owners.push_back(input_.classes.text_owner(row));
+        rows.push_back(row);
+      }
+    }
+    const Values texts = Values::fetch(*input_.kept.texts, std::move(owners));
+    Values ids;
+    if (input_.kept.ids) ids = Values::fetch(*input_.kept.ids, std::move(rows));
+    std::string lines;
+    for (const Removal& removal : batch) {
+      lines += line(removal, texts, ids);
+      lines += '\n';
+    }
+    return lines;
+  }
+
+ private:
+  std::string line(const Removal& removal, const Values& texts, const Values& ids) const {
+    JsonWriter json;
+    json.begin_object().field("row_id", row_number(removal.record));
+    value_or_null(json, "id", ids, removal.record);
+    json.field("file", files_[file_of(first_rows_, removal.record)]);
+    if (removal.method == Method::kSeen) return seen_line(std::move(json), removal, texts);
+    json.field("duplicate_of_row_id", row_number(removal.kept));
+    value_or_null(json, "duplicate_of_id", ids, removal.kept);
+    json.field("field", field_);
+    value_or_null(json, "value", texts, input_.classes.text_owner(removal.record));
+    value_or_null(json, "matched_value", texts, input_.classes.text_owner(removal.kept));
+    json.field("similarity", rounded(removal.similarity));
+    json.field("threshold", threshold(removal.method));
+    json.field("method", name_of(removal.method)).end();
+    return json.take();
+  }
+
+  // The record that stays is none of this run's, and nothing was compared.
+  std::string seen_line(JsonWriter json, const Removal& removal, const Values& texts) const {
+    json.key("duplicate_of_row_id").null().key("duplicate_of_id").null();
+    json.field("field", field_);
+    value_or_null(json, "value", texts, input_.classes.text_owner(removal.record));
+    json.key("matched_value").null().key("similarity").null().key("threshold").null();
+    json.field("method", name_of(removal.method)).end();
+    return json.take();
+  }
+
+  // What the similarity had to reach.
+  double threshold(Method method) const {
+    switch (method) {
+      case Method::kExact:
+      case Method::kMinHash: return input_.options.threshold;
+      case Method::kSimHash: return 1.0 - input_.options.hamming / 64.0;
+      case Method::kChunk: return 0.0;  // the share one record holds: all records together hold all
+      case Method::kSeen: break;
+    }
+    KIN_UNREACHABLE();
+  }
+
+  const AuditInput input_;
+  std::vector<std::uint64_t> first_rows_;
+  std::vector<std::string> files_;
+  std::string field_;
+};
+
+std::string group_line(std::span<const Removal> group, const Values& ids) {
+  JsonWriter json;
+  json.begin_object().field("kept_row_id", row_number(group.front().kept));
+  value_or_null(json, "kept_id", ids, group.front().kept);
+  json.field("size", group.size() + 1).key("members").begin_array();
+  for (const Removal& member : group) {
+    json.begin_object().field("row_id", row_number(member.record));
+    value_or_null(json, "id", ids, member.record);
+    json.field("similarity", rounded(member.similarity))
+        .field("method", name_of(member.method))
+        .end();
+  }
+  json.end().end();
+  return json.take() + '\n';
+}
+
+}  // namespace
+
+fs::path removed_path(const fs::path& output) {
+  fs::path stem = output.filename();
+  if (stem.extension() == ".gz" || stem.extension() == ".zst") stem = stem.stem();
+  return output.parent_path() / (stem.stem().string() + ".removed.jsonl");
+}
+
+// Batches of lines, made side by side and written in order.
+class AuditFiles::Log {
+ public:
+  Log(const AuditInput& input, AtomicFile file)
+      : removals_(input.removals),
+        lines_(input),
+        file_(std::move(file)),
+        // Of about a megabyte of text, so that a thread holds little.
+        batch_(std::clamp<std::uint64_t>(
+            (1 << 19) / std::max<std::uint64_t>(input.mean_text_bytes, 1), 1, 4096)) {}
+
+  Status work() {
+    Status done = write_batches();
+    if (!done) places_.fail();
+    return done;
+  }
+  Status commit() { return file_.commit(); }
+
+ private:
+  Status write_batches() {
+    for (std::size_t batch = next_++; batch * batch_ < removals_.size(); batch = next_++) {
+      const std::size_t first = batch * batch_;
+      const std::string lines =
+          lines_.lines(removals_.subspan(first, std::min(batch_, removals_.size() - first)));
+      const auto place = places_.take(batch, lines.size());
+      if (!place) return Done{};
+      KIN_RETURN_IF_ERROR(file_.write_at(*place, lines));
+      file_.begin_sync(*place, lines.size());
+    }
+    return Done{};
+  }
+
+  std::span<const Removal> removals_;
+  RemovedLines lines_;
+  AtomicFile file_;
+  std::size_t batch_;
+  std::atomic<std::size_t> next_{0};
+  OrderedPlaces places_{0};
+};
+
+class AuditFiles::Groups {
+ public:
+  Groups(const AuditInput& input, AtomicFile file) : input_(input), file_(std::move(file)) {}
+
+  // For one thread: those that come later have nothing to do.
+  Status work() { return begun_.exchange(true) ? Status(Done{}) : write(); }
+  Status commit() { return file_.commit(); }
+
+ private:
+  Status write() {
+    const std::vector<Removal>& removals = input_.removals;
+    std::vector<std::uint32_t> by_kept;
+    for (std::size_t i = 0; i < removals.size(); ++i) {
+      if (removals[i].method != Method::kSeen) by_kept.push_back(static_cast<std::uint32_t>(i));
+    }
+    std::sort(by_kept.begin(), by_kept.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return std::tie(removals[a].kept, a) < std::tie(removals[b].kept, b);
+    });
+    std::string lines;
+    std::vector<Removal> group;
+    for (std::size_t begin = 0; begin < by_kept.size();) {
+      group.clear();
+      for (; begin < by_kept.size(); ++begin) {
+        const Removal& removal = removals[by_kept[begin]];
+        if (!group.empty() && group.front().kept != removal.kept) break;
+        group.push_back(removal);
+      }
+      lines += group_line(group, ids_of(group));
+      if (lines.size() < (1 << 20) && begin < by_kept.size()) continue;
+      KIN_RETURN_IF_ERROR(file_.write(lines));
+      lines.clear();
+    }
+    return Done{};
+  }
+
+  Values ids_of(std::span<const Removal> group) const {
+    if (!input_.kept.ids) return {};
+    std::vector<RecordId> rows{group.front().kept};
+    for (const Removal& member : group) rows.push_back(member.record);
+    return Values::fetch(*input_.kept.ids, std::move(rows));
+  }
+
+  const AuditInput input_;
+  AtomicFile file_;
+  std::atomic<bool> begun_{false};
+};
+
+AuditFiles::AuditFiles() = default;
+AuditFiles::~AuditFiles() = default;
+
+Result<std::unique_ptr<AuditFiles>> AuditFiles::create(const AuditInput& input,
+                                                       const AuditPaths& paths) {
+  std::unique_ptr<AuditFiles> files(new AuditFiles());
+  if (paths.removed) {
+    KIN_TRY(AtomicFile file, AtomicFile::create(*paths.removed));
+    files->log_ = std::make_unique<Log>(input, std::move(file));
+  }
+  if (paths.groups) {
+    KIN_TRY(AtomicFile file, AtomicFile::create(*paths.groups));
+    files->groups_ = std::make_unique<Groups>(input, std::move(file));
+  }
+  return files;
+}
+
+Status AuditFiles::work() {
+  // First, for the others to write the log meanwhile.
+  if (groups_) KIN_RETURN_IF_ERROR(groups_->work());
+  return log_ ? log_->work() : Status(Done{});
+}
+
+Status AuditFiles::commit() {
+  if (log_) KIN_RETURN_IF_ERROR(log_->commit());
+  return groups_ ? groups_->commit() : Status(Done{});
+}
+
+}  // namespace kin::dedup

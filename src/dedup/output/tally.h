@@ -1,0 +1,18 @@
+// Counting what a run decided, for its report.
+#pragma once
+
+#include <vector>
+
+#include "data/dataset.h"
+#include "dedup/groups/grouping.h"
+#include "dedup/report.h"
+#include "dedup/scan/sources.h"
+
+namespace kin::dedup {
+
+// Fills in documents, kept, removed, removed_by, skipped, groups, files and sources. `removals` is
+// sorted by record; `documents` is how many records there are.
+void count_removals(const std::vector<Removal>& removals, const data::Dataset& dataset,
+                    std::uint64_t documents, Sources& sources, DedupReport& report);
+
+}  // namespace kin::dedup

@@ -1,0 +1,58 @@
+// From band keys to pairs of records that look alike.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "dedup/options.h"
+#include "dedup/pairs/classes.h"
+#include "dedup/scan/scan.h"
+#include "dedup/spill/spill.h"
+
+namespace kin::dedup {
+
+// Two records that may be duplicates.
+#pragma pack(push, 1)
+struct Edge {
+  RecordId a;  // a < b
+  RecordId b;
+  Method method;
+};
+#pragma pack(pop)
+static_assert(sizeof(Edge) == 9);
+
+struct CandidateCounts {
+  std::atomic<std::uint64_t> candidates{0};      // distinct pairs that shared a band or a block
+  std::atomic<std::uint64_t> below_estimate{0};  // of these, rejected by their signatures
+  std::atomic<std::uint64_t> large_buckets{
+      0};  // bands shared by more records than are paired outright
+  std::atomic<std::uint64_t> capped_buckets{0};  // of these, not paired to the end
+  std::atomic<std::uint64_t> largest_bucket{0};
+};
+
+// Pairs of class representatives, gathered by connected component: partition p of `edges` holds
+// whole components. What is found does not depend on threads or memory.
+struct Candidates {
+  std::unique_ptr<Spill> edges;
+  UnionFind components;
+  CandidateCounts counts;
+};
+
+// Gives every class representative the sketches of its class: one of several identical texts was
+// sketched, and which one depends on the threads. To be called before find_candidates().
+Status share_sketches(Scan& scan, const Classes& classes);
+
+Result<std::unique_ptr<Candidates>> find_candidates(const Scan& scan, const Classes& classes,
+                                                    const DedupOptions& options,
+                                                    std::uint64_t memory,
+                                                    const std::filesystem::path& folder);
+
+// The estimate below which a pair at the threshold does not fall, but for one in some thirty
+// thousand: four standard deviations.
+double estimate_floor(const DedupOptions& options);
+
+}  // namespace kin::dedup

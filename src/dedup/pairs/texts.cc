@@ -1,0 +1,49 @@
+#include "dedup/pairs/texts.h"
+
+#include "dedup/record_text.h"
+#include "dedup/scan/scan.h"
+
+namespace kin::dedup {
+
+Result<KeptTexts> make_kept_texts(const std::filesystem::path& folder, bool with_ids) {
+  KeptTexts kept;
+  store::KeptValuesOptions options;
+  options.temporary_parent = folder;
+  KIN_TRY(kept.texts, store::KeptValues::open(options));
+  if (with_ids) {
+    KIN_TRY(kept.ids, store::KeptValues::open(options));
+  }
+  return kept;
+}
+
+Status collect_texts(data::Dataset& dataset, const DedupOptions& options, const Classes& classes,
+                     const RecordSet& wanted, KeptTexts& kept) {
+  data::ScanOptions scan_options;
+  scan_options.columns = options.fields;
+  if (kept.ids) {
+    scan_options.columns.push_back(*options.id_column);
+    scan_options.optional_columns = 1;
+  }
+  scan_options.threads = options.threads;
+  scan_options.on_error = options.on_error;
+  scan_options.only = &wanted;
+  std::vector<std::string> joined(static_cast<std::size_t>(options.threads));
+  const auto visit = [&](const data::Batch& batch, int worker) -> Status {
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const RecordId row = batch.row(i);
+      if (kept.ids) {
+        if (const auto id = batch.value(options.fields.size(), i))
+          KIN_RETURN_IF_ERROR(kept.ids->append(row, *id));
+      }
+      if (classes.text_owner(row) != row) continue;
+      const auto text =
+          text_of(batch, i, options.fields.size(), joined[static_cast<std::size_t>(worker)]);
+      if (text) KIN_RETURN_IF_ERROR(kept.texts->append(row, *text));
+    }
+    return Done{};
+  };
+  KIN_RETURN_IF_ERROR(dataset.scan(scan_options, visit));
+  return Done{};
+}
+
+}  // namespace kin::dedup

@@ -1,0 +1,30 @@
+// The second pass over the input: the texts and ids of the records that matter.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/record_set.h"
+#include "base/result.h"
+#include "data/dataset.h"
+#include "dedup/options.h"
+#include "dedup/pairs/classes.h"
+#include "store/kept_values.h"
+
+namespace kin::dedup {
+
+// Texts for verification and for the audit log, ids for the audit log. Texts are kept once for all
+// records that share them: ask for that of classes.text_owner(record).
+struct KeptTexts {
+  std::unique_ptr<store::KeptValues> texts;
+  std::unique_ptr<store::KeptValues> ids;  // nothing where the records have no ids
+};
+
+Result<KeptTexts> make_kept_texts(const std::filesystem::path& folder, bool with_ids);
+
+// Reads the records in `wanted` again and keeps them.
+Status collect_texts(data::Dataset& dataset, const DedupOptions& options, const Classes& classes,
+                     const RecordSet& wanted, KeptTexts& kept);
+
+}  // namespace kin::dedup

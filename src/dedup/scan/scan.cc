@@ -1,0 +1,303 @@
+#include "dedup/scan/scan.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "dedup/record_text.h"
+#include "dedup/spill/shared_keys.h"
+#include "sketch/minhash.h"
+#include "sketch/simhash.h"
+
+namespace kin::dedup {
+namespace {
+
+// Texts met before, by hash. A hit says that an identical text was sketched already, so the work
+// can be saved; a miss says nothing. Thread-safe: one word a slot, and the slot is chosen by the
+// other half of the hash, so a false hit needs 64 + kBits equal bits and would merely leave a
+// record without near-duplicates.
+class RecentTexts {
+ public:
+  RecentTexts() : slots_(std::size_t{1} << kBits) {}
+
+  // Whether `text` was met before; it has been from now on.
+  bool meet(const Hash128& text) {
+    std::atomic<std::uint64_t>& slot = slots_[text.high & ((std::size_t{1} << kBits) - 1)];
+    return slot.exchange(text.low, std::memory_order_relaxed) == text.low;
+  }
+
+ private:
+  static constexpr int kBits = 20;
+  std::vector<std::atomic<std::uint64_t>> slots_;
+};
+
+// Sketches records, on one thread.
+class RecordScanner {
+ public:
+  RecordScanner(const DedupOptions& options, const sketch::Banding& banding, RecentTexts& recent,
+                std::optional<SeenIds::Lookup> seen, Scan& scan)
+      : options_(options),
+        seen_ids_(std::move(seen)),
+        banding_(banding),
+        recent_(recent),
+        scan_(scan),
+        content_hash_(options.fields.size(), options.exact_normalization),
+        shingler_(options.shingles),
+        words_shingler_({.unit = sketch::ShingleOptions::Unit::kWord,
+                         .size = 1,
+                         .normalization = options.shingles.normalization}),
+        hasher_(options.hashes),
+        signature_(options.hashes),
+        band_keys_(banding.bands),
+        exact_(scan.exact),
+        words_(scan.words),
+        bands_(scan.bands),
+        chunks_(scan.chunks) {}
+
+  Status visit(const data::Batch& batch) {
+    signature_ids_.clear();
+    signature_bytes_.clear();
+    std::uint64_t text_bytes = 0;
+    std::span<const std::uint8_t> seen;
+    if (seen_ids_) {
+      KIN_TRY(seen, seen_ids_->seen(batch, id_column()));
+    }
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      if (options_.source_column) {
+        if (const auto source = batch.value(source_column(), i))
+          scan_.sources.add(batch.row(i), *source);
+      }
+      if (!seen.empty() && seen[i] != 0) {
+        scan_.seen.set(batch.row(i), 1);
+        continue;
+      }
+      KIN_RETURN_IF_ERROR(set_order(batch, i));
+      const auto text = text_of(batch, i, options_.fields.size(), joined_);
+      if (!text) {
+        ++scan_.counts.without_text;
+        continue;
+      }
+      text_bytes += text->size();
+      scan_.order.set_length(batch.row(i), text->size());
+      sketch(batch, i, *text);
+    }
+    scan_.counts.documents += batch.size();
+    scan_.counts.text_bytes += text_bytes;
+    scan_.counts.input_bytes += batch.bytes();
+    if (exact_.failed() || words_.failed() || bands_.failed() || chunks_.failed()) return flush();
+    if (signature_ids_.empty()) return Done{};
+    return scan_.signatures->insert_batch(signature_ids_, signature_bytes_);
+  }
+
+  Status flush() {
+    KIN_RETURN_IF_ERROR(exact_.flush());
+    KIN_RETURN_IF_ERROR(words_.flush());
+    KIN_RETURN_IF_ERROR(bands_.flush());
+    return chunks_.flush();
+  }
+
+ private:
+  std::size_t source_column() const {
+    return options_.fields.size() + (options_.keep.needs_column() ? 1 : 0);
+  }
+  std::size_t id_column() const { return source_column() + (options_.source_column ? 1 : 0); }
+
+  Status set_order(const data::Batch& batch, std::size_t i) {
+    if (!options_.keep.needs_column()) return Done{};
+    const auto value = batch.value(options_.fields.size(), i);
+    if (scan_.order.set_value(batch.row(i), value)) return Done{};
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{}: \"{}\" in column {} is neither a number nor a date such as "
+                             "2024-03-10T09:30:00Z (use another column, or --keep first)",
+                             batch.where(i), value->substr(0, 60), options_.keep.column)};
+  }
+
+  void sketch(const data::Batch& batch, std::size_t i, std::string_view text) {
+    const RecordId id = batch.row(i);
+    if (options_.detectors.exact) {
+      const Hash128 hash = *content_hash_(batch, i);
+      append(exact_, HashRecord{.key = hash, .record = id});
+      // Only an identical text has identical sketches: one that is equal after normalisation for
+      // the exact detector may have others.
+      if (!options_.exact_normalization && recent_.meet(hash)) return;
+    }
+    if (options_.detectors.minhash) sketch_minhash(id, text);
+    if (options_.detectors.simhash) {
+      const auto features = words_shingler_.shingles(text);
+      if (!features.empty())
+        scan_.simhashes.set(id, std::max<std::uint64_t>(1, sketch::simhash64(features)));
+    }
+    if (options_.detectors.chunk) sketch_chunks(id, text);
+  }
+
+  void sketch_minhash(RecordId id, std::string_view text) {
+    const std::span<const std::uint64_t> shingles = shingler_.shingles(text);
+    if (shingles.empty()) {
+      ++scan_.counts.without_words;
+      return;
+    }
+    append(words_, HashRecord{.key = hash128(as_bytes_view(shingles)), .record = id});
+    hasher_.sign(shingles, signature_);
+    sketch::band_keys(signature_, banding_, band_keys_);
+    for (const std::uint64_t key : band_keys_) {
+      append(bands_, BandRecord{.key = key, .record = id});
+    }
+    if (options_.verification == Verification::kNone) return;
+    signature_ids_.push_back(id);
+    signature_bytes_.resize(signature_bytes_.size() + signature_.size());
+    sketch::compact(signature_, std::span(signature_bytes_).last(signature_.size()));
+  }
+
+  void sketch_chunks(RecordId id, std::string_view text) {
+    std::string_view subject = text;
+    if (options_.exact_normalization) {
+      text::normalize(text, *options_.exact_normalization, normalized_);
+      subject = normalized_;
+    }
+    for (const sketch::Chunk& chunk : sketch::chunks(subject, options_.chunks)) {
+      const Hash128 key{.low = load_le<std::uint64_t>(chunk.sha256.data()),
+                        .high = load_le<std::uint64_t>(chunk.sha256.data() + 8)};
+      append(chunks_, HashRecord{.key = key, .record = id});
+    }
+  }
+
+  template <typename Record>
+  static void append(Spill::Writer& writer, const Record& record) {
+    writer.append(partition_of(record), record);
+  }
+
+  const DedupOptions& options_;
+  std::optional<SeenIds::Lookup> seen_ids_;
+  const sketch::Banding banding_;
+  RecentTexts& recent_;
+  Scan& scan_;
+  ContentHasher content_hash_;
+  sketch::Shingler shingler_;
+  sketch::Shingler words_shingler_;
+  sketch::MinHasher hasher_;
+  std::vector<std::uint32_t> signature_;
+  std::vector<std::uint64_t> band_keys_;
+  std::vector<RecordId> signature_ids_;
+  std::vector<std::uint8_t> signature_bytes_;
+  std::string joined_;
+  std::string normalized_;
+  Spill::Writer exact_;
+  Spill::Writer words_;
+  Spill::Writer bands_;
+  Spill::Writer chunks_;
+};
+
+// The share of `memory` that records of `bytes` a document get, of `total` bytes a document.
+std::uint64_t share(std::uint64_t memory, double bytes, double total) {
+  return static_cast<std::uint64_t>(static_cast<double>(memory) * bytes / total);
+}
+
+}  // namespace
+
+Scan::Scan(const DedupOptions& options, const ScanBudget& memory,
+           const std::filesystem::path& folder, Sources& sources_of_records)
+    : order(options.keep),
+      sources(sources_of_records),
+      exact(
+          {.file = folder / "exact.spill", .record_bytes = sizeof(HashRecord), .memory_bytes = 0}),
+      words(
+          {.file = folder / "words.spill", .record_bytes = sizeof(HashRecord), .memory_bytes = 0}),
+      bands(
+          {.file = folder / "bands.spill", .record_bytes = sizeof(BandRecord), .memory_bytes = 0}),
+      chunks({.file = folder / "chunks.spill",
+              .record_bytes = sizeof(HashRecord),
+              .memory_bytes = 0}) {
+  // Each spill gets memory as it gets bytes, so that all fill up at about the same time.
+  const auto banding = banding_of(options);
+  const double band_bytes =
+      options.detectors.minhash && banding.ok() ? banding->bands * double{sizeof(BandRecord)} : 0;
+  const double chunk_bytes = options.detectors.chunk ? 4.0 * sizeof(HashRecord) : 0;
+  const double hash_bytes = sizeof(HashRecord);
+  const double total = 2 * hash_bytes + band_bytes + chunk_bytes;
+  exact.limit_memory(share(memory.spills, hash_bytes, total));
+  words.limit_memory(share(memory.spills, hash_bytes, total));
+  bands.limit_memory(share(memory.spills, band_bytes, total));
+  chunks.limit_memory(share(memory.spills, chunk_bytes, total));
+}
+
+Result<std::unique_ptr<Scan>> Scan::create(const DedupOptions& options, const ScanBudget& memory,
+                                           const std::filesystem::path& folder, Sources& sources) {
+  auto scan = std::make_unique<Scan>(options, memory, folder, sources);
+  if (options.detectors.minhash && options.verification != Verification::kNone) {
+    store::SignatureStoreOptions store_options;
+    store_options.signature_bytes = options.hashes;
+    store_options.max_hot_signatures =
+        options.max_hot_signatures.value_or(memory.signatures / options.hashes);
+    store_options.path = options.signature_store.value_or(folder / "signatures");
+    KIN_TRY(scan->signatures, store::TieredSignatureStore::open(store_options));
+  }
+  return scan;
+}
+
+Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& options,
+                                   const ScanPart& part, Scan& scan) {
+  sketch::Banding banding{};
+  if (options.detectors.minhash) {
+    KIN_TRY(banding, banding_of(options));
+  }
+  data::ScanOptions scan_options;
+  scan_options.columns = options.fields;
+  if (options.keep.needs_column()) scan_options.columns.push_back(options.keep.column);
+  if (options.source_column) {
+    scan_options.columns.push_back(*options.source_column);
+    ++scan_options.optional_columns;
+  }
+  if (part.seen != nullptr) {
+    scan_options.columns.push_back(*options.id_column);
+    ++scan_options.optional_columns;
+  }
+  scan_options.threads = options.threads;
+  scan_options.on_error = options.on_error;
+  scan_options.start = part.start;
+  scan_options.pause = part.pause;
+
+  RecentTexts recent;
+  std::vector<std::unique_ptr<RecordScanner>> scanners;
+  for (int worker = 0; worker < options.threads; ++worker) {
+    std::optional<SeenIds::Lookup> seen;
+    if (part.seen != nullptr) seen.emplace(part.seen->lookup());
+    scanners.push_back(
+        std::make_unique<RecordScanner>(options, banding, recent, std::move(seen), scan));
+  }
+  KIN_TRY(const data::ScanEnd end,
+          dataset.scan(scan_options, [&](const data::Batch& batch, int worker) {
+            return scanners[static_cast<std::size_t>(worker)]->visit(batch);
+          }));
+  for (auto& scanner : scanners) KIN_RETURN_IF_ERROR(scanner->flush());
+  return end;
+}
+
+std::string_view ContentHasher::subject(std::string_view value) {
+  if (!normalization_) return value;
+  text::normalize(value, *normalization_, normalized_);
+  return normalized_.empty() ? value : std::string_view(normalized_);
+}
+
+std::optional<Hash128> ContentHasher::operator()(const data::Batch& batch, std::size_t record) {
+  if (fields_ == 1) {
+    const auto value = batch.value(0, record);
+    if (!value) return {};
+    return hash128(subject(*value));
+  }
+  // Lengths keep one field's end from passing for another's beginning.
+  framed_.clear();
+  bool found = false;
+  for (std::size_t field = 0; field < fields_; ++field) {
+    const auto value = batch.value(field, record);
+    found = found || value.has_value();
+    const std::string_view bytes = value ? subject(*value) : std::string_view();
+    append_le(framed_, value ? static_cast<std::uint64_t>(bytes.size()) : ~std::uint64_t{0});
+    framed_ += bytes;
+  }
+  if (!found) return {};
+  return hash128(framed_);
+}
+
+}  // namespace kin::dedup

@@ -1,0 +1,101 @@
+// The first pass over the input: every record becomes a handful of keys.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "base/hash.h"
+#include "base/ids.h"
+#include "data/dataset.h"
+#include "dedup/options.h"
+#include "dedup/scan/keep_order.h"
+#include "dedup/scan/seen_ids.h"
+#include "dedup/scan/sources.h"
+#include "dedup/spill/record_table.h"
+#include "dedup/spill/spill.h"
+#include "store/signature_store.h"
+
+namespace kin::dedup {
+
+// How a run's memory is shared out while it scans. Bytes.
+struct ScanBudget {
+  std::uint64_t spills = 0;
+  std::uint64_t signatures = 0;
+};
+
+struct ScanCounts {
+  std::atomic<std::uint64_t> documents{0};
+  std::atomic<std::uint64_t> text_bytes{0};
+  std::atomic<std::uint64_t> input_bytes{0};
+  std::atomic<std::uint64_t> without_text{0};   // null: kept, and compared with nothing
+  std::atomic<std::uint64_t> without_words{0};  // text, but no word: compared exactly only
+
+  std::array<std::uint64_t, 5> values() const {
+    return {documents, text_bytes, input_bytes, without_text, without_words};
+  }
+  void restore(const std::array<std::uint64_t, 5>& saved) {
+    documents = saved[0];
+    text_bytes = saved[1];
+    input_bytes = saved[2];
+    without_text = saved[3];
+    without_words = saved[4];
+  }
+};
+
+// Everything the first pass leaves behind for the stages after it. Filled by scan_records() from
+// several threads; read when that has returned.
+struct Scan {
+  // Works in `folder`; counts the records of each source in `sources`, which must outlive it.
+  static Result<std::unique_ptr<Scan>> create(const DedupOptions& options, const ScanBudget& memory,
+                                              const std::filesystem::path& folder,
+                                              Sources& sources);
+
+  Scan(const DedupOptions& options, const ScanBudget& memory, const std::filesystem::path& folder,
+       Sources& sources_of_records);
+
+  KeepOrder order;
+  Sources& sources;
+  Spill exact;   // HashRecord: the text itself
+  Spill words;   // HashRecord: the shingles in order, equal for texts that differ in nothing that
+                 // counts
+  Spill bands;   // BandRecord
+  Spill chunks;  // HashRecord: a chunk's hash
+  std::unique_ptr<store::TieredSignatureStore> signatures;
+  RecordTable<std::uint64_t> simhashes;  // 0: none
+  RecordTable<std::uint8_t> seen;        // 1: goes because its id was seen, and has no keys
+  ScanCounts counts;
+};
+
+struct ScanPart {
+  data::Position start;
+  std::function<bool()> pause;
+  const SeenIds* seen = nullptr;  // nothing: no ids are asked for
+};
+
+// Reads the records from `start` on and adds their keys to `scan`, until the end or until `pause`
+// says so. The same records in the same order leave the same keys, whatever the threads.
+Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& options,
+                                   const ScanPart& part, Scan& scan);
+
+// What makes the texts of two records identical: the same hash of the same fields, each with the
+// same bytes, or, with a normalisation, equal after it. A field that normalises to nothing counts
+// as it is. Nothing if all fields are null. One thread only.
+class ContentHasher {
+ public:
+  ContentHasher(std::size_t fields, std::optional<text::Normalization> normalization)
+      : fields_(fields), normalization_(normalization) {}
+  std::optional<Hash128> operator()(const data::Batch& batch, std::size_t record);
+
+ private:
+  std::string_view subject(std::string_view value);
+
+  std::size_t fields_;
+  std::optional<text::Normalization> normalization_;
+  std::string normalized_;
+  std::string framed_;
+};
+
+}  // namespace kin::dedup

@@ -1,0 +1,223 @@
+#include "dedup/spill/spill.h"
+
+#include <fmt/format.h>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+
+namespace kin::dedup {
+namespace {
+
+constexpr std::uint32_t kMagic = 0x4c50534b;  // "KSPL"
+constexpr std::uint16_t kVersion = 1;
+// Frames are gathered into writes of this size.
+constexpr std::size_t kWriteBytes = 4 << 20;
+
+Error damaged(const std::filesystem::path& file, std::uint64_t offset, std::string_view why) {
+  return Error{Code::kDataLoss,
+               fmt::format("{} is damaged at byte {}: {} (run again without --resume)",
+                           file.string(), offset, why)};
+}
+
+}  // namespace
+
+std::string encode_spill_frame(std::uint16_t partition, std::string_view records) {
+  std::string frame;
+  frame.reserve(kSpillHeaderBytes + records.size());
+  append_le(frame, kMagic);
+  append_le(frame, kVersion);
+  append_le(frame, partition);
+  append_le(frame, static_cast<std::uint32_t>(records.size()));
+  append_le(frame, static_cast<std::uint32_t>(checksum(frame)));
+  append_le(frame, checksum(records));
+  frame.append(records);
+  return frame;
+}
+
+Result<SpillFrameHeader> decode_spill_header(std::string_view bytes) {
+  ByteReader reader(bytes);
+  const auto magic = reader.read<std::uint32_t>();
+  const auto version = reader.read<std::uint16_t>();
+  SpillFrameHeader header{};
+  header.partition = reader.read<std::uint16_t>();
+  header.bytes = reader.read<std::uint32_t>();
+  const auto header_sum = reader.read<std::uint32_t>();
+  header.checksum = reader.read<std::uint64_t>();
+  if (!reader.ok()) return Error{Code::kDataLoss, "a frame header is cut short"};
+  if (magic != kMagic) return Error{Code::kDataLoss, "this is not a spill frame"};
+  if (version != kVersion) {
+    return Error{Code::kDataLoss, fmt::format("frame version {} is unknown", version)};
+  }
+  if (header_sum != static_cast<std::uint32_t>(checksum(bytes.substr(0, 12)))) {
+    return Error{Code::kDataLoss, "a frame header's checksum does not hold"};
+  }
+  if (header.partition >= Spill::kPartitions) {
+    return Error{Code::kDataLoss, fmt::format("there is no partition {}", header.partition)};
+  }
+  return header;
+}
+
+Spill::Spill(Options options) : options_(std::move(options)), memory_limit_(options_.memory_bytes) {
+  KIN_CHECK(options_.record_bytes > 0 && options_.record_bytes <= kBlockBytes,
+            "a record fits a block");
+}
+
+Spill::~Spill() = default;
+
+Status Spill::append(std::size_t partition, std::string_view records) {
+  Partition& part = partitions_[partition];
+  {
+    const std::lock_guard lock(part.mutex);
+    part.bytes += records.size();
+    if (part.blocks.empty() || part.blocks.back().size() + records.size() > kBlockBytes) {
+      part.blocks.emplace_back();
+      part.blocks.back().reserve(std::max(records.size(), kBlockBytes));
+    }
+    part.blocks.back().append(records);
+    memory_used_ += records.size();
+  }
+  return memory_used_ > memory_limit_ ? spill_everything() : Status(Done{});
+}
+
+Status Spill::write_frame(std::size_t partition, std::string_view records) {
+  Partition& part = partitions_[partition];
+  const std::uint64_t offset = file_length_ + pending_.size();
+  pending_ += encode_spill_frame(static_cast<std::uint16_t>(partition), records);
+  {
+    const std::lock_guard lock(part.mutex);
+    part.frames.push_back({.offset = offset, .bytes = static_cast<std::uint32_t>(records.size())});
+  }
+  if (pending_.size() < kWriteBytes) return Done{};
+  KIN_RETURN_IF_ERROR(file_->write_at(file_length_, pending_));
+  file_length_ += pending_.size();
+  pending_.clear();
+  return Done{};
+}
+
+Status Spill::spill_everything() {
+  const std::lock_guard file_lock(file_mutex_);
+  if (memory_used_ <= memory_limit_ && memory_limit_ > 0)
+    return Done{};  // another thread has just done it
+  if (!file_) {
+    KIN_TRY(File file, File::create(options_.file));
+    file_.emplace(std::move(file));
+  }
+  for (std::size_t partition = 0; partition < kPartitions; ++partition) {
+    std::vector<std::string> blocks;
+    {
+      const std::lock_guard lock(partitions_[partition].mutex);
+      blocks.swap(partitions_[partition].blocks);
+    }
+    for (const std::string& block : blocks) {
+      KIN_RETURN_IF_ERROR(write_frame(partition, block));
+      memory_used_ -= block.size();
+    }
+  }
+  if (pending_.empty()) return Done{};
+  KIN_RETURN_IF_ERROR(file_->write_at(file_length_, pending_));
+  file_length_ += pending_.size();
+  pending_.clear();
+  return Done{};
+}
+
+Status Spill::move_to_disk() {
+  const std::uint64_t limit = memory_limit_.exchange(0);
+  const Status spilled = spill_everything();
+  memory_limit_ = limit;
+  return spilled;
+}
+
+Result<std::uint64_t> Spill::checkpoint() {
+  KIN_RETURN_IF_ERROR(move_to_disk());
+  if (file_) KIN_RETURN_IF_ERROR(file_->sync());
+  return file_length_.load();
+}
+
+Status Spill::reopen(std::uint64_t length) {
+  if (length == 0) return Done{};
+  KIN_TRY(File file, File::open_to_update(options_.file));
+  KIN_TRY(const std::uint64_t size, file.size());
+  if (size < length) return damaged(options_.file, size, "it is shorter than its checkpoint says");
+  KIN_RETURN_IF_ERROR(file.truncate(length));
+  std::string header(kSpillHeaderBytes, '\0');
+  for (std::uint64_t offset = 0; offset < length;) {
+    if (length - offset < kSpillHeaderBytes)
+      return damaged(options_.file, offset, "a frame is cut short");
+    KIN_RETURN_IF_ERROR(file.read_at(offset, header.data(), header.size()));
+    const auto frame = decode_spill_header(header);
+    if (!frame) return damaged(options_.file, offset, frame.error().message);
+    if (frame->bytes % options_.record_bytes != 0 ||
+        frame->bytes > length - offset - kSpillHeaderBytes) {
+      return damaged(options_.file, offset, "a frame's length does not fit");
+    }
+    Partition& part = partitions_[frame->partition];
+    part.frames.push_back({.offset = offset, .bytes = frame->bytes});
+    part.bytes += frame->bytes;
+    offset += kSpillHeaderBytes + frame->bytes;
+  }
+  file_.emplace(std::move(file));
+  file_length_ = length;
+  return Done{};
+}
+
+std::uint64_t Spill::bytes(std::size_t partition) const {
+  const std::lock_guard lock(partitions_[partition].mutex);
+  return partitions_[partition].bytes;
+}
+
+std::uint64_t Spill::total_bytes() const {
+  std::uint64_t total = 0;
+  for (std::size_t partition = 0; partition < kPartitions; ++partition) total += bytes(partition);
+  return total;
+}
+
+Status Spill::visit(std::size_t partition,
+                    const std::function<void(std::string_view)>& block) const {
+  const Partition& part = partitions_[partition];
+  std::string frame;
+  for (const Frame& at : part.frames) {
+    frame.resize(kSpillHeaderBytes + at.bytes);
+    KIN_RETURN_IF_ERROR(file_->read_at(at.offset, frame.data(), frame.size()));
+    const auto header = decode_spill_header(frame);
+    if (!header) return damaged(options_.file, at.offset, header.error().message);
+    const std::string_view records = std::string_view(frame).substr(kSpillHeaderBytes);
+    if (header->partition != partition || header->bytes != at.bytes ||
+        header->checksum != checksum(records)) {
+      return damaged(options_.file, at.offset, "a frame's checksum does not hold");
+    }
+    block(records);
+  }
+  for (const std::string& records : part.blocks) block(records);
+  return Done{};
+}
+
+Result<std::string> Spill::read(std::size_t partition) const {
+  std::string all;
+  all.reserve(bytes(partition));
+  KIN_RETURN_IF_ERROR(visit(partition, [&](std::string_view block) { all.append(block); }));
+  return all;
+}
+
+void Spill::release(std::size_t partition) {
+  Partition& part = partitions_[partition];
+  const std::lock_guard lock(part.mutex);
+  for (const std::string& block : part.blocks) memory_used_ -= block.size();
+  std::vector<std::string>().swap(part.blocks);
+  std::vector<Frame>().swap(part.frames);
+  part.bytes = 0;
+}
+
+Spill::Writer::Writer(Spill& spill) : spill_(spill) {}
+
+void Spill::Writer::hand_over(std::size_t partition) {
+  const std::string_view block(staging_.data() + partition * kStagingBytes, used_[partition]);
+  used_[partition] = 0;
+  if (outcome_.ok() && !block.empty()) outcome_ = spill_.append(partition, block);
+}
+
+Status Spill::Writer::flush() {
+  for (std::size_t partition = 0; partition < kPartitions; ++partition) hand_over(partition);
+  return std::exchange(outcome_, Done{});
+}
+
+}  // namespace kin::dedup

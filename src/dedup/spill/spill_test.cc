@@ -1,0 +1,127 @@
+#include "dedup/spill/spill.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "base/bytes.h"
+#include "base/workers.h"
+
+namespace kin::dedup {
+namespace {
+
+using testing::HasSubstr;
+
+class SpillTest : public testing::Test {
+ protected:
+  std::filesystem::path file() const { return folder_.path() / "x.spill"; }
+  Spill::Options options(std::uint64_t memory) const {
+    return {.file = file(), .record_bytes = sizeof(std::uint64_t), .memory_bytes = memory};
+  }
+
+  static std::vector<std::uint64_t> sorted_partition(const Spill& spill, std::size_t partition) {
+    const auto bytes = spill.read(partition);
+    EXPECT_TRUE(bytes.ok());
+    std::vector<std::uint64_t> values(bytes->size() / sizeof(std::uint64_t));
+    std::memcpy(values.data(), bytes->data(), bytes->size());
+    std::sort(values.begin(), values.end());
+    return values;
+  }
+
+  static void fill(Spill& spill, std::uint64_t from, std::uint64_t to) {
+    Spill::Writer writer(spill);
+    for (std::uint64_t value = from; value < to; ++value) {
+      writer.append(value % Spill::kPartitions, value);
+    }
+    ASSERT_TRUE(writer.flush().ok());
+  }
+
+  TemporaryFolder folder_ = *TemporaryFolder::create();
+};
+
+TEST_F(SpillTest, HoldsTheSameInMemoryAndOnDisk) {
+  Spill roomy(options(1 << 30));
+  Spill tight({.file = folder_.path() / "y", .record_bytes = 8, .memory_bytes = 1 << 20});
+  for (Spill* spill : {&roomy, &tight}) {
+    ASSERT_TRUE(run_workers(3, [&](int worker) -> Status {
+                  const auto part = static_cast<std::uint64_t>(worker);
+                  fill(*spill, part * 200'000, (part + 1) * 200'000);
+                  return Done{};
+                }).ok());
+  }
+  EXPECT_EQ(roomy.bytes_on_disk(), 0U);
+  EXPECT_GT(tight.bytes_on_disk(), 2'000'000U);
+  EXPECT_EQ(tight.total_bytes(), 600'000U * 8);
+  for (const std::size_t partition : {0, 7, 255}) {
+    EXPECT_EQ(sorted_partition(tight, partition), sorted_partition(roomy, partition));
+    EXPECT_GT(sorted_partition(roomy, partition).size(), 2'000U);
+  }
+}
+
+TEST_F(SpillTest, IsTakenUpFromItsCheckpoint) {
+  std::uint64_t length = 0;
+  std::vector<std::uint64_t> before;
+  {
+    Spill spill(options(1 << 30));
+    fill(spill, 0, 50'000);
+    length = *spill.checkpoint();
+    before = sorted_partition(spill, 3);
+    fill(spill, 50'000, 90'000);  // after the checkpoint: to be forgotten
+    ASSERT_TRUE(spill.checkpoint().ok());
+  }
+  Spill again(options(1 << 30));
+  ASSERT_TRUE(again.reopen(length).ok());
+  EXPECT_EQ(sorted_partition(again, 3), before);
+  fill(again, 50'000, 60'000);
+  ASSERT_TRUE(again.checkpoint().ok());
+  EXPECT_GT(sorted_partition(again, 3).size(), before.size());
+}
+
+TEST_F(SpillTest, RefusesAFlippedBit) {
+  std::uint64_t length = 0;
+  {
+    Spill spill(options(1 << 30));
+    fill(spill, 0, 50'000);
+    length = *spill.checkpoint();
+  }
+  {
+    std::fstream raw(file(), std::ios::in | std::ios::out | std::ios::binary);
+    raw.seekp(static_cast<std::streamoff>(kSpillHeaderBytes) + 100);
+    raw.put('!');
+  }
+  Spill again(options(1 << 30));
+  ASSERT_TRUE(again.reopen(length).ok());
+  const auto read = again.read(0);
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.error().message, HasSubstr("x.spill"));
+  EXPECT_THAT(read.error().message, HasSubstr("checksum"));
+}
+
+TEST_F(SpillTest, RefusesAFileThatIsTooShort) {
+  {
+    ASSERT_TRUE(File::create(file())->write("short").ok());
+  }
+  Spill spill(options(0));
+  EXPECT_EQ(spill.reopen(1000).error().code, Code::kDataLoss);
+}
+
+TEST(SpillFrame, NeverChanges) {
+  const std::string frame = encode_spill_frame(3, "abcd");
+  std::string hex;
+  for (const char c : frame) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    hex += kDigits[static_cast<unsigned char>(c) >> 4];
+    hex += kDigits[static_cast<unsigned char>(c) & 15];
+  }
+  EXPECT_EQ(hex.substr(0, 24), "4b53504c0100030004000000");
+  EXPECT_EQ(hex.substr(48), "61626364");
+  const auto header = decode_spill_header(frame);
+  ASSERT_TRUE(header.ok());
+  EXPECT_EQ(header->partition, 3);
+  EXPECT_EQ(header->bytes, 4U);
+}
+
+}  // namespace
+}  // namespace kin::dedup

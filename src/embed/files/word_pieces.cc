@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "data/json_value.h"
+#include "embed/files/word_pieces.h"
+
+namespace kin::embed::internal {
+namespace {
+
+using data::JsonValue;
+
+constexpr double kMostTokens = 10'000'000;
+
+Error wrong(std::string_view what) {
+  return {Code::kInvalidArgument, std::string(what)};
+}
+
+bool flag(const JsonValue& value, bool otherwise) {
+  return value.boolean() == nullptr ? otherwise : *value.boolean();
+}
+
+Result<text::BertNormalization> normalization_of(const JsonValue& normalizer) {
+  if (normalizer["type"].text() != "BertNormalizer")
+    return wrong(fmt::format("the normalizer is '{}', and only BertNormalizer is known",
+                             normalizer["type"].text()));
+  text::BertNormalization out;
+  out.clean_text = flag(normalizer["clean_text"], true);
+  out.split_han = flag(normalizer["handle_chinese_chars"], true);
+  out.lower_case = flag(normalizer["lowercase"], true);
+  out.strip_accents = flag(normalizer["strip_accents"], out.lower_case);
+  return out;
+}
+
+std::size_t characters_of(std::string_view word) {
+  return static_cast<std::size_t>(std::count_if(word.begin(), word.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+}  // namespace
+
+Result<WordPieces> WordPieces::parse(std::string_view json) {
+  KIN_TRY(const JsonValue root, data::parse_json(json));
+  const JsonValue& model = root["model"];
+  if (model["type"].text() != "WordPiece")
+    return wrong(
+        fmt::format("the model is '{}', and only WordPiece is known", model["type"].text()));
+  if (const auto type = root["pre_tokenizer"]["type"].text(); type != "BertPreTokenizer")
+    return wrong(
+        fmt::format("the pre-tokenizer is '{}', and only BertPreTokenizer is known", type));
+  const JsonValue::Object* const vocabulary = model["vocab"].object();
+  if (vocabulary == nullptr || vocabulary->empty()) return wrong("the model has no vocabulary");
+  WordPieces out;
+  KIN_TRY(out.normalization_, normalization_of(root["normalizer"]));
+  if (const double* most = model["max_input_chars_per_word"].number(); most != nullptr)
+    out.longest_word_ = static_cast<std::size_t>(std::clamp(*most, 0.0, 1e6));
+  const std::string_view unknown = model["unk_token"].text();
+  const JsonValue& given = model["continuing_subword_prefix"];
+  const std::string prefix(given.string() == nullptr ? "##" : given.text());
+  if (prefix.empty()) return wrong("the prefix of pieces that go on with a word is empty");
+  for (const auto& [piece, token] : *vocabulary) {
+    const double* const number = token.number();
+    if (number == nullptr || !(*number >= 0 && *number < kMostTokens) ||
+        *number != std::floor(*number))
+      return wrong(fmt::format("the number of the token '{}' is none", piece));
+    const auto value = static_cast<std::uint32_t>(*number);
+    out.tokens_ = std::max<std::size_t>(out.tokens_, value + std::size_t{1});
+    out.longest_ = std::max(out.longest_, piece.size());
+    // What is not known says nothing.
+    if (piece == unknown) continue;
+    if (piece.size() > prefix.size() && piece.starts_with(prefix))
+      out.later_.emplace(piece.substr(prefix.size()), value);
+    else
+      out.first_.emplace(piece, value);
+  }
+  return out;
+}
+
+std::optional<WordPieces::Piece> WordPieces::longest(std::string_view rest,
+                                                     const Pieces& pieces) const {
+  for (std::size_t length = std::min(rest.size(), longest_); length > 0; --length) {
+    const auto found = pieces.find(rest.substr(0, length));
+    if (found != pieces.end()) return Piece{.token = found->second, .length = length};
+  }
+  return std::nullopt;
+}
+
+void WordPieces::append_pieces(std::string_view word, std::vector<std::uint32_t>& out) const {
+  if (characters_of(word) > longest_word_) return;
+  const std::size_t before = out.size();
+  const Pieces* pieces = &first_;
+  while (!word.empty()) {
+    const auto piece = longest(word, *pieces);
+    if (!piece) return out.resize(before);
+    out.push_back(piece->token);
+    word.remove_prefix(piece->length);
+    pieces = &later_;
+  }
+}
+
+}  // namespace kin::embed::internal

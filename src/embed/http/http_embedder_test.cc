@@ -1,0 +1,154 @@
+#include "embed/http/http_embedder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "embed/testing/embed_fixture.h"
+#include "net/http_client.h"
+#include "net/testing/test_server.h"
+
+namespace kin::embed {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using namespace std::chrono_literals;
+
+class HttpEmbedderTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    server = new net::TestServer(std::vector<std::string>{
+        "python3", std::string(KIN_SOURCE_DIR) + "/tests/embed/server.py"});
+  }
+  static void TearDownTestSuite() { delete server; }
+
+  HttpEmbedderOptions options(const std::string& model) {
+    return {.url = server->url("/v1"),
+            .model = model,
+            .timeout = 10s,
+            .addresses = {.allowed = {net::Network::parse("127.0.0.1").value()}},
+            .wait = [this](std::chrono::milliseconds pause) { waits_.push_back(pause); }};
+  }
+  Error error_of(HttpEmbedderOptions given) {
+    const auto embedder = open_http_embedder(std::move(given));
+    EXPECT_FALSE(embedder.ok());
+    return embedder.ok() ? Error{} : embedder.error();
+  }
+  // The sizes of the requests since the last call.
+  std::string batches() {
+    net::HttpClient client({.addresses = options("").addresses});
+    return client.get({.url = server->url("/batches")}).value().body;
+  }
+
+  static net::TestServer* server;
+  std::vector<std::chrono::milliseconds> waits_;
+};
+
+net::TestServer* HttpEmbedderTest::server = nullptr;
+
+TEST_F(HttpEmbedderTest, AsksForVectorsAndPutsThemInOrder) {
+  const auto embedder = open_http_embedder(options("letters"));
+  ASSERT_TRUE(embedder.ok()) << embedder.error().message;
+  EXPECT_EQ((*embedder)->info().name, "http");
+  EXPECT_EQ((*embedder)->info().dimension, 4U);
+  const std::string_view texts[] = {"aa \"bb\"\n", "c", "", " \t"};
+  const auto vectors = (*embedder)->embed(texts);
+  ASSERT_TRUE(vectors.ok()) << vectors.error().message;
+  const float first = 1 / std::sqrt(25.0F);
+  EXPECT_THAT((*vectors)[0], ElementsAre(4 * first, 2 * first, 2 * first, 1 * first));
+  EXPECT_NEAR((*vectors)[1][1], 0, 1e-6);
+  EXPECT_THAT((*vectors)[2], IsEmpty());
+  EXPECT_THAT((*vectors)[3], IsEmpty());
+}
+
+TEST_F(HttpEmbedderTest, SendsBatches) {
+  auto small = options("letters");
+  small.dimension = 4;
+  small.batch = 3;
+  small.batch_bytes = 10;
+  small.url += "/";
+  const auto embedder = open_http_embedder(small).value();
+  batches();
+  const std::vector<std::string_view> texts{"a", "b", "c", "d", "", "a long one, too long", "e"};
+  EXPECT_EQ(embedder->embed(texts).value().size(), 7U);
+  EXPECT_EQ(batches(), "3 1 1 1");
+  EXPECT_THAT(embedder->embed({}).value(), IsEmpty());
+  EXPECT_EQ(batches(), "");
+}
+
+TEST_F(HttpEmbedderTest, TriesAgainWhenToldToComeBack) {
+  EXPECT_TRUE(open_http_embedder(options("down-2")).ok());
+  EXPECT_THAT(waits_, ElementsAre(250ms, 500ms));
+  waits_.clear();
+  EXPECT_TRUE(open_http_embedder(options("busy-1")).ok());
+  EXPECT_THAT(waits_, ElementsAre(3s));
+}
+
+TEST_F(HttpEmbedderTest, GivesUpAfterSomeTries) {
+  const Error error = error_of(options("down-99"));
+  EXPECT_EQ(error.code, Code::kUnavailable);
+  EXPECT_THAT(error.message,
+              AllOf(HasSubstr("/v1/embeddings"), HasSubstr("503"), HasSubstr("come back later")));
+  EXPECT_THAT(waits_, ElementsAre(250ms, 500ms, 1s));
+}
+
+TEST_F(HttpEmbedderTest, ShowsItsKeyAndSaysWhenItIsWrong) {
+  auto locked = options("locked");
+  locked.key = "secret";
+  EXPECT_TRUE(open_http_embedder(locked).ok());
+  locked.key = "guess";
+  const Error error = error_of(locked);
+  EXPECT_EQ(error.code, Code::kFailedPrecondition);
+  EXPECT_THAT(error.message, AllOf(HasSubstr("Incorrect API key"), HasSubstr("key right"),
+                                   Not(HasSubstr("guess"))));
+  EXPECT_THAT(waits_, IsEmpty());
+}
+
+TEST_F(HttpEmbedderTest, RefusesAnswersThatMakeNoSense) {
+  const std::string_view texts[] = {"one", "two"};
+  for (const auto& [model, what] : std::vector<std::pair<std::string, std::string>>{
+           {"few", "1 vectors for 2 texts"},
+           {"twice", "two vectors for text 0"},
+           {"ragged", "5 dimensions, and 4 are expected"},
+           {"words", "no number"},
+           {"zero", "no direction"},
+           {"unnumbered", "which text"},
+           {"garbage", "not valid JSON"}}) {
+    auto given = options(model);
+    given.dimension = 4;
+    const auto vectors = open_http_embedder(given).value()->embed(texts);
+    ASSERT_FALSE(vectors.ok()) << model;
+    EXPECT_EQ(vectors.error().code, Code::kDataLoss);
+    EXPECT_THAT(vectors.error().message, AllOf(HasSubstr(server->url("/v1")), HasSubstr(what)));
+  }
+}
+
+TEST_F(HttpEmbedderTest, SaysWhatIsWrongWithTheAddress) {
+  auto elsewhere = options("letters");
+  elsewhere.url = server->url("/v2");
+  EXPECT_EQ(error_of(elsewhere).code, Code::kNotFound);
+  elsewhere.url = "ftp://example.com";
+  EXPECT_EQ(error_of(elsewhere).code, Code::kInvalidArgument);
+  EXPECT_THAT(error_of(options("")).message, HasSubstr("which model"));
+  EXPECT_THAT(error_of(options("moved")).message, HasSubstr("307"));
+  auto strict = options("letters");
+  strict.addresses = {};
+  EXPECT_THAT(error_of(strict).message, HasSubstr("a loopback address"));
+}
+
+TEST_F(HttpEmbedderTest, HasTheFingerprintOfAddressAndModel) {
+  const auto one = open_http_embedder(options("letters")).value();
+  auto given = options("letters");
+  given.dimension = 4;
+  EXPECT_EQ(one->info().fingerprint, open_http_embedder(given).value()->info().fingerprint);
+  given.model = "other";
+  EXPECT_NE(one->info().fingerprint, open_http_embedder(given).value()->info().fingerprint);
+}
+
+}  // namespace
+}  // namespace kin::embed

@@ -1,0 +1,119 @@
+#include "index/mutation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "index/truth/entity_format.h"
+
+namespace kin::index {
+namespace {
+
+constexpr std::size_t kMaxNameBytes = 1'024;
+constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20;
+
+Error refused(std::string message) {
+  return {Code::kInvalidArgument, std::move(message)};
+}
+
+Status check_name(std::string_view what, std::string_view name) {
+  if (name.empty()) return refused(fmt::format("the name of {} is empty", what));
+  if (name.size() > kMaxNameBytes)
+    return refused(fmt::format("the name of {} is longer than {} bytes", what, kMaxNameBytes));
+  return Done{};
+}
+
+Status check_text(std::string_view what, std::string_view text) {
+  if (text.size() <= kMaxTextBytes) return Done{};
+  return refused(fmt::format("{} is longer than {} bytes", what, kMaxTextBytes));
+}
+
+Status check_period(const Validity& valid) {
+  if (valid.from < valid.until) return Done{};
+  return refused("a period must end after it begins");
+}
+
+Status check_vector(const SpaceVector& vector) {
+  KIN_RETURN_IF_ERROR(check_name("an embedding space", vector.space));
+  if (vector.values.empty() || vector.values.size() > kMaxDimensions)
+    return refused(fmt::format("a vector has from 1 to {} numbers", kMaxDimensions));
+  const bool finite = std::all_of(vector.values.begin(), vector.values.end(),
+                                  [](float value) { return std::isfinite(value); });
+  if (finite) return Done{};
+  return refused(fmt::format("a vector of {} has a number that is not finite", vector.space));
+}
+
+Status check_once(const Entity& entity) {
+  for (std::size_t i = 1; i < entity.vectors.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (entity.vectors[i].space == entity.vectors[j].space)
+        return refused(fmt::format("two vectors of the space {}", entity.vectors[i].space));
+    }
+  }
+  return Done{};
+}
+
+Status check_one(const PutEntity& put) {
+  const Entity& entity = put.entity;
+  if (entity.key.empty()) return refused("the entity has no key");
+  KIN_RETURN_IF_ERROR(check_text("the key", entity.key));
+  KIN_RETURN_IF_ERROR(check_text("the title", entity.title));
+  KIN_RETURN_IF_ERROR(check_text("the text", entity.text));
+  KIN_RETURN_IF_ERROR(check_period(entity.valid));
+  if (entity.source.size() > kMaxNameBytes)
+    return refused(fmt::format("the source is longer than {} bytes", kMaxNameBytes));
+  for (const Attribute& attribute : entity.attributes)
+    KIN_RETURN_IF_ERROR(check_name("an attribute", attribute.name));
+  for (const SpaceVector& vector : entity.vectors) KIN_RETURN_IF_ERROR(check_vector(vector));
+  return check_once(entity);
+}
+
+Status check_one(const PutEdge& put) {
+  const Edge& edge = put.edge;
+  KIN_RETURN_IF_ERROR(check_name("an edge", edge.id.name));
+  KIN_RETURN_IF_ERROR(check_text("the summary of an edge", edge.summary));
+  if (!std::isfinite(edge.weight)) return refused("the weight of an edge is not finite");
+  return check_period({.from = edge.id.since, .until = edge.until});
+}
+
+Status check_one(const SetEdges& set) {
+  KIN_RETURN_IF_ERROR(check_name("an edge", set.name));
+  std::set<EdgeId> ids;
+  for (const Edge& edge : set.edges) {
+    KIN_RETURN_IF_ERROR(check_one(PutEdge{.edge = edge}));
+    if (edge.id.from != set.from || edge.id.name != set.name)
+      return refused(fmt::format("an edge that is to be set is not one by the name {}", set.name));
+    if (!ids.insert(edge.id).second) return refused("an edge is to be set twice");
+  }
+  return Done{};
+}
+
+Status check_one(const RemoveEntity&) {
+  return Done{};
+}
+Status check_one(const AssignPartition&) {
+  return Done{};
+}
+Status check_one(const CloseEdge& close) {
+  return check_name("an edge", close.name);
+}
+Status check_one(const RemoveEdge& remove) {
+  return check_name("an edge", remove.edge.name);
+}
+Status check_one(const AddFragment& add) {
+  return check_text("a fragment", add.fragment.text);
+}
+Status check_one(const AddEdgeFragment& add) {
+  KIN_RETURN_IF_ERROR(check_name("an edge", add.name));
+  return check_text("a fragment", add.fragment.text);
+}
+
+}  // namespace
+
+Status check(const Mutation& mutation) {
+  return std::visit([](const auto& one) { return check_one(one); }, mutation);
+}
+
+}  // namespace kin::index

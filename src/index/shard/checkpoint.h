@@ -1,0 +1,45 @@
+// How far the indexes of a shard came, as one row (docs/formats.md, "An index shard: checkpoints").
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "index/entity.h"
+
+namespace kin::index {
+
+// Which pieces of the store make the vectors of one space.
+struct SpaceRecord {
+  std::string name = {};
+  std::uint64_t options = 0;  // their fingerprint
+  // Numbers that have a vector in the pieces, and no document any more; in order.
+  std::vector<std::uint32_t> retired = {};
+  // Of the checkpoint that wrote each partition last.
+  std::vector<std::uint64_t> sequences = {};
+  friend bool operator==(const SpaceRecord&, const SpaceRecord&) = default;
+};
+
+struct NearDuplicateRecord {
+  std::uint64_t options = 0;
+  std::vector<std::uint64_t> sequences = {};  // of each page
+  friend bool operator==(const NearDuplicateRecord&, const NearDuplicateRecord&) = default;
+};
+
+struct ShardCheckpoint {
+  Lsn applied = 0;             // every change up to this one is in all of them
+  std::uint64_t sequence = 0;  // of checkpoints
+  std::vector<SpaceRecord> spaces = {};
+  std::optional<NearDuplicateRecord> near_duplicates = {};
+  friend bool operator==(const ShardCheckpoint&, const ShardCheckpoint&) = default;
+};
+
+// Thread-safe, like decode_shard_checkpoint().
+std::string encode(const ShardCheckpoint& checkpoint);
+// kDataLoss for bytes that no encoder wrote.
+Result<ShardCheckpoint> decode_shard_checkpoint(std::string_view bytes);
+
+}  // namespace kin::index

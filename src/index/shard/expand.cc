@@ -1,0 +1,135 @@
+#include "index/shard/expand.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace kin::index {
+namespace {
+
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+// The best that came to a node with so many hops.
+struct Arrival {
+  double score = 0;
+  std::size_t from = kNone;
+  std::size_t edge = kNone;
+};
+
+struct Link {
+  std::size_t from = 0;
+  std::size_t to = 0;
+  std::size_t edge = 0;
+  double weight = 0;
+};
+
+// Passes scores on over what a traversal found, one layer a hop: layers make the way to a node the
+// one that its score came by.
+class Spreader {
+ public:
+  Spreader(const Traversal& found, const Expansion& expand) : found_(found), expand_(expand) {
+    for (std::size_t i = 0; i < found.nodes.size(); ++i) places_.emplace(found.nodes[i].id, i);
+    add_links();
+  }
+
+  void run(std::span<const Seed> seeds) {
+    layers_.assign(1, std::vector<Arrival>(found_.nodes.size()));
+    for (const Seed& seed : seeds) {
+      const auto place = places_.find(seed.id);
+      if (place == places_.end()) continue;
+      double& score = layers_[0][place->second].score;
+      score = std::max(score, seed.score);
+    }
+    for (std::uint32_t hop = 1; hop <= expand_.hops; ++hop) layers_.push_back(next_layer());
+  }
+
+  // Nothing if it got nothing.
+  std::optional<Neighbour> neighbour(std::size_t node) const {
+    std::size_t hops = 0;
+    double best = 0;
+    for (std::size_t hop = 1; hop < layers_.size(); ++hop) {
+      if (layers_[hop][node].score <= best) continue;
+      best = layers_[hop][node].score;
+      hops = hop;
+    }
+    if (hops == 0) return std::nullopt;
+    Neighbour result{.id = found_.nodes[node].id, .score = best};
+    result.trace.hops = static_cast<std::uint32_t>(hops);
+    result.trace.by = found_.nodes[layers_[hops][node].from].id;
+    for (std::size_t at = node, hop = hops; hop > 0; --hop) {
+      const Arrival& arrival = layers_[hop][at];
+      result.trace.edges.push_back(found_.edges[arrival.edge]);
+      at = arrival.from;
+    }
+    std::ranges::reverse(result.trace.edges);
+    return result;
+  }
+
+ private:
+  void add_links() {
+    double heaviest = 1;
+    for (const GraphEdge& edge : found_.edges) heaviest = std::max(heaviest, edge.weight);
+    for (std::size_t i = 0; i < found_.edges.size(); ++i) {
+      const GraphEdge& edge = found_.edges[i];
+      const std::size_t from = places_.at(edge.id.from);
+      const std::size_t to = places_.at(edge.id.to);
+      const double weight = edge.weight / heaviest;
+      if (from == to || weight <= 0) continue;
+      if (expand_.direction != Direction::kIn) links_.push_back({from, to, i, weight});
+      if (expand_.direction != Direction::kOut) links_.push_back({to, from, i, weight});
+    }
+  }
+
+  std::vector<Arrival> next_layer() const {
+    const std::vector<Arrival>& before = layers_.back();
+    std::vector<Arrival> layer(before.size());
+    for (const Link& link : links_) {
+      const double score = before[link.from].score * expand_.decay * link.weight;
+      if (score > layer[link.to].score) layer[link.to] = {score, link.from, link.edge};
+    }
+    return layer;
+  }
+
+  const Traversal& found_;
+  const Expansion& expand_;
+  std::unordered_map<DocId, std::size_t> places_;
+  std::vector<Link> links_;
+  std::vector<std::vector<Arrival>> layers_;
+};
+
+Status add_numbers(const ShardView& view, std::vector<Neighbour>& neighbours) {
+  std::vector<DocId> ids;
+  for (const Neighbour& one : neighbours) ids.push_back(one.id);
+  KIN_TRY(const auto heads, view.truth().heads(ids));
+  std::vector<Neighbour> kept;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    if (!heads[i]) continue;
+    neighbours[i].number = static_cast<std::uint32_t>(heads[i]->number);
+    kept.push_back(std::move(neighbours[i]));
+  }
+  neighbours = std::move(kept);
+  return Done{};
+}
+
+}  // namespace
+
+Result<std::vector<Neighbour>> neighbours_of(const ShardView& view, std::span<const Seed> seeds,
+                                             const Expansion& expand, std::optional<Millis> as_of) {
+  TraverseRequest request{
+      .direction = expand.direction, .filter = expand.edges, .hops = expand.hops};
+  if (!request.filter.as_of) request.filter.as_of = as_of;
+  for (const Seed& seed : seeds) request.from.push_back(seed.id);
+  KIN_TRY(const Traversal found, traverse(view.truth(), request));
+  Spreader spreader(found, expand);
+  spreader.run(seeds);
+  std::vector<Neighbour> neighbours;
+  for (std::size_t node = 0; node < found.nodes.size(); ++node) {
+    if (auto one = spreader.neighbour(node)) neighbours.push_back(std::move(*one));
+  }
+  KIN_RETURN_IF_ERROR(add_numbers(view, neighbours));
+  std::ranges::sort(neighbours, [](const Neighbour& a, const Neighbour& b) {
+    return a.score != b.score ? a.score > b.score : a.number < b.number;
+  });
+  return neighbours;
+}
+
+}  // namespace kin::index

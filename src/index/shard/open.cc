@@ -1,0 +1,145 @@
+// How a shard finds its indexes again.
+#include <algorithm>
+
+#include "base/workers.h"
+#include "index/shard/documents.h"
+#include "index/shard/state.h"
+
+namespace kin::index {
+namespace {
+
+// Changes that are replayed at a time.
+constexpr std::size_t kPage = 12'000;
+
+}  // namespace
+
+Status Shard::State::restore(const TruthView& view) {
+  const auto& checkpoint = store_->checkpoint();
+  // Of a truth that was put back, or lost its last batches with the machine: it tells of a future
+  // that did not happen.
+  const bool follows = checkpoint && checkpoint->applied <= view.lsn() &&
+                       checkpoint->applied >= view.counters().trimmed;
+  const bool whole = view.counters().trimmed == 0;
+  start_ = follows ? Start::kCheckpoint : whole ? Start::kFirstChange : Start::kScan;
+  applied_ = follows ? checkpoint->applied : whole ? 0 : view.lsn();
+  checkpoint_lsn_ = follows ? applied_ : 0;
+  // Each reads much and has nothing to do with the others.
+  spaces_.resize(options_.spaces.size());
+  return parallel_for(available_cores(), spaces_.size() + 2, [&](std::size_t task) {
+    if (task == 0) return restore_text(view);
+    if (task == 1) return restore_near_duplicates(view);
+    return restore_space(options_.spaces[task - 2], view, spaces_[task - 2]);
+  });
+}
+
+Status Shard::State::restore_text(const TruthView& view) {
+  const TextOptions options = text_options(options_);
+  if (start_ == Start::kCheckpoint) {
+    const auto manifest = store_->text_manifest();
+    if (manifest.ok()) {
+      auto text = TextIndex::open(options, *manifest,
+                                  [&](std::uint64_t id) { return store_->text_part(id); });
+      if (text.ok() && text->view().applied() == applied_) {
+        text_ = std::move(*text);
+        return Done{};
+      }
+    }
+  }
+  KIN_TRY(text_, TextIndex::create(options));
+  return start_ == Start::kFirstChange ? Status(Done{}) : rebuild_text(view);
+}
+
+Status Shard::State::rebuild_text(const TruthView& view) {
+  return each_page(view, {.vectors = false},
+                   [&](const std::vector<Document>& page, bool last) -> Status {
+                     // Every page needs an LSN of its own, and there are no more of them than
+                     // changes.
+                     TextChanges changes{.lsn = last ? view.lsn() : text_->view().applied() + 1};
+                     for (const Document& document : page)
+                       changes.upserts.push_back(text_document(document));
+                     text_->apply(std::move(changes));
+                     while (text_->merge()) {
+                     }
+                     return Done{};
+                   });
+}
+
+Result<std::shared_ptr<SpaceGeneration>> Shard::State::begun(const SpaceOptions& options,
+                                                             const TruthView& view) const {
+  KIN_TRY(auto generation, SpaceGeneration::create(options, options_.partition_size));
+  if (view.counters().entities > 0) generation->scan = SpaceScan{.below = view.counters().numbers};
+  return generation;
+}
+
+Result<std::shared_ptr<SpaceGeneration>> Shard::State::restored(const SpaceOptions& options) const {
+  const Error none{Code::kNotFound, "no checkpoint of the space"};
+  if (start_ != Start::kCheckpoint) return none;
+  const auto& spaces = store_->checkpoint()->spaces;
+  const auto record = std::ranges::find(spaces, options.name, &SpaceRecord::name);
+  if (record == spaces.end() || record->options != fingerprint(options)) return none;
+  KIN_TRY(const std::string head, store_->head(options.name));
+  const std::string owner = pieces_of_space(options.name);
+  KIN_TRY(auto generation,
+          SpaceGeneration::restore(options, options_.partition_size, head,
+                                   [&](std::uint32_t number) -> Result<std::string> {
+                                     if (number >= record->sequences.size()) return none;
+                                     return store_->piece(record->sequences[number], owner, number);
+                                   }));
+  if (generation->index->applied_lsn() != applied_) return none;
+  generation->sequences = record->sequences;
+  for (const std::uint32_t number : record->retired) generation->index->remove(number);
+  return generation;
+}
+
+Status Shard::State::restore_space(const SpaceOptions& options, const TruthView& view,
+                                   ShardSpace& space) const {
+  if (auto found = restored(options); found.ok()) {
+    space.live = std::move(*found);
+    return Done{};
+  }
+  KIN_TRY(space.live, begun(options, view));
+  if (start_ == Start::kFirstChange) space.live->scan.reset();
+  return Done{};
+}
+
+Status Shard::State::restore_near_duplicates(const TruthView& view) {
+  if (!near_ || start_ == Start::kFirstChange) return Done{};
+  const auto from_checkpoint = [&]() -> Status {
+    const auto& record = store_->checkpoint()->near_duplicates;
+    if (!record || record->options != near_->fingerprint())
+      return Error{Code::kNotFound, "no signatures"};
+    for (std::uint32_t page = 0; page < record->sequences.size(); ++page) {
+      if (record->sequences[page] == 0) continue;
+      KIN_TRY(const std::string bytes,
+              store_->piece(record->sequences[page], kSignaturePieces, page));
+      KIN_TRY(const SignaturePage read, decode_signature_page(bytes));
+      KIN_RETURN_IF_ERROR(near_->restore(read));
+    }
+    near_sequences_ = record->sequences;
+    return Done{};
+  };
+  if (start_ == Start::kCheckpoint && from_checkpoint().ok()) return Done{};
+  KIN_TRY(near_, NearDuplicates::create(near_->threshold()));
+  near_sequences_.clear();
+  const Want want{.vectors = false, .summaries = false};
+  return each_page(view, want, [&](const std::vector<Document>& page, bool) -> Status {
+    for (const Document& document : page) {
+      if (const auto* stored = std::get_if<StoredEntity>(&document))
+        near_->learn(number_of(document), near_->sketch(stored->entity).keys);
+    }
+    return Done{};
+  });
+}
+
+Status Shard::State::replay(const TruthView& view) {
+  const std::lock_guard lock(writing_);
+  while (applied_ < view.lsn()) {
+    KIN_TRY(const auto changes, view.changes({.after = applied_, .limit = kPage}));
+    if (changes.empty()) return Error{Code::kDataLoss, "the changelog has a gap"};
+    KIN_RETURN_IF_ERROR(follow(view, changes, {}));
+    each_generation([&](const auto& generation) { generation->drain(applied_); });
+  }
+  return Done{};
+}
+
+}  // namespace kin::index

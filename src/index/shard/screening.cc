@@ -1,0 +1,153 @@
+#include "index/shard/screening.h"
+
+#include <algorithm>
+
+#include "sketch/jaccard.h"
+
+namespace kin::index {
+namespace {
+
+std::uint64_t band_key(std::size_t band, std::uint32_t key) {
+  return std::uint64_t{band} << 32 | key;
+}
+
+// Whose mutation is it? Nothing if it is not to be left out with its owner.
+struct Owner {
+  const DocId* operator()(const PutEdge& put) const { return &put.edge.id.from; }
+  const DocId* operator()(const SetEdges& set) const { return &set.from; }
+  const DocId* operator()(const CloseEdge& close) const { return &close.from; }
+  const DocId* operator()(const RemoveEdge& remove) const { return &remove.edge.from; }
+  const DocId* operator()(const AddFragment& add) const { return &add.id; }
+  const DocId* operator()(const AddEdgeFragment& add) const { return &add.from; }
+  const DocId* operator()(const PutEntity&) const { return nullptr; }
+  const DocId* operator()(const RemoveEntity&) const { return nullptr; }
+  const DocId* operator()(const AssignPartition&) const { return nullptr; }
+};
+
+}  // namespace
+
+Status Screening::read_versions(std::span<const Mutation> mutations) {
+  std::vector<DocId> ids;
+  for (const Mutation& mutation : mutations) {
+    if (const auto* put = std::get_if<PutEntity>(&mutation)) ids.push_back(put->entity.id);
+  }
+  KIN_TRY(const auto versions, view_.versions(ids));
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (versions[i]) versions_.emplace(ids[i], *versions[i]);
+  }
+  return Done{};
+}
+
+void Screening::consider(const DocId& id, double similarity, std::optional<Match>& best) const {
+  if (similarity < near_.threshold()) return;
+  if (best && similarity <= best->similarity) return;
+  best = Match{.id = id, .similarity = similarity};
+}
+
+Status Screening::match_stored(const DocId& id, const TextSketch& sketch,
+                               std::optional<Match>& best) {
+  std::vector<DocNumber> numbers;
+  for (const std::uint32_t number : near_.candidates(sketch.keys))
+    numbers.push_back(DocNumber{number});
+  if (numbers.empty()) return Done{};
+  KIN_TRY(const auto documents, view_.documents(numbers, {.vectors = false, .summaries = false}));
+  for (const auto& document : documents) {
+    const auto* stored = document ? std::get_if<StoredEntity>(&*document) : nullptr;
+    if (stored == nullptr) continue;
+    const Entity& entity = stored->entity;
+    if (entity.id == id || superseded_.contains(entity.id)) continue;
+    const TextSketch other = near_.sketch(entity);
+    consider(entity.id, sketch::exact_jaccard(sketch.shingles, other.shingles), best);
+  }
+  return Done{};
+}
+
+void Screening::match_batch(const DocId& id, const TextSketch& sketch,
+                            std::optional<Match>& best) const {
+  std::set<DocId> seen{id};
+  for (std::size_t band = 0; band < sketch.keys.size(); ++band) {
+    const auto found = bands_.find(band_key(band, sketch.keys[band]));
+    if (found == bands_.end()) continue;
+    for (const DocId& other : found->second) {
+      const auto put = put_.find(other);
+      if (put == put_.end() || !seen.insert(other).second) continue;
+      consider(other, sketch::exact_jaccard(sketch.shingles, put->second.shingles), best);
+    }
+  }
+}
+
+void Screening::remember(const DocId& id, TextSketch sketch) {
+  for (std::size_t band = 0; band < sketch.keys.size(); ++band)
+    bands_[band_key(band, sketch.keys[band])].push_back(id);
+  put_[id] = std::move(sketch);
+  superseded_.insert(id);
+}
+
+Result<Screening::Verdict> Screening::judge(const PutEntity& put) {
+  const DocId& id = put.entity.id;
+  const auto known = versions_.find(id);
+  Verdict verdict{.screened = true, .replaces = known != versions_.end()};
+  if (put.version && verdict.replaces && *put.version <= known->second) return Verdict{};
+  TextSketch sketch = near_.sketch(put.entity);
+  if (!sketch.keys.empty()) {
+    match_batch(id, sketch, verdict.match);
+    KIN_RETURN_IF_ERROR(match_stored(id, sketch, verdict.match));
+  }
+  if (verdict.match && options_.action == NearDuplicateOptions::Action::kRefuse) {
+    refused_.insert(id);
+    return verdict;
+  }
+  remember(id, std::move(sketch));
+  versions_[id] =
+      put.version.value_or(Version{.epoch = std::numeric_limits<std::uint64_t>::max(), .lsn = 0});
+  return verdict;
+}
+
+bool Screening::is_left_out(const Mutation& mutation) const {
+  const DocId* owner = std::visit(Owner{}, mutation);
+  return owner != nullptr && refused_.contains(*owner) && !put_.contains(*owner);
+}
+
+// Edges by this name are the shard's own: they say what the entity says now is near to.
+void Screening::add_link(const PutEntity& put, const Verdict& verdict, ScreenedBatch& batch) const {
+  if (!verdict.match && !verdict.replaces) return;
+  SetEdges links{.from = put.entity.id,
+                 .name = std::string(kNearDuplicateOf),
+                 .edges = {},
+                 .version = put.version};
+  if (verdict.match) {
+    Edge edge;
+    edge.id = {.from = links.from, .name = links.name, .to = verdict.match->id};
+    edge.weight = verdict.match->similarity;
+    links.edges.push_back(std::move(edge));
+  }
+  batch.mutations.emplace_back(std::move(links));
+  batch.origins.push_back(ScreenedBatch::kAdded);
+}
+
+Result<ScreenedBatch> Screening::run(std::span<const Mutation> mutations) {
+  KIN_RETURN_IF_ERROR(read_versions(mutations));
+  std::vector<Verdict> verdicts(mutations.size());
+  for (std::size_t i = 0; i < mutations.size(); ++i) {
+    if (const auto* put = std::get_if<PutEntity>(&mutations[i])) {
+      KIN_TRY(verdicts[i], judge(*put));
+    } else if (const auto* remove = std::get_if<RemoveEntity>(&mutations[i])) {
+      put_.erase(remove->id);
+      superseded_.insert(remove->id);
+    }
+  }
+  const bool refuses = options_.action == NearDuplicateOptions::Action::kRefuse;
+  ScreenedBatch batch;
+  for (std::size_t i = 0; i < mutations.size(); ++i) {
+    const auto* put = std::get_if<PutEntity>(&mutations[i]);
+    if (const auto& match = verdicts[i].match)
+      batch.repeats.push_back({.mutation = i, .of = match->id, .similarity = match->similarity});
+    if (put != nullptr ? refuses && verdicts[i].match : is_left_out(mutations[i])) continue;
+    batch.mutations.push_back(mutations[i]);
+    batch.origins.push_back(i);
+    if (put != nullptr && !refuses && verdicts[i].screened) add_link(*put, verdicts[i], batch);
+  }
+  return batch;
+}
+
+}  // namespace kin::index

@@ -1,0 +1,205 @@
+// What a shard does when nobody waits for it.
+#include <algorithm>
+
+#include "index/shard/documents.h"
+#include "index/shard/state.h"
+
+namespace kin::index {
+namespace {
+
+// A checkpoint is due after so many changes, or this share of everything there is.
+constexpr std::uint64_t kLeastChanges = 20'000;
+constexpr std::uint64_t kShareOfAll = 8;
+// Entities that a generation in the making reads at a time.
+constexpr std::size_t kScanPage = 2'000;
+
+}  // namespace
+
+// Each task in its turn, so that none waits for ever while another is always due.
+Result<bool> Shard::State::step() {
+  const std::lock_guard lock(stepping_);
+  KIN_RETURN_IF_ERROR(tidy_views());
+  const std::size_t tasks = spaces_.size() + 2;
+  for (std::size_t i = 0; i < tasks; ++i) {
+    const std::size_t task = turn_++ % tasks;
+    Result<bool> did = task == 0   ? step_text()
+                       : task == 1 ? step_checkpoint()
+                                   : step_space(spaces_[task - 2]);
+    if (!did.ok() || *did) return did;
+  }
+  return false;
+}
+
+// Whoever writes many batches has the lock nearly always, and does all this at the end of each: a
+// step that waited for it would get little else done.
+Status Shard::State::tidy_views() {
+  const std::unique_lock lock(writing_, std::try_to_lock);
+  if (!lock) return Done{};
+  KIN_RETURN_IF_ERROR(refused());
+  if (!merged_) {
+    drain();
+    return Done{};
+  }
+  merged_ = false;
+  return publish();
+}
+
+Result<bool> Shard::State::step_text() {
+  if (!text_->merge()) return false;
+  // Views go on holding what was merged until there is a newer one.
+  merged_ = true;
+  KIN_RETURN_IF_ERROR(tidy_views());
+  return true;
+}
+
+// Only steps change which generations there are.
+Result<bool> Shard::State::step_space(ShardSpace& space) {
+  for (const auto& generation : {space.live, space.next}) {
+    if (!generation) continue;
+    KIN_TRY(bool did, step_index(*generation));
+    if (!did) {
+      KIN_TRY(did, step_scan(*generation));
+    }
+    if (did) return true;
+  }
+  if (!space.next || !space.next->is_complete()) return false;
+  const std::lock_guard lock(writing_);
+  space.live = std::move(space.next);
+  space.next.reset();
+  checkpoint_wanted_ = true;
+  KIN_RETURN_IF_ERROR(publish());
+  return true;
+}
+
+// With vectors elsewhere a step reads them as of when it began: what was retired before must have
+// left the index by then.
+Result<bool> Shard::State::step_index(SpaceGeneration& generation) {
+  if (generation.options.space.storage != RawStorage::kElsewhere) return generation.index->step();
+  std::optional<TruthView> view;
+  {
+    const std::lock_guard lock(writing_);
+    if (!generation.queue.empty()) return false;
+    KIN_TRY(TruthView now, truth_->view());
+    view.emplace(std::move(now));
+  }
+  generation.raw->pin(&*view);
+  Result<bool> did = generation.index->step();
+  generation.raw->pin(nullptr);
+  return did;
+}
+
+Result<bool> Shard::State::step_scan(SpaceGeneration& generation) {
+  ScanRequest request{.limit = kScanPage, .want = {.summaries = false}};
+  std::optional<TruthView> view;
+  {
+    const std::lock_guard lock(writing_);
+    if (!generation.scan) return false;
+    generation.scan->gone.clear();
+    request.after = generation.scan->after;
+    KIN_TRY(TruthView now, truth_->view());
+    view.emplace(std::move(now));
+  }
+  request.want.vectors = generation.options.origin == VectorOrigin::kGiven;
+  KIN_TRY(ScanPage page, view->scan(request));
+  std::vector<Document> documents(std::make_move_iterator(page.entities.begin()),
+                                  std::make_move_iterator(page.entities.end()));
+  KIN_TRY(const auto vectors, vectors_of(generation.options, documents));
+  const std::lock_guard lock(writing_);
+  SpaceScan& scan = *generation.scan;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    const std::uint32_t number = number_of(documents[i]);
+    if (!vectors[i] || number >= scan.below || scan.gone.contains(number)) continue;
+    KIN_RETURN_IF_ERROR(generation.index->insert(number, *vectors[i]));
+  }
+  scan.after = page.next;
+  if (page.next && static_cast<std::uint32_t>(*page.next) < scan.below) return true;
+  generation.scan.reset();
+  checkpoint_wanted_ = true;
+  return true;
+}
+
+Status Shard::State::replace_space(SpaceOptions options) {
+  KIN_RETURN_IF_ERROR(check_space_options(options));
+  const std::lock_guard stepping(stepping_);
+  const std::lock_guard lock(writing_);
+  KIN_RETURN_IF_ERROR(refused());
+  KIN_TRY(const TruthView view, truth_->view());
+  KIN_TRY(auto generation, begun(options, view));
+  const auto same = std::ranges::find_if(
+      spaces_, [&](const ShardSpace& space) { return space.live->options.name == options.name; });
+  if (same == spaces_.end())
+    spaces_.push_back({.live = std::move(generation), .next = {}});
+  else
+    same->next = std::move(generation);
+  return publish();
+}
+
+bool Shard::State::checkpoint_is_due() const {
+  const auto now = current();
+  const Counters counters = now->truth.counters();
+  const std::uint64_t all = counters.entities + counters.edges + counters.fragments;
+  return checkpoint_wanted_ ||
+         now->truth.lsn() - checkpoint_lsn_ > std::max(kLeastChanges, all / kShareOfAll);
+}
+
+Result<bool> Shard::State::step_checkpoint() {
+  if (!checkpoint_is_due()) return false;
+  KIN_RETURN_IF_ERROR(write_checkpoint());
+  return true;
+}
+
+Status Shard::State::checkpoint() {
+  const std::lock_guard lock(stepping_);
+  return write_checkpoint();
+}
+
+// Text and signatures are those of one moment; vectors may already hold changes that came while
+// they were written, which following again does no harm to.
+Status Shard::State::write_checkpoint() {
+  CheckpointWrite write;
+  std::vector<std::shared_ptr<SpaceGeneration>> complete;
+  const std::uint64_t sequence = store_->next_sequence();
+  {
+    const std::lock_guard lock(writing_);
+    KIN_RETURN_IF_ERROR(refused());
+    drain();
+    write.record = {.applied = applied_, .sequence = sequence};
+    write.text = text_->checkpoint();
+    for (const ShardSpace& space : spaces_) {
+      if (!space.live->is_complete()) continue;
+      complete.push_back(space.live);
+      write.record.spaces.push_back({.name = space.live->options.name,
+                                     .options = fingerprint(space.live->options),
+                                     .retired = *space.live->retired()});
+    }
+    if (near_) add_near_duplicates(write);
+  }
+  checkpoint_wanted_ = false;
+  const auto scope = write_all_ ? VectorIndex::Scope::kAll : VectorIndex::Scope::kChanged;
+  write_all_ = true;
+  for (std::size_t i = 0; i < complete.size(); ++i) {
+    SpaceGeneration& generation = *complete[i];
+    VectorCheckpoint made = generation.index->checkpoint(write.record.applied, scope);
+    generation.sequences.resize(made.partitions);
+    for (const auto& [number, bytes] : made.changed) generation.sequences[number] = sequence;
+    write.record.spaces[i].sequences = generation.sequences;
+    write.heads.emplace_back(generation.options.name, std::move(made.head));
+    write.pieces.push_back({pieces_of_space(generation.options.name), std::move(made.changed)});
+  }
+  KIN_RETURN_IF_ERROR(store_->write(write));
+  write_all_ = false;
+  checkpoint_lsn_ = write.record.applied;
+  return truth_->trim_changes(write.record.applied);
+}
+
+void Shard::State::add_near_duplicates(CheckpointWrite& write) {
+  auto pages =
+      near_->checkpoint(write_all_ ? NearDuplicates::Scope::kAll : NearDuplicates::Scope::kChanged);
+  near_sequences_.resize(pages.count);
+  for (const auto& [page, bytes] : pages.changed) near_sequences_[page] = write.record.sequence;
+  write.record.near_duplicates =
+      NearDuplicateRecord{.options = near_->fingerprint(), .sequences = near_sequences_};
+  write.pieces.push_back({std::string(kSignaturePieces), std::move(pages.changed)});
+}
+
+}  // namespace kin::index

@@ -1,0 +1,74 @@
+#include "index/text/manifest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+
+namespace kin::index {
+namespace {
+
+constexpr std::string_view kMagic = "KINTEXTM";
+
+Error damaged() {
+  return Error{Code::kDataLoss, "the manifest of a text index is damaged"};
+}
+
+}  // namespace
+
+std::string encode_manifest(const TextManifest& manifest) {
+  std::string out(kMagic);
+  append_le(out, kManifestVersion);
+  append_le(out, static_cast<std::uint32_t>(manifest.parts.size()));
+  append_le(out, manifest.options);
+  append_le(out, manifest.applied);
+  append_le(out, manifest.next_id);
+  for (const ManifestPart& part : manifest.parts) {
+    append_le(out, part.id);
+    append_le(out, part.checksum);
+    append_le(out, static_cast<std::uint32_t>(part.deleted.size()));
+    out += as_bytes_view(std::span<const std::uint32_t>(part.deleted));
+  }
+  append_le(out, checksum(out));
+  return out;
+}
+
+Result<TextManifest> decode_manifest(std::string_view bytes) {
+  ByteReader reader(bytes);
+  if (reader.read_bytes(kMagic.size()) != kMagic) return damaged();
+  if (const auto version = reader.read<std::uint32_t>(); version != kManifestVersion) {
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format(
+            "the manifest of a text index has version {}, and this program reads version {}",
+            version, kManifestVersion)};
+  }
+  if (bytes.size() < 8 || load_le<std::uint64_t>(bytes.data() + bytes.size() - 8) !=
+                              checksum(bytes.substr(0, bytes.size() - 8)))
+    return damaged();
+  const auto parts = reader.read<std::uint32_t>();
+  TextManifest manifest;
+  manifest.options = reader.read<std::uint64_t>();
+  manifest.applied = reader.read<std::uint64_t>();
+  manifest.next_id = reader.read<std::uint64_t>();
+  for (std::uint32_t i = 0; i < parts && reader.ok(); ++i) {
+    ManifestPart part;
+    part.id = reader.read<std::uint64_t>();
+    part.checksum = reader.read<std::uint64_t>();
+    const auto deleted = reader.read<std::uint32_t>();
+    const std::string_view ordinals = reader.read_bytes(std::size_t{deleted} * 4);
+    if (!reader.ok()) return damaged();
+    part.deleted.resize(deleted);
+    if (deleted > 0) std::memcpy(part.deleted.data(), ordinals.data(), ordinals.size());
+    if (!std::ranges::is_sorted(part.deleted)) return damaged();
+    manifest.parts.push_back(std::move(part));
+  }
+  if (!reader.ok() || reader.rest().size() != 8) return damaged();
+  return manifest;
+}
+
+}  // namespace kin::index

@@ -1,0 +1,469 @@
+#include "index/text/matcher.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace kin::index {
+namespace {
+
+constexpr Score kLeast = 1;
+
+class NothingMatcher final : public Matcher {
+ public:
+  NothingMatcher() { doc_ = kNoDoc; }
+  std::uint32_t seek(std::uint32_t) override { return kNoDoc; }
+  Score score() override { return 0; }
+  void explain(std::vector<TermShare>&) override {}
+  ScoreBound bound(std::uint32_t) override { return {.most = 0, .last = kNoDoc - 1}; }
+};
+
+class EverythingMatcher final : public Matcher {
+ public:
+  explicit EverythingMatcher(std::uint32_t size) : size_(size) {}
+  std::uint32_t seek(std::uint32_t target) override {
+    return doc_ = target < size_ ? target : kNoDoc;
+  }
+  Score score() override { return kLeast; }
+  void explain(std::vector<TermShare>&) override {}
+  ScoreBound bound(std::uint32_t) override { return {.most = kLeast, .last = kNoDoc - 1}; }
+
+ private:
+  std::uint32_t size_;
+};
+
+// The best score of each block, worked out when first asked for.
+class TermBounds {
+ public:
+  TermBounds(float weight, LengthNorm norm) : weight_(weight), norm_(norm) {}
+
+  ScoreBound at(const PostingCursor& cursor, std::uint32_t target) {
+    // A list of one block keeps no impacts; nothing scores more than the whole weight.
+    if (cursor.blocks() == 1) return {.most = static_cast<Score>(weight_) + 5, .last = kNoDoc - 1};
+    const std::uint32_t block = cursor.block_of(target);
+    if (block == cursor.blocks()) return {.most = 0, .last = kNoDoc - 1};
+    if (block != block_) {
+      most_ = 0;
+      for (const Impact& impact : cursor.impacts(block))
+        most_ = std::max(most_, score_bound(weight_, norm_, impact.frequency, impact.length));
+      block_ = block;
+    }
+    return {.most = most_, .last = cursor.block_last(block)};
+  }
+
+ private:
+  float weight_;
+  LengthNorm norm_;
+  std::uint32_t block_ = kNoDoc;
+  std::uint32_t most_ = 0;
+};
+
+class TermMatcher final : public Matcher {
+ public:
+  TermMatcher(const PlanTerm& term, const TermPostings& postings, LengthNorm norm,
+              const TextSegment& segment)
+      : term_(term),
+        cursor_(postings),
+        norm_(norm),
+        lengths_(segment.docs().lengths.data()),
+        bounds_(term.weight, norm) {}
+
+  std::uint32_t seek(std::uint32_t target) override { return doc_ = cursor_.seek(target); }
+  Score score() override {
+    return term_score(term_.weight, norm_, cursor_.frequency(), lengths_[doc_]);
+  }
+  void explain(std::vector<TermShare>& shares) override {
+    shares.push_back({.term = &term_, .frequency = cursor_.frequency(), .score = score()});
+  }
+  ScoreBound bound(std::uint32_t target) override { return bounds_.at(cursor_, target); }
+
+ private:
+  const PlanTerm& term_;
+  PostingCursor cursor_;
+  LengthNorm norm_;
+  const std::uint32_t* lengths_;
+  TermBounds bounds_;
+};
+
+// A term in one field: only positions tell where it stands.
+class FieldTermMatcher final : public Matcher {
+ public:
+  FieldTermMatcher(const PlanTerm& term, const TermPostings& postings, LengthNorm norm,
+                   const TextSegment& segment, Plan::Field field)
+      : term_(term),
+        cursor_(postings),
+        norm_(norm),
+        segment_(segment),
+        field_(field),
+        bounds_(term.weight, norm) {}
+
+  std::uint32_t seek(std::uint32_t target) override {
+    for (doc_ = cursor_.seek(target); doc_ != kNoDoc; doc_ = cursor_.next()) {
+      const auto positions = cursor_.positions();
+      const auto range = segment_.field_range(doc_, field_.place);
+      const auto inside = std::ranges::count_if(positions, [&](std::uint32_t position) {
+        return position >= range.begin && position < range.end;
+      });
+      if (inside == 0) continue;
+      frequency_ = static_cast<std::uint32_t>(inside) * field_.quarters;
+      return doc_;
+    }
+    return kNoDoc;
+  }
+  Score score() override {
+    return term_score(term_.weight, norm_, frequency_, segment_.docs().lengths[doc_]);
+  }
+  void explain(std::vector<TermShare>& shares) override {
+    shares.push_back({.term = &term_, .frequency = frequency_, .score = score()});
+  }
+  ScoreBound bound(std::uint32_t target) override { return bounds_.at(cursor_, target); }
+
+ private:
+  const PlanTerm& term_;
+  PostingCursor cursor_;
+  LengthNorm norm_;
+  const TextSegment& segment_;
+  Plan::Field field_;
+  TermBounds bounds_;
+  std::uint32_t frequency_ = 0;
+};
+
+class PhraseMatcher final : public Matcher {
+ public:
+  PhraseMatcher(const Plan& plan, const std::vector<TermPostings>& postings, LengthNorm norm,
+                const TextSegment& segment)
+      : plan_(plan), norm_(norm), segment_(segment) {
+    cursors_.reserve(postings.size());
+    for (std::size_t i = 0; i < postings.size(); ++i) {
+      cursors_.emplace_back(postings[i]);
+      bounds_.emplace_back(plan.terms[i].weight, norm);
+    }
+  }
+
+  std::uint32_t seek(std::uint32_t target) override {
+    for (std::uint32_t candidate = align(target); candidate != kNoDoc;
+         candidate = align(candidate + 1)) {
+      if (stands_in(candidate)) return doc_ = candidate;
+    }
+    return doc_ = kNoDoc;
+  }
+
+  Score score() override {
+    Score sum = 0;
+    for (std::size_t i = 0; i < cursors_.size(); ++i) sum += share(i);
+    return sum;
+  }
+  void explain(std::vector<TermShare>& shares) override {
+    for (std::size_t i = 0; i < cursors_.size(); ++i)
+      shares.push_back(
+          {.term = &plan_.terms[i], .frequency = cursors_[i].frequency(), .score = share(i)});
+  }
+  ScoreBound bound(std::uint32_t target) override {
+    ScoreBound sum{.most = 0, .last = kNoDoc - 1};
+    for (std::size_t i = 0; i < cursors_.size(); ++i) {
+      const ScoreBound one = bounds_[i].at(cursors_[i], target);
+      sum.most += one.most;
+      sum.last = std::min(sum.last, one.last);
+    }
+    return sum;
+  }
+
+ private:
+  Score share(std::size_t i) const {
+    return term_score(plan_.terms[i].weight, norm_, cursors_[i].frequency(),
+                      segment_.docs().lengths[doc_]);
+  }
+
+  std::uint32_t align(std::uint32_t target) {
+    std::size_t agreed = 0;
+    for (std::size_t i = 0; agreed < cursors_.size(); i = (i + 1) % cursors_.size()) {
+      const std::uint32_t found = cursors_[i].seek(target);
+      if (found == kNoDoc) return kNoDoc;
+      agreed = found == target ? agreed + 1 : 1;
+      target = found;
+    }
+    return target;
+  }
+
+  bool stands_in(std::uint32_t candidate) {
+    std::optional<TextSegment::FieldRange> range;
+    if (plan_.field) range = segment_.field_range(candidate, plan_.field->place);
+    for (const std::uint32_t first : cursors_.front().positions()) {
+      const std::uint64_t end = std::uint64_t{first} + plan_.offsets.back();
+      if (range && (first < range->begin || end >= range->end)) continue;
+      if (all_from(first)) return true;
+    }
+    return false;
+  }
+
+  bool all_from(std::uint32_t first) {
+    for (std::size_t i = 1; i < cursors_.size(); ++i) {
+      if (!std::ranges::binary_search(cursors_[i].positions(), first + plan_.offsets[i]))
+        return false;
+    }
+    return true;
+  }
+
+  const Plan& plan_;
+  LengthNorm norm_;
+  const TextSegment& segment_;
+  std::vector<PostingCursor> cursors_;
+  std::vector<TermBounds> bounds_;
+};
+
+// Matches worked out beforehand.
+class ListMatcher final : public Matcher {
+ public:
+  struct Entry {
+    std::uint32_t doc;
+    Score score;
+  };
+  explicit ListMatcher(std::vector<Entry> entries) : entries_(std::move(entries)) {
+    for (const Entry& entry : entries_) most_ = std::max(most_, entry.score);
+  }
+
+  std::uint32_t seek(std::uint32_t target) override {
+    if (at_ < entries_.size() && entries_[at_].doc < target) {
+      const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(at_);
+      at_ = static_cast<std::size_t>(
+          std::lower_bound(begin, entries_.end(), target,
+                           [](const Entry& entry, std::uint32_t doc) { return entry.doc < doc; }) -
+          entries_.begin());
+    }
+    return doc_ = at_ < entries_.size() ? entries_[at_].doc : kNoDoc;
+  }
+  Score score() override { return entries_[at_].score; }
+  void explain(std::vector<TermShare>&) override {}
+  ScoreBound bound(std::uint32_t) override { return {.most = most_, .last = kNoDoc - 1}; }
+
+ private:
+  std::vector<Entry> entries_;
+  std::size_t at_ = 0;
+  Score most_ = 0;
+};
+
+// Any of several. The few that queries have are cheaper to look through than to keep in a heap.
+class AnyMatcher final : public Matcher {
+ public:
+  explicit AnyMatcher(std::vector<std::unique_ptr<Matcher>> parts) : parts_(std::move(parts)) {
+    started_.assign(parts_.size(), false);
+  }
+
+  std::uint32_t seek(std::uint32_t target) override {
+    doc_ = kNoDoc;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (!started_[i] || parts_[i]->doc() < target) parts_[i]->seek(target);
+      started_[i] = true;
+      doc_ = std::min(doc_, parts_[i]->doc());
+    }
+    return doc_;
+  }
+  Score score() override {
+    Score sum = 0;
+    for (const auto& part : parts_) {
+      if (part->doc() == doc_) sum += part->score();
+    }
+    return sum;
+  }
+  void explain(std::vector<TermShare>& shares) override {
+    for (const auto& part : parts_) {
+      if (part->doc() == doc_) part->explain(shares);
+    }
+  }
+  ScoreBound bound(std::uint32_t target) override {
+    ScoreBound sum{.most = 0, .last = kNoDoc - 1};
+    for (const auto& part : parts_) {
+      const ScoreBound one = part->bound(target);
+      sum.most += one.most;
+      sum.last = std::min(sum.last, one.last);
+    }
+    return sum;
+  }
+
+ private:
+  std::vector<std::unique_ptr<Matcher>> parts_;
+  std::vector<bool> started_;
+};
+
+// All of some, none of others; what matches of the optional ones adds to the score.
+class AllMatcher final : public Matcher {
+ public:
+  AllMatcher(std::vector<std::unique_ptr<Matcher>> must, std::unique_ptr<Matcher> should,
+             std::unique_ptr<Matcher> must_not)
+      : must_(std::move(must)), should_(std::move(should)), must_not_(std::move(must_not)) {}
+
+  std::uint32_t seek(std::uint32_t target) override {
+    for (doc_ = align(target); doc_ != kNoDoc; doc_ = align(doc_ + 1)) {
+      if (must_not_ == nullptr || at(*must_not_, not_started_) != doc_) return doc_;
+    }
+    return kNoDoc;
+  }
+  Score score() override {
+    Score sum = 0;
+    for (const auto& part : must_) sum += part->score();
+    if (should_ != nullptr && at(*should_, should_started_) == doc_) sum += should_->score();
+    return sum;
+  }
+  void explain(std::vector<TermShare>& shares) override {
+    for (const auto& part : must_) part->explain(shares);
+    if (should_ != nullptr && at(*should_, should_started_) == doc_) should_->explain(shares);
+  }
+  ScoreBound bound(std::uint32_t target) override {
+    ScoreBound sum{.most = 0, .last = kNoDoc - 1};
+    const auto add = [&](Matcher& part) {
+      const ScoreBound one = part.bound(target);
+      sum.most += one.most;
+      sum.last = std::min(sum.last, one.last);
+    };
+    for (const auto& part : must_) add(*part);
+    if (should_ != nullptr) add(*should_);
+    return sum;
+  }
+
+ private:
+  std::uint32_t at(Matcher& part, bool& started) const {
+    if (!started || part.doc() < doc_) part.seek(doc_);
+    started = true;
+    return part.doc();
+  }
+
+  std::uint32_t align(std::uint32_t target) {
+    std::size_t agreed = 0;
+    for (std::size_t i = 0; agreed < must_.size(); i = (i + 1) % must_.size()) {
+      const std::uint32_t found = must_[i]->seek(target);
+      if (found == kNoDoc) return kNoDoc;
+      agreed = found == target ? agreed + 1 : 1;
+      target = found;
+    }
+    return target;
+  }
+
+  std::vector<std::unique_ptr<Matcher>> must_;
+  std::unique_ptr<Matcher> should_;
+  std::unique_ptr<Matcher> must_not_;
+  bool should_started_ = false;
+  bool not_started_ = false;
+};
+
+using Matchers = std::vector<std::unique_ptr<Matcher>>;
+
+std::unique_ptr<Matcher> any_of(Matchers parts) {
+  if (parts.empty()) return std::make_unique<NothingMatcher>();
+  if (parts.size() == 1) return std::move(parts.front());
+  return std::make_unique<AnyMatcher>(std::move(parts));
+}
+
+class MatcherMaker {
+ public:
+  MatcherMaker(LengthNorm norm, const TextSegment& segment) : norm_(norm), segment_(segment) {}
+
+  std::unique_ptr<Matcher> make(const Plan& plan) const {
+    switch (plan.kind) {
+      case Plan::Kind::kNothing: return std::make_unique<NothingMatcher>();
+      case Plan::Kind::kEverything: return std::make_unique<EverythingMatcher>(segment_.size());
+      case Plan::Kind::kTerms: return terms(plan);
+      case Plan::Kind::kPhrase: return phrase(plan);
+      case Plan::Kind::kFacet: return facet(plan);
+      case Plan::Kind::kBoolean: return boolean(plan);
+    }
+    KIN_UNREACHABLE();
+  }
+
+ private:
+  std::unique_ptr<Matcher> term(const PlanTerm& term,
+                                const std::optional<Plan::Field>& field) const {
+    const auto postings = segment_.find(term.key);
+    if (!postings) return nullptr;
+    if (field) return std::make_unique<FieldTermMatcher>(term, *postings, norm_, segment_, *field);
+    return std::make_unique<TermMatcher>(term, *postings, norm_, segment_);
+  }
+
+  std::unique_ptr<Matcher> terms(const Plan& plan) const {
+    constexpr std::size_t kFew = 32;
+    Matchers found;
+    for (const PlanTerm& one : plan.terms) {
+      if (auto matcher = term(one, plan.field)) found.push_back(std::move(matcher));
+    }
+    if (found.size() <= kFew) return any_of(std::move(found));
+    return summed(found);
+  }
+
+  // A prefix can stand for thousands of terms: they are added up one after another.
+  std::unique_ptr<Matcher> summed(const Matchers& parts) const {
+    std::vector<Score> scores(segment_.size(), 0);
+    for (const auto& part : parts) {
+      for (std::uint32_t doc = part->seek(0); doc != kNoDoc; doc = part->seek(doc + 1))
+        scores[doc] += part->score();
+    }
+    std::vector<ListMatcher::Entry> entries;
+    for (std::uint32_t doc = 0; doc < scores.size(); ++doc) {
+      if (scores[doc] > 0) entries.push_back({doc, scores[doc]});
+    }
+    return std::make_unique<ListMatcher>(std::move(entries));
+  }
+
+  std::unique_ptr<Matcher> facet(const Plan& plan) const {
+    std::vector<std::uint32_t> docs;
+    for (const PlanTerm& one : plan.terms) {
+      const auto postings = segment_.find(one.key);
+      if (!postings) continue;
+      PostingCursor cursor(*postings);
+      for (cursor.next(); cursor.doc() != kNoDoc; cursor.next()) docs.push_back(cursor.doc());
+    }
+    std::ranges::sort(docs);
+    docs.erase(std::ranges::unique(docs).begin(), docs.end());
+    std::vector<ListMatcher::Entry> entries;
+    for (const std::uint32_t doc : docs) entries.push_back({doc, kLeast});
+    return std::make_unique<ListMatcher>(std::move(entries));
+  }
+
+  std::unique_ptr<Matcher> phrase(const Plan& plan) const {
+    std::vector<TermPostings> postings;
+    for (const PlanTerm& one : plan.terms) {
+      const auto found = segment_.find(one.key);
+      if (!found) return std::make_unique<NothingMatcher>();
+      postings.push_back(*found);
+    }
+    return std::make_unique<PhraseMatcher>(plan, postings, norm_, segment_);
+  }
+
+  Matchers all(const std::vector<Plan>& plans) const {
+    Matchers matchers;
+    for (const Plan& plan : plans) matchers.push_back(make(plan));
+    return matchers;
+  }
+
+  std::unique_ptr<Matcher> boolean(const Plan& plan) const {
+    Matchers must = all(plan.must);
+    std::unique_ptr<Matcher> should = plan.should.empty() ? nullptr : any_of(all(plan.should));
+    std::unique_ptr<Matcher> must_not =
+        plan.must_not.empty() ? nullptr : any_of(all(plan.must_not));
+    if (must.empty() && should != nullptr) {
+      if (must_not == nullptr) return should;
+      must.push_back(std::move(should));
+    }
+    if (must.empty()) must.push_back(std::make_unique<EverythingMatcher>(segment_.size()));
+    return std::make_unique<AllMatcher>(std::move(must), std::move(should), std::move(must_not));
+  }
+
+  LengthNorm norm_;
+  const TextSegment& segment_;
+};
+
+}  // namespace
+
+std::unique_ptr<Matcher> make_matcher(const Plan& plan, LengthNorm norm,
+                                      const TextSegment& segment) {
+  return MatcherMaker(norm, segment).make(plan);
+}
+
+std::unique_ptr<Matcher> restrict_matcher(std::unique_ptr<Matcher> matcher,
+                                          std::vector<std::uint32_t> ordinals) {
+  std::vector<ListMatcher::Entry> entries;
+  for (const std::uint32_t ordinal : ordinals) entries.push_back({ordinal, 0});
+  std::vector<std::unique_ptr<Matcher>> both;
+  both.push_back(std::make_unique<ListMatcher>(std::move(entries)));
+  both.push_back(std::move(matcher));
+  return std::make_unique<AllMatcher>(std::move(both), nullptr, nullptr);
+}
+
+}  // namespace kin::index

@@ -1,0 +1,56 @@
+// Finds the documents of one segment that a plan matches, in order, one at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "index/text/plan.h"
+#include "index/text/score.h"
+#include "index/text/segment.h"
+
+namespace kin::index {
+
+struct ScoreBound {
+  Score most = 0;
+  std::uint32_t last = 0;  // the last document it holds for
+};
+
+// What a term gave to the score of a document.
+struct TermShare {
+  const PlanTerm* term = nullptr;
+  std::uint32_t frequency = 0;  // in quarters of a word, weighted
+  Score score = 0;
+};
+
+// One thread only. Moves forward only.
+class Matcher {
+ public:
+  Matcher() = default;
+  Matcher(const Matcher&) = delete;
+  Matcher& operator=(const Matcher&) = delete;
+  virtual ~Matcher() = default;
+
+  std::uint32_t doc() const { return doc_; }
+  // To the first match from `target` on; kNoDoc if there is none.
+  virtual std::uint32_t seek(std::uint32_t target) = 0;
+  // Of the current match.
+  virtual Score score() = 0;
+  virtual void explain(std::vector<TermShare>& shares) = 0;
+  // What no match from `target` to bound.last can exceed. `target` is not before doc().
+  virtual ScoreBound bound(std::uint32_t target) = 0;
+
+ protected:
+  std::uint32_t doc_ = 0;
+};
+
+// Both must outlive the matcher.
+std::unique_ptr<Matcher> make_matcher(const Plan& plan, LengthNorm norm,
+                                      const TextSegment& segment);
+
+// Matches those of both that are among `ordinals`, which ascend.
+std::unique_ptr<Matcher> restrict_matcher(std::unique_ptr<Matcher> matcher,
+                                          std::vector<std::uint32_t> ordinals);
+
+}  // namespace kin::index

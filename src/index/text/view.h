@@ -1,0 +1,160 @@
+// What a reader of the text index sees: its state at one moment.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "index/text/analyzer.h"
+#include "index/text/plan.h"
+#include "index/text/query.h"
+#include "index/text/segment.h"
+#include "index/text_document.h"
+#include "index/truth/doc_set.h"
+
+namespace kin::index {
+
+struct TextSearch {
+  std::size_t k = 10;
+  const DocSet* filter = nullptr;              // document numbers; nothing: all
+  std::uint8_t kinds = kAllKinds;              // see kind_bit()
+  std::optional<std::int64_t> valid_at{};      // only documents valid then
+  bool count = false;                          // how many match, exactly
+  std::vector<std::string> facets{};           // names to count values of{}; "validity" too
+  std::int64_t validity_at = 0;                // what the facet "validity" is counted for
+  const TextStatistics* statistics = nullptr;  // of all shards, instead of this index's own
+  bool exhaustive = false;                     // score every match; the hits are the same ones
+};
+
+struct TextHit {
+  std::uint32_t number = 0;
+  DocKind kind = DocKind::kEntity;
+  double score = 0;
+};
+
+// The facet that every document has beside those of the options. Its values keep their order.
+inline constexpr std::string_view kValidity = "validity";
+
+struct FacetCount {
+  std::string value{};
+  std::uint64_t count = 0;
+};
+
+struct FacetCounts {
+  std::string name{};
+  std::vector<FacetCount> values{};  // most frequent first
+};
+
+struct TextHits {
+  std::vector<TextHit> hits{};  // best first; of equal scores the lower number first
+  std::optional<std::uint64_t> count{};
+  std::vector<FacetCounts> facets{};
+};
+
+struct TermExplanation {
+  std::string term{};           // stem, or the word itself where that was looked for
+  double score = 0;             // of this term
+  double frequency = 0;         // weighted by fields
+  std::uint64_t documents = 0;  // that have it
+  double inverse_frequency = 0;
+};
+
+struct TextExplanation {
+  double score = 0;   // that of the hit
+  double length = 0;  // of the document in words, weighted by fields
+  double average_length = 0;
+  std::vector<TermExplanation> terms{};  // fewer than all where a pattern stands for very many
+};
+
+// A segment, and when each of its documents was deleted. Thread-safe for one writer.
+class LiveSegment {
+ public:
+  static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+
+  LiveSegment(std::uint64_t id, std::shared_ptr<const TextSegment> segment);
+
+  std::uint64_t id() const { return id_; }
+  const TextSegment& text() const { return *segment_; }
+  const std::shared_ptr<const TextSegment>& shared_text() const { return segment_; }
+  bool live_at(std::uint32_t ordinal, std::uint64_t moment) const {
+    return deleted_at_[ordinal].load(std::memory_order_acquire) > moment;
+  }
+  std::uint64_t deleted_at(std::uint32_t ordinal) const {
+    return deleted_at_[ordinal].load(std::memory_order_acquire);
+  }
+  void remove(std::uint32_t ordinal, std::uint64_t moment);
+  std::uint32_t removed() const { return removed_.load(std::memory_order_relaxed); }
+
+ private:
+  std::uint64_t id_;
+  std::shared_ptr<const TextSegment> segment_;
+  std::unique_ptr<std::atomic<std::uint64_t>[]> deleted_at_;
+  std::atomic<std::uint32_t> removed_{0};
+};
+
+// Lends analyzers to searches. Thread-safe.
+class AnalyzerPool {
+ public:
+  explicit AnalyzerPool(std::string language) : language_(std::move(language)) {}
+  std::unique_ptr<TextAnalyzer> borrow();
+  void give_back(std::unique_ptr<TextAnalyzer> analyzer);
+
+ private:
+  std::string language_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<TextAnalyzer>> idle_;
+};
+
+// Never changes, and sees whole documents only, however much is written meanwhile. Thread-safe.
+class TextView {
+ public:
+  struct State {
+    std::shared_ptr<const TextOptions> options{};
+    std::shared_ptr<AnalyzerPool> analyzers{};
+    std::vector<std::shared_ptr<LiveSegment>> segments{};
+    std::uint64_t moment = 0;
+    std::uint64_t applied = 0;  // the log sequence number everything up to which is in it
+  };
+
+  explicit TextView(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+  // kInvalidArgument if a facet is not one of the index.
+  Result<TextHits> search(const TextQuery& query, const TextSearch& search = {}) const;
+
+  // The numbers of all documents that match; of `search` what restricts them counts.
+  DocSet matching(const TextQuery& query, const TextSearch& search = {}) const;
+
+  // The values that documents have of a facet, as they were written, in the order of their folded
+  // forms; also of documents deleted a short while ago. Nothing if there is no such facet.
+  std::vector<std::string> facet_values(std::string_view facet) const;
+
+  // Why a document has the score it has; nothing if it does not match or is not there.
+  std::optional<TextExplanation> explain(const TextQuery& query, std::uint32_t number,
+                                         const TextSearch& search = {}) const;
+
+  // What this index adds to the statistics a query needs: documents, lengths, and the frequency of
+  // every term it stands for. Documents deleted a short while ago still count.
+  TextStatistics statistics(const TextQuery& query) const;
+
+  bool contains(std::uint32_t number) const;
+  std::vector<std::uint32_t> numbers() const;  // of all documents, in order
+  std::uint64_t documents() const;
+  std::uint64_t bytes() const;
+  std::size_t segments() const { return state_->segments.size(); }
+  std::uint64_t applied() const { return state_->applied; }
+  const TextOptions& options() const { return *state_->options; }
+
+ private:
+  PlannedQuery plan(const TextQuery& query, const TextStatistics* given) const;
+
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace kin::index

@@ -1,0 +1,53 @@
+// Whatever the decoders of rows and keys accept must encode to what was read.
+#include "index/truth/entity_format.h"
+
+#include <cstdlib>
+
+#include "index/truth/change.h"
+
+namespace {
+
+using namespace kin::index;
+
+void check_same(std::string_view encoded, std::string_view bytes) {
+  if (encoded != bytes) std::abort();
+}
+
+void rows(std::string_view bytes) {
+  if (const auto row = decode_counters(bytes); row.ok()) check_same(encode(*row), bytes);
+  if (const auto row = decode_head(bytes); row.ok()) check_same(encode(*row), bytes);
+  if (const auto row = decode_content(bytes); row.ok()) check_same(encode(*row), bytes);
+  if (const auto row = decode_edge(bytes); row.ok()) check_same(encode(*row), bytes);
+  if (const auto row = decode_reverse(bytes); row.ok()) check_same(encode(*row), bytes);
+  if (const auto row = decode_fragment(bytes); row.ok()) check_same(encode(*row), bytes);
+  if (const auto row = decode_document(bytes); row.ok()) check_same(encode(*row), bytes);
+  if (const auto row = decode_vector(bytes); row.ok()) check_same(encode_vector(*row), bytes);
+  if (const auto row = decode_name(bytes); row.ok()) check_same(encode_name(*row), bytes);
+  if (const auto row = decode_summary_text(bytes); row.ok())
+    check_same(encode_summary_text(*row), bytes);
+  if (const auto row = decode_summary_count(bytes); row.ok())
+    check_same(encode_summary_count(*row), bytes);
+  if (const auto row = decode_change(7, bytes); row.ok()) check_same(encode(*row), bytes);
+}
+
+void keys(std::string_view bytes) {
+  if (const auto key = decode_name_key(bytes)) check_same(name_key(*key), bytes);
+  if (const auto key = decode_entity_key(bytes)) check_same(entity_key(*key), bytes);
+  if (const auto key = decode_forward_key(bytes)) check_same(forward_key(*key), bytes);
+  if (const auto key = decode_reverse_key(bytes)) check_same(reverse_key(*key), bytes);
+  if (const auto key = decode_entity_fragment_key(bytes))
+    check_same(entity_fragment_key(*key), bytes);
+  if (const auto key = decode_edge_fragment_key(bytes)) check_same(edge_fragment_key(*key), bytes);
+  if (const auto key = decode_document_key(bytes)) check_same(document_key(*key), bytes);
+  if (const auto key = decode_member_key(bytes)) check_same(document_key(*key), bytes.substr(4));
+  if (const auto key = decode_change_key(bytes)) check_same(change_key(*key), bytes);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  rows(bytes);
+  keys(bytes);
+  return 0;
+}

@@ -1,0 +1,124 @@
+#include "index/truth/entity_tags.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "text/normalize.h"
+#include "text/words.h"
+
+namespace kin::index {
+namespace {
+
+constexpr std::size_t kMaxHashtagBytes = 256;
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool is_ascii_word(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+bool may_precede(std::string_view text, std::size_t hash) {
+  if (hash == 0) return true;
+  const char before = text[hash - 1];
+  // A byte of a longer character counts as a letter unless it ends a space or punctuation mark,
+  // which split_words() knows.
+  if (static_cast<unsigned char>(before) < 0x80)
+    return !is_ascii_word(before) && before != '&' && before != '/' && before != '#';
+  std::size_t begin = hash - 1;
+  while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) --begin;
+  std::vector<std::string_view> words;
+  text::split_words(text.substr(begin, hash - begin), text::Normalization::kStandard, words);
+  return words.empty();
+}
+
+// The length of the letters, marks and digits beyond ASCII that `text` begins with.
+std::size_t foreign_letters(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size() && static_cast<unsigned char>(text[end]) >= 0x80) ++end;
+  std::vector<std::string_view> words;
+  text::split_words(text.substr(0, end), text::Normalization::kStandard, words);
+  // In scripts without spaces each character is a word: those that touch belong together.
+  const char* at = text.data();
+  for (const std::string_view word : words) {
+    if (word.data() != at) break;
+    at += word.size();
+  }
+  return static_cast<std::size_t>(at - text.data());
+}
+
+std::size_t tag_length(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size()) {
+    const char c = text[end];
+    if (is_ascii_word(c)) {
+      ++end;
+    } else if (static_cast<unsigned char>(c) >= 0x80) {
+      const std::size_t letters = foreign_letters(text.substr(end));
+      if (letters == 0) break;
+      end += letters;
+    } else if (c == '-' && end > 0 && end + 1 < text.size() && is_ascii_word(text[end + 1])) {
+      ++end;
+    } else {
+      break;
+    }
+  }
+  return end;
+}
+
+}  // namespace
+
+std::string tag_key(std::string_view tag) {
+  std::string light;
+  text::normalize(tag, text::Normalization::kLight, light);
+  if (std::all_of(light.begin(), light.end(),
+                  [](char c) { return static_cast<unsigned char>(c) < 0x80; })) {
+    std::transform(light.begin(), light.end(), light.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    return light;
+  }
+  std::string key;
+  std::vector<std::string_view> words;
+  text::split_words(light, text::Normalization::kStandard, words);
+  std::string lower;
+  const char* at = light.data();
+  const auto keep = [&](const char* end) {
+    for (; at < end; ++at) key += *at;
+  };
+  for (const std::string_view word : words) {
+    keep(word.data());
+    text::normalize(word, text::Normalization::kStandard, lower);
+    key += lower;
+    at = word.data() + word.size();
+  }
+  keep(light.data() + light.size());
+  return key;
+}
+
+std::vector<std::string> hashtags(std::string_view utf8) {
+  std::vector<std::string> tags;
+  std::unordered_set<std::string> keys;
+  std::size_t at = utf8.find('#');
+  for (; at != std::string_view::npos; at = utf8.find('#', at + 1)) {
+    if (!may_precede(utf8, at)) continue;
+    const std::string_view tag = utf8.substr(at + 1, tag_length(utf8.substr(at + 1)));
+    if (tag.size() > kMaxHashtagBytes || std::all_of(tag.begin(), tag.end(), is_digit)) continue;
+    if (keys.insert(tag_key(tag)).second) tags.emplace_back(tag);
+  }
+  return tags;
+}
+
+std::vector<std::string> all_tags(const std::vector<std::string>& given, std::string_view text) {
+  std::vector<std::string> tags;
+  std::unordered_set<std::string> keys{""};
+  for (const std::string& tag : given) {
+    if (keys.insert(tag_key(tag)).second) tags.push_back(tag);
+  }
+  for (std::string& tag : hashtags(text)) {
+    if (keys.insert(tag_key(tag)).second) tags.push_back(std::move(tag));
+  }
+  return tags;
+}
+
+}  // namespace kin::index

@@ -1,0 +1,62 @@
+#include "index/truth/staging.h"
+
+namespace kin::index {
+namespace {
+
+std::size_t place(kv::Family family) {
+  return static_cast<std::size_t>(family);
+}
+
+}  // namespace
+
+Status StagedRows::fetch(kv::Family family, std::vector<std::string> keys) {
+  KIN_TRY(auto values, store_.get_many(keys, family));
+  auto& known = fetched_[place(family)];
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    known.insert_or_assign(std::move(keys[i]), std::move(values[i]));
+  return Done{};
+}
+
+Result<std::optional<std::string>> StagedRows::get(kv::Family family,
+                                                   const std::string& key) const {
+  const Rows& changed = changed_[place(family)];
+  if (const auto found = changed.find(key); found != changed.end()) return found->second;
+  const auto& known = fetched_[place(family)];
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  return store_.get(key, family);
+}
+
+Status StagedRows::for_each(kv::Family family, std::string_view prefix, const Visit& visit) const {
+  std::map<std::string, std::string> rows;
+  kv::Cursor at = store_.cursor(kv::keys_with(prefix), family);
+  for (; at.valid(); at.next()) rows.emplace(at.key(), at.value());
+  KIN_RETURN_IF_ERROR(at.status());
+  const Rows& changed = changed_[place(family)];
+  for (auto row = changed.lower_bound(std::string(prefix));
+       row != changed.end() && row->first.starts_with(prefix); ++row) {
+    if (row->second) rows.insert_or_assign(row->first, *row->second);
+    if (!row->second) rows.erase(row->first);
+  }
+  for (const auto& [key, value] : rows) KIN_RETURN_IF_ERROR(visit(key, value));
+  return Done{};
+}
+
+void StagedRows::put(kv::Family family, std::string key, std::string value) {
+  Rows& rows = changed_[place(family)];
+  rows.insert_or_assign(rows.end(), std::move(key), std::move(value));
+}
+
+void StagedRows::remove(kv::Family family, std::string key) {
+  changed_[place(family)].insert_or_assign(std::move(key), std::nullopt);
+}
+
+void StagedRows::write_to(kv::Batch& batch) const {
+  for (std::size_t family = 0; family < changed_.size(); ++family) {
+    for (const auto& [key, value] : changed_[family]) {
+      const kv::Family to{static_cast<std::uint32_t>(family)};
+      value ? batch.put(key, *value, to) : batch.remove(key, to);
+    }
+  }
+}
+
+}  // namespace kin::index

@@ -1,0 +1,373 @@
+#include "index/truth/view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+
+namespace kin::index {
+namespace {
+
+Error missing(std::string_view what, const DocId& id) {
+  return {Code::kDataLoss, fmt::format("the {} of entity {} is missing", what, to_string(id))};
+}
+
+bool wanted(const EntityHead& head, const Want& want) {
+  return !want.as_of || head.valid.holds_at(*want.as_of);
+}
+
+// Of the rows of documents that are no entities.
+kv::Family family_of(DocKind kind) {
+  if (kind == DocKind::kEdge) return kForwardEdgesFamily;
+  return kind == DocKind::kEntityFragment ? kEntityFragmentsFamily : kEdgeFragmentsFamily;
+}
+
+std::string successor(const std::string& key) {
+  return key + '\0';
+}
+
+bool concerns(const Change& change, PartitionId partition) {
+  const bool left = change.kind == ChangeKind::kEntityAssigned && change.former == partition;
+  return change.partition == partition || left;
+}
+
+}  // namespace
+
+TruthView::TruthView(const NameTable& names, kv::Snapshot snapshot, const Counters& counters)
+    : names_(names), snapshot_(std::move(snapshot)), counters_(counters) {}
+
+Result<std::vector<std::optional<HeadRow>>> TruthView::read_heads(
+    std::span<const DocId> ids) const {
+  std::vector<std::string> keys(ids.size());
+  std::transform(ids.begin(), ids.end(), keys.begin(), entity_key);
+  KIN_TRY(const auto values, snapshot_.get_many(keys, kEntitiesFamily));
+  std::vector<std::optional<HeadRow>> rows(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (!values[i]) continue;
+    KIN_TRY(HeadRow row, decode_head(*values[i]));
+    if (!row.deleted) rows[i] = std::move(row);
+  }
+  return rows;
+}
+
+Result<std::vector<std::optional<EntityHead>>> TruthView::heads(std::span<const DocId> ids) const {
+  KIN_TRY(const auto rows, read_heads(ids));
+  std::vector<std::optional<EntityHead>> heads(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i]) heads[i] = rows[i]->head;
+  }
+  return heads;
+}
+
+Result<std::string> TruthView::summary(const Hash128& hash) const {
+  KIN_TRY(const auto row, snapshot_.get(summary_text_key(hash), kSummariesFamily));
+  if (!row) return Error{Code::kDataLoss, "a summary is missing"};
+  return decode_summary_text(*row);
+}
+
+Status TruthView::add_content(std::string_view content, Entity& entity) const {
+  KIN_TRY(ContentRow row, decode_content(content));
+  entity.key = std::move(row.key);
+  entity.title = std::move(row.title);
+  entity.text = std::move(row.text);
+  entity.tags = std::move(row.tags);
+  for (AttributeRow& attribute : row.attributes) {
+    KIN_TRY(const std::string_view name, names_.name(attribute.name));
+    entity.attributes.push_back({.name = std::string(name), .value = std::move(attribute.value)});
+  }
+  return Done{};
+}
+
+Result<StoredEntity> TruthView::assemble(const DocId& id, const HeadRow& head,
+                                         const Want& want) const {
+  StoredEntity stored{.head = head.head, .entity = {.id = id, .valid = head.head.valid}};
+  KIN_TRY(const std::string_view source, names_.name(head.source));
+  stored.entity.source = source;
+  if (want.summaries) {
+    for (const Hash128& hash : head.summaries) {
+      KIN_TRY(std::string text, summary(hash));
+      stored.entity.summaries.push_back(std::move(text));
+    }
+  }
+  return stored;
+}
+
+Status TruthView::add_vectors(std::span<const VectorOf> of, std::span<const std::string> keys,
+                              std::vector<std::optional<StoredEntity>>& entities) const {
+  KIN_TRY(const auto rows, snapshot_.get_many(keys, kVectorsFamily));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Entity& entity = entities[of[i].entity]->entity;
+    if (!rows[i]) return missing("vector", entity.id);
+    KIN_TRY(std::vector<float> values, decode_vector(*rows[i]));
+    KIN_TRY(const std::string_view name, names_.name(of[i].space));
+    entity.vectors.push_back({.space = std::string(name), .values = std::move(values)});
+  }
+  return Done{};
+}
+
+Result<std::optional<StoredEntity>> TruthView::get(const DocId& id, const Want& want) const {
+  KIN_TRY(auto found, get_many(std::span(&id, 1), want));
+  return std::move(found[0]);
+}
+
+Result<std::vector<std::optional<StoredEntity>>> TruthView::get_many(std::span<const DocId> ids,
+                                                                     const Want& want) const {
+  KIN_TRY(const auto heads, read_heads(ids));
+  std::vector<std::size_t> places;
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (!heads[i] || !wanted(heads[i]->head, want)) continue;
+    places.push_back(i);
+    keys.push_back(content_key(heads[i]->head.number));
+  }
+  KIN_TRY(const auto contents, snapshot_.get_many(keys, kContentsFamily));
+  std::vector<std::optional<StoredEntity>> found(ids.size());
+  std::vector<VectorOf> vectors_of;
+  std::vector<std::string> vector_keys;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const DocId& id = ids[places[i]];
+    const HeadRow& head = *heads[places[i]];
+    if (!contents[i]) return missing("content", id);
+    KIN_TRY(StoredEntity stored, assemble(id, head, want));
+    KIN_RETURN_IF_ERROR(add_content(*contents[i], stored.entity));
+    found[places[i]] = std::move(stored);
+    if (!want.vectors) continue;
+    for (const NameId space : head.spaces) {
+      vectors_of.push_back({places[i], space});
+      vector_keys.push_back(vector_key(head.head.number, space));
+    }
+  }
+  KIN_RETURN_IF_ERROR(add_vectors(vectors_of, vector_keys, found));
+  return found;
+}
+
+Result<std::vector<std::optional<Version>>> TruthView::versions(std::span<const DocId> ids) const {
+  std::vector<std::string> keys(ids.size());
+  std::transform(ids.begin(), ids.end(), keys.begin(), entity_key);
+  KIN_TRY(const auto values, snapshot_.get_many(keys, kEntitiesFamily));
+  std::vector<std::optional<Version>> versions(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (!values[i]) continue;
+    KIN_TRY(const HeadRow row, decode_head(*values[i]));
+    versions[i] = row.head.version;
+  }
+  return versions;
+}
+
+Result<std::optional<std::vector<float>>> TruthView::vector(const DocId& id,
+                                                            std::string_view space) const {
+  KIN_TRY(const auto rows, read_heads(std::span(&id, 1)));
+  if (!rows[0]) return std::optional<std::vector<float>>();
+  KIN_TRY(auto found, vectors(std::span(&rows[0]->head.number, 1), space));
+  return std::move(found[0]);
+}
+
+Result<std::vector<std::optional<std::vector<float>>>> TruthView::vectors(
+    std::span<const DocNumber> numbers, std::string_view space) const {
+  std::vector<std::optional<std::vector<float>>> found(numbers.size());
+  const auto name = names_.find(space);
+  if (!name) return found;
+  std::vector<std::string> keys(numbers.size());
+  std::transform(numbers.begin(), numbers.end(), keys.begin(),
+                 [&](DocNumber number) { return vector_key(number, *name); });
+  KIN_TRY(const auto rows, snapshot_.get_many(keys, kVectorsFamily));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i]) continue;
+    KIN_TRY(found[i], decode_vector(*rows[i]));
+  }
+  return found;
+}
+
+Result<TruthView::ScanStep> TruthView::next_members(const ScanRequest& request) const {
+  kv::KeyRange range = kv::keys_with(members_prefix(*request.partition));
+  if (request.after) range.from = successor(member_key(*request.partition, *request.after));
+  ScanStep step;
+  kv::Cursor at = snapshot_.cursor(range, kMembersFamily);
+  for (; at.valid() && step.ids.size() < request.limit; at.next()) {
+    const auto number = decode_member_key(at.key());
+    const auto id = decode_entity_key(at.value());
+    if (!number || !id) return Error{Code::kDataLoss, "a row of members is damaged"};
+    step.ids.push_back(*id);
+    step.next = number;
+  }
+  KIN_RETURN_IF_ERROR(at.status());
+  if (!at.valid()) step.next.reset();
+  return step;
+}
+
+Result<TruthView::ScanStep> TruthView::next_entities(const ScanRequest& request) const {
+  kv::KeyRange range;
+  if (request.after) range.from = successor(document_key(*request.after));
+  ScanStep step;
+  kv::Cursor at = snapshot_.cursor(range, kDocumentsFamily);
+  for (; at.valid() && step.ids.size() < request.limit; at.next()) {
+    KIN_TRY(const DocumentRow row, decode_document(at.value()));
+    step.next = decode_document_key(at.key());
+    if (row.kind == DocKind::kEntity) step.ids.push_back(*decode_entity_key(row.key));
+  }
+  KIN_RETURN_IF_ERROR(at.status());
+  if (!at.valid()) step.next.reset();
+  return step;
+}
+
+Result<ScanPage> TruthView::scan(const ScanRequest& request) const {
+  if (request.limit == 0) return Error{Code::kInvalidArgument, "a page of nothing was asked for"};
+  KIN_TRY(const ScanStep step, request.partition ? next_members(request) : next_entities(request));
+  KIN_TRY(auto found, get_many(step.ids, request.want));
+  ScanPage page{.next = step.next};
+  for (auto& entity : found) {
+    if (entity) page.entities.push_back(std::move(*entity));
+  }
+  return page;
+}
+
+Result<StoredEdge> TruthView::assemble_edge(const EdgePlace& place, const EdgeRow& row) const {
+  KIN_TRY(const std::string_view name, names_.name(place.name));
+  StoredEdge stored{.edge = {.id = {.from = place.from,
+                                    .name = std::string(name),
+                                    .to = place.to,
+                                    .since = place.since},
+                             .until = row.until,
+                             .weight = row.weight},
+                    .version = row.version,
+                    .number = row.number};
+  if (row.summary) {
+    KIN_TRY(stored.edge.summary, summary(*row.summary));
+  }
+  return stored;
+}
+
+Result<std::optional<StoredEdge>> TruthView::edge(const EdgeId& id) const {
+  const auto name = names_.find(id.name);
+  if (!name) return std::optional<StoredEdge>();
+  const EdgePlace place{.from = id.from, .name = *name, .to = id.to, .since = id.since};
+  KIN_TRY(const auto value, snapshot_.get(forward_key(place), kForwardEdgesFamily));
+  if (!value) return std::optional<StoredEdge>();
+  KIN_TRY(const EdgeRow row, decode_edge(*value));
+  if (row.deleted) return std::optional<StoredEdge>();
+  KIN_TRY(StoredEdge stored, assemble_edge(place, row));
+  return std::optional(std::move(stored));
+}
+
+Result<std::vector<StoredFragment>> TruthView::read_fragments(kv::Family family,
+                                                              std::string_view prefix,
+                                                              const FragmentRange& range) const {
+  std::deque<StoredFragment> newest;
+  const bool of_edge = family == kEdgeFragmentsFamily;
+  kv::Cursor at = snapshot_.cursor(kv::keys_with(prefix), family);
+  for (; at.valid(); at.next()) {
+    const auto place =
+        of_edge ? decode_edge_fragment_key(at.key()) : decode_entity_fragment_key(at.key());
+    if (!place) return Error{Code::kDataLoss, "a key of fragments is damaged"};
+    if (place->time < range.from) continue;
+    if (place->time >= range.until) break;
+    KIN_TRY(FragmentRow row, decode_fragment(at.value()));
+    newest.push_back({.fragment = {.time = place->time, .text = std::move(row.text)},
+                      .version = row.version,
+                      .number = row.number});
+    if (newest.size() > range.limit) newest.pop_front();
+  }
+  KIN_RETURN_IF_ERROR(at.status());
+  return std::vector<StoredFragment>(std::make_move_iterator(newest.begin()),
+                                     std::make_move_iterator(newest.end()));
+}
+
+Result<std::vector<StoredFragment>> TruthView::fragments(const DocId& id,
+                                                         const FragmentRange& range) const {
+  return read_fragments(kEntityFragmentsFamily, id.view(), range);
+}
+
+Result<std::vector<StoredFragment>> TruthView::fragments(const EdgeId& edge,
+                                                         const FragmentRange& range) const {
+  const auto name = names_.find(edge.name);
+  if (!name) return std::vector<StoredFragment>();
+  return read_fragments(kEdgeFragmentsFamily, periods_prefix(edge.from, *name, edge.to), range);
+}
+
+Result<std::vector<std::optional<DocumentRow>>> TruthView::places(
+    std::span<const DocNumber> numbers) const {
+  std::vector<std::string> keys(numbers.size());
+  std::transform(numbers.begin(), numbers.end(), keys.begin(), document_key);
+  KIN_TRY(const auto values, snapshot_.get_many(keys, kDocumentsFamily));
+  std::vector<std::optional<DocumentRow>> rows(numbers.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!values[i]) continue;
+    KIN_TRY(rows[i], decode_document(*values[i]));
+  }
+  return rows;
+}
+
+Result<std::optional<Document>> TruthView::document(DocNumber number, const Want& want) const {
+  KIN_TRY(auto found, documents(std::span(&number, 1), want));
+  return std::move(found[0]);
+}
+
+Result<std::vector<std::optional<Document>>> TruthView::documents(
+    std::span<const DocNumber> numbers, const Want& want) const {
+  KIN_TRY(const auto rows, places(numbers));
+  std::vector<std::optional<Document>> found(numbers.size());
+  std::vector<DocId> ids;
+  std::array<std::vector<std::size_t>, 4> of_kind;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i]) continue;
+    of_kind[static_cast<std::size_t>(rows[i]->kind)].push_back(i);
+    if (rows[i]->kind == DocKind::kEntity) ids.push_back(*decode_entity_key(rows[i]->key));
+  }
+  KIN_TRY(auto entities, get_many(ids, want));
+  for (std::size_t i = 0; i < entities.size(); ++i) {
+    if (entities[i]) found[of_kind[0][i]] = std::move(*entities[i]);
+  }
+  for (const DocKind kind : {DocKind::kEdge, DocKind::kEntityFragment, DocKind::kEdgeFragment}) {
+    const std::vector<std::size_t>& all = of_kind[static_cast<std::size_t>(kind)];
+    std::vector<std::string> keys(all.size());
+    std::ranges::transform(all, keys.begin(), [&](std::size_t i) { return rows[i]->key; });
+    KIN_TRY(const auto values, snapshot_.get_many(keys, family_of(kind)));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!values[i]) return Error{Code::kDataLoss, "an edge or a fragment is missing"};
+      KIN_TRY(found[all[i]], other_document(*rows[all[i]], *values[i]));
+    }
+  }
+  return found;
+}
+
+Result<Document> TruthView::other_document(const DocumentRow& document,
+                                           std::string_view value) const {
+  if (document.kind == DocKind::kEdge) {
+    KIN_TRY(const EdgeRow row, decode_edge(value));
+    KIN_TRY(StoredEdge edge, assemble_edge(*decode_forward_key(document.key), row));
+    return Document(std::move(edge));
+  }
+  KIN_TRY(FragmentRow row, decode_fragment(value));
+  const bool of_edge = document.kind == DocKind::kEdgeFragment;
+  const FragmentPlace place =
+      of_edge ? *decode_edge_fragment_key(document.key) : *decode_entity_fragment_key(document.key);
+  StoredFragment fragment{.fragment = {.time = place.time, .text = std::move(row.text)},
+                          .version = row.version,
+                          .number = row.number};
+  if (!of_edge) return Document(EntityFragmentRef{.id = place.id, .fragment = std::move(fragment)});
+  KIN_TRY(const std::string_view name, names_.name(place.name));
+  return Document(
+      EdgeFragmentRef{.edge = {.from = place.id, .name = std::string(name), .to = place.to},
+                      .fragment = std::move(fragment)});
+}
+
+Result<std::vector<Change>> TruthView::changes(const ChangesRequest& request) const {
+  if (request.after < counters_.trimmed) {
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("changes after {} were asked for, and those up to {} are gone",
+                             request.after, counters_.trimmed)};
+  }
+  std::vector<Change> changes;
+  kv::Cursor at = snapshot_.cursor({.from = change_key(request.after + 1)}, kChangelogFamily);
+  for (; at.valid() && changes.size() < request.limit; at.next()) {
+    const auto lsn = decode_change_key(at.key());
+    if (!lsn) return Error{Code::kDataLoss, "a key of the changelog is damaged"};
+    KIN_TRY(Change change, decode_change(*lsn, at.value()));
+    if (!request.partition || concerns(change, *request.partition)) changes.push_back(change);
+  }
+  KIN_RETURN_IF_ERROR(at.status());
+  return changes;
+}
+
+}  // namespace kin::index

@@ -1,0 +1,21 @@
+#include "index/vector/filter.h"
+
+namespace kin::index {
+namespace {
+
+// Plain bits are kept if they take no more than this for each id that is set.
+constexpr std::uint64_t kMostBitsForId = 1024;
+
+}  // namespace
+
+IdFilter::IdFilter(DocSet ids) : ids_(std::move(ids)), size_(ids_.size()) {
+  const std::uint64_t bits = std::uint64_t{ids_.largest()} + 1;
+  if (bits <= size_ * kMostBitsForId) bits_ = ids_.bits();
+}
+
+Result<IdFilter> IdFilter::from_bytes(std::string_view bytes) {
+  KIN_TRY(DocSet ids, DocSet::from_bytes(bytes));
+  return IdFilter(std::move(ids));
+}
+
+}  // namespace kin::index

@@ -1,0 +1,39 @@
+// The ids that a search may return.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "index/truth/doc_set.h"
+
+namespace kin::index {
+
+// A set of ids made ready for asking very often. Immutable, so thread-safe; make one once and
+// search with it often.
+class IdFilter {
+ public:
+  explicit IdFilter(DocSet ids);
+  // In any order; one that is named twice counts once.
+  static IdFilter of(std::span<const std::uint32_t> ids) { return IdFilter(DocSet(ids)); }
+  // From Roaring's portable serialisation.
+  static Result<IdFilter> from_bytes(std::string_view bytes);
+
+  std::uint64_t size() const { return size_; }
+  bool contains(std::uint32_t id) const {
+    if (bits_.empty()) return ids_.contains(id);
+    return id / 64 < bits_.size() && (bits_[id / 64] >> (id % 64) & 1) != 0;
+  }
+  const DocSet& set() const { return ids_; }
+  std::vector<std::uint32_t> ids() const { return ids_.numbers(); }
+
+ private:
+  DocSet ids_;
+  std::uint64_t size_ = 0;
+  // Plain bits, where they are few for the ids that are set: a scan asks for very many.
+  std::vector<std::uint64_t> bits_;
+};
+
+}  // namespace kin::index

@@ -1,0 +1,149 @@
+#include "index/vector/format.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "index/vector/kernels.h"
+
+namespace kin::index::internal {
+namespace {
+
+constexpr std::uint64_t kHeadMagic = 0x314345564E494BULL;       // "KINVEC1"
+constexpr std::uint64_t kPartitionMagic = 0x315056424E494BULL;  // "KINBVP1"
+constexpr std::uint32_t kVersion = 1;
+
+Error damaged(std::string_view what) {
+  return {Code::kDataLoss, fmt::format("a checkpoint of vectors: {}", what)};
+}
+
+// What is in front of a checksum that holds, behind magic and version.
+Result<ByteReader> opened(std::string_view bytes, std::uint64_t magic) {
+  if (bytes.size() < 20) return damaged("too short");
+  const std::string_view body = bytes.substr(0, bytes.size() - 8);
+  ByteReader reader(body);
+  if (reader.read<std::uint64_t>() != magic) return damaged("these bytes are something else");
+  if (const auto version = reader.read<std::uint32_t>(); version != kVersion)
+    return damaged(fmt::format("version {} is not known", version));
+  if (load_le<std::uint64_t>(bytes.data() + body.size()) != checksum(body))
+    return damaged("the checksum does not hold");
+  return reader;
+}
+
+std::string begun(std::uint64_t magic) {
+  std::string out;
+  append_le(out, magic);
+  append_le(out, kVersion);
+  return out;
+}
+
+std::string closed(std::string out) {
+  append_le(out, checksum(out));
+  return out;
+}
+
+bool all_finite(std::span<const float> values) {
+  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+}
+
+// Of `count` floats; empty if there are not so many or one is not finite.
+std::vector<float> read_floats(ByteReader& reader, std::size_t count) {
+  const std::string_view bytes = reader.read_bytes(count * sizeof(float));
+  std::vector<float> values(reader.ok() ? count : 0);
+  if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  if (!all_finite(values)) values.clear();
+  return values;
+}
+
+Result<VectorSpace> read_space(ByteReader& reader) {
+  VectorSpace space;
+  space.dimension = reader.read<std::uint32_t>();
+  space.distance = static_cast<Distance>(reader.read<std::uint8_t>());
+  space.storage = static_cast<RawStorage>(reader.read<std::uint8_t>());
+  space.bits = reader.read<std::uint8_t>();
+  space.seed = reader.read<std::uint64_t>();
+  if (!reader.ok() || !check_space(space).ok()) return damaged("it names no space that can be");
+  return space;
+}
+
+Status read_pending(ByteReader& reader, VectorCheckpointHead& head) {
+  const auto count = reader.read<std::uint32_t>();
+  const std::size_t size = 4 + std::size_t{head.space.dimension} * sizeof(float);
+  if (!reader.ok() || reader.rest().size() != count * size)
+    return damaged("its pending vectors do not have their length");
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Item item{reader.read<std::uint32_t>(), read_floats(reader, head.space.dimension)};
+    if (item.rotated.empty()) return damaged("a pending vector has a number that is not finite");
+    item.rotated.resize(padded_dimension(head.space.dimension), 0.0F);
+    head.pending.push_back(std::move(item));
+  }
+  return Done{};
+}
+
+}  // namespace
+
+std::string encode_head(const VectorCheckpointHead& head) {
+  std::string out = begun(kHeadMagic);
+  append_le(out, head.space.dimension);
+  append_le(out, static_cast<std::uint8_t>(head.space.distance));
+  append_le(out, static_cast<std::uint8_t>(head.space.storage));
+  append_le(out, head.space.bits);
+  append_le(out, head.space.seed);
+  append_le(out, head.lsn);
+  append_le(out, head.trained);
+  append_le(out, static_cast<std::uint32_t>(head.curve.share.size()));
+  out += as_bytes_view(std::span<const float>(head.curve.share));
+  out += as_bytes_view(std::span<const float>(head.curve.reach));
+  append_le(out, static_cast<std::uint32_t>(head.sums.size()));
+  out += as_bytes_view(std::span<const std::uint64_t>(head.sums));
+  append_le(out, static_cast<std::uint32_t>(head.pending.size()));
+  for (const Item& item : head.pending) {
+    append_le(out, item.id);
+    out += as_bytes_view(std::span<const float>(item.rotated.data(), head.space.dimension));
+  }
+  return closed(std::move(out));
+}
+
+Result<VectorCheckpointHead> decode_head(std::string_view bytes) {
+  KIN_TRY(ByteReader reader, opened(bytes, kHeadMagic));
+  VectorCheckpointHead head;
+  KIN_TRY(head.space, read_space(reader));
+  head.lsn = reader.read<std::uint64_t>();
+  head.trained = reader.read<std::uint64_t>();
+  const auto points = reader.read<std::uint32_t>();
+  if (points != 0 && points != kCurvePoints) return damaged("its recall curve has another length");
+  head.curve = {read_floats(reader, points), read_floats(reader, points)};
+  if (head.curve.share.size() != points || head.curve.reach.size() != points)
+    return damaged("its recall curve is cut short");
+  const auto partitions = reader.read<std::uint32_t>();
+  if (partitions > Place::kMostPartitions || reader.rest().size() / 8 < partitions)
+    return damaged("it has fewer partitions than it says");
+  for (std::uint32_t i = 0; i < partitions; ++i) head.sums.push_back(reader.read<std::uint64_t>());
+  KIN_RETURN_IF_ERROR(read_pending(reader, head));
+  return head;
+}
+
+std::string encode_partition(std::uint32_t number, std::span<const float> centre,
+                             const Posting& posting) {
+  std::string out = begun(kPartitionMagic);
+  append_le(out, number);
+  out += as_bytes_view(centre);
+  posting.append_to(out);
+  return closed(std::move(out));
+}
+
+Result<VectorPartition> decode_partition(const VectorSpace& space, float error_ratio,
+                                         std::uint32_t number, std::string_view bytes) {
+  KIN_TRY(ByteReader reader, opened(bytes, kPartitionMagic));
+  if (reader.read<std::uint32_t>() != number) return damaged("a partition has another's number");
+  VectorPartition partition;
+  partition.centre = read_floats(reader, space.dimension);
+  if (partition.centre.empty()) return damaged("a partition has no centroid");
+  KIN_TRY(partition.posting, Posting::from_bytes(space, error_ratio, reader.rest()));
+  return partition;
+}
+
+}  // namespace kin::index::internal

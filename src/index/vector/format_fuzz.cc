@@ -1,0 +1,45 @@
+// Bytes that are no checkpoint are refused or, where their checksum happens to hold, decoded; what
+// is decoded is written back as it was.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "index/vector/format.h"
+
+using namespace kin::index;
+
+namespace {
+
+// The checksum of what was made up, so that the fuzzer gets behind it.
+std::string sealed(std::string_view bytes) {
+  std::string out(bytes);
+  kin::append_le(out, kin::checksum(bytes));
+  return out;
+}
+
+void check_head(const std::string& bytes) {
+  const auto head = internal::decode_head(bytes);
+  if (head.ok() && internal::encode_head(*head) != bytes) std::abort();
+}
+
+void check_partition(const VectorSpace& space, const std::string& bytes) {
+  const auto partition = internal::decode_partition(space, 1, 3, bytes);
+  if (!partition.ok()) return;
+  if (internal::encode_partition(3, partition->centre, *partition->posting) != bytes) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const VectorSpace plain{.dimension = 5, .storage = RawStorage::kElsewhere, .bits = 4};
+  const VectorSpace kept{.dimension = 3, .storage = RawStorage::kF16, .bits = 1};
+  for (const std::string& input : {std::string(bytes), sealed(bytes)}) {
+    check_head(input);
+    check_partition(plain, input);
+    check_partition(kept, input);
+  }
+  return 0;
+}

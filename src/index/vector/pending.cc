@@ -1,0 +1,34 @@
+#include "index/vector/pending.h"
+
+#include <algorithm>
+
+namespace kin::index {
+
+// One after the other: a long log must not be freed by recursion. Whoever lets go of a chunk last
+// frees it; that a count reads 1 would not show what others did before they let go.
+PendingChunk::~PendingChunk() {
+  thread_local std::shared_ptr<PendingChunk>* outer_next = nullptr;
+  if (outer_next != nullptr) {
+    *outer_next = std::move(next_);
+    return;
+  }
+  std::shared_ptr<PendingChunk> next = std::move(next_);
+  outer_next = &next;
+  while (next != nullptr) std::shared_ptr<PendingChunk>(std::move(next)).reset();
+  outer_next = nullptr;
+}
+
+void PendingChunk::append(std::uint32_t id, std::span<const float> rotated) {
+  const std::uint32_t row = size_.load(std::memory_order_relaxed);
+  ids_[row] = id;
+  std::copy(rotated.begin(), rotated.end(),
+            values_.begin() + static_cast<std::ptrdiff_t>(row * stride_));
+  size_.store(row + 1, std::memory_order_release);
+}
+
+void PendingChunk::set_next(std::shared_ptr<PendingChunk> next) {
+  next_ = std::move(next);
+  has_next_.store(true, std::memory_order_release);
+}
+
+}  // namespace kin::index

@@ -1,0 +1,41 @@
+// Measures where the neighbours of some of an index's own vectors are, so that a search knows how
+// far to look for a given recall.
+#pragma once
+
+#include <cstdint>
+#include <queue>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "index/vector/writer.h"
+
+namespace kin::index::internal {
+
+// One thread only.
+class RecallMeter {
+ public:
+  RecallMeter(std::size_t dimension, bool products) : queries_(dimension), products_(products) {}
+
+  // A vector whose neighbours are looked for; `source` is its number among those seen. All rotated
+  // and padded.
+  void add_query(std::size_t source, std::span<const float> vector);
+  // One of all vectors, and the partition that it is in.
+  void see(std::size_t source, std::span<const float> vector, std::uint32_t owner);
+  // Once all were seen and the partitions are laid out.
+  RecallCurve curve(const Draft& draft);
+
+ private:
+  void add(const Draft& draft, const Centres& centres, std::size_t query);
+
+  Matrix queries_;
+  bool products_;
+  std::vector<std::size_t> sources_;
+  std::vector<float> squares_;
+  std::vector<float> scratch_;
+  std::vector<std::priority_queue<std::pair<float, std::uint32_t>>> nearest_;
+  std::vector<float> shares_;
+  std::vector<float> reaches_;
+};
+
+}  // namespace kin::index::internal

@@ -1,0 +1,51 @@
+#include "index/view.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "index/shard/space.h"
+
+namespace kin::index {
+namespace {
+
+SpaceOptions options_of(const SpaceView& space) {
+  return {.name = space.name,
+          .space = space.index->space(),
+          .origin = space.origin,
+          .source = space.source,
+          .generation = space.generation};
+}
+
+}  // namespace
+
+Result<const SpaceView*> ShardView::space(std::string_view name) const {
+  std::vector<std::string> names;
+  for (const SpaceView& space : spaces()) {
+    if (name.empty() || space.name == name) return &space;
+    names.push_back(space.name);
+  }
+  if (names.empty()) return Error{Code::kNotFound, "the index has no embedding space"};
+  return Error{Code::kNotFound, fmt::format("there is no embedding space {} (there is {})", name,
+                                            fmt::join(names, ", "))};
+}
+
+Result<std::vector<VectorHit>> ShardView::nearest(const SpaceView& space,
+                                                  std::span<const float> query,
+                                                  VectorSearch how) const {
+  how.below = space.below;
+  how.without = *space.retired;
+  const TruthVectors raw(truth(), options_of(space));
+  if (how.raw == nullptr) how.raw = &raw;
+  return space.index->search(query, how);
+}
+
+Result<std::optional<std::vector<float>>> ShardView::vector(const SpaceView& space,
+                                                            DocNumber number) const {
+  std::vector<float> values(space.index->space().dimension);
+  const TruthVectors raw(truth(), options_of(space));
+  KIN_TRY(const bool found, raw.read(static_cast<std::uint32_t>(number), values));
+  if (!found) return std::optional<std::vector<float>>();
+  return std::optional(std::move(values));
+}
+
+}  // namespace kin::index

@@ -1,0 +1,64 @@
+// What a reader of a shard sees: truth, text and vectors at one and the same moment.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "index/text/view.h"
+#include "index/truth/view.h"
+#include "index/vector_index.h"
+#include "index/vector_source.h"
+
+namespace kin::index {
+
+// The vectors of one space as of a view. Ids of hits are document numbers of entities.
+struct SpaceView {
+  std::string name = {};
+  std::uint64_t generation = 0;
+  std::shared_ptr<const VectorIndex> index = {};
+  VectorOrigin origin = VectorOrigin::kGiven;
+  std::shared_ptr<const VectorSource> source = {};  // nothing: queries bring their vector
+
+  // Of what changes while readers read, the index may already have learnt a number that is not in
+  // the view, and not yet have forgotten one that is retired in it.
+  std::uint32_t below = 0;                                         // numbers in the view
+  std::shared_ptr<const std::vector<std::uint32_t>> retired = {};  // still in the index; in order
+};
+
+// Never changes, and holds whole entities only, however much is written meanwhile. Thread-safe; not
+// longer than its shard lives, which keeps for it what is overwritten, so drop it soon.
+class ShardView {
+ public:
+  struct State {
+    TruthView truth;
+    TextView text;
+    std::vector<SpaceView> spaces = {};
+  };
+
+  explicit ShardView(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+  const TruthView& truth() const { return state_->truth; }
+  const TextView& text() const { return state_->text; }
+  const std::vector<SpaceView>& spaces() const { return state_->spaces; }
+  Lsn lsn() const { return truth().lsn(); }
+
+  // kNotFound, with the names there are, if there is no such space. Empty: the first.
+  Result<const SpaceView*> space(std::string_view name) const;
+
+  // The nearest entities that are in the view.
+  Result<std::vector<VectorHit>> nearest(const SpaceView& space, std::span<const float> query,
+                                         VectorSearch how) const;
+  // That of one entity; nothing if it has none in the space.
+  Result<std::optional<std::vector<float>>> vector(const SpaceView& space, DocNumber number) const;
+
+ private:
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace kin::index

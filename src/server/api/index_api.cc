@@ -1,0 +1,355 @@
+#include "server/api/index_api.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+
+#include "search/info_json.h"
+#include "server/http/parameters.h"
+
+namespace kin::server {
+namespace {
+
+using data::JsonValue;
+using search::Library;
+using search::SearchIndex;
+
+constexpr std::size_t kLargestBatch = std::size_t{16} << 20;
+constexpr std::uint64_t kMostHops = 4;
+constexpr std::uint64_t kMostNodes = 500;
+
+using IndexPointer = std::shared_ptr<SearchIndex>;
+
+Error not_known(std::string_view name) {
+  return {Code::kInvalidArgument, fmt::format("parameter \"{}\" is not known here", name)};
+}
+
+// --- what is asked -----------------------------------------------------------------------------
+
+Status only_parameters(const Request& request, const std::set<std::string_view>& known) {
+  for (const Parameter& parameter : request.query)
+    if (!known.contains(parameter.name)) return not_known(parameter.name);
+  return Done{};
+}
+
+Result<JsonValue> object_in(std::string_view body) {
+  KIN_TRY(JsonValue json, data::parse_json(body.empty() ? "{}" : body));
+  if (json.object() == nullptr)
+    return Error{Code::kInvalidArgument, "the body is no object of JSON"};
+  return json;
+}
+
+Status only_fields(const JsonValue& json, const std::set<std::string_view>& known) {
+  for (const auto& [name, value] : *json.object())
+    if (!known.contains(name))
+      return Error{Code::kInvalidArgument, fmt::format("field \"{}\" is not known here", name)};
+  return Done{};
+}
+
+Result<std::string> text_field(const JsonValue& json, std::string_view name,
+                               std::string_view otherwise) {
+  const JsonValue& value = json[name];
+  if (value.is_null()) return std::string(otherwise);
+  if (value.string() == nullptr)
+    return Error{Code::kInvalidArgument, fmt::format("field \"{}\" is no text", name)};
+  return *value.string();
+}
+
+Result<double> number_field(const JsonValue& json, std::string_view name, double otherwise) {
+  const JsonValue& value = json[name];
+  if (value.is_null()) return otherwise;
+  if (value.number() == nullptr)
+    return Error{Code::kInvalidArgument, fmt::format("field \"{}\" is no number", name)};
+  return *value.number();
+}
+
+Result<std::uint32_t> whole_field(const JsonValue& json, std::string_view name,
+                                  std::uint32_t otherwise, std::uint32_t most) {
+  KIN_TRY(const double number, number_field(json, name, otherwise));
+  if (number != std::floor(number) || number < 0 || number > most)
+    return Error{Code::kInvalidArgument,
+                 fmt::format("field \"{}\" is no whole number up to {}", name, most)};
+  return static_cast<std::uint32_t>(number);
+}
+
+struct NewIndex {
+  std::string name;
+  search::IndexConfig config;
+};
+
+Result<NewIndex> new_index_in(const Request& request) {
+  KIN_TRY(const JsonValue json, object_in(request.body));
+  KIN_RETURN_IF_ERROR(only_fields(
+      json, {"name", "embed", "dim", "distance", "bits", "language", "dedup", "threshold"}));
+  NewIndex made;
+  KIN_TRY(made.name, text_field(json, "name", ""));
+  KIN_RETURN_IF_ERROR(search::check_name(made.name));
+  KIN_TRY(const std::uint32_t dimension, whole_field(json, "dim", 0, index::kMostDimensions));
+  KIN_TRY(const std::string embed, text_field(json, "embed", ""));
+  KIN_TRY(const std::uint32_t bits, whole_field(json, "bits", 7, 8));
+  KIN_TRY(made.config.language, text_field(json, "language", made.config.language));
+  KIN_TRY(const std::string distance, text_field(json, "distance", "cosine"));
+  KIN_TRY(const std::string dedup, text_field(json, "dedup", ""));
+  made.config.main.bits = static_cast<std::uint8_t>(bits);
+  KIN_TRY(made.config.main.distance, search::distance_named(distance));
+  KIN_RETURN_IF_ERROR(search::choose_vectors(made.config, embed, dimension));
+  if (!dedup.empty()) {
+    made.config.dedup.emplace();
+    KIN_TRY(made.config.dedup->action, search::action_named(dedup));
+    KIN_TRY(made.config.dedup->threshold, number_field(json, "threshold", 0.8));
+  }
+  KIN_RETURN_IF_ERROR(search::check(made.config));
+  return made;
+}
+
+Result<std::vector<search::Document>> documents_in(const Request& request) {
+  KIN_TRY(const JsonValue json, object_in(request.body));
+  KIN_RETURN_IF_ERROR(only_fields(json, {"documents"}));
+  std::vector<search::Document> documents;
+  for (const JsonValue& item : json["documents"].items()) {
+    auto document = search::document_of(item);
+    if (!document)
+      return with_context(fmt::format("document {}", documents.size() + 1), document.error());
+    documents.push_back(std::move(*document));
+  }
+  if (documents.empty())
+    return Error{Code::kInvalidArgument, "field \"documents\" is no list of documents"};
+  return documents;
+}
+
+Result<std::string> id_in(const Request& request) {
+  const auto id = request.parameter("id");
+  if (!id || id->empty())
+    return Error{Code::kInvalidArgument, "parameter \"id\" is missing: which document?"};
+  return std::string(*id);
+}
+
+Result<std::optional<index::Millis>> as_of_in(const Request& request) {
+  const auto text = request.parameter("as_of");
+  if (!text || text->empty()) return std::optional<index::Millis>();
+  const auto moment = search::moment_of(*text);
+  if (!moment) return with_context("parameter \"as_of\"", moment.error());
+  return std::optional(*moment);
+}
+
+// A parameter of a search as the field of a Question that it stands for.
+Result<JsonValue> field_of(const Parameter& parameter) {
+  static const std::set<std::string_view> kNumbers{"k", "offset", "expand", "fuzzy", "alpha"};
+  static const std::set<std::string_view> kTruths{"explain", "plain", "exact"};
+  static const std::set<std::string_view> kTexts{"q",      "mode",  "as_of",
+                                                 "fusion", "space", "direction"};
+  static const std::set<std::string_view> kLists{"facets", "from", "edges"};
+  if (kNumbers.contains(parameter.name)) {
+    KIN_TRY(const double number, decimal_in(parameter));
+    return JsonValue(number);
+  }
+  if (kTruths.contains(parameter.name)) {
+    KIN_TRY(const bool truth, truth_in(parameter));
+    return JsonValue(truth);
+  }
+  if (kTexts.contains(parameter.name)) return JsonValue(parameter.value);
+  if (!kLists.contains(parameter.name)) return not_known(parameter.name);
+  JsonValue::Array items;
+  for (std::size_t from = 0; from <= parameter.value.size();) {
+    const std::size_t comma = std::min(parameter.value.find(',', from), parameter.value.size());
+    if (comma > from) items.emplace_back(parameter.value.substr(from, comma - from));
+    from = comma + 1;
+  }
+  return JsonValue(std::move(items));
+}
+
+Result<search::Question> question_in_query(const Request& request) {
+  JsonValue::Object fields;
+  std::map<std::string, JsonValue::Array> filters;
+  for (const Parameter& parameter : request.query) {
+    if (parameter.name == "filter") {
+      const std::size_t equals = parameter.value.find('=');
+      if (equals == 0 || equals == std::string::npos)
+        return Error{
+            Code::kInvalidArgument,
+            fmt::format("parameter \"filter\": \"{}\" is not like tag=x", parameter.value)};
+      filters[parameter.value.substr(0, equals)].emplace_back(parameter.value.substr(equals + 1));
+      continue;
+    }
+    if (parameter.value.empty() && parameter.name != "q") continue;
+    KIN_TRY(JsonValue value, field_of(parameter));
+    fields.emplace_back(parameter.name, std::move(value));
+  }
+  if (!filters.empty()) {
+    JsonValue::Object all;
+    for (auto& [name, values] : filters) all.emplace_back(name, JsonValue(std::move(values)));
+    fields.emplace_back("filter", JsonValue(std::move(all)));
+  }
+  return search::question_of(JsonValue(std::move(fields)));
+}
+
+Result<search::Question> question_in_body(const Request& request) {
+  KIN_TRY(const JsonValue json, object_in(request.body));
+  return search::question_of(json);
+}
+
+Result<search::NeighboursQuestion> neighbours_in(const Request& request) {
+  KIN_RETURN_IF_ERROR(only_parameters(request, {"id", "hops", "limit", "as_of"}));
+  search::NeighboursQuestion question;
+  KIN_TRY(question.id, id_in(request));
+  KIN_TRY(question.as_of, as_of_in(request));
+  for (const Parameter& parameter : request.query) {
+    if (parameter.name == "hops") {
+      KIN_TRY(const std::uint64_t hops, number_in(parameter, kMostHops));
+      question.hops = static_cast<std::uint32_t>(hops);
+    } else if (parameter.name == "limit") {
+      KIN_TRY(question.limit, number_in(parameter, kMostNodes));
+    }
+  }
+  return question;
+}
+
+// --- what is answered --------------------------------------------------------------------------
+
+Response index_answer(int status, const std::string& name, const Result<IndexPointer>& index) {
+  if (!index) return error_response(index.error());
+  JsonWriter json;
+  json.begin_object().key("index");
+  search::write_info(json, name, (*index)->info());
+  return json_response(status, json.end().take());
+}
+
+Response list_answer(Library& library) {
+  const auto indexes = library.list();
+  if (!indexes) return error_response(indexes.error());
+  JsonWriter json;
+  json.begin_object().key("indexes").begin_array();
+  for (const search::ListedIndex& index : *indexes) search::write_listed(json, index);
+  return json_response(200, json.end().end().take());
+}
+
+Response create_answer(Library& library, const Request& request) {
+  const auto made = new_index_in(request);
+  if (!made) return error_response(made.error());
+  if (const Status created = library.create(made->name, made->config); !created.ok())
+    return error_response(created.error());
+  return index_answer(201, made->name, library.open(made->name));
+}
+
+Response add_answer(SearchIndex& index, const Request& request) {
+  const auto documents = documents_in(request);
+  if (!documents) return error_response(documents.error());
+  const auto report = index.add(*documents);
+  if (!report) return error_response(report.error());
+  JsonWriter json;
+  json.begin_object().field("added", report->added);
+  search::write_repeated(json, "refused", report->refused);
+  search::write_repeated(json, "linked", report->linked);
+  return json_response(200, json.end().take());
+}
+
+Response document_answer(const SearchIndex& index, const Request& request) {
+  if (const Status known = only_parameters(request, {"id", "as_of"}); !known.ok())
+    return error_response(known.error());
+  const auto id = id_in(request);
+  if (!id) return error_response(id.error());
+  const auto as_of = as_of_in(request);
+  if (!as_of) return error_response(as_of.error());
+  const auto document = index.document(*id, *as_of);
+  if (!document) return error_response(document.error());
+  if (!document->has_value())
+    return error_response(404, fmt::format("there is no document \"{}\"", *id));
+  JsonWriter json;
+  json.begin_object().key("document");
+  search::write_document(json, **document);
+  return json_response(200, json.end().take());
+}
+
+Response remove_answer(SearchIndex& index, const Request& request) {
+  const auto id = id_in(request);
+  if (!id) return error_response(id.error());
+  const auto removed = index.remove({&*id, 1});
+  if (!removed) return error_response(removed.error());
+  if (*removed == 0) return error_response(404, fmt::format("there is no document \"{}\"", *id));
+  return {.status = 204};
+}
+
+Response search_answer(const SearchIndex& index, const Result<search::Question>& question) {
+  if (!question) return error_response(question.error());
+  const auto answer = index.search(*question);
+  if (!answer) return error_response(answer.error());
+  return json_response(200, search::to_json(*answer));
+}
+
+Response neighbours_answer(const SearchIndex& index, const Request& request) {
+  const auto question = neighbours_in(request);
+  if (!question) return error_response(question.error());
+  const auto found = index.neighbours(*question);
+  if (!found) return error_response(found.error());
+  JsonWriter json;
+  json.begin_object().key("nodes").begin_array();
+  for (const search::Neighbours::Node& node : found->nodes) {
+    json.begin_object().field("id", node.id).field("title", node.title).field("hops", node.hops);
+    if (node.missing) json.field("missing", true);
+    json.end();
+  }
+  json.end().key("edges").begin_array();
+  for (const search::AnswerEdge& edge : found->edges) search::write_edge(json, edge);
+  json.end().field("complete", found->complete);
+  return json_response(200, json.end().take());
+}
+
+// --- routes ------------------------------------------------------------------------------------
+
+using Ask = Response (*)(SearchIndex& index, const Request& request);
+
+// Opens the index that the path names, then asks.
+Route about_index(Library& library, std::string method, std::string below, Ask ask) {
+  return {.method = std::move(method),
+          .pattern = "/api/v1/indexes/{name}" + std::move(below),
+          .named = [&library, ask](const Request& request, const std::string& name) {
+            const auto index = library.open(name);
+            return index ? ask(**index, request) : error_response(index.error());
+          }};
+}
+
+}  // namespace
+
+void add_index_api(Router& router, Library& library) {
+  router.add(
+      {.method = "GET",
+       .pattern = "/api/v1/indexes",
+       .answer = [&library](const Request&, std::uint64_t) { return list_answer(library); }});
+  router.add({.method = "POST",
+              .pattern = "/api/v1/indexes",
+              .answer = [&library](const Request& request, std::uint64_t) {
+                return create_answer(library, request);
+              }});
+  router.add({.method = "GET",
+              .pattern = "/api/v1/indexes/{name}",
+              .named = [&library](const Request&, const std::string& name) {
+                return index_answer(200, name, library.open(name));
+              }});
+  router.add({.method = "DELETE",
+              .pattern = "/api/v1/indexes/{name}",
+              .named = [&library](const Request&, const std::string& name) {
+                const Status dropped = library.drop(name);
+                return dropped.ok() ? Response{.status = 204} : error_response(dropped.error());
+              }});
+  Route add = about_index(library, "POST", "/documents", add_answer);
+  add.most_body = kLargestBatch;
+  // An embedder may be on another machine.
+  add.lane = Lane::kSlow;
+  router.add(std::move(add));
+  router.add(about_index(library, "GET", "/document", [](SearchIndex& index, const Request& asked) {
+    return document_answer(index, asked);
+  }));
+  router.add(about_index(library, "DELETE", "/document", remove_answer));
+  router.add(about_index(library, "GET", "/search", [](SearchIndex& index, const Request& asked) {
+    return search_answer(index, question_in_query(asked));
+  }));
+  router.add(about_index(library, "POST", "/search", [](SearchIndex& index, const Request& asked) {
+    return search_answer(index, question_in_body(asked));
+  }));
+  router.add(about_index(
+      library, "GET", "/neighbours",
+      [](SearchIndex& index, const Request& asked) { return neighbours_answer(index, asked); }));
+}
+
+}  // namespace kin::server

@@ -1,0 +1,148 @@
+#include "server/api/index_api.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "data/json_value.h"
+#include "server/news_service.h"
+#include "server/testing/test_client.h"
+
+namespace kin::server {
+namespace {
+
+using data::JsonValue;
+
+class IndexApiTest : public ::testing::Test {
+ protected:
+  void SetUp() override { start(); }
+
+  void start() {
+    service_.reset();
+    auto service = NewsService::start({.folder = scratch_.path() / "news",
+                                       .indexes = scratch_.path() / "indexes",
+                                       .refresh = false});
+    ASSERT_TRUE(service.ok()) << service.error().message;
+    service_ = std::move(*service);
+  }
+
+  JsonValue ask(int status, const std::string& request) {
+    const RawAnswer answer = TestClient(service_->port()).ask(request);
+    EXPECT_EQ(answer.status, status) << answer.body;
+    auto value = data::parse_json(answer.body.empty() ? "{}" : answer.body);
+    EXPECT_TRUE(value.ok()) << answer.body;
+    return value.ok() ? std::move(*value) : JsonValue();
+  }
+  JsonValue get(const std::string& target, int status = 200) {
+    return ask(status, request_text("GET", target));
+  }
+  JsonValue send(const char* method, const std::string& target, const std::string& body,
+                 int status = 200) {
+    return ask(status, json_request(method, target, body));
+  }
+  void fill() {
+    send("POST", "/api/v1/indexes", R"({"name": "papers", "embed": "none"})", 201);
+    const JsonValue added = send("POST", "/api/v1/indexes/papers/documents",
+                                 R"({"documents": [
+        {"id": "a/1", "title": "Tides", "text": "of the inner sea", "tags": ["sea"], "links": ["b"], "published": "1961-01-01"},
+        {"id": "b", "title": "Moon", "text": "and tides", "tags": ["sky"]}]})");
+    EXPECT_EQ(*added["added"].number(), 2);
+  }
+  static std::vector<std::string> ids(const JsonValue& answer) {
+    std::vector<std::string> found;
+    for (const JsonValue& hit : answer["hits"].items()) found.emplace_back(hit["id"].text());
+    return found;
+  }
+  static std::string message(const JsonValue& answer) {
+    return std::string(answer["error"]["message"].text());
+  }
+
+  TemporaryFolder scratch_ = *TemporaryFolder::create();
+  std::unique_ptr<NewsService> service_;
+};
+
+TEST_F(IndexApiTest, MakesListsAndDropsIndexes) {
+  EXPECT_TRUE(get("/api/v1/indexes")["indexes"].items().empty());
+  fill();
+  send("POST", "/api/v1/indexes", R"({"name": "papers"})", 409);
+  const JsonValue listed = get("/api/v1/indexes")["indexes"].items().front();
+  EXPECT_EQ(listed["name"].text(), "papers");
+  EXPECT_EQ(*listed["documents"].number(), 2);
+  EXPECT_EQ(*get("/api/v1/indexes/papers")["index"]["edges"].number(), 1);
+  ask(204, "DELETE /api/v1/indexes/papers HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  get("/api/v1/indexes/papers", 404);
+}
+
+TEST_F(IndexApiTest, SearchesAndFilters) {
+  fill();
+  const JsonValue both = get("/api/v1/indexes/papers/search?q=tides&facets=tag&explain=1");
+  EXPECT_EQ(ids(both), (std::vector<std::string>{"a/1", "b"}));
+  EXPECT_EQ(*both["count"].number(), 2);
+  EXPECT_EQ(both["facets"]["tag"].items().size(), 2U);
+  const JsonValue& first = both["hits"].items().front();
+  EXPECT_EQ(first["title"].items().front()["text"].text(), "Tides");
+  EXPECT_TRUE(*first["title"].items().front()["mark"].boolean());
+  EXPECT_EQ(first["why"]["terms"].items().front()["term"].text(), "tide");
+  EXPECT_EQ(ids(get("/api/v1/indexes/papers/search?q=tides&filter=tag%3Dsky")),
+            std::vector<std::string>{"b"});
+  EXPECT_EQ(ids(get("/api/v1/indexes/papers/search?q=tides&as_of=1960")),
+            std::vector<std::string>{"b"});
+  EXPECT_EQ(ids(get("/api/v1/indexes/papers/search?q=inner&expand=1")),
+            (std::vector<std::string>{"a/1", "b"}));
+  EXPECT_EQ(
+      ids(send(
+          "POST", "/api/v1/indexes/papers/search",
+          R"({"pipeline": [{"find": "text", "q": "moon"}, {"expand": 1}, {"filter": {"tag": "sea"}}]})")),
+      std::vector<std::string>{"a/1"});
+}
+
+TEST_F(IndexApiTest, ShowsDocumentsAndTheirNeighbours) {
+  fill();
+  const JsonValue document = get("/api/v1/indexes/papers/document?id=a%2F1")["document"];
+  EXPECT_EQ(document["text"].text(), "of the inner sea");
+  EXPECT_EQ(document["links"].items().front()["to"].text(), "b");
+  get("/api/v1/indexes/papers/document?id=a%2F1&as_of=1960", 404);
+  const JsonValue near = get("/api/v1/indexes/papers/neighbours?id=b");
+  EXPECT_EQ(near["nodes"].items().size(), 2U);
+  EXPECT_EQ(near["edges"].items().front()["from"].text(), "a/1");
+  ask(204, "DELETE /api/v1/indexes/papers/document?id=a%2F1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  get("/api/v1/indexes/papers/document?id=a%2F1", 404);
+  EXPECT_EQ(ids(get("/api/v1/indexes/papers/search?q=tides")), std::vector<std::string>{"b"});
+}
+
+TEST_F(IndexApiTest, KeepsWhatItAcknowledgedOverARestart) {
+  fill();
+  start();
+  EXPECT_EQ(ids(get("/api/v1/indexes/papers/search?q=moon")), std::vector<std::string>{"b"});
+}
+
+TEST_F(IndexApiTest, MayBeSentToTheInternetForVectorsButNotToItsNeighbours) {
+  const JsonValue refused =
+      send("POST", "/api/v1/indexes",
+           R"({"name": "papers", "embed": "http:http://127.0.0.1:8089/v1#model"})", 409);
+  EXPECT_NE(message(refused).find("must not be connected to"), std::string::npos)
+      << message(refused);
+  EXPECT_TRUE(get("/api/v1/indexes")["indexes"].items().empty());
+}
+
+TEST_F(IndexApiTest, SaysWhatIsWrongWithARequest) {
+  fill();
+  EXPECT_EQ(message(get("/api/v1/indexes/papers/search?q=%22open", 400)).find("this \""), 0U);
+  EXPECT_EQ(message(get("/api/v1/indexes/papers/search?quest=x", 400)),
+            "parameter \"quest\" is not known here");
+  EXPECT_EQ(message(get("/api/v1/indexes/papers/search?q=x&k=many", 400)),
+            "parameter \"k\": \"many\" is no number");
+  EXPECT_EQ(message(get("/api/v1/indexes/papers/document", 400)),
+            "parameter \"id\" is missing: which document?");
+  EXPECT_EQ(message(send("POST", "/api/v1/indexes/papers/documents",
+                         R"({"documents": [{"title": "x"}]})", 400)),
+            "document 1: a document needs an \"id\"");
+  EXPECT_EQ(message(send("POST", "/api/v1/indexes", R"({"name": "../x"})", 400)),
+            "\"../x\" is no name for an index (use up to 64 letters, digits, - and _)");
+  get("/api/v1/indexes/a%20b", 400);
+  get("/api/v1/indexes/..%2Fx", 404);
+  EXPECT_EQ(message(get("/api/v1/indexes/none/search?q=x", 404)),
+            "there is no index \"none\"; there are: papers");
+}
+
+}  // namespace
+}  // namespace kin::server

@@ -1,0 +1,353 @@
+#include "server/api/stories_api.h"
+
+#include <fmt/format.h>
+
+#include "base/hash.h"
+#include "base/version.h"
+#include "server/api/story_json.h"
+#include "server/http/json_body.h"
+#include "server/http/parameters.h"
+#include "server/page/assets.h"
+
+namespace kin::server {
+namespace {
+
+using stories::FeedId;
+using stories::ItemId;
+using stories::Newsroom;
+using stories::StoryId;
+
+constexpr std::size_t kLargestOpml = std::size_t{16} << 20;
+constexpr std::uint64_t kLongestPage = 200;
+
+// --- what is asked -----------------------------------------------------------------------------
+
+Status understand(const Parameter& parameter, stories::TimelineQuery& query, QueryRules rules) {
+  const std::string& name = parameter.name;
+  if (name == "limit") {
+    KIN_TRY(query.limit, number_in(parameter, kLongestPage));
+  } else if (name == "before") {
+    query.before = parameter.value;
+  } else if (name == "feed") {
+    KIN_TRY(const std::uint64_t id, number_in(parameter, std::uint64_t{1} << 62));
+    query.feed = FeedId{id};
+  } else if (name == "folder") {
+    query.folder = parameter.value;
+  } else if (name == "q") {
+    query.text = parameter.value;
+  } else if (name == "unread") {
+    KIN_TRY(query.unread_only, truth_in(parameter));
+  } else if (name == "starred") {
+    KIN_TRY(query.starred_only, truth_in(parameter));
+  } else if (rules.refuse_unknown) {
+    return Error{Code::kInvalidArgument, fmt::format("parameter \"{}\" is not known here", name)};
+  }
+  return Done{};
+}
+
+Result<net::Credentials> credentials_in(JsonBody& body) {
+  auto given = body.object("credentials");
+  if (!given) return net::Credentials{};
+  auto user = given->text("user");
+  auto password = given->text("password");
+  auto token = given->text("token");
+  KIN_RETURN_IF_ERROR(given->finish());
+  if (token && !user && !password)
+    return net::Credentials{.kind = net::Credentials::Kind::kBearer, .secret = std::move(*token)};
+  if (user && password && !token)
+    return net::Credentials{.kind = net::Credentials::Kind::kBasic,
+                            .user = std::move(*user),
+                            .secret = std::move(*password)};
+  return Error{Code::kInvalidArgument,
+               "field \"credentials\" has either \"user\" and \"password\", or \"token\""};
+}
+
+Result<stories::NewFeed> new_feed_in(const Request& request) {
+  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
+  body.require("url");
+  stories::NewFeed feed{.url = body.text("url").value_or(""),
+                        .title = body.text("title").value_or(""),
+                        .folder = body.text("folder").value_or(""),
+                        .credentials = {},
+                        .grouped = body.boolean("grouped").value_or(true)};
+  KIN_TRY(feed.credentials, credentials_in(body));
+  KIN_RETURN_IF_ERROR(body.finish());
+  return feed;
+}
+
+Result<stories::FeedEdit> feed_edit_in(const Request& request) {
+  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
+  stories::FeedEdit edit{.title = body.text("title"),
+                         .folder = body.text("folder"),
+                         .grouped = body.boolean("grouped")};
+  KIN_RETURN_IF_ERROR(body.finish());
+  return edit;
+}
+
+Result<stories::StoryEdit> story_edit_in(const Request& request) {
+  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
+  const stories::StoryEdit edit{.read = body.boolean("read"),
+                                .starred = body.boolean("starred"),
+                                .hidden = body.boolean("hidden")};
+  KIN_RETURN_IF_ERROR(body.finish());
+  return edit;
+}
+
+Result<stories::TimelineQuery> query_in_body(const Request& request) {
+  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
+  stories::TimelineQuery query;
+  if (const auto feed = body.id("feed")) query.feed = FeedId{*feed};
+  query.folder = body.text("folder").value_or("");
+  KIN_RETURN_IF_ERROR(body.finish());
+  return query;
+}
+
+Result<StoryId> with_in(const Request& request) {
+  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
+  body.require("with");
+  const auto with = body.id("with");
+  KIN_RETURN_IF_ERROR(body.finish());
+  return StoryId{*with};
+}
+
+Status no_fields(const Request& request) {
+  KIN_TRY(const JsonBody body, JsonBody::parse(request.body));
+  return body.finish();
+}
+
+// --- what is answered --------------------------------------------------------------------------
+
+Response feed_answer(int status, const Result<stories::FollowedFeed>& feed,
+                     Blame blame = Blame::kOurs) {
+  if (!feed) return error_response(feed.error(), blame);
+  JsonWriter json;
+  json.begin_object().key("feed");
+  write_feed(json, *feed);
+  return json_response(status, json.end().take());
+}
+
+Response story_answer(const Result<stories::StoryView>& story) {
+  if (!story) return error_response(story.error());
+  JsonWriter json;
+  json.begin_object().key("story");
+  write_story(json, *story);
+  return json_response(200, json.end().take());
+}
+
+Response feeds_answer(const Newsroom& newsroom) {
+  const auto feeds = newsroom.feeds();
+  if (!feeds) return error_response(feeds.error());
+  JsonWriter json;
+  json.begin_object().key("feeds").begin_array();
+  for (const stories::FollowedFeed& feed : *feeds) write_feed(json, feed);
+  return json_response(200, json.end().end().take());
+}
+
+// Whatever the picture is, it is shown as a picture: it can run nothing and load nothing.
+Response icon_answer(const Newsroom& newsroom, FeedId id, const Request& request) {
+  const auto icon = newsroom.icon(id);
+  if (!icon) return error_response(icon.error());
+  if (!icon->has_value())
+    return error_response(404, fmt::format("feed {} has no icon", number(id)));
+  const std::string etag = fmt::format("\"{:016x}\"", hash64((*icon)->bytes));
+  Response response{.headers = {{"Content-Type", std::string(content_type((*icon)->type))},
+                                {"Content-Security-Policy", "default-src 'none'; sandbox"},
+                                {"Content-Disposition", "inline; filename=\"icon\""},
+                                {"Cache-Control", "private, max-age=86400"},
+                                {"ETag", etag}}};
+  if (has_etag(request, etag)) {
+    response.status = 304;
+  } else {
+    response.body = (*icon)->bytes;
+  }
+  return response;
+}
+
+Response opml_answer(const Newsroom& newsroom) {
+  auto opml = newsroom.export_opml();
+  if (!opml) return error_response(opml.error());
+  return {.headers = {{"Content-Type", "text/x-opml; charset=utf-8"},
+                      {"Content-Disposition", "attachment; filename=\"kindred.opml\""},
+                      {"Cache-Control", "no-store"}},
+          .body = std::move(*opml)};
+}
+
+Response health_answer(const Newsroom& newsroom) {
+  const auto asked = newsroom.next_due();
+  if (!asked) return error_response(503, asked.error().message);
+  JsonWriter json;
+  json.begin_object().field("status", "ok").field("version", kVersion);
+  return json_response(200, json.end().take());
+}
+
+// --- routes ------------------------------------------------------------------------------------
+
+class Routes {
+ public:
+  Routes(Router& router, const ApiParts& parts) : router_(router), parts_(parts) {}
+
+  void add_feeds() {
+    Newsroom& room = parts_.newsroom;
+    get("/api/v1/feeds", [&room](const Request&, std::uint64_t) { return feeds_answer(room); });
+    get("/api/v1/feeds/{id}", [&room](const Request&, std::uint64_t id) {
+      return feed_answer(200, room.feed(FeedId{id}));
+    });
+    get("/api/v1/feeds/{id}/icon", [&room](const Request& request, std::uint64_t id) {
+      return icon_answer(room, FeedId{id}, request);
+    });
+    router_.add({.method = "POST",
+                 .pattern = "/api/v1/feeds",
+                 .answer = [parts = parts_](const Request& request,
+                                            std::uint64_t) { return add_feed(parts, request); },
+                 .lane = Lane::kSlow});
+    change("PATCH", "/api/v1/feeds/{id}", [&room](const Request& request, std::uint64_t id) {
+      const auto edit = feed_edit_in(request);
+      return edit ? feed_answer(200, room.edit_feed(FeedId{id}, *edit))
+                  : error_response(edit.error());
+    });
+    change("DELETE", "/api/v1/feeds/{id}", [&room](const Request&, std::uint64_t id) {
+      const Status removed = room.remove_feed(FeedId{id});
+      return removed.ok() ? Response{.status = 204} : error_response(removed.error());
+    });
+  }
+
+  void add_refreshing() {
+    change("POST", "/api/v1/refresh", [parts = parts_](const Request& request, std::uint64_t) {
+      return refresh(parts, request, std::nullopt);
+    });
+    change("POST", "/api/v1/feeds/{id}/refresh",
+           [parts = parts_](const Request& request, std::uint64_t id) {
+             const auto feed = parts.newsroom.feed(FeedId{id});
+             if (!feed) return error_response(feed.error());
+             return refresh(parts, request, FeedId{id});
+           });
+  }
+
+  void add_opml() {
+    Newsroom& room = parts_.newsroom;
+    get("/api/v1/opml", [&room](const Request&, std::uint64_t) { return opml_answer(room); });
+    router_.add({.method = "POST",
+                 .pattern = "/api/v1/opml",
+                 .answer = [parts = parts_](const Request& request,
+                                            std::uint64_t) { return import_opml(parts, request); },
+                 .most_body = kLargestOpml,
+                 .body = BodyKind::kXml});
+  }
+
+  void add_stories() {
+    Newsroom& room = parts_.newsroom;
+    get("/api/v1/timeline", [&room](const Request& request, std::uint64_t) {
+      const auto query = timeline_query(request, {});
+      if (!query) return error_response(query.error());
+      const auto page = room.timeline(*query);
+      return page ? json_response(200, timeline_json(*page)) : error_response(page.error());
+    });
+    change("POST", "/api/v1/timeline/read", [&room](const Request& request, std::uint64_t) {
+      const auto query = query_in_body(request);
+      if (!query) return error_response(query.error());
+      const auto read = room.mark_read(*query);
+      return read ? json_response(200, fmt::format("{{\"read\":{}}}", *read))
+                  : error_response(read.error());
+    });
+    get("/api/v1/stories/{id}", [&room](const Request&, std::uint64_t id) {
+      return story_answer(room.story(StoryId{id}));
+    });
+    change("PATCH", "/api/v1/stories/{id}", [&room](const Request& request, std::uint64_t id) {
+      const auto edit = story_edit_in(request);
+      return edit ? story_answer(room.edit_story(StoryId{id}, *edit))
+                  : error_response(edit.error());
+    });
+  }
+
+  void add_corrections() {
+    Newsroom& room = parts_.newsroom;
+    change("POST", "/api/v1/items/{id}/separate",
+           [&room](const Request& request, std::uint64_t id) {
+             const Status fields = no_fields(request);
+             return fields.ok() ? story_answer(room.separate(ItemId{id}))
+                                : error_response(fields.error());
+           });
+    change("POST", "/api/v1/stories/{id}/unite", [&room](const Request& request, std::uint64_t id) {
+      const auto with = with_in(request);
+      return with ? story_answer(room.unite(StoryId{id}, *with)) : error_response(with.error());
+    });
+  }
+
+  void add_others() {
+    Newsroom& room = parts_.newsroom;
+    router_.add({.method = "GET",
+                 .pattern = "/healthz",
+                 .answer = [&room](const Request&, std::uint64_t) { return health_answer(room); },
+                 .open = true});
+    router_.add({.method = "GET",
+                 .pattern = "/api/v1/events",
+                 .answer =
+                     [events = parts_.events](const Request&, std::uint64_t) {
+                       return Response{.headers = {{"Content-Type", "text/event-stream"},
+                                                   {"Cache-Control", "no-store"},
+                                                   {"X-Accel-Buffering", "no"}},
+                                       .events = events};
+                     },
+                 .lane = Lane::kInline});
+  }
+
+ private:
+  using Handler = std::function<Response(const Request&, std::uint64_t)>;
+
+  void get(std::string pattern, Handler answer) {
+    router_.add({.method = "GET", .pattern = std::move(pattern), .answer = std::move(answer)});
+  }
+  void change(std::string method, std::string pattern, Handler answer) {
+    router_.add(
+        {.method = std::move(method), .pattern = std::move(pattern), .answer = std::move(answer)});
+  }
+
+  static Response add_feed(const ApiParts& parts, const Request& request) {
+    const auto feed = new_feed_in(request);
+    if (!feed) return error_response(feed.error());
+    const auto added = parts.newsroom.add_feed(*feed);
+    if (added) parts.feeds_changed();
+    return feed_answer(201, added, Blame::kRemote);
+  }
+
+  static Response refresh(const ApiParts& parts, const Request& request,
+                          std::optional<FeedId> feed) {
+    const Status fields = no_fields(request);
+    if (!fields.ok()) return error_response(fields.error());
+    parts.refresh(feed);
+    return json_response(202, "{}");
+  }
+
+  static Response import_opml(const ApiParts& parts, const Request& request) {
+    const auto import = parts.newsroom.import_opml(request.body);
+    if (!import) return error_response(import.error());
+    parts.feeds_changed();
+    JsonWriter json;
+    json.begin_object().field("added", import->added).field("already", import->already);
+    return json_response(200, json.field("left_out", import->left_out).end().take());
+  }
+
+  Router& router_;
+  ApiParts parts_;
+};
+
+}  // namespace
+
+Result<stories::TimelineQuery> timeline_query(const Request& request, QueryRules rules) {
+  stories::TimelineQuery query;
+  for (const Parameter& parameter : request.query)
+    KIN_RETURN_IF_ERROR(understand(parameter, query, rules));
+  return query;
+}
+
+void add_stories_api(Router& router, const ApiParts& parts) {
+  Routes routes(router, parts);
+  routes.add_feeds();
+  routes.add_refreshing();
+  routes.add_opml();
+  routes.add_stories();
+  routes.add_corrections();
+  routes.add_others();
+}
+
+}  // namespace kin::server

@@ -1,0 +1,206 @@
+#include "server/api/stories_feeds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "base/json_writer.h"
+#include "base/utf8.h"
+#include "server/api/stories_api.h"
+#include "server/page/assets.h"
+
+namespace kin::server {
+namespace {
+
+using stories::Entry;
+using stories::StoryView;
+using stories::Time;
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+void append_escaped(std::string& out, char c) {
+  switch (c) {
+    case '&': out += "&amp;"; return;
+    case '<': out += "&lt;"; return;
+    case '>': out += "&gt;"; return;
+    case '"': out += "&quot;"; return;
+    case '\'': out += "&#39;"; return;
+    default: break;
+  }
+  const bool allowed = static_cast<unsigned char>(c) >= 0x20 || c == '\t' || c == '\n';
+  if (allowed && c != 0x7F) out += c;
+}
+
+// U+FFFE and U+FFFF, which are no characters.
+bool is_forbidden(std::string_view sequence) {
+  return sequence == "\xEF\xBF\xBE" || sequence == "\xEF\xBF\xBF";
+}
+
+std::string id_of(const StoryView& story) {
+  return fmt::format("tag:kindred,2026:story/{}", number(story.id));
+}
+
+std::string source_of(const FeedDocument& document, const Entry& entry) {
+  const auto found = document.sources.find(entry.feed);
+  return found == document.sources.end() ? std::string() : found->second;
+}
+
+std::string page_of(const FeedDocument& document, const StoryView& story) {
+  return fmt::format("{}/story/{}", document.origin, number(story.id));
+}
+
+std::string url_of(const FeedDocument& document, const StoryView& story) {
+  const std::string& url = story.representative.url;
+  return url.empty() ? page_of(document, story) : url;
+}
+
+std::string other_html(const FeedDocument& document, const Entry& entry) {
+  const std::string title = xml_escaped(entry.title);
+  const std::string source = xml_escaped(source_of(document, entry));
+  if (entry.url.empty()) return fmt::format("<li>{} ({})</li>", title, source);
+  return fmt::format("<li><a href=\"{}\">{}</a> ({})</li>", xml_escaped(entry.url), title, source);
+}
+
+// The summary, and the other sources.
+std::string content_html(const FeedDocument& document, const StoryView& story) {
+  std::string html;
+  if (!story.representative.summary.empty())
+    html += "<p>" + xml_escaped(story.representative.summary) + "</p>";
+  if (story.others.empty()) return html;
+  html += "<ul>";
+  for (const Entry& entry : story.others) html += other_html(document, entry);
+  html += "</ul>";
+  const std::uint64_t shown = story.others.size() + 1;
+  if (story.count > shown)
+    html += fmt::format("<p><a href=\"{}\">{} more</a></p>", xml_escaped(page_of(document, story)),
+                        story.count - shown);
+  return html;
+}
+
+std::string author_of(const FeedDocument& document, const StoryView& story) {
+  std::string source = source_of(document, story.representative);
+  return source.empty() ? story.representative.author : source;
+}
+
+std::string atom_entry(const FeedDocument& document, const StoryView& story) {
+  std::string out = fmt::format("<entry><id>{}</id><title>{}</title>", id_of(story),
+                                xml_escaped(story.representative.title));
+  out += fmt::format("<link rel=\"alternate\" href=\"{}\"/>", xml_escaped(url_of(document, story)));
+  out += fmt::format("<published>{}</published><updated>{}</updated>",
+                     stories::format_date(story.first), stories::format_date(story.last));
+  const std::string author = author_of(document, story);
+  if (!author.empty()) out += fmt::format("<author><name>{}</name></author>", xml_escaped(author));
+  return out + fmt::format("<content type=\"html\">{}</content></entry>\n",
+                           xml_escaped(content_html(document, story)));
+}
+
+Time newest(const FeedDocument& document) {
+  Time time{};
+  for (const StoryView& story : document.stories) time = std::max(time, story.last);
+  return time;
+}
+
+Result<FeedDocument> make_document(const stories::Newsroom& newsroom, const Request& request,
+                                   FeedRouteOptions options) {
+  KIN_TRY(const stories::TimelineQuery query, timeline_query(request, {.refuse_unknown = false}));
+  KIN_TRY(stories::TimelinePage page, newsroom.timeline(query));
+  KIN_TRY(const auto feeds, newsroom.feeds());
+  FeedDocument document{
+      .origin = (options.tls ? "https://" : "http://") + std::string(request.header("Host")),
+      .target = request.target,
+      .stories = std::move(page.stories),
+      .sources = {}};
+  for (const stories::FollowedFeed& feed : feeds) document.sources.emplace(feed.id, feed.title);
+  return document;
+}
+
+Response document_answer(const Request& request, std::string body, std::string_view type) {
+  const std::string etag = fmt::format("\"{:016x}\"", hash64(body));
+  Response response{.headers = {{"Content-Type", std::string(type)},
+                                {"Cache-Control", "no-cache"},
+                                {"ETag", "W/" + etag}}};
+  if (has_etag(request, etag)) {
+    response.status = 304;
+  } else {
+    response.body = std::move(body);
+  }
+  return response;
+}
+
+}  // namespace
+
+std::string xml_escaped(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() + text.size() / 8);
+  const char* at = text.data();
+  const char* end = at + text.size();
+  while (at != end) {
+    if (static_cast<signed char>(*at) >= 0) {
+      append_escaped(out, *at++);
+      continue;
+    }
+    const std::size_t length = utf8_sequence_length(at, end);
+    if (length == 0) {
+      out += kReplacement;
+      ++at;
+      continue;
+    }
+    const std::string_view sequence(at, length);
+    if (!is_forbidden(sequence)) out += sequence;
+    at += length;
+  }
+  return out;
+}
+
+std::string atom_feed(const FeedDocument& document) {
+  std::string out =
+      "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n";
+  out += fmt::format("<id>{}</id><title>Kindred</title><updated>{}</updated>\n",
+                     xml_escaped("tag:kindred,2026:" + document.target),
+                     stories::format_date(newest(document)));
+  out += "<author><name>Kindred</name></author><generator>Kindred</generator>\n";
+  out += fmt::format("<link rel=\"self\" href=\"{}\"/><link rel=\"alternate\" href=\"{}/\"/>\n",
+                     xml_escaped(document.origin + document.target), xml_escaped(document.origin));
+  for (const StoryView& story : document.stories) out += atom_entry(document, story);
+  return out + "</feed>\n";
+}
+
+std::string json_feed(const FeedDocument& document) {
+  JsonWriter json;
+  json.begin_object().field("version", "https://jsonfeed.org/version/1.1");
+  json.field("title", "Kindred").field("home_page_url", document.origin + "/");
+  json.field("feed_url", document.origin + document.target).key("items").begin_array();
+  for (const StoryView& story : document.stories) {
+    json.begin_object().field("id", id_of(story)).field("url", url_of(document, story));
+    json.field("title", story.representative.title);
+    json.field("content_html", content_html(document, story));
+    json.field("date_published", stories::format_date(story.first));
+    json.field("date_modified", stories::format_date(story.last));
+    const std::string author = author_of(document, story);
+    if (!author.empty())
+      json.key("authors").begin_array().begin_object().field("name", author).end().end();
+    json.end();
+  }
+  return json.end().end().take();
+}
+
+void add_feed_routes(Router& router, const stories::Newsroom& newsroom, FeedRouteOptions options) {
+  router.add({.method = "GET",
+              .pattern = "/stories.xml",
+              .answer = [&newsroom, options](const Request& request, std::uint64_t) {
+                const auto document = make_document(newsroom, request, options);
+                if (!document) return error_response(document.error());
+                return document_answer(request, atom_feed(*document),
+                                       "application/atom+xml; charset=utf-8");
+              }});
+  router.add({.method = "GET",
+              .pattern = "/stories.json",
+              .answer = [&newsroom, options](const Request& request, std::uint64_t) {
+                const auto document = make_document(newsroom, request, options);
+                if (!document) return error_response(document.error());
+                return document_answer(request, json_feed(*document), "application/feed+json");
+              }});
+}
+
+}  // namespace kin::server

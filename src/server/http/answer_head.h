@@ -1,0 +1,21 @@
+// The status line and header fields of an answer. Private to HttpServer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/http/message.h"
+
+namespace kin::server {
+
+struct AnswerSetting {
+  bool keep_alive = false;
+  bool old_version = false;  // the request was HTTP/1.0
+  const std::vector<net::Header>* common = nullptr;
+};
+
+// With the empty line after it. Fields whose name or value could break the header are left out.
+// Thread-safe.
+std::string answer_head(const Response& response, const AnswerSetting& setting);
+
+}  // namespace kin::server

@@ -1,0 +1,67 @@
+// One connection of the server, and what all of them share. Private to HttpServer.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "server/http/server.h"
+#include "server/http/task_pool.h"
+
+namespace boost::asio {
+class io_context;
+namespace ssl {
+class context;
+}
+}  // namespace boost::asio
+
+namespace kin::server {
+
+class AnyConnection {
+ public:
+  virtual ~AnyConnection() = default;
+  // Ends it: at once, or after the answer that is on its way. Thread-safe.
+  virtual void stop(bool at_once) = 0;
+};
+
+// Which connections there are. Thread-safe.
+class Connections {
+ public:
+  // False if there are `most` already or none may come any more.
+  bool enter(const std::shared_ptr<AnyConnection>& connection, std::size_t most);
+  void leave(AnyConnection* connection);
+  std::size_t count() const;
+  bool stopping() const { return stopping_; }
+  // No more may come, and those that are there are told to end.
+  void stop_all(bool at_once);
+  // True if all have gone within the time.
+  bool wait_until_gone(std::chrono::milliseconds time);
+
+ private:
+  mutable std::mutex lock_;
+  std::condition_variable gone_;
+  std::unordered_map<AnyConnection*, std::weak_ptr<AnyConnection>> all_;
+  std::atomic<bool> stopping_{false};
+};
+
+struct ServerCore {
+  ServerOptions options;
+  Planner planner;
+  Connections connections{};
+  std::unique_ptr<TaskPool> quick{};
+  std::unique_ptr<TaskPool> slow{};
+};
+
+struct AcceptedSocket {
+  int descriptor = -1;
+  bool v6 = false;
+};
+
+// Serves the socket, with TLS if there is a context. It lives by itself until it ends; `core` and
+// `io` must outlive it.
+void start_connection(ServerCore& core, boost::asio::io_context& io, boost::asio::ssl::context* tls,
+                      AcceptedSocket socket);
+
+}  // namespace kin::server

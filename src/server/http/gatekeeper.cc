@@ -1,0 +1,202 @@
+#include "server/http/gatekeeper.h"
+
+#include <fmt/format.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/ascii.h"
+
+namespace kin::server {
+namespace {
+
+constexpr std::size_t kShortestToken = 16;
+constexpr std::string_view kCookieName = "kindred";
+constexpr auto kFirstDelay = std::chrono::milliseconds(250);
+constexpr std::int64_t kMostDelays = 16;      // so four seconds
+constexpr std::int64_t kForgiveSeconds = 60;  // without a failure
+
+std::string sha256(std::string_view text) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned length = 0;
+  KIN_CHECK(
+      ::EVP_Digest(text.data(), text.size(), digest.data(), &length, ::EVP_sha256(), nullptr) == 1,
+      "SHA-256 is always there");
+  return {reinterpret_cast<const char*>(digest.data()), length};
+}
+
+// Takes the same time wherever the two differ: what is compared are digests.
+bool same_secret(std::string_view given, const std::string& digest) {
+  const std::string other = sha256(given);
+  return ::CRYPTO_memcmp(other.data(), digest.data(), digest.size()) == 0;
+}
+
+std::string hexadecimal(std::string_view bytes) {
+  std::string out;
+  for (const char c : bytes) out += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return out;
+}
+
+bool is_digits(std::string_view text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// "localhost" of "localhost:8722", "[::1]" of "[::1]:8722"; nothing if it is no host.
+std::optional<std::string> host_name(std::string_view host) {
+  const std::size_t bracket = host.starts_with('[') ? host.find(']') : 0;
+  if (bracket == std::string_view::npos) return std::nullopt;
+  const std::size_t colon = host.find(':', bracket);
+  if (colon != std::string_view::npos && !is_digits(host.substr(colon + 1))) return std::nullopt;
+  return ascii_lowered(host.substr(0, colon));
+}
+
+bool is_this_machine(std::string_view host) {
+  const auto name = host_name(host);
+  return name == "localhost" || name == "127.0.0.1" || name == "[::1]";
+}
+
+bool changes_something(std::string_view method) {
+  return method != "GET" && method != "HEAD";
+}
+
+bool is_xml(std::string_view type) {
+  return type == "text/x-opml" || type == "text/xml" || type == "application/xml" ||
+         type.ends_with("+xml");
+}
+
+std::string_view cookie_value(std::string_view cookies) {
+  while (!cookies.empty()) {
+    std::string_view one = cookies.substr(0, cookies.find(';'));
+    cookies.remove_prefix(std::min(cookies.size(), one.size() + 1));
+    while (one.starts_with(' ')) one.remove_prefix(1);
+    if (one.starts_with(kCookieName) && one.substr(kCookieName.size()).starts_with('='))
+      return one.substr(kCookieName.size() + 1);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<net::Header> security_headers() {
+  return {{"Content-Security-Policy",
+           "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+           "connect-src 'self'; manifest-src 'self'; form-action 'none'; base-uri 'none'; "
+           "frame-ancestors 'none'"},
+          {"X-Content-Type-Options", "nosniff"},
+          {"Referrer-Policy", "no-referrer"},
+          {"X-Frame-Options", "DENY"},
+          {"Cross-Origin-Opener-Policy", "same-origin"},
+          {"Cross-Origin-Resource-Policy", "same-origin"}};
+}
+
+Status check_token(std::string_view token) {
+  const auto fits = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           std::string_view("-._~+/=").find(c) != std::string_view::npos;
+  };
+  if (token.size() < kShortestToken || !std::all_of(token.begin(), token.end(), fits))
+    return Error{Code::kInvalidArgument,
+                 fmt::format("a token has {} characters at least, of letters, digits and -._~+/= "
+                             "(make one: openssl rand -hex 24)",
+                             kShortestToken)};
+  return Done{};
+}
+
+// The cookie does not hold the token, so that neither a browser's store nor a backup of it does.
+Gatekeeper::Gatekeeper(GateOptions options)
+    : options_(std::move(options)),
+      token_digest_(sha256(options_.token)),
+      cookie_(hexadecimal(sha256("kindred cookie 1\n" + options_.token))),
+      cookie_digest_(sha256(cookie_)) {}
+
+std::optional<Response> Gatekeeper::check_sender(const Request& request) const {
+  if (auto refusal = check_host(request)) return refusal;
+  return check_site(request);
+}
+
+std::optional<Response> Gatekeeper::check_host(const Request& request) const {
+  const auto hosts =
+      std::count_if(request.headers.begin(), request.headers.end(),
+                    [](const net::Header& field) { return same_but_for_case(field.name, "host"); });
+  if (hosts != 1 || !host_name(request.header("Host")))
+    return error_response(400, "the request names no Host, or several");
+  if (options_.loopback && !is_this_machine(request.header("Host")))
+    return error_response(403,
+                          "this server answers to localhost, 127.0.0.1 and [::1] only, not to " +
+                              std::string(request.header("Host")));
+  return std::nullopt;
+}
+
+// Browsers say on whose behalf they ask; whoever says nothing is no browser.
+std::optional<Response> Gatekeeper::check_site(const Request& request) const {
+  const bool change = changes_something(request.method);
+  if (!change && !request.path.starts_with("/api/")) return std::nullopt;
+  const std::string_view site = request.header("Sec-Fetch-Site");
+  if (!site.empty() && site != "same-origin" && site != "none")
+    return error_response(403, "another site may not ask this");
+  const auto origin = net::find_header(request.headers, "Origin");
+  if (!change || !origin) return std::nullopt;
+  const std::string own =
+      (options_.tls ? "https://" : "http://") + ascii_lowered(request.header("Host"));
+  if (same_but_for_case(*origin, own)) return std::nullopt;
+  return error_response(403, "another site may not change anything here");
+}
+
+std::optional<Response> Gatekeeper::check_body(const Request& request, BodyKind body) const {
+  if (!changes_something(request.method)) return std::nullopt;
+  const std::string type = net::parse_content_type(request.header("Content-Type")).type;
+  // A form of another site cannot send DELETE, so it needs no body to prove itself by.
+  if (request.method == "DELETE" && type.empty()) return std::nullopt;
+  if (body == BodyKind::kXml) {
+    if (is_xml(type)) return std::nullopt;
+    return error_response(415, "the request needs Content-Type: text/x-opml");
+  }
+  if (type == "application/json") return std::nullopt;
+  return error_response(415, "the request needs Content-Type: application/json");
+}
+
+std::optional<Response> Gatekeeper::check_token_of(const Request& request) {
+  if (options_.token.empty()) return std::nullopt;
+  if (request.path == "/") {
+    if (const auto token = request.parameter("token")) {
+      if (!same_secret(*token, token_digest_)) return wrong_token();
+      return Response{
+          .status = 303,
+          .headers = {
+              {"Location", "/"},
+              {"Cache-Control", "no-store"},
+              {"Set-Cookie", fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict; "
+                                         "Max-Age=31536000{}",
+                                         kCookieName, cookie_, options_.tls ? "; Secure" : "")}}};
+    }
+  }
+  static constexpr std::string_view kBearer = "bearer ";
+  const std::string_view authorization = request.header("Authorization");
+  if (ascii_lowered(authorization.substr(0, kBearer.size())) == kBearer) {
+    if (same_secret(authorization.substr(kBearer.size()), token_digest_)) return std::nullopt;
+    return wrong_token();
+  }
+  const std::string_view cookie = cookie_value(request.header("Cookie"));
+  if (!cookie.empty() && same_secret(cookie, cookie_digest_)) return std::nullopt;
+  if (!cookie.empty()) return wrong_token();
+  Response response = error_response(
+      401, "a token is needed: open /?token=TOKEN once, or send Authorization: Bearer TOKEN");
+  response.headers.push_back({"WWW-Authenticate", "Bearer"});
+  return response;
+}
+
+Response Gatekeeper::wrong_token() {
+  const auto now = std::chrono::duration_cast<std::chrono::seconds>(
+                       std::chrono::steady_clock::now().time_since_epoch())
+                       .count();
+  if (now - last_failure_.exchange(now) > kForgiveSeconds) failures_ = 0;
+  Response response = error_response(401, "the token is wrong");
+  response.headers.push_back({"WWW-Authenticate", "Bearer"});
+  response.delay = kFirstDelay * std::min(++failures_, kMostDelays);
+  return response;
+}
+
+}  // namespace kin::server

@@ -1,0 +1,38 @@
+#include "server/http/parameters.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+namespace kin::server {
+
+Result<std::uint64_t> number_in(const Parameter& parameter, std::uint64_t most) {
+  std::uint64_t number = 0;
+  const std::string& text = parameter.value;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem == std::errc() && end == text.data() + text.size() && number >= 1 && number <= most)
+    return number;
+  return Error{Code::kInvalidArgument,
+               fmt::format("parameter \"{}\": \"{}\" is not a whole number from 1 to {}",
+                           parameter.name, text, most)};
+}
+
+Result<double> decimal_in(const Parameter& parameter) {
+  double number = 0;
+  const std::string& text = parameter.value;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem == std::errc() && end == text.data() + text.size() && std::isfinite(number))
+    return number;
+  return Error{Code::kInvalidArgument,
+               fmt::format("parameter \"{}\": \"{}\" is no number", parameter.name, text)};
+}
+
+Result<bool> truth_in(const Parameter& parameter) {
+  if (parameter.value == "1" || parameter.value == "true") return true;
+  if (parameter.value == "0" || parameter.value == "false") return false;
+  return Error{Code::kInvalidArgument, fmt::format("parameter \"{}\": \"{}\" is neither 1 nor 0",
+                                                   parameter.name, parameter.value)};
+}
+
+}  // namespace kin::server

@@ -1,0 +1,26 @@
+// The target of a request line: path and query.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "server/http/message.h"
+
+namespace kin::server {
+
+struct Target {
+  std::string path;  // decoded; starts with '/', holds no controls
+  std::vector<Parameter> query;
+};
+
+// Of "/path?name=value&…", as browsers and forms write it ('+' is a space in the query). An error
+// for anything else, for percent signs that lead nowhere, and for what is not UTF-8 when decoded.
+// Thread-safe.
+Result<Target> parse_target(std::string_view target);
+
+// `text` as it stands in a query.
+std::string percent_encoded(std::string_view text);
+
+}  // namespace kin::server

@@ -1,0 +1,62 @@
+#include "server/page/assets.h"
+
+#include "server/page/site.h"
+
+namespace kin::server {
+namespace {
+
+constexpr std::string_view kPageAddresses[] = {"/", "/story/{id}", "/feeds", "/search"};
+
+Response serve(const Asset& asset, const Request& request) {
+  const bool hashed = asset.path.starts_with("/assets/");
+  Response response;
+  response.headers = {
+      {"Content-Type", std::string(asset.content_type)},
+      {"ETag", "W/" + std::string(asset.etag)},
+      {"Cache-Control", hashed ? "public, max-age=31536000, immutable" : "no-cache"}};
+  if (!asset.gzip.empty()) response.headers.push_back({"Vary", "Accept-Encoding"});
+  if (has_etag(request, asset.etag)) {
+    response.status = 304;
+  } else if (!asset.gzip.empty() && takes_gzip(request)) {
+    response.headers.push_back({"Content-Encoding", "gzip"});
+    response.body = asset.gzip;
+  } else {
+    response.body = asset.bytes;
+  }
+  return response;
+}
+
+void add_route(Router& router, std::string_view pattern, const Asset& asset) {
+  router.add(
+      {.method = "GET",
+       .pattern = std::string(pattern),
+       .answer = [asset](const Request& request, std::uint64_t) { return serve(asset, request); },
+       .lane = Lane::kInline,
+       .open = true});
+}
+
+}  // namespace
+
+void add_asset_routes(Router& router, std::span<const Asset> assets) {
+  for (const Asset& asset : assets) {
+    add_route(router, asset.path, asset);
+    if (asset.path != "/index.html") continue;
+    for (const std::string_view address : kPageAddresses) add_route(router, address, asset);
+  }
+}
+
+bool has_etag(const Request& request, std::string_view etag) {
+  std::string_view known = request.header("If-None-Match");
+  if (known == "*") return true;
+  while (!known.empty()) {
+    std::string_view one = known.substr(0, known.find(','));
+    known.remove_prefix(std::min(known.size(), one.size() + 1));
+    while (one.starts_with(' ')) one.remove_prefix(1);
+    while (one.ends_with(' ')) one.remove_suffix(1);
+    if (one.starts_with("W/")) one.remove_prefix(2);
+    if (one == etag) return true;
+  }
+  return false;
+}
+
+}  // namespace kin::server

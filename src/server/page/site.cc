@@ -1,0 +1,75 @@
+#include "server/page/site.h"
+
+#include <cstdlib>
+
+#include "data/compressor.h"
+
+namespace kin::server {
+namespace {
+
+// Less is not worth the work: it fits one packet.
+constexpr std::size_t kLeastToPack = 1'024;
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
+  while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
+  return text;
+}
+
+bool is_text(std::string_view type) {
+  return type.starts_with("text/") || type.find("json") != std::string_view::npos ||
+         type.find("xml") != std::string_view::npos;
+}
+
+// "q=0" and its like refuse what they stand behind.
+bool refuses(std::string_view parameters) {
+  const std::size_t at = parameters.find("q=");
+  return at != std::string_view::npos &&
+         std::strtod(std::string(parameters.substr(at + 2)).c_str(), nullptr) <= 0;
+}
+
+}  // namespace
+
+bool takes_gzip(const Request& request) {
+  std::string_view list = request.header("Accept-Encoding");
+  while (!list.empty()) {
+    const std::string_view one = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), one.size() + 1));
+    const std::size_t semicolon = std::min(one.find(';'), one.size());
+    if (trimmed(one.substr(0, semicolon)) == "gzip") return !refuses(one.substr(semicolon));
+  }
+  return false;
+}
+
+void compress(const Request& request, Response& response) {
+  if (response.body.size() < kLeastToPack || response.events) return;
+  if (!is_text(net::find_header(response.headers, "Content-Type").value_or(""))) return;
+  response.headers.push_back({"Vary", "Accept-Encoding"});
+  if (!takes_gzip(request)) return;
+  data::Compressor compressor(data::Compression::kGzip);
+  const auto packed = compressor.pack(response.body);
+  // Without memory to pack it, it goes as it is.
+  if (!packed || packed->size() >= response.body.size()) return;
+  response.body = std::string(*packed);
+  response.headers.push_back({"Content-Encoding", "gzip"});
+}
+
+Plan Site::plan(const Request& head) {
+  if (auto refusal = gatekeeper_.check_sender(head)) return {.refusal = std::move(refusal)};
+  Plan plan = router_.plan(head);
+  if (!plan.open || (head.path == "/" && head.parameter("token"))) {
+    if (auto refusal = gatekeeper_.check_token_of(head)) return {.refusal = std::move(refusal)};
+  }
+  if (plan.refusal) return plan;
+  if (auto refusal = gatekeeper_.check_body(head, plan.body))
+    return {.refusal = std::move(refusal)};
+  if (plan.lane == Lane::kInline) return plan;
+  plan.answer = [answer = std::move(plan.answer)](const Request& request) {
+    Response response = answer(request);
+    compress(request, response);
+    return response;
+  };
+  return plan;
+}
+
+}  // namespace kin::server

@@ -1,0 +1,150 @@
+#include "store/seen/page.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/bytes.h"
+#include "base/check.h"
+
+namespace kin::store {
+namespace {
+
+// checksum u64, first id's high u64, count u16, bits per distance u8, kind u8, zero u32, payload:
+// distances packed from the lowest bit on, rounded up to a byte; then, for strings, low words.
+constexpr std::size_t kFirst = 8;
+constexpr std::size_t kCount = 16;
+constexpr std::size_t kWidth = 18;
+constexpr std::size_t kKind = 19;
+constexpr std::size_t kPayload = 24;
+constexpr std::size_t kPayloadBytes = kSeenPageBytes - kPayload;
+
+std::uint64_t page_checksum(const char* page, const SeenPlace& place) {
+  const std::string_view body(page + kFirst, kSeenPageBytes - kFirst);
+  return hash64(body, mix64(place.file) ^ (place.page + 1));
+}
+
+std::size_t packed_bytes(std::size_t count, unsigned width) {
+  return (count * width + 7) / 8;
+}
+
+std::size_t needed_bytes(std::size_t count, unsigned width, IdKind kind) {
+  return packed_bytes(count, width) + (kind == IdKind::kText ? count * 8 : 0);
+}
+
+unsigned width_of(std::uint64_t distance) {
+  return std::max(1U, static_cast<unsigned>(std::bit_width(distance)));
+}
+
+// Ors `value`, of at most 64 bits, into `to` from bit `bit` on. The bytes there are zero, and up
+// to eight after them are writable.
+void put_bits(char* to, std::size_t bit, std::uint64_t value) {
+  char* at = to + bit / 8;
+  const unsigned shift = bit % 8;
+  store_le(at, load_le<std::uint64_t>(at) | (value << shift));
+  if (shift != 0) at[8] = static_cast<char>(value >> (64 - shift));
+}
+
+Error damaged(std::string_view what) {
+  return Error{Code::kDataLoss, std::string(what)};
+}
+
+}  // namespace
+
+SeenPageBuilder::SeenPageBuilder(IdKind kind) : kind_(kind) {
+  ids_.reserve(kPayloadBytes);
+}
+
+bool SeenPageBuilder::add(SeenId id) {
+  if (!ids_.empty()) {
+    KIN_CHECK(id > ids_.back(), "ids of a page ascend");
+    const unsigned width = width_of(id.high - ids_.front().high);
+    if (needed_bytes(ids_.size() + 1, width, kind_) > kPayloadBytes) return false;
+  }
+  ids_.push_back(id);
+  return true;
+}
+
+std::string_view SeenPageBuilder::finish(const SeenPlace& place) {
+  char* bytes = page_.bytes.data();
+  std::memset(bytes, 0, page_.bytes.size());
+  const std::uint64_t base = ids_.front().high;
+  const unsigned width = width_of(ids_.back().high - base);
+  store_le(bytes + kFirst, base);
+  store_le(bytes + kCount, static_cast<std::uint16_t>(ids_.size()));
+  store_le(bytes + kWidth, static_cast<std::uint8_t>(width));
+  store_le(bytes + kKind, kind_);
+  std::size_t bit = 0;
+  for (const SeenId& id : ids_) {
+    put_bits(bytes + kPayload, bit, id.high - base);
+    bit += width;
+  }
+  if (kind_ == IdKind::kText) {
+    char* low = bytes + kPayload + packed_bytes(ids_.size(), width);
+    for (const SeenId& id : ids_) {
+      store_le(low, id.low);
+      low += 8;
+    }
+  }
+  store_le(bytes, page_checksum(bytes, place));
+  ids_.clear();
+  return {bytes, kSeenPageBytes};
+}
+
+Result<SeenPage> SeenPage::read(const char* bytes, const SeenPlace& place, IdKind kind) {
+  if (load_le<std::uint64_t>(bytes) != page_checksum(bytes, place)) {
+    return damaged("the checksum does not hold");
+  }
+  SeenPage view;
+  view.base_ = load_le<std::uint64_t>(bytes + kFirst);
+  view.count_ = load_le<std::uint16_t>(bytes + kCount);
+  view.width_ = load_le<std::uint8_t>(bytes + kWidth);
+  if (load_le<IdKind>(bytes + kKind) != kind) return damaged("it holds ids of another kind");
+  if (view.count_ == 0 || view.width_ == 0 || view.width_ > 64 ||
+      needed_bytes(view.count_, view.width_, kind) > kPayloadBytes) {
+    return damaged("its header makes no sense");
+  }
+  view.mask_ = ~std::uint64_t{0} >> (64 - view.width_);
+  view.payload_ = bytes + kPayload;
+  if (kind == IdKind::kText) view.lows_ = view.payload_ + packed_bytes(view.count_, view.width_);
+  return view;
+}
+
+std::uint64_t SeenPage::distance(std::size_t i) const {
+  const std::size_t bit = i * width_;
+  const char* at = payload_ + bit / 8;
+  const unsigned shift = bit % 8;
+  const std::uint64_t next = static_cast<std::uint8_t>(at[8]);
+  // Two shifts, because one by 64 is undefined.
+  return ((load_le<std::uint64_t>(at) >> shift) | ((next << 1) << (63 - shift))) & mask_;
+}
+
+std::uint64_t SeenPage::low(std::size_t i) const {
+  return lows_ == nullptr ? 0 : load_le<std::uint64_t>(lows_ + i * 8);
+}
+
+std::size_t SeenPage::lower_bound(SeenId id) const {
+  if (id.high < base_) return 0;
+  const std::uint64_t wanted = id.high - base_;
+  std::size_t begin = 0;
+  std::size_t rest = count_;
+  while (rest > 0) {
+    const std::size_t half = rest / 2;
+    const std::uint64_t middle = distance(begin + half);
+    const bool below = middle < wanted || (middle == wanted && low(begin + half) < id.low);
+    begin = below ? begin + half + 1 : begin;
+    rest = below ? rest - half - 1 : half;
+  }
+  return begin;
+}
+
+bool SeenPage::contains(SeenId id) const {
+  const std::size_t i = lower_bound(id);
+  return i < count_ && at(i) == id;
+}
+
+void SeenPage::append_to(std::vector<SeenId>& out, std::size_t from) const {
+  for (std::size_t i = from; i < count_; ++i) out.push_back(at(i));
+}
+
+}  // namespace kin::store

@@ -1,0 +1,80 @@
+// A page of sorted ids: what the files of the seen set are made of, and the unit of a read.
+//
+// Ids of a page are close together, so each is kept as its distance from the first, in as many
+// bits as the largest distance needs: 47 bits instead of 64 in a set of a hundred million.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "store/seen/id.h"
+
+namespace kin::store {
+
+// A look-up that finds something reads one page, and most of what that costs is copying it: a page
+// of 4 KiB from the system's cache costs twice as much.
+inline constexpr std::size_t kSeenPageBytes = 1024;
+// Bytes after a page that must be readable, though they do not count: ids are read as whole words.
+inline constexpr std::size_t kSeenPageSlack = 16;
+
+// Where a page belongs. Part of its checksum, so that a page in the wrong place does not pass.
+struct SeenPlace {
+  std::uint64_t file = 0;
+  std::uint64_t page = 0;
+};
+
+struct SeenPageBytes {
+  alignas(64) std::array<char, kSeenPageBytes + kSeenPageSlack> bytes;
+};
+
+// Gathers ids in ascending order until a page is full. One thread only.
+class SeenPageBuilder {
+ public:
+  explicit SeenPageBuilder(IdKind kind);
+
+  // False, and nothing added, if the page is full. `id` must be above the one before.
+  bool add(SeenId id);
+  bool empty() const { return ids_.empty(); }
+  std::size_t size() const { return ids_.size(); }
+  SeenId first() const { return ids_.front(); }
+  // The page, valid until the next call; the builder is empty again.
+  std::string_view finish(const SeenPlace& place);
+
+ private:
+  IdKind kind_;
+  std::vector<SeenId> ids_;
+  SeenPageBytes page_;
+};
+
+// A look into a page whose checksum and form hold. Borrows the bytes. Thread-safe.
+class SeenPage {
+ public:
+  // Of kSeenPageBytes and the slack at `bytes`. kDataLoss, without a path, if the page is damaged
+  // or not the one that belongs at `place`.
+  static Result<SeenPage> read(const char* bytes, const SeenPlace& place, IdKind kind);
+
+  std::size_t size() const { return count_; }
+  SeenId at(std::size_t i) const { return {base_ + distance(i), low(i)}; }
+  bool contains(SeenId id) const;
+  // The number of ids below `id`.
+  std::size_t lower_bound(SeenId id) const;
+  // Appends the ids from `from` on.
+  void append_to(std::vector<SeenId>& out, std::size_t from = 0) const;
+
+ private:
+  std::uint64_t distance(std::size_t i) const;
+  std::uint64_t low(std::size_t i) const;
+
+  const char* payload_ = nullptr;
+  const char* lows_ = nullptr;  // nothing for numbers
+  std::uint64_t base_ = 0;
+  std::uint64_t mask_ = 0;
+  std::size_t count_ = 0;
+  unsigned width_ = 0;
+};
+
+}  // namespace kin::store

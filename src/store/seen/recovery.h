@@ -1,0 +1,38 @@
+// Opening a seen set's folder: finding or making its manifest, and taking up its logs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/result.h"
+#include "store/seen/log.h"
+#include "store/seen/runs.h"
+#include "store/seen/table.h"
+#include "store/seen_set.h"
+
+namespace kin::store {
+
+// Held by the writer as long as it has the set open.
+inline constexpr std::string_view kLockName = "lock";
+
+// The manifest in `folder`, or a new one where `options.mode` allows it. kNotFound if there is no
+// set; kFailedPrecondition if the folder holds other things, or ids of another kind.
+Result<SeenManifest> find_or_make_manifest(const std::filesystem::path& folder,
+                                           const SeenOptions& options);
+
+// Removes files of ours that the manifest does not name: what a crash or a merge left.
+Status remove_leftovers(const SeenPlacement& placement, const SeenManifest& manifest);
+
+// The ids that are in no run yet.
+struct RecoveredLogs {
+  std::shared_ptr<SeenTable> table;
+  std::optional<SeenLogWriter> log;  // nothing when opened to read
+  std::uint64_t log_bytes = 0;       // of the last log, as far as it holds
+};
+
+// Reads the logs. To write: full ones become runs, and the last is gone on with. To read: all ids
+// come into the table, and nothing is changed.
+Result<RecoveredLogs> recover_logs(const SeenPlacement& placement, SeenRuns& runs, bool read_only);
+
+}  // namespace kin::store

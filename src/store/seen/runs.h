@@ -1,0 +1,110 @@
+// The runs of a seen set on disk: opened, added to, merged, and described by the manifest.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "store/seen/block_filter.h"
+#include "store/seen/filter_file.h"
+#include "store/seen/manifest.h"
+#include "store/seen/piece.h"
+
+namespace kin::store {
+
+// A piece as look-ups see it. Immutable.
+struct PieceView {
+  std::shared_ptr<const Piece> piece;
+  std::shared_ptr<const BlockFilter> filter;      // nothing: ask the file
+  std::shared_ptr<const FilterFile> filter_file;  // nothing: lost, so every id may be there
+  // Of `filter`, at hand: a look-up follows as few pointers as it can.
+  std::span<const BlockFilter::Block> blocks = {};
+};
+
+struct RunView {
+  SeenId from = {};
+  std::vector<SeenId> starts = {};  // the first id of each piece
+  std::vector<PieceView> pieces = {};
+};
+
+struct SeenRunsOptions {
+  std::uint64_t piece_ids = 4'000'000;
+  std::uint64_t small_run_ids = 3'000'000;  // runs up to this size get a sharper filter
+  std::uint64_t filter_memory = std::uint64_t{1} << 30;  // for filters and page index
+  bool read_only = false;
+};
+
+struct SeenRunsCounts {
+  std::uint64_t flushes = 0;
+  std::uint64_t merges = 0;
+  std::uint64_t merged_ids = 0;
+  std::uint64_t rebuilt_filters = 0;
+};
+
+// Which merges are due: those that keep the runs few while ids come, or also those that leave two
+// while none do, or one for good.
+enum class MergeRule { kKeepFew, kTidy, kOne };
+
+// The log as far as the manifest speaks of it.
+struct LogPosition {
+  std::uint64_t first = 1;    // logs below have been written out
+  std::uint64_t durable = 1;  // a log ...
+  std::uint64_t bytes = 0;    // ... and how much of it is on the device for certain
+};
+
+// For one thread at a time; what views() returned stays valid on any thread. After an error nothing
+// may be added or merged: what the manifest on the device says is then unknown.
+class SeenRuns {
+ public:
+  static Result<std::unique_ptr<SeenRuns>> open(const SeenPlacement& placement,
+                                                const SeenRunsOptions& options,
+                                                SeenManifest manifest);
+
+  // A run of `ids`, ascending, that were in logs below `log.first`.
+  Status add_run(std::span<const SeenId> ids, const LogPosition& log);
+  bool merge_due(MergeRule rule) const;
+  // Takes the merge that has least to do one piece further, or begins one. merge_due() must hold.
+  Status merge_step(const LogPosition& log, MergeRule rule);
+  // Writes the manifest with a new position of the log.
+  Status note_log(const LogPosition& log);
+
+  const SeenManifest& manifest() const { return manifest_; }
+  const SeenRunsCounts& counts() const { return counts_; }
+  const std::vector<RunView>& views() const { return views_; }
+  std::uint64_t index_bytes() const;
+  std::uint64_t filter_bytes() const;
+  std::uint64_t resident_filter_bytes() const;
+  std::uint64_t run_bytes() const;
+  std::uint64_t filter_file_bytes() const;
+
+  // Everything on disk, and that it is what the manifest says.
+  Status verify() const;
+
+ private:
+  SeenRuns(SeenPlacement placement, const SeenRunsOptions& options, SeenManifest manifest)
+      : placement_(std::move(placement)), options_(options), manifest_(std::move(manifest)) {}
+
+  Result<PieceView> open_piece(const PieceInfo& info);
+  Status make_filter_again(PieceView& view);
+  // Makes `next` the manifest, with the files of `fresh`, and removes what it no longer names.
+  Status install(SeenManifest next, PieceWriter::Finished fresh, const LogPosition& log);
+  Status write_manifest(const SeenManifest& manifest);
+  // Holds in memory the filters that fit, those of small runs first.
+  Status choose_residents();
+  void rebuild_views();
+  RunInfo* begin_or_resume_merge(SeenManifest& manifest, MergeRule rule) const;
+  Result<PieceWriter::Finished> merge_piece(const SeenManifest& manifest, const RunInfo& output,
+                                            std::uint64_t number) const;
+
+  SeenPlacement placement_;
+  SeenRunsOptions options_;
+  SeenManifest manifest_;
+  SeenRunsCounts counts_;
+  std::map<std::uint64_t, PieceView> pieces_;  // by number
+  std::vector<RunView> views_;
+};
+
+}  // namespace kin::store

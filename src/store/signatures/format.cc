@@ -1,0 +1,129 @@
+#include "store/signatures/format.h"
+
+#include <fmt/format.h>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+
+namespace kin::store {
+namespace {
+
+constexpr std::string_view kPagesMagic = "KINSIGPG";
+constexpr std::string_view kManifestMagic = "KINSIGMF";
+constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kHeaderFields = 8 + 3 * sizeof(std::uint32_t);
+constexpr std::size_t kManifestPageBytes = 24;
+
+Error damaged(std::string_view what) {
+  return Error{Code::kDataLoss, fmt::format("the {} of the signature store is damaged", what)};
+}
+
+Status check_magic_and_version(ByteReader& reader, std::string_view magic, std::string_view what) {
+  if (reader.read_bytes(magic.size()) != magic) {
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("this is not the {} of a signature store", what)};
+  }
+  const auto version = reader.read<std::uint32_t>();
+  if (reader.ok() && version != kVersion) {
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format(
+            "the {} of the signature store has version {}, and this program reads version {}", what,
+            version, kVersion)};
+  }
+  return Done{};
+}
+
+// `bytes` without the checksum it ends with; nothing if that does not hold.
+std::optional<std::string_view> checked_body(std::string_view bytes) {
+  if (bytes.size() < sizeof(std::uint64_t)) return std::nullopt;
+  const std::string_view body = bytes.substr(0, bytes.size() - sizeof(std::uint64_t));
+  if (load_le<std::uint64_t>(body.data() + body.size()) != checksum(body)) return std::nullopt;
+  return body;
+}
+
+Status check_pages(const SignatureManifest& manifest) {
+  std::vector<bool> taken(manifest.slots);
+  std::int64_t last = -1;
+  for (const ManifestPage& page : manifest.pages) {
+    const bool sound = page.page > last && page.slot < manifest.slots && !taken[page.slot] &&
+                       page.present != 0 && page.page < (std::uint64_t{1} << 32) / kPageSignatures;
+    if (!sound) return damaged("manifest");
+    taken[page.slot] = true;
+    last = page.page;
+  }
+  return Done{};
+}
+
+}  // namespace
+
+std::string encode_pages_header(std::uint32_t signature_bytes) {
+  std::string out(kPagesMagic);
+  append_le(out, kVersion);
+  append_le(out, signature_bytes);
+  append_le(out, kPageSignatures);
+  append_le(out, checksum(out));
+  out.resize(kPagesHeaderBytes);
+  return out;
+}
+
+Result<std::uint32_t> decode_pages_header(std::string_view bytes) {
+  ByteReader reader(bytes);
+  KIN_RETURN_IF_ERROR(check_magic_and_version(reader, kPagesMagic, "page file"));
+  const auto signature_bytes = reader.read<std::uint32_t>();
+  const auto page_signatures = reader.read<std::uint32_t>();
+  const bool sound = bytes.size() == kPagesHeaderBytes &&
+                     checked_body(bytes.substr(0, kHeaderFields + sizeof(std::uint64_t))) &&
+                     page_signatures == kPageSignatures && signature_bytes > 0 &&
+                     signature_bytes <= kMaxSignatureBytes;
+  if (!sound) return damaged("page file's header");
+  return signature_bytes;
+}
+
+std::uint64_t page_checksum(std::uint32_t page, std::string_view signatures) {
+  return hash64(signatures, mix64(page));
+}
+
+std::string encode_manifest(const SignatureManifest& manifest) {
+  std::string out(kManifestMagic);
+  out.reserve(kHeaderFields + 12 + manifest.pages.size() * kManifestPageBytes);
+  append_le(out, kVersion);
+  append_le(out, manifest.signature_bytes);
+  append_le(out, manifest.slots);
+  append_le(out, static_cast<std::uint32_t>(manifest.pages.size()));
+  for (const ManifestPage& page : manifest.pages) {
+    append_le(out, page.page);
+    append_le(out, page.slot);
+    append_le(out, page.present);
+    append_le(out, page.checksum);
+  }
+  append_le(out, checksum(out));
+  return out;
+}
+
+Result<SignatureManifest> decode_manifest(std::string_view bytes) {
+  ByteReader kind(bytes);
+  KIN_RETURN_IF_ERROR(check_magic_and_version(kind, kManifestMagic, "manifest"));
+  const auto body = checked_body(bytes);
+  if (!body) return damaged("manifest");
+  ByteReader reader(*body);
+  reader.read_bytes(kManifestMagic.size() + sizeof kVersion);
+  SignatureManifest manifest;
+  manifest.signature_bytes = reader.read<std::uint32_t>();
+  manifest.slots = reader.read<std::uint32_t>();
+  const auto count = reader.read<std::uint32_t>();
+  if (!reader.ok() || reader.rest().size() != count * kManifestPageBytes)
+    return damaged("manifest");
+  if (manifest.slots > (std::uint64_t{1} << 32) / kPageSignatures * 2) return damaged("manifest");
+  manifest.pages.resize(count);
+  for (ManifestPage& page : manifest.pages) {
+    page.page = reader.read<std::uint32_t>();
+    page.slot = reader.read<std::uint32_t>();
+    page.present = reader.read<std::uint64_t>();
+    page.checksum = reader.read<std::uint64_t>();
+  }
+  KIN_RETURN_IF_ERROR(check_pages(manifest));
+  return manifest;
+}
+
+}  // namespace kin::store

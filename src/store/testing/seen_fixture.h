@@ -1,0 +1,231 @@
+// Runs of the seen set over a simulated disk, and what must be left of them: for tests.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/testing/simulated_disk.h"
+#include "store/seen_set.h"
+
+namespace kin::store {
+
+inline const std::filesystem::path kSetFolder = "/set";
+
+// Tests that try something at every step try it at every one of these: sanitizers make them too
+// slow otherwise, and look for other faults.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr std::uint64_t kStride = 7;
+#else
+inline constexpr std::uint64_t kStride = 1;
+#endif
+
+// So small that logs are rotated, runs written and merged within a hundred ids.
+inline SeenOptions small_set(Disk& disk, IdKind kind) {
+  SeenOptions options;
+  options.kind = kind;
+  options.max_memory = kSeenLeastMemory;
+  options.table_ids = 24;
+  options.piece_ids = 60;
+  options.background = false;
+  options.disk = &disk;
+  return options;
+}
+
+inline SeenOptions with_mode(SeenOptions options, SeenOptions::Mode mode) {
+  options.mode = mode;
+  return options;
+}
+
+// The n-th id; 0 is the number 0.
+inline SeenId nth_id(const SeenSet& set, std::uint64_t n) {
+  if (set.kind() == IdKind::kText) return set.id_of("id " + std::to_string(n));
+  return SeenId::number(n * 977);
+}
+
+inline std::vector<SeenId> first_ids(const SeenSet& set, std::uint64_t count) {
+  std::vector<SeenId> ids;
+  for (std::uint64_t n = 0; n < count; ++n) ids.push_back(nth_id(set, n));
+  return ids;
+}
+
+// What was asked of a set over its crashes. Ids are numbered in the order in which they are first
+// inserted.
+class SeenHistory {
+ public:
+  std::uint64_t attempted() const { return acknowledged_.size(); }
+  bool acknowledged(std::uint64_t n) const { return acknowledged_[n]; }
+  std::uint64_t acknowledged_count() const {
+    return static_cast<std::uint64_t>(std::count(acknowledged_.begin(), acknowledged_.end(), true));
+  }
+
+  // Inserts `count` new ids and some again, alone and together, commits and flushes, and expects
+  // right answers. First inserts what earlier crashes left open. Stops at the first error.
+  Status write_on(SeenSet& set, std::uint64_t count);
+  Status commit(SeenSet& set);
+  Status flush(SeenSet& set);
+  Status close(SeenSet& set);
+
+  // The set is gone: what was not acknowledged may be there when it is opened again.
+  void crash() { pending_.clear(); }
+
+  // The set, just opened, has everything acknowledged, nothing that was not inserted, and is whole.
+  void expect_kept(SeenSet& set) const;
+
+ private:
+  Status insert(SeenSet& set, const std::vector<std::uint64_t>& numbers);
+  void acknowledge();
+
+  std::vector<bool> acknowledged_;
+  std::set<std::uint64_t> pending_;  // inserted since the last commit
+  std::uint64_t round_ = 0;
+};
+
+inline void SeenHistory::acknowledge() {
+  for (const std::uint64_t n : pending_) acknowledged_[n] = true;
+  pending_.clear();
+}
+
+inline Status SeenHistory::commit(SeenSet& set) {
+  KIN_TRY(const std::uint64_t number, set.commit());
+  EXPECT_EQ(number, set.len());
+  acknowledge();
+  return Done{};
+}
+
+inline Status SeenHistory::flush(SeenSet& set) {
+  KIN_RETURN_IF_ERROR(set.flush());
+  acknowledge();
+  return Done{};
+}
+
+inline Status SeenHistory::close(SeenSet& set) {
+  KIN_RETURN_IF_ERROR(set.close());
+  acknowledge();
+  return Done{};
+}
+
+inline Status SeenHistory::insert(SeenSet& set, const std::vector<std::uint64_t>& numbers) {
+  std::vector<SeenId> ids;
+  std::vector<int> expected;  // -1: a crash left it open
+  for (const std::uint64_t n : numbers) {
+    const bool fresh = n >= attempted();
+    const bool there = !fresh && (acknowledged_[n] || pending_.contains(n));
+    if (fresh) acknowledged_.resize(n + 1);
+    pending_.insert(n);
+    expected.push_back(there ? 0 : fresh ? 1 : -1);
+    ids.push_back(nth_id(set, n));
+  }
+  std::vector<std::uint8_t> was_new(ids.size(), 2);
+  if (ids.size() == 1) {
+    KIN_TRY(const bool is_new, set.insert(ids[0]));
+    was_new[0] = is_new ? 1 : 0;
+  } else {
+    KIN_RETURN_IF_ERROR(set.insert(ids, was_new));
+  }
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (expected[i] < 0) continue;
+    EXPECT_EQ(was_new[i], expected[i]) << "id " << numbers[i];
+  }
+  return Done{};
+}
+
+inline Status SeenHistory::write_on(SeenSet& set, std::uint64_t count) {
+  static constexpr std::uint64_t kSizes[] = {1, 7, 1, 3, 19, 2, 11};
+  std::vector<std::uint64_t> open;
+  for (std::uint64_t n = 0; n < attempted(); ++n) {
+    if (!acknowledged_[n] && !pending_.contains(n)) open.push_back(n);
+  }
+  if (!open.empty()) KIN_RETURN_IF_ERROR(insert(set, open));
+  const std::uint64_t end = attempted() + count;
+  while (attempted() < end) {
+    ++round_;
+    const std::uint64_t size = std::min(kSizes[round_ % std::size(kSizes)], end - attempted());
+    std::vector<std::uint64_t> numbers;
+    for (std::uint64_t i = 0; i < size; ++i) numbers.push_back(attempted() + i);
+    if (size > 1) numbers.push_back(mix64(round_) % numbers.back());
+    KIN_RETURN_IF_ERROR(insert(set, numbers));
+    if (round_ % 3 == 0) KIN_RETURN_IF_ERROR(commit(set));
+    if (round_ % 13 == 0) KIN_RETURN_IF_ERROR(flush(set));
+  }
+  return commit(set);
+}
+
+inline void SeenHistory::expect_kept(SeenSet& set) const {
+  constexpr std::uint64_t kStrangers = 20;
+  const std::vector<SeenId> ids = first_ids(set, attempted() + kStrangers);
+  std::vector<std::uint8_t> found(ids.size(), 2);
+  const Status looked = set.contains(ids, found);
+  ASSERT_TRUE(looked.ok()) << looked.error().message;
+  std::set<SeenId> there;
+  for (std::uint64_t n = 0; n < ids.size(); ++n) {
+    ASSERT_LE(found[n], 1);
+    const bool inserted = n < attempted();
+    ASSERT_TRUE(inserted || found[n] == 0) << "id " << n << " was never inserted";
+    ASSERT_TRUE(!inserted || !acknowledged_[n] || found[n] == 1) << "id " << n << " is lost";
+    if (found[n] == 1) there.insert(ids[n]);
+  }
+  ASSERT_EQ(set.len(), there.size());
+  std::set<SeenId> visited;
+  const Status each = set.for_each([&](SeenId id) -> Status {
+    EXPECT_TRUE(visited.insert(id).second) << "an id was visited twice";
+    return Done{};
+  });
+  ASSERT_TRUE(each.ok()) << each.error().message;
+  ASSERT_EQ(visited, there);
+  const Status verified = set.verify();
+  ASSERT_TRUE(verified.ok()) << verified.error().message;
+}
+
+inline std::string name_of(SimulatedDisk::Operation operation) {
+  switch (operation) {
+    case SimulatedDisk::Operation::kCreate: return "create";
+    case SimulatedDisk::Operation::kAppend: return "append";
+    case SimulatedDisk::Operation::kSync: return "sync";
+    case SimulatedDisk::Operation::kTruncate: return "truncate";
+    case SimulatedDisk::Operation::kRename: return "rename";
+    case SimulatedDisk::Operation::kRemove: return "remove";
+    case SimulatedDisk::Operation::kMakeFolder: return "make folder";
+    case SimulatedDisk::Operation::kSyncFolder: return "sync folder";
+    case SimulatedDisk::Operation::kRead: return "read";
+  }
+  return "";
+}
+
+inline std::string name_of(const PowerCut& cut) {
+  static constexpr const char* kBytes[] = {"lost", "kept", "prefix", "torn", "shuffled", "any"};
+  static constexpr const char* kNames[] = {"lost", "kept", "any"};
+  return std::string("bytes ") + kBytes[static_cast<int>(cut.bytes)] + ", names " +
+         kNames[static_cast<int>(cut.names)] + ", seed " + std::to_string(cut.seed);
+}
+
+// Every policy; those that draw, `draws` times.
+inline std::vector<PowerCut> every_cut(std::uint64_t seed, std::uint64_t draws) {
+  std::vector<PowerCut> cuts;
+  for (const UnsyncedNames names :
+       {UnsyncedNames::kLost, UnsyncedNames::kKept, UnsyncedNames::kAny}) {
+    for (const UnsyncedBytes bytes :
+         {UnsyncedBytes::kLost, UnsyncedBytes::kKept, UnsyncedBytes::kPrefix, UnsyncedBytes::kTorn,
+          UnsyncedBytes::kShuffled, UnsyncedBytes::kAny}) {
+      const bool certain = names != UnsyncedNames::kAny &&
+                           (bytes == UnsyncedBytes::kLost || bytes == UnsyncedBytes::kKept);
+      for (std::uint64_t i = 0; i < (certain ? 1 : draws); ++i)
+        cuts.push_back({bytes, names, mix64(seed * 1000 + i + 1)});
+    }
+  }
+  return cuts;
+}
+
+inline std::string name_of_kind(const testing::TestParamInfo<IdKind>& kind) {
+  return kind.param == IdKind::kText ? "Texts" : "Numbers";
+}
+
+}  // namespace kin::store

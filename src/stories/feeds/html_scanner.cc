@@ -1,0 +1,231 @@
+#include "stories/feeds/html_scanner.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+
+#include "base/ascii.h"
+
+namespace kin::stories {
+namespace {
+
+constexpr std::string_view kSpace = " \t\r\n\f";
+
+bool is_alphanumeric(char c) {
+  return is_ascii_alpha(c) || is_ascii_digit(c);
+}
+
+// Elements whose content is for programs, not for readers.
+constexpr std::string_view kSkipped[] = {"script",   "style",  "template", "svg",     "math",
+                                         "noscript", "iframe", "object",   "noembed", "xmp"};
+
+// Of these, the ones that hide all that follows, as they do in a browser, if they are never closed.
+constexpr std::string_view kRaw[] = {"script", "style", "iframe", "noembed", "xmp"};
+
+bool starts_tag(std::string_view rest) {
+  if (rest.size() < 2) return false;
+  const char c = rest[1];
+  return is_ascii_alpha(c) || c == '!' || c == '?' ||
+         (c == '/' && rest.size() > 2 && is_ascii_alpha(rest[2]));
+}
+
+void append_utf8(std::string& out, std::uint32_t c) {
+  if (c < 0x80) {
+    out += static_cast<char>(c);
+    return;
+  }
+  const int tails = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+  constexpr std::array<int, 4> kLeads{0, 0xC0, 0xE0, 0xF0};
+  out += static_cast<char>(kLeads[static_cast<std::size_t>(tails)] |
+                           static_cast<int>(c >> (6 * tails)));
+  for (int i = tails - 1; i >= 0; --i) out += static_cast<char>(0x80 | ((c >> (6 * i)) & 0x3F));
+}
+
+// 0x80 to 0x9F in a numeric reference mean windows-1252's characters to every browser.
+constexpr char16_t kUpper[32] = {0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
+                                 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0,      0x017D, 0,
+                                 0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+                                 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178};
+
+std::uint32_t meant_by(std::uint32_t number) {
+  if (number >= 0x80 && number < 0xA0) number = kUpper[number - 0x80];
+  const bool control = number < 0x20 && number != '\t' && number != '\n' && number != '\r';
+  const bool surrogate = number >= 0xD800 && number < 0xE000;
+  return control || surrogate || number > 0x10FFFF ? 0xFFFD : number;
+}
+
+// Decodes the numeric reference at the start of `rest` ("&#…"); its length, or 0 if it is none.
+std::size_t decode_numeric(std::string_view rest, std::string& out) {
+  const bool hex = rest.size() > 2 && ascii_lower(rest[2]) == 'x';
+  const std::size_t start = hex ? 3 : 2;
+  if (start >= rest.size()) return 0;
+  const char* const begin = rest.data() + start;
+  const char* const limit = begin + std::min<std::size_t>(rest.size() - start, 10);
+  std::uint32_t number = 0;
+  const auto [at, error] = std::from_chars(begin, limit, number, hex ? 16 : 10);
+  if (at == begin) return 0;
+  append_utf8(out, error == std::errc() ? meant_by(number) : 0xFFFD);
+  const auto length = static_cast<std::size_t>(at - rest.data());
+  return length < rest.size() && rest[length] == ';' ? length + 1 : length;
+}
+
+std::size_t decode_named(std::string_view rest, std::string& out) {
+  constexpr std::size_t kLongestName = 16;
+  std::size_t end = 1;
+  while (end < rest.size() && end <= kLongestName && is_alphanumeric(rest[end])) ++end;
+  const std::string_view name = rest.substr(1, end - 1);
+  const bool closed = end < rest.size() && rest[end] == ';';
+  constexpr std::string_view kOpenEnded[] = {"amp", "lt", "gt", "quot", "nbsp"};
+  const bool may_be_open =
+      (end >= rest.size() || rest[end] != '=') &&
+      std::find(std::begin(kOpenEnded), std::end(kOpenEnded), name) != std::end(kOpenEnded);
+  if (!closed && !may_be_open) return 0;
+  const std::string_view character = named_character(name);
+  out += character;
+  return character.empty() ? 0 : end + (closed ? 1 : 0);
+}
+
+std::size_t find_ignoring_case(std::string_view text, std::string_view lower_needle) {
+  const auto same = [](char a, char b) { return ascii_lower(a) == b; };
+  const auto found =
+      std::search(text.begin(), text.end(), lower_needle.begin(), lower_needle.end(), same);
+  return found == text.end() ? std::string_view::npos
+                             : static_cast<std::size_t>(found - text.begin());
+}
+
+}  // namespace
+
+std::string decode_references(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t plain = std::min(text.find('&'), text.size());
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    const bool numeric = text.size() > 1 && text[1] == '#';
+    const std::size_t length = numeric ? decode_numeric(text, out) : decode_named(text, out);
+    if (length == 0) out += '&';
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return out;
+}
+
+std::optional<std::string_view> HtmlPiece::attribute(std::string_view wanted) const {
+  for (const auto& [key, value] : attributes) {
+    if (key == wanted) return value;
+  }
+  return std::nullopt;
+}
+
+void HtmlScanner::skip_past(std::string_view closing) {
+  const std::size_t found = rest_.find(closing);
+  rest_ =
+      found == std::string_view::npos ? std::string_view() : rest_.substr(found + closing.size());
+}
+
+bool HtmlScanner::next(HtmlPiece& piece) {
+  while (!rest_.empty()) {
+    if (rest_[0] == '<' && starts_tag(rest_)) {
+      if (read_markup(piece)) return true;
+      continue;
+    }
+    std::size_t end = 1;
+    while (end < rest_.size() && !(rest_[end] == '<' && starts_tag(rest_.substr(end)))) ++end;
+    piece = {};
+    piece.text = rest_.substr(0, end);
+    rest_.remove_prefix(end);
+    return true;
+  }
+  return false;
+}
+
+bool HtmlScanner::read_markup(HtmlPiece& piece) {
+  if (rest_.starts_with("<!--")) {
+    rest_.remove_prefix(4);
+    // "<!-->" and "<!--->" are whole comments.
+    if (rest_.starts_with(">"))
+      rest_.remove_prefix(1);
+    else if (rest_.starts_with("->"))
+      rest_.remove_prefix(2);
+    else
+      skip_past("-->");
+    return false;
+  }
+  if (rest_.starts_with("<![CDATA[")) {
+    piece = {};
+    rest_.remove_prefix(9);
+    piece.text = rest_.substr(0, rest_.find("]]>"));
+    skip_past("]]>");
+    return true;
+  }
+  if (rest_[1] == '!' || rest_[1] == '?') {
+    skip_past(">");
+    return false;
+  }
+  return read_tag(piece);
+}
+
+bool HtmlScanner::read_tag(HtmlPiece& piece) {
+  piece = {};
+  const bool closing = rest_[1] == '/';
+  piece.kind = closing ? HtmlPiece::Kind::kClose : HtmlPiece::Kind::kOpen;
+  rest_.remove_prefix(closing ? 2 : 1);
+  const std::size_t end = std::min(rest_.find_first_of(" \t\r\n\f/>"), rest_.size());
+  piece.name = ascii_lowered(rest_.substr(0, end));
+  rest_.remove_prefix(end);
+  while (read_attribute(piece)) {
+  }
+  const bool skipped =
+      std::find(std::begin(kSkipped), std::end(kSkipped), piece.name) != std::end(kSkipped);
+  if (!closing && skipped) skip_element(piece.name);
+  return true;
+}
+
+// False after the tag's end.
+bool HtmlScanner::read_attribute(HtmlPiece& piece) {
+  rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n\f/"), rest_.size()));
+  if (rest_.empty()) return false;
+  if (rest_[0] == '>') {
+    rest_.remove_prefix(1);
+    return false;
+  }
+  const std::size_t name_end = std::min(rest_.find_first_of(" \t\r\n\f/>=", 1), rest_.size());
+  const std::string name = ascii_lowered(rest_.substr(0, name_end));
+  rest_.remove_prefix(name_end);
+  std::string_view after = rest_;
+  after.remove_prefix(std::min(after.find_first_not_of(kSpace), after.size()));
+  constexpr std::size_t kMostAttributes = 64;
+  std::string_view value;
+  if (!after.empty() && after[0] == '=') {
+    after.remove_prefix(1);
+    after.remove_prefix(std::min(after.find_first_not_of(kSpace), after.size()));
+    const bool quoted = !after.empty() && (after[0] == '"' || after[0] == '\'');
+    const char quote = quoted ? after[0] : '\0';
+    if (quoted) after.remove_prefix(1);
+    const std::size_t end =
+        std::min(quoted ? after.find(quote) : after.find_first_of(" \t\r\n\f>"), after.size());
+    value = after.substr(0, end);
+    rest_ = after.substr(std::min(end + (quoted ? 1 : 0), after.size()));
+  }
+  if (piece.attributes.size() < kMostAttributes)
+    piece.attributes.emplace_back(name, decode_references(value));
+  return true;
+}
+
+void HtmlScanner::skip_element(std::string_view name) {
+  const bool raw = std::find(std::begin(kRaw), std::end(kRaw), name) != std::end(kRaw);
+  const bool known_open = std::find(unclosed_.begin(), unclosed_.end(), name) != unclosed_.end();
+  if (known_open) return;
+  const std::size_t found = find_ignoring_case(rest_, "</" + std::string(name));
+  if (found != std::string_view::npos) {
+    rest_.remove_prefix(found);
+  } else if (raw) {
+    rest_ = {};
+  } else {
+    unclosed_.emplace_back(name);
+  }
+}
+
+}  // namespace kin::stories

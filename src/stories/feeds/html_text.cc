@@ -1,0 +1,127 @@
+#include "stories/feeds/html_text.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+
+#include "base/utf8.h"
+#include "stories/feeds/html_scanner.h"
+
+namespace kin::stories {
+namespace {
+
+// Elements that run on in the line they stand in.
+bool is_inline(std::string_view name) {
+  static constexpr std::string_view kInline[] = {
+      "a",      "abbr",   "acronym", "b",   "bdi",  "bdo",  "big", "cite", "code", "del",   "dfn",
+      "em",     "font",   "i",       "ins", "kbd",  "mark", "q",   "s",    "samp", "small", "span",
+      "strike", "strong", "sub",     "sup", "time", "tt",   "u",   "var",  "wbr"};
+  return std::find(std::begin(kInline), std::end(kInline), name) != std::end(kInline);
+}
+
+std::uint32_t character_at(std::string_view text, std::size_t length) {
+  static constexpr std::uint8_t kLeadBits[5] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+  std::uint32_t c = static_cast<std::uint8_t>(text[0]) & kLeadBits[length];
+  for (std::size_t i = 1; i < length; ++i)
+    c = (c << 6) | (static_cast<std::uint8_t>(text[i]) & 0x3F);
+  return c;
+}
+
+enum class Look { kSpace, kHidden, kSeen };
+
+Look look_of(std::uint32_t c) {
+  if (c <= 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 || c == 0x2028 || c == 0x2029 ||
+      (c >= 0x2000 && c <= 0x200A) || c == 0x202F || c == 0x205F || c == 0x3000)
+    return Look::kSpace;
+  // U+200C and U+200D are left alone: Persian and emoji need them.
+  const bool hidden = (c >= 0x7F && c < 0xA0) || c == 0xAD || c == 0x200B || c == 0x200E ||
+                      c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) ||
+                      c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB) || (c & 0xFFFE) == 0xFFFE ||
+                      (c >= 0xFDD0 && c <= 0xFDEF) || (c >= 0xE0000 && c <= 0xE001F);
+  return hidden ? Look::kHidden : Look::kSeen;
+}
+
+// A reference that is left after decoding. Those that would spell markup are left, for that is how
+// a headline about markup is written.
+std::string without_left_references(const std::string& text) {
+  if (text.find('&') == std::string::npos) return text;
+  std::string decoded = decode_references(text);
+  const bool spells_markup = decoded.find_first_of("<>") != std::string::npos &&
+                             text.find_first_of("<>") == std::string::npos;
+  return spells_markup ? text : decoded;
+}
+
+// Markup that is left after decoding: an element of prose that is opened and closed. A tag alone
+// may be what the headline is about.
+bool has_left_markup(std::string_view text) {
+  if (text.find("</") == std::string_view::npos) return false;
+  const auto formats = [](std::string_view name) {
+    return is_inline(name) || name == "p" || name == "div" || name == "script" || name == "style";
+  };
+  std::set<std::string> opened;
+  HtmlScanner scanner(text);
+  HtmlPiece piece;
+  while (scanner.next(piece)) {
+    if (piece.kind == HtmlPiece::Kind::kOpen && formats(piece.name)) opened.insert(piece.name);
+    if (piece.kind == HtmlPiece::Kind::kClose && opened.contains(piece.name)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string one_line(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  bool pending = false;
+  while (!text.empty()) {
+    const bool ascii = static_cast<std::uint8_t>(text[0]) < 0x80;
+    const std::size_t length =
+        ascii ? 1 : utf8_sequence_length(text.data(), text.data() + text.size());
+    const Look look = length == 0 ? Look::kSeen : look_of(character_at(text, length));
+    pending |= look == Look::kSpace;
+    if (look == Look::kSeen) {
+      if (pending && !out.empty()) out += ' ';
+      pending = false;
+      if (length == 0)
+        out += "\uFFFD";
+      else
+        out += text.substr(0, length);
+    }
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return out;
+}
+
+std::string html_to_text(std::string_view html) {
+  std::string text;
+  text.reserve(html.size());
+  HtmlScanner scanner(html);
+  HtmlPiece piece;
+  while (scanner.next(piece)) {
+    if (piece.kind == HtmlPiece::Kind::kText)
+      text += decode_references(piece.text);
+    else if (!is_inline(piece.name))
+      text += ' ';
+  }
+  return one_line(text);
+}
+
+std::string feed_text(std::string_view html) {
+  std::string text = html_to_text(html);
+  if (has_left_markup(text)) text = html_to_text(text);
+  return one_line(without_left_references(text));
+}
+
+std::string clipped(std::string text, std::size_t most) {
+  if (text.size() <= most) return text;
+  constexpr std::string_view kEllipsis = "…";
+  std::size_t end = most - kEllipsis.size();
+  while (end > 0 && (static_cast<std::uint8_t>(text[end]) & 0xC0) == 0x80) --end;
+  const std::size_t space = text.rfind(' ', end);
+  if (space != std::string::npos && space + 24 > end) end = space;
+  text.resize(end);
+  return text.append(kEllipsis);
+}
+
+}  // namespace kin::stories

@@ -1,0 +1,274 @@
+#include "stories/grouping/canonical_url.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "base/ascii.h"
+
+namespace kin::stories {
+namespace {
+
+// Exact names, and prefixes that end in '*'.
+constexpr auto kTracking = std::to_array<std::string_view>({"utm_*",
+                                                            "mc_*",
+                                                            "pk_*",
+                                                            "mtm_*",
+                                                            "hsa_*",
+                                                            "ga_*",
+                                                            "at_*",
+                                                            "fb_*",
+                                                            "fbclid",
+                                                            "gclid",
+                                                            "gclsrc",
+                                                            "dclid",
+                                                            "gbraid",
+                                                            "wbraid",
+                                                            "msclkid",
+                                                            "yclid",
+                                                            "twclid",
+                                                            "ttclid",
+                                                            "igshid",
+                                                            "igsh",
+                                                            "li_fat_id",
+                                                            "oly_*",
+                                                            "vero_*",
+                                                            "_hsenc",
+                                                            "_hsmi",
+                                                            "mkt_tok",
+                                                            "cmpid",
+                                                            "cmp",
+                                                            "ncid",
+                                                            "ocid",
+                                                            "icid",
+                                                            "rss",
+                                                            "partner",
+                                                            "ref",
+                                                            "ref_src",
+                                                            "referrer",
+                                                            "smid",
+                                                            "smtyp",
+                                                            "sr_share",
+                                                            "spm",
+                                                            "scmp_*",
+                                                            "src",
+                                                            "s_cid",
+                                                            "ns_*",
+                                                            "feedtype",
+                                                            "feedname",
+                                                            "track",
+                                                            "trk",
+                                                            "outputtype",
+                                                            "amp",
+                                                            "xtor",
+                                                            "wt.*",
+                                                            "emc",
+                                                            "guccounter",
+                                                            "guce_*",
+                                                            "soc_src",
+                                                            "soc_trk",
+                                                            "tsrc",
+                                                            "share*",
+                                                            "mod",
+                                                            "__twitter_impression",
+                                                            "__source"});
+
+bool take_prefix(std::string_view& text, std::string_view prefix) {
+  if (text.size() < prefix.size()) return false;
+  const bool same = same_but_for_case(text.substr(0, prefix.size()), prefix);
+  if (same) text.remove_prefix(prefix.size());
+  return same;
+}
+
+bool is_unreserved(char c) {
+  return is_ascii_digit(c) || is_ascii_alpha(c) ||
+         std::string_view("-._~").find(c) != std::string_view::npos;
+}
+
+// Escapes that stand for an ordinary character are undone, others get capital digits, and bytes
+// that must not stand in an address are escaped: one spelling of each.
+std::string one_spelling(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string result;
+  const auto escape = [&](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    result += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '%' && i + 2 < text.size() && hex_value(text[i + 1]) >= 0 &&
+        hex_value(text[i + 2]) >= 0) {
+      const char stands_for =
+          static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
+      if (is_unreserved(stands_for)) {
+        result += stands_for;
+      } else {
+        escape(stands_for);
+      }
+      i += 2;
+    } else if (c <= ' ' || c == '\x7F' || c == '%') {
+      escape(c);
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+bool is_tracking(std::string_view name) {
+  return std::ranges::any_of(kTracking, [&](std::string_view known) {
+    if (!known.ends_with('*')) return name == known;
+    return name.starts_with(known.substr(0, known.size() - 1));
+  });
+}
+
+std::string canonical_query(std::string_view query) {
+  std::vector<std::string> kept;
+  while (!query.empty()) {
+    const std::size_t end = std::min(query.find('&'), query.size());
+    const std::string_view parameter = query.substr(0, end);
+    query.remove_prefix(std::min(end + 1, query.size()));
+    const std::string_view name = parameter.substr(0, parameter.find('='));
+    if (!name.empty() && !is_tracking(ascii_lowered(one_spelling(name))))
+      kept.push_back(one_spelling(parameter));
+  }
+  std::ranges::sort(kept);
+  std::string result;
+  for (const std::string& parameter : kept) result += (result.empty() ? "?" : "&") + parameter;
+  return result;
+}
+
+// "/a//b/./c/../d" → "/a/b/d".
+std::string without_dots(std::string_view path) {
+  std::vector<std::string_view> parts;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const std::string_view part = path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+    if (part == "..") {
+      if (!parts.empty()) parts.pop_back();
+    } else if (!part.empty() && part != ".") {
+      parts.push_back(part);
+    }
+  }
+  std::string result;
+  for (const std::string_view part : parts) (result += '/') += part;
+  return result;
+}
+
+bool drop_ending(std::string& path, std::string_view ending) {
+  if (!path.ends_with(ending)) return false;
+  path.resize(path.size() - ending.size());
+  return true;
+}
+
+// True if something more than dots comes before the ending, so that dropping it leaves a name.
+bool ends_name(std::string_view path, std::string_view ending) {
+  if (!path.ends_with(ending) || path.size() == ending.size()) return false;
+  const char before = path[path.size() - ending.size() - 1];
+  return before != '.' && before != '/';
+}
+
+// `path` without dots and in one spelling.
+std::string without_amp(std::string path) {
+  bool changed = true;
+  while (changed) {
+    changed = drop_ending(path, "/amp") || drop_ending(path, "/index.html") ||
+              drop_ending(path, "/index.php") || drop_ending(path, "/amp.html");
+    if (ends_name(path, ".amp.html")) {
+      drop_ending(path, ".amp.html");
+      path += ".html";
+      changed = true;
+    }
+    changed |= ends_name(path, ".amp") && drop_ending(path, ".amp");
+    changed |= drop_ending(path, "/");
+  }
+  while (path.starts_with("/amp/")) path.erase(0, 4);
+  return path;
+}
+
+std::string canonical_host(std::string_view authority) {
+  if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos)
+    authority.remove_prefix(at + 1);
+  std::string host = ascii_lowered(one_spelling(authority));
+  while (drop_ending(host, ":80") || drop_ending(host, ":443") || drop_ending(host, ":") ||
+         drop_ending(host, ".")) {
+  }
+  // "www.com" is a host of its own: something with a dot must be left.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const std::string_view label : {"www.", "m.", "amp.", "mobile."}) {
+      if (!host.starts_with(label) || host.find('.', label.size()) == std::string::npos) continue;
+      host.erase(0, label.size());
+      changed = true;
+    }
+  }
+  return host;
+}
+
+struct Parts {
+  std::string_view authority;
+  std::string_view path;
+  std::string_view query;
+};
+
+Parts split(std::string_view address) {
+  address = address.substr(0, address.find('#'));
+  Parts parts;
+  const std::size_t question = address.find('?');
+  if (question != std::string_view::npos) parts.query = address.substr(question + 1);
+  address = address.substr(0, question);
+  const std::size_t slash = std::min(address.find('/'), address.size());
+  parts.authority = address.substr(0, slash);
+  parts.path = address.substr(slash);
+  return parts;
+}
+
+bool is_amp_cache(std::string_view host) {
+  return host == "cdn.ampproject.org" || host.ends_with(".cdn.ampproject.org");
+}
+
+// The page's own address, without a scheme, in the path of one of a cache of AMP pages: caches and
+// viewers put it after "/c/s/", "/v/s/" or "/amp/s/", the s for https. Empty if there is none.
+std::string_view cached_address(std::string_view host, std::string_view rest) {
+  const bool cache = is_amp_cache(host);
+  if (!cache && host != "google.com") return {};
+  if (!take_prefix(rest, "/amp/") &&
+      !(cache && (take_prefix(rest, "/c/") || take_prefix(rest, "/v/"))))
+    return {};
+  take_prefix(rest, "s/");
+  const std::string_view inner_host = rest.substr(0, rest.find('/'));
+  return inner_host.find('.') == std::string_view::npos ? std::string_view() : rest;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n\f\v";
+  const std::size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+}
+
+}  // namespace
+
+std::string canonical_url(std::string_view url) {
+  std::string_view address = trimmed(url);
+  if (!take_prefix(address, "https://") && !take_prefix(address, "http://")) return {};
+  // Each turn makes the address shorter, so that a cache of a cache ends too.
+  std::string inner;
+  while (true) {
+    const Parts parts = split(address);
+    const std::string host = canonical_host(parts.authority);
+    if (host.empty()) return {};
+    const std::string path = without_dots(one_spelling(parts.path));
+    std::string cached(cached_address(host, path));
+    if (cached.empty()) {
+      const std::string page = is_amp_cache(host) ? path : without_amp(path);
+      return host + page + canonical_query(parts.query);
+    }
+    if (!parts.query.empty()) cached.append("?").append(parts.query);
+    inner = std::move(cached);
+    address = inner;
+  }
+}
+
+}  // namespace kin::stories

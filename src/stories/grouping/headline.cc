@@ -1,0 +1,258 @@
+#include "stories/grouping/headline.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/ascii.h"
+#include "stories/grouping/light_stem.h"
+#include "text/normalize.h"
+#include "text/words.h"
+
+namespace kin::stories {
+namespace {
+
+constexpr auto kStopWords = std::to_array<std::string_view>(
+    {"a",      "about",  "after", "all",   "amid", "an",    "and",  "are",   "as",    "at",
+     "be",     "been",   "but",   "by",    "can",  "could", "did",  "do",    "does",  "down",
+     "for",    "from",   "get",   "gets",  "had",  "has",   "have", "he",    "her",   "his",
+     "how",    "i",      "if",    "in",    "into", "is",    "it",   "its",   "just",  "may",
+     "me",     "might",  "more",  "most",  "my",   "new",   "no",   "not",   "now",   "of",
+     "off",    "on",     "or",    "our",   "out",  "over",  "said", "say",   "says",  "she",
+     "should", "so",     "than",  "that",  "the",  "their", "then", "there", "these", "they",
+     "this",   "those",  "to",    "up",    "us",   "via",   "vs",   "was",   "we",    "were",
+     "what",   "when",   "where", "which", "who",  "why",   "will", "with",  "would", "you",
+     "your",   "update", "video"});
+
+constexpr bool is_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+constexpr bool is_lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+constexpr bool is_wide(char c) {
+  return static_cast<unsigned char>(c) >= 0x80;
+}
+constexpr bool is_word(char c) {
+  return is_ascii_digit(c) || is_upper(c) || is_lower(c) || is_wide(c);
+}
+
+// The three-byte character at the front of `text` if it is one of General Punctuation
+// (U+2000..U+203F): what editors put where a keyboard has ' " - and spaces.
+bool starts_with_punctuation(std::string_view text) {
+  return text.size() >= 3 && text[0] == '\xE2' && text[1] == '\x80';
+}
+bool starts_with_apostrophe(std::string_view text) {
+  return starts_with_punctuation(text) && (text[2] == '\x99' || text[2] == '\x98');
+}
+
+// A run of word characters as it is written, and what comes of it.
+struct Run {
+  std::string letters;  // ASCII in lower case
+  bool capital = false;
+  bool inner_capital = false;
+  bool small = false;
+  bool digit = false;
+  bool wide = false;
+};
+
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : rest_(text) {}
+
+  std::optional<Run> next() {
+    skip_others();
+    if (rest_.empty()) return {};
+    Run run;
+    run.capital = is_upper(rest_[0]);
+    while (!rest_.empty() && take(run)) {
+    }
+    return run;
+  }
+
+ private:
+  void skip_others() {
+    while (!rest_.empty()) {
+      if (starts_with_punctuation(rest_)) {
+        rest_.remove_prefix(3);
+      } else if (!is_word(rest_[0])) {
+        rest_.remove_prefix(1);
+      } else {
+        return;
+      }
+    }
+  }
+
+  bool take(Run& run) {
+    const char c = rest_[0];
+    if (starts_with_apostrophe(rest_)) return take_apostrophe(3);
+    if (starts_with_punctuation(rest_)) return false;
+    if (c == '\'') return take_apostrophe(1);
+    if (is_word(c)) {
+      note(run, c);
+      rest_.remove_prefix(1);
+      return true;
+    }
+    return (c == '.' || c == ',') && take_point(run, c);
+  }
+
+  static void note(Run& run, char c) {
+    run.inner_capital |= is_upper(c) && !run.letters.empty();
+    run.small |= is_lower(c);
+    run.digit |= is_ascii_digit(c);
+    run.wide |= is_wide(c);
+    run.letters += ascii_lower(c);
+  }
+
+  // An apostrophe inside a word is left out ("O'Brien", "don't"); 's ends it.
+  bool take_apostrophe(std::size_t size) {
+    const std::string_view after = rest_.substr(size);
+    if (after.empty() || !is_word(after[0])) return false;
+    const bool possessive =
+        ascii_lower(after[0]) == 's' && (after.size() == 1 || !is_word(after[1]));
+    rest_.remove_prefix(size + (possessive ? 1 : 0));
+    return !possessive;
+  }
+
+  bool take_point(Run& run, char c) {
+    if (run.letters.empty() || !is_ascii_digit(run.letters.back())) return false;
+    if (rest_.size() < 2 || !is_ascii_digit(rest_[1])) return false;
+    if (c == '.') run.letters += c;
+    rest_.remove_prefix(1);
+    return true;
+  }
+
+  std::string_view rest_;
+};
+
+class Reader {
+ public:
+  explicit Reader(Headline& headline) : headline_(headline) {}
+
+  void add(const Run& run) {
+    if (run.wide) {
+      add_wide(run);
+    } else {
+      HeadlineWord word = described(run);
+      word.stem = run.letters;
+      add(std::move(word));
+    }
+    first_ = false;
+  }
+
+  void finish() { headline_.title_case = capitals_ >= 2 && capitals_ > 2 * smalls_; }
+
+ private:
+  HeadlineWord described(const Run& run) const {
+    return {.stem = {},
+            .capital = run.capital,
+            .first = first_,
+            .number = run.digit,
+            .mixed = (run.digit && (run.small || run.capital || run.inner_capital)) ||
+                     (run.inner_capital && run.small),
+            .after_gap = gap_};
+  }
+
+  void add(HeadlineWord word) {
+    if (is_stop_word(word.stem) || (word.stem.size() < 2 && !word.number)) {
+      gap_ = true;
+      return;
+    }
+    if (!word.number && !word.first && word.stem.size() >= 4)
+      ++(word.capital ? capitals_ : smalls_);
+    light_stem(word.stem);
+    word.after_gap = gap_;
+    gap_ = false;
+    headline_.words.push_back(std::move(word));
+  }
+
+  void add_wide(const Run& run) {
+    std::string plain;
+    text::normalize(run.letters, text::Normalization::kAggressive, plain);
+    std::vector<std::string_view> words;
+    text::split_words(plain, text::Normalization::kAggressive, words);
+    std::string_view before;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const bool one_sign = is_one_sign(words[i]);
+      HeadlineWord word = described(run);
+      // A single character of such a script is a syllable; two are a word often enough.
+      word.stem = std::string(one_sign ? before : "") + std::string(words[i]);
+      if (!one_sign || !before.empty() || words.size() == 1) add(std::move(word));
+      before = one_sign ? words[i] : std::string_view();
+    }
+  }
+
+  static bool is_one_sign(std::string_view word) {
+    const auto starts = std::ranges::count_if(
+        word, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+    return word.size() >= 3 && starts == 1;
+  }
+
+  Headline& headline_;
+  bool first_ = true;
+  bool gap_ = false;
+  int capitals_ = 0;
+  int smalls_ = 0;
+};
+
+bool same_letters(std::string_view a, std::string_view b) {
+  const auto next = [](std::string_view& text) -> char {
+    while (!text.empty() && !is_word(text[0])) text.remove_prefix(1);
+    if (text.empty()) return '\0';
+    const char c = ascii_lower(text[0]);
+    text.remove_prefix(1);
+    return c;
+  };
+  while (true) {
+    const char c = next(a);
+    if (c != next(b)) return false;
+    if (c == '\0') return true;
+  }
+}
+
+std::string_view without_source(std::string_view title, std::string_view source) {
+  for (const std::string_view mark : {" - ", " | ", " \xE2\x80\x93 ", " \xE2\x80\x94 "}) {
+    const std::size_t at = title.rfind(mark);
+    if (at == std::string_view::npos || at == 0) continue;
+    if (same_letters(title.substr(at + mark.size()), source)) return title.substr(0, at);
+  }
+  return title;
+}
+
+std::string_view without_label(std::string_view title) {
+  for (const std::string_view label : {"UPDATE", "WRAPUP", "RPT", "CORRECTED", "REFILE"}) {
+    if (!title.starts_with(label)) continue;
+    std::string_view rest = title.substr(label.size());
+    while (!rest.empty() && (is_ascii_digit(rest[0]) || rest[0] == ' ')) rest.remove_prefix(1);
+    if (rest.empty() || (rest[0] != '-' && rest[0] != ':')) continue;
+    return without_label(rest.substr(1));
+  }
+  return title;
+}
+
+}  // namespace
+
+bool is_stop_word(std::string_view word) {
+  static const std::vector<std::string_view> kSorted = [] {
+    std::vector<std::string_view> words(kStopWords.begin(), kStopWords.end());
+    std::ranges::sort(words);
+    return words;
+  }();
+  return word.size() <= 6 && std::ranges::binary_search(kSorted, word);
+}
+
+void read_headline(std::string_view title, Headline& headline) {
+  headline.words.clear();
+  Scanner scanner(title);
+  Reader reader(headline);
+  while (const auto run = scanner.next()) reader.add(*run);
+  reader.finish();
+}
+
+std::string_view bare_title(std::string_view title, std::string_view source) {
+  const std::string_view bare =
+      without_label(source.empty() ? title : without_source(title, source));
+  return bare.empty() ? title : bare;
+}
+
+}  // namespace kin::stories

@@ -1,0 +1,106 @@
+#include "stories/grouping/vetoes.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace kin::stories {
+namespace {
+
+// What half of a story's titles hold is what the story is about.
+bool is_core(std::uint32_t count, const Story& story) {
+  return 2 * count >= story.size();
+}
+
+bool numbers_clash(const PlacedNumber& number, const Story& story) {
+  std::uint32_t others = 0;
+  for (const NumberCount& known : story.numbers) {
+    if (known.number.place != number.place) continue;
+    if (known.number.number == number.number) return false;
+    others += known.count;
+  }
+  return others > 0 && is_core(others, story);
+}
+
+bool has_term(const Features& features, TermId term) {
+  return std::ranges::binary_search(features.title, term, {}, &TermWeight::term);
+}
+
+// What an item and a story each have that the other lacks, and what they share.
+struct Distinct {
+  bool own_name = false;
+  bool own_mixed = false;
+  bool story_name = false;
+  bool story_mixed = false;
+  bool shared_mixed = false;
+  bool shared_name = false;
+};
+
+Distinct compare_names(const Features& features, const Story& story, const Centroid& centroid) {
+  Distinct distinct;
+  for (const NameMark& mark : features.names) {
+    if (centroid.find(mark.term) != nullptr) {
+      distinct.shared_name = true;
+      continue;
+    }
+    distinct.own_name = true;
+    distinct.own_mixed |= mark.mixed;
+  }
+  for (const NameCount& known : story.names) {
+    const bool mixed = is_core(known.mixed, story);
+    const bool shared = has_term(features, known.term);
+    distinct.shared_name |= shared;
+    distinct.shared_mixed |= shared && mixed;
+    distinct.story_mixed |= !shared && mixed;
+    distinct.story_name |= !shared && is_core(known.count, story);
+  }
+  return distinct;
+}
+
+// Ordinary names differ within a story all the time: people, places and companies that one paper
+// mentions and another does not. Names by spelling alone, mostly products and models, do not: a
+// story that is about one takes no item that has another, or that shares no name with it at all.
+// And with a model number in common, what it is the model of decides.
+bool names_clash(const Features& features, const Story& story, const Centroid& centroid) {
+  const Distinct distinct = compare_names(features, story, centroid);
+  if (distinct.own_mixed && distinct.story_mixed) return true;
+  if ((distinct.own_mixed || distinct.story_mixed) && !distinct.shared_name) return true;
+  return distinct.shared_mixed && distinct.own_name && distinct.story_name;
+}
+
+// A source that heads two items alike hours apart does so by habit.
+bool is_habit(const Member& member, const Story& story) {
+  constexpr UnixSeconds kApart = 6 * 3600;
+  const std::uint64_t key = member.features.template_key;
+  const auto found = std::ranges::lower_bound(story.templates, key, {}, &TemplateSpan::key);
+  if (key == 0 || found == story.templates.end() || found->key != key) return false;
+  return std::max(found->last, member.published_at) - std::min(found->first, member.published_at) >
+         kApart;
+}
+
+}  // namespace
+
+std::string_view name_of(Veto veto) {
+  switch (veto) {
+    case Veto::kNumbers: return "numbers";
+    case Veto::kNames: return "names";
+    case Veto::kTemplate: return "template";
+    case Veto::kSameSource: return "same source";
+  }
+  KIN_UNREACHABLE();
+}
+
+std::optional<Veto> find_veto(const Member& member, const Story& story, const Centroid& centroid,
+                              const Settings& settings) {
+  if (std::ranges::any_of(member.features.numbers,
+                          [&](const PlacedNumber& number) { return numbers_clash(number, story); }))
+    return Veto::kNumbers;
+  if (names_clash(member.features, story, centroid)) return Veto::kNames;
+  if (is_habit(member, story)) return Veto::kTemplate;
+  if (settings.one_per_source && member.source != 0 &&
+      std::ranges::find(story.members, member.source, &Member::source) != story.members.end())
+    return Veto::kSameSource;
+  return {};
+}
+
+}  // namespace kin::stories

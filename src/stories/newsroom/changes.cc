@@ -1,0 +1,200 @@
+#include "stories/newsroom/changes.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/bytes.h"
+#include "stories/newsroom/grouping.h"
+
+namespace kin::stories {
+
+Status NewsChanges::open_story(StoryId story, ItemId representative, StoryId like) {
+  touch(story);
+  return database_.run(R"sql(
+      INSERT OR IGNORE INTO stories (id, representative, read, hidden)
+      VALUES (?1, ?2, coalesce((SELECT read FROM stories WHERE id = ?3), 0),
+              coalesce((SELECT hidden FROM stories WHERE id = ?3), 0)))sql",
+                       story, representative, like);
+}
+
+Status NewsChanges::move(ItemId item, StoryId to) {
+  KIN_TRY(const auto from, database_.number("SELECT story FROM items WHERE id = ?", item));
+  if (!from || static_cast<StoryId>(*from) == to) return Done{};
+  touch(static_cast<StoryId>(*from));
+  KIN_RETURN_IF_ERROR(open_story(to, item, static_cast<StoryId>(*from)));
+  return database_.run("UPDATE items SET story = ? WHERE id = ?", to, item);
+}
+
+Result<StoryId> NewsChanges::merge(StoryId a, StoryId b) {
+  const auto [kept, gone] = std::minmax(a, b);
+  if (kept == gone) return StoryId{kept};
+  KIN_RETURN_IF_ERROR(database_.run(R"sql(
+      UPDATE stories SET read = s.read OR o.read, starred = s.starred OR o.starred,
+                         hidden = s.hidden OR o.hidden
+      FROM stories s, stories o WHERE stories.id = ?1 AND s.id = ?1 AND o.id = ?2)sql",
+                                    kept, gone));
+  KIN_RETURN_IF_ERROR(database_.run("UPDATE items SET story = ? WHERE story = ?", kept, gone));
+  KIN_RETURN_IF_ERROR(database_.run("UPDATE aliases SET target = ? WHERE target = ?", kept, gone));
+  KIN_RETURN_IF_ERROR(
+      database_.run("INSERT OR REPLACE INTO aliases (story, target) VALUES (?, ?)", gone, kept));
+  KIN_RETURN_IF_ERROR(
+      database_.run("UPDATE stories SET repeats = ? WHERE repeats = ?", kept, gone));
+  KIN_RETURN_IF_ERROR(drop(gone));
+  stories_.erase(gone);
+  event_.gone.push_back({gone, kept});
+  touch(kept);
+  return StoryId{kept};
+}
+
+Status NewsChanges::apply(const std::vector<Change>& changes) {
+  for (const Change& change : changes) KIN_RETURN_IF_ERROR(apply(change));
+  return Done{};
+}
+
+Status NewsChanges::apply(const Change& change) {
+  KIN_TRY(const StoryId story, stored_story(database_, change.story));
+  switch (change.kind) {
+    case Change::Kind::kMerged: {
+      KIN_TRY(const StoryId other, stored_story(database_, change.other));
+      KIN_TRY(const auto there, database_.number("SELECT 1 FROM stories WHERE id = ?", other));
+      // A story that was opened and merged by one item was never seen.
+      if (there) KIN_RETURN_IF_ERROR(merge(story, other));
+      return Done{};
+    }
+    case Change::Kind::kMoved: return move(change.item, story);
+    case Change::Kind::kRepresentative:
+      touch(story);
+      return database_.run("UPDATE stories SET representative = ? WHERE id = ?", change.item,
+                           story);
+    case Change::Kind::kClosed: return Done{};
+  }
+  KIN_UNREACHABLE();
+}
+
+Status NewsChanges::remove_item(ItemId item) {
+  NewsQuery row = database_.query("SELECT story, feed, signature FROM items WHERE id = ?", item);
+  if (!row.next()) return row.status();
+  touch(row.id<StoryId>());
+  touch(row.id<FeedId>());
+  KIN_RETURN_IF_ERROR(remove_bands(database_, item, row.text()));
+  return database_.run("DELETE FROM items WHERE id = ?", item);
+}
+
+Status NewsChanges::settle() {
+  for (const StoryId story : stories_) KIN_RETURN_IF_ERROR(settle(story));
+  event_.feeds.assign(feeds_.begin(), feeds_.end());
+  return settle_feeds();
+}
+
+Status NewsChanges::settle(StoryId story) {
+  NewsQuery row = database_.query(R"sql(
+      SELECT count(*), count(DISTINCT feed), min(published), max(published)
+      FROM items WHERE story = ?)sql",
+                                  story);
+  row.next();
+  KIN_RETURN_IF_ERROR(row.status());
+  const std::int64_t count = row.integer();
+  if (count == 0) {
+    KIN_RETURN_IF_ERROR(drop(story));
+    if (database_.changed() > 0) event_.gone.push_back({story, kNoStory});
+    return Done{};
+  }
+  const std::int64_t sources = row.integer();
+  const std::int64_t first = row.integer();
+  const std::int64_t last = row.integer();
+  KIN_RETURN_IF_ERROR(represent(story));
+  KIN_RETURN_IF_ERROR(
+      database_.run("UPDATE stories SET count = ?, sources = ?, first = ?, last = ? WHERE id = ?",
+                    count, sources, first, last, story));
+  event_.changed.push_back(story);
+  return list(story);
+}
+
+// The row of the story is removed last, for changed() to tell whether there was one.
+Status NewsChanges::drop(StoryId story) {
+  KIN_RETURN_IF_ERROR(recount_feeds_of(story));
+  KIN_RETURN_IF_ERROR(database_.run("DELETE FROM story_feeds WHERE story = ?", story));
+  KIN_RETURN_IF_ERROR(database_.run("DELETE FROM aliases WHERE target = ?", story));
+  KIN_RETURN_IF_ERROR(database_.run("UPDATE stories SET repeats = NULL WHERE repeats = ?", story));
+  return database_.run("DELETE FROM stories WHERE id = ?", story);
+}
+
+Status NewsChanges::recount_feeds_of(StoryId story) {
+  NewsQuery feeds = database_.query("SELECT feed FROM story_feeds WHERE story = ?", story);
+  while (feeds.next()) recounted_.insert(feeds.id<FeedId>());
+  return feeds.status();
+}
+
+Result<bool> NewsChanges::mark_read(StoryId story) {
+  KIN_RETURN_IF_ERROR(
+      database_.run("UPDATE stories SET read = 1 WHERE id = ? AND read = 0", story));
+  if (database_.changed() == 0) return false;
+  KIN_RETURN_IF_ERROR(recount_feeds_of(story));
+  KIN_RETURN_IF_ERROR(database_.run("UPDATE story_feeds SET unread = 0 WHERE story = ?", story));
+  event_.changed.push_back(story);
+  return true;
+}
+
+Status NewsChanges::represent(StoryId story) {
+  return database_.run(R"sql(
+      UPDATE stories SET representative =
+        (SELECT id FROM items WHERE story = ?1 ORDER BY published, id LIMIT 1)
+      WHERE id = ?1 AND NOT EXISTS
+        (SELECT 1 FROM items WHERE id = stories.representative AND story = ?1))sql",
+                       story);
+}
+
+Status NewsChanges::list(StoryId story) {
+  NewsQuery feeds = database_.query(
+      "SELECT feed FROM story_feeds WHERE story = ?1 UNION SELECT feed FROM items WHERE story = ?1",
+      story);
+  while (feeds.next()) recounted_.insert(feeds.id<FeedId>());
+  KIN_RETURN_IF_ERROR(feeds.status());
+  KIN_RETURN_IF_ERROR(database_.run("DELETE FROM story_feeds WHERE story = ?", story));
+  return database_.run(R"sql(
+      INSERT INTO story_feeds (feed, unread, last, story)
+      SELECT DISTINCT i.feed, NOT s.read, s.last, s.id
+      FROM stories s JOIN items i ON i.story = s.id WHERE s.id = ? AND NOT s.hidden)sql",
+                       story);
+}
+
+Status NewsChanges::settle_feeds() {
+  for (const FeedId feed : feeds_) {
+    recounted_.insert(feed);
+    KIN_RETURN_IF_ERROR(database_.run(
+        "UPDATE feeds SET items = (SELECT count(*) FROM items WHERE feed = ?1) WHERE id = ?1",
+        feed));
+  }
+  for (const FeedId feed : recounted_) {
+    KIN_RETURN_IF_ERROR(database_.run(R"sql(
+        UPDATE feeds SET unread =
+          (SELECT count(*) FROM story_feeds WHERE feed = ?1 AND unread = 1)
+        WHERE id = ?1)sql",
+                                      feed));
+  }
+  return Done{};
+}
+
+std::string signature_bytes(const TextSketch& sketch) {
+  return std::string(as_bytes_view(std::span<const std::uint32_t>(sketch.signature)));
+}
+
+std::optional<TextSketch> sketch_of_bytes(std::string_view signature) {
+  std::array<std::uint32_t, kSketchHashes> values{};
+  if (signature.size() != sizeof values) return std::nullopt;
+  std::memcpy(values.data(), signature.data(), sizeof values);
+  return sketch_of_signature(values);
+}
+
+Status remove_bands(NewsDatabase& database, ItemId item, std::string_view signature) {
+  const auto sketch = sketch_of_bytes(signature);
+  if (!sketch) return Done{};
+  for (std::size_t band = 0; band < sketch->bands.size(); ++band) {
+    KIN_RETURN_IF_ERROR(
+        database.run("DELETE FROM lsh_bands WHERE band_index = ? AND band_hash = ? AND item = ?",
+                     band, sketch->bands[band], item));
+  }
+  return Done{};
+}
+
+}  // namespace kin::stories

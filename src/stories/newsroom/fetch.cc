@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+
+#include <thread>
+
+#include "net/url.h"
+#include "stories/feeds/finder.h"
+#include "stories/newsroom/state.h"
+
+namespace kin::stories {
+namespace {
+
+constexpr std::chrono::hours kIconAge{24 * 30};
+constexpr std::size_t kIconFetchers = 4;
+constexpr std::size_t kMostIconsAtOnce = 100;
+
+bool has_scheme(std::string_view address) {
+  return address.find("://") != std::string_view::npos || address.starts_with("feed:");
+}
+
+}  // namespace
+
+Poll Newsroom::State::poll_one(const Subscription& subscription) {
+  return FeedFetcher(*client, options.fetching).poll(subscription, moment());
+}
+
+// The feed itself in most cases, at the price of one request; a page is asked for its feeds.
+Result<Poll> Newsroom::State::find(const NewFeed& feed) {
+  std::string url = feed.url;
+  net::Credentials credentials = feed.credentials;
+  if (has_scheme(url)) {
+    KIN_TRY(const net::Url parsed, net::Url::parse(url));
+    if (credentials.kind == net::Credentials::Kind::kNone)
+      credentials = net::credentials_in(parsed);
+    url = parsed.text();
+    KIN_RETURN_IF_ERROR(check_not_followed(url));
+    Poll poll = poll_one({.url = url, .credentials = credentials});
+    if (poll.outcome == Poll::Outcome::kItems) return poll;
+    if (poll.status != 200) return poll.error;
+  }
+  KIN_TRY(const std::vector<FeedLink> found,
+          find_feeds(*client, url, {.now = now(), .credentials = credentials}));
+  Poll poll = poll_one({.url = found.front().url, .credentials = credentials});
+  if (poll.outcome != Poll::Outcome::kItems) return poll.error;
+  return poll;
+}
+
+Status Newsroom::State::check_not_followed(const std::string& url) {
+  KIN_TRY(const auto known, readers.read([&](NewsDatabase& database) {
+    return database.number("SELECT id FROM feeds WHERE url = ?", url);
+  }));
+  if (!known) return Done{};
+  return Error{Code::kFailedPrecondition,
+               fmt::format("{} is followed already (feed {})", url, *known)};
+}
+
+Result<Newsroom::Refresh> Newsroom::State::refresh(const std::vector<DueFeed>& due) {
+  std::vector<Subscription> subscriptions;
+  subscriptions.reserve(due.size());
+  for (const DueFeed& feed : due) subscriptions.push_back(feed.subscription);
+  Refresh refresh;
+  std::optional<Error> failure;
+  std::vector<FeedId> good;
+  const auto take = [&](std::size_t number, const Poll& poll) {
+    // Stopped by us: nothing to hold against the feed.
+    if (poll.outcome == Poll::Outcome::kFailed && poll.error.code == Code::kCancelled) return;
+    const auto added = write([&](NewsWriter& news, NewsEvent& event) {
+      return news.take_poll(due[number].id, poll, now(), event);
+    });
+    if (!added.ok() && !failure) failure = added.error();
+    if (!added.ok()) return;
+    const bool failed =
+        poll.outcome == Poll::Outcome::kFailed || poll.outcome == Poll::Outcome::kGone;
+    ++refresh.polled;
+    refresh.failed += failed ? 1 : 0;
+    refresh.items += *added;
+    if (!failed) good.push_back(due[number].id);
+  };
+  FeedFetcher(*client, options.fetching).poll_all(subscriptions, moment(), take);
+  if (failure) return *failure;
+  KIN_RETURN_IF_ERROR(fetch_icons(good));
+  return refresh;
+}
+
+Result<std::vector<std::pair<FeedId, std::string>>> Newsroom::State::sites_without_icon(
+    const std::vector<FeedId>& feeds) {
+  const Time oldest = now() - kIconAge;
+  std::vector<std::pair<FeedId, std::string>> sites;
+  const auto find = [&](NewsDatabase& database) -> Status {
+    for (const FeedId feed : feeds) {
+      NewsQuery row = database.query(R"sql(
+          SELECT site, url FROM feeds
+          WHERE id = ? AND (icon_checked IS NULL OR icon_checked < ?))sql",
+                                     feed, oldest);
+      if (row.next() && sites.size() < kMostIconsAtOnce) {
+        const std::string site = row.text();
+        const auto url = net::Url::parse(row.text());
+        sites.emplace_back(feed, site.empty() && url.ok() ? url->origin() + "/" : site);
+      }
+      KIN_RETURN_IF_ERROR(row.status());
+    }
+    return Done{};
+  };
+  KIN_RETURN_IF_ERROR(readers.read(find));
+  return sites;
+}
+
+Status Newsroom::State::fetch_icons(const std::vector<FeedId>& feeds) {
+  KIN_TRY(const auto sites, sites_without_icon(feeds));
+  std::atomic<std::size_t> next = 0;
+  std::mutex failing;
+  Status outcome = Done{};
+  const auto fetch = [&] {
+    for (std::size_t i = next++; i < sites.size(); i = next++) {
+      auto icon = find_favicon(*client, sites[i].second);
+      const Status stored = write([&](NewsWriter& news, NewsEvent& event) {
+        return news.set_icon(sites[i].first, icon.ok() ? *icon : std::nullopt, now(), event);
+      });
+      const std::lock_guard lock(failing);
+      if (!stored.ok() && outcome.ok()) outcome = stored;
+    }
+  };
+  std::vector<std::jthread> fetchers;
+  while (fetchers.size() + 1 < std::min(kIconFetchers, sites.size())) fetchers.emplace_back(fetch);
+  fetch();
+  fetchers.clear();
+  return outcome;
+}
+
+}  // namespace kin::stories

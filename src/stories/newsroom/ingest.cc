@@ -1,0 +1,239 @@
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+#include "base/bytes.h"
+#include "stories/newsroom/grouping.h"
+#include "stories/newsroom/writer.h"
+
+namespace kin::stories {
+
+struct NewsWriter::Arriving {
+  Time now{};
+  std::string source;
+  bool grouped = true;
+  std::vector<const FeedItem*> items{};  // the new ones, the oldest first
+
+  Time published(const FeedItem& item) const { return item.published.value_or(now); }
+};
+
+namespace {
+
+Status store_poll(NewsDatabase& database, FeedId feed, const Poll& poll, Time now) {
+  const Subscription& next = poll.next;
+  const bool failed =
+      poll.outcome == Poll::Outcome::kFailed || poll.outcome == Poll::Outcome::kGone;
+  return database.run(
+      R"sql(UPDATE feeds SET polled = ?2, next_poll = ?3, problem = ?4, gone = ?5,
+              etag = ?6, last_modified = ?7, content_hash = ?8, change_gap = ?9, changed_at = ?10,
+              failures = ?11, credentials = ?12, user = ?13, secret = ?14
+            WHERE id = ?1)sql",
+      feed, now, poll.next_poll, failed ? std::string_view(poll.error.message) : "",
+      poll.outcome == Poll::Outcome::kGone, next.etag, next.last_modified, next.content_hash,
+      static_cast<std::int64_t>(next.pace.change_gap.count()), next.pace.changed_at,
+      next.pace.failures, next.credentials.kind, next.credentials.user, next.credentials.secret);
+}
+
+// Two subscriptions may move to one address: the second stays where it was.
+Status store_description(NewsDatabase& database, FeedId feed, const Poll& poll) {
+  if (poll.moved_to)
+    KIN_RETURN_IF_ERROR(
+        database.run("UPDATE OR IGNORE feeds SET url = ? WHERE id = ?", *poll.moved_to, feed));
+  if (poll.outcome != Poll::Outcome::kItems) return Done{};
+  return database.run("UPDATE feeds SET title = ?, site = ? WHERE id = ?", poll.feed.title,
+                      poll.feed.site, feed);
+}
+
+}  // namespace
+
+Result<std::uint64_t> NewsWriter::take_poll(FeedId feed, const Poll& poll, Time now,
+                                            NewsEvent& event) {
+  std::uint64_t added = 0;
+  const auto work = [&](NewsChanges& changes) -> Status {
+    KIN_TRY(const auto there, database_->number("SELECT 1 FROM feeds WHERE id = ?", feed));
+    if (!there) return Done{};
+    now_ = now;
+    KIN_RETURN_IF_ERROR(store_poll(*database_, feed, poll, now));
+    KIN_RETURN_IF_ERROR(store_description(*database_, feed, poll));
+    changes.touch(feed);
+    if (poll.outcome != Poll::Outcome::kItems) return Done{};
+    KIN_TRY(const Arriving arriving, receive(feed, poll, now, changes));
+    for (const FeedItem* item : arriving.items)
+      KIN_RETURN_IF_ERROR(add_item(feed, *item, arriving, changes));
+    added = arriving.items.size();
+    return mark_absent(feed, poll.feed);
+  };
+  KIN_RETURN_IF_ERROR(transact(work, event));
+  return added;
+}
+
+// What is known already is brought up to date; the rest is returned in the order of time. Feeds
+// list the newest first, so of items of one time the last is the oldest.
+Result<NewsWriter::Arriving> NewsWriter::receive(FeedId feed, const Poll& poll, Time now,
+                                                 NewsChanges& changes) {
+  Arriving arriving{.now = now, .source = {}, .grouped = true};
+  NewsQuery row = database_->query("SELECT source, grouped FROM feeds WHERE id = ?", feed);
+  if (row.next()) {
+    arriving.source = row.text();
+    arriving.grouped = row.truth();
+  }
+  KIN_RETURN_IF_ERROR(row.status());
+  std::unordered_set<std::string_view> guids;
+  for (auto item = poll.feed.items.rbegin(); item != poll.feed.items.rend(); ++item) {
+    if (!guids.insert(item->guid).second) continue;
+    KIN_TRY(const auto known, database_->number("SELECT id FROM items WHERE feed = ? AND guid = ?",
+                                                feed, item->guid));
+    if (known) {
+      KIN_RETURN_IF_ERROR(update_item(static_cast<ItemId>(*known), *item, changes));
+    } else {
+      arriving.items.push_back(&*item);
+    }
+  }
+  std::ranges::stable_sort(arriving.items, {},
+                           [&](const FeedItem* item) { return arriving.published(*item); });
+  return arriving;
+}
+
+Status NewsWriter::update_item(ItemId item, const FeedItem& found, NewsChanges& changes) {
+  NewsQuery row = database_->query(
+      "SELECT story, present, title, summary, url, author, image FROM items WHERE id = ?", item);
+  if (!row.next()) return row.status();
+  const auto story = row.id<StoryId>();
+  const bool present = row.truth();
+  const std::string title = row.text();
+  const std::string summary = row.text();
+  const std::string url = row.text();
+  const std::string author = row.text();
+  const std::string image = row.text();
+  const bool same = title == found.title && summary == found.summary && url == found.url &&
+                    author == found.author && image == found.image;
+  if (same && present) return Done{};
+  if (same) return database_->run("UPDATE items SET present = 1 WHERE id = ?", item);
+  changes.touch(story);
+  // A replay must see what was grouped.
+  if (number(item) >= snapshot_at_)
+    KIN_RETURN_IF_ERROR(database_->run(
+        "INSERT OR IGNORE INTO grouped_texts (item, title, summary, url) VALUES (?, ?, ?, ?)", item,
+        title, summary, url));
+  return database_->run(
+      R"sql(UPDATE items SET present = 1, title = ?2, summary = ?3, url = ?4, author = ?5,
+              image = ?6 WHERE id = ?1)sql",
+      item, found.title, found.summary, found.url, found.author, found.image);
+}
+
+Status NewsWriter::mark_absent(FeedId feed, const Feed& document) {
+  std::unordered_set<std::string_view> shown;
+  for (const FeedItem& item : document.items) shown.insert(item.guid);
+  std::vector<ItemId> absent;
+  NewsQuery row =
+      database_->query("SELECT id, guid FROM items WHERE feed = ? AND present = 1", feed);
+  while (row.next()) {
+    const auto id = row.id<ItemId>();
+    if (!shown.contains(row.text())) absent.push_back(id);
+  }
+  KIN_RETURN_IF_ERROR(row.status());
+  for (const ItemId item : absent)
+    KIN_RETURN_IF_ERROR(database_->run("UPDATE items SET present = 0 WHERE id = ?", item));
+  return Done{};
+}
+
+Status NewsWriter::add_item(FeedId feed, const FeedItem& found, const Arriving& arriving,
+                            NewsChanges& changes) {
+  const Item item{.id = static_cast<ItemId>(next_arrival_++),
+                  .title = found.title,
+                  .published_at = arriving.published(found).time_since_epoch().count(),
+                  .source = arriving.source,
+                  .summary = found.summary,
+                  .url = found.url,
+                  .guid = found.guid,
+                  .grouped = arriving.grouped};
+  Placement placement = change_grouper().add(item);
+  KIN_TRY(placement.story, stored_story(*database_, placement.story));
+  KIN_RETURN_IF_ERROR(changes.open_story(placement.story, item.id));
+  KIN_RETURN_IF_ERROR(insert_item(item, found, placement, feed, arriving.now));
+  if (const TextSketch* sketch = grouper_->sketch(item.id)) {
+    if (placement.tier == Tier::kOpened)
+      KIN_RETURN_IF_ERROR(find_repeated(item, *sketch, placement.story));
+  }
+  return changes.apply(grouper_->take_changes());
+}
+
+Status NewsWriter::insert_item(const Item& item, const FeedItem& found, const Placement& placement,
+                               FeedId feed, Time now) {
+  const TextSketch* sketch = grouper_->sketch(item.id);
+  const std::string_view signature =
+      sketch == nullptr ? std::string_view()
+                        : as_bytes_view(std::span<const std::uint32_t>(sketch->signature));
+  return database_->run(
+      R"sql(INSERT INTO items (id, feed, story, tier, similarity, published, first_seen, present,
+                               guid, url, title, summary, author, image, signature)
+            VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?))sql",
+      item.id, feed, placement.story, placement.tier, placement.similarity, item.published_at, now,
+      item.guid, item.url, item.title, item.summary, found.author, found.image,
+      sketch == nullptr ? std::optional<Blob>() : std::optional(Blob{signature}));
+}
+
+// Texts that no open story has, but one that is closed: the bands of all items that are kept are
+// looked up, the signatures of those that share one compared.
+Status NewsWriter::find_repeated(const Item& item, const TextSketch& sketch, StoryId story) {
+  constexpr std::int64_t kMostCompared = 20;
+  std::unordered_set<std::int64_t> compared;
+  std::optional<std::int64_t> repeated;
+  double best = settings_.copy_threshold;
+  for (std::size_t band = 0; band < sketch.bands.size(); ++band) {
+    NewsQuery row = database_->query(R"sql(
+        SELECT b.item, i.story, i.signature FROM lsh_bands b JOIN items i ON i.id = b.item
+        WHERE b.band_index = ? AND b.band_hash = ? ORDER BY b.item DESC LIMIT ?)sql",
+                                     band, sketch.bands[band], kMostCompared);
+    while (row.next()) {
+      const std::int64_t other = row.integer();
+      const std::int64_t told = row.integer();
+      if (!compared.insert(other).second || told == static_cast<std::int64_t>(number(story)))
+        continue;
+      const auto earlier = sketch_of_bytes(row.text());
+      if (!earlier || similarity(sketch, *earlier) < best) continue;
+      // An open story was looked at, and decided against.
+      if (grouper_->find(static_cast<ItemId>(other))) continue;
+      best = similarity(sketch, *earlier);
+      repeated = told;
+    }
+    KIN_RETURN_IF_ERROR(row.status());
+  }
+  if (!repeated) return Done{};
+  return database_->run("UPDATE stories SET repeats = ? WHERE id = ? AND representative = ?",
+                        *repeated, story, item.id);
+}
+
+// Bands are looked up for stories that are closed, so that there is time to gather those of many
+// items: written in order, they share pages; one by one each would dirty twenty.
+Status NewsWriter::write_bands() {
+  struct Row {
+    std::uint64_t hash = 0;
+    std::uint64_t item = 0;
+  };
+  std::array<std::vector<Row>, kSketchBands> bands;
+  NewsQuery items = database_->query(
+      "SELECT id, signature FROM items WHERE id >= ? AND signature IS NOT NULL", banded_to_);
+  while (items.next()) {
+    const auto item = static_cast<std::uint64_t>(items.integer());
+    const auto sketch = sketch_of_bytes(items.text());
+    if (!sketch) continue;
+    for (std::size_t band = 0; band < kSketchBands; ++band)
+      bands[band].push_back({sketch->bands[band], item});
+  }
+  KIN_RETURN_IF_ERROR(items.status());
+  for (std::size_t band = 0; band < kSketchBands; ++band) {
+    std::ranges::sort(bands[band], {}, [](const Row& row) {
+      return std::pair(static_cast<std::int64_t>(row.hash), row.item);
+    });
+    for (const Row& row : bands[band])
+      KIN_RETURN_IF_ERROR(database_->run(
+          "INSERT OR IGNORE INTO lsh_bands (band_index, band_hash, item) VALUES (?, ?, ?)", band,
+          row.hash, row.item));
+  }
+  banded_to_ = next_arrival_;
+  is_ahead_ = true;
+  return database_->run("INSERT OR REPLACE INTO counters VALUES ('banded_to', ?)", banded_to_);
+}
+
+}  // namespace kin::stories

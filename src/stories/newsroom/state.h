@@ -1,0 +1,110 @@
+// What a newsroom holds between calls. For newsroom.cc and newsroom_fetch.cc alone.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "stories/newsroom.h"
+#include "stories/newsroom/timeline.h"
+#include "stories/newsroom/writer.h"
+
+namespace kin::stories {
+
+inline constexpr const char* kNewsDatabaseName = "news.db";
+
+// Connections that only read, each lent to one call at a time. Thread-safe.
+class NewsReaders {
+ public:
+  explicit NewsReaders(std::filesystem::path path) : path_(std::move(path)) {}
+
+  template <typename Work>
+  auto read(const Work& work) -> decltype(work(std::declval<NewsDatabase&>())) {
+    KIN_TRY(std::unique_ptr<NewsDatabase> database, take());
+    auto result = work(*database);
+    const std::lock_guard lock(mutex_);
+    if (free_.size() < kMostKept) free_.push_back(std::move(database));
+    return result;
+  }
+
+ private:
+  static constexpr std::size_t kMostKept = 4;
+
+  Result<std::unique_ptr<NewsDatabase>> take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!free_.empty()) {
+        auto database = std::move(free_.back());
+        free_.pop_back();
+        return database;
+      }
+    }
+    return NewsDatabase::open(path_, NewsDatabase::Access::kRead);
+  }
+
+  std::filesystem::path path_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<NewsDatabase>> free_;
+};
+
+struct Newsroom::State {
+  State(std::filesystem::path where, NewsOptions chosen)
+      : options(std::move(chosen)), readers(where / kNewsDatabaseName) {}
+
+  Time now() const {
+    if (options.clock) return options.clock();
+    return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  }
+  PollMoment moment() { return {.now = now(), .seed = seed.fetch_add(1)}; }
+
+  // Runs `work` as the only writer, and tells listeners what came of it, in order.
+  template <typename Work>
+  auto write(const Work& work)
+      -> decltype(work(std::declval<NewsWriter&>(), std::declval<NewsEvent&>())) {
+    const std::lock_guard lock(writing);
+    KIN_RETURN_IF_ERROR(check_writable());
+    NewsEvent event;
+    auto result = work(*writer, event);
+    if (result.ok()) tell(event);
+    return result;
+  }
+
+  void tell(const NewsEvent& event) {
+    if (event.changed.empty() && event.gone.empty() && event.feeds.empty()) return;
+    const std::lock_guard lock(listening);
+    for (const auto& [number, listener] : listeners) listener(event);
+  }
+
+  Status check_writable() const {
+    if (client) return Done{};
+    return Error{Code::kFailedPrecondition, "these feeds were opened for reading alone"};
+  }
+
+  NewsOptions options;
+  std::optional<File> lock_file;
+  std::unique_ptr<net::HttpClient> client;
+  std::atomic<std::uint64_t> seed{0};
+  mutable NewsReaders readers;
+  std::mutex refreshing;  // taken before `writing`
+  std::mutex writing;
+  std::unique_ptr<NewsWriter> writer;
+  std::mutex listening;
+  std::map<std::uint64_t, Listener> listeners;
+  std::uint64_t next_listener = 1;
+
+  Result<Poll> find(const NewFeed& feed);
+  Status check_not_followed(const std::string& url);
+  Poll poll_one(const Subscription& subscription);
+  Result<Refresh> refresh(const std::vector<DueFeed>& due);
+  Status fetch_icons(const std::vector<FeedId>& feeds);
+  Result<std::vector<std::pair<FeedId, std::string>>> sites_without_icon(
+      const std::vector<FeedId>& feeds);
+};
+
+}  // namespace kin::stories

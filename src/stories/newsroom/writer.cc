@@ -1,0 +1,345 @@
+#include "stories/newsroom/writer.h"
+
+#include <fmt/format.h>
+
+#include "net/url.h"
+#include "stories/newsroom/grouping.h"
+#include "stories/newsroom/schema.h"
+#include "stories/newsroom/settings.h"
+
+namespace kin::stories {
+namespace {
+
+// A replay takes about 15 µs an item, a snapshot about as much for each open item.
+constexpr std::uint64_t kLeastSnapshotGap = 4'000;
+// Well before a story closes.
+constexpr std::chrono::hours kLongestWithoutBands{12};
+
+Error no_such_feed(FeedId feed) {
+  return {Code::kNotFound, fmt::format("there is no feed {}", number(feed))};
+}
+
+Error no_such_story(StoryId story) {
+  return {Code::kNotFound, fmt::format("there is no story {}", number(story))};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<NewsWriter>> NewsWriter::open(const std::filesystem::path& path,
+                                                     Settings settings) {
+  KIN_RETURN_IF_ERROR(check(settings));
+  KIN_TRY(auto database, NewsDatabase::open(path, NewsDatabase::Access::kWrite));
+  KIN_RETURN_IF_ERROR(migrate(*database));
+  KIN_TRY(settings, load_settings(*database, std::move(settings)));
+  std::unique_ptr<NewsWriter> writer(new NewsWriter(std::move(database), std::move(settings)));
+  KIN_RETURN_IF_ERROR(writer->load());
+  KIN_RETURN_IF_ERROR(writer->name_sources());
+  return writer;
+}
+
+NewsWriter::~NewsWriter() {
+  if (!grouper_ || snapshot_at_ == next_arrival_) return;
+  auto transaction = NewsTransaction::begin(*database_);
+  // Without it the next to open replays, with the same outcome.
+  if (transaction.ok() && write_bands().ok() && snapshot().ok()) (void)transaction->commit();
+}
+
+Status NewsWriter::load() {
+  KIN_TRY(const auto next,
+          database_->number("SELECT value FROM counters WHERE name = 'next_arrival'"));
+  next_arrival_ = static_cast<std::uint64_t>(next.value_or(1));
+  KIN_TRY(const auto banded,
+          database_->number("SELECT value FROM counters WHERE name = 'banded_to'"));
+  banded_to_ = static_cast<std::uint64_t>(banded.value_or(1));
+  KIN_TRY(snapshot_at_, replayed_from(*database_));
+  KIN_TRY(Grouper grouper, load_grouper(*database_, settings_));
+  grouper_.emplace(std::move(grouper));
+  return Done{};
+}
+
+Status NewsWriter::transact(const std::function<Status(NewsChanges&)>& work, NewsEvent& event) {
+  if (!grouper_) KIN_RETURN_IF_ERROR(load());
+  KIN_TRY(NewsTransaction transaction, NewsTransaction::begin(*database_));
+  NewsChanges changes(*database_);
+  must_snapshot_ = is_ahead_ = false;
+  Status status = work(changes);
+  if (status.ok()) status = finish(changes);
+  if (status.ok()) status = transaction.commit();
+  if (!status.ok()) {
+    if (is_ahead_) grouper_.reset();
+    return status;
+  }
+  event = changes.take_event();
+  return Done{};
+}
+
+Status NewsWriter::finish(NewsChanges& changes) {
+  if (is_ahead_) KIN_RETURN_IF_ERROR(changes.apply(grouper_->take_changes()));
+  KIN_RETURN_IF_ERROR(changes.settle());
+  KIN_RETURN_IF_ERROR(
+      database_->run("INSERT OR REPLACE INTO counters VALUES ('next_arrival', ?), "
+                     "('next_story', ?)",
+                     next_arrival_, grouper_->next_story()));
+  if (are_bands_due()) {
+    banded_at_ = now_;
+    KIN_RETURN_IF_ERROR(write_bands());
+  }
+  const std::uint64_t gap = std::max<std::uint64_t>(kLeastSnapshotGap, grouper_->open_items() / 4);
+  if (must_snapshot_ || next_arrival_ - snapshot_at_ >= gap) return snapshot();
+  return Done{};
+}
+
+bool NewsWriter::are_bands_due() const {
+  return next_arrival_ - banded_to_ >= kLeastSnapshotGap ||
+         (now_ - banded_at_ >= kLongestWithoutBands && next_arrival_ > banded_to_);
+}
+
+Grouper& NewsWriter::change_grouper() {
+  is_ahead_ = true;
+  return *grouper_;
+}
+
+Status NewsWriter::snapshot() {
+  is_ahead_ = true;
+  KIN_RETURN_IF_ERROR(save_grouper(*database_, *grouper_, next_arrival_));
+  snapshot_at_ = next_arrival_;
+  return Done{};
+}
+
+Result<FeedId> NewsWriter::add_feed(const NewSubscription& feed, Time now, NewsEvent& event) {
+  FeedId id{};
+  const auto work = [&](NewsChanges& changes) -> Status {
+    KIN_TRY(const auto known, database_->number("SELECT id FROM feeds WHERE url = ?", feed.url));
+    if (known)
+      return Error{Code::kFailedPrecondition,
+                   fmt::format("{} is followed already (feed {})", feed.url, *known)};
+    KIN_RETURN_IF_ERROR(database_->run(
+        R"sql(INSERT INTO feeds (url, source, own_title, title, site, folder, grouped, next_poll,
+                                 credentials, user, secret)
+              VALUES (?1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10))sql",
+        feed.url, feed.title, feed.feed_title, feed.site, feed.folder, feed.grouped, now,
+        feed.credentials.kind, feed.credentials.user, feed.credentials.secret));
+    KIN_TRY(const auto added, database_->number("SELECT last_insert_rowid()"));
+    id = static_cast<FeedId>(added.value_or(0));
+    changes.touch(id);
+    return name_source(id);
+  };
+  KIN_RETURN_IF_ERROR(transact(work, event));
+  return id;
+}
+
+Status NewsWriter::edit_feed(FeedId feed, const FeedEdit& edit, NewsEvent& event) {
+  const auto work = [&](NewsChanges& changes) -> Status {
+    KIN_RETURN_IF_ERROR(database_->run(
+        R"sql(UPDATE feeds SET own_title = coalesce(?2, own_title), folder = coalesce(?3, folder),
+                               grouped = coalesce(?4, grouped) WHERE id = ?1)sql",
+        feed, edit.title, edit.folder, edit.grouped));
+    if (database_->changed() == 0) return no_such_feed(feed);
+    changes.touch(feed);
+    return name_source(feed);
+  };
+  return transact(work, event);
+}
+
+// A replay goes by the source that a feed has now, so that one which changes takes a snapshot.
+Status NewsWriter::name_source(FeedId feed) {
+  NewsQuery row =
+      database_->query("SELECT source, url, own_title, title FROM feeds WHERE id = ?", feed);
+  if (!row.next()) return row.status();
+  const std::string source = row.text();
+  const std::string url = row.text();
+  const std::string own_title = row.text();
+  const std::string title = row.text();
+  const auto parsed = net::Url::parse(url);
+  const std::string host = parsed.ok() ? parsed->host() : std::string();
+  for (const std::string& name : settings_.preferred_sources) {
+    if (name != own_title && name != title && name != url && name != host) continue;
+    if (name == source) return Done{};
+    must_snapshot_ = true;
+    return database_->run("UPDATE feeds SET source = ? WHERE id = ?", name, feed);
+  }
+  return Done{};
+}
+
+Status NewsWriter::name_sources() {
+  if (settings_.preferred_sources.empty()) return Done{};
+  const auto work = [&](NewsChanges&) -> Status {
+    std::vector<FeedId> feeds;
+    NewsQuery row = database_->query("SELECT id FROM feeds");
+    while (row.next()) feeds.push_back(row.id<FeedId>());
+    KIN_RETURN_IF_ERROR(row.status());
+    for (const FeedId feed : feeds) KIN_RETURN_IF_ERROR(name_source(feed));
+    return Done{};
+  };
+  NewsEvent event;
+  return transact(work, event);
+}
+
+Status NewsWriter::forget_items(std::span<const ItemId> items, NewsChanges& changes) {
+  for (const ItemId item : items) {
+    if (change_grouper().forget(item)) must_snapshot_ = true;
+    KIN_RETURN_IF_ERROR(changes.remove_item(item));
+  }
+  return Done{};
+}
+
+Status NewsWriter::remove_feed(FeedId feed, NewsEvent& event) {
+  const auto work = [&](NewsChanges& changes) -> Status {
+    std::vector<ItemId> items;
+    NewsQuery row = database_->query("SELECT id FROM items WHERE feed = ? ORDER BY id", feed);
+    while (row.next()) items.push_back(row.id<ItemId>());
+    KIN_RETURN_IF_ERROR(row.status());
+    KIN_RETURN_IF_ERROR(forget_items(items, changes));
+    KIN_RETURN_IF_ERROR(database_->run("DELETE FROM feeds WHERE id = ?", feed));
+    if (database_->changed() == 0) return no_such_feed(feed);
+    changes.touch(feed);
+    // Its items and their places are gone from what a replay reads.
+    must_snapshot_ = true;
+    return Done{};
+  };
+  return transact(work, event);
+}
+
+Status NewsWriter::set_icon(FeedId feed, const std::optional<Favicon>& icon, Time now,
+                            NewsEvent& event) {
+  const auto work = [&](NewsChanges& changes) -> Status {
+    KIN_RETURN_IF_ERROR(
+        database_->run("UPDATE feeds SET icon_checked = ? WHERE id = ?", now, feed));
+    if (database_->changed() == 0 || !icon) return Done{};
+    changes.touch(feed);
+    return database_->run(
+        "INSERT OR REPLACE INTO icons (feed, url, type, bytes) VALUES (?, ?, ?, ?)", feed,
+        icon->url, icon->type, Blob{icon->bytes});
+  };
+  return transact(work, event);
+}
+
+Status NewsWriter::edit_story(StoryId story, const StoryEdit& edit, NewsEvent& event) {
+  const auto work = [&](NewsChanges& changes) -> Status {
+    KIN_TRY(const StoryId stored, stored_story(*database_, story));
+    KIN_RETURN_IF_ERROR(database_->run(
+        R"sql(UPDATE stories SET read = coalesce(?2, read), starred = coalesce(?3, starred),
+                                 hidden = coalesce(?4, hidden) WHERE id = ?1)sql",
+        stored, edit.read, edit.starred, edit.hidden));
+    if (database_->changed() == 0) return no_such_story(story);
+    changes.touch(stored);
+    return Done{};
+  };
+  return transact(work, event);
+}
+
+Result<std::uint64_t> NewsWriter::mark_read(std::span<const StoryId> stories, NewsEvent& event) {
+  std::uint64_t marked = 0;
+  const auto work = [&](NewsChanges& changes) -> Status {
+    for (const StoryId story : stories) {
+      KIN_TRY(const bool was_unread, changes.mark_read(story));
+      marked += was_unread ? 1 : 0;
+    }
+    return Done{};
+  };
+  KIN_RETURN_IF_ERROR(transact(work, event));
+  return marked;
+}
+
+Result<StoryId> NewsWriter::separate(ItemId item, Time now, NewsEvent& event) {
+  StoryId own = kNoStory;
+  const auto work = [&](NewsChanges& changes) -> Status {
+    NewsQuery row = database_->query(
+        "SELECT s.id, s.count FROM items i JOIN stories s ON s.id = i.story WHERE i.id = ?", item);
+    if (!row.next()) {
+      KIN_RETURN_IF_ERROR(row.status());
+      return Error{Code::kNotFound, fmt::format("there is no item {}", number(item))};
+    }
+    const StoryId left = own = row.id<StoryId>();
+    if (row.integer() == 1) return Done{};
+    own = separate_in(change_grouper(), item);
+    KIN_RETURN_IF_ERROR(changes.apply(grouper_->take_changes()));
+    KIN_RETURN_IF_ERROR(changes.move(item, own));
+    KIN_RETURN_IF_ERROR(database_->run("UPDATE items SET tier = ?, similarity = 1 WHERE id = ?",
+                                       Tier::kCorrected, item));
+    KIN_RETURN_IF_ERROR(database_->run("UPDATE stories SET hidden = 0 WHERE id = ?", own));
+    return database_->run(
+        "INSERT INTO corrections (id, kind, item, story, other, made) VALUES (?, ?, ?, ?, ?, ?)",
+        next_arrival_++, CorrectionKind::kSeparate, item, left, own, now);
+  };
+  KIN_RETURN_IF_ERROR(transact(work, event));
+  return own;
+}
+
+// What the grouper keeps of a stored story: one of its own at most, under whatever id.
+Result<std::optional<StoryId>> NewsWriter::open_part(StoryId story) {
+  NewsQuery row =
+      database_->query("SELECT id FROM items WHERE story = ? ORDER BY published DESC", story);
+  while (row.next()) {
+    if (const auto place = grouper_->find(row.id<ItemId>())) return std::optional(place->story);
+  }
+  KIN_RETURN_IF_ERROR(row.status());
+  return std::optional<StoryId>();
+}
+
+Result<StoryId> NewsWriter::unite(StoryId a, StoryId b, Time now, NewsEvent& event) {
+  StoryId united = kNoStory;
+  const auto work = [&](NewsChanges& changes) -> Status {
+    for (StoryId* story : {&a, &b}) {
+      KIN_TRY(const StoryId stored, stored_story(*database_, *story));
+      KIN_TRY(const auto there, database_->number("SELECT 1 FROM stories WHERE id = ?", stored));
+      if (!there) return no_such_story(*story);
+      *story = stored;
+    }
+    united = a;
+    if (a == b) return Done{};
+    KIN_TRY(std::optional<StoryId> open_a, open_part(a));
+    KIN_TRY(std::optional<StoryId> open_b, open_part(b));
+    // One that takes no more items is still kept from being split.
+    if (!open_a) open_a = open_b;
+    if (!open_b) open_b = open_a;
+    if (open_a) {
+      const auto both = change_grouper().unite(*open_a, *open_b);
+      if (!both.ok()) return both.error();
+    }
+    KIN_RETURN_IF_ERROR(changes.apply(grouper_->take_changes()));
+    KIN_TRY(const StoryId stored_a, stored_story(*database_, a));
+    KIN_TRY(const StoryId stored_b, stored_story(*database_, b));
+    KIN_TRY(united, changes.merge(stored_a, stored_b));
+    return database_->run(
+        R"sql(INSERT INTO corrections (id, kind, story, other, open_story, open_other, made)
+              VALUES (?, ?, ?, ?, ?, ?, ?))sql",
+        next_arrival_++, CorrectionKind::kUnite, a, b, open_a, open_b, now);
+  };
+  KIN_RETURN_IF_ERROR(transact(work, event));
+  return united;
+}
+
+// A snapshot leaves nothing to replay, so that what was grouped by the old settings stays so.
+Status NewsWriter::change_settings(const Settings& settings) {
+  KIN_RETURN_IF_ERROR(check(settings));
+  NewsEvent nothing;
+  const auto work = [&](NewsChanges&) -> Status {
+    must_snapshot_ = true;
+    return store_settings(*database_, settings);
+  };
+  KIN_RETURN_IF_ERROR(transact(work, nothing));
+  settings_ = settings;
+  grouper_.reset();
+  KIN_RETURN_IF_ERROR(load());
+  return name_sources();
+}
+
+Result<std::uint64_t> NewsWriter::sweep(Time oldest, NewsEvent& event) {
+  std::vector<ItemId> items;
+  const auto work = [&](NewsChanges& changes) -> Status {
+    NewsQuery row = database_->query(R"sql(
+        SELECT i.id FROM stories s JOIN items i ON i.story = s.id
+        WHERE s.last < ?1 AND s.starred = 0 AND NOT EXISTS
+          (SELECT 1 FROM items o WHERE o.story = s.id AND (o.present = 1 OR o.first_seen >= ?1))
+        ORDER BY i.id)sql",
+                                     oldest);
+    while (row.next()) items.push_back(row.id<ItemId>());
+    KIN_RETURN_IF_ERROR(row.status());
+    return forget_items(items, changes);
+  };
+  KIN_RETURN_IF_ERROR(transact(work, event));
+  return items.size();
+}
+
+}  // namespace kin::stories
