@@ -121,7 +121,7 @@ class HttpEmbedder final : public Embedder {
       request.credentials = {.kind = net::Credentials::Kind::kBearer, .secret = options_.key};
     milliseconds pause = options_.first_wait;
     for (int left = options_.tries;; pause *= 2) {
-      auto response = client_.post(request);
+      auto response = client_.send(request).response;
       --left;
       if (response && response->status == 200) return std::move(response->body);
       const bool passing =
