@@ -97,7 +97,7 @@ struct Directions {
 };
 
 Directions directions_of(const Matrix& matrix, std::size_t most, int threads) {
-  const internal::Eigen found = internal::eigen(internal::gram(matrix, threads));
+  const internal::EigenPairs found = internal::eigen(internal::gram(matrix, threads));
   Directions out;
   for (const double value : found.values) {
     if (out.strengths.size() == most || value <= kNoise * found.values[0]) break;

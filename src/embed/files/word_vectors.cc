@@ -18,6 +18,9 @@ namespace {
 using internal::ModelFile;
 
 constexpr ModelFile kFile{.magic = "KWVE", .version = 1, .what = "file of word vectors"};
+// Part of the model's hash. Another number when the same file gives other vectors: 1 since Eigen
+// finds the common directions.
+constexpr std::uint64_t kRules = 1;
 constexpr std::uint32_t kMostDimensions = 65'536;
 constexpr float kSteps = 127;
 
@@ -141,7 +144,7 @@ Common common_of(const Columns& columns) {
   for (const std::size_t word : words) total += columns.frequency(word) * columns.weight(word);
   for (const std::size_t word : words)
     columns.add(word, columns.frequency(word) * columns.weight(word) / total, out.mean);
-  const internal::Eigen found =
+  const internal::EigenPairs found =
       internal::eigen(internal::gram(spread_of(columns, words, out.mean), 1));
   for (std::size_t i = 0; i < columns.dimension / kDimensionsOfADirection; ++i) {
     const double* const row = &found.vectors.values[i * columns.dimension];
@@ -161,7 +164,7 @@ class WordVectors final : public Embedder {
         readers_(std::move(readers)),
         info_{.kind = EmbedderKind::kWords,
               .dimension = columns.dimension,
-              .model_hash = hash64(*bytes_)} {}
+              .model_hash = hash64(*bytes_, kRules)} {}
 
   const EmbedderInfo& info() const override { return info_; }
 

@@ -59,11 +59,12 @@ struct Square {
 Square gram(const Matrix& matrix, int threads);
 
 // The eigenvalues of a symmetric matrix, the largest first, and in row i the vector of value i.
-struct Eigen {
+// Runs on one thread, with the same result on every machine.
+struct EigenPairs {
   std::vector<double> values;
   Square vectors;
 };
-Eigen eigen(Square symmetric);
+EigenPairs eigen(const Square& symmetric);
 
 // sum += factor * row, of as many numbers as `sum` has.
 void add_scaled(const std::int8_t* row, float factor, std::span<float> sum);
