@@ -90,7 +90,7 @@ Result<Columns> columns_of(std::string_view bytes) {
   out.dimension = reader.read<std::uint32_t>();
   out.count = reader.read<std::uint32_t>();
   if (!reader.ok() || out.dimension == 0 || out.dimension > kMostDimensions || out.count == 0)
-    return kFile.damaged("its header makes no sense");
+    return kFile.damaged("its header is not valid");
   const std::uint64_t a_word = 8 + 4 + 4 + std::uint64_t{out.dimension};
   if (reader.rest().size() != out.count * a_word)
     return kFile.damaged("its length does not fit its header");
@@ -102,12 +102,12 @@ Result<Columns> columns_of(std::string_view bytes) {
   return out;
 }
 
-// What all texts have in common: a point, and directions.
+// What all texts have in common: a mean, and the directions in which most texts vary.
 struct Common {
   std::vector<float> mean;
   std::vector<std::vector<float>> directions;
 
-  // Out of the sum of words of so much weight.
+  // Subtracts it from a sum of word vectors with this total weight.
   void take_out(double weight, std::vector<float>& sum) const {
     if (mean.empty()) return;
     for (std::size_t j = 0; j < sum.size(); ++j) sum[j] -= static_cast<float>(weight) * mean[j];
@@ -119,7 +119,7 @@ struct Common {
   }
 };
 
-// The rows of the words less their mean, each by the root of what it counts.
+// The rows of the words minus their mean, each times the root of its weight.
 internal::Matrix spread_of(const Columns& columns, const std::vector<std::size_t>& words,
                            const std::vector<float>& mean) {
   internal::Matrix out(words.size(), columns.dimension);

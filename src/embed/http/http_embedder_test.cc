@@ -139,7 +139,7 @@ TEST_F(HttpEmbedderTest, SaysWhatIsWrongWithTheAddress) {
   EXPECT_EQ(error_of(elsewhere).code, Code::kNotFound);
   elsewhere.url = "ftp://example.com";
   EXPECT_EQ(error_of(elsewhere).code, Code::kInvalidArgument);
-  EXPECT_THAT(error_of(options("")).message, HasSubstr("which model"));
+  EXPECT_THAT(error_of(options("")).message, HasSubstr("the name of the model is missing"));
   EXPECT_THAT(error_of(options("moved")).message, HasSubstr("307"));
   auto strict = options("letters");
   strict.addresses = {};
