@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/testing/source_folder.h"
 #include "net/http_client.h"
 #include "net/testing/test_server.h"
 
