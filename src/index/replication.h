@@ -32,8 +32,9 @@ struct LogPage {
 
 // The things that changed after an LSN, once each, in the state they have in the view. Whoever
 // applies all pages in any order has the state of the last view. An entity that comes into one of
-// the partitions brings its edges and fragments. kFailedPrecondition if the log is trimmed beyond
-// `after`: export the partitions instead. Thread-safe.
+// the partitions brings its edges and fragments. Ship only changes that were written with `sync`: a
+// power cut takes others back from this shard, but not from its copies. kFailedPrecondition if the
+// log is trimmed beyond `after`: export the partitions instead. Thread-safe.
 Result<LogPage> read_log(const TruthView& view, const LogRequest& request);
 
 inline constexpr std::size_t kBuckets = 256;

@@ -4,13 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
-
-#include "base/file.h"
 #include "index/shard.h"
 #include "index/testing/random_mutations.h"
 #include "index/testing/shard_fixture.h"
 #include "index/testing/shipped_log.h"
+#include "index/testing/simulated_truth.h"
 #include "index/testing/truth_fixture.h"
 #include "index/truth/check.h"
 
@@ -22,22 +20,12 @@ using testing::IsEmpty;
 constexpr PartitionId kFirst{0};
 constexpr PartitionId kOther{2};
 
-TruthView now(const Truth& truth) {
-  return std::move(*truth.view());
-}
-
-std::unique_ptr<Truth> open_truth(const std::filesystem::path& folder) {
-  auto opened = Truth::open(folder, {});
-  KIN_CHECK(opened.ok(), "the truth opens");
-  return std::move(*opened);
-}
-
 void write_some(Truth& truth, RandomMutations& random, int batches) {
   for (int i = 0; i < batches; ++i) {
     std::vector<Mutation> mutations;
     for (std::uint64_t left = 1 + random.below(5); left > 0; --left)
       mutations.push_back(random.any_mutation());
-    ASSERT_TRUE(truth.apply(mutations, {.sync = false}).ok());
+    ASSERT_TRUE(truth.apply(mutations).ok());
   }
 }
 
@@ -68,43 +56,49 @@ std::vector<Record> all_records(const TruthView& view, ExportRequest request) {
 
 class ReplicationTest : public TruthFixture {
  protected:
-  TemporaryFolder other_ = std::move(*TemporaryFolder::create());
-  std::unique_ptr<Truth> copy_ = open_truth(other_.path() / "copy");
+  void copy(const std::vector<Record>& records) { ASSERT_TRUE(copy_.apply(records).ok()); }
 
-  void copy(const std::vector<Record>& records) {
-    ASSERT_TRUE(copy_->apply(records, {.sync = false}).ok());
-  }
+  SimulatedTruth copy_;
 };
 
 class ShippedLogTest : public testing::TestWithParam<std::uint64_t> {
  protected:
-  TemporaryFolder folder_ = std::move(*TemporaryFolder::create());
-  std::unique_ptr<Truth> source_ = open_truth(folder_.path() / "source");
-  std::unique_ptr<Truth> copy_ = open_truth(folder_.path() / "copy");
+  using Log = ShippedLog<SimulatedTruth, SimulatedTruth>;
+
+  // Until the copy has everything.
+  void ship_rest(Log& log) {
+    for (int round = 0; log.acknowledged() < source_->last_lsn(); ++round) {
+      ASSERT_LT(round, 100'000);
+      const Status stepped = log.step(source_.view());
+      ASSERT_TRUE(stepped.ok()) << stepped.error().message;
+    }
+  }
+
+  SimulatedTruth source_;
+  SimulatedTruth copy_;
   RandomMutations random_{GetParam()};
 };
 
 // Puts, updates, deletions, edges, fragments, moves between partitions and changes of owners, with
-// a log that is trimmed as far as the follower allows.
+// a log that is trimmed as far as the follower allows, and power cuts on both sides.
 TEST_P(ShippedLogTest, EndsWithEqualDigestsOverALossyChannel) {
-  ShippedLog<Truth, Truth> log(*source_, *copy_, {.seed = GetParam()});
+  Log log(source_, copy_, {.seed = GetParam()});
   ASSERT_TRUE(log.begin().ok());
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < 600; ++round) {
     if (round % 4 == 0) {
       ASSERT_NO_FATAL_FAILURE(write_some(*source_, random_, 1));
     }
-    const Status stepped = log.step(now(*source_));
+    const Status stepped = log.step(source_.view());
     ASSERT_TRUE(stepped.ok()) << stepped.error().message;
     if (round % 50 == 49) {
       ASSERT_TRUE(source_->trim_changes(source_->last_lsn()).ok());
     }
+    if (random_.below(100) == 0) source_.cut_power(random_.below(1'000));
+    if (random_.below(100) == 0) copy_.cut_power(random_.below(1'000));
   }
-  for (int round = 0; log.acknowledged() < source_->last_lsn(); ++round) {
-    ASSERT_LT(round, 100'000);
-    ASSERT_TRUE(log.step(now(*source_)).ok());
-  }
+  ASSERT_NO_FATAL_FAILURE(ship_rest(log));
   EXPECT_GT(source_->last_lsn(), 100U);
-  expect_copy(now(*source_), now(*copy_));
+  expect_copy(source_.view(), copy_.view());
 }
 
 // One page per change, each read when the log ended there, applied in any order and some twice.
@@ -114,27 +108,26 @@ TEST_P(ShippedLogTest, EndsWithEqualDigestsInAnyOrder) {
   for (int round = 0; round < 60; ++round) {
     ASSERT_NO_FATAL_FAILURE(write_some(*source_, random_, 1));
     while (read < source_->last_lsn()) {
-      pages.push_back(*read_log(now(*source_), {.after = read, .limit = 1}));
+      pages.push_back(*read_log(source_.view(), {.after = read, .limit = 1}));
       read = pages.back().up_to;
     }
   }
   for (std::size_t i = pages.size(); i > 1; --i) std::swap(pages[i - 1], pages[random_.below(i)]);
   for (const LogPage& page : pages) {
-    ASSERT_TRUE(copy_->apply(page.records, {.sync = false}).ok());
+    ASSERT_TRUE(copy_.apply(page.records).ok());
     if (random_.below(4) == 0) {
-      ASSERT_TRUE(copy_->apply(pages[random_.below(pages.size())].records, {.sync = false}).ok());
+      ASSERT_TRUE(copy_.apply(pages[random_.below(pages.size())].records).ok());
     }
   }
-  expect_copy(now(*source_), now(*copy_));
+  expect_copy(source_.view(), copy_.view());
 }
 
 // Others write while the partition is exported; the log goes on where the export's view ends.
 TEST_P(ShippedLogTest, AnExportAndTheLogAfterItMakeACopyOfOnePartition) {
   ASSERT_NO_FATAL_FAILURE(write_some(*source_, random_, 60));
   ASSERT_TRUE(source_->trim_changes(source_->last_lsn()).ok());
-  const TruthView snapshot = now(*source_);
-  ShippedLog<Truth, Truth> log(
-      *source_, *copy_, {.seed = GetParam(), .after = snapshot.lsn(), .partitions = {{kOther}}});
+  const TruthView snapshot = source_.view();
+  Log log(source_, copy_, {.seed = GetParam(), .after = snapshot.lsn(), .partitions = {{kOther}}});
   ASSERT_TRUE(log.begin().ok());
   ExportRequest request{.partition = kOther, .limit = 3};
   bool exported = false;
@@ -144,29 +137,27 @@ TEST_P(ShippedLogTest, AnExportAndTheLogAfterItMakeACopyOfOnePartition) {
     }
     if (!exported && random_.below(3) == 0) {
       const ExportPage page = *export_partition(snapshot, request);
-      ASSERT_TRUE(copy_->apply(page.records, {.sync = false}).ok());
+      ASSERT_TRUE(copy_.apply(page.records).ok());
       request.after = page.next;
       exported = !page.next;
     } else {
-      ASSERT_TRUE(log.step(now(*source_)).ok());
+      ASSERT_TRUE(log.step(source_.view()).ok());
     }
   }
-  for (int round = 0; log.acknowledged() < source_->last_lsn(); ++round) {
-    ASSERT_LT(round, 100'000);
-    ASSERT_TRUE(log.step(now(*source_)).ok());
-  }
-  expect_same(now(*source_), now(*copy_), kOther);
+  ASSERT_NO_FATAL_FAILURE(ship_rest(log));
+  expect_same(source_.view(), copy_.view(), kOther);
   EXPECT_TRUE(
-      check_truth(now(*copy_), [](const std::string& fault) { ADD_FAILURE() << fault; }).ok());
+      check_truth(copy_.view(), [](const std::string& fault) { ADD_FAILURE() << fault; }).ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, ShippedLogTest,
-                         testing::Range(std::uint64_t{1}, std::uint64_t{25}));
+                         testing::Range(std::uint64_t{1}, std::uint64_t{101}));
 
 class ShippedShardTest : public ShardFixture, public testing::WithParamInterface<std::uint64_t> {
  protected:
-  static ShardOptions options() {
+  static ShardOptions options(SimulatedDisk& disk) {
     ShardOptions options;
+    options.truth = {.engine = kv::StoreOptions::Engine::kLog, .disk = &disk};
     SpaceOptions given = given_space(2);
     given.name = "words";
     SpaceOptions computed = computed_space(7);
@@ -175,14 +166,18 @@ class ShippedShardTest : public ShardFixture, public testing::WithParamInterface
     options.near_duplicates = NearDuplicateOptions{};
     return options;
   }
+  // The shard must not outlive its disk.
+  void TearDown() override { drop(); }
+
+  SimulatedDisk here_;
+  SimulatedDisk there_;
 };
 
 // Near-duplicate links of the source arrive as edges; every index of the copy agrees with its
 // truth.
 TEST_P(ShippedShardTest, EndsWithEqualDigestsAndSoundIndexes) {
-  open(options());
-  TemporaryFolder folder = std::move(*TemporaryFolder::create());
-  auto copy = std::move(*Shard::open(folder.path() / "copy", options()));
+  open(options(here_));
+  auto copy = std::move(*Shard::open("/copy", options(there_)));
   RandomMutations random(GetParam());
   ShippedLog<Shard, Shard> log(shard(), *copy, {.seed = GetParam()});
   ASSERT_TRUE(log.begin().ok());
@@ -192,7 +187,9 @@ TEST_P(ShippedShardTest, EndsWithEqualDigestsAndSoundIndexes) {
     if (round % 40 == 39) {
       ASSERT_TRUE(shard().checkpoint().ok());
     }
-    if (round % 60 == 59) ASSERT_TRUE(copy->step().ok());
+    if (round % 60 == 59) {
+      ASSERT_TRUE(copy->step().ok());
+    }
   }
   EXPECT_EQ(shard().stats().followers.at("copy"), log.acknowledged());
   for (int round = 0; log.acknowledged() < shard().view().lsn(); ++round) {
@@ -207,7 +204,7 @@ TEST_P(ShippedShardTest, EndsWithEqualDigestsAndSoundIndexes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, ShippedShardTest,
-                         testing::Range(std::uint64_t{1}, std::uint64_t{4}));
+                         testing::Range(std::uint64_t{1}, std::uint64_t{6}));
 
 TEST_F(ReplicationTest, ALogPageHasEachThingOnceInItsLastState) {
   Entity entity = made("a");
@@ -238,7 +235,7 @@ TEST_F(ReplicationTest, AnEntityThatComesIntoAPartitionBringsItsEdgesAndFragment
   const LogPage page = *read_log(view(), {.after = 5, .partitions = {{kOther}}});
   EXPECT_EQ(page.records.size(), 4U);
   copy(page.records);
-  expect_same(view(), now(*copy_), kOther);
+  expect_same(view(), copy_.view(), kOther);
 }
 
 TEST_F(ReplicationTest, ATombstoneThatWasPurgedIsStillInTheLog) {
@@ -249,9 +246,9 @@ TEST_F(ReplicationTest, ATombstoneThatWasPurgedIsStillInTheLog) {
   do_all({RemoveEntity{.id = id("a")}});
   ASSERT_TRUE(truth().purge_deletions({.epoch = 1}).ok());
   copy(read_log(view(), {})->records);
-  EXPECT_EQ(now(*copy_).counters().entities, 0U);
-  EXPECT_EQ(now(*copy_).counters().edges, 0U);
-  EXPECT_EQ(now(*copy_).counters().fragments, 0U);
+  EXPECT_EQ(copy_.view().counters().entities, 0U);
+  EXPECT_EQ(copy_.view().counters().edges, 0U);
+  EXPECT_EQ(copy_.view().counters().fragments, 0U);
 }
 
 TEST_F(ReplicationTest, ADifferenceIsFoundAndMendedByItsBucket) {
@@ -265,13 +262,13 @@ TEST_F(ReplicationTest, ADifferenceIsFoundAndMendedByItsBucket) {
   records.pop_back();
   copy(records);
   const PartitionDigest ours = *digest_partition(view(), kFirst);
-  const PartitionDigest theirs = *digest_partition(now(*copy_), kFirst);
+  const PartitionDigest theirs = *digest_partition(copy_.view(), kFirst);
   for (std::size_t i = 0; i < kBuckets; ++i)
     EXPECT_EQ(ours[i] == theirs[i], i != bucket_of(lost)) << "bucket " << i;
   const auto bucket = all_records(view(), {.partition = kFirst, .bucket = bucket_of(lost)});
   EXPECT_LT(bucket.size(), 20U);
   copy(bucket);
-  expect_same(view(), now(*copy_), kFirst);
+  expect_same(view(), copy_.view(), kFirst);
 }
 
 TEST_F(ReplicationTest, ADigestSeesVersionsContentsAndTombstones) {
@@ -288,7 +285,7 @@ TEST_F(ReplicationTest, ADigestSeesVersionsContentsAndTombstones) {
   Entity other = made("b");
   other.text = "something else";
   copy({EntityRecord{.entity = other, .version = same, .assigned = same}});
-  EXPECT_NE(*digest_partition(view(), kFirst), *digest_partition(now(*copy_), kFirst));
+  EXPECT_NE(*digest_partition(view(), kFirst), *digest_partition(copy_.view(), kFirst));
 }
 
 TEST_F(ReplicationTest, AnExportOfOtherPartitionsLeavesTheRestAlone) {
@@ -326,10 +323,10 @@ TEST_F(ReplicationTest, APartitionChangesItsOwner) {
   EXPECT_EQ(first.effect, Effect::kDone);
   EXPECT_GT(first.version, last.version);
   copy(read_log(view(), {.after = page.up_to})->records);
-  EXPECT_EQ((*now(*copy_).get(id("a")))->entity.text, "new");
-  EXPECT_TRUE(now(*copy_).owners()->at(kFirst).owned);
-  do_records(read_log(now(*copy_), {})->records);
-  expect_same(view(), now(*copy_), kFirst);
+  EXPECT_EQ((*copy_.view().get(id("a")))->entity.text, "new");
+  EXPECT_TRUE(copy_.view().owners()->at(kFirst).owned);
+  do_records(read_log(copy_.view(), {})->records);
+  expect_same(view(), copy_.view(), kFirst);
   EXPECT_FALSE(view().owners()->at(kFirst).owned);
 }
 

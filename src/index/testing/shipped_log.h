@@ -108,7 +108,7 @@ class ShippedLog {
     KIN_TRY(std::vector<Record> records, decode_records(page->bytes));
     for (std::size_t i = records.size(); i > 1; --i)
       std::swap(records[i - 1], records[random_.below(i)]);
-    KIN_TRY([[maybe_unused]] const auto applied, copy_.apply(records, {.sync = false}));
+    KIN_TRY([[maybe_unused]] const auto applied, copy_.apply(records));
     Lsn& up_to = received_[page->after];
     up_to = std::max(up_to, page->up_to);
     // Pages may overlap: what they cover counts.
