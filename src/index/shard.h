@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "index/text_document.h"
 #include "index/truth/truth.h"
@@ -48,8 +49,9 @@ struct ShardOptions {
   Bm25 ranking = {};
   std::vector<SpaceOptions> spaces = {};  // each of a name of its own
   std::optional<NearDuplicateOptions> near_duplicates = {};
-  std::uint32_t partition_size = 200;  // vectors of a partition that are aimed at
+  std::uint32_t cell_size = 200;  // target number of vectors in a cell
   TruthOptions truth = {};
+  Clock* clock = &system_clock();
 };
 
 // What the text index of a shard holds: fields title, text and tags; facets type (entity, edge,

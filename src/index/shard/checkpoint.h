@@ -18,7 +18,7 @@ struct SpaceRecord {
   std::uint64_t options = 0;  // their fingerprint
   // Numbers that have a vector in the pieces, and no document any more; in order.
   std::vector<std::uint32_t> retired = {};
-  // Of the checkpoint that wrote each partition last.
+  // Of the checkpoint that wrote each cell last.
   std::vector<std::uint64_t> sequences = {};
   friend bool operator==(const SpaceRecord&, const SpaceRecord&) = default;
 };

@@ -74,7 +74,11 @@ Result<bool> Shard::State::step_space(ShardSpace& space) {
 // With vectors elsewhere a step reads them as of when it began: what was retired before must have
 // left the index by then.
 Result<bool> Shard::State::step_index(SpaceGeneration& generation) {
-  if (generation.options.space.storage != RawStorage::kElsewhere) return generation.index->step();
+  const SteadyTime moment = options_.clock->steady_now();
+  if (generation.options.space.storage != RawStorage::kElsewhere) {
+    KIN_TRY(const StepOutcome outcome, generation.index->step(moment));
+    return outcome.did_work();
+  }
   std::optional<TruthView> view;
   {
     const std::lock_guard lock(writing_);
@@ -83,9 +87,10 @@ Result<bool> Shard::State::step_index(SpaceGeneration& generation) {
     view.emplace(std::move(now));
   }
   generation.raw->pin(&*view);
-  Result<bool> did = generation.index->step();
+  const Result<StepOutcome> outcome = generation.index->step(moment);
   generation.raw->pin(nullptr);
-  return did;
+  if (!outcome.ok()) return outcome.error();
+  return outcome->did_work();
 }
 
 Result<bool> Shard::State::step_scan(SpaceGeneration& generation) {
@@ -180,7 +185,7 @@ Status Shard::State::write_checkpoint() {
   for (std::size_t i = 0; i < complete.size(); ++i) {
     SpaceGeneration& generation = *complete[i];
     VectorCheckpoint made = generation.index->checkpoint(write.record.applied, scope);
-    generation.sequences.resize(made.partitions);
+    generation.sequences.resize(made.cells);
     for (const auto& [number, bytes] : made.changed) generation.sequences[number] = sequence;
     write.record.spaces[i].sequences = generation.sequences;
     write.heads.emplace_back(generation.options.name, std::move(made.head));
