@@ -295,7 +295,8 @@ Result<AddReport> SearchIndex::State::add(std::span<const Document> documents) {
 
 SearchSettings SearchIndex::State::settings() const {
   return {.text = index::text_options({.language = config.language}),
-          .alpha = alpha_for(config.embed.kind)};
+          .alpha = alpha_for(config.embed.kind),
+          .clock = options.clock};
 }
 
 Status SearchIndex::State::close() {

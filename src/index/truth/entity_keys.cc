@@ -232,6 +232,12 @@ std::optional<PartitionId> decode_owner_key(std::string_view key) {
   return PartitionId{read_be32(reader)};
 }
 
+std::optional<PartitionId> decode_member_partition(std::string_view key) {
+  if (key.size() != 8) return {};
+  ByteReader reader(key);
+  return PartitionId{read_be32(reader)};
+}
+
 std::optional<Lsn> decode_change_key(std::string_view key) {
   if (key.size() != 8) return {};
   ByteReader reader(key);
