@@ -19,7 +19,7 @@ void append_be(std::string& out, std::uint32_t value) {
 void append_be(std::string& out, std::uint64_t value) {
   append_le(out, __builtin_bswap64(value));
 }
-// The sign is flipped: what is negative comes first.
+// The sign is flipped, so that negative times come first.
 void append_time(std::string& out, Millis time) {
   append_be(out, std::bit_cast<std::uint64_t>(time) ^ (std::uint64_t{1} << 63));
 }
