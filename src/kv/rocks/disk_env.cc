@@ -251,10 +251,34 @@ class DiskFileSystem final : public rocksdb::FileSystem {
   Disk& disk_;
 };
 
+thread_local bool keep_tables = false;
+
+class KeepingFileSystem final : public rocksdb::FileSystemWrapper {
+ public:
+  using rocksdb::FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "kindred"; }
+
+  IOStatus DeleteFile(const std::string& path, const IOOptions& options,
+                      IODebugContext* debug) override {
+    if (keep_tables && path.ends_with(".sst")) return IOStatus::OK();
+    return target()->DeleteFile(path, options, debug);
+  }
+};
+
 }  // namespace
 
+KeepTables::KeepTables() {
+  keep_tables = true;
+}
+
+KeepTables::~KeepTables() {
+  keep_tables = false;
+}
+
 std::unique_ptr<rocksdb::Env> env_on(Disk& disk) {
-  return rocksdb::NewCompositeEnv(std::make_shared<DiskFileSystem>(disk));
+  std::shared_ptr<rocksdb::FileSystem> files = rocksdb::FileSystem::Default();
+  if (&disk != &system_disk()) files = std::make_shared<DiskFileSystem>(disk);
+  return rocksdb::NewCompositeEnv(std::make_shared<KeepingFileSystem>(files));
 }
 
 }  // namespace kin::kv

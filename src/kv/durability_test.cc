@@ -1,0 +1,63 @@
+// Power cuts and failing calls at every step of small runs of both engines.
+#include <gtest/gtest.h>
+
+#include "kv/testing/store_under_test.h"
+#include "kv/testing/threaded_durability.h"
+
+namespace kin::kv {
+namespace {
+
+using Engine = StoreOptions::Engine;
+using Operation = SimulatedDisk::Operation;
+
+std::unique_ptr<StoreUnderTest> fresh(Engine engine) {
+  return std::make_unique<KeyValuesUnderTest>(engine);
+}
+
+// RocksDB expects that unsynced bytes of a file reach the device in order, as file systems with
+// ordered data write them; it takes other ends of its manifest for damage.
+std::vector<PowerCut> ordered_cuts() {
+  std::vector<PowerCut> cuts = every_cut(1, 1);
+  std::erase_if(cuts, [](const PowerCut& cut) {
+    return cut.bytes == UnsyncedBytes::kShuffled || cut.bytes == UnsyncedBytes::kAny;
+  });
+  return cuts;
+}
+
+TEST(LogDurability, AcknowledgedChangesSurviveAPowerCutAtEveryStep) {
+  Durability(fresh(Engine::kLog)).cut_power_at_every_step(75);
+}
+
+TEST(LogDurability, ASecondRunSurvivesAPowerCutAtEveryStep) {
+  Durability(fresh(Engine::kLog)).cut_power_at_every_step_of_a_second_run(40, 20);
+}
+
+TEST(LogDurability, EveryCallMayFail) {
+  Durability(fresh(Engine::kLog)).fail_every_call({}, 45);
+}
+
+TEST(LogDurability, TheDiskMayDieAtEveryCall) {
+  Durability(fresh(Engine::kLog)).fail_every_call({.for_good = true}, 45);
+}
+
+TEST(LogDurability, EveryKindOfCallMayFail) {
+  Durability(fresh(Engine::kLog)).fail_every_kind_of_call(25);
+}
+
+TEST(LogDurability, NoFailureIsSilent) {
+  Durability(fresh(Engine::kLog))
+      .expect_errors_of({Operation::kCreate, Operation::kAppend, Operation::kSync,
+                         Operation::kRename, Operation::kSyncFolder, Operation::kRead},
+                        25);
+}
+
+TEST(RocksDurability, AcknowledgedChangesSurviveAPowerCutAtEveryStep) {
+  ThreadedDurability(fresh(Engine::kRocksDb), ordered_cuts()).cut_power_at_every_step(40, 1);
+}
+
+TEST(RocksDurability, EveryCallMayFail) {
+  ThreadedDurability(fresh(Engine::kRocksDb), ordered_cuts()).fail_every_call({}, 21, 1);
+}
+
+}  // namespace
+}  // namespace kin::kv
