@@ -14,16 +14,6 @@ std::unique_ptr<StoreUnderTest> fresh(Engine engine) {
   return std::make_unique<KeyValuesUnderTest>(engine);
 }
 
-// RocksDB expects that unsynced bytes of a file reach the device in order, as file systems with
-// ordered data write them; it takes other ends of its manifest for damage.
-std::vector<PowerCut> ordered_cuts() {
-  std::vector<PowerCut> cuts = every_cut(1, 1);
-  std::erase_if(cuts, [](const PowerCut& cut) {
-    return cut.bytes == UnsyncedBytes::kShuffled || cut.bytes == UnsyncedBytes::kAny;
-  });
-  return cuts;
-}
-
 TEST(LogDurability, AcknowledgedChangesSurviveAPowerCutAtEveryStep) {
   Durability(fresh(Engine::kLog)).cut_power_at_every_step(75);
 }

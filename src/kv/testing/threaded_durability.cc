@@ -25,6 +25,14 @@ struct Collected {
 
 }  // namespace
 
+std::vector<PowerCut> ordered_cuts() {
+  std::vector<PowerCut> cuts = every_cut(1, 1);
+  std::erase_if(cuts, [](const PowerCut& cut) {
+    return cut.bytes == UnsyncedBytes::kShuffled || cut.bytes == UnsyncedBytes::kAny;
+  });
+  return cuts;
+}
+
 ThreadedDurability::~ThreadedDurability() {
   testing::Test::RecordProperty("steps", static_cast<int>(figures_.steps));
   testing::Test::RecordProperty("recoveries", static_cast<int>(figures_.recoveries));

@@ -8,20 +8,23 @@
 
 namespace kin::kv {
 
+// The power cuts that RocksDB survives: unsynced bytes of a file reach the device in order, as file
+// systems with ordered data write them. It takes other ends of its manifest for damage.
+std::vector<PowerCut> ordered_cuts();
+
 // As Durability, except that the states of the disk are collected during a run and examined after
 // it: a store that is opened while a thread of another one waits could wait for that thread.
 // StoreUnderTest::after_crash() is called from any thread of the store, and must accept changes
 // that begin while it is called. Stops at the first failure of the running test.
 class ThreadedDurability {
  public:
-  // `names`: which unsynced changes of names a power cut may lose.
+  // `cuts` take turns, with a new seed each time.
   ThreadedDurability(std::unique_ptr<StoreUnderTest> fresh, std::vector<PowerCut> cuts)
       : fresh_(std::move(fresh)), cuts_(std::move(cuts)) {}
   // Records the figures as properties of the running test.
   ~ThreadedDurability();
 
-  // Before every change of a run of `count` changes the power is cut in `ways` ways, which take
-  // turns.
+  // Before every change of a run of `count` changes the power is cut in `ways` ways.
   void cut_power_at_every_step(std::uint64_t count, std::size_t ways);
   // Runs of `count` changes; in the k-th the k-th call fails, until there is no k-th call. After
   // each the power is cut in `ways` ways, and the store is opened and written on.
