@@ -49,5 +49,21 @@ TEST(RocksDurability, EveryCallMayFail) {
   ThreadedDurability(fresh(Engine::kRocksDb), ordered_cuts()).fail_every_call({}, 21, 1);
 }
 
+// CURRENT names a manifest: whatever order names reach the device in, it must be there.
+TEST(RocksDurability, AStoreWhoseCreationFailedAndLostPowerIsMadeAgain) {
+  for (std::uint64_t k = 1;; ++k) {
+    SimulatedDisk disk;
+    disk.fail(SimulatedDisk::Fault{.nth = k, .only = Operation::kSyncFolder, .for_good = true});
+    (void)fresh(Engine::kRocksDb)->open(disk);
+    if (disk.failures() == 0) break;
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      SCOPED_TRACE("sync of a folder " + std::to_string(k) + ", seed " + std::to_string(seed));
+      const auto cut = disk.power_cut({UnsyncedBytes::kKept, UnsyncedNames::kAny, seed});
+      const Status opened = fresh(Engine::kRocksDb)->open(*cut);
+      ASSERT_TRUE(opened.ok()) << opened.error().message;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kin::kv

@@ -108,6 +108,7 @@ class ShardUnderTest final : public StoreUnderTest {
     return Done{};
   }
   bool is_open() const override { return shard_ != nullptr; }
+  Shard& shard() { return *shard_; }
 
   // A round has about five changes.
   Status write_on(std::uint64_t count) override {
@@ -235,6 +236,27 @@ TEST(ShardDurability, EveryCallMayFail) {
 
 TEST(ShardDurability, TheDiskMayDieAtEveryCall) {
   Durability(fresh(Engine::kLog)).fail_every_call({.for_good = true}, 30);
+}
+
+TEST(ShardDurability, ACheckpointThatFailedIsWrittenByTheNext) {
+  for (const Engine engine : {Engine::kLog, Engine::kRocksDb}) {
+    SimulatedDisk disk;
+    ShardUnderTest shard(engine);
+    ASSERT_TRUE(shard.open(disk).ok());
+    ASSERT_TRUE(shard.write_on(10).ok());
+    disk.fail(
+        SimulatedDisk::Fault{.only = SimulatedDisk::Operation::kSync, .error_number = ENOSPC});
+    ASSERT_FALSE(shard.shard().checkpoint().ok());
+    const Lsn last = shard.shard().stats().last_lsn;
+    ASSERT_LT(shard.shard().stats().checkpoint_lsn, last);
+    const Status written = shard.shard().checkpoint();
+    ASSERT_TRUE(written.ok()) << written.error().message;
+    EXPECT_EQ(shard.shard().stats().checkpoint_lsn, last);
+    ASSERT_TRUE(shard.write_on(10).ok());
+    const auto again = shard.after_crash();
+    shard.drop();
+    ASSERT_TRUE(again->open(disk).ok());
+  }
 }
 
 TEST(ShardDurability, AFailedReadIsAnErrorAndNeverAnAnswer) {
