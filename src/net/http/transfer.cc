@@ -6,6 +6,8 @@
 
 #include "net/http/transfer.h"
 
+#include "base/ascii.h"
+
 namespace kin::net {
 namespace {
 
@@ -26,8 +28,7 @@ curl_socket_t on_open_socket(void* transfer, curlsocktype, curl_sockaddr* addres
 // Fields of the caller's that name him; they stay at the origin, as credentials do.
 bool is_private_field(std::string_view name) {
   constexpr std::string_view kPrivate[] = {"authorization", "cookie", "proxy-authorization"};
-  std::string lower(name);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  const std::string lower = ascii_lowered(name);
   return std::find(std::begin(kPrivate), std::end(kPrivate), lower) != std::end(kPrivate);
 }
 
