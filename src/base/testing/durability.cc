@@ -239,12 +239,16 @@ void Durability::fail_every_call(const Calls& calls, std::uint64_t count) {
   }
 }
 
-void Durability::fail_every_kind_of_call(std::uint64_t count) {
+void Durability::fail_every_kind_of_change(std::uint64_t count) {
   for (const Operation kind : SimulatedDisk::kChanges) {
     fail_every_call({.only = kind, .for_good = true}, count);
     if (failed()) return;
   }
-  fail_every_call({.only = Operation::kRead}, count);
+}
+
+void Durability::fail_every_kind_of_call(std::uint64_t count) {
+  fail_every_kind_of_change(count);
+  if (!failed()) fail_every_call({.only = Operation::kRead}, count);
 }
 
 void Durability::expect_errors_of(std::initializer_list<Operation> kinds, std::uint64_t count) {

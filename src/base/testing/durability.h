@@ -81,7 +81,9 @@ class Durability {
     bool for_good = false;
   };
   void fail_every_call(const Calls& calls, std::uint64_t count);
-  // As fail_every_call() for every kind of change, for good, and for reads, once.
+  // As fail_every_call() for every kind of change, for good.
+  void fail_every_kind_of_change(std::uint64_t count);
+  // The same, and for reads, once.
   void fail_every_kind_of_call(std::uint64_t count);
   // Of these calls none may fail without an error of the run.
   void expect_errors_of(std::initializer_list<SimulatedDisk::Operation> kinds, std::uint64_t count);
