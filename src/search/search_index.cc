@@ -181,8 +181,8 @@ void SearchIndex::State::wake() {
 }
 
 Result<bool> SearchIndex::State::work() {
-  KIN_TRY(const bool worked, shard->step());
-  if (worked) return true;
+  KIN_TRY(const StepOutcome stepped, shard->step());
+  if (stepped.did_work()) return true;
   return learn_if_due();
 }
 
