@@ -297,7 +297,7 @@ CLI::App* add_vectors(CLI::App& bench, BenchArguments& arguments) {
   verb->add_option("--bits", vectors.bits, "Bits of a code (default: 7 for glove, 6 for mnist)")
       ->type_name("1..8")
       ->check(whole_number(1, 8));
-  verb->add_option("--partition", vectors.partition_size, "Vectors of a partition")
+  verb->add_option("--cell", vectors.cell_size, "Vectors of a cell")
       ->type_name("N")
       ->check(whole_number(8, 1000))
       ->capture_default_str();

@@ -35,7 +35,7 @@ struct ShardFigures {
     double worst_milliseconds = 0;  // of a batch
   };
   std::vector<Slice> slices;
-  std::uint64_t pending = 0;  // vectors without a partition when it was killed
+  std::uint64_t pending = 0;  // vectors without a cell when it was killed
   double reopen_seconds = 0;  // after a kill, to the first answer of text and of vectors
   double steady_bytes = 0;    // resident after that
   double peak_bytes = 0;      // while it was filled

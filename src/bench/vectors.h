@@ -16,14 +16,14 @@ struct VectorsBench {
   std::vector<std::string> sets{"glove", "mnist", "glove-all"};
   bool peer = true;
   int runs = 3;
-  std::uint32_t partition_size = 200;
+  std::uint32_t cell_size = 200;
   std::uint32_t bits = 0;  // 0: what the set is measured with by default
 };
 
 // One thread throughout; seconds are of processor time, since machines are shared.
 struct VectorsFigures {
   struct Point {
-    std::uint32_t effort = 0;  // partitions scanned, or hnswlib's ef
+    std::uint32_t effort = 0;  // cells scanned, or hnswlib's ef
     double recall = 0;         // at 10
     double queries = 0;        // a second
   };

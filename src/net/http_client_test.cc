@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/testing/source_folder.h"
 #include "net/testing/test_server.h"
 
 namespace kin::net {
@@ -26,7 +27,7 @@ HttpOptions loopback_options() {
 
 class HttpClientTest : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { server = new TestServer(KIN_SOURCE_DIR); }
+  static void SetUpTestSuite() { server = new TestServer(source_folder()); }
   static void TearDownTestSuite() { delete server; }
 
   Result<HttpResponse> get(const std::string& path) {
@@ -251,7 +252,7 @@ TEST_F(HttpClientTest, SendsCredentialsToTheirOriginOnly) {
   EXPECT_THAT(in_url->body, HasSubstr("Authorization: Basic YWRhOnM6Y3JldA=="));
   EXPECT_THAT(in_url->url, Not(HasSubstr("ada")));
 
-  TestServer other(KIN_SOURCE_DIR);
+  TestServer other(source_folder());
   for (const Credentials& credentials : {basic, bearer}) {
     const auto elsewhere =
         client_.get({.url = server->url("/redirect/302/" + quoted(other.url("/echo"))),
@@ -270,7 +271,7 @@ TEST_F(HttpClientTest, RefusesRequestsWithLineEndsInThem) {
 
 TEST_F(HttpClientTest, TrustsCertificatesAndRefusesToLeaveTlsWithCredentials) {
   const TemporaryFolder folder = TemporaryFolder::create().value();
-  TestServer secure_server(KIN_SOURCE_DIR, folder.path().string());
+  TestServer secure_server(source_folder(), folder.path().string());
   EXPECT_THAT(client_.get({.url = secure_server.tls_url("/echo")}).error().message,
               HasSubstr("certificate is not trusted"));
   HttpOptions options = loopback_options();
@@ -327,7 +328,7 @@ TEST_F(HttpClientTest, EndsEveryCallWhenCancelled) {
 }
 
 TEST_F(HttpClientTest, DoesNotLetASlowHostHoldUpTheOthers) {
-  TestServer other(KIN_SOURCE_DIR);
+  TestServer other(source_folder());
   std::size_t failed = 0;
   for (int i = 0; i < 4; ++i)
     client_.submit({.url = server->url("/hang")},

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/testing/source_folder.h"
 #include "net/http_client.h"
 #include "net/testing/test_server.h"
 
@@ -65,7 +66,7 @@ class HttpTransportTest : public ::testing::Test {
     return [&place](HttpOutcome outcome) { place.emplace(std::move(outcome)); };
   }
 
-  TestServer server_{KIN_SOURCE_DIR};
+  TestServer server_{source_folder()};
   HttpClient client_{transport_options()};
 };
 
@@ -77,7 +78,7 @@ TEST_F(HttpTransportTest, KeepsConnectionsBetweenCalls) {
 
 TEST_F(HttpTransportTest, ResumesTlsSessions) {
   const TemporaryFolder folder = TemporaryFolder::create().value();
-  TestServer secure(KIN_SOURCE_DIR, folder.path().string());
+  TestServer secure(source_folder(), folder.path().string());
   HttpOptions options = transport_options();
   options.ca_file = (folder.path() / "cert.pem").string();
   HttpClient client(options);

@@ -181,8 +181,8 @@ void SearchIndex::State::wake() {
 }
 
 Result<bool> SearchIndex::State::work() {
-  KIN_TRY(const bool worked, shard->step());
-  if (worked) return true;
+  KIN_TRY(const StepOutcome stepped, shard->step());
+  if (stepped.did_work()) return true;
   return learn_if_due();
 }
 
@@ -295,7 +295,8 @@ Result<AddReport> SearchIndex::State::add(std::span<const Document> documents) {
 
 SearchSettings SearchIndex::State::settings() const {
   return {.text = index::text_options({.language = config.language}),
-          .alpha = alpha_for(config.embed.kind)};
+          .alpha = alpha_for(config.embed.kind),
+          .clock = options.clock};
 }
 
 Status SearchIndex::State::close() {

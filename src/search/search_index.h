@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "index/shard.h"
 #include "search/answer.h"
@@ -26,6 +27,7 @@ struct OpenOptions {
   std::string embed_key = {};                      // what an http embedder is asked with
   // It may be on this machine or beside it, not only on the internet.
   bool private_embedders = false;
+  Clock* clock = &system_clock();
   bool tend = true;  // work that is due is done by a thread, as it comes up
   // What failed while nobody waited for it; called on any thread.
   std::function<void(const Error&)> on_problem = {};

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/random.h"
+#include "base/testing/source_folder.h"
 #include "embed/testing/embed_fixture.h"
 
 namespace kin::embed {
@@ -119,7 +120,7 @@ TEST(WordVectorsTest, ReadsWhatTheToolOfSetUpWrites) {
                   R"("vectors":{"the":[1,0,0,1,0],"-":[3,3,3,5.2,1],"ship":[0,1,0,1,2],)"
                   R"("straße":[0,0.5,-0.5,0.7,3]}})")
                   .ok());
-  const std::string tool = std::string(KIN_SOURCE_DIR) + "/tools/word_model.py";
+  const std::string tool = std::string(source_folder()) + "/tools/word_model.py";
   const std::string command = "python3 -B " + tool + " " + json.string() + " " + file.string();
   ASSERT_EQ(std::system(command.c_str()), 0);
   const auto words = open_word_vectors(file);

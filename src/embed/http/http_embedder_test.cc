@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/testing/manual_clock.h"
+#include "base/testing/source_folder.h"
 #include "embed/testing/embed_fixture.h"
 #include "net/http_client.h"
 #include "net/testing/test_server.h"
@@ -24,7 +25,7 @@ class HttpEmbedderTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     server = new net::TestServer(std::vector<std::string>{
-        "python3", std::string(KIN_SOURCE_DIR) + "/tests/embed/server.py"});
+        "python3", std::string(source_folder()) + "/tests/embed/server.py"});
   }
   static void TearDownTestSuite() { delete server; }
 
