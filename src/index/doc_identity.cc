@@ -14,14 +14,14 @@ Result<DocIdentity> identity_of(const TruthView& view, const DocumentRow& row) {
   if (row.kind == DocKind::kEntity) {
     identity.id = *decode_entity_key(row.key);
   } else if (row.kind == DocKind::kEdge) {
-    const EdgePlace edge = *decode_forward_key(row.key);
+    const EdgeKey edge = *decode_forward_key(row.key);
     identity.id = edge.from;
     identity.to = edge.to;
     identity.time = edge.since;
     name = edge.name;
   } else {
     const bool of_edge = row.kind == DocKind::kEdgeFragment;
-    const FragmentPlace fragment =
+    const FragmentKey fragment =
         of_edge ? *decode_edge_fragment_key(row.key) : *decode_entity_fragment_key(row.key);
     identity.id = fragment.id;
     identity.to = fragment.to;
@@ -47,12 +47,12 @@ std::optional<StoredFragment> pick(std::vector<StoredFragment> said, const DocId
   return std::nullopt;
 }
 
-Result<std::optional<Document>> read_other(const TruthView& view, const DocIdentity& wanted) {
+Result<std::optional<StoredDocument>> read_other(const TruthView& view, const DocIdentity& wanted) {
   if (wanted.kind == DocKind::kEdge) {
     EdgeId id = edge_of(wanted);
     id.since = wanted.time;
     KIN_TRY(auto edge, view.edge(id));
-    return edge ? std::optional<Document>(std::move(*edge)) : std::nullopt;
+    return edge ? std::optional<StoredDocument>(std::move(*edge)) : std::nullopt;
   }
   const FragmentRange moment{.from = wanted.time,
                              .until = wanted.time + 1,
@@ -60,20 +60,20 @@ Result<std::optional<Document>> read_other(const TruthView& view, const DocIdent
   if (wanted.kind == DocKind::kEntityFragment) {
     KIN_TRY(auto said, view.fragments(wanted.id, moment));
     auto found = pick(std::move(said), wanted);
-    if (!found) return std::optional<Document>();
-    return std::optional<Document>(EntityFragmentRef{wanted.id, std::move(*found)});
+    if (!found) return std::optional<StoredDocument>();
+    return std::optional<StoredDocument>(EntityFragmentRef{wanted.id, std::move(*found)});
   }
   KIN_TRY(auto said, view.fragments(edge_of(wanted), moment));
   auto found = pick(std::move(said), wanted);
-  if (!found) return std::optional<Document>();
-  return std::optional<Document>(EdgeFragmentRef{edge_of(wanted), std::move(*found)});
+  if (!found) return std::optional<StoredDocument>();
+  return std::optional<StoredDocument>(EdgeFragmentRef{edge_of(wanted), std::move(*found)});
 }
 
 }  // namespace
 
 Result<std::vector<std::optional<DocIdentity>>> identify(const TruthView& view,
                                                          std::span<const DocNumber> numbers) {
-  KIN_TRY(const auto rows, view.places(numbers));
+  KIN_TRY(const auto rows, view.document_rows(numbers));
   std::vector<std::optional<DocIdentity>> found(numbers.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!rows[i]) continue;
@@ -82,9 +82,9 @@ Result<std::vector<std::optional<DocIdentity>>> identify(const TruthView& view,
   return found;
 }
 
-Result<std::vector<std::optional<Document>>> read_documents(
+Result<std::vector<std::optional<StoredDocument>>> read_documents(
     const TruthView& view, std::span<const DocIdentity> identities) {
-  std::vector<std::optional<Document>> found(identities.size());
+  std::vector<std::optional<StoredDocument>> found(identities.size());
   std::vector<DocId> ids;
   std::vector<std::size_t> entities;
   for (std::size_t i = 0; i < identities.size(); ++i) {

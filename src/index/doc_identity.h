@@ -35,7 +35,7 @@ Result<std::vector<std::optional<DocIdentity>>> identify(const TruthView& view,
 
 // The documents as the view has them, whatever view they were found on: nothing for a document
 // that is not there any more. Entities come without vectors and summaries. Thread-safe.
-Result<std::vector<std::optional<Document>>> read_documents(
+Result<std::vector<std::optional<StoredDocument>>> read_documents(
     const TruthView& view, std::span<const DocIdentity> identities);
 
 }  // namespace kin::index

@@ -12,7 +12,7 @@ struct Said {
   std::string_view text = {};
 };
 
-Said said(const Document& document) {
+Said said(const StoredDocument& document) {
   if (const auto* entity = std::get_if<StoredEntity>(&document))
     return {entity->entity.title, entity->entity.text};
   if (const auto* edge = std::get_if<StoredEdge>(&document)) return {{}, edge->edge.summary};
@@ -68,7 +68,7 @@ class SnippetMaker {
 
 Result<std::vector<std::vector<HitSnippet>>> make_snippets(
     const TextOptions& fields, const TextQuery& query,
-    std::span<const std::optional<Document>> documents, const SnippetOptions& options) {
+    std::span<const std::optional<StoredDocument>> documents, const SnippetOptions& options) {
   KIN_TRY(Highlighter highlighter, Highlighter::create(query, fields));
   SnippetMaker maker(std::move(highlighter), fields, options);
   std::vector<std::vector<HitSnippet>> all;
@@ -78,7 +78,7 @@ Result<std::vector<std::vector<HitSnippet>>> make_snippets(
 }
 
 std::optional<TextExplanation> explain_text(const ShardView& view, const TextQuery& query,
-                                            const Document& document,
+                                            const StoredDocument& document,
                                             const TextStatistics* statistics) {
   return view.text().explain(query, number_of(document), {.statistics = statistics});
 }

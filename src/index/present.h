@@ -32,12 +32,12 @@ struct SnippetOptions {
 // query; nothing for a document that is not there. Thread-safe.
 Result<std::vector<std::vector<HitSnippet>>> make_snippets(
     const TextOptions& fields, const TextQuery& query,
-    std::span<const std::optional<Document>> documents, const SnippetOptions& options = {});
+    std::span<const std::optional<StoredDocument>> documents, const SnippetOptions& options = {});
 
 // Why the document has its text score; nothing if the query does not match it. `statistics`: those
 // that it was found with; null for the view's own. Thread-safe.
 std::optional<TextExplanation> explain_text(const ShardView& view, const TextQuery& query,
-                                            const Document& document,
+                                            const StoredDocument& document,
                                             const TextStatistics* statistics = nullptr);
 
 }  // namespace kin::index

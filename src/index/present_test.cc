@@ -26,12 +26,12 @@ class PresentTest : public ShardQueryFixture {
     return words;
   }
   static DocIdentity entity(std::string_view key) { return {.id = id(key)}; }
-  std::optional<Document> read(const DocIdentity& identity) {
+  std::optional<StoredDocument> read(const DocIdentity& identity) {
     return std::move((*read_documents(view(), std::span(&identity, 1)))[0]);
   }
   std::vector<HitSnippet> shown(const DocIdentity& identity, const TextQuery& query,
                                 const SnippetOptions& options = {}) {
-    const std::optional<Document> document = read(identity);
+    const std::optional<StoredDocument> document = read(identity);
     return std::move(
         (*make_snippets(shard_text_options(), query, std::span(&document, 1), options))[0]);
   }

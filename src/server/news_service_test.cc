@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/source_folder.h"
 #include "data/json_value.h"
 #include "net/http_client.h"
 #include "server/http/target.h"
@@ -37,7 +38,7 @@ std::string id_in(const JsonValue& value) {
 
 class NewsServiceTest : public testing::Test {
  protected:
-  static void SetUpTestSuite() { feeds = new NewsServer(KIN_SOURCE_DIR); }
+  static void SetUpTestSuite() { feeds = new NewsServer(source_folder()); }
   static void TearDownTestSuite() {
     delete feeds;
     feeds = nullptr;

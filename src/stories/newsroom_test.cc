@@ -7,12 +7,13 @@
 #include <atomic>
 #include <thread>
 
+#include "base/testing/source_folder.h"
 #include "stories/testing/news_fixture.h"
 
 namespace kin::stories {
 
 void NewsroomTest::SetUpTestSuite() {
-  server = new NewsServer(KIN_SOURCE_DIR);
+  server = new NewsServer(source_folder());
 }
 
 namespace {

@@ -234,7 +234,7 @@ class Presenter {
   }
 
  private:
-  Result<AnswerHit> present(const index::ShardHit& found, const index::Document& document,
+  Result<AnswerHit> present(const index::ShardHit& found, const index::StoredDocument& document,
                             const std::vector<index::HitSnippet>& snippets) {
     AnswerHit hit{.kind = found.doc.kind, .score = found.score, .legs = found.legs};
     KIN_RETURN_IF_ERROR(fill(hit, found.doc, document));
@@ -249,7 +249,7 @@ class Presenter {
   }
 
   // Edges and fragments are shown with the entity that they belong to.
-  Status fill(AnswerHit& hit, const index::DocIdentity& identity, const index::Document& document) {
+  Status fill(AnswerHit& hit, const index::DocIdentity& identity, const index::StoredDocument& document) {
     if (const auto* stored = std::get_if<index::StoredEntity>(&document)) {
       hit.document = document_of(stored->entity);
     } else {
@@ -264,7 +264,7 @@ class Presenter {
     return Done{};
   }
 
-  AnswerReason reason(const index::ShardHit& found, const index::Document& document) const {
+  AnswerReason reason(const index::ShardHit& found, const index::StoredDocument& document) const {
     AnswerReason why;
     for (const index::LegScore& leg : found.legs)
       if (leg.leg == index::LegKind::kVector) why.similarity = leg.score;
@@ -283,9 +283,10 @@ class Presenter {
 
 }  // namespace
 
-double alpha_for(const std::string& embed) {
-  if (embed.starts_with("http:") || embed == "given") return 0.5;
-  return embed.starts_with("model2vec:") ? 0.4 : 0.2;
+double alpha_for(embed::EmbedderKind kind) {
+  using embed::EmbedderKind;
+  if (kind == EmbedderKind::kHttp || kind == EmbedderKind::kGiven) return 0.5;
+  return kind == EmbedderKind::kModel2Vec ? 0.4 : 0.2;
 }
 
 std::string key_of(const ShardView& view, const DocId& id) {

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "embed/embedder_spec.h"
 #include "index/query.h"
 #include "index/text_leg.h"
 #include "index/view.h"
@@ -22,7 +23,7 @@ struct SearchSettings {
 };
 
 // The weight of an embedder's vectors beside words: the one that served best on judged collections.
-double alpha_for(const std::string& embed);
+double alpha_for(embed::EmbedderKind kind);
 
 // What a question found, before anything is shown of it.
 struct Found {

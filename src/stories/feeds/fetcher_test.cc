@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/source_folder.h"
 #include "net/testing/test_server.h"
 #include "stories/feeds/favicon.h"
 #include "stories/feeds/finder.h"
@@ -25,7 +26,7 @@ net::HttpOptions loopback_options() {
 
 class FeedFetcherTest : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { server = new net::TestServer(KIN_SOURCE_DIR); }
+  static void SetUpTestSuite() { server = new net::TestServer(source_folder()); }
   static void TearDownTestSuite() { delete server; }
 
   std::string url(const std::string& path) { return server->url(path); }
@@ -114,7 +115,7 @@ TEST_F(FeedFetcherTest, DoesNotMoveToWhatIsNoFeed) {
 }
 
 TEST_F(FeedFetcherTest, LeavesCredentialsBehindWhenAFeedMovesElsewhere) {
-  net::TestServer other(KIN_SOURCE_DIR);
+  net::TestServer other(source_folder());
   const net::Credentials secret{.kind = net::Credentials::Kind::kBearer, .user = {}, .secret = "t"};
   const Poll away = poll({.url = url("/redirect/301/" + net::quoted(other.url("/file/atom.xml"))),
                           .credentials = secret});
@@ -233,9 +234,9 @@ TEST_F(FeedFetcherTest, FindsNoIconWhereIsNone) {
 }
 
 TEST(SniffImage, KnowsPicturesByTheirBytes) {
-  const std::string png = feed_file(KIN_SOURCE_DIR, "icon.png");
+  const std::string png = feed_file(source_folder(), "icon.png");
   EXPECT_EQ(sniff_image(png), ImageType::kPng);
-  EXPECT_EQ(sniff_image(feed_file(KIN_SOURCE_DIR, "icon.ico")), ImageType::kIco);
+  EXPECT_EQ(sniff_image(feed_file(source_folder(), "icon.ico")), ImageType::kIco);
   EXPECT_EQ(sniff_image(std::string("GIF89a\x10\0\x10\0", 10)), ImageType::kGif);
   EXPECT_EQ(sniff_image(std::string("\xFF\xD8\xFF\xC0\0\x11\x08\0\x10\0\x10\x03", 12)),
             ImageType::kJpeg);
@@ -244,7 +245,7 @@ TEST(SniffImage, KnowsPicturesByTheirBytes) {
   huge[17] = '\x7F';
   EXPECT_EQ(sniff_image(huge), std::nullopt);
   for (const std::string& none :
-       {feed_file(KIN_SOURCE_DIR, "icon.svg"), feed_file(KIN_SOURCE_DIR, "fake.png"),
+       {feed_file(source_folder(), "icon.svg"), feed_file(source_folder(), "fake.png"),
         png.substr(0, 20), std::string(), std::string("BM"), std::string("\xFF\xD8\xFF\xE0\0", 5)})
     EXPECT_EQ(sniff_image(none), std::nullopt);
 }
