@@ -163,6 +163,7 @@ Status Shard::State::checkpoint() {
 Status Shard::State::write_checkpoint() {
   CheckpointWrite write;
   std::vector<std::shared_ptr<SpaceGeneration>> complete;
+  KIN_RETURN_IF_ERROR(store_->recover());
   const std::uint64_t sequence = store_->next_sequence();
   {
     const std::lock_guard lock(writing_);

@@ -102,8 +102,8 @@ std::string pieces_of_space(std::string_view name) {
 
 Result<ShardStore> ShardStore::open(const fs::path& folder, const TruthOptions& truth) {
   const kv::StoreOptions options = store_options(truth);
-  KIN_TRY(auto kept, open_or_renew(folder, options));
-  ShardStore store(std::move(kept));
+  ShardStore store(folder, truth);
+  KIN_TRY(store.store_, open_or_renew(folder, options));
   if (!store.read_checkpoint().ok()) {
     KIN_RETURN_IF_ERROR(store.store_->close());
     KIN_TRY(store.store_, renew(folder, options));
@@ -175,7 +175,20 @@ void ShardStore::remove_superseded(const CheckpointWrite& write, const Parts& pa
   for (const SpaceRecord& space : checkpoint_->spaces) batch.remove(head_key(space.name));
 }
 
+Status ShardStore::recover() {
+  if (!failed_) return Done{};
+  store_.reset();
+  KIN_TRY(*this, open(folder_, truth_));
+  return Done{};
+}
+
 Status ShardStore::write(const CheckpointWrite& write) {
+  Status written = write_all(write);
+  failed_ = !written.ok();
+  return written;
+}
+
+Status ShardStore::write_all(const CheckpointWrite& write) {
   KIN_CHECK(write.record.sequence == next_sequence(), "checkpoints come one after another");
   Parts parts;
   KIN_RETURN_IF_ERROR(write_text(write.text, parts));

@@ -54,22 +54,30 @@ class ShardStore {
   Result<std::string> piece(std::uint64_t sequence, std::string_view owner,
                             std::uint32_t number) const;
 
+  // Opens the store again if a write to it has failed: it would refuse every other. Before
+  // next_sequence(), because what failed may be there after all.
+  Status recover();
   // The sequence number that the next checkpoint must have.
   std::uint64_t next_sequence() const { return checkpoint_ ? checkpoint_->sequence + 1 : 1; }
   Status write(const CheckpointWrite& write);
 
-  kv::StoreUsage usage() const { return store_->usage(); }
   Status close() { return store_->close(); }
 
  private:
-  explicit ShardStore(std::unique_ptr<kv::KeyValueStore> store) : store_(std::move(store)) {}
+  ShardStore(std::filesystem::path folder, const TruthOptions& truth)
+      : folder_(std::move(folder)), truth_(truth) {}
   Status read_checkpoint();
   Status forget_unfinished();
   using Parts = std::map<std::uint64_t, std::uint64_t>;  // ids and checksums of text segments
   Status write_text(const TextCheckpoint& text, Parts& parts);
   void remove_superseded(const CheckpointWrite& write, const Parts& parts, kv::Batch& batch) const;
 
-  std::unique_ptr<kv::KeyValueStore> store_;
+  Status write_all(const CheckpointWrite& write);
+
+  std::filesystem::path folder_;
+  TruthOptions truth_;  // for its engine and disk
+  bool failed_ = false;
+  std::unique_ptr<kv::KeyValueStore> store_;  // nullptr only if recover() failed
   std::optional<ShardCheckpoint> checkpoint_;
   Parts parts_;  // stored text segments
 };

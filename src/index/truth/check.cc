@@ -7,18 +7,13 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/hash.h"
 
 namespace kin::index {
 namespace {
 
 using Fault = std::function<void(std::string)>;
-
-std::string in_hex(std::string_view bytes) {
-  std::string text;
-  for (const char c : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return text;
-}
 
 // Rows that should be in a family, by the rows of others. They are compared by their hashes: all of
 // them may be too many to keep.
@@ -43,7 +38,7 @@ class ExpectedRows {
       if (value.ok() && std::ranges::binary_search(hashes_, hash(at.key(), *value)))
         ++found;
       else
-        fault(fmt::format("{} {} does not match any row of the truth", what_, in_hex(at.key())));
+        fault(fmt::format("{} {} does not match any row of the truth", what_, to_hex(at.key())));
     }
     if (found != hashes_.size())
       fault(fmt::format("{} of {} rows of the kind \"{}\" are missing", hashes_.size() - found,
@@ -92,7 +87,7 @@ class TruthChecker {
     kv::Cursor at = view_.rows(family);
     for (; at.valid(); at.next()) {
       if (const Status seen = see(at.key(), at.value()); !seen.ok())
-        fault_(fmt::format("row {}: {}", in_hex(at.key()), seen.error().message));
+        fault_(fmt::format("row {}: {}", to_hex(at.key()), seen.error().message));
     }
     return at.status();
   }
