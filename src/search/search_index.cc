@@ -63,7 +63,7 @@ bool needs_embedder(const IndexConfig& config) {
 
 Result<std::shared_ptr<const embed::Embedder>> embedder_for(const IndexConfig& config,
                                                             const OpenOptions& options) {
-  return embed::open_embedder(config.embed, system_clock(),
+  return embed::open_embedder(config.embed, *options.clock,
                               {.folders = options.models,
                                .key = options.embed_key,
                                .dimension = config.main.dimension,
@@ -155,6 +155,7 @@ Result<std::vector<index::SpaceOptions>> SearchIndex::State::spaces() {
 Status SearchIndex::State::open() {
   index::ShardOptions how{.language = config.language, .near_duplicates = config.dedup};
   KIN_TRY(how.spaces, spaces());
+  how.clock = options.clock;
   auto made = index::Shard::open(folder / kShardName, std::move(how));
   if (!made) return in_use(folder, made.error());
   opened = std::move(*made);
