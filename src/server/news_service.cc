@@ -49,7 +49,7 @@ struct NewsService::State {
   std::shared_ptr<EventStream> events{};
   std::uint64_t listener = 0;
   std::unique_ptr<Poller> poller{};
-  std::unique_ptr<search::Library> library{};
+  std::unique_ptr<search::IndexFolder> library{};
   std::unique_ptr<Site> site{};
   std::unique_ptr<HttpServer> server{};
   bool stopped = false;
@@ -116,7 +116,7 @@ Result<std::unique_ptr<NewsService>> NewsService::start(ServiceOptions options) 
   state.listen_to_news();
   state.start_poller();
   state.options.index.on_problem = state.options.on_problem;
-  state.library = std::make_unique<search::Library>(state.options.indexes, state.options.index);
+  state.library = std::make_unique<search::IndexFolder>(state.options.indexes, state.options.index);
   state.fill_site(loopback);
   KIN_RETURN_IF_ERROR(state.serve());
   return service;

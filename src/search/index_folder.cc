@@ -1,4 +1,4 @@
-#include "search/library.h"
+#include "search/index_folder.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,13 +30,14 @@ Status check_name(std::string_view name) {
   if (is_name(name)) return Done{};
   return Error{
       Code::kInvalidArgument,
-      fmt::format("\"{}\" is no name for an index (use up to 64 letters, digits, - and _)", name)};
+      fmt::format("\"{}\" is not a name for an index (use up to 64 letters, digits, - and _)",
+                  name)};
 }
 
-Library::Library(fs::path folder, OpenOptions options)
+IndexFolder::IndexFolder(fs::path folder, OpenOptions options)
     : folder_(std::move(folder)), options_(std::move(options)) {}
 
-Result<std::vector<std::string>> Library::names() const {
+Result<std::vector<std::string>> IndexFolder::names() const {
   std::vector<std::string> names;
   KIN_TRY(const bool there, file_exists(folder_));
   if (!there) return names;
@@ -53,34 +54,35 @@ Result<std::vector<std::string>> Library::names() const {
   return names;
 }
 
-Error Library::not_found(std::string_view name) const {
+Error IndexFolder::not_found(std::string_view name) const {
   const auto known = names();
   if (!known || known->empty())
-    return {Code::kNotFound,
-            fmt::format("there is no index \"{0}\"; make it with: kindred index create {0}", name)};
+    return {
+        Code::kNotFound,
+        fmt::format("there is no index \"{0}\"; create it with: kindred index create {0}", name)};
   return {Code::kNotFound,
           fmt::format("there is no index \"{}\"; there are: {}", name, fmt::join(*known, ", "))};
 }
 
-Status Library::check_there(const std::string& name) const {
+Status IndexFolder::check_there(const std::string& name) const {
   KIN_TRY(const bool there, file_exists(path_of(name) / kConfigName));
   return there ? Status(Done{}) : not_found(name);
 }
 
-std::shared_ptr<Library::Place> Library::place_of(const std::string& name) {
+std::shared_ptr<IndexFolder::Place> IndexFolder::place_of(const std::string& name) {
   const std::lock_guard lock(mutex_);
   std::shared_ptr<Place>& place = places_[name];
   if (!place) place = std::make_shared<Place>();
   return place;
 }
 
-std::shared_ptr<SearchIndex> Library::opened(const std::string& name) {
+std::shared_ptr<SearchIndex> IndexFolder::opened(const std::string& name) {
   const std::shared_ptr<Place> place = place_of(name);
   const std::unique_lock lock(place->mutex, std::try_to_lock);
   return lock ? place->index : nullptr;
 }
 
-Result<std::vector<ListedIndex>> Library::list() {
+Result<std::vector<ListedIndex>> IndexFolder::list() {
   KIN_TRY(const std::vector<std::string> all, names());
   std::vector<ListedIndex> listed;
   for (const std::string& name : all) {
@@ -96,7 +98,7 @@ Result<std::vector<ListedIndex>> Library::list() {
   return listed;
 }
 
-Status Library::create(const std::string& name, const IndexConfig& config) {
+Status IndexFolder::create(const std::string& name, const IndexConfig& config) {
   KIN_RETURN_IF_ERROR(check_name(name));
   const std::shared_ptr<Place> place = place_of(name);
   const std::lock_guard lock(place->mutex);
@@ -106,7 +108,7 @@ Status Library::create(const std::string& name, const IndexConfig& config) {
   return SearchIndex::create(path_of(name), config, options_);
 }
 
-Result<std::shared_ptr<SearchIndex>> Library::open(const std::string& name) {
+Result<std::shared_ptr<SearchIndex>> IndexFolder::open(const std::string& name) {
   KIN_RETURN_IF_ERROR(check_name(name));
   // Before there is a place: names that are asked for in vain take none.
   KIN_RETURN_IF_ERROR(check_there(name));
@@ -118,7 +120,7 @@ Result<std::shared_ptr<SearchIndex>> Library::open(const std::string& name) {
   return place->index;
 }
 
-Status Library::drop(const std::string& name) {
+Status IndexFolder::drop(const std::string& name) {
   KIN_RETURN_IF_ERROR(check_name(name));
   KIN_RETURN_IF_ERROR(check_there(name));
   const std::shared_ptr<Place> place = place_of(name);
@@ -137,7 +139,7 @@ Status Library::drop(const std::string& name) {
   return Done{};
 }
 
-Status Library::close() {
+Status IndexFolder::close() {
   std::map<std::string, std::shared_ptr<Place>> all;
   {
     const std::lock_guard lock(mutex_);

@@ -20,50 +20,49 @@ Status check_name(std::string_view name);
 struct ListedIndex {
   std::string name = {};
   IndexInfo info = {};
-  std::string problem = {};  // why there is no info
+  std::string problem = {};  // why `info` could not be read; empty if it was
 };
 
-// Opens indexes when they are first asked for, and keeps them open. One that takes its time to be
-// opened, made or dropped is waited for by those alone who want that one. Thread-safe.
-class Library {
+// Opens an index when it is first asked for and keeps it open. A call that takes long (open,
+// create, drop) blocks only calls for the same index. Thread-safe.
+class IndexFolder {
  public:
-  // `folder` need not be there.
-  Library(std::filesystem::path folder, OpenOptions options);
+  // `folder` need not exist.
+  IndexFolder(std::filesystem::path folder, OpenOptions options);
 
-  // In order.
+  // Names of all indexes, sorted.
   Result<std::vector<std::string>> names() const;
-  // All of them, in order. Opens none: of those that are not open it tells what their files say,
-  // also while another process has them open.
+  // All indexes, sorted by name. Opens none: it reads the files of those that are not open, even if
+  // another process has them open.
   Result<std::vector<ListedIndex>> list();
-  // kFailedPrecondition if there is one of that name.
+  // kFailedPrecondition if the name is taken.
   Status create(const std::string& name, const IndexConfig& config);
-  // kNotFound, with the names there are.
+  // kNotFound names the indexes that exist.
   Result<std::shared_ptr<SearchIndex>> open(const std::string& name);
-  // All that it holds goes, also if it is damaged. kFailedPrecondition while another process has it
+  // Deletes the index, even if it is damaged. kFailedPrecondition while another process has it
   // open.
   Status drop(const std::string& name);
 
-  // Closes all; the first error.
+  // Closes all indexes. Returns the first error.
   Status close();
 
  private:
-  // What happens to an index happens under its mutex.
   struct Place {
-    std::mutex mutex;
-    std::shared_ptr<SearchIndex> index;  // if it is open
+    std::mutex mutex;                    // held while the index is opened, created or dropped
+    std::shared_ptr<SearchIndex> index;  // null if it is not open
   };
 
   std::filesystem::path path_of(std::string_view name) const { return folder_ / name; }
   Error not_found(std::string_view name) const;
-  // kNotFound if there is none of that name.
+  // kNotFound if there is no index of that name.
   Status check_there(const std::string& name) const;
   std::shared_ptr<Place> place_of(const std::string& name);
-  // Nothing if it is not open, or is just being opened.
+  // Null if the index is not open, or is being opened.
   std::shared_ptr<SearchIndex> opened(const std::string& name);
 
   const std::filesystem::path folder_;
   const OpenOptions options_;
-  std::mutex mutex_;  // guards the map; held by nobody who waits for a place
+  std::mutex mutex_;  // guards the map; never held while waiting for a place's mutex
   std::map<std::string, std::shared_ptr<Place>> places_;
 };
 

@@ -1,4 +1,4 @@
-#include "search/library.h"
+#include "search/index_folder.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class LibraryTest : public ::testing::Test {
+class IndexFolderTest : public ::testing::Test {
  protected:
   fs::path folder() const { return temporary_.path() / "indexes"; }
   // An index whose settings are a pipe: opening it waits until they are written.
@@ -31,35 +31,35 @@ class LibraryTest : public ::testing::Test {
   TemporaryFolder temporary_ = *TemporaryFolder::create();
 };
 
-TEST_F(LibraryTest, HasIndexesByName) {
-  Library library(folder(), {.tend = false});
-  EXPECT_TRUE(library.names()->empty());
-  EXPECT_EQ(library.open("papers").error().code, Code::kNotFound);
-  ASSERT_TRUE(library.create("papers", {.embed = "none"}).ok());
-  EXPECT_EQ(library.create("papers", {.embed = "none"}).error().code, Code::kFailedPrecondition);
-  EXPECT_EQ(*library.names(), std::vector<std::string>{"papers"});
-  EXPECT_TRUE(library.open("papers").ok());
-  ASSERT_TRUE(library.drop("papers").ok());
-  EXPECT_TRUE(library.names()->empty());
-  EXPECT_EQ(library.open("papers").error().code, Code::kNotFound);
-  EXPECT_EQ(library.drop("papers").error().code, Code::kNotFound);
+TEST_F(IndexFolderTest, HasIndexesByName) {
+  IndexFolder indexes(folder(), {.tend = false});
+  EXPECT_TRUE(indexes.names()->empty());
+  EXPECT_EQ(indexes.open("papers").error().code, Code::kNotFound);
+  ASSERT_TRUE(indexes.create("papers", {.embed = "none"}).ok());
+  EXPECT_EQ(indexes.create("papers", {.embed = "none"}).error().code, Code::kFailedPrecondition);
+  EXPECT_EQ(*indexes.names(), std::vector<std::string>{"papers"});
+  EXPECT_TRUE(indexes.open("papers").ok());
+  ASSERT_TRUE(indexes.drop("papers").ok());
+  EXPECT_TRUE(indexes.names()->empty());
+  EXPECT_EQ(indexes.open("papers").error().code, Code::kNotFound);
+  EXPECT_EQ(indexes.drop("papers").error().code, Code::kNotFound);
   for (const char* name : {"", "..", "a/b", "a b"}) EXPECT_FALSE(check_name(name).ok()) << name;
 }
 
-TEST_F(LibraryTest, ASlowIndexKeepsNobodyWaitingWhoWantsAnother) {
-  Library library(folder(), {.tend = false});
-  ASSERT_TRUE(library.create("quick", {.embed = "none"}).ok());
+TEST_F(IndexFolderTest, ASlowIndexKeepsNobodyWaitingWhoWantsAnother) {
+  IndexFolder indexes(folder(), {.tend = false});
+  ASSERT_TRUE(indexes.create("quick", {.embed = "none"}).ok());
   const fs::path pipe = make_slow("slow");
-  const auto open_slow = [&] { return library.open("slow"); };
+  const auto open_slow = [&] { return indexes.open("slow"); };
   auto first = std::async(std::launch::async, open_slow);
   auto second = std::async(std::launch::async, open_slow);
   // There is a reader at the other end once this is open: somebody is at it.
   std::ofstream settings(pipe);
-  const auto quick = library.open("quick");
+  const auto quick = indexes.open("quick");
   ASSERT_TRUE(quick.ok());
   EXPECT_TRUE((*quick)->search({.text = "tides"}).ok());
-  EXPECT_TRUE(library.create("another", {.embed = "none"}).ok());
-  EXPECT_TRUE(library.drop("another").ok());
+  EXPECT_TRUE(indexes.create("another", {.embed = "none"}).ok());
+  EXPECT_TRUE(indexes.drop("another").ok());
   settings << encode({.embed = "none"}) << std::flush;
   settings.close();
   const auto one = first.get();
@@ -68,30 +68,30 @@ TEST_F(LibraryTest, ASlowIndexKeepsNobodyWaitingWhoWantsAnother) {
   EXPECT_EQ(*one, *other);
 }
 
-TEST_F(LibraryTest, IsUsedByManyAtOnce) {
-  Library library(folder(), {.tend = true});
+TEST_F(IndexFolderTest, IsUsedByManyAtOnce) {
+  IndexFolder indexes(folder(), {.tend = true});
   std::vector<std::future<void>> users;
   for (int user = 0; user < 4; ++user)
     users.push_back(std::async(std::launch::async, [&, user] {
       const std::string mine = "index" + std::to_string(user % 2);
       for (int round = 0; round < 5; ++round) {
-        (void)library.create(mine, {.embed = "none"}).ok();
-        if (const auto index = library.open(mine))
+        (void)indexes.create(mine, {.embed = "none"}).ok();
+        if (const auto index = indexes.open(mine))
           (void)(*index)->add({{Document{.id = "a", .title = "tides"}}}).ok();
-        EXPECT_TRUE(library.list().ok());
-        if (user < 2) (void)library.drop(mine).ok();
+        EXPECT_TRUE(indexes.list().ok());
+        if (user < 2) (void)indexes.drop(mine).ok();
       }
     }));
   for (auto& user : users) user.get();
-  EXPECT_TRUE(library.close().ok());
+  EXPECT_TRUE(indexes.close().ok());
 }
 
-TEST_F(LibraryTest, ListsWhatIsNotOpenWithoutOpeningIt) {
-  Library library(folder(), {.tend = false});
-  ASSERT_TRUE(library.create("papers", {.embed = "none"}).ok());
-  Library elsewhere(folder(), {.tend = false});
+TEST_F(IndexFolderTest, ListsWhatIsNotOpenWithoutOpeningIt) {
+  IndexFolder indexes(folder(), {.tend = false});
+  ASSERT_TRUE(indexes.create("papers", {.embed = "none"}).ok());
+  IndexFolder elsewhere(folder(), {.tend = false});
   add(**elsewhere.open("papers"), "a");
-  auto listed = library.list();
+  auto listed = indexes.list();
   ASSERT_EQ(listed->size(), 1U);
   EXPECT_EQ(listed->front().problem, "");
   EXPECT_FALSE(listed->front().info.open);
@@ -99,32 +99,32 @@ TEST_F(LibraryTest, ListsWhatIsNotOpenWithoutOpeningIt) {
   EXPECT_EQ(listed->front().info.config.embed, "none");
   EXPECT_GT(listed->front().info.disk_bytes, 0U);
   ASSERT_TRUE(elsewhere.close().ok());
-  add(**library.open("papers"), "b");
-  listed = library.list();
+  add(**indexes.open("papers"), "b");
+  listed = indexes.list();
   EXPECT_TRUE(listed->front().info.open);
   EXPECT_EQ(listed->front().info.stats.counters.entities, 2U);
 }
 
-TEST_F(LibraryTest, ListsWhatCannotBeReadWithTheReason) {
-  Library library(folder(), {.tend = false});
-  ASSERT_TRUE(library.create("papers", {.embed = "none"}).ok());
+TEST_F(IndexFolderTest, ListsWhatCannotBeReadWithTheReason) {
+  IndexFolder indexes(folder(), {.tend = false});
+  ASSERT_TRUE(indexes.create("papers", {.embed = "none"}).ok());
   std::ofstream(folder() / "papers" / kConfigName) << "{}";
-  const auto listed = library.list();
+  const auto listed = indexes.list();
   ASSERT_EQ(listed->size(), 1U);
   EXPECT_NE(listed->front().problem.find("papers/index.json"), std::string::npos);
 }
 
-TEST_F(LibraryTest, DropsWhatIsDamagedButNotWhatIsInUse) {
-  Library library(folder(), {.tend = false});
-  ASSERT_TRUE(library.create("papers", {.embed = "none"}).ok());
-  Library elsewhere(folder(), {.tend = false});
+TEST_F(IndexFolderTest, DropsWhatIsDamagedButNotWhatIsInUse) {
+  IndexFolder indexes(folder(), {.tend = false});
+  ASSERT_TRUE(indexes.create("papers", {.embed = "none"}).ok());
+  IndexFolder elsewhere(folder(), {.tend = false});
   ASSERT_TRUE(elsewhere.open("papers").ok());
-  EXPECT_EQ(library.drop("papers").error().code, Code::kFailedPrecondition);
+  EXPECT_EQ(indexes.drop("papers").error().code, Code::kFailedPrecondition);
   ASSERT_TRUE(elsewhere.close().ok());
   std::ofstream(folder() / "papers" / kConfigName) << "{}";
   // What an earlier drop could not finish is not in the way.
   fs::create_directories(folder() / ".dropped-papers" / "shard");
-  EXPECT_TRUE(library.drop("papers").ok());
+  EXPECT_TRUE(indexes.drop("papers").ok());
   EXPECT_FALSE(fs::exists(folder() / "papers"));
   EXPECT_FALSE(fs::exists(folder() / ".dropped-papers"));
 }
