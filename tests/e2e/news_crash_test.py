@@ -92,6 +92,7 @@ class Reader:
         self.kindred, self.data, self.site, self.rng = kindred, data, site, rng
         self.acknowledged = [set() for _ in range(FEEDS)]
         self.polls = 0
+        self.told = threading.Condition()  # that self.polls has changed, or that no more come
 
     def command(self, *words):
         return [self.kindred, *words, "--data", str(self.data)]
@@ -111,18 +112,26 @@ class Reader:
         shown = [self.site.served(feed) for feed in range(FEEDS)]
         for line in process.stdout:
             if not line.endswith(b"\n"):
-                return
+                break
             for feed in json.loads(line).get("feeds", []):
                 self.acknowledged[feed - 1] |= shown[feed - 1]
                 shown[feed - 1] = self.site.served(feed - 1)
-                self.polls += 1
+                with self.told:
+                    self.polls += 1
+                    self.told.notify()
+        with self.told:
+            self.told.notify()
 
     def kill_once(self):
         process = subprocess.Popen(self.command("feeds", "refresh", "--all", "--allow-private", "--json"),
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         thread = threading.Thread(target=self.collect, args=(process,))
+        # After some polls, so that it does not matter how fast the machine is, and a moment later.
+        wanted = self.polls + self.rng.randrange(FEEDS)
         thread.start()
-        time.sleep(self.rng.uniform(0, 0.12))
+        with self.told:
+            self.told.wait_for(lambda: self.polls >= wanted or process.poll() is not None, timeout=60)
+        time.sleep(self.rng.uniform(0, 0.02))
         killed = process.poll() is None
         process.send_signal(signal.SIGKILL)
         process.wait()
