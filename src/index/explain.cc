@@ -36,7 +36,7 @@ struct Said {
   std::string_view text = {};
 };
 
-Said said(const Document& document) {
+Said said(const StoredDocument& document) {
   if (const auto* entity = std::get_if<StoredEntity>(&document))
     return {entity->entity.title, entity->entity.text};
   if (const auto* edge = std::get_if<StoredEdge>(&document)) return {{}, edge->edge.summary};
@@ -92,7 +92,7 @@ class SnippetMaker {
 
 Result<HitExplanation> explain(const ShardView& view, const ShardQuery& query, DocNumber number) {
   const auto plain = static_cast<std::uint32_t>(number);
-  KIN_TRY(const auto rows, view.truth().places(std::span(&number, 1)));
+  KIN_TRY(const auto rows, view.truth().document_rows(std::span(&number, 1)));
   if (!rows.front()) return Error{Code::kNotFound, fmt::format("there is no document {}", plain)};
   KIN_TRY(const ShardHits all, search_all(view, query));
   HitExplanation result;

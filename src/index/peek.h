@@ -1,4 +1,4 @@
-// What can be said of a shard without opening it.
+// Facts about a shard that is not opened.
 #pragma once
 
 #include <filesystem>
@@ -8,12 +8,12 @@
 
 namespace kin::index {
 
-// How much it holds, read from its files: also while it is open, here or elsewhere, as of what is
-// written. Nothing where there is no shard yet. Thread-safe.
+// The counters of the shard, read from its files. Works while the shard is open, in this process or
+// another, and may then be a little old. All zero if there is no shard. Thread-safe.
 Result<Counters> peek_counters(const std::filesystem::path& folder);
 
-// kFailedPrecondition if it is open, here or elsewhere. One that is missing or damaged is not.
-// Thread-safe.
+// kFailedPrecondition if the shard is open, in this process or another. A missing or damaged shard
+// is not open. Thread-safe.
 Status check_closed(const std::filesystem::path& folder);
 
 }  // namespace kin::index

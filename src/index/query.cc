@@ -48,7 +48,7 @@ DocId id_of(const DocumentRow& row) {
 Status identify(const ShardView& view, std::vector<ShardHit>& hits) {
   std::vector<DocNumber> numbers;
   for (const ShardHit& hit : hits) numbers.push_back(hit.number);
-  KIN_TRY(const auto rows, view.truth().places(numbers));
+  KIN_TRY(const auto rows, view.truth().document_rows(numbers));
   std::vector<ShardHit> kept;
   for (std::size_t i = 0; i < hits.size(); ++i) {
     if (!rows[i]) continue;

@@ -139,7 +139,7 @@ TEST_F(ShardTest, CheckpointsTrimTheChangelog) {
   ASSERT_TRUE(shard().checkpoint().ok());
   apply({PutEntity{.entity = made("c")}});
   EXPECT_FALSE(shard().view().truth().changes({}).ok());
-  EXPECT_EQ(shard().view().truth().changes({.after = 2})->size(), 1U);
+  EXPECT_EQ(shard().view().truth().changes({.after = 2})->changes.size(), 1U);
 }
 
 TEST_F(ShardTest, ANumberRetiredWhileAViewHeldItDoesNotComeBackFromACheckpoint) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "embed/embedder_spec.h"
 #include "index/shard.h"
 
 namespace kin::search {
@@ -27,16 +28,14 @@ inline constexpr std::string_view kMainSpace = "main";
 inline constexpr const char* kConfigName = "index.json";
 
 struct IndexConfig {
-  // The source of the main space's vectors: "corpus" (learnt from the documents), "words",
-  // "words:FILE", "model2vec:DIR", "http:URL#MODEL", "given" (with the documents), or "none".
-  std::string embed = "corpus";
+  embed::EmbedderSpec embed = {};  // the source of the main space's vectors
   // The main space. Its dimension is that of the embedder, unless vectors are given.
   SpaceConfig main{.name = std::string(kMainSpace)};
   std::vector<SpaceConfig> more = {};
   std::string language = "english";
   std::optional<index::NearDuplicateOptions> dedup = {};
 
-  bool has_vectors() const { return embed != "none"; }
+  bool has_vectors() const { return embed.kind != embed::EmbedderKind::kNone; }
 };
 
 // Sets `embed` and the storage of the main space. If `embed` is empty, a `dimension` above 0 means

@@ -35,8 +35,9 @@ TEST_F(IndexFolderTest, HasIndexesByName) {
   IndexFolder indexes(folder(), {.tend = false});
   EXPECT_TRUE(indexes.names()->empty());
   EXPECT_EQ(indexes.open("papers").error().code, Code::kNotFound);
-  ASSERT_TRUE(indexes.create("papers", {.embed = "none"}).ok());
-  EXPECT_EQ(indexes.create("papers", {.embed = "none"}).error().code, Code::kFailedPrecondition);
+  ASSERT_TRUE(indexes.create("papers", {.embed = {embed::EmbedderKind::kNone}}).ok());
+  EXPECT_EQ(indexes.create("papers", {.embed = {embed::EmbedderKind::kNone}}).error().code,
+            Code::kFailedPrecondition);
   EXPECT_EQ(*indexes.names(), std::vector<std::string>{"papers"});
   EXPECT_TRUE(indexes.open("papers").ok());
   ASSERT_TRUE(indexes.drop("papers").ok());
@@ -48,7 +49,7 @@ TEST_F(IndexFolderTest, HasIndexesByName) {
 
 TEST_F(IndexFolderTest, ASlowIndexKeepsNobodyWaitingWhoWantsAnother) {
   IndexFolder indexes(folder(), {.tend = false});
-  ASSERT_TRUE(indexes.create("quick", {.embed = "none"}).ok());
+  ASSERT_TRUE(indexes.create("quick", {.embed = {embed::EmbedderKind::kNone}}).ok());
   const fs::path pipe = make_slow("slow");
   const auto open_slow = [&] { return indexes.open("slow"); };
   auto first = std::async(std::launch::async, open_slow);
@@ -58,9 +59,9 @@ TEST_F(IndexFolderTest, ASlowIndexKeepsNobodyWaitingWhoWantsAnother) {
   const auto quick = indexes.open("quick");
   ASSERT_TRUE(quick.ok());
   EXPECT_TRUE((*quick)->search({.text = "tides"}).ok());
-  EXPECT_TRUE(indexes.create("another", {.embed = "none"}).ok());
+  EXPECT_TRUE(indexes.create("another", {.embed = {embed::EmbedderKind::kNone}}).ok());
   EXPECT_TRUE(indexes.drop("another").ok());
-  settings << encode({.embed = "none"}) << std::flush;
+  settings << encode({.embed = {embed::EmbedderKind::kNone}}) << std::flush;
   settings.close();
   const auto one = first.get();
   const auto other = second.get();
@@ -75,7 +76,7 @@ TEST_F(IndexFolderTest, IsUsedByManyAtOnce) {
     users.push_back(std::async(std::launch::async, [&, user] {
       const std::string mine = "index" + std::to_string(user % 2);
       for (int round = 0; round < 5; ++round) {
-        (void)indexes.create(mine, {.embed = "none"}).ok();
+        (void)indexes.create(mine, {.embed = {embed::EmbedderKind::kNone}}).ok();
         if (const auto index = indexes.open(mine))
           (void)(*index)->add({{Document{.id = "a", .title = "tides"}}}).ok();
         EXPECT_TRUE(indexes.list().ok());
@@ -88,7 +89,7 @@ TEST_F(IndexFolderTest, IsUsedByManyAtOnce) {
 
 TEST_F(IndexFolderTest, ListsWhatIsNotOpenWithoutOpeningIt) {
   IndexFolder indexes(folder(), {.tend = false});
-  ASSERT_TRUE(indexes.create("papers", {.embed = "none"}).ok());
+  ASSERT_TRUE(indexes.create("papers", {.embed = {embed::EmbedderKind::kNone}}).ok());
   IndexFolder elsewhere(folder(), {.tend = false});
   add(**elsewhere.open("papers"), "a");
   auto listed = indexes.list();
@@ -96,7 +97,7 @@ TEST_F(IndexFolderTest, ListsWhatIsNotOpenWithoutOpeningIt) {
   EXPECT_EQ(listed->front().problem, "");
   EXPECT_FALSE(listed->front().info.open);
   EXPECT_EQ(listed->front().info.stats.counters.entities, 1U);
-  EXPECT_EQ(listed->front().info.config.embed, "none");
+  EXPECT_EQ(listed->front().info.config.embed.text(), "none");
   EXPECT_GT(listed->front().info.disk_bytes, 0U);
   ASSERT_TRUE(elsewhere.close().ok());
   add(**indexes.open("papers"), "b");
@@ -107,7 +108,7 @@ TEST_F(IndexFolderTest, ListsWhatIsNotOpenWithoutOpeningIt) {
 
 TEST_F(IndexFolderTest, ListsWhatCannotBeReadWithTheReason) {
   IndexFolder indexes(folder(), {.tend = false});
-  ASSERT_TRUE(indexes.create("papers", {.embed = "none"}).ok());
+  ASSERT_TRUE(indexes.create("papers", {.embed = {embed::EmbedderKind::kNone}}).ok());
   std::ofstream(folder() / "papers" / kConfigName) << "{}";
   const auto listed = indexes.list();
   ASSERT_EQ(listed->size(), 1U);
@@ -116,7 +117,7 @@ TEST_F(IndexFolderTest, ListsWhatCannotBeReadWithTheReason) {
 
 TEST_F(IndexFolderTest, DropsWhatIsDamagedButNotWhatIsInUse) {
   IndexFolder indexes(folder(), {.tend = false});
-  ASSERT_TRUE(indexes.create("papers", {.embed = "none"}).ok());
+  ASSERT_TRUE(indexes.create("papers", {.embed = {embed::EmbedderKind::kNone}}).ok());
   IndexFolder elsewhere(folder(), {.tend = false});
   ASSERT_TRUE(elsewhere.open("papers").ok());
   EXPECT_EQ(indexes.drop("papers").error().code, Code::kFailedPrecondition);

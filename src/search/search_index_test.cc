@@ -56,7 +56,7 @@ class SearchIndexTest : public ::testing::Test {
 };
 
 TEST_F(SearchIndexTest, FindsWhatWasAddedAtOnceAndAfterReopening) {
-  auto index = make({.embed = "none"});
+  auto index = make({.embed = {embed::EmbedderKind::kNone}});
   const std::vector<Document> documents{document("a", "The tides", "of the inner sea"),
                                         document("b", "The bread", "of the baker")};
   ASSERT_TRUE(index->add(documents).ok());
@@ -71,15 +71,15 @@ TEST_F(SearchIndexTest, FindsWhatWasAddedAtOnceAndAfterReopening) {
 
 TEST_F(SearchIndexTest, SurvivesWithoutBeingClosed) {
   {
-    auto index = make({.embed = "none"});
+    auto index = make({.embed = {embed::EmbedderKind::kNone}});
     ASSERT_TRUE(index->add({{document("a", "tides", "")}}).ok());
   }
   EXPECT_EQ(open()->search({.text = "tides"})->hits.size(), 1U);
 }
 
 TEST_F(SearchIndexTest, LearnsOnceThoughManyDocumentsSayNothing) {
-  auto index =
-      make({.embed = "corpus", .main = {.name = "main", .storage = index::RawStorage::kF16}});
+  auto index = make({.embed = {embed::EmbedderKind::kCorpus},
+                     .main = {.name = "main", .storage = index::RawStorage::kF16}});
   std::vector<Document> documents = two_subjects();
   for (int i = 0; i < 48; ++i) documents.push_back(document("empty" + std::to_string(i), "", "…"));
   ASSERT_TRUE(index->add(documents).ok());
@@ -90,8 +90,8 @@ TEST_F(SearchIndexTest, LearnsOnceThoughManyDocumentsSayNothing) {
 }
 
 TEST_F(SearchIndexTest, LearnsVectorsFromItsDocuments) {
-  auto index =
-      make({.embed = "corpus", .main = {.name = "main", .storage = index::RawStorage::kF16}});
+  auto index = make({.embed = {embed::EmbedderKind::kCorpus},
+                     .main = {.name = "main", .storage = index::RawStorage::kF16}});
   EXPECT_EQ(index->search({.text = "tides"})->mode, "text");
   ASSERT_TRUE(index->add(two_subjects()).ok());
   ASSERT_TRUE(index->wait_until_idle().ok());
@@ -113,9 +113,9 @@ TEST_F(SearchIndexTest, LearnsVectorsFromItsDocuments) {
 }
 
 TEST_F(SearchIndexTest, LearnsAgainAsItGrowsWhileItIsSearched) {
-  auto index =
-      make({.embed = "corpus", .main = {.name = "main", .storage = index::RawStorage::kF16}},
-           {.tend = true});
+  auto index = make({.embed = {embed::EmbedderKind::kCorpus},
+                     .main = {.name = "main", .storage = index::RawStorage::kF16}},
+                    {.tend = true});
   const auto documents = two_subjects();
   ASSERT_TRUE(index->add(documents).ok());
   ASSERT_TRUE(index->wait_until_idle().ok());
@@ -151,7 +151,7 @@ std::vector<Document> about(const std::string& subject, int count) {
 
 TEST_F(SearchIndexTest, LearnsAgainWhenNewDocumentsAreAboutSomethingElse) {
   auto index =
-      make({.embed = "corpus", .main = {.name = "main", .storage = index::RawStorage::kF16}});
+      make({.embed = {}, .main = {.name = "main", .storage = index::RawStorage::kF16}});
   ASSERT_TRUE(index->add(about("sea", 160)).ok());
   ASSERT_TRUE(index->wait_until_idle().ok());
   const auto generation = [&] { return index->info().stats.spaces.front().generation; };
@@ -168,7 +168,7 @@ TEST_F(SearchIndexTest, LearnsAgainWhenNewDocumentsAreAboutSomethingElse) {
 
 TEST_F(SearchIndexTest, DoesNotLearnAgainForMoreOfTheSame) {
   auto index =
-      make({.embed = "corpus", .main = {.name = "main", .storage = index::RawStorage::kF16}});
+      make({.embed = {}, .main = {.name = "main", .storage = index::RawStorage::kF16}});
   ASSERT_TRUE(index->add(about("sea", 160)).ok());
   ASSERT_TRUE(index->wait_until_idle().ok());
   std::vector<Document> more = about("sea", 40);
@@ -203,7 +203,7 @@ TEST_F(SearchIndexTest, TakesVectorsThatDocumentsBring) {
 }
 
 TEST_F(SearchIndexTest, RefusesVectorsItHasNoPlaceFor) {
-  auto index = make({.embed = "none"});
+  auto index = make({.embed = {embed::EmbedderKind::kNone}});
   Document with = document("a", "", "x");
   with.embedding = {1, 2};
   const auto added = index->add({{with}});
@@ -212,7 +212,7 @@ TEST_F(SearchIndexTest, RefusesVectorsItHasNoPlaceFor) {
 }
 
 TEST_F(SearchIndexTest, OpensWithoutTheServerThatMakesItsVectors) {
-  const IndexConfig config{.embed = "http:http://127.0.0.1:9/v1#model",
+  const IndexConfig config{.embed = {embed::EmbedderKind::kHttp, "http://127.0.0.1:9/v1#model"},
                            .main = {.name = "main", .dimension = 4}};
   std::filesystem::create_directories(folder());
   ASSERT_TRUE(write_file_atomically(folder() / kConfigName, encode(config)).ok());
@@ -222,7 +222,7 @@ TEST_F(SearchIndexTest, OpensWithoutTheServerThatMakesItsVectors) {
 }
 
 TEST_F(SearchIndexTest, FollowsLinksBothWays) {
-  auto index = make({.embed = "none"});
+  auto index = make({.embed = {embed::EmbedderKind::kNone}});
   Document a = document("a", "A", "tides");
   a.links = Links{{.to = "b", .name = "cites"}, {.to = "nowhere"}};
   ASSERT_TRUE(index->add({{a, document("b", "B", "moon")}}).ok());
@@ -241,7 +241,7 @@ TEST_F(SearchIndexTest, FollowsLinksBothWays) {
 }
 
 TEST_F(SearchIndexTest, FindsTheShortestPath) {
-  auto index = make({.embed = "none"});
+  auto index = make({.embed = {embed::EmbedderKind::kNone}});
   Document a = document("a", "A", "");
   a.links = Links{{.to = "b", .name = "cites"}, {.to = "x", .name = "likes"}};
   Document b = document("b", "B", "");
@@ -275,7 +275,7 @@ TEST_F(SearchIndexTest, FindsTheShortestPath) {
 }
 
 TEST_F(SearchIndexTest, FindsWhatSummariesAndFragmentsSay) {
-  auto index = make({.embed = "none"});
+  auto index = make({.embed = {embed::EmbedderKind::kNone}});
   Document a = document("a", "A", "tides");
   a.summaries = {"about ebb and flow"};
   a.fragments = {{.time = 86'400'000, .text = "quoted by the harbour master"}};
@@ -302,7 +302,7 @@ TEST_F(SearchIndexTest, FindsWhatSummariesAndFragmentsSay) {
 }
 
 TEST_F(SearchIndexTest, EndsALinkAtAMoment) {
-  auto index = make({.embed = "none"});
+  auto index = make({.embed = {embed::EmbedderKind::kNone}});
   Document a = document("a", "A", "");
   a.links = Links{{.to = "b", .name = "works_at"}, {.to = "c", .name = "works_at"}};
   ASSERT_TRUE(index->add({{a, document("b", "B", ""), document("c", "C", "")}}).ok());
@@ -315,7 +315,7 @@ TEST_F(SearchIndexTest, EndsALinkAtAMoment) {
 }
 
 TEST_F(SearchIndexTest, DrawsTheLinksBetweenNeighboursToo) {
-  auto index = make({.embed = "none"});
+  auto index = make({.embed = {embed::EmbedderKind::kNone}});
   Document a = document("a", "", "");
   a.links = Links{{.to = "b"}, {.to = "c"}};
   Document b = document("b", "", "");
@@ -325,7 +325,7 @@ TEST_F(SearchIndexTest, DrawsTheLinksBetweenNeighboursToo) {
 }
 
 TEST_F(SearchIndexTest, ExportsWhatCanBeAddedAgain) {
-  auto index = make({.embed = "none"});
+  auto index = make({.embed = {embed::EmbedderKind::kNone}});
   Document a = document("a", "A", "tides");
   a.links = Links{{.to = "b", .name = "cites", .valid = {0, 1'000}, .summary = "for the tables"},
                   {.to = "b",
@@ -378,7 +378,7 @@ TEST_F(SearchIndexTest, ExportsTheVectorsThatDocumentsBrought) {
 }
 
 TEST_F(SearchIndexTest, NamesWhatRepeatsWhat) {
-  IndexConfig config{.embed = "none"};
+  IndexConfig config{.embed = {embed::EmbedderKind::kNone}};
   config.dedup = index::NearDuplicateOptions{
       .threshold = 0.7, .action = index::NearDuplicateOptions::Action::kRefuse};
   auto index = make(config);
@@ -395,7 +395,7 @@ TEST_F(SearchIndexTest, NamesWhatRepeatsWhat) {
 }
 
 TEST_F(SearchIndexTest, IsOpenOnce) {
-  const auto index = make({.embed = "none"});
+  const auto index = make({.embed = {embed::EmbedderKind::kNone}});
   const auto second = SearchIndex::open(folder(), {.tend = false});
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().code, Code::kFailedPrecondition);
@@ -403,7 +403,7 @@ TEST_F(SearchIndexTest, IsOpenOnce) {
 }
 
 TEST_F(SearchIndexTest, IsClosedUnderThoseWhoUseItWithoutHarm) {
-  auto index = make({.embed = "none"}, {.tend = true});
+  auto index = make({.embed = {embed::EmbedderKind::kNone}}, {.tend = true});
   ASSERT_TRUE(index->add({{document("a", "tides", "")}}).ok());
   std::vector<std::thread> users;
   std::atomic<int> told{0};

@@ -87,7 +87,7 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   const StopSignals signals(progress.stop);
   Result<dedup::DedupReport> report = [&] {
     const ProgressLine line(progress, !arguments.quiet && !arguments.json);
-    return dedup::run_dedup(job, progress);
+    return dedup::run_dedup(job, progress, system_clock());
   }();
   if (!report) {
     return unfinished(report.error(), signals,

@@ -164,7 +164,7 @@ Result<int> run_eval_command(EvalArguments& arguments, const CLI::App& verb) {
   const StopSignals signals(progress.stop);
   Result<Evaluation> result = [&] {
     const ProgressLine line(progress, !arguments.json);
-    return dedup::evaluate(arguments.inputs, arguments.options, progress);
+    return dedup::evaluate(arguments.inputs, arguments.options, progress, system_clock());
   }();
   if (!result) return unfinished(result.error(), signals);
   KIN_RETURN_IF_ERROR(print(arguments.json ? evaluation_json(*result, arguments.options) + "\n"

@@ -107,7 +107,7 @@ Result<int> run_plan_command(PlanArguments& arguments, const CLI::App& verb) {
   const StopSignals signals(progress.stop);
   Result<dedup::Plan> plan = [&] {
     const ProgressLine line(progress, !arguments.json);
-    return dedup::make_plan(arguments.job, progress);
+    return dedup::make_plan(arguments.job, progress, system_clock());
   }();
   if (!plan) return unfinished(plan.error(), signals);
   KIN_RETURN_IF_ERROR(print(arguments.json ? plan_json(*plan) + "\n" : format_plan(*plan)));

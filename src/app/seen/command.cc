@@ -105,6 +105,7 @@ Result<std::unique_ptr<SeenSet>> open_to_add(const SeenArguments& arguments, See
 
 Result<std::unique_ptr<SeenSet>> open_to_read(const SeenArguments& arguments, SeenOptions options) {
   options.mode = SeenOptions::Mode::kRead;
+  options.clock = &system_clock();
   return SeenSet::open(arguments.set, options);
 }
 

@@ -15,6 +15,7 @@
 #include "app/print.h"
 #include "app/search/index_flags.h"
 #include "app/stories/newsroom_flags.h"
+#include "base/file.h"
 #include "server/news_service.h"
 
 namespace kin::app {
@@ -117,16 +118,7 @@ void raise_file_limit() {
 
 // For programs that wait for the port: the file appears with the number in it.
 Status write_port(const std::string& path, std::uint16_t port) {
-  const std::string part = path + ".part";
-  {
-    std::ofstream file(part);
-    file << port << '\n';
-    if (!file.flush()) return Error{Code::kUnavailable, "cannot write " + part};
-  }
-  std::error_code error;
-  std::filesystem::rename(part, path, error);
-  if (error) return Error{Code::kUnavailable, fmt::format("{}: {}", path, error.message())};
-  return Done{};
+  return write_file_atomically(path, fmt::format("{}\n", port));
 }
 
 void open_browser(const std::string& url) {

@@ -1,5 +1,5 @@
-// A disk in memory that fails, loses power and rots when it is told to: what stores that must
-// survive crashes are tested against.
+// A disk in memory that fails, loses power and rots when it is told to, for tests of stores that
+// must survive crashes.
 #pragma once
 
 #include <cerrno>
@@ -32,6 +32,7 @@ class SimulatedDisk final : public Disk {
   enum class Operation {
     kCreate,
     kAppend,
+    kWriteAt,
     kSync,
     kTruncate,
     kRename,
@@ -41,16 +42,18 @@ class SimulatedDisk final : public Disk {
     kRead,  // changes nothing: neither observed nor counted, and fails only when asked for
   };
   static constexpr Operation kChanges[] = {
-      Operation::kCreate, Operation::kAppend, Operation::kSync,       Operation::kTruncate,
-      Operation::kRename, Operation::kRemove, Operation::kMakeFolder, Operation::kSyncFolder};
+      Operation::kCreate, Operation::kAppend,     Operation::kWriteAt,
+      Operation::kSync,   Operation::kTruncate,   Operation::kRename,
+      Operation::kRemove, Operation::kMakeFolder, Operation::kSyncFolder};
 
-  // The `nth` operation from now on, counted from 1, fails and changes nothing, except that an
-  // append writes `append_prefix` bytes first and a sync drops what it should have written.
+  // The `nth` operation from now on, counted from 1, fails and changes nothing, except that a
+  // write (append or write_at) writes `write_prefix` bytes first and a sync drops what it should
+  // have written.
   struct Fault {
     std::uint64_t nth = 1;
     std::optional<Operation> only = std::nullopt;  // count and fail these; otherwise every change
     int error_number = EIO;
-    std::uint64_t append_prefix = 0;
+    std::uint64_t write_prefix = 0;
     bool for_good = false;  // and so does each such operation after it
   };
 
@@ -66,7 +69,7 @@ class SimulatedDisk final : public Disk {
   SimulatedDisk(const SimulatedDisk&) = delete;
   SimulatedDisk& operator=(const SimulatedDisk&) = delete;
 
-  // Replaces the fault that was set before; nothing is none.
+  // Replaces the fault that was set before; nothing removes it.
   void fail(const std::optional<Fault>& fault);
   // How many operations have failed because of fail().
   std::uint64_t failures() const;
@@ -76,20 +79,22 @@ class SimulatedDisk final : public Disk {
   // and must not change it. Set it while nothing else happens.
   void observe(Observer observer) { observer_ = std::move(observer); }
 
-  // A disk in a state in which a machine could find this one after losing its power now: whatever
-  // was synced is there. This disk goes on as if nothing had happened.
+  // A copy of this disk as a machine might find it after a power cut now. Synced bytes and names
+  // are always there. This disk is not changed.
   std::unique_ptr<SimulatedDisk> power_cut(const PowerCut& cut) const;
 
   // Every file, sorted.
   std::vector<std::filesystem::path> files() const;
-  // Changes a file behind the back of whoever has it open, on the device as well. The file must
-  // exist; bits count from the lowest of the first byte.
+  // Changes a file on the device and for every open file. The file must exist; bits count from the
+  // lowest of the first byte.
   void flip_bit(const std::filesystem::path& path, std::uint64_t bit);
   void replace(const std::filesystem::path& path, std::string_view bytes);
 
   Result<std::unique_ptr<DiskFile>> open_to_read(const std::filesystem::path& path) override;
   Result<std::unique_ptr<DiskFile>> create(const std::filesystem::path& path) override;
-  Result<std::unique_ptr<DiskFile>> open_to_append(const std::filesystem::path& path) override;
+  Result<std::unique_ptr<DiskFile>> open_to_write(const std::filesystem::path& path) override;
+  Result<std::unique_ptr<DiskFile>> create_temporary(
+      const std::optional<std::filesystem::path>& folder) override;
   Status rename(const std::filesystem::path& from, const std::filesystem::path& to) override;
   Status remove(const std::filesystem::path& path) override;
   Result<bool> exists(const std::filesystem::path& path) override;

@@ -207,7 +207,7 @@ Result<Told> fill(const fs::path& folder, const ShardBench& bench) {
         stepped = did.error();
         return;
       }
-      std::this_thread::sleep_for(std::chrono::microseconds(*did ? 10 : 1'000));
+      std::this_thread::sleep_for(std::chrono::microseconds(did->did_work() ? 10 : 1'000));
     }
   });
   Told told{.real_vectors = source.has_vectors()};

@@ -22,7 +22,7 @@ const std::vector<WordVector> kThree{
 
 TEST(WordVectorsTest, CountsRareWordsMore) {
   const auto words = decode_word_vectors(encode_word_vectors(kThree)).value();
-  EXPECT_EQ(words->info().name, "words");
+  EXPECT_EQ(words->info().kind, EmbedderKind::kWords);
   EXPECT_EQ(words->info().dimension, 3U);
   const auto vector = vector_of(*words, "The ship!");
   EXPECT_NEAR(length(vector), 1, 1e-5);
@@ -74,8 +74,8 @@ TEST(WordVectorsTest, HasTheFingerprintOfItsContent) {
   auto changed = kThree;
   changed[1].values[2] = 0.1F;
   const auto other = decode_word_vectors(encode_word_vectors(changed)).value();
-  EXPECT_EQ(one->info().fingerprint, same->info().fingerprint);
-  EXPECT_NE(one->info().fingerprint, other->info().fingerprint);
+  EXPECT_EQ(one->info().model_hash, same->info().model_hash);
+  EXPECT_NE(one->info().model_hash, other->info().model_hash);
 }
 
 TEST(WordVectorsTest, IsWrittenAsItAlwaysWas) {

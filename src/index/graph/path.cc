@@ -48,7 +48,7 @@ Result<Path> path_along(const TruthView& view, const DocId& from,
   Path path{.nodes = {from}, .edges = {}, .cost = static_cast<double>(steps.size())};
   for (const EdgeStep& step : steps) {
     const DocId& last = path.nodes.back();
-    path.nodes.push_back(step.place.from == last ? step.place.to : step.place.from);
+    path.nodes.push_back(step.key.from == last ? step.key.to : step.key.from);
     KIN_TRY(GraphEdge edge, named(view, step));
     path.edges.push_back(std::move(edge));
   }

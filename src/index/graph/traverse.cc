@@ -85,7 +85,7 @@ class Traverser {
 
   Status keep_joining_edges() {
     for (const EdgeStep& step : steps_) {
-      if (!places_.contains(step.place.from) || !places_.contains(step.place.to)) continue;
+      if (!places_.contains(step.key.from) || !places_.contains(step.key.to)) continue;
       KIN_TRY(GraphEdge edge, named(view_, step));
       found_.edges.push_back(std::move(edge));
     }

@@ -19,7 +19,7 @@ class ExpectedVectors : public RawVectors {
  public:
   explicit ExpectedVectors(SpaceOptions space) : space_(std::move(space)) {}
 
-  Status add(std::span<const Document> documents) {
+  Status add(std::span<const StoredDocument> documents) {
     KIN_TRY(const auto vectors, vectors_of(space_, documents));
     for (std::size_t i = 0; i < documents.size(); ++i) {
       if (!vectors[i]) continue;
@@ -51,7 +51,7 @@ class ExpectedSignatures {
   ExpectedSignatures(const NearDuplicates& is, const Fault& fault)
       : is_(is), left_(is.size()), fault_(fault) {}
 
-  void see(const Document& document) {
+  void see(const StoredDocument& document) {
     const auto* stored = std::get_if<StoredEntity>(&document);
     if (stored == nullptr) return;
     const std::uint32_t number = number_of(document);
@@ -116,9 +116,10 @@ class Checker {
     if (moment_.near) signatures.emplace(*moment_.near, fault_);
     const auto all = static_cast<double>(report_.text_documents + 1);
     std::uint64_t seen = 0;
-    const auto see = [&](const std::vector<Document>& page, bool) -> Status {
+    const auto see = [&](const std::vector<StoredDocument>& page, bool) -> Status {
       TextChanges changes{.lsn = text.view().applied() + 1};
-      for (const Document& document : page) changes.upserts.push_back(text_document(document));
+      for (const StoredDocument& document : page)
+        changes.upserts.push_back(text_document(document));
       text.apply(std::move(changes));
       for (ExpectedVectors& of : vectors_) KIN_RETURN_IF_ERROR(of.add(page));
       if (signatures) std::ranges::for_each(page, [&](const auto& one) { signatures->see(one); });

@@ -57,13 +57,13 @@ std::string encode(const ShardCheckpoint& checkpoint) {
   append_varint(out, checkpoint.spaces.size());
   for (const SpaceRecord& space : checkpoint.spaces) {
     append_text(out, space.name);
-    append_le(out, space.options);
+    append_le(out, space.options_hash);
     append_retired(out, space.retired);
     append_sequences(out, space.sequences);
   }
   append_varint(out, checkpoint.near_duplicates ? 1 : 0);
   if (checkpoint.near_duplicates) {
-    append_le(out, checkpoint.near_duplicates->options);
+    append_le(out, checkpoint.near_duplicates->options_hash);
     append_sequences(out, checkpoint.near_duplicates->sequences);
   }
   append_le(out, checksum(out));
@@ -84,7 +84,7 @@ Result<ShardCheckpoint> decode_shard_checkpoint(std::string_view bytes) {
   for (std::size_t i = 0; i < spaces && reader.ok(); ++i) {
     SpaceRecord& space = checkpoint.spaces.emplace_back();
     space.name = reader.text();
-    space.options = reader.read<std::uint64_t>();
+    space.options_hash = reader.read<std::uint64_t>();
     if (!read_retired(reader, space.retired)) return damaged();
     space.sequences = read_sequences(reader);
   }

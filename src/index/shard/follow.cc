@@ -43,13 +43,14 @@ Status Shard::State::follow(const TruthView& view, std::span<const Change> chang
   const std::vector<DocNumber> numbers = learnt(changes, retired);
   const bool vectors = std::ranges::any_of(spaces_, wants_vectors);
   KIN_TRY(auto found, view.documents(numbers, {.vectors = vectors}));
-  std::vector<Document> documents;
+  std::vector<StoredDocument> documents;
   for (auto& document : found) {
     if (document) documents.push_back(std::move(*document));
   }
   TextChanges text{.deletes = {retired.begin(), retired.end()}, .upserts = {}, .lsn = last};
   if (text_->view().applied() < last) {
-    for (const Document& document : documents) text.upserts.push_back(text_document(document));
+    for (const StoredDocument& document : documents)
+      text.upserts.push_back(text_document(document));
   }
   text_->apply(std::move(text));
   for (const ShardSpace& space : spaces_) {
@@ -61,7 +62,7 @@ Status Shard::State::follow(const TruthView& view, std::span<const Change> chang
   }
   if (near_) {
     for (const std::uint32_t number : retired) near_->forget(number);
-    for (const Document& document : documents) {
+    for (const StoredDocument& document : documents) {
       if (const auto* stored = std::get_if<StoredEntity>(&document))
         near_->learn(number_of(document), near_->sketch(stored->entity).keys);
     }
@@ -71,7 +72,7 @@ Status Shard::State::follow(const TruthView& view, std::span<const Change> chang
 }
 
 Status Shard::State::follow_space(const std::shared_ptr<SpaceGeneration>& generation,
-                                  std::span<const Document> documents,
+                                  std::span<const StoredDocument> documents,
                                   const PreparedBatch& prepared) {
   const auto known = prepared.computed.find(generation);
   PreparedBatch::Vectors vectors;

@@ -91,7 +91,7 @@ struct Line {
       const auto did = (*shard)->step();
       if (!did.ok()) _exit(2);
       if (random.below(200) == 0 && !(*shard)->checkpoint().ok()) _exit(3);
-      if (!*did) usleep(200);
+      if (!did->did_work()) usleep(200);
     }
   });
   Random random(seed);

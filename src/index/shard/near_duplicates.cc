@@ -83,7 +83,7 @@ Result<NearDuplicates> NearDuplicates::create(double threshold) {
   return NearDuplicates(threshold, banding);
 }
 
-std::uint64_t NearDuplicates::fingerprint() const {
+std::uint64_t NearDuplicates::options_hash() const {
   std::string bytes;
   append_le(bytes, banding_.bands);
   append_le(bytes, banding_.rows);

@@ -51,11 +51,11 @@ Status Shard::State::restore_text(const TruthView& view) {
 
 Status Shard::State::rebuild_text(const TruthView& view) {
   return each_page(view, {.vectors = false},
-                   [&](const std::vector<Document>& page, bool last) -> Status {
+                   [&](const std::vector<StoredDocument>& page, bool last) -> Status {
                      // Every page needs an LSN of its own, and there are no more of them than
                      // changes.
                      TextChanges changes{.lsn = last ? view.lsn() : text_->view().applied() + 1};
-                     for (const Document& document : page)
+                     for (const StoredDocument& document : page)
                        changes.upserts.push_back(text_document(document));
                      text_->apply(std::move(changes));
                      while (text_->merge()) {
@@ -76,7 +76,7 @@ Result<std::shared_ptr<SpaceGeneration>> Shard::State::restored(const SpaceOptio
   if (start_ != Start::kCheckpoint) return none;
   const auto& spaces = store_->checkpoint()->spaces;
   const auto record = std::ranges::find(spaces, options.name, &SpaceRecord::name);
-  if (record == spaces.end() || record->options != fingerprint(options)) return none;
+  if (record == spaces.end() || record->options_hash != options_hash(options)) return none;
   KIN_TRY(const std::string head, store_->head(options.name));
   const std::string owner = pieces_of_space(options.name);
   KIN_TRY(auto generation,
@@ -106,7 +106,7 @@ Status Shard::State::restore_near_duplicates(const TruthView& view) {
   if (!near_ || start_ == Start::kFirstChange) return Done{};
   const auto from_checkpoint = [&]() -> Status {
     const auto& record = store_->checkpoint()->near_duplicates;
-    if (!record || record->options != near_->fingerprint())
+    if (!record || record->options_hash != near_->options_hash())
       return Error{Code::kNotFound, "no signatures"};
     for (std::uint32_t page = 0; page < record->sequences.size(); ++page) {
       if (record->sequences[page] == 0) continue;
@@ -122,8 +122,8 @@ Status Shard::State::restore_near_duplicates(const TruthView& view) {
   KIN_TRY(near_, NearDuplicates::create(near_->threshold()));
   near_sequences_.clear();
   const Want want{.vectors = false, .summaries = false};
-  return each_page(view, want, [&](const std::vector<Document>& page, bool) -> Status {
-    for (const Document& document : page) {
+  return each_page(view, want, [&](const std::vector<StoredDocument>& page, bool) -> Status {
+    for (const StoredDocument& document : page) {
       if (const auto* stored = std::get_if<StoredEntity>(&document))
         near_->learn(number_of(document), near_->sketch(stored->entity).keys);
     }
@@ -134,9 +134,9 @@ Status Shard::State::restore_near_duplicates(const TruthView& view) {
 Status Shard::State::replay(const TruthView& view) {
   const std::lock_guard lock(writing_);
   while (applied_ < view.lsn()) {
-    KIN_TRY(const auto changes, view.changes({.after = applied_, .limit = kPage}));
-    if (changes.empty()) return Error{Code::kDataLoss, "the changelog has a gap"};
-    KIN_RETURN_IF_ERROR(follow(view, changes, {}));
+    KIN_TRY(const auto page, view.changes({.after = applied_, .limit = kPage}));
+    if (page.changes.empty()) return Error{Code::kDataLoss, "the changelog has a gap"};
+    KIN_RETURN_IF_ERROR(follow(view, page.changes, {}));
     each_generation([&](const auto& generation) { generation->drain(applied_); });
   }
   return Done{};

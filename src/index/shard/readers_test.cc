@@ -105,7 +105,7 @@ TEST_F(ShardReadersTest, NeverSeeTwoRoundsAtOnce) {
           fault = did.error().message;
           done = true;
         }
-        if (did.ok() && !*did) std::this_thread::yield();
+        if (did.ok() && !did->did_work()) std::this_thread::yield();
       }
     });
     for (int round = 1; round < 150 && !done; ++round) {

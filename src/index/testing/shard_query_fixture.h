@@ -116,7 +116,7 @@ class ShardQueryFixture : public TruthFixture {
   }
 
  private:
-  static TextDocument text_of(std::uint32_t number, const Document& document) {
+  static TextDocument text_of(std::uint32_t number, const StoredDocument& document) {
     TextDocument made{.number = number};
     if (const auto* entity = std::get_if<StoredEntity>(&document)) {
       const Entity& said = entity->entity;

@@ -130,7 +130,7 @@ Result<SeenLogWriter> SeenLogWriter::reopen(const SeenPlacement& placement,
     bytes.resize(contents.length);
     KIN_RETURN_IF_ERROR(replace_whole(disk, path, bytes));
   }
-  KIN_TRY(auto file, disk.open_to_append(path));
+  KIN_TRY(auto file, disk.open_to_write(path));
   SeenLogWriter log(std::move(file), placement.kind, expected.number);
   log.sequence_ = expected.sequence + contents.ids;
   log.bytes_ = contents.length;
@@ -202,7 +202,7 @@ Result<SeenLogContents> decode_log(std::string_view bytes, IdKind kind,
   contents.dropped_bytes = bytes.size() - contents.length;
   if (contents.length < expected.durable_bytes ||
       was_durable(bytes, contents.length, kind, expected.number)) {
-    return damaged(fmt::format("the frame at byte {} does not hold", contents.length));
+    return damaged(fmt::format("the frame at byte {} is damaged", contents.length));
   }
   return contents;
 }

@@ -1,0 +1,32 @@
+#include "kv/engine/engine.h"
+
+#include <fmt/format.h>
+
+namespace kin::kv {
+
+Status FailureLatch::check(const std::filesystem::path& folder) const {
+  if (!failed_) return Done{};
+  const std::lock_guard lock(mutex_);
+  return Error{first_->code,
+               fmt::format("{} refuses writes since an earlier failure (open it again): {}",
+                           folder.string(), first_->message)};
+}
+
+Status FailureLatch::note(Status status) {
+  if (status.ok()) return status;
+  const std::lock_guard lock(mutex_);
+  if (!first_) first_ = status.error();
+  failed_ = true;
+  return status;
+}
+
+Status prepare_copy(Disk& disk, const std::filesystem::path& folder) {
+  KIN_TRY(const bool there, disk.exists(folder));
+  if (!there) return disk.make_folder(folder);
+  KIN_TRY(const auto names, disk.list(folder));
+  if (names.empty()) return Done{};
+  return Error{Code::kFailedPrecondition,
+               fmt::format("{} is not empty (choose another folder)", folder.string())};
+}
+
+}  // namespace kin::kv
