@@ -305,7 +305,7 @@ CLI::App* add_vectors(CLI::App& bench, BenchArguments& arguments) {
                    "Bits per dimension of a code (default: 7 for glove, 6 for mnist)")
       ->type_name("1..8")
       ->check(whole_number(1, 8));
-  verb->add_option("--partition", vectors.partition_size, "Vectors per partition")
+  verb->add_option("--cell", vectors.cell_size, "Vectors per cell")
       ->type_name("N")
       ->check(whole_number(8, 1000))
       ->capture_default_str();

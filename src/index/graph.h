@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "base/result.h"
@@ -22,6 +23,8 @@ struct TraverseRequest {
   std::size_t max_nodes = 10'000;
   std::size_t max_edges = 100'000;   // edges to look at
   std::size_t max_fan_out = 10'000;  // of one node
+  // Nodes in other partitions count as missing. Nothing: all partitions.
+  std::optional<std::set<PartitionId>> partitions = {};
 };
 
 struct Reached {

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/step.h"
 #include "index/text_document.h"
@@ -49,8 +50,9 @@ struct ShardOptions {
   Bm25 ranking = {};
   std::vector<SpaceOptions> spaces = {};  // with different names
   std::optional<NearDuplicateOptions> near_duplicates = {};
-  std::uint32_t partition_size = 200;  // vectors of a partition that are aimed at
+  std::uint32_t cell_size = 200;  // target number of vectors in a cell
   TruthOptions truth = {};
+  Clock* clock = &system_clock();
 };
 
 // The text index of a shard: fields title, text and tags; facets type (entity, edge,

@@ -63,7 +63,7 @@ bool needs_embedder(const IndexConfig& config) {
 
 Result<std::shared_ptr<const embed::Embedder>> embedder_for(const IndexConfig& config,
                                                             const OpenOptions& options) {
-  return embed::open_embedder(config.embed, system_clock(),
+  return embed::open_embedder(config.embed, *options.clock,
                               {.folders = options.models,
                                .key = options.embed_key,
                                .dimension = config.main.dimension,
@@ -157,6 +157,7 @@ Result<std::vector<index::SpaceOptions>> SearchIndex::State::spaces() {
 Status SearchIndex::State::open() {
   index::ShardOptions how{.language = config.language, .near_duplicates = config.dedup};
   KIN_TRY(how.spaces, spaces());
+  how.clock = options.clock;
   auto made = index::Shard::open(folder / kShardName, std::move(how));
   if (!made) return in_use(folder, made.error());
   opened = std::move(*made);
@@ -310,7 +311,8 @@ Result<AddReport> SearchIndex::State::add(std::span<const Document> documents) {
 
 SearchSettings SearchIndex::State::settings() const {
   return {.text = index::text_options({.language = config.language}),
-          .alpha = alpha_for(config.embed.kind)};
+          .alpha = alpha_for(config.embed.kind),
+          .clock = options.clock};
 }
 
 Status SearchIndex::State::close() {

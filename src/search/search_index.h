@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "index/shard.h"
 #include "search/answer.h"
@@ -25,6 +26,7 @@ struct OpenOptions {
   std::vector<std::filesystem::path> models = {};  // folders with models of embedders
   std::string embed_key = {};                      // bearer token for an http embedder
   bool private_embedders = false;                  // http embedders may have private addresses
+  Clock* clock = &system_clock();
   bool tend = true;  // background work runs in a thread; else in wait_until_idle() only
   // Called with errors of background work, on any thread.
   std::function<void(const Error&)> on_problem = {};

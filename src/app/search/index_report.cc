@@ -95,9 +95,9 @@ std::string to_words(const ListedIndex& index) {
   line("vectors", vectors_in_words(info));
   for (const index::SpaceStats& space : stats.spaces)
     line("  in " + space.name,
-         fmt::format("{} in {} partitions, {} not placed yet, {}",
-                     with_commas(space.vectors.vectors), with_commas(space.vectors.partitions),
-                     with_commas(space.vectors.pending), format_bytes(space.vectors.bytes)));
+         fmt::format("{} in {} cells, {} not placed yet, {}", with_commas(space.vectors.vectors),
+                     with_commas(space.vectors.cells), with_commas(space.vectors.pending),
+                     format_bytes(space.vectors.bytes)));
   line("language", info.config.language);
   line("near-duplicates",
        info.config.dedup ? fmt::format("{} from {} on", search::name_of(info.config.dedup->action),

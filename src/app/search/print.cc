@@ -62,7 +62,7 @@ std::string trace_of(const search::AnswerTrace& trace) {
 std::string reason_of(const search::AnswerReason& why) {
   std::string out;
   for (const search::AnswerTerm& term : why.terms)
-    out += fmt::format("      {:<20} {:>7.3f}  {:g} times here, in {} documents\n", safe(term.term),
+    out += fmt::format("      {:<20} {:>7.3f}  {} times here, in {} documents\n", safe(term.term),
                        term.score, term.frequency, with_commas(term.documents));
   if (why.similarity) out += fmt::format("      {:<20} {:>7.3f}\n", "similarity", *why.similarity);
   return out;

@@ -336,7 +336,7 @@ std::string to_table(const ShardFigures& figures) {
       "empty "
       "shards\n",
       last.inserts / first.inserts, last.inserts / last.empty / (first.inserts / first.empty));
-  table += fmt::format("    vectors that still waited for their partition: {}\n", figures.pending);
+  table += fmt::format("    vectors that still waited for their cell: {}\n", figures.pending);
   table += fmt::format("    after a kill: first answers in {:.2f} s, {} changes replayed\n",
                        figures.reopen_seconds, figures.replayed);
   table += fmt::format("    memory: {} after opening, {} at most while filled; disk: {}\n",

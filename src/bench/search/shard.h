@@ -34,7 +34,7 @@ struct ShardFigures {
     double worst_milliseconds = 0;  // slowest batch
   };
   std::vector<Slice> slices;
-  std::uint64_t pending = 0;  // vectors without a partition at the kill
+  std::uint64_t pending = 0;  // vectors without a cell at the kill
   double reopen_seconds = 0;  // from open to the first answers by text and by vector
   double steady_bytes = 0;    // resident memory after that
   double peak_bytes = 0;      // resident memory while filling

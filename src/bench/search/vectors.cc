@@ -187,10 +187,12 @@ Result<std::unique_ptr<VectorIndex>> build(const Vectors& set, const Lender& len
                                          .storage = index::RawStorage::kElsewhere,
                                          .bits = static_cast<std::uint8_t>(figures.bits)},
                                .raw = &lender,
-                               .partition_size = bench.partition_size}));
+                               .cell_size = bench.cell_size}));
   for (std::uint32_t i = 0; i < set.size(); ++i) KIN_RETURN_IF_ERROR(index->insert(i, set.row(i)));
-  for (bool more = true; more;) {
-    KIN_TRY(more, index->step());
+  // Nothing is inserted any more, so that waiting for quiet would only cost time.
+  for (std::optional<SteadyTime> now = SteadyTime{}; now;) {
+    KIN_TRY(const StepOutcome outcome, index->step(*now));
+    now = outcome.next(*now);
   }
   figures.ours.build_seconds = seconds() - start;
   const double bytes = std::max(allocated() - before, static_cast<double>(index->stats().bytes));
@@ -199,9 +201,9 @@ Result<std::unique_ptr<VectorIndex>> build(const Vectors& set, const Lender& len
 }
 
 Status sweep_ours(const Vectors& set, const VectorIndex& index, int runs, Figures::Set& figures) {
-  const std::uint32_t partitions = index.stats().partitions;
+  const std::uint32_t cells = index.stats().cells;
   for (double share = 0.004; share < 0.6; share *= 1.3) {
-    const auto probes = static_cast<std::uint32_t>(std::ceil(share * partitions));
+    const auto probes = static_cast<std::uint32_t>(std::ceil(share * cells));
     VectorSearch how;
     how.probes = probes;
     KIN_TRY(Figures::Point point, measure(set, set.truth, runs, finder(index, how)));

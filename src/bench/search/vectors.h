@@ -16,14 +16,14 @@ struct VectorsBench {
   std::vector<std::string> sets{"glove", "mnist", "glove-all"};
   bool peer = true;
   int runs = 3;
-  std::uint32_t partition_size = 200;
+  std::uint32_t cell_size = 200;
   std::uint32_t bits = 0;  // 0: the default of the set
 };
 
 // One thread throughout; seconds are processor time.
 struct VectorsFigures {
   struct Point {
-    std::uint32_t effort = 0;  // partitions scanned, or hnswlib's ef
+    std::uint32_t effort = 0;  // cells scanned, or hnswlib's ef
     double recall = 0;         // at 10
     double queries = 0;        // per second
   };

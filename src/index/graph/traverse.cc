@@ -51,7 +51,8 @@ class Traverser {
 
   bool is_there(const std::optional<EntityHead>& head) const {
     const auto& as_of = request_.filter.as_of;
-    return head && (!as_of || head->valid.holds_at(*as_of));
+    return head && (!as_of || head->valid.holds_at(*as_of)) &&
+           (!request_.partitions || request_.partitions->contains(head->partition));
   }
 
   Result<std::vector<Reached>> next_level(const std::vector<Reached>& level, std::uint32_t hop) {

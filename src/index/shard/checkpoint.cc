@@ -90,7 +90,7 @@ Result<ShardCheckpoint> decode_shard_checkpoint(std::string_view bytes) {
   }
   if (reader.varint_up_to(1) == 1) {
     checkpoint.near_duplicates.emplace();
-    checkpoint.near_duplicates->options = reader.read<std::uint64_t>();
+    checkpoint.near_duplicates->options_hash = reader.read<std::uint64_t>();
     checkpoint.near_duplicates->sequences = read_sequences(reader);
   }
   if (!reader.done()) return damaged();

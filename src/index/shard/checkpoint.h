@@ -18,7 +18,7 @@ struct SpaceRecord {
   std::uint64_t options_hash = 0;
   // Numbers with a vector in the pieces whose document is gone; ascending.
   std::vector<std::uint32_t> retired = {};
-  // Of the checkpoint that wrote each partition last.
+  // Of the checkpoint that wrote each cell last.
   std::vector<std::uint64_t> sequences = {};
   friend bool operator==(const SpaceRecord&, const SpaceRecord&) = default;
 };

@@ -66,7 +66,7 @@ Status Shard::State::rebuild_text(const TruthView& view) {
 
 Result<std::shared_ptr<SpaceGeneration>> Shard::State::begun(const SpaceOptions& options,
                                                              const TruthView& view) const {
-  KIN_TRY(auto generation, SpaceGeneration::create(options, options_.partition_size));
+  KIN_TRY(auto generation, SpaceGeneration::create(options, options_.cell_size));
   if (view.counters().entities > 0) generation->scan = SpaceScan{.below = view.counters().numbers};
   return generation;
 }
@@ -80,7 +80,7 @@ Result<std::shared_ptr<SpaceGeneration>> Shard::State::restored(const SpaceOptio
   KIN_TRY(const std::string head, store_->head(options.name));
   const std::string owner = pieces_of_space(options.name);
   KIN_TRY(auto generation,
-          SpaceGeneration::restore(options, options_.partition_size, head,
+          SpaceGeneration::restore(options, options_.cell_size, head,
                                    [&](std::uint32_t number) -> Result<std::string> {
                                      if (number >= record->sequences.size()) return none;
                                      return store_->piece(record->sequences[number], owner, number);

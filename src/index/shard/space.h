@@ -53,10 +53,10 @@ struct SpaceScan {
 // Readers use the index only. Everything else is guarded by the lock of the shard.
 struct SpaceGeneration {
   static Result<std::shared_ptr<SpaceGeneration>> create(const SpaceOptions& options,
-                                                         std::uint32_t partition_size);
+                                                         std::uint32_t cell_size);
   static Result<std::shared_ptr<SpaceGeneration>> restore(
-      const SpaceOptions& options, std::uint32_t partition_size, std::string_view head,
-      const std::function<Result<std::string>(std::uint32_t number)>& partition);
+      const SpaceOptions& options, std::uint32_t cell_size, std::string_view head,
+      const std::function<Result<std::string>(std::uint32_t number)>& read_cell);
 
   struct Retired {
     Lsn lsn;
@@ -78,7 +78,7 @@ struct SpaceGeneration {
   std::unique_ptr<VectorIndex> index;
   std::optional<SpaceScan> scan;
   std::deque<Retired> queue;             // retired, and still in the index
-  std::vector<std::uint64_t> sequences;  // of the checkpoint that wrote each partition last
+  std::vector<std::uint64_t> sequences;  // of the checkpoint that wrote each cell last
 };
 
 // The generation that is searched, and one that may be under construction.

@@ -76,11 +76,9 @@ Result<StepOutcome> Shard::State::step_space(ShardSpace& space) {
 // With vectors elsewhere a step reads them as of when it began: what was retired before must have
 // left the index by then.
 Result<StepOutcome> Shard::State::step_index(SpaceGeneration& generation) {
-  const auto outcome = [](bool did) { return did ? StepOutcome::worked() : StepOutcome::idle(); };
-  if (generation.options.space.storage != RawStorage::kElsewhere) {
-    KIN_TRY(const bool did, generation.index->step());
-    return outcome(did);
-  }
+  const SteadyTime moment = options_.clock->steady_now();
+  if (generation.options.space.storage != RawStorage::kElsewhere)
+    return generation.index->step(moment);
   std::optional<TruthView> view;
   {
     const std::lock_guard lock(writing_);
@@ -89,10 +87,9 @@ Result<StepOutcome> Shard::State::step_index(SpaceGeneration& generation) {
     view.emplace(std::move(now));
   }
   generation.raw->pin(&*view);
-  const Result<bool> did = generation.index->step();
+  const Result<StepOutcome> outcome = generation.index->step(moment);
   generation.raw->pin(nullptr);
-  if (!did.ok()) return did.error();
-  return outcome(*did);
+  return outcome;
 }
 
 Result<StepOutcome> Shard::State::step_scan(SpaceGeneration& generation) {
@@ -189,7 +186,7 @@ Status Shard::State::write_checkpoint() {
   for (std::size_t i = 0; i < complete.size(); ++i) {
     SpaceGeneration& generation = *complete[i];
     VectorCheckpoint made = generation.index->checkpoint(write.record.applied, scope);
-    generation.sequences.resize(made.partitions);
+    generation.sequences.resize(made.cells);
     for (const auto& [number, bytes] : made.changed) generation.sequences[number] = sequence;
     write.record.spaces[i].sequences = generation.sequences;
     write.heads.emplace_back(generation.options.name, std::move(made.head));

@@ -19,7 +19,7 @@
 
 namespace kin::index {
 
-// Pieces that one index adds to a checkpoint: partitions of a space, pages of signatures.
+// Pieces that one index adds to a checkpoint: cells of a space, pages of signatures.
 struct CheckpointPieces {
   std::string owner = {};
   std::vector<std::pair<std::uint32_t, std::string>> pieces = {};

@@ -226,6 +226,12 @@ std::optional<DocNumber> decode_member_key(std::string_view key) {
   return decode_document_key(key.substr(4));
 }
 
+std::optional<PartitionId> decode_member_partition(std::string_view key) {
+  if (key.size() != 8) return {};
+  ByteReader reader(key);
+  return PartitionId{read_be32(reader)};
+}
+
 std::optional<PartitionId> decode_owner_key(std::string_view key) {
   if (!key.starts_with(kOwnersPrefix) || key.size() != kOwnersPrefix.size() + 4) return {};
   ByteReader reader(key.substr(kOwnersPrefix.size()));

@@ -89,6 +89,7 @@ std::optional<FragmentKey> decode_entity_fragment_key(std::string_view key);
 std::optional<FragmentKey> decode_edge_fragment_key(std::string_view key);
 std::optional<DocNumber> decode_document_key(std::string_view key);
 std::optional<DocNumber> decode_member_key(std::string_view key);
+std::optional<PartitionId> decode_member_partition(std::string_view key);
 std::optional<Lsn> decode_change_key(std::string_view key);
 std::optional<PartitionId> decode_owner_key(std::string_view key);
 

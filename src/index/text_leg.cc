@@ -1,4 +1,4 @@
-#include "index/text_query_legs.h"
+#include "index/text_leg.h"
 
 #include <algorithm>
 
@@ -45,7 +45,7 @@ class FuzzyMaker {
   TextQuery words(TextQuery query, Occurs occurs) const {
     std::vector<text::Token> tokens;
     text::split_tokens(query.text, tokens);
-    // Words that are needed together are a phrase.
+    // Several words that must be there are a phrase, which has no fuzzy form.
     if (occurs == Occurs::kSurely && tokens.size() > 1) return query;
     TextQuery any;
     for (const text::Token& token : tokens) {
@@ -80,21 +80,21 @@ void add_words(const TextQuery& query, const TextOptions& options, std::string& 
 
 }  // namespace
 
-Result<TextQuery> text_query(const TextLeg& leg, const TextOptions& options) {
+Result<TextQuery> parse_leg(const TextLeg& leg, const TextOptions& options) {
   if (leg.fuzzy < 0 || leg.fuzzy > kMostDistance)
-    return Error{Code::kInvalidArgument, "words can be 0, 1 or 2 letters away"};
+    return Error{Code::kInvalidArgument, "a fuzzy distance must be 0, 1 or 2"};
   TextQuery query = plain_query(leg.query);
   if (leg.syntax == TextLeg::Syntax::kLanguage) {
     KIN_TRY(query, parse_query(leg.query, options));
   }
-  return leg.fuzzy == 0 ? query : made_fuzzy(std::move(query), leg.fuzzy, options);
+  return leg.fuzzy == 0 ? query : make_fuzzy(std::move(query), leg.fuzzy, options);
 }
 
-TextQuery made_fuzzy(TextQuery query, int distance, const TextOptions& options) {
+TextQuery make_fuzzy(TextQuery query, int distance, const TextOptions& options) {
   return FuzzyMaker(distance, options).make(std::move(query), Occurs::kMaybe);
 }
 
-Result<std::string> words_of(const TextLeg& leg, const TextOptions& options) {
+Result<std::string> extract_words(const TextLeg& leg, const TextOptions& options) {
   if (leg.syntax == TextLeg::Syntax::kPlain) return leg.query;
   KIN_TRY(const TextQuery query, parse_query(leg.query, options));
   std::string words;

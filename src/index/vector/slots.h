@@ -1,4 +1,4 @@
-// Where each id's vector is. One thread changes it while others read.
+// Where each id's vector is: the table of cell and slot by id.
 #pragma once
 
 #include <array>
@@ -9,48 +9,48 @@
 
 namespace kin::index {
 
-// What became of an id.
+// The state of an id in the index.
 enum class VectorState : std::uint8_t {
   kAbsent,          // never inserted, or removed and reclaimed
-  kPending,         // found by searches; waits for its partition
-  kIndexed,         // in a partition
+  kPending,         // found by searches; waits for its cell
+  kIndexed,         // in a cell
   kPendingDeleted,  // removed while it waited; its row is still to be reclaimed
-  kDeleted,         // removed from its partition; its slot is still to be reclaimed
+  kDeleted,         // removed from its cell; its slot is still to be reclaimed
 };
 
-// A place in a partition, or a state without one, in 32 bits.
-struct Place {
+// A cell and a slot in it, or a state without them, in 32 bits.
+struct CellSlot {
   static constexpr std::uint32_t kSlotBits = 12;
-  static constexpr std::uint32_t kMostPartitions = (1U << (32 - kSlotBits)) - 1;
+  static constexpr std::uint32_t kMostCells = (1U << (32 - kSlotBits)) - 1;
 
   std::uint32_t word = 0;
 
-  static Place at(std::uint32_t partition, std::uint32_t slot) {
-    return {(partition + 1) << kSlotBits | slot};
+  static CellSlot at(std::uint32_t cell, std::uint32_t slot) {
+    return {(cell + 1) << kSlotBits | slot};
   }
-  static Place without(VectorState state) { return {static_cast<std::uint32_t>(state)}; }
+  static CellSlot without(VectorState state) { return {static_cast<std::uint32_t>(state)}; }
   bool is_indexed() const { return word >= 1U << kSlotBits; }
   VectorState state() const {
     return is_indexed() ? VectorState::kIndexed : static_cast<VectorState>(word);
   }
-  std::uint32_t partition() const { return (word >> kSlotBits) - 1; }
+  std::uint32_t cell() const { return (word >> kSlotBits) - 1; }
   std::uint32_t slot() const { return word & ((1U << kSlotBits) - 1); }
 };
 
 // Thread-safe for one writer and any number of readers.
-class PlaceTable {
+class SlotTable {
  public:
-  Place get(std::uint32_t id) const {
+  CellSlot get(std::uint32_t id) const {
     const Book* book = books_[id >> kBookBits].load(std::memory_order_acquire);
     if (book == nullptr) return {};
     const Page* page = (*book)[id >> kPageBits & kInBook].load(std::memory_order_acquire);
     if (page == nullptr) return {};
     return {(*page)[id & kInPage].load(std::memory_order_acquire)};
   }
-  void set(std::uint32_t id, Place place) {
+  void set(std::uint32_t id, CellSlot slot) {
     Book& book = made(books_[id >> kBookBits], owned_books_);
     Page& page = made(book[id >> kPageBits & kInBook], owned_pages_);
-    page[id & kInPage].store(place.word, std::memory_order_release);
+    page[id & kInPage].store(slot.word, std::memory_order_release);
   }
   std::size_t bytes() const {
     return sizeof *this + owned_books_.size() * sizeof(Book) + owned_pages_.size() * sizeof(Page);
