@@ -12,13 +12,13 @@
 #include "base/random.h"
 #include "bench/figures.h"
 #include "stories/newsroom.h"
-#include "stories/newsroom/writer.h"
+#include "stories/testing/news_filler.h"
 
 namespace kin::bench {
 namespace {
 
 using stories::FeedItem;
-using stories::NewsWriter;
+using stories::NewsFiller;
 using stories::TimelineQuery;
 using Clock = std::chrono::steady_clock;
 
@@ -62,27 +62,18 @@ FeedItem headline(std::uint64_t event, std::uint64_t number, Random& random) {
   return item;
 }
 
-Status add_feeds(NewsWriter& writer, std::uint64_t count, std::vector<stories::FeedId>& feeds) {
-  stories::NewsEvent event;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    KIN_TRY(const auto feed, writer.add_feed({.url = fmt::format("https://feed{}.example/", i),
-                                              .title = fmt::format("Feed {}", i),
-                                              .feed_title = {},
-                                              .site = {},
-                                              .folder = fmt::format("Folder {}", i % kFolders),
-                                              .credentials = {}},
-                                             kFirstDay, event));
-    feeds.push_back(feed);
-  }
-  return Done{};
+std::string address_of(std::uint64_t feed) {
+  return fmt::format("https://feed{}.example/", feed);
 }
 
-// Day after day each feed is polled once, and has two or three items more if there are 100,000.
-Status ingest(NewsWriter& writer, const TimelineBench& bench) {
-  // Building is no part of what is measured but for its time on the processor.
-  KIN_RETURN_IF_ERROR(writer.database().run_script("PRAGMA synchronous = OFF;"));
+// Every feed is polled once a day, and has two or three new items if there are 100,000 in all.
+Status ingest(NewsFiller& filler, const TimelineBench& bench) {
   std::vector<stories::FeedId> feeds;
-  KIN_RETURN_IF_ERROR(add_feeds(writer, bench.feeds, feeds));
+  for (std::uint64_t i = 0; i < bench.feeds; ++i) {
+    KIN_TRY(const auto feed, filler.add_feed(address_of(i), fmt::format("Feed {}", i),
+                                             fmt::format("Folder {}", i % kFolders), kFirstDay));
+    feeds.push_back(feed);
+  }
   Random random(11);
   std::uint64_t number = 0;
   for (std::uint64_t day = 0; day < kDays; ++day) {
@@ -90,19 +81,16 @@ Status ingest(NewsWriter& writer, const TimelineBench& bench) {
     for (std::uint64_t i = 0; i < feeds.size(); ++i) {
       const std::uint64_t until =
           bench.items * (day * feeds.size() + i + 1) / (kDays * feeds.size());
-      stories::Poll poll;
-      poll.outcome = stories::Poll::Outcome::kItems;
-      poll.next.url = fmt::format("https://feed{}.example/", i);
+      std::vector<FeedItem> items;
       for (; number < until; ++number) {
         const std::uint64_t event =
             day * (bench.items / kDays / 2) +
             random.below(std::max<std::uint64_t>(bench.items / kDays / 2, 1));
-        poll.feed.items.push_back(headline(event, number, random));
-        poll.feed.items.back().published = morning + std::chrono::seconds(random.below(86'400));
+        items.push_back(headline(event, number, random));
+        items.back().published = morning + std::chrono::seconds(random.below(86'400));
       }
-      stories::NewsEvent event;
-      KIN_RETURN_IF_ERROR(
-          writer.take_poll(feeds[i], poll, morning + std::chrono::hours(24), event));
+      KIN_RETURN_IF_ERROR(filler.add_items(feeds[i], address_of(i), std::move(items),
+                                           morning + std::chrono::hours(24)));
     }
   }
   return Done{};
@@ -173,13 +161,13 @@ Result<TimelineFigures> bench_timeline(const TimelineBench& bench) {
   const std::filesystem::path path = folder.path() / "news.db";
   auto start = Clock::now();
   {
-    KIN_TRY(const auto writer, NewsWriter::open(path, {}));
-    KIN_RETURN_IF_ERROR(ingest(*writer, bench));
+    KIN_TRY(NewsFiller filler, NewsFiller::open(path));
+    KIN_RETURN_IF_ERROR(ingest(filler, bench));
   }
   figures.ingest_seconds = milliseconds_since(start) / 1e3;
   figures.database_megabytes = static_cast<double>(std::filesystem::file_size(path)) / 1e6;
   start = Clock::now();
-  KIN_TRY(const auto room, stories::Newsroom::open(folder.path()));
+  KIN_TRY(const auto room, stories::Newsroom::open(folder.path(), kin::system_clock()));
   figures.open_milliseconds = milliseconds_since(start);
   KIN_TRY(const auto top, room->timeline({}));
   figures.stories = top.unread;

@@ -6,7 +6,7 @@
 
 namespace kin::server {
 
-// The library must outlive the router.
-void add_index_api(Router& router, search::Library& library);
+// Adds the routes. The library must outlive the table.
+void add_index_api(RouteTable& routes, search::Library& library);
 
 }  // namespace kin::server
