@@ -9,8 +9,7 @@
 #include "app/stories/newsroom_flags.h"
 #include "app/words.h"
 #include "base/file.h"
-#include "base/json_writer.h"
-#include "stories/date_parser.h"
+#include "stories/news_json.h"
 
 namespace kin::app {
 namespace {
@@ -108,28 +107,10 @@ Result<int> run_add(FeedsArguments& arguments) {
   return kDone;
 }
 
-void add_time(JsonWriter& json, const char* name, const std::optional<stories::Time>& time) {
-  json.key(name);
-  if (time) {
-    json.value(stories::format_date(*time));
-  } else {
-    json.null();
-  }
-}
-
 std::string feeds_json(const std::vector<FollowedFeed>& feeds) {
   JsonWriter json(2);
-  json.begin_object().key("feeds").begin_array();
-  for (const FollowedFeed& feed : feeds) {
-    json.begin_object().field("id", number(feed.id)).field("url", feed.url);
-    json.field("title", feed.title).field("site", feed.site).field("folder", feed.folder);
-    json.field("grouped", feed.grouped).field("has_icon", feed.has_icon).field("gone", feed.gone);
-    add_time(json, "polled", feed.polled);
-    add_time(json, "next_poll", feed.next_poll);
-    json.field("problem", feed.problem).field("items", feed.items);
-    json.field("unread", feed.unread).end();
-  }
-  return json.end().end().take() + "\n";
+  stories::write_feeds(json, feeds);
+  return json.take() + "\n";
 }
 
 std::string feeds_table(const std::vector<FollowedFeed>& feeds) {
@@ -170,20 +151,8 @@ Result<int> run_remove(const FeedsArguments& arguments) {
 
 std::string event_json(const stories::NewsEvent& event) {
   JsonWriter json;
-  json.begin_object().key("changed").begin_array();
-  for (const auto story : event.changed) json.value(number(story));
-  json.end().key("gone").begin_array();
-  for (const auto& gone : event.gone) {
-    json.begin_object().field("story", number(gone.story)).key("into");
-    if (gone.into == stories::kNoStory) {
-      json.null().end();
-    } else {
-      json.value(number(gone.into)).end();
-    }
-  }
-  json.end().key("feeds").begin_array();
-  for (const auto feed : event.feeds) json.value(number(feed));
-  return json.end().end().take() + "\n";
+  stories::write_event(json, event);
+  return json.take() + "\n";
 }
 
 // Those to poll; none for those that are due.

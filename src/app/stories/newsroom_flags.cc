@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <random>
 
 #include "app/data_folder.h"
 
@@ -23,7 +24,8 @@ Result<std::unique_ptr<stories::Newsroom>> open_newsroom(const NewsroomFlags& fl
   KIN_TRY(const std::filesystem::path folder, data_folder(flags.data));
   stories::NewsOptions options;
   options.http.addresses.allow_all = flags.allow_private;
-  return stories::Newsroom::open(folder, std::move(options));
+  options.seed = std::random_device()();
+  return stories::Newsroom::open(folder, system_clock(), std::move(options));
 }
 
 Result<std::unique_ptr<stories::Newsroom>> open_newsroom_to_read(const NewsroomFlags& flags) {

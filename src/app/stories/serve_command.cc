@@ -8,6 +8,7 @@
 #include <charconv>
 #include <chrono>
 #include <fstream>
+#include <random>
 #include <thread>
 
 #include "app/command.h"
@@ -16,7 +17,7 @@
 #include "app/search/index_flags.h"
 #include "app/stories/newsroom_flags.h"
 #include "base/file.h"
-#include "server/news_service.h"
+#include "server/web_service.h"
 
 namespace kin::app {
 namespace {
@@ -99,6 +100,7 @@ Result<server::ServiceOptions> understand(const ServeArguments& arguments) {
   KIN_TRY(options.index, index_open_options(arguments.newsroom.data));
   options.refresh = !arguments.no_refresh;
   options.news.http.addresses.allow_all = arguments.newsroom.allow_private;
+  options.news.seed = std::random_device()();
   options.index.private_embedders = arguments.newsroom.allow_private;
   options.on_problem = [](const Error& error) { say("kindred: " + error.message + "\n"); };
   return options;
@@ -150,7 +152,7 @@ Result<int> run_serve(const ServeArguments& arguments, const CLI::App& verb) {
   raise_file_limit();
   std::atomic<bool> stop{false};
   const StopSignals signals(stop);
-  auto service = server::NewsService::start(*understood);
+  auto service = server::WebService::start(*understood);
   if (!service && service.error().code == Code::kInvalidArgument)
     return wrong_usage(service.error(), verb);
   if (!service) return in_use(service.error(), *understood);

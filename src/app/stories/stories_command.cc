@@ -158,7 +158,7 @@ stories::AgreementFigures compare(const std::vector<stories::Placement>& placeme
   std::vector<std::uint64_t> groups;
   groups.reserve(placements.size());
   for (const stories::Placement& placement : placements) groups.push_back(number(placement.story));
-  return stories::agreement(groups, labels);
+  return stories::measure_agreement(groups, labels);
 }
 
 Result<int> run_group(GroupArguments arguments, const CLI::App& verb) {

@@ -53,7 +53,7 @@ Result<stories::AgreementFigures> measure(const Labelled& headlines) {
   KIN_TRY(const auto placements, stories::group_all(headlines.items, {}));
   std::vector<std::uint64_t> groups;
   for (const stories::Placement& placement : placements) groups.push_back(number(placement.story));
-  return stories::agreement(groups, headlines.labels);
+  return stories::measure_agreement(groups, headlines.labels);
 }
 
 Result<StoriesFigures::Sample> measure_sample(const Labelled& headlines, std::uint64_t every) {

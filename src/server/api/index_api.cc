@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <set>
 
 #include "search/info_json.h"
+#include "server/http/json_body.h"
 #include "server/http/parameters.h"
 
 namespace kin::server {
@@ -26,52 +26,12 @@ Error not_known(std::string_view name) {
   return {Code::kInvalidArgument, fmt::format("parameter \"{}\" is not known here", name)};
 }
 
-// --- what is asked -----------------------------------------------------------------------------
+// --- requests ----------------------------------------------------------------------------------
 
 Status only_parameters(const Request& request, const std::set<std::string_view>& known) {
   for (const Parameter& parameter : request.query)
     if (!known.contains(parameter.name)) return not_known(parameter.name);
   return Done{};
-}
-
-Result<JsonValue> object_in(std::string_view body) {
-  KIN_TRY(JsonValue json, data::parse_json(body.empty() ? "{}" : body));
-  if (json.object() == nullptr)
-    return Error{Code::kInvalidArgument, "the body is no object of JSON"};
-  return json;
-}
-
-Status only_fields(const JsonValue& json, const std::set<std::string_view>& known) {
-  for (const auto& [name, value] : *json.object())
-    if (!known.contains(name))
-      return Error{Code::kInvalidArgument, fmt::format("field \"{}\" is not known here", name)};
-  return Done{};
-}
-
-Result<std::string> text_field(const JsonValue& json, std::string_view name,
-                               std::string_view otherwise) {
-  const JsonValue& value = json[name];
-  if (value.is_null()) return std::string(otherwise);
-  if (value.string() == nullptr)
-    return Error{Code::kInvalidArgument, fmt::format("field \"{}\" is no text", name)};
-  return *value.string();
-}
-
-Result<double> number_field(const JsonValue& json, std::string_view name, double otherwise) {
-  const JsonValue& value = json[name];
-  if (value.is_null()) return otherwise;
-  if (value.number() == nullptr)
-    return Error{Code::kInvalidArgument, fmt::format("field \"{}\" is no number", name)};
-  return *value.number();
-}
-
-Result<std::uint32_t> whole_field(const JsonValue& json, std::string_view name,
-                                  std::uint32_t otherwise, std::uint32_t most) {
-  KIN_TRY(const double number, number_field(json, name, otherwise));
-  if (number != std::floor(number) || number < 0 || number > most)
-    return Error{Code::kInvalidArgument,
-                 fmt::format("field \"{}\" is no whole number up to {}", name, most)};
-  return static_cast<std::uint32_t>(number);
 }
 
 struct NewIndex {
@@ -80,42 +40,40 @@ struct NewIndex {
 };
 
 Result<NewIndex> new_index_in(const Request& request) {
-  KIN_TRY(const JsonValue json, object_in(request.body));
-  KIN_RETURN_IF_ERROR(only_fields(
-      json, {"name", "embed", "dim", "distance", "bits", "language", "dedup", "threshold"}));
+  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
   NewIndex made;
-  KIN_TRY(made.name, text_field(json, "name", ""));
+  made.name = body.text("name").value_or("");
+  const std::string embed = body.text("embed").value_or("");
+  const std::uint32_t dimension = body.whole("dim", index::kMostDimensions).value_or(0);
+  const std::string distance = body.text("distance").value_or("cosine");
+  made.config.main.bits = static_cast<std::uint8_t>(body.whole("bits", 8).value_or(7));
+  made.config.language = body.text("language").value_or(made.config.language);
+  const std::string dedup = body.text("dedup").value_or("");
+  const double threshold = body.number("threshold").value_or(0.8);
+  KIN_RETURN_IF_ERROR(body.finish());
   KIN_RETURN_IF_ERROR(search::check_name(made.name));
-  KIN_TRY(const std::uint32_t dimension, whole_field(json, "dim", 0, index::kMostDimensions));
-  KIN_TRY(const std::string embed, text_field(json, "embed", ""));
-  KIN_TRY(const std::uint32_t bits, whole_field(json, "bits", 7, 8));
-  KIN_TRY(made.config.language, text_field(json, "language", made.config.language));
-  KIN_TRY(const std::string distance, text_field(json, "distance", "cosine"));
-  KIN_TRY(const std::string dedup, text_field(json, "dedup", ""));
-  made.config.main.bits = static_cast<std::uint8_t>(bits);
   KIN_TRY(made.config.main.distance, search::distance_named(distance));
   KIN_RETURN_IF_ERROR(search::choose_vectors(made.config, embed, dimension));
   if (!dedup.empty()) {
     made.config.dedup.emplace();
     KIN_TRY(made.config.dedup->action, search::action_named(dedup));
-    KIN_TRY(made.config.dedup->threshold, number_field(json, "threshold", 0.8));
+    made.config.dedup->threshold = threshold;
   }
   KIN_RETURN_IF_ERROR(search::check(made.config));
   return made;
 }
 
 Result<std::vector<search::Document>> documents_in(const Request& request) {
-  KIN_TRY(const JsonValue json, object_in(request.body));
-  KIN_RETURN_IF_ERROR(only_fields(json, {"documents"}));
+  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
   std::vector<search::Document> documents;
-  for (const JsonValue& item : json["documents"].items()) {
+  for (const JsonValue& item : body.list("documents")) {
     auto document = search::document_of(item);
     if (!document)
       return with_context(fmt::format("document {}", documents.size() + 1), document.error());
     documents.push_back(std::move(*document));
   }
-  if (documents.empty())
-    return Error{Code::kInvalidArgument, "field \"documents\" is no list of documents"};
+  body.require("documents");
+  KIN_RETURN_IF_ERROR(body.finish());
   return documents;
 }
 
@@ -145,7 +103,7 @@ std::vector<std::string> separated(const std::string& list) {
   return items;
 }
 
-// A parameter of a search as the field of a Question that it stands for.
+// The field of a Question that a parameter stands for.
 Result<JsonValue> field_of(const Parameter& parameter) {
   static const std::set<std::string_view> kNumbers{"k", "offset", "expand", "fuzzy", "alpha"};
   static const std::set<std::string_view> kTruths{"explain", "plain", "exact"};
@@ -193,7 +151,7 @@ Result<search::Question> question_in_query(const Request& request) {
 }
 
 Result<search::Question> question_in_body(const Request& request) {
-  KIN_TRY(const JsonValue json, object_in(request.body));
+  KIN_TRY(const JsonValue json, data::parse_json(request.body.empty() ? "{}" : request.body));
   return search::question_of(json);
 }
 
@@ -237,7 +195,7 @@ Result<search::PathQuestion> path_in(const Request& request) {
   return question;
 }
 
-// --- what is answered --------------------------------------------------------------------------
+// --- answers -----------------------------------------------------------------------------------
 
 Response index_answer(int status, const std::string& name, const Result<IndexPointer>& index) {
   if (!index) return error_response(index.error());
@@ -339,7 +297,7 @@ Response path_answer(const SearchIndex& index, const Request& request) {
 
 using Ask = Response (*)(SearchIndex& index, const Request& request);
 
-// Opens the index that the path names, then asks.
+// A route about one index: opens the index in the path and calls `ask`.
 Route about_index(IndexFolder& library, std::string method, std::string below, Ask ask) {
   return {.method = std::move(method),
           .pattern = "/api/v1/indexes/{name}" + std::move(below),
@@ -351,22 +309,22 @@ Route about_index(IndexFolder& library, std::string method, std::string below, A
 
 }  // namespace
 
-void add_index_api(Router& router, IndexFolder& library) {
-  router.add(
+void add_index_api(RouteTable& routes, IndexFolder& library) {
+  routes.add(
       {.method = "GET",
        .pattern = "/api/v1/indexes",
        .answer = [&library](const Request&, std::uint64_t) { return list_answer(library); }});
-  router.add({.method = "POST",
+  routes.add({.method = "POST",
               .pattern = "/api/v1/indexes",
               .answer = [&library](const Request& request, std::uint64_t) {
                 return create_answer(library, request);
               }});
-  router.add({.method = "GET",
+  routes.add({.method = "GET",
               .pattern = "/api/v1/indexes/{name}",
               .named = [&library](const Request&, const std::string& name) {
                 return index_answer(200, name, library.open(name));
               }});
-  router.add({.method = "DELETE",
+  routes.add({.method = "DELETE",
               .pattern = "/api/v1/indexes/{name}",
               .named = [&library](const Request&, const std::string& name) {
                 const Status dropped = library.drop(name);
@@ -376,21 +334,21 @@ void add_index_api(Router& router, IndexFolder& library) {
   add.most_body = kLargestBatch;
   // An embedder may be on another machine.
   add.lane = Lane::kSlow;
-  router.add(std::move(add));
-  router.add(about_index(library, "GET", "/document", [](SearchIndex& index, const Request& asked) {
+  routes.add(std::move(add));
+  routes.add(about_index(library, "GET", "/document", [](SearchIndex& index, const Request& asked) {
     return document_answer(index, asked);
   }));
-  router.add(about_index(library, "DELETE", "/document", remove_answer));
-  router.add(about_index(library, "GET", "/search", [](SearchIndex& index, const Request& asked) {
+  routes.add(about_index(library, "DELETE", "/document", remove_answer));
+  routes.add(about_index(library, "GET", "/search", [](SearchIndex& index, const Request& asked) {
     return search_answer(index, question_in_query(asked));
   }));
-  router.add(about_index(library, "POST", "/search", [](SearchIndex& index, const Request& asked) {
+  routes.add(about_index(library, "POST", "/search", [](SearchIndex& index, const Request& asked) {
     return search_answer(index, question_in_body(asked));
   }));
-  router.add(about_index(
+  routes.add(about_index(
       library, "GET", "/neighbours",
       [](SearchIndex& index, const Request& asked) { return neighbours_answer(index, asked); }));
-  router.add(about_index(library, "GET", "/path", [](SearchIndex& index, const Request& asked) {
+  routes.add(about_index(library, "GET", "/path", [](SearchIndex& index, const Request& asked) {
     return path_answer(index, asked);
   }));
 }

@@ -6,7 +6,7 @@
 
 namespace kin::server {
 
-// The library must outlive the router.
-void add_index_api(Router& router, search::IndexFolder& library);
+// Adds the routes. The folder must outlive the table.
+void add_index_api(RouteTable& routes, search::IndexFolder& library);
 
 }  // namespace kin::server

@@ -4,8 +4,8 @@
 
 #include "base/file.h"
 #include "data/json_value.h"
-#include "server/news_service.h"
 #include "server/testing/test_client.h"
+#include "server/web_service.h"
 
 namespace kin::server {
 namespace {
@@ -18,9 +18,9 @@ class IndexApiTest : public ::testing::Test {
 
   void start() {
     service_.reset();
-    auto service = NewsService::start({.folder = scratch_.path() / "news",
-                                       .indexes = scratch_.path() / "indexes",
-                                       .refresh = false});
+    auto service = WebService::start({.folder = scratch_.path() / "news",
+                                      .indexes = scratch_.path() / "indexes",
+                                      .refresh = false});
     ASSERT_TRUE(service.ok()) << service.error().message;
     service_ = std::move(*service);
   }
@@ -57,7 +57,7 @@ class IndexApiTest : public ::testing::Test {
   }
 
   TemporaryFolder scratch_ = *TemporaryFolder::create();
-  std::unique_ptr<NewsService> service_;
+  std::unique_ptr<WebService> service_;
 };
 
 TEST_F(IndexApiTest, MakesListsAndDropsIndexes) {
@@ -139,7 +139,7 @@ TEST_F(IndexApiTest, SaysWhatIsWrongWithARequest) {
   EXPECT_EQ(message(get("/api/v1/indexes/papers/search?quest=x", 400)),
             "parameter \"quest\" is not known here");
   EXPECT_EQ(message(get("/api/v1/indexes/papers/search?q=x&k=many", 400)),
-            "parameter \"k\": \"many\" is no number");
+            "parameter \"k\": \"many\" is not a number");
   EXPECT_EQ(message(get("/api/v1/indexes/papers/document", 400)),
             "parameter \"id\" is missing: which document?");
   EXPECT_EQ(message(send("POST", "/api/v1/indexes/papers/documents",
