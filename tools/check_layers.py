@@ -47,6 +47,7 @@ INSIDE = {
     "search": ["vectors", "serving"],
     "server": ["http", "page", "api", "service"],
     "app": ["dedup", "seen", "search", "stories"],
+    "bench": ["dedup", "seen", "stories", "search"],
 }
 TESTING = "testing"
 

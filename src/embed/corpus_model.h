@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,10 @@ class CorpusModel : public Embedder {
 
   // How many documents there were when it was trained, with those not in the sample.
   virtual std::uint64_t documents() const = 0;
+  // The share of terms that the model does not know, from 0 to 1; 0 if the texts have no terms. A
+  // term counts once for each text that has it. A few per cent of a model's own documents are
+  // unknown to it, too: terms that only one document has.
+  virtual double unknown_share(std::span<const std::string_view> texts) const = 0;
   // Bytes of memory in use.
   virtual std::size_t memory() const = 0;
 };

@@ -44,7 +44,7 @@ class SpreadCollection : public testing::Test {
   static void TearDownTestSuite() { data_.reset(); }
 
   static void settle_shard(Shard& shard) {
-    for (auto did = shard.step(); did.ok() && *did; did = shard.step()) continue;
+    while (shard.step().value().did_work()) continue;
   }
 
   static Entity made(std::size_t number, std::size_t topic, Random& random) {
