@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "data/json_fields.h"
 #include "search/info_json.h"
 #include "server/http/json_body.h"
 #include "server/http/parameters.h"
@@ -11,6 +12,7 @@
 namespace kin::server {
 namespace {
 
+using data::JsonFields;
 using data::JsonValue;
 using search::IndexFolder;
 using search::SearchIndex;
@@ -40,16 +42,22 @@ struct NewIndex {
 };
 
 Result<NewIndex> new_index_in(const Request& request) {
-  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
+  KIN_TRY(const JsonValue json, json_object_in(request.body));
+  JsonFields body(json);
   NewIndex made;
-  made.name = body.text("name").value_or("");
-  const std::string embed = body.text("embed").value_or("");
-  const std::uint32_t dimension = body.whole("dim", index::kMostDimensions).value_or(0);
-  const std::string distance = body.text("distance").value_or("cosine");
-  made.config.main.bits = static_cast<std::uint8_t>(body.whole("bits", 8).value_or(7));
-  made.config.language = body.text("language").value_or(made.config.language);
-  const std::string dedup = body.text("dedup").value_or("");
-  const double threshold = body.number("threshold").value_or(0.8);
+  std::string embed;
+  std::string distance = "cosine";
+  std::string dedup;
+  std::uint32_t dimension = 0;
+  double threshold = 0.8;
+  body.read("name", made.name);
+  body.read("embed", embed);
+  body.read("dim", dimension, {0, index::kMostDimensions});
+  body.read("distance", distance);
+  body.read("bits", made.config.main.bits, {0, 8});
+  body.read("language", made.config.language);
+  body.read("dedup", dedup);
+  body.read("threshold", threshold);
   KIN_RETURN_IF_ERROR(body.finish());
   KIN_RETURN_IF_ERROR(search::check_name(made.name));
   KIN_TRY(made.config.main.distance, search::distance_named(distance));
@@ -64,16 +72,19 @@ Result<NewIndex> new_index_in(const Request& request) {
 }
 
 Result<std::vector<search::Document>> documents_in(const Request& request) {
-  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
+  KIN_TRY(const JsonValue json, json_object_in(request.body));
+  JsonFields body(json);
+  body.require("documents");
+  const JsonValue* list = body.find_list("documents");
+  if (list != nullptr && list->items().empty()) body.fail("documents", "must not be empty");
+  KIN_RETURN_IF_ERROR(body.finish());
   std::vector<search::Document> documents;
-  for (const JsonValue& item : body.list("documents")) {
+  for (const JsonValue& item : list->items()) {
     auto document = search::document_of(item);
     if (!document)
       return with_context(fmt::format("document {}", documents.size() + 1), document.error());
     documents.push_back(std::move(*document));
   }
-  body.require("documents");
-  KIN_RETURN_IF_ERROR(body.finish());
   return documents;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/version.h"
+#include "data/json_fields.h"
 #include "server/http/json_body.h"
 #include "server/http/parameters.h"
 #include "server/page/assets.h"
@@ -12,6 +13,8 @@
 namespace kin::server {
 namespace {
 
+using data::JsonFields;
+using data::JsonValue;
 using stories::FeedId;
 using stories::ItemId;
 using stories::Newsroom;
@@ -45,74 +48,85 @@ Status understand(const Parameter& parameter, stories::TimelineQuery& query, Que
   return Done{};
 }
 
-Result<net::Credentials> credentials_in(JsonBody& body) {
-  auto given = body.object("credentials");
-  if (!given) return net::Credentials{};
-  auto user = given->text("user");
-  auto password = given->text("password");
-  auto token = given->text("token");
-  KIN_RETURN_IF_ERROR(given->finish());
-  if (token && !user && !password)
-    return net::Credentials{.kind = net::Credentials::Kind::kBearer, .secret = std::move(*token)};
-  if (user && password && !token)
-    return net::Credentials{.kind = net::Credentials::Kind::kBasic,
-                            .user = std::move(*user),
-                            .secret = std::move(*password)};
-  return Error{Code::kInvalidArgument,
-               "field \"credentials\" has either \"user\" and \"password\", or \"token\""};
+void read_credentials(JsonFields& body, net::Credentials& credentials) {
+  using Kind = net::Credentials::Kind;
+  body.read_object("credentials", [&](JsonFields& given) {
+    const bool user = given.read("user", credentials.user);
+    const bool secret = given.read("password", credentials.secret);
+    const bool token = given.find("token") != nullptr;
+    if (token ? user || secret : !user || !secret)
+      given.fail("", "must have either \"user\" and \"password\", or \"token\"");
+    given.read("token", credentials.secret);
+    credentials.kind = token ? Kind::kBearer : Kind::kBasic;
+  });
 }
 
 Result<stories::NewFeed> new_feed_in(const Request& request) {
-  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
+  KIN_TRY(const JsonValue json, json_object_in(request.body));
+  JsonFields body(json);
+  stories::NewFeed feed;
   body.require("url");
-  stories::NewFeed feed{.url = body.text("url").value_or(""),
-                        .title = body.text("title").value_or(""),
-                        .folder = body.text("folder").value_or(""),
-                        .credentials = {},
-                        .grouped = body.boolean("grouped").value_or(true)};
-  KIN_TRY(feed.credentials, credentials_in(body));
+  body.read("url", feed.url);
+  body.read("title", feed.title);
+  body.read("folder", feed.folder);
+  body.read("grouped", feed.grouped);
+  read_credentials(body, feed.credentials);
   KIN_RETURN_IF_ERROR(body.finish());
   return feed;
 }
 
 Result<stories::FeedEdit> feed_edit_in(const Request& request) {
-  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
-  stories::FeedEdit edit{.title = body.text("title"),
-                         .folder = body.text("folder"),
-                         .grouped = body.boolean("grouped")};
+  KIN_TRY(const JsonValue json, json_object_in(request.body));
+  JsonFields body(json);
+  stories::FeedEdit edit;
+  body.read("title", edit.title);
+  body.read("folder", edit.folder);
+  body.read("grouped", edit.grouped);
   KIN_RETURN_IF_ERROR(body.finish());
   return edit;
 }
 
 Result<stories::StoryEdit> story_edit_in(const Request& request) {
-  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
-  const stories::StoryEdit edit{.read = body.boolean("read"),
-                                .starred = body.boolean("starred"),
-                                .hidden = body.boolean("hidden")};
+  KIN_TRY(const JsonValue json, json_object_in(request.body));
+  JsonFields body(json);
+  stories::StoryEdit edit;
+  body.read("read", edit.read);
+  body.read("starred", edit.starred);
+  body.read("hidden", edit.hidden);
   KIN_RETURN_IF_ERROR(body.finish());
   return edit;
 }
 
+// Sets `out` to the id in the field, a whole number from 1 on.
+template <typename Id, typename Out>
+void read_id(JsonFields& body, std::string_view name, Out& out) {
+  std::uint64_t id = 0;
+  if (body.read(name, id, {1, 9007199254740992.0})) out = Id{id};
+}
+
 Result<stories::TimelineQuery> query_in_body(const Request& request) {
-  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
+  KIN_TRY(const JsonValue json, json_object_in(request.body));
+  JsonFields body(json);
   stories::TimelineQuery query;
-  if (const auto feed = body.id("feed")) query.feed = FeedId{*feed};
-  query.folder = body.text("folder").value_or("");
+  read_id<FeedId>(body, "feed", query.feed);
+  body.read("folder", query.folder);
   KIN_RETURN_IF_ERROR(body.finish());
   return query;
 }
 
 Result<StoryId> with_in(const Request& request) {
-  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
+  KIN_TRY(const JsonValue json, json_object_in(request.body));
+  JsonFields body(json);
+  StoryId with{};
   body.require("with");
-  const auto with = body.id("with");
+  read_id<StoryId>(body, "with", with);
   KIN_RETURN_IF_ERROR(body.finish());
-  return StoryId{*with};
+  return with;
 }
 
 Status no_fields(const Request& request) {
-  KIN_TRY(const JsonBody body, JsonBody::parse(request.body));
-  return body.finish();
+  KIN_TRY(const JsonValue json, json_object_in(request.body));
+  return JsonFields(json).finish();
 }
 
 // --- answers -----------------------------------------------------------------------------------
