@@ -167,7 +167,7 @@ Result<std::shared_ptr<const CorpusModel>> train_corpus_model(const CorpusSample
   internal::CorpusData data = quantised(vectors, vocabulary);
   if (data.dimension == 0)
     return Error{Code::kFailedPrecondition,
-                 "training needs words that several documents have; there are none"};
+                 "the documents share no words, so there is nothing to train on"};
   data.language = sample.options().language;
   data.documents = sample.seen();
   return internal::make_corpus_model(std::move(data));
