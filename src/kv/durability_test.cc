@@ -46,7 +46,7 @@ TEST(RocksDurability, AcknowledgedChangesSurviveAPowerCutAtEveryStep) {
 }
 
 TEST(RocksDurability, EveryCallMayFail) {
-  ThreadedDurability(fresh(Engine::kRocksDb), ordered_cuts()).fail_every_call({}, 21, 1);
+  ThreadedDurability(fresh(Engine::kRocksDb), ordered_cuts()).fail_every_call({}, 14, 1);
 }
 
 // CURRENT names a manifest: whatever order names reach the device in, it must be there.
