@@ -95,7 +95,7 @@ class ShardUnderTest final : public StoreUnderTest {
     options.spaces = {
         {.name = "main",
          .space = {.dimension = 4, .distance = Distance::kL2, .storage = RawStorage::kF32}}};
-    options.partition_size = 8;
+    options.cell_size = 8;
     options.near_duplicates = NearDuplicateOptions{.threshold = 0.8};
     options.truth.block_cache_bytes = 1 << 16;
     options.truth.engine = engine_;
