@@ -5,9 +5,10 @@
 #include <cstdlib>
 
 #include "base/file.h"
+#include "base/testing/manual_clock.h"
 #include "net/http_client.h"
-#include "server/news_service.h"
 #include "server/testing/test_client.h"
+#include "server/web_service.h"
 
 namespace kin::server {
 namespace {
@@ -40,7 +41,7 @@ class SafeServiceTest : public testing::Test {
     return options;
   }
   void start(ServiceOptions options) {
-    auto service = NewsService::start(std::move(options));
+    auto service = WebService::start(std::move(options));
     ASSERT_TRUE(service.ok()) << service.error().message;
     service_ = std::move(*service);
   }
@@ -57,12 +58,12 @@ class SafeServiceTest : public testing::Test {
   }
 
   TemporaryFolder scratch_ = TemporaryFolder::create().value();
-  std::unique_ptr<NewsService> service_;
+  std::unique_ptr<WebService> service_;
 };
 
 TEST_F(SafeServiceTest, NeedsBothATokenAndTls) {
   const auto why = [](ServiceOptions options) {
-    const auto service = NewsService::start(std::move(options));
+    const auto service = WebService::start(std::move(options));
     EXPECT_FALSE(service.ok());
     return service.ok() ? std::string() : service.error().message;
   };
@@ -77,7 +78,7 @@ TEST_F(SafeServiceTest, NeedsBothATokenAndTls) {
   EXPECT_THAT(why(std::move(short_token)), HasSubstr("16 characters"));
   ServiceOptions no_address = options();
   no_address.address = "example.org";
-  EXPECT_THAT(why(std::move(no_address)), HasSubstr("no IP address"));
+  EXPECT_THAT(why(std::move(no_address)), HasSubstr("not an IP address"));
   EXPECT_FALSE(std::filesystem::exists(scratch_.path() / "news"));
 }
 
@@ -114,14 +115,19 @@ TEST_F(SafeServiceTest, TradesTheTokenForACookie) {
 }
 
 TEST_F(SafeServiceTest, HangsUpOnClientsThatDoNotSpeakTls) {
-  ServiceOptions impatient = options();
-  impatient.limits.header_time = 200ms;
-  start(std::move(impatient));
+  ManualClock clock;
+  ServiceOptions watched = options();
+  watched.clock = &clock;
+  watched.clock_tick = 1ms;
+  start(std::move(watched));
   TestClient plain(service_->port());
   plain.send(request_text("GET", "/"));
   EXPECT_TRUE(plain.ended());
   TestClient silent(service_->port());
-  EXPECT_TRUE(silent.ended());
+  EXPECT_TRUE(eventually([&] {
+    clock.advance(1s);
+    return silent.ended(1ms);
+  }));
   EXPECT_EQ(get("/healthz")->status, 200);
 }
 

@@ -18,8 +18,8 @@ double share(double part, double whole) {
 
 }  // namespace
 
-AgreementFigures agreement(std::span<const std::uint64_t> groups,
-                           std::span<const std::uint64_t> true_groups) {
+AgreementFigures measure_agreement(std::span<const std::uint64_t> groups,
+                                   std::span<const std::uint64_t> true_groups) {
   KIN_CHECK(groups.size() == true_groups.size(), "each item has two groups");
   std::map<std::uint64_t, double> sizes;
   std::map<std::uint64_t, double> true_sizes;

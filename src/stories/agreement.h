@@ -1,4 +1,4 @@
-// How well a grouping agrees with a true one.
+// Measures of how well a grouping agrees with the true one.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ struct Agreement {
 };
 
 struct AgreementFigures {
-  // Of an average item: which share of its group is of its true group, and the reverse.
+  // BCubed: for an average item, the share of its group that is in its true group, and the reverse.
   Agreement bcubed;
-  // Of pairs of items: which share of those grouped together truly are, and the reverse.
+  // For pairs of items: the share of grouped pairs that are true pairs, and the reverse.
   Agreement pairwise;
   std::uint64_t items = 0;
   std::uint64_t groups = 0;
   std::uint64_t true_groups = 0;
 };
 
-// Both lists name a group for each item and are equally long. Nothing gives zeros. Thread-safe.
-AgreementFigures agreement(std::span<const std::uint64_t> groups,
-                           std::span<const std::uint64_t> true_groups);
+// Both lists have one group per item, in the same order. Empty lists give zeros. Thread-safe.
+AgreementFigures measure_agreement(std::span<const std::uint64_t> groups,
+                                   std::span<const std::uint64_t> true_groups);
 
 }  // namespace kin::stories

@@ -30,7 +30,7 @@ bool is_word(char c) {
 constexpr std::size_t kLongestText = 100;
 constexpr std::size_t kLongestNumber = 14;
 
-// Nothing if the text is no date by its length or its numbers.
+// Nothing if the text is too long for a date, or a number in it is.
 std::vector<Token> tokens_of(std::string_view text) {
   std::vector<Token> tokens;
   bool spaced = false;
@@ -68,7 +68,7 @@ struct NamedNumber {
   int number;
 };
 
-// By the first letters; the longer name first where one starts another.
+// Matched by their first letters, so a longer name comes before its prefix.
 constexpr NamedNumber kMonths[] = {
     {"jan", 1},  {"feb", 2},  {"mar", 3},  {"apr", 4},  {"may", 5},  {"jun", 6}, {"jul", 7},
     {"aug", 8},  {"sep", 9},  {"oct", 10}, {"nov", 11}, {"dec", 12}, {"mär", 3}, {"mrz", 3},
@@ -163,7 +163,7 @@ int two_digits(std::string_view text, std::size_t at) {
   return (text[at] - '0') * 10 + (text[at + 1] - '0');
 }
 
-// "08:05:30.25 pm", "8.05", "0805", "080530". False if the tokens are no time of day.
+// "08:05:30.25 pm", "8.05", "0805", "080530". False if the tokens are not a time of day.
 bool read_clock(TokenReader& in, Fields& f) {
   if (!in.is_number()) return false;
   const Token& first = in.take();
@@ -207,7 +207,7 @@ int read_offset(TokenReader& in) {
   return offset;
 }
 
-// Reads a zone if there is one. What nobody knows is UTC.
+// Reads a zone if there is one. Unknown zones are UTC.
 void read_zone(TokenReader& in, Fields& f) {
   in.skip("(");
   if (in.is_word()) {
@@ -336,7 +336,7 @@ std::optional<Time> parse_month_first(TokenReader in) {
   return time_of(f);
 }
 
-// Then the first is a weekday that starts like one: French "mardi", "mar.".
+// In French "mar." is also a weekday. If two months follow each other, the first is a weekday.
 bool names_two_months(const std::vector<Token>& tokens) {
   return std::count_if(tokens.begin(), tokens.end(), [](const Token& token) {
            return token.kind == Token::Kind::kWord && month_of(token.word) != 0;

@@ -10,8 +10,8 @@
 #include "base/ascii.h"
 #include "base/hash.h"
 #include "net/header_fields.h"
+#include "stories/feeds/format_readers.h"
 #include "stories/feeds/html_text.h"
-#include "stories/feeds/raw_feed.h"
 #include "stories/feeds/xml_text.h"
 #include "text/charset.h"
 
@@ -31,68 +31,60 @@ bool is_json(const FeedSource& source, const net::ContentType& type) {
          (type.type.ends_with("json") && !start.starts_with('<'));
 }
 
-struct Read {
-  RawFeed raw;
-  std::string charset;
-  std::string mended;
-};
-
 Error broken_at(std::string_view place) {
   return {Code::kInvalidArgument, fmt::format("the XML is broken at {}", place)};
 }
 
-Result<Read> read_json(const FeedSource& source, std::string_view charset) {
+Result<Feed> read_json(const FeedSource& source, std::string_view charset) {
   const text::DecodedText decoded = text::decode_text(source.bytes, {.transport = charset});
   KIN_TRY(const data::JsonValue document, data::parse_json(decoded.utf8));
-  KIN_TRY(RawFeed raw, read_json_feed(document, source));
-  return Read{std::move(raw), decoded.charset, ""};
+  KIN_TRY(Feed feed, read_json_feed(document, source));
+  feed.charset = decoded.charset;
+  return feed;
 }
 
-Result<Read> read_xml(const FeedSource& source, std::string_view charset) {
+Result<Feed> read_xml(const FeedSource& source, std::string_view charset) {
   KIN_TRY(const LoadedXml loaded, load_xml({.bytes = source.bytes, .charset = charset}));
-  auto raw = read_xml_feed(*loaded.document, source);
-  if (!raw.ok()) return loaded.mended.empty() ? raw.error() : broken_at(loaded.mended);
-  return Read{std::move(*raw), loaded.charset, loaded.mended};
+  auto feed = read_xml_feed(*loaded.document, source);
+  if (!feed.ok()) return loaded.mended.empty() ? feed.error() : broken_at(loaded.mended);
+  feed->charset = loaded.charset;
+  feed->mended = loaded.mended;
+  return feed;
 }
 
-// Turns what a reader found into items that keep their promises.
+// Completes items from a reader, so that they keep the contract of FeedItem.
 class ItemFinisher {
  public:
-  ItemFinisher(const FeedSource& source, std::vector<RawItem>& items)
-      : limits_(source.limits), now_(source.now) {
-    for (const RawItem& item : items) count_guid(item);
+  ItemFinisher(const FeedLimits& limits, const std::vector<FeedItem>& items) : limits_(limits) {
+    for (const FeedItem& item : items) count_guid(item);
   }
 
-  // Nothing if the item has no content, or was seen before.
-  std::optional<FeedItem> finish(RawItem raw) {
-    if (raw.url.size() > limits_.url) raw.url.clear();
-    if (raw.image.size() > limits_.url) raw.image.clear();
-    if (raw.title.empty() && raw.summary.empty() && raw.url.empty()) return std::nullopt;
-    FeedItem item;
-    item.guid = guid_of(raw);
-    if (!taken_.insert(item.guid).second) return std::nullopt;
-    set_date(raw, item);
-    item.title = clipped(title_of(raw), limits_.title);
-    item.summary = clipped(std::move(raw.summary), limits_.summary);
-    item.author = clipped(std::move(raw.author), limits_.author);
-    item.url = std::move(raw.url);
-    item.image = std::move(raw.image);
-    return item;
+  // False if the item must be left out: it has no content, or is a repetition.
+  bool finish(FeedItem& item) {
+    if (item.url.size() > limits_.url) item.url.clear();
+    if (item.image.size() > limits_.url) item.image.clear();
+    if (item.title.empty() && item.summary.empty() && item.url.empty()) return false;
+    item.guid = make_guid(item);
+    if (!taken_.insert(item.guid).second) return false;
+    item.title = clipped(make_title(item), limits_.title);
+    item.summary = clipped(std::move(item.summary), limits_.summary);
+    item.author = clipped(std::move(item.author), limits_.author);
+    return true;
   }
 
  private:
   // What tells two items with one guid apart.
-  static const std::string& difference(const RawItem& item) {
+  static const std::string& difference(const FeedItem& item) {
     return item.url.empty() ? item.title : item.url;
   }
 
-  void count_guid(const RawItem& item) {
+  void count_guid(const FeedItem& item) {
     if (item.guid.empty()) return;
-    const auto [entry, is_new] = differences_.try_emplace(item.guid, difference(item));
-    if (!is_new && entry->second != difference(item)) shared_.insert(item.guid);
+    const auto [first, is_new] = differences_.try_emplace(item.guid, difference(item));
+    if (!is_new && first->second != difference(item)) shared_.insert(item.guid);
   }
 
-  std::string guid_of(const RawItem& item) const {
+  std::string make_guid(const FeedItem& item) const {
     std::string guid = one_line(item.guid);
     if (guid.empty()) guid = item.url;
     if (guid.empty()) return hashed(item.title + '\n' + item.summary);
@@ -104,44 +96,28 @@ class ItemFinisher {
     return fmt::format("hash:{:016x}", hash64(text));
   }
 
-  static std::string title_of(const RawItem& item) {
+  static std::string make_title(const FeedItem& item) {
     constexpr std::size_t kFromSummary = 120;
     if (!item.title.empty()) return item.title;
     return item.summary.empty() ? item.url : clipped(item.summary, kFromSummary);
   }
 
-  void set_date(const RawItem& raw, FeedItem& item) const {
-    const auto date = parse_date(raw.date);
-    if (!date || *date < kEarliest) return;
-    item.published_in_future = *date > now_;
-    item.published = std::min(*date, now_);
-  }
-
   const FeedLimits limits_;
-  const Time now_;
   std::unordered_map<std::string, std::string> differences_;  // of the first item with a guid
   std::unordered_set<std::string> shared_;                    // guids of different items
   std::unordered_set<std::string> taken_;
 };
 
-Feed finish(Read read, const FeedSource& source) {
-  Feed feed{.title = clipped(std::move(read.raw.title), source.limits.title),
-            .site = std::move(read.raw.site),
-            .format = read.raw.format,
-            .charset = std::move(read.charset),
-            .items = {},
-            .mended = std::move(read.mended),
-            .left_out = read.raw.left_out};
-  if (feed.site.size() > source.limits.url) feed.site.clear();
-  ItemFinisher finisher(source, read.raw.items);
-  for (RawItem& raw : read.raw.items) {
-    auto item = finisher.finish(std::move(raw));
-    if (item)
-      feed.items.push_back(std::move(*item));
-    else
-      ++feed.left_out;
+void finish(Feed& feed, const FeedLimits& limits) {
+  feed.title = clipped(std::move(feed.title), limits.title);
+  if (feed.site.size() > limits.url) feed.site.clear();
+  ItemFinisher finisher(limits, feed.items);
+  std::vector<FeedItem> kept;
+  for (FeedItem& item : feed.items) {
+    if (finisher.finish(item)) kept.push_back(std::move(item));
   }
-  return feed;
+  feed.left_out += feed.items.size() - kept.size();
+  feed.items = std::move(kept);
 }
 
 }  // namespace
@@ -155,6 +131,13 @@ std::string_view name_of(FeedFormat format) {
     case FeedFormat::kJsonFeed: return "JSON Feed";
   }
   KIN_UNREACHABLE();
+}
+
+void set_date(FeedItem& item, std::string_view text, Time now) {
+  const auto date = parse_date(text);
+  if (!date || *date < kEarliest) return;
+  item.published_in_future = *date > now;
+  item.published = std::min(*date, now);
 }
 
 bool looks_like_html(std::string_view bytes) {
@@ -179,11 +162,10 @@ Result<Feed> parse_feed(const FeedSource& source) {
   if (looks_like_html(source.bytes))
     return Error{Code::kInvalidArgument, "this is a web page, not a feed"};
   const net::ContentType type = net::parse_content_type(source.content_type);
-  auto read =
-      is_json(source, type) ? read_json(source, type.charset) : read_xml(source, type.charset);
-  if (!read.ok()) return read.error();
-  Feed feed = finish(std::move(*read), source);
-  // A document that had to be mended and yields nothing was broken, not empty.
+  KIN_TRY(Feed feed,
+          is_json(source, type) ? read_json(source, type.charset) : read_xml(source, type.charset));
+  finish(feed, source.limits);
+  // A repaired document without items was broken, not empty.
   if (!feed.mended.empty() && feed.items.empty()) return broken_at(feed.mended);
   return feed;
 }

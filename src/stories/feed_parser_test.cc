@@ -201,9 +201,9 @@ TEST(FeedParser, SaysWhatTheBytesAreInstead) {
       {"", "empty"},
       {"  \n", "empty"},
       {"just words", "no tags"},
-      {"{\"error\": \"no\"}", "no feed"},
+      {"{\"error\": \"no\"}", "not a feed"},
       {"{\"items\": [", "not valid JSON"},
-      {"[1, 2]", "no feed"},
+      {"[1, 2]", "not a feed"},
   };
   for (const auto& [bytes, expected] : cases) {
     const auto parsed = parse_at(bytes);

@@ -1,4 +1,4 @@
-// Groups a whole list of items at once, as if they had arrived in order of time.
+// Groups a whole list of items at once, in order of their publication.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace kin::stories {
 
-// The placements of `items` when all have arrived and all repairs are done, in the order of
-// `items`. Items of one time come in the order of the list. Ids must differ. Thread-safe.
+// The final placements of `items`, in the order of the list. Items with the same time are added in
+// the order of the list. kInvalidArgument if two items have one id. Thread-safe.
 Result<std::vector<Placement>> group_all(std::span<const Item> items, const Settings& settings);
 
 }  // namespace kin::stories

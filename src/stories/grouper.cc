@@ -11,19 +11,19 @@
 namespace kin::stories {
 namespace {
 
-// Against how many stories an item is tried before it opens one of its own.
+// How many stories an item is compared with before it opens a new one.
 constexpr std::size_t kMostTried = 8;
 
 constexpr std::uint64_t kAddressKey = 11;
 constexpr std::uint64_t kGuidKey = 12;
 constexpr std::uint64_t kTitleKey = 13;
 
-// The front page of a site is no item: some feeds link every item to it.
+// Some feeds link every item to the front page, so its address does not identify an item.
 bool is_front_page(std::string_view address) {
   return address.find_first_of("/?") == std::string_view::npos;
 }
 
-// How far apart two spans of time are; 0 where they meet.
+// The time between two spans; 0 if they overlap.
 UnixSeconds gap(UnixSeconds from_a, UnixSeconds to_a, UnixSeconds from_b, UnixSeconds to_b) {
   return std::max<UnixSeconds>({0, from_a - to_b, from_b - to_a});
 }
@@ -137,7 +137,7 @@ void Grouper::score_stories(const Member& member) {
   for (const Centroids::Near& near : titles_.near(member.features.title))
     consider(near.slot, join_score(near, titles_.at(near.slot)));
   if (text.empty()) return;
-  // Stories whose titles have nothing in common with this one, but whose texts do.
+  // Stories that share words with the text, but none with the title.
   for (const Centroids::Near& near : texts_.near(text)) {
     if (titles_.empty(near.slot) ||
         compare(member.features.title, titles_.at(near.slot)).product == 0)
@@ -203,7 +203,8 @@ void Grouper::update_representative(Slot slot) {
   changes_.push_back({Change::Kind::kRepresentative, story.id, kNoStory, best});
 }
 
-// Stories close a sixteenth of the window late at most, and a sweep over all of them is rare.
+// Sweeping only every sixteenth of the window keeps sweeps rare. Stories close that much late at
+// most.
 void Grouper::advance(UnixSeconds time) {
   newest_ = next_arrival_ == 0 ? time : std::max(newest_, time);
   if (next_arrival_ == 0) swept_ = time;

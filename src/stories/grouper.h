@@ -1,4 +1,4 @@
-// Which headlines are one story? Each item gets its story when it arrives.
+// The grouping engine: assigns each item to a story when it arrives.
 #pragma once
 
 #include <array>
@@ -22,24 +22,23 @@
 
 namespace kin::stories {
 
-// Where an item is.
+// The story of an item, and why it is there.
 struct Placement {
   StoryId story = kNoStory;
-  // 1 for an item that opened its story or is the same page as another; else how alike item and
-  // story were when it joined: of texts the Jaccard similarity, of words a cosine that is rarely
-  // above 0.7.
+  // 1 for an item that opened its story or is the same page as another. Else the similarity of item
+  // and story when it joined: Jaccard for kRepublished, a cosine (rarely above 0.7) for kStory.
   double similarity = 1;
   Tier tier = Tier::kOpened;
   bool is_representative = false;
 };
 
-// What became of earlier items and stories. Whoever stores placements applies these in order.
+// A change to earlier items and stories. Callers that store placements apply changes in order.
 struct Change {
   enum class Kind : std::uint8_t {
-    kMerged,          // `other` is part of `story` from now on: an alias of it
-    kMoved,           // `item` went from `other` to `story`
-    kRepresentative,  // `item` represents `story`
-    kClosed,          // `story` takes no more items
+    kMerged,          // `other` was merged into `story` and is an alias of it now
+    kMoved,           // `item` moved from `other` to `story`
+    kRepresentative,  // `item` represents `story` now
+    kClosed,          // `story` was closed
   };
   Kind kind{};
   StoryId story = kNoStory;
@@ -48,17 +47,17 @@ struct Change {
   friend bool operator==(const Change&, const Change&) = default;
 };
 
-// Where an item was put before, for a grouper that is built again without the state it had.
+// A stored placement, for a grouper that is rebuilt without its earlier state.
 struct Adopted {
   StoryId story = kNoStory;
   Tier tier = Tier::kOpened;
   double similarity = 1;
   bool is_representative = false;
-  bool fixed = false;  // the user put the story together
+  bool fixed = false;  // the story was united by the user
 };
 
-// Everything a grouper knows: what export_state() gives and restore() takes. Term ids are indexes
-// into `terms`. state_format.h turns it into bytes and back.
+// The complete state of a grouper, for export_state() and restore(). Term ids are indexes into
+// `terms`. state_format.h encodes it.
 struct GrouperState {
   struct OpenStory {
     Story story;
@@ -75,58 +74,57 @@ struct GrouperState {
   std::vector<OpenStory> stories;                                                       // by id
   std::vector<std::pair<ItemId, std::array<std::uint32_t, kSketchHashes>>> signatures;  // by item
   std::vector<std::pair<StoryId, StoryId>> aliases;  // from, to; by the first
-  std::vector<std::pair<StoryId, StoryId>> apart;    // never to be merged; sorted
+  std::vector<std::pair<StoryId, StoryId>> apart;    // pairs that are never merged; sorted
   friend bool operator==(const GrouperState&, const GrouperState&) = default;
 };
 
-// Groups in tiers: the same page, guid or title; republished text; then the story whose centroid
-// the title (and summary) is most like, if it is like enough and no veto speaks against it. Stories
-// are compared with centroids, never with single items, so that they do not chain. Each addition
-// may merge its story with another or split it; ids stay valid through aliases.
+// Groups in tiers: the same page, guid or title; republished text; then the story whose centroid is
+// most similar to the title (and summary), if the score reaches the threshold and there is no veto.
+// Items are compared with centroids, never with single items, so stories do not chain. Each
+// addition may merge its story with another or split it; ids stay valid through aliases.
 //
-// Time is that of the items. They should come roughly in order; one that comes late finds the
-// stories of its time if they are still open. An item of the future would close all others: callers
-// with a clock move such dates back. The same items in the same order give the same stories, also
-// when the state was exported and restored in between. One thread only.
+// Time is the publication time of the items, which should arrive roughly in order. A late item
+// joins stories of its time if they are still open. An item dated in the future would close all
+// other stories, so callers must clamp such dates. The same items in the same order give the same
+// stories, also if the state is exported and restored in between. One thread only.
 class Grouper {
  public:
   // `settings` must pass check().
   explicit Grouper(Settings settings = {});
-  // An error if the state contradicts itself.
+  // kDataLoss if the state is inconsistent.
   static Result<Grouper> restore(Settings settings, GrouperState state);
   GrouperState export_state() const;
 
-  // An item that is known already keeps its place.
+  // Adds an item. An item that is already known keeps its placement.
   Placement add(const Item& item);
 
-  // "Not this story": the item gets a story of its own, which is never merged with the one it left.
+  // "Not this story": moves the item to a new story, which is never merged with the old one.
   Result<StoryId> separate(ItemId item);
-  // "Same story": merges the two and keeps them together. The older id stays. Both must be open.
-  // With itself, a story is kept together from now on.
+  // "Same story": merges the two under the older id and never splits them. Both must be open. If
+  // `a` and `b` are one story, it is never split from now on.
   Result<StoryId> unite(StoryId a, StoryId b);
 
-  // Puts the item where it was, and decides nothing. An item that is known already stays.
+  // Adds an item with a stored placement. An item that is already known keeps its placement.
   void adopt(const Item& item, const Adopted& place);
-  // Takes the item out; its story is closed if it was the last. False if it is in no open story.
+  // Removes an item, and closes its story if that is empty. False if the item is in no open story.
   bool forget(ItemId item);
-  // A number for a story that is kept elsewhere, never to be opened here.
+  // Reserves an id for a story that this grouper does not keep.
   StoryId reserve_story() { return StoryId{next_story_++}; }
 
-  // Nothing once its story is closed.
+  // The placement of an item in an open story; otherwise nothing.
   std::optional<Placement> find(ItemId item) const;
-  // By id or alias; nullptr for a story that is closed or was never there. Valid until a call that
-  // is not const.
+  // An open story by id or alias; otherwise nullptr. Valid until the next non-const call.
   const Story* story(StoryId id) const;
-  // The story that `id` stands for now: `id` itself unless it was merged.
+  // The story that `id` was merged into, or `id` itself.
   StoryId resolve(StoryId id) const;
-  // nullptr if the item is unknown or too short to have one.
+  // nullptr if the item is unknown or has too few words.
   const TextSketch* sketch(ItemId item) const { return sketches_.find(item); }
   std::size_t open_stories() const { return slots_.size(); }
   std::size_t open_items() const { return items_.size(); }
   std::vector<StoryId> open_story_ids() const;  // sorted
   std::uint64_t next_story() const { return next_story_; }
 
-  // The changes since the last call.
+  // Returns the changes since the last call.
   std::vector<Change> take_changes() { return std::exchange(changes_, {}); }
 
  private:

@@ -1,21 +1,21 @@
-// Ids of the room.
+// Ids of feeds, items, stories and terms.
 #pragma once
 
 #include <cstdint>
 
 namespace kin::stories {
 
-// A feed item: whatever number the caller knows it by, such as a row of a table or of a file.
+// An item: any number chosen by the caller, such as the row of a table or file.
 enum class ItemId : std::uint64_t {};
 
-// A story, numbered from 1 in order of opening; a number is never used twice.
+// A story, numbered from 1 in the order in which stories are opened. Numbers are never reused.
 enum class StoryId : std::uint64_t {};
 inline constexpr StoryId kNoStory{0};
 
-// A feed the user follows.
+// A feed that the user follows.
 enum class FeedId : std::uint64_t {};
 
-// A term of a vocabulary: dense, and meaningful with that vocabulary alone.
+// A term of one Vocabulary. Dense.
 enum class TermId : std::uint32_t {};
 
 constexpr std::uint64_t number(ItemId id) {

@@ -1,4 +1,4 @@
-// What a feed item brings to grouping.
+// An item as grouping takes it.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@ namespace kin::stories {
 // Seconds since 1970, UTC.
 using UnixSeconds = std::int64_t;
 
-// All texts are plain text (no mark-up), ideally UTF-8.
+// Texts are plain text without markup, ideally UTF-8. Empty where nothing is known.
 struct Item {
   ItemId id{};
   std::string title;
   UnixSeconds published_at = 0;
-  std::string source{};   // the publication: what "the same source" goes by
-  std::string summary{};  // may be empty, as may be the following
+  std::string source{};  // name of the publication
+  std::string summary{};
   std::string url{};
   std::string guid{};   // unique within its source
-  bool grouped = true;  // false: a story by itself, for feeds that are not to be grouped
+  bool grouped = true;  // false: it is a story by itself
 };
 
 }  // namespace kin::stories

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <random>
-
 #include "stories/newsroom/audit.h"
 #include "stories/newsroom/schema.h"
 #include "stories/newsroom/settings.h"
@@ -25,9 +23,10 @@ Result<File> lock_folder(const fs::path& folder) {
     const bool named = owner.ok() && !owner->empty();
     return Error{
         Code::kFailedPrecondition,
-        fmt::format("{} is in use by another kindred{}, and one may change it at a time "
-                    "(stop that one, or let it do this; looking needs no waiting)",
-                    folder.string(), named ? fmt::format(" (process {})", *owner) : std::string())};
+        fmt::format(
+            "{} is in use by another kindred{}, and only one process at a time may change it "
+            "(stop that process, or make the change there; reading is always possible)",
+            folder.string(), named ? fmt::format(" (process {})", *owner) : std::string())};
   }
   KIN_RETURN_IF_ERROR(file.truncate(0));
   KIN_RETURN_IF_ERROR(file.write_at(0, std::to_string(::getpid())));
@@ -58,7 +57,7 @@ std::vector<std::string> folder_levels(std::string_view name) {
   return levels;
 }
 
-// Levels without spaces around them, and none that is empty.
+// Trims the levels and removes empty ones.
 std::string tidy_folder(std::string_view name) {
   std::vector<std::string> levels = folder_levels(name);
   for (std::string& level : levels) {
@@ -75,14 +74,15 @@ std::string tidy_folder(std::string_view name) {
 Newsroom::Newsroom(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Newsroom::~Newsroom() = default;
 
-Result<std::unique_ptr<Newsroom>> Newsroom::open(const fs::path& folder, NewsOptions options) {
+Result<std::unique_ptr<Newsroom>> Newsroom::open(const fs::path& folder, Clock& clock,
+                                                 NewsOptions options) {
   KIN_RETURN_IF_ERROR(make_private_folder(folder));
   KIN_TRY(File lock, lock_folder(folder));
-  auto state = std::make_unique<State>(folder, std::move(options));
+  auto state = std::make_unique<State>(folder, &clock, std::move(options));
   state->lock_file.emplace(std::move(lock));
   KIN_TRY(state->writer, NewsWriter::open(folder / kNewsDatabaseName, state->options.grouping));
   state->client = std::make_unique<net::HttpClient>(state->options.http);
-  state->seed = std::random_device()();
+  state->seed = state->options.seed;
   return std::unique_ptr<Newsroom>(new Newsroom(std::move(state)));
 }
 
@@ -90,7 +90,7 @@ Result<std::unique_ptr<Newsroom>> Newsroom::open_for_reading(const fs::path& fol
   KIN_TRY(const bool there, file_exists(folder / kNewsDatabaseName));
   if (!there)
     return Error{Code::kNotFound, fmt::format("{} has no feeds yet (add one)", folder.string())};
-  auto state = std::make_unique<State>(folder, NewsOptions());
+  auto state = std::make_unique<State>(folder, nullptr, NewsOptions());
   KIN_RETURN_IF_ERROR(
       state->readers.read([](NewsDatabase& database) { return check_version(database); }));
   return std::unique_ptr<Newsroom>(new Newsroom(std::move(state)));

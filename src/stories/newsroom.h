@@ -1,4 +1,4 @@
-// Feeds, their items and the stories these make: what is stored, what is shown, what is corrected.
+// Feeds, their items and their stories, in a database: everything a feed reader needs.
 #pragma once
 
 #include <chrono>
@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "net/http_client.h"
 #include "stories/feeds/favicon.h"
@@ -23,25 +24,25 @@
 
 namespace kin::stories {
 
-// A feed the user follows. All texts are plain text: escape them when they are shown.
+// A feed that the user follows. Texts are plain text and must be escaped for display.
 struct FollowedFeed {
   FeedId id{};
   std::string url;
   std::string title;   // the user's, else the feed's, else its address
   std::string site;    // may be empty
-  std::string folder;  // "" for none; levels are parted by '/'
+  std::string folder;  // levels are separated by '/'; empty: no folder
   bool grouped = true;
   bool has_icon = false;
-  bool gone = false;  // its server said for good: it is not asked any more
+  bool gone = false;  // the server answered 410: not polled any more
   std::optional<Time> polled{};
   std::optional<Time> next_poll{};
-  std::string problem{};  // why the last poll failed; empty if it did not
+  std::string problem{};  // error of the last poll; empty if it succeeded
   std::uint64_t items = 0;
-  std::uint64_t unread = 0;  // stories with an item of this feed that are not read
+  std::uint64_t unread = 0;  // unread stories with an item of this feed
 };
 
-// One headline of a story.
-struct Entry {
+// A stored item as shown in its story.
+struct ItemView {
   ItemId id{};
   FeedId feed{};
   std::string title;
@@ -49,47 +50,47 @@ struct Entry {
   std::string summary;  // may be empty
   std::string author;   // may be empty
   Time published{};
-  bool is_representative = false;
   double similarity = 1;
   Tier tier = Tier::kOpened;
 };
 
+// A stored story as shown in a timeline.
 struct StoryView {
   StoryId id = kNoStory;
-  Entry representative;
-  // The others, the newest first: in a timeline no more than `TimelineQuery::entries`.
-  std::vector<Entry> others;
-  std::uint64_t count = 0;    // of all items, with the representative
-  std::uint64_t sources = 0;  // feeds among them
+  ItemView representative;
+  // The other items, the newest first; in a timeline at most `TimelineQuery::most_others`.
+  std::vector<ItemView> others;
+  std::uint64_t count = 0;    // of all items, including the representative
+  std::uint64_t sources = 0;  // number of different feeds
   Time first{};
   Time last{};
   bool read = false;
   bool starred = false;
   bool hidden = false;
-  // The story that told the same in the same words, long enough ago not to be joined any more.
+  // An older, closed story with the same text.
   std::optional<StoryId> repeats{};
 };
 
 struct TimelineQuery {
   std::size_t limit = 50;  // at most 200
-  std::string before{};    // TimelinePage::next of the page above; empty for the top
+  std::string before{};    // TimelinePage::next of the page before; empty: the first page
   std::optional<FeedId> feed{};
-  std::string folder{};  // and those within it
-  std::string text{};    // words that one of the items has; the last may be unfinished
+  std::string folder{};  // with its sub-folders
+  std::string text{};    // words that an item must have; the last one may be a prefix
   bool unread_only = false;
-  bool starred_only = false;  // hidden stories are shown only here
-  std::size_t entries = 20;   // of each story's others
+  bool starred_only = false;     // includes hidden stories, which are not shown otherwise
+  std::size_t most_others = 20;  // of each story
 };
 
 struct TimelinePage {
-  std::vector<StoryView> stories;  // the one with the newest item first
-  std::string next;                // empty if there is nothing below
-  std::uint64_t unread = 0;        // stories that match the query (but for `text`), not read
+  std::vector<StoryView> stories;  // the story with the newest item first
+  std::string next;                // for the next page; empty if this is the last one
+  std::uint64_t unread = 0;        // unread stories that match the query, ignoring `text`
 };
 
 struct NewFeed {
-  std::string url;      // of the feed, or of a page that names one
-  std::string title{};  // empty to take the feed's own
+  std::string url;      // of the feed, or of a page that links to it
+  std::string title{};  // empty: the feed's own title
   std::string folder{};
   net::Credentials credentials{};
   bool grouped = true;
@@ -113,97 +114,98 @@ struct Import {
   std::uint64_t left_out = 0;
 };
 
-// What happened, for whoever shows it. Ids are those after the change.
+// A change, for those who display stories. Ids are valid after the change.
 struct NewsEvent {
-  std::vector<StoryId> changed{};  // new, grown, or edited
-  // Stories that are gone: part of another now, or nothing.
+  std::vector<StoryId> changed{};  // new or changed stories
+  // A story that was merged or removed.
   struct Gone {
     StoryId story = kNoStory;
-    StoryId into = kNoStory;  // kNoStory if nothing is left of it
+    StoryId into = kNoStory;  // kNoStory: it was removed
   };
   std::vector<Gone> gone{};
   std::vector<FeedId> feeds{};  // added, removed, renamed, polled
 };
 
 struct NewsOptions {
-  Settings grouping{};  // until change_settings() stored others
+  Settings grouping{};  // used until change_settings() stores others
   net::HttpOptions http{};
   FetchOptions fetching{};
-  // Items older than this go, with their stories, unless a story is starred, has a newer item, or
-  // one that its feed still shows (it would come back as new).
+  // sweep() removes stories whose items are all older than this, unless the story is starred or an
+  // item is still in its feed (it would come back as new).
   std::chrono::hours retention{24 * 90};
-  // Where time comes from; the system's clock unless told.
-  std::function<Time()> clock{};
+  // Seed of the random part in the time between polls.
+  std::uint64_t seed = 0;
 };
 
-// Thread-safe. Everything a call did is durable when it returns, and after a crash each story, read
-// mark and correction is as it was last acknowledged. One process at a time may open a folder for
-// writing; readers (`open_for_reading`) come beside it at any time.
+// Every change is durable when its call returns. One process at a time may open a folder for
+// writing; any number may read it with open_for_reading() at the same time. Thread-safe.
 //
-// A story's id stays valid: one that became part of another is found under its old id as well.
-// What the user decided stays decided: a separated item does not come back, united stories stay
-// one, a story that was read stays read when items join it.
+// Ids of stories stay valid: a merged story is found under its old id as well. Decisions of the
+// user are kept: a separated item does not return to its story, united stories stay united, and a
+// story that was read stays read when items join it.
 class Newsroom {
  public:
-  // Opens what `folder` keeps, or starts it. Items are grouped on from where they were left.
-  static Result<std::unique_ptr<Newsroom>> open(const std::filesystem::path& folder,
+  // Opens the folder, or creates it. kFailedPrecondition if another process has it open for
+  // writing. `clock` must outlive it.
+  static Result<std::unique_ptr<Newsroom>> open(const std::filesystem::path& folder, Clock& clock,
                                                 NewsOptions options = {});
-  // For a look at what is there: every call that would change something fails. kNotFound if there
-  // is nothing.
+  // Read-only access: calls that change something fail with kFailedPrecondition. kNotFound if the
+  // folder has no database.
   static Result<std::unique_ptr<Newsroom>> open_for_reading(const std::filesystem::path& folder);
   ~Newsroom();
 
-  // Looks at the address, finds the feed, polls it once and follows it. kFailedPrecondition if it
-  // is followed already.
+  // Finds the feed at the address, polls it once and follows it. kFailedPrecondition if it is
+  // followed already.
   Result<FollowedFeed> add_feed(const NewFeed& feed);
   Result<std::vector<FollowedFeed>> feeds() const;
   Result<FollowedFeed> feed(FeedId id) const;
   Result<FollowedFeed> edit_feed(FeedId id, const FeedEdit& edit);
-  // With its items. Stories that are left without any go too.
+  // Removes the feed with its items, and stories that are empty then.
   Status remove_feed(FeedId id);
-  // Nothing if it has none.
+  // Nothing if the feed has no icon.
   Result<std::optional<Favicon>> icon(FeedId id) const;
 
   Result<Import> import_opml(std::string_view bytes);
   Result<std::string> export_opml() const;
 
   Result<TimelinePage> timeline(const TimelineQuery& query) const;
-  // All items, the oldest first in `others`. By id or by an id it had before; kNotFound.
+  // A story with all items, the oldest first in `others`. By its id, or an id that was merged into
+  // it. kNotFound if there is none.
   Result<StoryView> story(StoryId id) const;
   Result<StoryView> edit_story(StoryId id, const StoryEdit& edit);
-  // Marks as read what the query shows, on all its pages. How many became read.
+  // Marks all stories that match the query as read, on all pages. Returns how many were unread.
   Result<std::uint64_t> mark_read(const TimelineQuery& query);
 
-  // "Not this story": the story that the item has of its own now.
+  // "Not this story": moves the item to a new story, which is returned.
   Result<StoryView> separate(ItemId item);
-  // "Same story": the one that both are now.
+  // "Same story": merges the two and returns the result.
   Result<StoryView> unite(StoryId a, StoryId b);
 
   Result<Settings> settings() const;
-  // Kept, and obeyed for items that come from now on; stories stay as they are.
+  // Stores settings and uses them for new items. Existing stories stay as they are.
   Status change_settings(const Settings& settings);
 
   struct Refresh {
     std::uint64_t polled = 0;
     std::uint64_t failed = 0;
-    std::uint64_t items = 0;  // new ones
+    std::uint64_t items = 0;  // new items
   };
-  // Polls the feeds that are due, or those named, and fetches icons that are missing. Items appear
-  // as each feed answers. One refresh runs at a time; others wait.
+  // Polls the feeds that are due, or the given ones, and fetches missing icons. Items are stored as
+  // each feed answers. Concurrent calls wait for each other.
   Result<Refresh> refresh_due();
   Result<Refresh> refresh(std::span<const FeedId> feeds);
-  // When the next feed is due; nothing without feeds.
+  // The time at which the next feed is due; nothing if there are no feeds.
   Result<std::optional<Time>> next_due() const;
-  // Drops what is older than the retention. How many items went.
+  // Removes old stories (NewsOptions::retention). Returns the number of removed items.
   Result<std::uint64_t> sweep();
-  // Ends running and coming fetches soon.
+  // Cancels running and future fetches.
   void cancel();
-  // Looks at everything that is kept, and says what of it contradicts itself: nothing, unless the
-  // file was damaged or changed by others. Takes seconds for a large database.
+  // Checks the whole database and describes each inconsistency. Finds none unless the file was
+  // damaged or changed by another program. Takes seconds for a large database.
   Result<std::vector<std::string>> check() const;
 
-  // `listener` is called after each change, on the thread that made it, and must not call back.
-  // Returns a number for stop_listening(), which returns once no call is running.
+  // `listener` is called after each change, on the thread that made it, and must not call the
+  // newsroom. Returns a number for stop_listening(), which waits until no call is running.
   using Listener = std::function<void(const NewsEvent&)>;
   std::uint64_t listen(Listener listener);
   void stop_listening(std::uint64_t number);

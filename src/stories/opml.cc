@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kLongestTitle = 500;
 
-// Names of attributes are written in every case.
+// Programs write the names of attributes in upper, lower and mixed case.
 std::string_view attribute(pugi::xml_node node, std::string_view lower_name) {
   for (const pugi::xml_attribute found : node.attributes()) {
     const std::string_view name = found.name();
@@ -109,7 +109,7 @@ Result<Opml> parse_opml(std::string_view bytes) {
   KIN_TRY(const LoadedXml loaded, load_xml({.bytes = bytes}));
   const pugi::xml_node root = loaded.document->document_element();
   if (std::string_view(root.name()) != "opml")
-    return Error{Code::kInvalidArgument, fmt::format("this is no OPML: it starts with <{}>",
+    return Error{Code::kInvalidArgument, fmt::format("this is not OPML: it starts with <{}>",
                                                      std::string_view(root.name()).substr(0, 60))};
   Opml opml = OpmlReader().read(root);
   if (!loaded.mended.empty() && opml.feeds.empty())

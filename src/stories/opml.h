@@ -1,4 +1,4 @@
-// Lists of subscriptions, as feed readers exchange them: OPML 1.0 and 2.0.
+// OPML 1.0 and 2.0: the format in which feed readers exchange lists of feeds.
 #pragma once
 
 #include <string>
@@ -13,26 +13,25 @@ struct OpmlFeed {
   std::string url;                   // http or https
   std::string title;                 // plain text; may be empty
   std::string site;                  // http or https; may be empty
-  std::vector<std::string> folders;  // the outermost first; empty at the top
+  std::vector<std::string> folders;  // the outermost first; empty at the top level
   friend bool operator==(const OpmlFeed&, const OpmlFeed&) = default;
 };
 
 struct Opml {
   std::string title;
-  std::vector<OpmlFeed> feeds;  // in the document's order; a feed in two folders is there twice
-  std::size_t left_out = 0;  // outlines with an address that is no web address, or beyond the limit
+  std::vector<OpmlFeed> feeds;  // in document order; a feed in two folders appears twice
+  std::size_t left_out = 0;     // feeds beyond the limit, or without an http or https address
 };
 
-// At most so many feeds are read, and so deep are folders told apart; deeper ones count as the
-// last.
+// Limits of parse_opml(). Folders below the deepest level are merged into it.
 inline constexpr std::size_t kMostOpmlFeeds = 10'000;
 inline constexpr std::size_t kDeepestFolder = 16;
 
-// The feeds of an OPML document, in any charset, mended where it is broken. Thread-safe.
+// Reads an OPML document in any charset. Broken XML is repaired as in load_xml(). Thread-safe.
 Result<Opml> parse_opml(std::string_view bytes);
 
-// An OPML 2.0 document in UTF-8 that parse_opml() reads back as it was: feeds of one folder stand
-// together, in their order, folders in the order of their first feed. Thread-safe.
+// An OPML 2.0 document in UTF-8 that parse_opml() reads back. Feeds of one folder are written
+// together in their order, folders in the order of their first feed. Thread-safe.
 std::string write_opml(const Opml& opml);
 
 }  // namespace kin::stories

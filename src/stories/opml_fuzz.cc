@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   auto again = kin::stories::parse_opml(kin::stories::write_opml(*opml));
   if (!again.ok()) std::abort();
   // Without a title its address stands for it; folders bring feeds together.
-  const auto settle = [](std::vector<kin::stories::OpmlFeed>& feeds) {
+  const auto tidy = [](std::vector<kin::stories::OpmlFeed>& feeds) {
     for (auto& feed : feeds) {
       if (feed.title.empty()) feed.title = kin::stories::one_line(feed.url);
     }
@@ -23,8 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
              std::tie(b.folders, b.url, b.title, b.site);
     });
   };
-  settle(opml->feeds);
-  settle(again->feeds);
+  tidy(opml->feeds);
+  tidy(again->feeds);
   const bool long_titles = std::any_of(opml->feeds.begin(), opml->feeds.end(),
                                        [](const auto& feed) { return feed.title.size() >= 500; });
   if (!long_titles && opml->feeds != again->feeds) std::abort();

@@ -1,4 +1,4 @@
-// What a user can choose about grouping.
+// Settings of grouping.
 #pragma once
 
 #include <chrono>
@@ -11,26 +11,26 @@ namespace kin::stories {
 
 // The defaults were tuned on the first half of the headlines of docs/benchmarks.md.
 struct Settings {
-  // A story that got no item for so long is closed: nothing joins it any more.
+  // A story without a new item for this long is closed: no item joins it.
   std::chrono::hours window{72};
-  // How fast a story's pull fades: to 61 % after this time, to 14 % after twice of it.
+  // Scores fade with the age of a story: to 61 % after this time, to 14 % after twice this time.
   std::chrono::hours fading{48};
-  // The score from which an item joins a story, and from which two stories are one. Higher makes
-  // more and purer stories.
+  // The score at which an item joins a story, and at which two stories are merged. Higher values
+  // give more and purer stories.
   double join_threshold = 0.13;
   double merge_threshold = 0.16;
-  // Estimated Jaccard similarity of pairs of words from which a text counts as republished.
+  // The Jaccard similarity of word pairs at which a text counts as republished.
   double copy_threshold = 0.7;
-  // How much the words of summaries count beside those of titles, where both sides have one.
+  // The weight of summaries beside titles, if both sides have a summary.
   double summary_share = 0.4;
-  // Sources whose item represents a story, the best first. Otherwise its first item does.
+  // Sources whose items represent a story, the best first. Without one, the first item does.
   std::vector<std::string> preferred_sources{};
-  // A second item of one source opens a story of its own, unless it is the same page.
+  // At most one item per source in a story, unless the items are the same page.
   bool one_per_source = false;
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 
-// An error that says which value makes no sense.
+// kInvalidArgument names the value that is out of range.
 Status check(const Settings& settings);
 
 }  // namespace kin::stories

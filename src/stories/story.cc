@@ -19,7 +19,7 @@ std::string_view name_of(Tier tier) {
 }
 
 const Member* Story::find(ItemId item) const {
-  // From the back: it is mostly the newest that is asked for.
+  // From the back, because callers mostly ask for new members.
   const auto found = std::find_if(members.rbegin(), members.rend(),
                                   [&](const Member& member) { return member.item == item; });
   return found == members.rend() ? nullptr : &*found;
@@ -67,7 +67,7 @@ void Story::add(Member member) {
   count(members.back());
 }
 
-// The smaller part is counted into the larger, so that a story that swallows many stays cheap.
+// Adds the smaller story to the larger one, so that many merges stay cheap.
 void Story::add_all(Story other) {
   fixed |= other.fixed;
   if (other.size() > size()) {

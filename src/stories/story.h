@@ -1,4 +1,4 @@
-// A story as grouping keeps it.
+// A story and its members, as the grouper keeps them.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,30 @@ namespace kin::stories {
 
 // Why an item is in its story.
 enum class Tier : std::uint8_t {
-  kOpened,       // nothing like it: it opened the story
-  kIdentity,     // the same page, guid or title as an item of the story
-  kRepublished,  // the same text, or almost
-  kStory,        // like the story as a whole
-  kCorrected,    // the user said so
-  kUngrouped,    // its feed is not to be grouped
+  kOpened,       // no story was similar: it opened a new one
+  kIdentity,     // same page, guid or title as an item of the story
+  kRepublished,  // nearly the same text as an item of the story
+  kStory,        // similar to the story as a whole
+  kCorrected,    // moved by the user
+  kUngrouped,    // its feed is not grouped
 };
 std::string_view name_of(Tier tier);
 
+// An item in a story of the grouper: what grouping needs to know of it.
 struct Member {
   ItemId item{};
-  std::uint64_t arrival = 0;  // its number in order of arrival, over all stories
+  std::uint64_t arrival = 0;  // counts all items in order of arrival
   UnixSeconds published_at = 0;
-  std::uint64_t source = 0;  // a hash of its name
-  std::uint32_t rank = 0;    // of the source among the preferred ones; the lowest represents
+  std::uint64_t source = 0;  // hash of the source's name
+  std::uint32_t rank = 0;    // of the source in Settings::preferred_sources; the lowest represents
   Tier tier = Tier::kOpened;
   double similarity = 1;
-  std::vector<std::uint64_t> keys{};  // by which the same item is known again
+  std::vector<std::uint64_t> keys{};  // hashes of page, guid and title
   Features features{};
   friend bool operator==(const Member&, const Member&) = default;
 };
 
-// Where names and numbers stand in the titles of a story.
+// How many titles of a story have a name, or a number at a place.
 struct NameCount {
   TermId term{};
   std::uint32_t count = 0;
@@ -49,7 +50,7 @@ struct NumberCount {
   friend bool operator==(const NumberCount&, const NumberCount&) = default;
 };
 
-// When a source used one title, but for numbers and days.
+// The time span in which a source used one title template (a title without numbers and days).
 struct TemplateSpan {
   std::uint64_t key = 0;
   UnixSeconds first = 0;
@@ -63,9 +64,9 @@ struct Story {
   ItemId representative{};
   UnixSeconds first = 0;
   UnixSeconds last = 0;
-  bool fixed = false;             // the user put it together: it is not split
-  bool grouped = true;            // false: nothing may join
-  std::vector<Member> members{};  // in no particular order
+  bool fixed = false;             // united by the user: never split
+  bool grouped = true;            // false: no item may join
+  std::vector<Member> members{};  // in any order
   std::vector<NameCount> names{};
   std::vector<NumberCount> numbers{};     // sorted by place and number
   std::vector<TemplateSpan> templates{};  // sorted by key
@@ -73,14 +74,15 @@ struct Story {
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(members.size()); }
   const Member* find(ItemId item) const;
-  // Appends a member and counts it in. The caller sees to the representative.
+  // Adds a member and updates the counts, but not the representative.
   void add(Member member);
-  // Takes over all members of `other`.
+  // Adds all members of `other`.
   void add_all(Story other);
-  // Takes the members out and counts everything again. Those that are not there are passed over.
+  // Removes and returns the members of these items, and updates the counts. Unknown items are
+  // ignored.
   std::vector<Member> take(std::span<const ItemId> items);
-  // The member that should represent the story: of the best source, then the one that does so now,
-  // then the first.
+  // The item that should represent the story: from the best source; of these the present
+  // representative, else the first.
   ItemId best_representative() const;
 
  private:

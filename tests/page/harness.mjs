@@ -16,11 +16,11 @@ const fromWeb = createRequire(new URL('../../web/package.json', import.meta.url)
 const { chromium } = fromWeb('playwright-core');
 const axe = fs.readFileSync(fromWeb.resolve('axe-core/axe.min.js'), 'utf8');
 const [, , kindred, screenshots] = process.argv;
-const patience = 10_000;
+const patience = 60_000; // milliseconds that any event is waited for
 
-async function until(what, done) {
+export async function until(what, done) {
   const end = Date.now() + patience;
-  while (!done()) {
+  while (!(await done())) {
     if (Date.now() > end) throw new Error(`waited too long for ${what}`);
     await new Promise((next) => setTimeout(next, 20));
   }
@@ -71,10 +71,6 @@ class Session {
     await this.feeds.start();
     this.program = new Program(this.folder);
     await this.program.start();
-    this.#browser = await chromium.launch({
-      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-      args: ['--no-sandbox'],
-    });
   }
 
   async stop() {
@@ -85,6 +81,10 @@ class Session {
   }
 
   async open(address = '/', options = {}) {
+    this.#browser ??= await chromium.launch({
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      args: ['--no-sandbox'],
+    });
     const context = await this.#browser.newContext({ viewport: { width: 1280, height: 860 }, locale: 'en-GB', ...options });
     context.setDefaultTimeout(patience);
     this.#contexts.push(context);
@@ -127,6 +127,24 @@ class Session {
     fs.mkdirSync(screenshots, { recursive: true });
     // Animations of entry and the pointer's last place are not what a picture is about.
     await page.screenshot({ path: path.join(screenshots, `${name}.png`), animations: 'disabled' });
+  }
+
+  /** Waits until the page is at rest: nothing in it has moved for ten frames. */
+  async atRest(page) {
+    await page.evaluate(async (patience) => {
+      const places = () =>
+        [...document.querySelectorAll('article, [role=dialog], dialog, svg .node circle')]
+          .map((element) => Object.values(element.getBoundingClientRect().toJSON()).join())
+          .join(';');
+      const end = Date.now() + patience;
+      for (let still = 0, before = places(); still < 10; still++) {
+        if (Date.now() > end) throw new Error('the page does not come to rest');
+        await new Promise(requestAnimationFrame);
+        const now = places();
+        if (now !== before) still = -1;
+        before = now;
+      }
+    }, patience);
   }
 
   /** No serious breach of the accessibility rules that can be checked by program. */

@@ -1,6 +1,6 @@
 // A long timeline: it comes by pages, and places in it are kept.
 import assert from 'node:assert/strict';
-import { session } from './harness.mjs';
+import { session, until } from './harness.mjs';
 
 const nouns = ['harbour', 'bridge', 'library', 'orchard', 'glacier', 'railway', 'theatre', 'volcano', 'archive', 'market', 'forest', 'canal', 'museum'];
 const places = ['Lisbon', 'Oslo', 'Kyoto', 'Lima', 'Accra', 'Riga', 'Quito', 'Hanoi', 'Turin', 'Dakar', 'Perth', 'Minsk'];
@@ -24,10 +24,10 @@ await session('long', async (it) => {
     all = known.length;
     assert.ok(all > 100, `${all} stories`);
     assert.ok((await stories(page)) <= 100, 'not everything at once');
-    while (!(await page.getByText('That is all.').isVisible())) {
+    await until('the last page', async () => {
       await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
-      await page.waitForTimeout(50);
-    }
+      return page.getByText('That is all.').isVisible();
+    });
     assert.equal(await stories(page), all);
   });
 
@@ -40,7 +40,8 @@ await session('long', async (it) => {
     const story = page.locator('article').nth(90);
     await story.scrollIntoViewIfNeeded();
     await story.locator('a.when').hover();
-    await page.waitForTimeout(300);
+    await it.atRest(page);
+    await page.waitForFunction(() => history.state?.scroll === scrollY); // the page has noted its place
     const id = await story.getAttribute('id');
     const place = (await story.boundingBox()).y;
     await story.locator('a.when').click();
@@ -48,7 +49,7 @@ await session('long', async (it) => {
     assert.equal(await page.evaluate(() => scrollY), 0);
     await page.goBack();
     await page.waitForFunction((wanted) => document.activeElement?.id === wanted, id);
-    await page.waitForTimeout(200);
+    await it.atRest(page);
     const now = (await page.locator(`#${id}`).boundingBox()).y;
     assert.ok(Math.abs(now - place) < 10, `was at ${place}, is at ${now}`);
   });

@@ -15,7 +15,7 @@ await session('safety', async (it) => {
     for (const place of ['/', '/feeds']) {
       await page.goto(it.program.root + place);
       await page.locator('main a, main button').first().waitFor();
-      await page.waitForTimeout(200);
+      await it.atRest(page);
       assert.equal(await page.locator('main script, main iframe, main [onerror], main [onload], main [onclick]').count(), 0);
     }
   });

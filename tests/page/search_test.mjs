@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { session } from './harness.mjs';
+import { session, until } from './harness.mjs';
 import { lines, logs, papers } from './library.mjs';
 
 const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
@@ -23,13 +23,7 @@ async function ask(page, query) {
 
 /** Waits until the results are those that `wanted` says. */
 async function settle(page, wanted) {
-  let all = [];
-  for (let round = 0; round < 200; round++) {
-    all = await titles(page);
-    if (wanted(all)) return;
-    await page.waitForTimeout(50);
-  }
-  assert.fail(`other results: ${all.join(' | ')}`);
+  await until('other results', async () => wanted(await titles(page)));
 }
 
 await session('search', async (it) => {
@@ -75,18 +69,21 @@ await session('search', async (it) => {
   });
 
   await it.check('an answer that comes too late is not shown', async () => {
-    let late = 0;
+    let release;
+    const released = new Promise((done) => (release = done));
     await page.route(/q=whales/, async (route) => {
-      await new Promise((done) => setTimeout(done, 600));
-      late++;
-      await route.continue().catch(() => {});
+      await released;
+      await route.continue().catch(() => {}); // the page may have given it up
     });
+    const isLate = (request) => /q=whales/.test(request.url());
+    const over = Promise.race([page.waitForEvent('requestfinished', isLate), page.waitForEvent('requestfailed', isLate)]);
     await field(page).fill('whales');
     await page.waitForURL(/q=whales/);
     await ask(page, 'turtles');
     await hit(page, 'Turtles steer').waitFor();
-    await page.waitForTimeout(700);
-    assert.equal(late, 1);
+    release();
+    await over;
+    await it.atRest(page);
     assert.match((await titles(page))[0], /Turtles steer/);
     await page.unroute(/q=whales/);
   });
@@ -221,7 +218,7 @@ await session('search', async (it) => {
     await tides.getByText(`${links} links as a list`).click();
     assert.equal(await tides.locator('details').getByRole('listitem').count(), Number(links));
     await tides.getByRole('listitem').filter({ hasText: /How the moon raises the tides\s+explains\s+The moon is leaving us/ }).waitFor();
-    await page.waitForTimeout(400);
+    await it.atRest(page);
     const inside = await drawing.evaluate((svg) => {
       const room = svg.getBoundingClientRect();
       return [...svg.querySelectorAll('.label text')].every((text) => {
@@ -263,7 +260,7 @@ await session('search', async (it) => {
     await open.locator('.links').getByText('replaces').waitFor();
     await open.locator('.links').getByRole('link', { name: 'Tide tables for the northern harbours' }).waitFor();
     await drawingIn(open).waitFor();
-    await page.waitForTimeout(400);
+    await it.atRest(page);
     await it.shot(page, 'search-document');
     await it.checkAccessible(page, 'document');
     await open.getByRole('button', { name: 'Close' }).click();
@@ -335,7 +332,7 @@ await session('search', async (it) => {
     const tides = hit(dark, 'How the moon raises the tides');
     await tides.getByRole('button', { name: 'Neighbours' }).click();
     await drawingIn(tides).waitFor();
-    await dark.waitForTimeout(400);
+    await it.atRest(dark);
     await it.shot(dark, 'search-dark');
     await it.checkAccessible(dark, 'dark');
     await dark.close();
@@ -348,7 +345,7 @@ await session('search', async (it) => {
     await node.waitFor();
     await still.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     const before = await node.getAttribute('cx');
-    await still.waitForTimeout(300);
+    for (let frame = 0; frame < 10; frame++) await still.evaluate(() => new Promise(requestAnimationFrame));
     assert.equal(await node.getAttribute('cx'), before);
     await still.close();
   });
@@ -376,10 +373,10 @@ await session('search', async (it) => {
     await small.getByRole('list', { name: 'Chosen filters' }).waitFor();
     await hit(small, 'How the moon').getByRole('button', { name: 'Neighbours' }).tap();
     await drawingIn(hit(small, 'How the moon')).waitFor();
-    await small.waitForTimeout(400);
+    await it.atRest(small);
     await it.shot(small, 'search-phone-neighbours');
     await small.setViewportSize({ width: 320, height: 640 });
-    await small.waitForTimeout(200);
+    await it.atRest(small);
     assert.ok((await small.evaluate(() => document.documentElement.scrollWidth)) <= 320);
     await hit(small, 'How the moon').getByRole('link').first().tap();
     await drawingIn(small.getByRole('dialog')).waitFor();

@@ -3,5 +3,5 @@ try {
   const theme = localStorage.getItem('kindred.theme');
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
 } catch {
-  // A browser that keeps nothing has no choice to apply.
+  // Storage may be blocked: then there is no stored choice.
 }

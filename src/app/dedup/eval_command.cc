@@ -27,9 +27,9 @@ Examples:
 
 Takes a sample of the input, plants changed copies of its records (words replaced, added and left
 out, headers, footers, sentences swapped, capitals and punctuation, the end cut off), deduplicates
-sample and copies with the given options, and says which share of the planted pairs was found and
-which share of the removed records is as alike as the threshold asks. Similarities are exact and
-computed apart from the run. The input is not changed.)";
+sample and copies with the given options, and reports the share of planted pairs that was found and
+the share of removed records whose similarity reaches the threshold. Similarities are exact and
+computed independently of the run. The input is not changed.)";
 
 struct EvalArguments {
   std::vector<std::string> inputs;

@@ -108,4 +108,24 @@ std::string to_words(const search::Answer& answer, std::size_t offset) {
   return out;
 }
 
+std::string path_to_words(const std::optional<search::Path>& path,
+                          const search::PathQuestion& question) {
+  if (!path)
+    return fmt::format("no path from {} to {} over at most {} links\n", safe(question.from),
+                       safe(question.to), question.hops);
+  const Ink colours = ink();
+  std::string out;
+  for (std::size_t i = 0; i < path->nodes.size(); ++i) {
+    const search::PathNode& node = path->nodes[i];
+    out +=
+        fmt::format("{}{}{}  {}\n", colours.bold, safe(node.id), colours.plain, safe(node.title));
+    if (i == path->edges.size()) break;
+    const search::AnswerEdge& edge = path->edges[i];
+    const bool forward = edge.from == node.id;
+    out += fmt::format("  {}{}{}{}{}\n", colours.faint, forward ? "-" : "<-", safe(edge.name),
+                       forward ? "->" : "-", colours.plain);
+  }
+  return out;
+}
+
 }  // namespace kin::app

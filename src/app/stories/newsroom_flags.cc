@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <random>
 
 #include "app/data_folder.h"
 
@@ -10,21 +11,21 @@ namespace kin::app {
 
 void add_data_flag(CLI::App& verb, NewsroomFlags& flags) {
   verb.add_option("--data", flags.data,
-                  "Where feeds and stories are kept (default: $KINDRED_DATA, or "
-                  "~/.local/share/kindred)")
+                  "Data folder (default: $KINDRED_DATA, or ~/.local/share/kindred)")
       ->type_name("DIR");
 }
 
 void add_address_flag(CLI::App& verb, NewsroomFlags& flags) {
   verb.add_flag("--allow-private", flags.allow_private,
-                "Connect to private networks and this machine too, not only to the internet");
+                "Allow connections to private networks and this machine");
 }
 
 Result<std::unique_ptr<stories::Newsroom>> open_newsroom(const NewsroomFlags& flags) {
   KIN_TRY(const std::filesystem::path folder, data_folder(flags.data));
   stories::NewsOptions options;
   options.http.addresses.allow_all = flags.allow_private;
-  return stories::Newsroom::open(folder, std::move(options));
+  options.seed = std::random_device()();
+  return stories::Newsroom::open(folder, system_clock(), std::move(options));
 }
 
 Result<std::unique_ptr<stories::Newsroom>> open_newsroom_to_read(const NewsroomFlags& flags) {

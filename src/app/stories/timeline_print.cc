@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "base/json_writer.h"
-#include "stories/date_parser.h"
+#include "stories/news_json.h"
 
 namespace kin::app {
 namespace {
 
-using stories::Entry;
+using stories::ItemView;
 using stories::StoryView;
 using stories::Time;
 using Sources = std::map<stories::FeedId, std::string>;
@@ -54,16 +54,16 @@ std::string age(Time time, Time now) {
   return fmt::format("{} days", minutes / 60 / 24);
 }
 
-std::string source_of(const Entry& entry, const Sources& sources) {
-  const auto found = sources.find(entry.feed);
+std::string source_of(const ItemView& item, const Sources& sources) {
+  const auto found = sources.find(item.feed);
   return found == sources.end() ? "?" : harmless(found->second);
 }
 
 // The other sources, each once, the newest first.
 std::string names_of(const StoryView& story, const Sources& sources) {
   std::vector<std::string> names;
-  for (const Entry& entry : story.others) {
-    std::string name = source_of(entry, sources);
+  for (const ItemView& item : story.others) {
+    std::string name = source_of(item, sources);
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
   std::string text;
@@ -81,7 +81,7 @@ class Lines {
       text_ += (day_.empty() ? "" : "\n") + in("1", day) + "\n\n";
       day_ = day;
     }
-    const Entry& main = story.representative;
+    const ItemView& main = story.representative;
     const char* mark = story.starred ? "★" : story.read ? " " : "●";
     text_ += fmt::format(
         "{} {}{}\n", mark, in(story.read ? "0" : "1", harmless(main.title)),
@@ -90,17 +90,17 @@ class Lines {
     if (story.count < 2) return;
     text_ += in("2", fmt::format("  ↳ {} ({})", names_of(story, sources_), story.count - 1)) + "\n";
     if (!style_.expand) return;
-    for (const Entry& entry : story.others) add_other(entry);
+    for (const ItemView& item : story.others) add_other(item);
   }
 
   std::string take() { return std::move(text_); }
 
  private:
-  void add_other(const Entry& entry) {
-    text_ += fmt::format("    {}{}\n", harmless(entry.title),
-                         in("2", fmt::format("  {}, {}", source_of(entry, sources_),
-                                             age(entry.published, style_.now))));
-    if (!entry.url.empty()) text_ += in("2", "    " + harmless(entry.url)) + "\n";
+  void add_other(const ItemView& item) {
+    text_ += fmt::format("    {}{}\n", harmless(item.title),
+                         in("2", fmt::format("  {}, {}", source_of(item, sources_),
+                                             age(item.published, style_.now))));
+    if (!item.url.empty()) text_ += in("2", "    " + harmless(item.url)) + "\n";
   }
   std::string in(std::string_view code, const std::string& text) const {
     return style_.colour ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
@@ -111,31 +111,6 @@ class Lines {
   std::string day_;
   std::string text_;
 };
-
-void add_entry(JsonWriter& json, const Entry& entry) {
-  json.begin_object().field("id", number(entry.id)).field("feed", number(entry.feed));
-  json.field("title", entry.title).field("url", entry.url).field("summary", entry.summary);
-  json.field("author", entry.author).field("published", stories::format_date(entry.published));
-  json.field("similarity", entry.similarity).field("why", name_of(entry.tier)).end();
-}
-
-void add_story(JsonWriter& json, const StoryView& story) {
-  json.begin_object().field("id", number(story.id)).field("count", story.count);
-  json.field("sources", story.sources).field("first", stories::format_date(story.first));
-  json.field("last", stories::format_date(story.last)).field("read", story.read);
-  json.field("starred", story.starred).field("hidden", story.hidden);
-  json.key("repeats");
-  if (story.repeats) {
-    json.value(number(*story.repeats));
-  } else {
-    json.null();
-  }
-  json.key("representative");
-  add_entry(json, story.representative);
-  json.key("others").begin_array();
-  for (const Entry& entry : story.others) add_entry(json, entry);
-  json.end().end();
-}
 
 }  // namespace
 
@@ -148,15 +123,8 @@ std::string timeline_text(const stories::TimelinePage& page, const Sources& sour
 
 std::string timeline_json(const stories::TimelinePage& page) {
   JsonWriter json(2);
-  json.begin_object().key("stories").begin_array();
-  for (const StoryView& story : page.stories) add_story(json, story);
-  json.end().key("next");
-  if (page.next.empty()) {
-    json.null();
-  } else {
-    json.value(page.next);
-  }
-  return json.field("unread", page.unread).end().take() + "\n";
+  stories::write_timeline(json, page);
+  return json.take() + "\n";
 }
 
 }  // namespace kin::app

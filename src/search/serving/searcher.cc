@@ -208,6 +208,32 @@ class Keys {
   std::unordered_map<DocId, std::string> known_;
 };
 
+std::vector<index::Fragment> contents(const std::vector<index::StoredFragment>& stored) {
+  std::vector<index::Fragment> fragments;
+  for (const index::StoredFragment& one : stored) fragments.push_back(one.fragment);
+  return fragments;
+}
+
+// Adds the fragments of a document and of its links, `edges`, which are in the order of `links`. A
+// link with several periods has its fragments in the first.
+Status add_fragments(const index::TruthView& truth, const DocId& id,
+                     std::optional<index::Millis> as_of, const std::vector<index::GraphEdge>& edges,
+                     Document& document, std::vector<Link>& links) {
+  if (truth.counters().fragments == 0) return Done{};
+  const index::FragmentRange range{.until = as_of ? *as_of + 1 : index::kForever,
+                                   .limit = 1'000'000};
+  KIN_TRY(const auto said, truth.fragments(id, range));
+  document.fragments = contents(said);
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const bool again =
+        i > 0 && edges[i - 1].id.name == edges[i].id.name && edges[i - 1].id.to == edges[i].id.to;
+    if (again) continue;
+    KIN_TRY(const auto about, truth.fragments(edges[i].id, range));
+    links[i].fragments = contents(about);
+  }
+  return Done{};
+}
+
 // Makes hits ready to be shown. One thread only.
 class Presenter {
  public:
@@ -249,7 +275,8 @@ class Presenter {
   }
 
   // Edges and fragments are shown with the entity that they belong to.
-  Status fill(AnswerHit& hit, const index::DocIdentity& identity, const index::StoredDocument& document) {
+  Status fill(AnswerHit& hit, const index::DocIdentity& identity,
+              const index::StoredDocument& document) {
     if (const auto* stored = std::get_if<index::StoredEntity>(&document)) {
       hit.document = document_of(stored->entity);
     } else {
@@ -337,11 +364,15 @@ Result<Document> with_links(const ShardView& view, const index::Entity& entity,
                        {.node = entity.id, .filter = {.as_of = as_of}, .limit = 1'000'000}));
   std::vector<Link> links;
   Keys keys(view);
-  for (const index::GraphEdge& edge : edges)
+  for (const index::GraphEdge& edge : edges) {
     links.push_back({.to = keys.of(edge.id.to),
                      .name = edge.id.name,
                      .weight = edge.weight,
                      .valid = {edge.id.since, edge.until}});
+    KIN_TRY(const auto stored, view.truth().edge(edge.id));
+    if (stored) links.back().summary = stored->edge.summary;
+  }
+  KIN_RETURN_IF_ERROR(add_fragments(view.truth(), entity.id, as_of, edges, document, links));
   if (!links.empty()) document.links = std::move(links);
   return document;
 }

@@ -2,22 +2,23 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <set>
 
 #include "search/info_json.h"
+#include "server/http/json_body.h"
 #include "server/http/parameters.h"
 
 namespace kin::server {
 namespace {
 
 using data::JsonValue;
-using search::Library;
+using search::IndexFolder;
 using search::SearchIndex;
 
 constexpr std::size_t kLargestBatch = std::size_t{16} << 20;
 constexpr std::uint64_t kMostHops = 4;
 constexpr std::uint64_t kMostNodes = 500;
+constexpr std::uint64_t kLongestPath = 64;
 
 using IndexPointer = std::shared_ptr<SearchIndex>;
 
@@ -25,52 +26,12 @@ Error not_known(std::string_view name) {
   return {Code::kInvalidArgument, fmt::format("parameter \"{}\" is not known here", name)};
 }
 
-// --- what is asked -----------------------------------------------------------------------------
+// --- requests ----------------------------------------------------------------------------------
 
 Status only_parameters(const Request& request, const std::set<std::string_view>& known) {
   for (const Parameter& parameter : request.query)
     if (!known.contains(parameter.name)) return not_known(parameter.name);
   return Done{};
-}
-
-Result<JsonValue> object_in(std::string_view body) {
-  KIN_TRY(JsonValue json, data::parse_json(body.empty() ? "{}" : body));
-  if (json.object() == nullptr)
-    return Error{Code::kInvalidArgument, "the body is no object of JSON"};
-  return json;
-}
-
-Status only_fields(const JsonValue& json, const std::set<std::string_view>& known) {
-  for (const auto& [name, value] : *json.object())
-    if (!known.contains(name))
-      return Error{Code::kInvalidArgument, fmt::format("field \"{}\" is not known here", name)};
-  return Done{};
-}
-
-Result<std::string> text_field(const JsonValue& json, std::string_view name,
-                               std::string_view otherwise) {
-  const JsonValue& value = json[name];
-  if (value.is_null()) return std::string(otherwise);
-  if (value.string() == nullptr)
-    return Error{Code::kInvalidArgument, fmt::format("field \"{}\" is no text", name)};
-  return *value.string();
-}
-
-Result<double> number_field(const JsonValue& json, std::string_view name, double otherwise) {
-  const JsonValue& value = json[name];
-  if (value.is_null()) return otherwise;
-  if (value.number() == nullptr)
-    return Error{Code::kInvalidArgument, fmt::format("field \"{}\" is no number", name)};
-  return *value.number();
-}
-
-Result<std::uint32_t> whole_field(const JsonValue& json, std::string_view name,
-                                  std::uint32_t otherwise, std::uint32_t most) {
-  KIN_TRY(const double number, number_field(json, name, otherwise));
-  if (number != std::floor(number) || number < 0 || number > most)
-    return Error{Code::kInvalidArgument,
-                 fmt::format("field \"{}\" is no whole number up to {}", name, most)};
-  return static_cast<std::uint32_t>(number);
 }
 
 struct NewIndex {
@@ -79,42 +40,40 @@ struct NewIndex {
 };
 
 Result<NewIndex> new_index_in(const Request& request) {
-  KIN_TRY(const JsonValue json, object_in(request.body));
-  KIN_RETURN_IF_ERROR(only_fields(
-      json, {"name", "embed", "dim", "distance", "bits", "language", "dedup", "threshold"}));
+  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
   NewIndex made;
-  KIN_TRY(made.name, text_field(json, "name", ""));
+  made.name = body.text("name").value_or("");
+  const std::string embed = body.text("embed").value_or("");
+  const std::uint32_t dimension = body.whole("dim", index::kMostDimensions).value_or(0);
+  const std::string distance = body.text("distance").value_or("cosine");
+  made.config.main.bits = static_cast<std::uint8_t>(body.whole("bits", 8).value_or(7));
+  made.config.language = body.text("language").value_or(made.config.language);
+  const std::string dedup = body.text("dedup").value_or("");
+  const double threshold = body.number("threshold").value_or(0.8);
+  KIN_RETURN_IF_ERROR(body.finish());
   KIN_RETURN_IF_ERROR(search::check_name(made.name));
-  KIN_TRY(const std::uint32_t dimension, whole_field(json, "dim", 0, index::kMostDimensions));
-  KIN_TRY(const std::string embed, text_field(json, "embed", ""));
-  KIN_TRY(const std::uint32_t bits, whole_field(json, "bits", 7, 8));
-  KIN_TRY(made.config.language, text_field(json, "language", made.config.language));
-  KIN_TRY(const std::string distance, text_field(json, "distance", "cosine"));
-  KIN_TRY(const std::string dedup, text_field(json, "dedup", ""));
-  made.config.main.bits = static_cast<std::uint8_t>(bits);
   KIN_TRY(made.config.main.distance, search::distance_named(distance));
   KIN_RETURN_IF_ERROR(search::choose_vectors(made.config, embed, dimension));
   if (!dedup.empty()) {
     made.config.dedup.emplace();
     KIN_TRY(made.config.dedup->action, search::action_named(dedup));
-    KIN_TRY(made.config.dedup->threshold, number_field(json, "threshold", 0.8));
+    made.config.dedup->threshold = threshold;
   }
   KIN_RETURN_IF_ERROR(search::check(made.config));
   return made;
 }
 
 Result<std::vector<search::Document>> documents_in(const Request& request) {
-  KIN_TRY(const JsonValue json, object_in(request.body));
-  KIN_RETURN_IF_ERROR(only_fields(json, {"documents"}));
+  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
   std::vector<search::Document> documents;
-  for (const JsonValue& item : json["documents"].items()) {
+  for (const JsonValue& item : body.list("documents")) {
     auto document = search::document_of(item);
     if (!document)
       return with_context(fmt::format("document {}", documents.size() + 1), document.error());
     documents.push_back(std::move(*document));
   }
-  if (documents.empty())
-    return Error{Code::kInvalidArgument, "field \"documents\" is no list of documents"};
+  body.require("documents");
+  KIN_RETURN_IF_ERROR(body.finish());
   return documents;
 }
 
@@ -133,7 +92,18 @@ Result<std::optional<index::Millis>> as_of_in(const Request& request) {
   return std::optional(*moment);
 }
 
-// A parameter of a search as the field of a Question that it stands for.
+// The items of a list with commas; empty ones are left out.
+std::vector<std::string> separated(const std::string& list) {
+  std::vector<std::string> items;
+  for (std::size_t from = 0; from <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', from), list.size());
+    if (comma > from) items.push_back(list.substr(from, comma - from));
+    from = comma + 1;
+  }
+  return items;
+}
+
+// The field of a Question that a parameter stands for.
 Result<JsonValue> field_of(const Parameter& parameter) {
   static const std::set<std::string_view> kNumbers{"k", "offset", "expand", "fuzzy", "alpha"};
   static const std::set<std::string_view> kTruths{"explain", "plain", "exact"};
@@ -151,11 +121,7 @@ Result<JsonValue> field_of(const Parameter& parameter) {
   if (kTexts.contains(parameter.name)) return JsonValue(parameter.value);
   if (!kLists.contains(parameter.name)) return not_known(parameter.name);
   JsonValue::Array items;
-  for (std::size_t from = 0; from <= parameter.value.size();) {
-    const std::size_t comma = std::min(parameter.value.find(',', from), parameter.value.size());
-    if (comma > from) items.emplace_back(parameter.value.substr(from, comma - from));
-    from = comma + 1;
-  }
+  for (std::string& item : separated(parameter.value)) items.emplace_back(std::move(item));
   return JsonValue(std::move(items));
 }
 
@@ -185,7 +151,7 @@ Result<search::Question> question_in_query(const Request& request) {
 }
 
 Result<search::Question> question_in_body(const Request& request) {
-  KIN_TRY(const JsonValue json, object_in(request.body));
+  KIN_TRY(const JsonValue json, data::parse_json(request.body.empty() ? "{}" : request.body));
   return search::question_of(json);
 }
 
@@ -205,7 +171,31 @@ Result<search::NeighboursQuestion> neighbours_in(const Request& request) {
   return question;
 }
 
-// --- what is answered --------------------------------------------------------------------------
+Result<search::PathQuestion> path_in(const Request& request) {
+  KIN_RETURN_IF_ERROR(
+      only_parameters(request, {"from", "to", "direction", "edges", "hops", "as_of"}));
+  search::PathQuestion question;
+  KIN_TRY(question.as_of, as_of_in(request));
+  for (const Parameter& parameter : request.query) {
+    if (parameter.name == "from") {
+      question.from = parameter.value;
+    } else if (parameter.name == "to") {
+      question.to = parameter.value;
+    } else if (parameter.name == "direction") {
+      KIN_TRY(question.direction, search::direction_named(parameter.value));
+    } else if (parameter.name == "edges") {
+      question.edges = separated(parameter.value);
+    } else if (parameter.name == "hops") {
+      KIN_TRY(const std::uint64_t hops, number_in(parameter, kLongestPath));
+      question.hops = static_cast<std::uint32_t>(hops);
+    }
+  }
+  if (question.from.empty() || question.to.empty())
+    return Error{Code::kInvalidArgument, "parameters \"from\" and \"to\" must name documents"};
+  return question;
+}
+
+// --- answers -----------------------------------------------------------------------------------
 
 Response index_answer(int status, const std::string& name, const Result<IndexPointer>& index) {
   if (!index) return error_response(index.error());
@@ -215,7 +205,7 @@ Response index_answer(int status, const std::string& name, const Result<IndexPoi
   return json_response(status, json.end().take());
 }
 
-Response list_answer(Library& library) {
+Response list_answer(IndexFolder& library) {
   const auto indexes = library.list();
   if (!indexes) return error_response(indexes.error());
   JsonWriter json;
@@ -224,7 +214,7 @@ Response list_answer(Library& library) {
   return json_response(200, json.end().end().take());
 }
 
-Response create_answer(Library& library, const Request& request) {
+Response create_answer(IndexFolder& library, const Request& request) {
   const auto made = new_index_in(request);
   if (!made) return error_response(made.error());
   if (const Status created = library.create(made->name, made->config); !created.ok())
@@ -295,12 +285,20 @@ Response neighbours_answer(const SearchIndex& index, const Request& request) {
   return json_response(200, json.end().take());
 }
 
+Response path_answer(const SearchIndex& index, const Request& request) {
+  const auto question = path_in(request);
+  if (!question) return error_response(question.error());
+  const auto path = index.path(*question);
+  if (!path) return error_response(path.error());
+  return json_response(200, search::to_json(*path));
+}
+
 // --- routes ------------------------------------------------------------------------------------
 
 using Ask = Response (*)(SearchIndex& index, const Request& request);
 
-// Opens the index that the path names, then asks.
-Route about_index(Library& library, std::string method, std::string below, Ask ask) {
+// A route about one index: opens the index in the path and calls `ask`.
+Route about_index(IndexFolder& library, std::string method, std::string below, Ask ask) {
   return {.method = std::move(method),
           .pattern = "/api/v1/indexes/{name}" + std::move(below),
           .named = [&library, ask](const Request& request, const std::string& name) {
@@ -311,22 +309,22 @@ Route about_index(Library& library, std::string method, std::string below, Ask a
 
 }  // namespace
 
-void add_index_api(Router& router, Library& library) {
-  router.add(
+void add_index_api(RouteTable& routes, IndexFolder& library) {
+  routes.add(
       {.method = "GET",
        .pattern = "/api/v1/indexes",
        .answer = [&library](const Request&, std::uint64_t) { return list_answer(library); }});
-  router.add({.method = "POST",
+  routes.add({.method = "POST",
               .pattern = "/api/v1/indexes",
               .answer = [&library](const Request& request, std::uint64_t) {
                 return create_answer(library, request);
               }});
-  router.add({.method = "GET",
+  routes.add({.method = "GET",
               .pattern = "/api/v1/indexes/{name}",
               .named = [&library](const Request&, const std::string& name) {
                 return index_answer(200, name, library.open(name));
               }});
-  router.add({.method = "DELETE",
+  routes.add({.method = "DELETE",
               .pattern = "/api/v1/indexes/{name}",
               .named = [&library](const Request&, const std::string& name) {
                 const Status dropped = library.drop(name);
@@ -336,20 +334,23 @@ void add_index_api(Router& router, Library& library) {
   add.most_body = kLargestBatch;
   // An embedder may be on another machine.
   add.lane = Lane::kSlow;
-  router.add(std::move(add));
-  router.add(about_index(library, "GET", "/document", [](SearchIndex& index, const Request& asked) {
+  routes.add(std::move(add));
+  routes.add(about_index(library, "GET", "/document", [](SearchIndex& index, const Request& asked) {
     return document_answer(index, asked);
   }));
-  router.add(about_index(library, "DELETE", "/document", remove_answer));
-  router.add(about_index(library, "GET", "/search", [](SearchIndex& index, const Request& asked) {
+  routes.add(about_index(library, "DELETE", "/document", remove_answer));
+  routes.add(about_index(library, "GET", "/search", [](SearchIndex& index, const Request& asked) {
     return search_answer(index, question_in_query(asked));
   }));
-  router.add(about_index(library, "POST", "/search", [](SearchIndex& index, const Request& asked) {
+  routes.add(about_index(library, "POST", "/search", [](SearchIndex& index, const Request& asked) {
     return search_answer(index, question_in_body(asked));
   }));
-  router.add(about_index(
+  routes.add(about_index(
       library, "GET", "/neighbours",
       [](SearchIndex& index, const Request& asked) { return neighbours_answer(index, asked); }));
+  routes.add(about_index(library, "GET", "/path", [](SearchIndex& index, const Request& asked) {
+    return path_answer(index, asked);
+  }));
 }
 
 }  // namespace kin::server

@@ -4,8 +4,8 @@
 
 #include "base/file.h"
 #include "data/json_value.h"
-#include "server/news_service.h"
 #include "server/testing/test_client.h"
+#include "server/web_service.h"
 
 namespace kin::server {
 namespace {
@@ -18,9 +18,9 @@ class IndexApiTest : public ::testing::Test {
 
   void start() {
     service_.reset();
-    auto service = NewsService::start({.folder = scratch_.path() / "news",
-                                       .indexes = scratch_.path() / "indexes",
-                                       .refresh = false});
+    auto service = WebService::start({.folder = scratch_.path() / "news",
+                                      .indexes = scratch_.path() / "indexes",
+                                      .refresh = false});
     ASSERT_TRUE(service.ok()) << service.error().message;
     service_ = std::move(*service);
   }
@@ -57,7 +57,7 @@ class IndexApiTest : public ::testing::Test {
   }
 
   TemporaryFolder scratch_ = *TemporaryFolder::create();
-  std::unique_ptr<NewsService> service_;
+  std::unique_ptr<WebService> service_;
 };
 
 TEST_F(IndexApiTest, MakesListsAndDropsIndexes) {
@@ -104,6 +104,15 @@ TEST_F(IndexApiTest, ShowsDocumentsAndTheirNeighbours) {
   const JsonValue near = get("/api/v1/indexes/papers/neighbours?id=b");
   EXPECT_EQ(near["nodes"].items().size(), 2U);
   EXPECT_EQ(near["edges"].items().front()["from"].text(), "a/1");
+  const JsonValue path = get("/api/v1/indexes/papers/path?from=b&to=a%2F1")["path"];
+  EXPECT_EQ(*path["hops"].number(), 1);
+  EXPECT_EQ(path["nodes"].items().front()["id"].text(), "b");
+  EXPECT_EQ(path["edges"].items().front()["from"].text(), "a/1");
+  EXPECT_TRUE(get("/api/v1/indexes/papers/path?from=b&to=a%2F1&direction=out")["path"].is_null());
+  EXPECT_TRUE(get("/api/v1/indexes/papers/path?from=b&to=a%2F1&edges=cites")["path"].is_null());
+  get("/api/v1/indexes/papers/path?from=b&to=z", 404);
+  get("/api/v1/indexes/papers/path?from=b", 400);
+  get("/api/v1/indexes/papers/path?from=b&to=a%2F1&direction=up", 400);
   ask(204, "DELETE /api/v1/indexes/papers/document?id=a%2F1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
   get("/api/v1/indexes/papers/document?id=a%2F1", 404);
   EXPECT_EQ(ids(get("/api/v1/indexes/papers/search?q=tides")), std::vector<std::string>{"b"});
@@ -130,14 +139,14 @@ TEST_F(IndexApiTest, SaysWhatIsWrongWithARequest) {
   EXPECT_EQ(message(get("/api/v1/indexes/papers/search?quest=x", 400)),
             "parameter \"quest\" is not known here");
   EXPECT_EQ(message(get("/api/v1/indexes/papers/search?q=x&k=many", 400)),
-            "parameter \"k\": \"many\" is no number");
+            "parameter \"k\": \"many\" is not a number");
   EXPECT_EQ(message(get("/api/v1/indexes/papers/document", 400)),
             "parameter \"id\" is missing: which document?");
   EXPECT_EQ(message(send("POST", "/api/v1/indexes/papers/documents",
                          R"({"documents": [{"title": "x"}]})", 400)),
             "document 1: a document needs an \"id\"");
   EXPECT_EQ(message(send("POST", "/api/v1/indexes", R"({"name": "../x"})", 400)),
-            "\"../x\" is no name for an index (use up to 64 letters, digits, - and _)");
+            "\"../x\" is not a name for an index (use up to 64 letters, digits, - and _)");
   get("/api/v1/indexes/a%20b", 400);
   get("/api/v1/indexes/..%2Fx", 404);
   EXPECT_EQ(message(get("/api/v1/indexes/none/search?q=x", 404)),

@@ -4,10 +4,10 @@
 
 #include "base/hash.h"
 #include "base/version.h"
-#include "server/api/story_json.h"
 #include "server/http/json_body.h"
 #include "server/http/parameters.h"
 #include "server/page/assets.h"
+#include "stories/news_json.h"
 
 namespace kin::server {
 namespace {
@@ -20,7 +20,7 @@ using stories::StoryId;
 constexpr std::size_t kLargestOpml = std::size_t{16} << 20;
 constexpr std::uint64_t kLongestPage = 200;
 
-// --- what is asked -----------------------------------------------------------------------------
+// --- requests ----------------------------------------------------------------------------------
 
 Status understand(const Parameter& parameter, stories::TimelineQuery& query, QueryRules rules) {
   const std::string& name = parameter.name;
@@ -115,7 +115,7 @@ Status no_fields(const Request& request) {
   return body.finish();
 }
 
-// --- what is answered --------------------------------------------------------------------------
+// --- answers -----------------------------------------------------------------------------------
 
 Response feed_answer(int status, const Result<stories::FollowedFeed>& feed,
                      Blame blame = Blame::kOurs) {
@@ -138,12 +138,18 @@ Response feeds_answer(const Newsroom& newsroom) {
   const auto feeds = newsroom.feeds();
   if (!feeds) return error_response(feeds.error());
   JsonWriter json;
-  json.begin_object().key("feeds").begin_array();
-  for (const stories::FollowedFeed& feed : *feeds) write_feed(json, feed);
-  return json_response(200, json.end().end().take());
+  stories::write_feeds(json, *feeds);
+  return json_response(200, json.take());
 }
 
-// Whatever the picture is, it is shown as a picture: it can run nothing and load nothing.
+Response timeline_answer(const Result<stories::TimelinePage>& page) {
+  if (!page) return error_response(page.error());
+  JsonWriter json;
+  stories::write_timeline(json, *page);
+  return json_response(200, json.take());
+}
+
+// Icons come from strangers. The policy keeps a browser from running or loading anything in them.
 Response icon_answer(const Newsroom& newsroom, FeedId id, const Request& request) {
   const auto icon = newsroom.icon(id);
   if (!icon) return error_response(icon.error());
@@ -182,9 +188,9 @@ Response health_answer(const Newsroom& newsroom) {
 
 // --- routes ------------------------------------------------------------------------------------
 
-class Routes {
+class StoriesApi {
  public:
-  Routes(Router& router, const ApiParts& parts) : router_(router), parts_(parts) {}
+  StoriesApi(RouteTable& routes, const ApiParts& parts) : routes_(routes), parts_(parts) {}
 
   void add_feeds() {
     Newsroom& room = parts_.newsroom;
@@ -195,7 +201,7 @@ class Routes {
     get("/api/v1/feeds/{id}/icon", [&room](const Request& request, std::uint64_t id) {
       return icon_answer(room, FeedId{id}, request);
     });
-    router_.add({.method = "POST",
+    routes_.add({.method = "POST",
                  .pattern = "/api/v1/feeds",
                  .answer = [parts = parts_](const Request& request,
                                             std::uint64_t) { return add_feed(parts, request); },
@@ -226,7 +232,7 @@ class Routes {
   void add_opml() {
     Newsroom& room = parts_.newsroom;
     get("/api/v1/opml", [&room](const Request&, std::uint64_t) { return opml_answer(room); });
-    router_.add({.method = "POST",
+    routes_.add({.method = "POST",
                  .pattern = "/api/v1/opml",
                  .answer = [parts = parts_](const Request& request,
                                             std::uint64_t) { return import_opml(parts, request); },
@@ -239,8 +245,7 @@ class Routes {
     get("/api/v1/timeline", [&room](const Request& request, std::uint64_t) {
       const auto query = timeline_query(request, {});
       if (!query) return error_response(query.error());
-      const auto page = room.timeline(*query);
-      return page ? json_response(200, timeline_json(*page)) : error_response(page.error());
+      return timeline_answer(room.timeline(*query));
     });
     change("POST", "/api/v1/timeline/read", [&room](const Request& request, std::uint64_t) {
       const auto query = query_in_body(request);
@@ -275,11 +280,11 @@ class Routes {
 
   void add_others() {
     Newsroom& room = parts_.newsroom;
-    router_.add({.method = "GET",
+    routes_.add({.method = "GET",
                  .pattern = "/healthz",
                  .answer = [&room](const Request&, std::uint64_t) { return health_answer(room); },
                  .open = true});
-    router_.add({.method = "GET",
+    routes_.add({.method = "GET",
                  .pattern = "/api/v1/events",
                  .answer =
                      [events = parts_.events](const Request&, std::uint64_t) {
@@ -295,10 +300,10 @@ class Routes {
   using Handler = std::function<Response(const Request&, std::uint64_t)>;
 
   void get(std::string pattern, Handler answer) {
-    router_.add({.method = "GET", .pattern = std::move(pattern), .answer = std::move(answer)});
+    routes_.add({.method = "GET", .pattern = std::move(pattern), .answer = std::move(answer)});
   }
   void change(std::string method, std::string pattern, Handler answer) {
-    router_.add(
+    routes_.add(
         {.method = std::move(method), .pattern = std::move(pattern), .answer = std::move(answer)});
   }
 
@@ -327,7 +332,7 @@ class Routes {
     return json_response(200, json.field("left_out", import->left_out).end().take());
   }
 
-  Router& router_;
+  RouteTable& routes_;
   ApiParts parts_;
 };
 
@@ -340,14 +345,14 @@ Result<stories::TimelineQuery> timeline_query(const Request& request, QueryRules
   return query;
 }
 
-void add_stories_api(Router& router, const ApiParts& parts) {
-  Routes routes(router, parts);
-  routes.add_feeds();
-  routes.add_refreshing();
-  routes.add_opml();
-  routes.add_stories();
-  routes.add_corrections();
-  routes.add_others();
+void add_stories_api(RouteTable& routes, const ApiParts& parts) {
+  StoriesApi api(routes, parts);
+  api.add_feeds();
+  api.add_refreshing();
+  api.add_opml();
+  api.add_stories();
+  api.add_corrections();
+  api.add_others();
 }
 
 }  // namespace kin::server

@@ -11,20 +11,20 @@
 
 namespace kin::server {
 
-// All of it thread-safe, and outlives the router.
+// Everything here is thread-safe and must outlive the route table.
 struct ApiParts {
   stories::Newsroom& newsroom;
   std::shared_ptr<EventStream> events;
-  // Polls a feed, or all of them, soon. Returns at once.
+  // Starts a poll of a feed, or of all feeds. Returns at once.
   std::function<void(std::optional<stories::FeedId>)> refresh;
-  // Something may be due now that was not.
+  // Called after feeds were added: some may be due.
   std::function<void()> feeds_changed;
 };
 
-void add_stories_api(Router& router, const ApiParts& parts);
+void add_stories_api(RouteTable& routes, const ApiParts& parts);
 
-// The part of a timeline that a query string asks for: limit, before, feed, folder, q, unread,
-// starred. An error names what cannot be understood.
+// Reads the parameters limit, before, feed, folder, q, unread and starred. An error names the
+// parameter that is wrong.
 struct QueryRules {
   bool refuse_unknown = true;
 };

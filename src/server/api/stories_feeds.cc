@@ -13,7 +13,7 @@
 namespace kin::server {
 namespace {
 
-using stories::Entry;
+using stories::ItemView;
 using stories::StoryView;
 using stories::Time;
 
@@ -32,7 +32,7 @@ void append_escaped(std::string& out, char c) {
   if (allowed && c != 0x7F) out += c;
 }
 
-// U+FFFE and U+FFFF, which are no characters.
+// U+FFFE and U+FFFF are not characters.
 bool is_forbidden(std::string_view sequence) {
   return sequence == "\xEF\xBF\xBE" || sequence == "\xEF\xBF\xBF";
 }
@@ -41,8 +41,8 @@ std::string id_of(const StoryView& story) {
   return fmt::format("tag:kindred,2026:story/{}", number(story.id));
 }
 
-std::string source_of(const FeedDocument& document, const Entry& entry) {
-  const auto found = document.sources.find(entry.feed);
+std::string source_of(const FeedDocument& document, const ItemView& item) {
+  const auto found = document.sources.find(item.feed);
   return found == document.sources.end() ? std::string() : found->second;
 }
 
@@ -55,11 +55,11 @@ std::string url_of(const FeedDocument& document, const StoryView& story) {
   return url.empty() ? page_of(document, story) : url;
 }
 
-std::string other_html(const FeedDocument& document, const Entry& entry) {
-  const std::string title = xml_escaped(entry.title);
-  const std::string source = xml_escaped(source_of(document, entry));
-  if (entry.url.empty()) return fmt::format("<li>{} ({})</li>", title, source);
-  return fmt::format("<li><a href=\"{}\">{}</a> ({})</li>", xml_escaped(entry.url), title, source);
+std::string other_html(const FeedDocument& document, const ItemView& item) {
+  const std::string title = xml_escaped(item.title);
+  const std::string source = xml_escaped(source_of(document, item));
+  if (item.url.empty()) return fmt::format("<li>{} ({})</li>", title, source);
+  return fmt::format("<li><a href=\"{}\">{}</a> ({})</li>", xml_escaped(item.url), title, source);
 }
 
 // The summary, and the other sources.
@@ -69,7 +69,7 @@ std::string content_html(const FeedDocument& document, const StoryView& story) {
     html += "<p>" + xml_escaped(story.representative.summary) + "</p>";
   if (story.others.empty()) return html;
   html += "<ul>";
-  for (const Entry& entry : story.others) html += other_html(document, entry);
+  for (const ItemView& item : story.others) html += other_html(document, item);
   html += "</ul>";
   const std::uint64_t shown = story.others.size() + 1;
   if (story.count > shown)
@@ -185,8 +185,9 @@ std::string json_feed(const FeedDocument& document) {
   return json.end().end().take();
 }
 
-void add_feed_routes(Router& router, const stories::Newsroom& newsroom, FeedRouteOptions options) {
-  router.add({.method = "GET",
+void add_feed_routes(RouteTable& routes, const stories::Newsroom& newsroom,
+                     FeedRouteOptions options) {
+  routes.add({.method = "GET",
               .pattern = "/stories.xml",
               .answer = [&newsroom, options](const Request& request, std::uint64_t) {
                 const auto document = make_document(newsroom, request, options);
@@ -194,7 +195,7 @@ void add_feed_routes(Router& router, const stories::Newsroom& newsroom, FeedRout
                 return document_answer(request, atom_feed(*document),
                                        "application/atom+xml; charset=utf-8");
               }});
-  router.add({.method = "GET",
+  routes.add({.method = "GET",
               .pattern = "/stories.json",
               .answer = [&newsroom, options](const Request& request, std::uint64_t) {
                 const auto document = make_document(newsroom, request, options);

@@ -1,4 +1,4 @@
-// Whatever texts a story holds, the feeds made of it are well-formed and hold no markup of theirs.
+// For any text in a story, the feeds are well formed and contain no markup from the text.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

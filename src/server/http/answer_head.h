@@ -14,7 +14,7 @@ struct AnswerSetting {
   const std::vector<net::Header>* common = nullptr;
 };
 
-// With the empty line after it. Fields whose name or value could break the header are left out.
+// Ends with the empty line. Fields with control characters in name or value are left out.
 // Thread-safe.
 std::string answer_head(const Response& response, const AnswerSetting& setting);
 

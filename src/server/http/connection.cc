@@ -3,13 +3,14 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/core/stream_traits.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -30,11 +31,11 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using beast::error_code;
 
-using Plain = beast::tcp_stream;
-using Tls = beast::ssl_stream<beast::tcp_stream>;
+using Plain = asio::ip::tcp::socket;
+using Tls = beast::ssl_stream<asio::ip::tcp::socket>;
 
-// What is left of a request that was refused is read for so long, so that the answer is not lost to
-// a reset.
+// After a refusal the rest of the request is read for this long. Closing at once would reset the
+// connection, and the client could lose the answer.
 constexpr auto kLinger = std::chrono::seconds(2);
 constexpr std::size_t kLingerBytes = std::size_t{4} << 20;
 constexpr std::size_t kFirstRead = 1024;
@@ -49,7 +50,7 @@ int status_of_parse_error(const error_code& error) {
 std::string_view words_for(int status) {
   if (status == 431) return "the request's header is too large";
   if (status == 413) return "the request's body is too large";
-  return "the request is not HTTP/1.1 as it should be";
+  return "the request is not valid HTTP/1.1";
 }
 
 bool is_parse_error(const error_code& error) {
@@ -57,14 +58,17 @@ bool is_parse_error(const error_code& error) {
          error != http::error::end_of_stream && error != http::error::partial_message;
 }
 
-// One thread at a time: everything but stop() and wake-ups runs on its strand.
+// Everything except stop() and wake-ups of events runs on its strand.
 template <typename Stream>
 class Connection final : public AnyConnection,
                          public std::enable_shared_from_this<Connection<Stream>> {
  public:
   template <typename... Context>
   Connection(ServerCore& core, asio::ip::tcp::socket socket, Context&... tls)
-      : core_(core), stream_(std::move(socket), tls...), timer_(stream_.get_executor()) {}
+      : core_(core),
+        stream_(std::move(socket), tls...),
+        timer_(stream_.get_executor()),
+        watchdog_(stream_.get_executor()) {}
   ~Connection() override { core_.connections.leave(this); }
 
   void start() {
@@ -81,10 +85,11 @@ class Connection final : public AnyConnection,
  private:
   enum class Phase { kWaiting, kAnswering };
 
-  beast::tcp_stream& tcp() { return beast::get_lowest_layer(stream_); }
+  asio::ip::tcp::socket& tcp() { return beast::get_lowest_layer(stream_); }
   const ServerLimits& limits() const { return core_.options.limits; }
+  Clock& clock() const { return *core_.options.clock; }
 
-  // A handler that keeps the connection alive and runs on its strand.
+  // Wraps a handler: it keeps the connection alive and runs on its strand.
   template <typename Function>
   auto then(Function function) {
     return [self = this->shared_from_this(), function](auto... results) mutable {
@@ -92,11 +97,36 @@ class Connection final : public AnyConnection,
     };
   }
 
+  // --- time limits ---
+
+  // Ends the connection unless the next limit is set within `time`. Replaces the limit before.
+  void expire_after(std::chrono::milliseconds time) {
+    deadline_ = clock().steady_now() + time;
+    if (deadline_ < next_look_) look_at_clock();
+  }
+  void expire_never() { deadline_ = SteadyTime::max(); }
+
+  // The timer runs on while limits that are later replace each other, so that a connection with
+  // many requests sets it seldom.
+  void look_at_clock() {
+    const SteadyTime now = clock().steady_now();
+    if (now >= deadline_) return abandon();
+    next_look_ = deadline_;
+    if (deadline_ == SteadyTime::max()) return;
+    next_look_ = std::min(deadline_, now + core_.options.clock_tick);
+    watchdog_.expires_after(next_look_ - now);
+    const std::weak_ptr<Connection> weak = this->shared_from_this();
+    watchdog_.async_wait([weak](error_code error) {
+      const auto self = weak.lock();
+      if (self && !error) self->look_at_clock();
+    });
+  }
+
   void begin() {
-    error_code ignored;  // a connection without it is merely slower
-    tcp().socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+    error_code ignored;  // without the option it is only slower
+    tcp().set_option(asio::ip::tcp::no_delay(true), ignored);
     if constexpr (std::is_same_v<Stream, Tls>) {
-      tcp().expires_after(limits().header_time);
+      expire_after(limits().header_time);
       stream_.async_handshake(asio::ssl::stream_base::server,
                               then([](Connection& self, error_code error) {
                                 if (!error) self.await_request();
@@ -113,8 +143,8 @@ class Connection final : public AnyConnection,
     parser_.reset();
     if (core_.connections.stopping()) return abandon();
     if (buffer_.size() > 0) return read_header();
-    buffer_.shrink_to_fit();  // thousands wait here
-    tcp().expires_after(limits().idle);
+    buffer_.shrink_to_fit();  // thousands of idle connections wait here
+    expire_after(limits().idle);
     stream_.async_read_some(buffer_.prepare(kFirstRead),
                             then([](Connection& self, error_code error, std::size_t length) {
                               if (error) return self.abandon();
@@ -127,7 +157,7 @@ class Connection final : public AnyConnection,
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(limits().header));
     parser_->body_limit(limits().body);
-    tcp().expires_after(limits().header_time);
+    expire_after(limits().header_time);
     http::async_read_header(stream_, buffer_, *parser_,
                             then([](Connection& self, error_code error, std::size_t) {
                               if (error) return self.fail_to_read(error);
@@ -178,7 +208,7 @@ class Connection final : public AnyConnection,
   }
 
   void read_body() {
-    tcp().expires_after(time_for(parser_->content_length().value_or(plan_.most_body)));
+    expire_after(time_for(parser_->content_length().value_or(plan_.most_body)));
     http::async_read(stream_, buffer_, *parser_,
                      then([](Connection& self, error_code error, std::size_t) {
                        if (error) return self.fail_to_read(error);
@@ -188,15 +218,16 @@ class Connection final : public AnyConnection,
   }
 
   void answer() {
+    expire_never();
     if (plan_.lane == Lane::kInline) return respond(run_answer());
     TaskPool& pool = plan_.lane == Lane::kSlow ? *core_.slow : *core_.quick;
     const bool taken = pool.submit([self = this->shared_from_this()] {
-      // Nothing else of the connection is touched while it waits for this.
+      // The strand does not touch request_ and plan_ until this has posted back.
       auto response = std::make_shared<Response>(self->run_answer());
       asio::post(self->stream_.get_executor(),
                  [self, response] { self->respond(std::move(*response)); });
     });
-    if (!taken) respond(error_response(503, "the server has too much to do: try again later"));
+    if (!taken) respond(error_response(503, "the server is busy: try again later"));
   }
 
   Response run_answer() {
@@ -207,7 +238,8 @@ class Connection final : public AnyConnection,
     }
   }
 
-  // An answer before the whole request was read: what follows on the connection is not understood.
+  // Answers before the whole request was read. What follows on the connection cannot be parsed, so
+  // it is closed afterwards.
   void refuse(Response response) {
     phase_ = Phase::kAnswering;
     if (!parser_->is_done()) {
@@ -218,6 +250,7 @@ class Connection final : public AnyConnection,
   }
 
   void respond(Response response) {
+    expire_never();
     if (response.delay.count() == 0) return send(std::move(response));
     auto held = std::make_shared<Response>(std::move(response));
     timer_.expires_after(held->delay);
@@ -232,7 +265,7 @@ class Connection final : public AnyConnection,
                                    .old_version = version_ < 11,
                                    .common = &core_.options.headers});
     body_ = headless ? std::string() : std::move(response.body);
-    tcp().expires_after(time_for(body_.size()));
+    expire_after(time_for(body_.size()));
     const std::array buffers{asio::buffer(head_), asio::buffer(body_)};
     asio::async_write(stream_, buffers,
                       then([events = headless ? nullptr : response.events](
@@ -248,7 +281,7 @@ class Connection final : public AnyConnection,
     body_ = {};
     if (keep_alive_) return await_request();
     if constexpr (std::is_same_v<Stream, Tls>) {
-      tcp().expires_after(kLinger);
+      expire_after(kLinger);
       stream_.async_shutdown(then([](Connection& self, error_code) { self.linger(); }));
     } else {
       linger();
@@ -256,10 +289,10 @@ class Connection final : public AnyConnection,
   }
 
   void linger() {
-    error_code ignored;  // it is closed either way
-    tcp().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+    error_code ignored;  // the connection is closed either way
+    tcp().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
     if (!unread_) return abandon();
-    tcp().expires_after(kLinger);
+    expire_after(kLinger);
     drain(0);
   }
 
@@ -285,13 +318,13 @@ class Connection final : public AnyConnection,
       if (!self) return;
       asio::post(self->stream_.get_executor(), [self] { self->send_events(); });
     });
-    tcp().expires_never();
+    expire_never();
     await_hang_up();
     arm_ping();
     send_events();
   }
 
-  // Clients say nothing more: whatever comes is dropped, and the end is noticed.
+  // Clients of an event stream send nothing more. Reading notices when they leave.
   void await_hang_up() {
     stream_.async_read_some(buffer_.prepare(kFirstRead),
                             then([](Connection& self, error_code error, std::size_t) {
@@ -320,10 +353,11 @@ class Connection final : public AnyConnection,
   void write_events(std::string bytes) {
     sending_ = true;
     body_ = std::move(bytes);
-    tcp().expires_after(limits().transfer_time);
+    expire_after(limits().transfer_time);
     asio::async_write(stream_, asio::buffer(body_),
                       then([](Connection& self, error_code error, std::size_t) {
                         self.sending_ = false;
+                        self.expire_never();
                         if (error) return self.abandon();
                         self.send_events();
                       }));
@@ -332,12 +366,17 @@ class Connection final : public AnyConnection,
   void abandon() {
     client_.reset();
     timer_.cancel();
-    tcp().close();
+    watchdog_.cancel();
+    error_code ignored;  // the descriptor is released either way
+    tcp().close(ignored);
   }
 
   ServerCore& core_;
   Stream stream_;
-  asio::steady_timer timer_;
+  asio::steady_timer timer_;  // for delayed answers and pings
+  asio::steady_timer watchdog_;
+  SteadyTime deadline_ = SteadyTime::max();
+  SteadyTime next_look_ = SteadyTime::max();  // when watchdog_ fires; max() if it is not set
   beast::flat_buffer buffer_{kReadAhead};
   std::optional<http::request_parser<http::string_body>> parser_;
   Request request_;
@@ -356,9 +395,10 @@ template <typename Made>
 void launch(ServerCore& core, asio::ip::tcp::socket& socket, const Made& make) {
   const std::size_t most = core.options.limits.connections;
   if (core.connections.count() >= most) {
-    const Response full = error_response(503, "the server has too many connections: try later");
+    const Response full =
+        error_response(503, "the server has too many connections: try again later");
     const std::string busy = answer_head(full, {.common = &core.options.headers}) + full.body;
-    error_code ignored;  // whoever cannot be told is not served either
+    error_code ignored;  // the socket is closed either way
     socket.non_blocking(true, ignored);
     if (!core.options.tls) socket.write_some(asio::buffer(busy), ignored);
     return;

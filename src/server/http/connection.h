@@ -1,4 +1,4 @@
-// One connection of the server, and what all of them share. Private to HttpServer.
+// One connection, and the state that all connections share. Private to HttpServer.
 #pragma once
 
 #include <atomic>
@@ -22,21 +22,21 @@ namespace kin::server {
 class AnyConnection {
  public:
   virtual ~AnyConnection() = default;
-  // Ends it: at once, or after the answer that is on its way. Thread-safe.
+  // Closes the connection: at once, or after the answer that is being made. Thread-safe.
   virtual void stop(bool at_once) = 0;
 };
 
-// Which connections there are. Thread-safe.
+// The open connections. Thread-safe.
 class Connections {
  public:
-  // False if there are `most` already or none may come any more.
+  // False if there are `most` already, or after stop_all().
   bool enter(const std::shared_ptr<AnyConnection>& connection, std::size_t most);
   void leave(AnyConnection* connection);
   std::size_t count() const;
   bool stopping() const { return stopping_; }
-  // No more may come, and those that are there are told to end.
+  // Stops every connection and lets no further one in.
   void stop_all(bool at_once);
-  // True if all have gone within the time.
+  // Waits until no connection is left. False if some are left after `time`.
   bool wait_until_gone(std::chrono::milliseconds time);
 
  private:
@@ -59,8 +59,8 @@ struct AcceptedSocket {
   bool v6 = false;
 };
 
-// Serves the socket, with TLS if there is a context. It lives by itself until it ends; `core` and
-// `io` must outlive it.
+// Serves the socket, with TLS if there is a context. The connection owns itself until it is closed;
+// `core` and `io` must outlive it.
 void start_connection(ServerCore& core, boost::asio::io_context& io, boost::asio::ssl::context* tls,
                       AcceptedSocket socket);
 

@@ -6,14 +6,14 @@
 
 namespace kin::server {
 
-// The weak pointers are for those that are being destroyed while an event is published.
+// Weak pointers, because a client may be destroyed while an event is published.
 struct EventStream::State {
   EventOptions options{};
   mutable std::mutex lock{};
   std::unordered_map<EventClient*, std::weak_ptr<EventClient>> clients{};
   std::uint64_t dropped = 0;
 
-  // Should it be woken?
+  // True if the client must be woken.
   bool give(EventClient& client, const std::shared_ptr<const std::string>& bytes);
 };
 
@@ -37,7 +37,7 @@ EventStream::EventStream(EventOptions options) : state_(std::make_shared<State>(
 EventStream::~EventStream() = default;
 
 void EventStream::publish(std::string_view event, std::string_view data) {
-  // Declared before the lock: a client whose last owner this is takes the lock as it goes.
+  // Destroyed after the lock is released: the destructor of a client takes the lock.
   std::vector<std::shared_ptr<EventClient>> held;
   std::vector<EventClient*> to_wake;
   {

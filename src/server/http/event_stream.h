@@ -1,4 +1,4 @@
-// Events for whoever listens over HTTP (server-sent events).
+// Server-sent events: one stream, any number of clients.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,18 @@
 
 namespace kin::server {
 
-// One who listens. What is for them waits here until they take it.
 class EventClient;
 
 struct EventOptions {
-  // Bytes that may wait for one client. One that has more is too slow and is dropped; when it comes
-  // back it is told that it missed something.
+  // Bytes that may wait for one client. A client with more is dropped as too slow; when it connects
+  // again it gets a "reset" event.
   std::size_t most_pending = std::size_t{256} << 10;
-  // The id before the first event. Ids of a later process must be higher, or clients of the earlier
-  // one would believe that they missed nothing: a clock's microseconds will do.
+  // The id before the first event. A later process must start higher, or clients of the earlier one
+  // would not notice that they missed events. The time in microseconds is high enough.
   std::uint64_t last_id = 0;
 };
 
-// Gives every event to all its clients. Each event has an id, one higher than the last.
+// Sends every event to all clients. Ids of events count up by one.
 // Thread-safe.
 class EventStream {
  public:
@@ -33,13 +32,13 @@ class EventStream {
   // `data` has no line breaks.
   void publish(std::string_view event, std::string_view data);
 
-  // A client that hears what is published from now on. It begins with the present id, and with a
-  // "reset" event if `last_event_id` says that it was here before and missed something.
-  // `wake` is called on any thread, and must not block, when there is something to take again.
+  // Adds a client for events published from now on. Its stream starts with the current id, and with
+  // a "reset" event if `last_event_id` shows that it missed events since its last connection.
+  // `wake` is called on any thread when take() has something again, and must not block.
   std::shared_ptr<EventClient> join(std::string_view last_event_id, std::function<void()> wake);
 
   std::size_t clients() const;
-  // Clients that were dropped for being slow.
+  // How many clients were dropped because they were slow.
   std::uint64_t dropped() const;
 
  private:
@@ -48,14 +47,15 @@ class EventStream {
   std::shared_ptr<State> state_;
 };
 
-// Leaves when it is destroyed. Thread-safe.
+// One client of a stream, with the events that wait for it. Its destructor leaves the stream.
+// Thread-safe.
 class EventClient {
  public:
   EventClient(std::shared_ptr<EventStream::State> stream, std::function<void()> wake);
   ~EventClient();
-  // Everything that waits. Empty if nothing does; `wake` is called when that changes.
+  // Takes all waiting bytes. Empty if there are none; then `wake` is called for the next ones.
   std::string take();
-  // Was it too slow? Then it gets nothing any more: hang up.
+  // True if it was dropped as too slow. It gets no more events: close its connection.
   bool dropped() const;
 
  private:

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kShortestToken = 16;
 constexpr std::string_view kCookieName = "kindred";
 constexpr auto kFirstDelay = std::chrono::milliseconds(250);
-constexpr std::int64_t kMostDelays = 16;      // so four seconds
+constexpr std::int64_t kMostDelays = 16;      // of kFirstDelay: four seconds
 constexpr std::int64_t kForgiveSeconds = 60;  // without a failure
 
 std::string sha256(std::string_view text) {
@@ -27,7 +27,7 @@ std::string sha256(std::string_view text) {
   return {reinterpret_cast<const char*>(digest.data()), length};
 }
 
-// Takes the same time wherever the two differ: what is compared are digests.
+// Compares digests, so that the time does not depend on where the secrets differ.
 bool same_secret(std::string_view given, const std::string& digest) {
   const std::string other = sha256(given);
   return ::CRYPTO_memcmp(other.data(), digest.data(), digest.size()) == 0;
@@ -38,7 +38,7 @@ bool is_digits(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// "localhost" of "localhost:8722", "[::1]" of "[::1]:8722"; nothing if it is no host.
+// "localhost" of "localhost:8722", "[::1]" of "[::1]:8722"; nothing if it is malformed.
 std::optional<std::string> host_name(std::string_view host) {
   const std::size_t bracket = host.starts_with('[') ? host.find(']') : 0;
   if (bracket == std::string_view::npos) return std::nullopt;
@@ -92,14 +92,15 @@ Status check_token(std::string_view token) {
            std::string_view("-._~+/=").find(c) != std::string_view::npos;
   };
   if (token.size() < kShortestToken || !std::all_of(token.begin(), token.end(), fits))
-    return Error{Code::kInvalidArgument,
-                 fmt::format("a token has {} characters at least, of letters, digits and -._~+/= "
-                             "(make one: openssl rand -hex 24)",
-                             kShortestToken)};
+    return Error{
+        Code::kInvalidArgument,
+        fmt::format("a token needs at least {} characters, all of them letters, digits or -._~+/= "
+                    "(make one: openssl rand -hex 24)",
+                    kShortestToken)};
   return Done{};
 }
 
-// The cookie does not hold the token, so that neither a browser's store nor a backup of it does.
+// The cookie is derived from the token, so the token itself is not in the browser's files.
 Gatekeeper::Gatekeeper(GateOptions options)
     : options_(std::move(options)),
       token_digest_(sha256(options_.token)),
@@ -116,7 +117,7 @@ std::optional<Response> Gatekeeper::check_host(const Request& request) const {
       std::count_if(request.headers.begin(), request.headers.end(),
                     [](const net::Header& field) { return same_but_for_case(field.name, "host"); });
   if (hosts != 1 || !host_name(request.header("Host")))
-    return error_response(400, "the request names no Host, or several");
+    return error_response(400, "the request needs exactly one Host header field");
   if (options_.loopback && !is_this_machine(request.header("Host")))
     return error_response(403,
                           "this server answers to localhost, 127.0.0.1 and [::1] only, not to " +
@@ -124,25 +125,26 @@ std::optional<Response> Gatekeeper::check_host(const Request& request) const {
   return std::nullopt;
 }
 
-// Browsers say on whose behalf they ask; whoever says nothing is no browser.
+// Browsers name the site that a request comes from. Clients that send neither field are not
+// browsers.
 std::optional<Response> Gatekeeper::check_site(const Request& request) const {
   const bool change = changes_something(request.method);
   if (!change && !request.path.starts_with("/api/")) return std::nullopt;
   const std::string_view site = request.header("Sec-Fetch-Site");
   if (!site.empty() && site != "same-origin" && site != "none")
-    return error_response(403, "another site may not ask this");
+    return error_response(403, "requests from other sites are refused");
   const auto origin = net::find_header(request.headers, "Origin");
   if (!change || !origin) return std::nullopt;
   const std::string own =
       (options_.tls ? "https://" : "http://") + ascii_lowered(request.header("Host"));
   if (same_but_for_case(*origin, own)) return std::nullopt;
-  return error_response(403, "another site may not change anything here");
+  return error_response(403, "changes requested by other sites are refused");
 }
 
 std::optional<Response> Gatekeeper::check_body(const Request& request, BodyKind body) const {
   if (!changes_something(request.method)) return std::nullopt;
   const std::string type = net::parse_content_type(request.header("Content-Type")).type;
-  // A form of another site cannot send DELETE, so it needs no body to prove itself by.
+  // Forms cannot send DELETE, so no Content-Type is needed to rule them out.
   if (request.method == "DELETE" && type.empty()) return std::nullopt;
   if (body == BodyKind::kXml) {
     if (is_xml(type)) return std::nullopt;
@@ -184,7 +186,7 @@ std::optional<Response> Gatekeeper::check_token_of(const Request& request) {
 
 Response Gatekeeper::wrong_token() {
   const auto now = std::chrono::duration_cast<std::chrono::seconds>(
-                       std::chrono::steady_clock::now().time_since_epoch())
+                       options_.clock->steady_now().time_since_epoch())
                        .count();
   if (now - last_failure_.exchange(now) > kForgiveSeconds) failures_ = 0;
   Response response = error_response(401, "the token is wrong");

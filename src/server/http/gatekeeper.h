@@ -1,4 +1,4 @@
-// Who may ask, and from where.
+// Access control: host names, origins, tokens and body types.
 #pragma once
 
 #include <atomic>
@@ -8,23 +8,25 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "server/http/routes.h"
 
 namespace kin::server {
 
 struct GateOptions {
-  // Only names of this machine may stand in Host, so that no site can make a browser take its own
-  // name for this machine (DNS rebinding).
+  // Accept only names of this machine in Host. This stops DNS rebinding: a site that points its own
+  // name at this machine.
   bool loopback = true;
   bool tls = false;
-  std::string token{};  // empty if none is asked for
+  std::string token{};             // empty: none is needed
+  Clock* clock = &system_clock();  // for the delay of wrong tokens
 };
 
-// Header fields for every answer: what browsers may do with it. Thread-safe.
+// The security header fields of every answer. Thread-safe.
 std::vector<net::Header> security_headers();
 
-// A token that is long enough not to be guessed: 16 characters at least, of letters, digits and
+// kInvalidArgument unless the token has at least 16 characters, all of them letters, digits or
 // "-._~+/=". Thread-safe.
 Status check_token(std::string_view token);
 
@@ -33,12 +35,12 @@ class Gatekeeper {
  public:
   explicit Gatekeeper(GateOptions options);
 
-  // Each says why the request is not let in, or where it is sent instead; nothing if it may pass.
-  // Names and sites: for every request.
+  // Each check returns the refusal or redirect to send, or nothing if the request may pass.
+  // Checks Host and Origin. For every request.
   std::optional<Response> check_sender(const Request& request) const;
-  // The token: for what is not open to everybody, and for "/", which takes one to give a cookie.
+  // Checks the token. For every route that is not open, and for "/?token=…", which sets the cookie.
   std::optional<Response> check_token_of(const Request& request);
-  // The kind of body, where something changes.
+  // Checks the Content-Type of a request that changes something.
   std::optional<Response> check_body(const Request& request, BodyKind body) const;
 
  private:

@@ -1,5 +1,4 @@
-// Whatever a request says of itself, without the token it is not let in, and from another machine's
-// name neither.
+// No request without the token passes, and none with the Host of another machine.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

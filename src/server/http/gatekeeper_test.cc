@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/manual_clock.h"
+
 namespace kin::server {
 namespace {
 
@@ -103,13 +105,18 @@ TEST(Gatekeeper, GivesACookieForTheToken) {
 }
 
 TEST(Gatekeeper, SlowsGuessersDown) {
-  Gatekeeper gate({.loopback = false, .tls = true, .token = kToken});
+  ManualClock clock;
+  Gatekeeper gate({.loopback = false, .tls = true, .token = kToken, .clock = &clock});
   Request guess = request("GET", {}, "/");
   guess.query = {{"token", "guess"}};
   EXPECT_EQ(gate.check_token_of(guess)->delay, std::chrono::milliseconds(250));
   EXPECT_EQ(gate.check_token_of(guess)->delay, std::chrono::milliseconds(500));
   for (int i = 0; i < 100; ++i) EXPECT_EQ(gate.check_token_of(guess)->status, 401);
   EXPECT_EQ(gate.check_token_of(guess)->delay, std::chrono::seconds(4));
+  clock.advance(std::chrono::seconds(60));
+  EXPECT_EQ(gate.check_token_of(guess)->delay, std::chrono::seconds(4));
+  clock.advance(std::chrono::seconds(61));
+  EXPECT_EQ(gate.check_token_of(guess)->delay, std::chrono::milliseconds(250));
   guess.query = {{"token", kToken}};
   EXPECT_EQ(gate.check_token_of(guess)->delay.count(), 0);
 }

@@ -6,7 +6,7 @@ namespace kin::server {
 
 Result<JsonBody> JsonBody::parse(std::string_view body) {
   if (body.empty()) return JsonBody(data::JsonValue(data::JsonValue::Object{}));
-  auto value = data::parse_json(body, {.depth = 8});
+  auto value = data::parse_json(body);
   if (!value)
     return Error{Code::kInvalidArgument, "the body is not JSON: " + value.error().message};
   if (value->object() == nullptr)
@@ -22,7 +22,7 @@ const data::JsonValue* JsonBody::find(std::string_view name) {
     if (found != nullptr) complain(name, "is given twice");
     found = &value;
   }
-  return found;
+  return found == nullptr || found->is_null() ? nullptr : found;
 }
 
 void JsonBody::complain(std::string_view name, std::string_view what) {
@@ -46,15 +46,39 @@ std::optional<bool> JsonBody::boolean(std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> JsonBody::id(std::string_view name) {
-  static constexpr double kMostExact = 9007199254740992.0;
+std::optional<double> JsonBody::number(std::string_view name) {
   const data::JsonValue* value = find(name);
   if (value == nullptr) return std::nullopt;
-  const double* number = value->number();
-  if (number != nullptr && *number >= 1 && *number <= kMostExact && *number == std::floor(*number))
-    return static_cast<std::uint64_t>(*number);
-  complain(name, "is not an id (a whole number from 1 on)");
+  if (value->number() != nullptr) return *value->number();
+  complain(name, "is not a number");
   return std::nullopt;
+}
+
+std::optional<std::uint32_t> JsonBody::whole(std::string_view name, std::uint32_t most) {
+  const auto found = number(name);
+  if (!found) return std::nullopt;
+  if (*found == std::floor(*found) && *found >= 0 && *found <= most)
+    return static_cast<std::uint32_t>(*found);
+  complain(name, "is not a whole number from 0 to " + std::to_string(most));
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> JsonBody::id(std::string_view name) {
+  // Doubles hold every whole number up to here.
+  static constexpr double kMostExact = 9007199254740992.0;
+  const auto found = number(name);
+  if (!found) return std::nullopt;
+  if (*found >= 1 && *found <= kMostExact && *found == std::floor(*found))
+    return static_cast<std::uint64_t>(*found);
+  complain(name, "is not an id (a whole number, at least 1)");
+  return std::nullopt;
+}
+
+std::span<const data::JsonValue> JsonBody::list(std::string_view name) {
+  const data::JsonValue* value = find(name);
+  if (value == nullptr) return {};
+  if (value->items().empty()) complain(name, "is empty, or not a list");
+  return value->items();
 }
 
 std::optional<JsonBody> JsonBody::object(std::string_view name) {

@@ -1,9 +1,10 @@
-// The JSON object that a request brings.
+// A strict reader for the JSON object in a request body.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,18 +13,24 @@
 
 namespace kin::server {
 
-// Read by asking for each field that may be there; then finish() tells what was wrong: a field that
-// has another type, is not asked for, is given twice, or is required and missing. One thread only.
+// Ask for each known field, then call finish(). It reports the first problem: a field of another
+// type, an unknown field, a field given twice, or a required field that is missing. One thread
+// only.
 class JsonBody {
  public:
-  // No body at all is an object without fields.
+  // An empty body counts as an object without fields, a null as a field that is not there.
   static Result<JsonBody> parse(std::string_view body);
 
   std::optional<std::string> text(std::string_view name);
   std::optional<bool> boolean(std::string_view name);
-  // A whole number from 1 on.
+  std::optional<double> number(std::string_view name);
+  // A whole number from 0 to `most`.
+  std::optional<std::uint32_t> whole(std::string_view name, std::uint32_t most);
+  // A whole number, at least 1.
   std::optional<std::uint64_t> id(std::string_view name);
-  // An object within; finish() it too.
+  // The elements of a list, which must not be empty. Valid as long as this object.
+  std::span<const data::JsonValue> list(std::string_view name);
+  // A nested object. Call its finish() too.
   std::optional<JsonBody> object(std::string_view name);
 
   void require(std::string_view name);

@@ -1,4 +1,4 @@
-// Requests and answers of HTTP as the rest of the room sees them: plain values.
+// HTTP requests and answers as plain values.
 #pragma once
 
 #include <chrono>
@@ -41,23 +41,23 @@ struct Response {
   int status = 200;
   std::vector<net::Header> headers{};
   std::string body{};
-  // Instead of a body: the connection stays open and gets these events.
+  // If set, there is no body: the connection stays open and carries these events.
   std::shared_ptr<EventStream> events{};
-  // How long to wait before it is sent: for guessers.
+  // Time to wait before sending it, to slow down token guessing.
   std::chrono::milliseconds delay{0};
 };
 
-// "Not Found" of 404.
+// The reason phrase of a status: "Not Found" for 404.
 std::string_view reason_of(int status);
 
 Response json_response(int status, std::string json);
-// {"error": {"code": …, "message": …}} with the code that goes with the status.
+// {"error": {"code": …, "message": …}}; the code follows from the status.
 Response error_response(int status, std::string_view message);
 
-// Whose fault a failure can be.
+// Which machine an error may come from.
 enum class Blame {
-  kOurs,    // nobody else was asked
-  kRemote,  // a feed's server was: what it did wrong is 502
+  kOurs,    // this server: 500
+  kRemote,  // the server of a feed: 502
 };
 Response error_response(const Error& error, Blame blame = Blame::kOurs);
 

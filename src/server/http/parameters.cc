@@ -25,13 +25,13 @@ Result<double> decimal_in(const Parameter& parameter) {
   if (problem == std::errc() && end == text.data() + text.size() && std::isfinite(number))
     return number;
   return Error{Code::kInvalidArgument,
-               fmt::format("parameter \"{}\": \"{}\" is no number", parameter.name, text)};
+               fmt::format("parameter \"{}\": \"{}\" is not a number", parameter.name, text)};
 }
 
 Result<bool> truth_in(const Parameter& parameter) {
   if (parameter.value == "1" || parameter.value == "true") return true;
   if (parameter.value == "0" || parameter.value == "false") return false;
-  return Error{Code::kInvalidArgument, fmt::format("parameter \"{}\": \"{}\" is neither 1 nor 0",
+  return Error{Code::kInvalidArgument, fmt::format("parameter \"{}\": \"{}\" is not 1 or 0",
                                                    parameter.name, parameter.value)};
 }
 

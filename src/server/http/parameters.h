@@ -1,4 +1,4 @@
-// Values of parameters, read strictly.
+// Strict readers for query parameters.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace kin::server {
 
-// kInvalidArgument names the parameter. All are thread-safe.
+// Errors are kInvalidArgument and name the parameter. All functions are thread-safe.
 
 // A whole number from 1 to `most`.
 Result<std::uint64_t> number_in(const Parameter& parameter, std::uint64_t most);
-// Any number that is finite.
+// Any finite number.
 Result<double> decimal_in(const Parameter& parameter);
-// 1 or true, 0 or false.
+// "1" or "true", "0" or "false".
 Result<bool> truth_in(const Parameter& parameter);
 
 }  // namespace kin::server

@@ -23,29 +23,29 @@ std::optional<std::uint64_t> number_in(std::string_view text) {
   return number;
 }
 
-// What stands in a path where its pattern has a gap.
-struct Gap {
+// The values of {id} and {name} in a path.
+struct PathValues {
   std::uint64_t id = 0;
   std::string name{};
 };
 
-// Nothing if the pattern does not fit.
-std::optional<Gap> fit(const std::vector<std::string>& pattern,
-                       const std::vector<std::string>& path) {
+// Nothing if the path does not match.
+std::optional<PathValues> match(const std::vector<std::string>& pattern,
+                                const std::vector<std::string>& path) {
   if (pattern.size() != path.size()) return std::nullopt;
-  Gap gap;
+  PathValues values;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     if (pattern[i] == "{id}") {
       const auto number = number_in(path[i]);
       if (!number) return std::nullopt;
-      gap.id = *number;
+      values.id = *number;
     } else if (pattern[i] == "{name}") {
-      gap.name = path[i];
+      values.name = path[i];
     } else if (pattern[i] != path[i]) {
       return std::nullopt;
     }
   }
-  return gap;
+  return values;
 }
 
 bool serves(const Route& route, std::string_view method) {
@@ -58,22 +58,23 @@ Plan refuse(int status, std::string_view message) {
 
 }  // namespace
 
-void Router::add(Route route) {
+void RouteTable::add(Route route) {
   std::vector<std::string> segments = split(route.pattern);
   entries_.push_back({std::move(route), std::move(segments)});
 }
 
-Plan Router::plan(const Request& request) const {
+Plan RouteTable::plan(const Request& request) const {
   const std::vector<std::string> path = split(request.path);
   std::string allowed;
   for (const Entry& entry : entries_) {
-    const auto gap = fit(entry.segments, path);
-    if (!gap) continue;
+    const auto values = match(entry.segments, path);
+    if (!values) continue;
     const Route& route = entry.route;
     if (serves(route, request.method)) {
       return {.answer =
-                  [&route, gap = *gap](const Request& asked) {
-                    return route.named ? route.named(asked, gap.name) : route.answer(asked, gap.id);
+                  [&route, values = *values](const Request& asked) {
+                    return route.named ? route.named(asked, values.name)
+                                       : route.answer(asked, values.id);
                   },
               .lane = route.lane,
               .most_body = route.most_body,

@@ -1,4 +1,4 @@
-// Which code answers which request.
+// The table that says which handler answers which request.
 #pragma once
 
 #include <cstdint>
@@ -12,37 +12,37 @@
 
 namespace kin::server {
 
-// On whose time an answer is made.
+// The threads that run a handler.
 enum class Lane {
-  kInline,  // at once, on the thread of the connection: must not wait for anything
-  kQuick,   // may wait for the disk
-  kSlow,    // may wait for other machines
+  kInline,  // the connection's own thread: the handler must not block
+  kQuick,   // a pool for handlers that wait for the disk
+  kSlow,    // a pool for handlers that wait for other machines
 };
 
-// What a request that changes something has to carry.
+// The Content-Type that a request with a body must have.
 enum class BodyKind { kJson, kXml };
 
 inline constexpr std::size_t kUsualBody = std::size_t{1} << 20;
 
 using Answer = std::function<Response(const Request&)>;
 
-// What is to become of a request, known when its header is.
+// What to do with a request. Made from its header.
 struct Plan {
-  std::optional<Response> refusal{};  // if there is one, nothing else counts
+  std::optional<Response> refusal{};  // if set, it is the answer and the other fields are ignored
   Answer answer{};
   Lane lane = Lane::kQuick;
   std::size_t most_body = kUsualBody;
   BodyKind body = BodyKind::kJson;
-  bool open = false;  // to everybody: it tells nothing of the user's
+  bool open = false;  // needs no token, because it holds no user data
 };
 
 struct Route {
   std::string method;  // GET serves HEAD as well
-  // "/api/v1/feeds/{id}/icon": {id} is a number, {name} anything but a slash; one of them at most.
+  // "/api/v1/feeds/{id}/icon": {id} matches a number, {name} any segment. At most one of them.
   std::string pattern;
-  // Gets the number, or 0 if the pattern has none.
+  // `id` is the number in the path, or 0 if the pattern has no {id}.
   std::function<Response(const Request&, std::uint64_t id)> answer{};
-  // Instead, for a pattern with a name: gets that.
+  // Used instead of `answer` for a pattern with {name}.
   std::function<Response(const Request&, const std::string& name)> named{};
   Lane lane = Lane::kQuick;
   std::size_t most_body = kUsualBody;
@@ -50,13 +50,13 @@ struct Route {
   bool open = false;  // as in Plan
 };
 
-// Filled first, then thread-safe.
-class Router {
+// Thread-safe once all routes are added.
+class RouteTable {
  public:
   void add(Route route);
 
-  // The plan of the route that fits; a refusal of 404, or of 405 with Allow, if none does.
-  // The router must outlive the plan.
+  // The plan of the matching route. Without one, a refusal: 404, or 405 with Allow if the path
+  // exists for other methods. The table must outlive the plan.
   Plan plan(const Request& request) const;
 
  private:

@@ -20,40 +20,40 @@ std::function<Response(const Request&, std::uint64_t)> says(const std::string& w
   };
 }
 
-Router some_router() {
-  Router router;
-  router.add({.method = "GET", .pattern = "/feeds", .answer = says("list")});
-  router.add({.method = "POST", .pattern = "/feeds", .answer = says("add"), .lane = Lane::kSlow});
-  router.add({.method = "GET", .pattern = "/feeds/{id}/icon", .answer = says("icon")});
-  return router;
+RouteTable some_routes() {
+  RouteTable routes;
+  routes.add({.method = "GET", .pattern = "/feeds", .answer = says("list")});
+  routes.add({.method = "POST", .pattern = "/feeds", .answer = says("add"), .lane = Lane::kSlow});
+  routes.add({.method = "GET", .pattern = "/feeds/{id}/icon", .answer = says("icon")});
+  return routes;
 }
 
-std::string body_of(const Router& router, const Request& asked) {
-  const Plan plan = router.plan(asked);
+std::string body_of(const RouteTable& routes, const Request& asked) {
+  const Plan plan = routes.plan(asked);
   return plan.refusal ? std::to_string(plan.refusal->status) : plan.answer(asked).body;
 }
 
-TEST(Router, FindsByMethodAndPath) {
-  const Router router = some_router();
-  EXPECT_EQ(body_of(router, request("GET", "/feeds")), "list 0");
-  EXPECT_EQ(body_of(router, request("POST", "/feeds")), "add 0");
-  EXPECT_EQ(router.plan(request("POST", "/feeds")).lane, Lane::kSlow);
-  EXPECT_EQ(body_of(router, request("HEAD", "/feeds")), "list 0");
-  EXPECT_EQ(body_of(router, request("GET", "/feeds/18446744073709551615/icon")),
+TEST(RouteTable, FindsByMethodAndPath) {
+  const RouteTable routes = some_routes();
+  EXPECT_EQ(body_of(routes, request("GET", "/feeds")), "list 0");
+  EXPECT_EQ(body_of(routes, request("POST", "/feeds")), "add 0");
+  EXPECT_EQ(routes.plan(request("POST", "/feeds")).lane, Lane::kSlow);
+  EXPECT_EQ(body_of(routes, request("HEAD", "/feeds")), "list 0");
+  EXPECT_EQ(body_of(routes, request("GET", "/feeds/18446744073709551615/icon")),
             "icon 18446744073709551615");
 }
 
-TEST(Router, SaysThatThereIsNothing) {
-  const Router router = some_router();
+TEST(RouteTable, SaysThatThereIsNothing) {
+  const RouteTable routes = some_routes();
   for (const char* path :
        {"/", "/feed", "/feeds/", "/feeds/x/icon", "/feeds//icon", "/feeds/-1/icon",
         "/feeds/1x/icon", "/feeds/18446744073709551616/icon", "/feeds/1/icon/"})
-    EXPECT_EQ(body_of(router, request("GET", path)), "404") << path;
+    EXPECT_EQ(body_of(routes, request("GET", path)), "404") << path;
 }
 
-TEST(Router, SaysWhichMethodsThereAre) {
-  const Router router = some_router();
-  const Plan plan = router.plan(request("DELETE", "/feeds"));
+TEST(RouteTable, SaysWhichMethodsThereAre) {
+  const RouteTable routes = some_routes();
+  const Plan plan = routes.plan(request("DELETE", "/feeds"));
   ASSERT_TRUE(plan.refusal);
   EXPECT_EQ(plan.refusal->status, 405);
   EXPECT_EQ(net::find_header(plan.refusal->headers, "Allow"), "GET, HEAD, POST");

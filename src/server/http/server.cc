@@ -42,13 +42,13 @@ Result<std::unique_ptr<asio::ssl::context>> make_tls(const TlsFiles& files) {
   error_code error;
   context->use_certificate_chain_file(files.certificate, error);
   if (error)
-    return Error{Code::kInvalidArgument, fmt::format("{} is no certificate that can be used: {}",
+    return Error{Code::kInvalidArgument, fmt::format("{} cannot be used as a certificate: {}",
                                                      files.certificate, error.message())};
   context->use_private_key_file(files.key, asio::ssl::context::pem, error);
   if (error)
     return Error{Code::kInvalidArgument,
-                 fmt::format("{} is no key that can be used with {}: {}", files.key,
-                             files.certificate, error.message())};
+                 fmt::format("{} cannot be used as the key of {}: {}", files.key, files.certificate,
+                             error.message())};
   return context;
 }
 
@@ -58,7 +58,7 @@ struct HttpServer::State {
   ServerCore core;
   std::unique_ptr<asio::ssl::context> tls{};
   asio::io_context io;
-  // A request that is being answered elsewhere is no work to Asio, but it comes back.
+  // Keeps run() going while requests are answered on other threads, which Asio does not count.
   asio::executor_work_guard<asio::io_context::executor_type> work_to_come;
   // Used on its strand alone.
   tcp::acceptor acceptor;
@@ -87,7 +87,7 @@ Status HttpServer::State::listen() {
   const auto address = asio::ip::make_address(options.address, error);
   if (error)
     return Error{Code::kInvalidArgument,
-                 fmt::format("\"{}\" is no IP address to listen on", options.address)};
+                 fmt::format("cannot listen on \"{}\": it is not an IP address", options.address)};
   const tcp::endpoint endpoint(address, options.port);
   acceptor.open(endpoint.protocol(), error);
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
@@ -112,7 +112,7 @@ void HttpServer::State::run() {
   for (int i = 0; i < options.threads; ++i) threads.emplace_back([this] { work(); });
 }
 
-// What a handler throws (memory that was not to be had) ends its connection, not the server.
+// An exception from a handler (out of memory) ends its connection, not the server.
 void HttpServer::State::work() {
   while (true) {
     try {
@@ -133,7 +133,7 @@ void HttpServer::State::accept() {
 void HttpServer::State::on_accept(const error_code& error, tcp::socket socket) {
   if (!acceptor.is_open()) return;
   if (error) {
-    // Most likely too many open files: it gets better when connections end.
+    // Most likely too many open files. Try again when some connections may have ended.
     pause.expires_after(kAcceptPause);
     pause.async_wait([this](const error_code& stopped) {
       if (!stopped && acceptor.is_open()) accept();
@@ -176,7 +176,7 @@ void HttpServer::stop() {
   State& state = *state_;
   if (state.threads.empty()) return;
   asio::post(state.acceptor.get_executor(), [&state] {
-    error_code ignored;  // it is not used any more
+    error_code ignored;  // the acceptor is not used after this
     state.acceptor.close(ignored);
     state.pause.cancel();
   });

@@ -8,13 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "server/http/routes.h"
 
 namespace kin::server {
 
-// Called with a request's header, before its body is read, on a thread of the connections: must not
-// block. Thread-safe.
+// Decides what to do with a request when its header is there and its body is not. Runs on a thread
+// that serves connections, so it must not block. Thread-safe.
 using Planner = std::function<Plan(const Request& head)>;
 
 struct TlsFiles {
@@ -23,29 +24,32 @@ struct TlsFiles {
 };
 
 struct ServerLimits {
-  std::size_t header = std::size_t{16} << 10;
-  std::size_t body = std::size_t{16} << 20;  // whatever a plan says
-  // Connections beyond these are told that the server is busy. Never more than the process may have
-  // open files.
+  std::size_t header = std::size_t{16} << 10;  // bytes
+  std::size_t body = std::size_t{16} << 20;    // bytes; Plan::most_body may be lower
+  // Further connections get 503. The limit is lowered to what the process may open in files.
   std::size_t connections = 20'000;
   std::chrono::milliseconds idle = std::chrono::seconds(75);  // between requests
   std::chrono::milliseconds header_time = std::chrono::seconds(10);
-  // For a body or an answer; more for large ones, by the slowest rate that is borne.
+  // To receive a body or send an answer, plus one second for every `slowest_rate` bytes.
   std::chrono::milliseconds transfer_time = std::chrono::seconds(30);
   std::size_t slowest_rate = std::size_t{16} << 10;           // bytes a second
-  std::chrono::milliseconds ping = std::chrono::seconds(15);  // of event streams
-  std::chrono::milliseconds grace = std::chrono::seconds(5);  // for running requests at the end
+  std::chrono::milliseconds ping = std::chrono::seconds(15);  // between pings of an event stream
+  std::chrono::milliseconds grace = std::chrono::seconds(5);  // for running requests in stop()
 };
 
 struct ServerOptions {
   std::string address = "127.0.0.1";  // IPv4 or IPv6, without brackets
-  std::uint16_t port = 0;             // 0 for any that is free
+  std::uint16_t port = 0;             // 0: any free port
   std::unique_ptr<TlsFiles> tls{};    // none for plain HTTP
   int threads = 2;                    // for connections
   int quick_threads = 4;
   int slow_threads = 4;
   ServerLimits limits{};
-  // Added to every answer that does not have the field itself.
+  Clock* clock = &system_clock();  // for the limits of connections
+  // A connection compares its limit with the clock at least this often. Tests that move a clock of
+  // their own set a short time.
+  std::chrono::milliseconds clock_tick = std::chrono::hours(1);
+  // Header fields of every answer, unless the answer sets the field itself.
   std::vector<net::Header> headers{};
 };
 
@@ -61,8 +65,8 @@ class HttpServer {
 
   std::uint16_t port() const;
   std::size_t connections() const;
-  // Takes no new connections, closes idle ones and event streams, and gives requests that are being
-  // answered the time of ServerLimits::grace. Call it once the handlers can end.
+  // Refuses new connections, closes idle ones and event streams, and waits up to
+  // ServerLimits::grace for requests that are being answered. Handlers must be able to return.
   void stop();
 
  private:

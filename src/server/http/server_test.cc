@@ -6,12 +6,14 @@
 #include <condition_variable>
 #include <thread>
 
+#include "base/testing/manual_clock.h"
 #include "server/http/event_stream.h"
 #include "server/testing/test_client.h"
 
 namespace kin::server {
 namespace {
 
+using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
@@ -21,17 +23,18 @@ using testing::StartsWith;
 // A server with a handful of routes.
 class Served {
  public:
-  explicit Served(ServerLimits limits = {}, EventOptions events = {})
+  // With a `clock` the limits of connections go by that one.
+  explicit Served(ServerLimits limits = {}, EventOptions events = {}, ManualClock* clock = nullptr)
       : events_(std::make_shared<EventStream>(events)) {
-    router_.add(
+    routes_.add(
         {.method = "GET", .pattern = "/fast", .answer = text("fast"), .lane = Lane::kInline});
-    router_.add({.method = "GET", .pattern = "/quick", .answer = text("quick")});
-    router_.add({.method = "POST",
+    routes_.add({.method = "GET", .pattern = "/quick", .answer = text("quick")});
+    routes_.add({.method = "POST",
                  .pattern = "/echo",
                  .answer = [](const Request& request,
                               std::uint64_t) { return Response{.body = request.body}; },
                  .most_body = 1000});
-    router_.add({.method = "GET",
+    routes_.add({.method = "GET",
                  .pattern = "/slow",
                  .answer =
                      [this](const Request&, std::uint64_t) {
@@ -42,14 +45,16 @@ class Served {
                        return Response{.body = "slow"};
                      },
                  .lane = Lane::kSlow});
-    router_.add(
+    routes_.add(
         {.method = "GET",
          .pattern = "/throw",
          .answer = [](const Request&, std::uint64_t) -> Response { throw std::bad_alloc(); }});
-    router_.add({.method = "GET", .pattern = "/big", .answer = [](const Request&, std::uint64_t) {
-                   return Response{.body = std::string(64 << 20, 'x')};
-                 }});
-    router_.add({.method = "GET",
+    routes_.add(
+        {.method = "GET", .pattern = "/big", .answer = [this](const Request&, std::uint64_t) {
+           ++big_answers_;
+           return Response{.body = std::string(64 << 20, 'x')};
+         }});
+    routes_.add({.method = "GET",
                  .pattern = "/events",
                  .answer =
                      [this](const Request&, std::uint64_t) {
@@ -59,9 +64,13 @@ class Served {
                  .lane = Lane::kInline});
     ServerOptions options;
     options.limits = limits;
+    if (clock != nullptr) {
+      options.clock = clock;
+      options.clock_tick = milliseconds(1);
+    }
     options.headers = {{"X-Everywhere", "yes"}};
     auto server = HttpServer::start(std::move(options),
-                                    [this](const Request& head) { return router_.plan(head); });
+                                    [this](const Request& head) { return routes_.plan(head); });
     KIN_CHECK(server.ok(), "the server starts");
     server_ = std::move(*server);
   }
@@ -71,6 +80,7 @@ class Served {
   TestClient client() const { return TestClient(port()); }
   HttpServer& server() { return *server_; }
   EventStream& events() { return *events_; }
+  int big_answers() const { return big_answers_; }
 
   void await_slow(int count) {
     std::unique_lock guard(lock_);
@@ -87,24 +97,22 @@ class Served {
     return [body](const Request&, std::uint64_t) { return Response{.body = body}; };
   }
 
-  Router router_;
+  RouteTable routes_;
   std::shared_ptr<EventStream> events_;
   std::mutex lock_;
   std::condition_variable changed_;
+  std::atomic<int> big_answers_ = 0;
   int waiting_ = 0;
   bool released_ = false;
   std::unique_ptr<HttpServer> server_;
 };
 
-// Waits for something that another thread brings about.
-template <typename Condition>
-bool eventually(const Condition& condition) {
-  const auto end = steady_clock::now() + seconds(10);
-  while (!condition()) {
-    if (steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(milliseconds(1));
-  }
-  return true;
+// Moves the clock on, a second at a time, until the server hangs up.
+bool ends_in_time(TestClient& client, ManualClock& clock) {
+  return eventually([&] {
+    clock.advance(seconds(1));
+    return client.ended(milliseconds(1));
+  });
 }
 
 TEST(HttpServer, KeepsAConnectionForManyRequests) {
@@ -225,36 +233,71 @@ TEST(HttpServer, TakesBodiesInChunksAndByInvitation) {
 }
 
 TEST(HttpServer, HangsUpOnClientsThatNeverFinishTheirHeader) {
-  Served served({.header_time = milliseconds(200)});
+  ManualClock clock;
+  Served served({.header_time = seconds(10)}, {}, &clock);
+  TestClient patient = served.client();
+  patient.send("GET /fast HTTP/1.1\r\n");
+  clock.advance(seconds(9));
+  EXPECT_EQ(patient.ask("Host: localhost\r\n\r\n").status, 200);
   TestClient slow = served.client();
-  const auto start = steady_clock::now();
   slow.send("GET /fast HTTP/1.1\r\n");
-  while (!slow.ended(milliseconds(20)) && steady_clock::now() - start < seconds(5))
+  const auto one_more_line = [&] {
     slow.send("X: y\r\n");
-  EXPECT_LT(steady_clock::now() - start, seconds(2));
+    clock.advance(seconds(1));
+    return slow.ended(milliseconds(1));
+  };
+  EXPECT_TRUE(eventually(one_more_line));
+  EXPECT_EQ(slow.answer().status, 0);
 }
 
 TEST(HttpServer, HangsUpOnClientsThatNeverFinishTheirBody) {
-  Served served({.transfer_time = milliseconds(200)});
+  ManualClock clock;
+  Served served({.transfer_time = seconds(30)}, {}, &clock);
   TestClient slow = served.client();
-  const auto start = steady_clock::now();
   slow.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n");
-  EXPECT_TRUE(slow.ended());
-  EXPECT_LT(steady_clock::now() - start, seconds(5));
+  clock.advance(seconds(9));
+  EXPECT_EQ(slow.ask(std::string(100, 'x')).body, std::string(100, 'x'));
+  slow.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n");
+  EXPECT_TRUE(ends_in_time(slow, clock));
+  EXPECT_EQ(slow.answer().status, 0);
 }
 
 TEST(HttpServer, HangsUpOnClientsThatDoNotReadTheirAnswer) {
-  Served served({.transfer_time = milliseconds(100), .slowest_rate = 1 << 30});
+  ManualClock clock;
+  Served served({}, {}, &clock);
   TestClient client(served.port(), 4096);
   client.send(request_text("GET", "/big"));
-  EXPECT_TRUE(eventually([&] { return served.server().connections() == 0; }));
+  ASSERT_TRUE(eventually([&] { return served.big_answers() == 1; }));
+  EXPECT_EQ(served.server().connections(), 1U);
+  EXPECT_TRUE(eventually([&] {
+    clock.advance(seconds(60));
+    return served.server().connections() == 0;
+  }));
 }
 
 TEST(HttpServer, ClosesIdleConnections) {
-  Served served({.idle = milliseconds(100)});
+  ManualClock clock;
+  Served served({.idle = seconds(75)}, {}, &clock);
   TestClient client = served.client();
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(client.ask(request_text("GET", "/fast")).status, 200);
+    clock.advance(seconds(74));
+  }
   EXPECT_EQ(client.ask(request_text("GET", "/fast")).status, 200);
-  EXPECT_TRUE(client.ended());
+  EXPECT_TRUE(ends_in_time(client, clock));
+}
+
+// The limits are for the client, not for the handler.
+TEST(HttpServer, WaitsForSlowAnswers) {
+  ManualClock clock;
+  Served served({}, {}, &clock);
+  TestClient client = served.client();
+  client.send(request_text("GET", "/slow"));
+  served.await_slow(1);
+  clock.advance(hours(1));
+  EXPECT_FALSE(client.ended(milliseconds(20)));
+  served.release();
+  EXPECT_EQ(client.answer().body, "slow");
 }
 
 TEST(HttpServer, SaysThatItIsFull) {
@@ -394,16 +437,14 @@ TEST(Events, DropAClientThatDoesNotRead) {
 }
 
 TEST(Events, EndWhenTheServerStops) {
-  Served served;
+  Served served({.grace = hours(1)});
   TestClient client = served.client();
   open_events(client);
-  const auto start = steady_clock::now();
-  served.server().stop();
-  EXPECT_LT(steady_clock::now() - start, seconds(2));
+  expect_to_return([&] { served.server().stop(); });
   EXPECT_TRUE(client.ended());
 }
 
-TEST(HttpServer, AnswersAtOnceBesideThousandsOfConnections) {
+TEST(HttpServer, AnswersBesideThousandsOfConnections) {
   Served served;
   std::vector<TestClient> idle;
   std::vector<TestClient> listening;
@@ -434,7 +475,6 @@ TEST(HttpServer, AnswersAtOnceBesideThousandsOfConnections) {
       "2,000 connections: an answer takes %.3f ms (median), %.3f ms (p99); an event reaches "
       "1,000 clients in %.1f ms\n",
       times[100], times[198], fan_out);
-  EXPECT_LT(times[100], 20.0);
 }
 
 }  // namespace

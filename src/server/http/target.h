@@ -15,12 +15,12 @@ struct Target {
   std::vector<Parameter> query;
 };
 
-// Of "/path?name=value&…", as browsers and forms write it ('+' is a space in the query). An error
-// for anything else, for percent signs that lead nowhere, and for what is not UTF-8 when decoded.
+// Parses "/path?name=value&…" as browsers and forms write it ('+' is a space in the query). An
+// error if it does not start with '/', has a broken percent escape, or is not UTF-8 when decoded.
 // Thread-safe.
 Result<Target> parse_target(std::string_view target);
 
-// `text` as it stands in a query.
+// `text` with everything escaped that has a meaning in a query.
 std::string percent_encoded(std::string_view text);
 
 }  // namespace kin::server

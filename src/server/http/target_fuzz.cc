@@ -1,4 +1,4 @@
-// A target that was read has a path of clean text, and parameters that survive being written again.
+// The path of a parsed target has no controls, and its parameters survive a round trip.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -1,4 +1,4 @@
-// Threads that do what others must not wait for.
+// Threads for requests that block.
 #pragma once
 
 #include <condition_variable>
@@ -22,9 +22,9 @@ class TaskPool {
   // As stop().
   ~TaskPool();
 
-  // False, and the task is not run, if too many wait already or the pool was stopped.
+  // Queues a task. False if the queue is full or the pool was stopped: the task will not run.
   bool submit(std::function<void()> task);
-  // Waits for tasks that run; those that wait are dropped.
+  // Blocks until running tasks have returned. Queued tasks are dropped.
   void stop();
 
  private:

@@ -26,8 +26,8 @@ Response serve(const Asset& asset, const Request& request) {
   return response;
 }
 
-void add_route(Router& router, std::string_view pattern, const Asset& asset) {
-  router.add(
+void add_route(RouteTable& routes, std::string_view pattern, const Asset& asset) {
+  routes.add(
       {.method = "GET",
        .pattern = std::string(pattern),
        .answer = [asset](const Request& request, std::uint64_t) { return serve(asset, request); },
@@ -37,11 +37,11 @@ void add_route(Router& router, std::string_view pattern, const Asset& asset) {
 
 }  // namespace
 
-void add_asset_routes(Router& router, std::span<const Asset> assets) {
+void add_asset_routes(RouteTable& routes, std::span<const Asset> assets) {
   for (const Asset& asset : assets) {
-    add_route(router, asset.path, asset);
+    add_route(routes, asset.path, asset);
     if (asset.path != "/index.html") continue;
-    for (const std::string_view address : kPageAddresses) add_route(router, address, asset);
+    for (const std::string_view address : kPageAddresses) add_route(routes, address, asset);
   }
 }
 

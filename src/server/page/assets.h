@@ -1,4 +1,4 @@
-// The page's files, which are part of the program.
+// The page's files, embedded in the program.
 #pragma once
 
 #include <span>
@@ -13,18 +13,18 @@ struct Asset {
   std::string_view content_type;
   std::string_view etag;  // with its quotes
   std::string_view bytes;
-  std::string_view gzip;  // the same, packed; empty where that does not help
+  std::string_view gzip;  // `bytes` compressed; empty if that saves nothing
 };
 
 // Sorted by path. Made by tools/embed_assets.py. Thread-safe.
 std::span<const Asset> embedded_assets();
 
-// Adds a route for each file, and for the page's own addresses, which are all /index.html: "/",
-// "/story/{id}", "/feeds", "/search". Files under /assets/ have a hash in their name and are kept
-// for ever. What the assets point to must outlive the router.
-void add_asset_routes(Router& router, std::span<const Asset> assets);
+// Adds a route for each file, and for the page's own addresses, which all serve /index.html: "/",
+// "/story/{id}", "/feeds", "/search". Files under /assets/ have a hash in their name, so browsers
+// may cache them for ever. The assets' bytes must outlive the table.
+void add_asset_routes(RouteTable& routes, std::span<const Asset> assets);
 
-// Does `If-None-Match` say that the client has what `etag` (with its quotes) stands for?
+// True if If-None-Match names `etag` (given with its quotes).
 bool has_etag(const Request& request, std::string_view etag);
 
 }  // namespace kin::server

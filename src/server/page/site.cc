@@ -7,7 +7,7 @@
 namespace kin::server {
 namespace {
 
-// Less is not worth the work: it fits one packet.
+// Shorter answers fit into one packet anyway.
 constexpr std::size_t kLeastToPack = 1'024;
 
 std::string_view trimmed(std::string_view text) {
@@ -21,7 +21,7 @@ bool is_text(std::string_view type) {
          type.find("xml") != std::string_view::npos;
 }
 
-// "q=0" and its like refuse what they stand behind.
+// True for a quality of zero ("q=0", "q=0.0"), which refuses the encoding.
 bool refuses(std::string_view parameters) {
   const std::size_t at = parameters.find("q=");
   return at != std::string_view::npos &&
@@ -48,7 +48,7 @@ void compress(const Request& request, Response& response) {
   if (!takes_gzip(request)) return;
   data::Compressor compressor(data::Compression::kGzip);
   const auto packed = compressor.pack(response.body);
-  // Without memory to pack it, it goes as it is.
+  // If there is not enough memory to compress it, it is sent as it is.
   if (!packed || packed->size() >= response.body.size()) return;
   response.body = std::string(*packed);
   response.headers.push_back({"Content-Encoding", "gzip"});
@@ -56,7 +56,7 @@ void compress(const Request& request, Response& response) {
 
 Plan Site::plan(const Request& head) {
   if (auto refusal = gatekeeper_.check_sender(head)) return {.refusal = std::move(refusal)};
-  Plan plan = router_.plan(head);
+  Plan plan = routes_.plan(head);
   if (!plan.open || (head.path == "/" && head.parameter("token"))) {
     if (auto refusal = gatekeeper_.check_token_of(head)) return {.refusal = std::move(refusal)};
   }

@@ -1,4 +1,4 @@
-// Everything that happens to a request, in order: is it let in, who answers, how is it sent.
+// A request's way through the server: access control, route table, compression.
 #pragma once
 
 #include "server/http/gatekeeper.h"
@@ -7,24 +7,24 @@
 
 namespace kin::server {
 
-// Thread-safe once the router is filled.
+// Thread-safe once all routes are added.
 class Site {
  public:
   explicit Site(GateOptions options) : gatekeeper_(std::move(options)) {}
 
-  Router& router() { return router_; }
-  // For HttpServer, which must not outlive this.
+  RouteTable& routes() { return routes_; }
+  // The Planner of HttpServer, which must not outlive this.
   Plan plan(const Request& head);
 
  private:
   Gatekeeper gatekeeper_;
-  Router router_;
+  RouteTable routes_;
 };
 
-// Packs the body with gzip if the client takes that and it is worth it. Thread-safe.
+// Compresses the body with gzip if the client accepts that and it saves bytes. Thread-safe.
 void compress(const Request& request, Response& response);
 
-// Does the client take gzip?
+// True if the client accepts gzip.
 bool takes_gzip(const Request& request);
 
 }  // namespace kin::server

@@ -9,8 +9,10 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <future>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -28,6 +30,27 @@ struct RawAnswer {
     return net::find_header(headers, name).value_or("");
   }
 };
+
+// How long tests wait for what must happen.
+inline constexpr std::chrono::milliseconds kPatience = std::chrono::minutes(1);
+
+// True as soon as `condition` holds: something that another thread brings about.
+template <typename Condition>
+bool eventually(const Condition& condition) {
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+// Runs `work` and ends the test program if that takes longer than the patience.
+template <typename Work>
+void expect_to_return(const Work& work) {
+  const auto done = std::async(std::launch::async, work);
+  KIN_CHECK(done.wait_for(kPatience) == std::future_status::ready, "it returns");
+}
 
 // One connection to 127.0.0.1. One thread only.
 class TestClient {
@@ -58,8 +81,7 @@ class TestClient {
   }
 
   // Up to and with `mark`; what came if the connection ended or nothing came for a while.
-  std::string read_to(std::string_view mark,
-                      std::chrono::milliseconds patience = std::chrono::seconds(10)) {
+  std::string read_to(std::string_view mark, std::chrono::milliseconds patience = kPatience) {
     while (true) {
       const std::size_t at = pending_.find(mark);
       if (at != std::string::npos) return take(at + mark.size());
@@ -68,13 +90,13 @@ class TestClient {
   }
 
   std::string read(std::size_t length) {
-    while (pending_.size() < length && receive(std::chrono::seconds(10))) {
+    while (pending_.size() < length && receive(kPatience)) {
     }
     return take(std::min(length, pending_.size()));
   }
 
   // Did the other side hang up, with nothing left to read?
-  bool ended(std::chrono::milliseconds patience = std::chrono::seconds(10)) {
+  bool ended(std::chrono::milliseconds patience = kPatience) {
     while (receive(patience)) {
     }
     return ended_;

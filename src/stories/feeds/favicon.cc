@@ -38,12 +38,12 @@ bool is_gif(std::string_view bytes) {
          fits(number_at(bytes, 6, 2, false), number_at(bytes, 8, 2, false));
 }
 
-// Icons hold at least one picture, of no more than 256 pixels a side by their format.
+// An ICO file has at least one image. The format limits its sides to 256 pixels.
 bool is_ico(std::string_view bytes) {
   return bytes.starts_with("\0\0\1\0"sv) && bytes.size() >= 22 && number_at(bytes, 4, 2, false) > 0;
 }
 
-// The first frame says how large the picture is.
+// The first frame header has the size of the image.
 bool is_jpeg(std::string_view bytes) {
   if (!bytes.starts_with("\xFF\xD8\xFF")) return false;
   std::size_t at = 2;

@@ -1,4 +1,4 @@
-// The small picture of a site: found, fetched, and looked at before it is believed.
+// Favicons: finds, fetches and verifies the icon of a site.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace kin::stories {
 
-// Pictures made of pixels. SVG is none of them: it can hold script, and is never taken.
+// Accepted formats. SVG is not accepted, because it can contain scripts.
 enum class ImageType { kPng, kGif, kJpeg, kWebp, kIco, kBmp };
 
-// What to serve it as: "image/png" and so on.
+// "image/png" and so on.
 std::string_view content_type(ImageType type);
 
-// What the bytes are, whatever anybody says they are; nothing for what is no picture we serve, or
-// one of more than 2,048 pixels a side. Thread-safe.
+// Detects the format from the bytes alone. Nothing if it is not an accepted format, or if a side is
+// longer than 2,048 pixels. Thread-safe.
 std::optional<ImageType> sniff_image(std::string_view bytes);
 
 struct Favicon {
@@ -28,9 +28,9 @@ struct Favicon {
 
 inline constexpr std::size_t kLargestFavicon = std::size_t{256} << 10;
 
-// The icon of the site at `address`: the first of those its page names, and then of /favicon.ico,
-// that is a picture of no more than kLargestFavicon bytes. Nothing if it has none. An error if the
-// address is no address. Asks the site a handful of times at most. Thread-safe.
+// Finds the icon of the site at `address`: the first accepted image, of at most kLargestFavicon
+// bytes, among those that the page links to and /favicon.ico. Nothing if there is none. An error if
+// `address` is invalid. Makes a few requests at most. Thread-safe.
 Result<std::optional<Favicon>> find_favicon(net::HttpClient& client, std::string_view address);
 
 }  // namespace kin::stories

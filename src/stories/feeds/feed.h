@@ -1,4 +1,4 @@
-// A feed and its items, whatever format they came in.
+// A feed and its items, independent of the format.
 #pragma once
 
 #include <chrono>
@@ -16,28 +16,27 @@ enum class FeedFormat { kRss09, kRss10, kRss20, kAtom, kJsonFeed };
 // "RSS 2.0" and so on.
 std::string_view name_of(FeedFormat format);
 
-// Everything here is plain text in UTF-8 on one line: escape it when it is shown. Addresses are
-// absolute, http or https.
+// An item as parsed from a feed. Texts are plain UTF-8 on one line and must be escaped for display.
+// Addresses are absolute, http or https.
 struct FeedItem {
-  std::string guid;     // never empty, and different for every item of a feed
+  std::string guid;     // never empty, unique within the feed
   std::string url;      // may be empty
-  std::string title;    // never empty: the start of the summary, or the address, if there is none
+  std::string title;    // never empty: without a title, the start of the summary or the address
   std::string summary;  // may be empty
   std::optional<Time> published;
-  bool published_in_future = false;  // `published` said a time to come and is the present instead
+  bool published_in_future = false;  // the feed gave a later time than the present
   std::string author;                // may be empty
   std::string image;                 // an address; may be empty
 };
 
 struct Feed {
   std::string title;  // may be empty
-  std::string site;   // the address of the site it is of; may be empty
+  std::string site;   // address of the site; may be empty
   FeedFormat format = FeedFormat::kRss20;
-  std::string charset;          // what the bytes were read as
+  std::string charset;          // that the bytes were decoded from
   std::vector<FeedItem> items;  // in the feed's order
-  std::string mended;        // what was wrong with the document, if something was and it was read
-                             // all the same
-  std::size_t left_out = 0;  // items beyond the limit, without any content, or given twice
+  std::string mended;           // the first error of a document that was repaired; else empty
+  std::size_t left_out = 0;     // items beyond the limit, without content, or repeated
 };
 
 }  // namespace kin::stories

@@ -23,7 +23,7 @@ net::HttpRequest request_for(const Subscription& subscription) {
   return request;
 }
 
-// Of what a reader would notice. Never 0.
+// A hash of what readers see of a feed. Never 0.
 std::uint64_t hash_of(const Feed& feed) {
   std::uint64_t hash = hash64(feed.title);
   for (const FeedItem& item : feed.items) {
@@ -43,7 +43,7 @@ std::optional<seconds> retry_after(std::string_view value, Time now) {
   return date ? std::optional(std::max(*date - now, seconds(0))) : std::nullopt;
 }
 
-// A validator to send back, unless it is of a length no server means.
+// The ETag or date to send back. Very long ones are ignored.
 std::string kept(std::string_view validator) {
   constexpr std::size_t kLongest = 1'000;
   return validator.size() <= kLongest ? std::string(validator) : std::string();
@@ -67,7 +67,7 @@ void remember_place(const net::HttpResponse& response, Poll& poll) {
   const auto to = net::Url::parse(*response.moved_to);
   if (!from.ok() || !to.ok()) return;
   poll.moved_to = poll.next.url = *response.moved_to;
-  // The new place answered without them: they are not for it.
+  // The new address was fetched without credentials, so it does not need them.
   if (from->origin() != to->origin()) poll.next.credentials = {};
 }
 

@@ -1,4 +1,4 @@
-// One poll of a feed: ask, read, and say when to ask again.
+// Polls feeds: requests a feed, parses the answer and computes the time of the next poll.
 #pragma once
 
 #include <cstdint>
@@ -15,36 +15,36 @@
 
 namespace kin::stories {
 
-// What is remembered of a feed from one poll to the next.
+// State of a feed that is kept from one poll to the next.
 struct Subscription {
   std::string url;
   net::Credentials credentials = {};
   std::string etag = {};
   std::string last_modified = {};
-  std::uint64_t content_hash = 0;  // of the items last seen; 0 for none
+  std::uint64_t content_hash = 0;  // of the items in the last poll; 0: none yet
   PollPace pace = {};
 };
 
 struct Poll {
   enum class Outcome {
-    kItems,        // `feed` has items that may be new
-    kNotModified,  // the server says so, or the items are those of the last poll
-    kGone,         // for good (410): do not ask again
-    kFailed,       // `error` says why
+    kItems,        // `feed` has items, some may be new
+    kNotModified,  // 304, or the items are the same as in the last poll
+    kGone,         // 410: do not poll again
+    kFailed,       // see `error`
   };
   Outcome outcome = Outcome::kFailed;
   Feed feed = {};
   Error error{Code::kUnavailable, ""};
-  int status = 0;  // of the answer; 0 if there was none
-  // The new address, if the feed moved there for good and answers there. `next` has it already.
+  int status = 0;  // HTTP status; 0 if there was no answer
+  // The new address of a feed that moved permanently and answers there. `next` has it already.
   std::optional<std::string> moved_to = {};
-  // The feeds that a page names which was found in place of a feed.
+  // If the answer is a web page: the feeds that it links to.
   std::vector<FeedLink> page_feeds = {};
-  Subscription next = {};  // what to remember
+  Subscription next = {};  // to be stored for the next poll
   Time next_poll = {};
 };
 
-// Where time and chance come from.
+// Time and randomness of a poll.
 struct PollMoment {
   Time now = {};
   std::uint64_t seed = 0;
@@ -64,12 +64,13 @@ class FeedFetcher {
 
   Poll poll(const Subscription& subscription, PollMoment moment) const;
 
-  // Several at once; `done` is called on this thread with each one's number, as they end.
+  // Polls several feeds at the same time. Calls `done` on this thread, with the index of the
+  // subscription, as each one ends.
   using OnPoll = std::function<void(std::size_t, Poll)>;
   void poll_all(std::span<const Subscription> subscriptions, PollMoment moment,
                 const OnPoll& done) const;
 
-  // What becomes of an answer, or of the want of one: the part without a network.
+  // Makes a Poll of an answer or an error, without network access.
   Poll judge(const Subscription& subscription, Result<net::HttpResponse> answer,
              PollMoment moment) const;
 
@@ -78,7 +79,7 @@ class FeedFetcher {
   FetchOptions options_;
 };
 
-// Headers that say which formats we read.
+// The Accept header fields of a request for a feed.
 std::vector<net::Header> feed_request_headers();
 
 }  // namespace kin::stories

@@ -1,4 +1,4 @@
-// The feeds of an address that a person typed.
+// Finds the feeds of an address that a person typed.
 #pragma once
 
 #include <string_view>
@@ -16,9 +16,9 @@ struct FindOptions {
   net::Credentials credentials = {};
 };
 
-// The feeds at `address`, the likeliest first: itself if it is one; else those that its page names;
-// else those found where sites keep them. Without a scheme https is tried, then http. An error if
-// the address cannot be read, or if there is no feed. Thread-safe.
+// The feeds at `address`, the most likely first: the address itself if it is a feed, else those
+// that its page links to, else those found at common paths. Without a scheme, https is tried before
+// http. An error if the address is invalid, cannot be fetched, or has no feed. Thread-safe.
 Result<std::vector<FeedLink>> find_feeds(net::HttpClient& client, std::string_view address,
                                          const FindOptions& options);
 

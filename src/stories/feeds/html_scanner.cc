@@ -16,11 +16,11 @@ bool is_alphanumeric(char c) {
   return is_ascii_alpha(c) || is_ascii_digit(c);
 }
 
-// Elements whose content is for programs, not for readers.
+// Elements whose content readers do not see.
 constexpr std::string_view kSkipped[] = {"script",   "style",  "template", "svg",     "math",
                                          "noscript", "iframe", "object",   "noembed", "xmp"};
 
-// Of these, the ones that hide all that follows, as they do in a browser, if they are never closed.
+// Elements that hide the rest of the text if they are not closed, as in a browser.
 constexpr std::string_view kRaw[] = {"script", "style", "iframe", "noembed", "xmp"};
 
 bool starts_tag(std::string_view rest) {
@@ -42,7 +42,7 @@ void append_utf8(std::string& out, std::uint32_t c) {
   for (int i = tails - 1; i >= 0; --i) out += static_cast<char>(0x80 | ((c >> (6 * i)) & 0x3F));
 }
 
-// 0x80 to 0x9F in a numeric reference mean windows-1252's characters to every browser.
+// Browsers read the numbers 0x80 to 0x9F as characters of windows-1252.
 constexpr char16_t kUpper[32] = {0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
                                  0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0,      0x017D, 0,
                                  0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
@@ -55,7 +55,8 @@ std::uint32_t meant_by(std::uint32_t number) {
   return control || surrogate || number > 0x10FFFF ? 0xFFFD : number;
 }
 
-// Decodes the numeric reference at the start of `rest` ("&#…"); its length, or 0 if it is none.
+// Decodes the numeric reference at the start of `rest` ("&#…"); returns its length, or 0 if it is
+// malformed.
 std::size_t decode_numeric(std::string_view rest, std::string& out) {
   const bool hex = rest.size() > 2 && ascii_lower(rest[2]) == 'x';
   const std::size_t start = hex ? 3 : 2;

@@ -1,4 +1,4 @@
-// The pieces of an HTML text, in order, as a browser's tokenizer would cut them, without a tree.
+// An HTML tokenizer: text and tags in order, split as browsers do, without building a tree.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +10,21 @@
 
 namespace kin::stories {
 
-// One piece. Views are of the scanned text, or of the scanner until its next call.
+// One token. Views point into the scanned text.
 struct HtmlPiece {
   enum class Kind { kText, kOpen, kClose };
   Kind kind = Kind::kText;
-  std::string_view text;  // of kText: as written, character references and all
+  std::string_view text;  // of kText: as written, character references not decoded
   std::string name;       // of a tag, in lower case
-  // Of an open tag: names in lower case, values with their references decoded.
+  // Of an open tag: names in lower case, values with references decoded. At most 64.
   std::vector<std::pair<std::string, std::string>> attributes;
 
-  // Of several with one name the first; nothing if there is none.
+  // The first attribute of that name.
   std::optional<std::string_view> attribute(std::string_view wanted) const;
 };
 
-// Comments, declarations, and what stands inside script, style and their like are skipped. A '<'
-// that starts no tag is text. Takes time linear in the text. One thread only.
+// Skips comments, declarations and the content of elements such as script and style. A '<' that
+// does not start a tag is text. Linear time. One thread only.
 class HtmlScanner {
  public:
   explicit HtmlScanner(std::string_view html) : rest_(html) {}
@@ -37,18 +37,19 @@ class HtmlScanner {
   bool read_tag(HtmlPiece& piece);
   bool read_attribute(HtmlPiece& piece);
   void skip_element(std::string_view name);
-  // Past `closing`, or to the end if there is none.
+  // Skips past `closing`, or to the end if it is not there.
   void skip_past(std::string_view closing);
 
   std::string_view rest_;
-  std::vector<std::string> unclosed_;  // elements that no tag closes any more
+  std::vector<std::string> unclosed_;  // elements without an end tag in the rest of the text
 };
 
-// `text` with its character references decoded, once: &amp; &#8217; &#x2019; &eacute; … . What is
-// no reference stays as it is. Thread-safe.
+// Decodes character references once: &amp; &#8217; &#x2019; &eacute; … . Other text is unchanged.
+// Thread-safe.
 std::string decode_references(std::string_view text);
 
-// The character that &name; stands for in HTML 4 and XML, as UTF-8; empty if it is none.
+// The character of &name; as UTF-8: those of HTML 4, XML and the common ones of HTML 5. Empty if
+// the name is unknown.
 std::string_view named_character(std::string_view name);
 
 }  // namespace kin::stories

@@ -10,7 +10,7 @@
 namespace kin::stories {
 namespace {
 
-// Elements that run on in the line they stand in.
+// Inline elements: they do not separate words.
 bool is_inline(std::string_view name) {
   static constexpr std::string_view kInline[] = {
       "a",      "abbr",   "acronym", "b",   "bdi",  "bdo",  "big", "cite", "code", "del",   "dfn",
@@ -41,8 +41,8 @@ Look look_of(std::uint32_t c) {
   return hidden ? Look::kHidden : Look::kSeen;
 }
 
-// A reference that is left after decoding. Those that would spell markup are left, for that is how
-// a headline about markup is written.
+// Decodes references that are left after decoding once, unless the result would be markup: that is
+// how a headline about markup is written.
 std::string without_left_references(const std::string& text) {
   if (text.find('&') == std::string::npos) return text;
   std::string decoded = decode_references(text);
@@ -51,8 +51,8 @@ std::string without_left_references(const std::string& text) {
   return spells_markup ? text : decoded;
 }
 
-// Markup that is left after decoding: an element of prose that is opened and closed. A tag alone
-// may be what the headline is about.
+// True if the text still has markup: an inline element with start and end tag. A single tag may be
+// what the headline is about.
 bool has_left_markup(std::string_view text) {
   if (text.find("</") == std::string_view::npos) return false;
   const auto formats = [](std::string_view name) {

@@ -1,4 +1,4 @@
-// HTML to the text a reader would see. All functions are thread-safe.
+// Converts HTML to the text that a reader sees. All functions are thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -7,23 +7,21 @@
 
 namespace kin::stories {
 
-// The text of a piece of HTML on one line: tags go, and with them scripts and styles; character
-// references are decoded, once; white space is collapsed; block elements and line breaks part
-// words. The result is text and may hold '<' and '&' that are meant: it must be escaped when it is
-// shown.
+// The text of an HTML fragment on one line. Tags, scripts and styles are removed, character
+// references are decoded once, white space is collapsed, and block elements and line breaks
+// separate words. The result may contain '<' and '&', so it must be escaped for display.
 std::string html_to_text(std::string_view html);
 
-// `text` on one line, without the characters that are not seen and change what is: controls, zero
-// width spaces, soft hyphens, and those that turn the direction of writing around. Invalid UTF-8
-// becomes U+FFFD.
+// `text` on one line, without invisible characters: controls, zero width spaces, soft hyphens and
+// marks that change the direction of writing. Invalid UTF-8 becomes U+FFFD.
 std::string one_line(std::string_view text);
 
-// The text of what a feed has for a title or a summary: html_to_text(), and once more if the feed
-// escaped its markup or its references once too often.
+// The text of a title or summary of a feed: html_to_text(), applied twice if the feed escaped its
+// markup or references twice.
 std::string feed_text(std::string_view html);
 
-// At most `most` bytes of `text`, cut at a character, and at a space if one is near, with "…" in
-// place of what was cut. `most` is at least 3.
+// `text` cut to at most `most` bytes (at least 3), at a space if one is near, never inside a
+// character. A cut text ends with "…".
 std::string clipped(std::string text, std::size_t most);
 
 }  // namespace kin::stories

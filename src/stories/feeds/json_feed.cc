@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
+#include "stories/feeds/format_readers.h"
 #include "stories/feeds/html_text.h"
-#include "stories/feeds/raw_feed.h"
 
 namespace kin::stories {
 namespace {
 
 using data::JsonValue;
 
-// Ids ought to be strings and are numbers at times.
+// Ids should be strings, but some feeds write numbers.
 std::string id_text(const JsonValue& value) {
   if (value.number() != nullptr) return fmt::format("{}", *value.number());
   return std::string(value.text());
@@ -40,30 +40,34 @@ std::string first_text(const JsonValue& item, std::initializer_list<std::string_
   return {};
 }
 
-RawItem item_of(const JsonValue& item, const std::optional<net::Url>& base) {
-  return {.guid = id_text(item["id"]),
-          .url = absolute(base, first_text(item, {"url", "external_url"})),
-          .title = feed_text(item["title"].text()),
-          .summary = summary_of(item),
-          .date = first_text(item, {"date_published", "date_modified"}),
-          .author = author_of(item),
-          .image = absolute(base, first_text(item, {"image", "banner_image"}))};
+FeedItem read_item(const JsonValue& item, const std::optional<net::Url>& base, Time now) {
+  FeedItem out;
+  out.guid = id_text(item["id"]);
+  out.url = make_absolute(base, first_text(item, {"url", "external_url"}));
+  out.title = feed_text(item["title"].text());
+  out.summary = summary_of(item);
+  out.author = author_of(item);
+  out.image = make_absolute(base, first_text(item, {"image", "banner_image"}));
+  set_date(out, first_text(item, {"date_published", "date_modified"}), now);
+  return out;
 }
 
 }  // namespace
 
-Result<RawFeed> read_json_feed(const JsonValue& document, const FeedSource& source) {
+Result<Feed> read_json_feed(const JsonValue& document, const FeedSource& source) {
   const bool says_so = document["version"].text().find("jsonfeed.org") != std::string_view::npos;
   if (document.object() == nullptr || (!says_so && document["items"].items().empty()))
-    return Error{Code::kInvalidArgument,
-                 "this JSON is no feed: it has neither a version nor items"};
+    return Error{Code::kInvalidArgument, "this JSON is not a feed: it has no version and no items"};
   const auto parsed = net::Url::parse(source.address);
   std::optional<net::Url> base = parsed.ok() ? std::optional(*parsed) : std::nullopt;
-  RawFeed feed{.format = FeedFormat::kJsonFeed, .title = feed_text(document["title"].text())};
-  feed.site = absolute(base, document["home_page_url"].text());
+  Feed feed;
+  feed.format = FeedFormat::kJsonFeed;
+  feed.title = feed_text(document["title"].text());
+  feed.site = make_absolute(base, document["home_page_url"].text());
   const auto& items = document["items"].items();
   const std::size_t kept = std::min(items.size(), source.limits.items);
-  for (std::size_t i = 0; i < kept; ++i) feed.items.push_back(item_of(items[i], base));
+  for (std::size_t i = 0; i < kept; ++i)
+    feed.items.push_back(read_item(items[i], base, source.now));
   feed.left_out = items.size() - kept;
   return feed;
 }

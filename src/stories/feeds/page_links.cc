@@ -43,7 +43,7 @@ int size_of(std::string_view sizes) {
   return size;
 }
 
-// A page of icons is shown at 16 to 32 points: the smallest that is sharp on a dense screen wins.
+// Icons are shown at 16 to 32 points. The smallest one that is sharp on a dense screen is best.
 int icon_rank(const IconLink& icon) {
   if (icon.size >= 32 && icon.size <= 192) return icon.size;
   if (icon.size == 0) return 1'000;

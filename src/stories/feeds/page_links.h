@@ -1,4 +1,4 @@
-// What a web page says about its feeds and its icon.
+// The feeds and icons that a web page links to.
 #pragma once
 
 #include <string>
@@ -17,22 +17,21 @@ struct FeedLink {
 
 struct IconLink {
   std::string url;
-  int size = 0;  // pixels; 0 if the page does not say
+  int size = 0;  // pixels; 0: not given
   friend bool operator==(const IconLink&, const IconLink&) = default;
 };
 
 struct PageLinks {
-  std::vector<FeedLink> feeds;  // in the page's order, comment feeds last
-  std::vector<IconLink> icons;  // the best for a small square first
+  std::vector<FeedLink> feeds;  // in the page's order, feeds of comments last
+  std::vector<IconLink> icons;  // the most suitable for a small icon first
   std::string title;            // plain text
 };
 
-// The <link>s of `html`, whose address is `page`; <base> is honoured. Only http and https addresses
-// are given, each once, and no more than a page would have in earnest. Thread-safe.
+// Finds the <link>s of `html`, which was fetched from `page`. <base> is respected. Returns http and
+// https addresses only, each once, at most 50 of each kind. Thread-safe.
 PageLinks find_page_links(std::string_view html, const net::Url& page);
 
-// Where sites keep their feeds that do not say so: addresses to try, the likeliest first.
-// Thread-safe.
+// Common addresses of feeds, for sites that link to none, the most likely first. Thread-safe.
 std::vector<std::string> common_feed_addresses(const net::Url& page);
 
 }  // namespace kin::stories

@@ -15,7 +15,7 @@ seconds scaled(seconds time, double factor) {
   return seconds(static_cast<std::int64_t>(static_cast<double>(time.count()) * factor));
 }
 
-// The pace of the items' own dates.
+// The mean time between the dates of the items.
 void guess(PollPace& pace, const PollSight& sight) {
   pace.changed_at = sight.now;
   std::vector<Time> dates = sight.published;

@@ -1,4 +1,4 @@
-// How often to ask a feed: as often as it changes, and less when it fails.
+// How often to poll a feed: as often as it changes, and less often after failures.
 #pragma once
 
 #include <chrono>
@@ -15,29 +15,29 @@ struct PollBounds {
   std::chrono::seconds longest = std::chrono::hours(24);
 };
 
-// What is remembered of a feed's pace from one poll to the next.
+// State that is kept from one poll to the next.
 struct PollPace {
-  std::chrono::seconds change_gap{0};  // between changes, by what was seen; 0 if not known yet
-  std::optional<Time> changed_at;      // when it last changed
-  int failures = 0;                    // in a row
+  std::chrono::seconds change_gap{0};  // mean time between changes; 0: not known yet
+  std::optional<Time> changed_at;      // time of the last change
+  int failures = 0;                    // consecutive
   friend bool operator==(const PollPace&, const PollPace&) = default;
 };
 
-// What one poll saw.
+// The result of one poll.
 struct PollSight {
   enum class Kind { kChanged, kUnchanged, kFailed };
   Kind kind = Kind::kUnchanged;
   Time now = {};
-  // What the server asks for: Retry-After, or how long its answer stays fresh.
+  // The wait that the server asked for: Retry-After, or the max-age of its answer.
   std::optional<std::chrono::seconds> asked = {};
-  // When the items were published, as far as they say: the first guess of the pace.
+  // Publication times of the items: the first estimate of change_gap.
   std::vector<Time> published = {};
 };
 
-// Takes a poll into account and says how long to wait for the next: half of the time between
-// changes, or of the time without any if that is longer; after failures the shortest wait, doubled
-// for each in a row, give or take a quarter; never less than the server asks for; all within the
-// bounds. A little is added at random so that feeds do not come due together. Thread-safe.
+// Updates `pace` with a poll and returns the time to wait for the next one: half of the time
+// between changes, or half of the time since the last change if that is longer. After failures it
+// is the shortest wait, doubled for each further one, plus or minus a quarter. It is at least what
+// the server asked for, and within the bounds. A small random part spreads feeds out. Thread-safe.
 std::chrono::seconds next_wait(PollPace& pace, const PollSight& sight, const PollBounds& bounds,
                                Random& random);
 

@@ -2,8 +2,8 @@
 
 #include <pugixml.hpp>
 
+#include "stories/feeds/format_readers.h"
 #include "stories/feeds/html_text.h"
-#include "stories/feeds/raw_feed.h"
 
 namespace kin::stories {
 namespace {
@@ -22,7 +22,7 @@ enum class Space {
 
 struct KnownSpace {
   std::string_view uri;
-  std::string_view prefix;  // by which it goes where nobody declared it
+  std::string_view prefix;  // used in feeds that do not declare it
   Space space;
 };
 
@@ -76,7 +76,7 @@ bool is_text(pugi::xml_node node) {
   return node.type() == pugi::node_pcdata || node.type() == pugi::node_cdata;
 }
 
-// No field is worth more than this; the rest is not even gathered.
+// Bytes of markup that are read of one field.
 constexpr std::size_t kLongestMarkup = std::size_t{256} << 10;
 
 enum class Inner {
@@ -91,7 +91,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// What stands in `top`, without recursion.
+// The content of `top`. Not recursive, so that deep nesting cannot overflow the stack.
 std::string inner(pugi::xml_node top, Inner wanted) {
   std::string out;
   pugi::xml_node node = top.first_child();
@@ -119,13 +119,13 @@ std::string plain(pugi::xml_node node) {
   return one_line(inner(node, Inner::kText));
 }
 
-// A text of RSS, which is HTML whether the feed knows it or not.
+// A text of RSS. Feeds write HTML in it, though RSS does not say so.
 std::string rss_text(pugi::xml_node node) {
   return feed_text(inner(node, Inner::kMarkup));
 }
 
-// RFC 4287's text constructs say what they are. "text" that still has references in it was escaped
-// once too often.
+// Text constructs of RFC 4287 declare their type. References that are left in type "text" were
+// escaped twice.
 std::string atom_text(pugi::xml_node node) {
   const std::string_view type = node.attribute("type").value();
   if (type == "xhtml" || type == "application/xhtml+xml")
@@ -152,12 +152,12 @@ std::string person(std::string text) {
 
 class XmlFeedReader {
  public:
-  explicit XmlFeedReader(const FeedSource& source) : limits_(source.limits) {
+  explicit XmlFeedReader(const FeedSource& source) : limits_(source.limits), now_(source.now) {
     const auto address = net::Url::parse(source.address);
     if (address.ok()) base_ = *address;
   }
 
-  Result<RawFeed> read(pugi::xml_node root) {
+  Result<Feed> read(pugi::xml_node root) {
     const Name name = name_of(root);
     if (name.local == "rss" || name.local == "RDF" || name.local == "channel") {
       read_rss(root, name.local);
@@ -167,12 +167,12 @@ class XmlFeedReader {
       read_atom(root);
       return std::move(feed_);
     }
-    return Error{Code::kInvalidArgument, fmt::format("this XML is no feed: it starts with <{}>",
+    return Error{Code::kInvalidArgument, fmt::format("this XML is not a feed: it starts with <{}>",
                                                      std::string_view(root.name()).substr(0, 60))};
   }
 
  private:
-  // By the xml:base of `node` and of what it stands in, the outermost first.
+  // The base address at `node`: applies the xml:base of its ancestors, the outermost first.
   std::optional<net::Url> base_at(pugi::xml_node node) const {
     std::vector<std::string_view> bases;
     for (; node; node = node.parent()) {
@@ -188,7 +188,7 @@ class XmlFeedReader {
   }
 
   std::string resolved(pugi::xml_node node, std::string_view reference) const {
-    return absolute(base_at(node), reference);
+    return make_absolute(base_at(node), reference);
   }
 
   FeedFormat rss_format(pugi::xml_node root, std::string_view local) const {
@@ -209,7 +209,7 @@ class XmlFeedReader {
     feed_.format = rss_format(root, local);
     const pugi::xml_node channel = local == "channel" ? root : core_child(root, "channel");
     read_channel(channel);
-    // Relative links of RSS are meant from the site, not from the feed.
+    // Relative links in RSS are relative to the site, not to the feed.
     const auto site = net::Url::parse(feed_.site);
     if (site.ok()) base_ = *site;
     for (const pugi::xml_node parent : {root, channel}) {
@@ -240,7 +240,7 @@ class XmlFeedReader {
     keep_first(feed_.site, site_from_atom);
   }
 
-  // Some write <link href="…"/> as in Atom.
+  // Some feeds write <link href="…"/> as in Atom.
   static std::string link_text(pugi::xml_node node) {
     std::string text = plain(node);
     return text.empty() ? std::string(node.attribute("href").value()) : text;
@@ -252,7 +252,7 @@ class XmlFeedReader {
            rel == "http://www.iana.org/assignments/relation/alternate";
   }
 
-  void add(pugi::xml_node node, RawItem (XmlFeedReader::*read_item)(pugi::xml_node)) {
+  void add(pugi::xml_node node, FeedItem (XmlFeedReader::*read_item)(pugi::xml_node)) {
     if (feed_.items.size() >= limits_.items)
       ++feed_.left_out;
     else
@@ -267,8 +267,8 @@ class XmlFeedReader {
     std::string image;
   };
 
-  RawItem rss_item(pugi::xml_node item) {
-    RawItem out;
+  FeedItem rss_item(pugi::xml_node item) {
+    FeedItem out;
     Choices c;
     for (const pugi::xml_node node : item.children()) read_rss_field(node, out, c);
     for (std::string* link : {&c.original_link, &c.link, &c.atom_link, &c.permalink})
@@ -276,13 +276,17 @@ class XmlFeedReader {
     const pugi::xml_attribute about = item.attribute("rdf:about");
     if (about) keep_first(out.guid, about.value());
     out.summary = c.description.empty() ? c.content : c.description;
-    out.date = !c.date.empty() ? c.date : !c.other_date.empty() ? c.other_date : c.updated;
+    set_date(out,
+             !c.date.empty()         ? c.date
+             : !c.other_date.empty() ? c.other_date
+                                     : c.updated,
+             now_);
     out.author = c.creator.empty() ? person(c.author) : c.creator;
     out.image = c.image;
     return out;
   }
 
-  void read_rss_field(pugi::xml_node node, RawItem& out, Choices& c) {
+  void read_rss_field(pugi::xml_node node, FeedItem& out, Choices& c) {
     const auto [space, local] = name_of(node);
     switch (space) {
       case Space::kCore: return read_core_field(node, local, out, c);
@@ -315,7 +319,7 @@ class XmlFeedReader {
     }
   }
 
-  void read_core_field(pugi::xml_node node, std::string_view local, RawItem& out, Choices& c) {
+  void read_core_field(pugi::xml_node node, std::string_view local, FeedItem& out, Choices& c) {
     if (local == "title") keep_first(out.title, rss_text(node));
     if (local == "link") keep_first(c.link, resolved(node, link_text(node)));
     if (local == "guid") {
@@ -360,7 +364,7 @@ class XmlFeedReader {
     }
   }
 
-  // The name of an element of Atom, prefixed or not; empty for any other.
+  // The local name of an Atom element, with or without a prefix; empty for other elements.
   static std::string_view atom_name(const Name& name) {
     return name.space == Space::kCore || name.space == Space::kAtom ? name.local
                                                                     : std::string_view();
@@ -376,7 +380,7 @@ class XmlFeedReader {
       if (local == "author") keep_first(author_, atom_person(node));
       if (local == "entry") add(node, &XmlFeedReader::atom_entry);
     }
-    for (RawItem& item : feed_.items) keep_first(item.author, author_);
+    for (FeedItem& item : feed_.items) keep_first(item.author, author_);
   }
 
   static std::string atom_person(pugi::xml_node person) {
@@ -386,8 +390,8 @@ class XmlFeedReader {
     return {};
   }
 
-  RawItem atom_entry(pugi::xml_node entry) {
-    RawItem out;
+  FeedItem atom_entry(pugi::xml_node entry) {
+    FeedItem out;
     Choices c;
     for (const pugi::xml_node node : entry.children()) {
       const Name name = name_of(node);
@@ -408,7 +412,7 @@ class XmlFeedReader {
     }
     out.url = c.original_link.empty() ? c.link : c.original_link;
     out.summary = c.description.empty() ? c.content : c.description;
-    out.date = c.date.empty() ? c.updated : c.date;
+    set_date(out, c.date.empty() ? c.updated : c.date, now_);
     out.author = c.author.empty() ? c.creator : c.author;
     out.image = c.image;
     return out;
@@ -429,20 +433,21 @@ class XmlFeedReader {
   }
 
   FeedLimits limits_;
+  Time now_;
   std::optional<net::Url> base_;
-  RawFeed feed_;
+  Feed feed_;
   std::string author_;  // of the feed, for entries without one
 };
 
 }  // namespace
 
-std::string absolute(const std::optional<net::Url>& base, std::string_view reference) {
+std::string make_absolute(const std::optional<net::Url>& base, std::string_view reference) {
   if (reference.find_first_not_of(" \t\r\n") == std::string_view::npos) return {};
   const auto url = base ? base->resolve(reference) : net::Url::parse(reference);
   return url.ok() ? url->text() : std::string();
 }
 
-Result<RawFeed> read_xml_feed(const pugi::xml_document& document, const FeedSource& source) {
+Result<Feed> read_xml_feed(const pugi::xml_document& document, const FeedSource& source) {
   return XmlFeedReader(source).read(document.document_element());
 }
 

@@ -26,7 +26,7 @@ std::size_t name_length(std::string_view text) {
 bool is_item(std::string_view name) {
   return same_but_for_case(name, "item") || same_but_for_case(name, "entry");
 }
-// HTML's elements without an end that feeds forget to escape.
+// Void elements of HTML. Feeds that forget to escape HTML do not close them.
 bool has_no_end(std::string_view name) {
   return same_but_for_case(name, "br") || same_but_for_case(name, "img") ||
          same_but_for_case(name, "hr") || same_but_for_case(name, "wbr") ||
@@ -70,7 +70,8 @@ class Mender {
     rest_.remove_prefix(1);
   }
 
-  // The last place of `closing` is known, so that a text full of openings takes no more time.
+  // `last` is the last position of `closing`. It keeps the time linear in a text with many
+  // openings.
   void skip_to(std::string_view closing, std::size_t last) {
     const auto here = static_cast<std::size_t>(rest_.data() - text_.data());
     if (last == std::string_view::npos || last < here + 2) {
@@ -147,7 +148,7 @@ class Mender {
     if (!empty) open_.push_back({name, start});
   }
 
-  // False where the tag ends.
+  // False at the end of the tag.
   bool read_attribute() {
     rest_.remove_prefix(std::min(rest_.find_first_not_of(kSpace), rest_.size()));
     if (rest_.empty() || rest_[0] == '>' || rest_[0] == '<') return false;
@@ -174,7 +175,7 @@ class Mender {
     if (rest_.empty()) return {};
     const char quote = rest_[0] == '"' || rest_[0] == '\'' ? rest_[0] : '\0';
     if (quote != '\0') rest_.remove_prefix(1);
-    // A quote that is not closed before the next tag was forgotten.
+    // If the closing quote does not come before the next tag, it is missing.
     std::size_t end =
         quote != '\0' ? rest_.substr(0, to_next_tag()).find(quote) : std::string_view::npos;
     const bool closed = end != std::string_view::npos;
@@ -185,7 +186,7 @@ class Mender {
     return value;
   }
 
-  // From here to the next '<'. Looked for once: a tag may have attributes without number.
+  // The distance to the next '<'. It is cached, because a tag may have any number of attributes.
   std::size_t to_next_tag() {
     const auto here = static_cast<std::size_t>(rest_.data() - text_.data());
     if (next_tag_ < here) next_tag_ = std::min(text_.find('<', here), text_.size());

@@ -12,8 +12,7 @@ namespace kin::stories {
 namespace {
 
 constexpr int kDeepest = 256;
-// Beyond these a document is an attack on memory or time: namespaces are looked up among
-// attributes.
+// Larger documents would take too much memory, or time: namespaces are looked up in the attributes.
 constexpr std::ptrdiff_t kMostAttributes = 100;
 constexpr std::ptrdiff_t kMostTags = 1'000'000;
 // White space between elements matters in XHTML content.
@@ -35,7 +34,7 @@ void blank_controls(std::string& text) {
   }
 }
 
-// What is too much of a document, or nothing.
+// The limit that the document exceeds; empty if none.
 std::string excess_of(const pugi::xml_document& document) {
   struct Walker : pugi::xml_tree_walker {
     bool for_each(pugi::xml_node& node) override {
@@ -63,7 +62,7 @@ Result<LoadedXml> load_xml(XmlSource source) {
   text::DecodedText decoded =
       text::decode_text(source.bytes, {.transport = source.charset, .document = declared});
   blank_controls(decoded.utf8);
-  // What stands in front of the first tag is not XML: blank lines, a program's warnings.
+  // Text before the first tag is not XML: blank lines, or warnings of the program that made it.
   const std::size_t start = decoded.utf8.find('<');
   if (start == std::string::npos)
     return Error{Code::kInvalidArgument, "line 1, column 1: this is not XML, it has no tags"};

@@ -1,4 +1,4 @@
-// XML from strangers: any charset, not always well formed, never trusted.
+// Loads untrusted XML of any charset and repairs it if it is not well formed.
 #pragma once
 
 #include <memory>
@@ -16,24 +16,23 @@ namespace kin::stories {
 struct LoadedXml {
   std::unique_ptr<pugi::xml_document> document;
   std::string charset;
-  std::string mended;  // what was wrong with the text and has been put right; empty if nothing
+  std::string mended;  // the first error of a document that was repaired; else empty
 };
 
 struct XmlSource {
   std::string_view bytes;
-  std::string_view charset = {};  // what the transport says; may be empty
+  std::string_view charset = {};  // from the Content-Type; may be empty
 };
 
-// The document in `source`. Document type declarations are skipped and their entities never
-// expanded, nothing outside the bytes is read, control characters become spaces, and what is not
-// well formed is read as far as it makes sense. An error names the line and column where sense
-// ended. Nesting deeper than 256, more than 100 attributes of an element and more than a million
-// tags are errors. Thread-safe.
+// Parses `source`. Document type declarations are skipped, entities are never expanded, and nothing
+// outside the bytes is read. Control characters become spaces. Documents that are not well formed
+// are repaired; an error names the line and column of the first fault if that fails. Limits: 256
+// levels of nesting, 100 attributes in an element, a million tags. Thread-safe.
 Result<LoadedXml> load_xml(XmlSource source);
 
-// `utf8` as well-formed XML: stray '<' escaped, tags closed where their parents close, attributes
-// quoted, and an item or entry that the end of the text cuts off left out. Takes time linear in the
-// text (times the depth of nesting). Thread-safe.
+// Makes `utf8` well formed: escapes a stray '<', closes open tags where their parents close, quotes
+// attributes, and removes an item or entry that is cut off by the end of the text. Takes time
+// linear in the text, times the depth of nesting. Thread-safe.
 std::string mend_xml(std::string_view utf8);
 
 }  // namespace kin::stories

@@ -85,8 +85,8 @@ bool is_unreserved(char c) {
          std::string_view("-._~").find(c) != std::string_view::npos;
 }
 
-// Escapes that stand for an ordinary character are undone, others get capital digits, and bytes
-// that must not stand in an address are escaped: one spelling of each.
+// Gives every character one spelling: decodes escapes of ordinary characters, writes other escapes
+// with capital digits, and escapes bytes that an address must not contain.
 std::string one_spelling(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -157,7 +157,7 @@ bool drop_ending(std::string& path, std::string_view ending) {
   return true;
 }
 
-// True if something more than dots comes before the ending, so that dropping it leaves a name.
+// True if more than dots come before the ending, so that a name is left without it.
 bool ends_name(std::string_view path, std::string_view ending) {
   if (!path.ends_with(ending) || path.size() == ending.size()) return false;
   const char before = path[path.size() - ending.size() - 1];
@@ -189,7 +189,7 @@ std::string canonical_host(std::string_view authority) {
   while (drop_ending(host, ":80") || drop_ending(host, ":443") || drop_ending(host, ":") ||
          drop_ending(host, ".")) {
   }
-  // "www.com" is a host of its own: something with a dot must be left.
+  // "www.com" is a host itself: what is left must have a dot.
   for (bool changed = true; changed;) {
     changed = false;
     for (const std::string_view label : {"www.", "m.", "amp.", "mobile."}) {
@@ -223,8 +223,8 @@ bool is_amp_cache(std::string_view host) {
   return host == "cdn.ampproject.org" || host.ends_with(".cdn.ampproject.org");
 }
 
-// The page's own address, without a scheme, in the path of one of a cache of AMP pages: caches and
-// viewers put it after "/c/s/", "/v/s/" or "/amp/s/", the s for https. Empty if there is none.
+// The original address in the path of an AMP cache or viewer, without a scheme. It follows "/c/s/",
+// "/v/s/" or "/amp/s/" (s means https). Empty if there is none.
 std::string_view cached_address(std::string_view host, std::string_view rest) {
   const bool cache = is_amp_cache(host);
   if (!cache && host != "google.com") return {};
@@ -248,7 +248,7 @@ std::string_view trimmed(std::string_view text) {
 std::string canonical_url(std::string_view url) {
   std::string_view address = trimmed(url);
   if (!take_prefix(address, "https://") && !take_prefix(address, "http://")) return {};
-  // Each turn makes the address shorter, so that a cache of a cache ends too.
+  // Each round makes the address shorter, so caches of caches end too.
   std::string inner;
   while (true) {
     const Parts parts = split(address);

@@ -6,7 +6,7 @@
 namespace kin::stories {
 namespace {
 
-// Below, walking a list costs less than everything around it.
+// Shorter lists cost less than the rest of a search.
 constexpr std::size_t kLongList = 4096;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Sums of term vectors, and which of them are near a vector.
+// Centroids of stories, with a search for those similar to a vector.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,25 @@ namespace kin::stories {
 struct CentroidTerm {
   TermId term{};
   float weight = 0;
-  std::uint32_t count = 0;  // of the vectors in the sum that hold the term
+  std::uint32_t count = 0;  // of vectors in the sum that have the term
   friend bool operator==(const CentroidTerm&, const CentroidTerm&) = default;
 };
 
-// The sum of some unit vectors.
+// A sum of unit vectors.
 struct Centroid {
   std::vector<CentroidTerm> terms;  // sorted by term
-  double square = 0;                // of its length
+  double square = 0;                // squared length
   friend bool operator==(const Centroid&, const Centroid&) = default;
 
   const CentroidTerm* find(TermId term) const;
 };
 
 // The centroids of open stories, by slot, with an inverted index over their terms. Slots are small
-// numbers of the caller's. Results do not depend on the order in which slots were filled, but for
-// the order of what near() returns. One thread only.
+// numbers chosen by the caller. Only the order of near() depends on the order in which slots were
+// filled. One thread only.
 class Centroids {
  public:
-  // How a vector and a centroid agree: the inner product, and the largest share one term has in it.
+  // The inner product of a vector and a centroid, and the largest part that one term has in it.
   struct Near {
     std::uint32_t slot = 0;
     double product = 0;
@@ -42,19 +42,19 @@ class Centroids {
     return slot >= centroids_.size() || centroids_[slot].terms.empty();
   }
 
-  // Adds to the sum; the terms that are new to it are appended to `fresh`, if there is one.
+  // Adds a vector to a sum. Appends the terms that are new to the sum to `fresh`, if given.
   void add(std::uint32_t slot, const TermVector& vector, std::vector<TermId>* fresh = nullptr);
   void merge(std::uint32_t from, std::uint32_t into);
   void clear(std::uint32_t slot);
-  // As it was kept.
+  // Sets a stored centroid.
   void restore(std::uint32_t slot, Centroid centroid);
 
   // The slots that share a term with `vector`; valid until the next call. A term that thousands of
-  // slots hold adds to the products of slots found by others, but finds none by itself unless all
-  // terms are such; then the rarest does.
+  // slots have is counted in the products, but does not find slots by itself. If all terms are that
+  // common, the rarest of them is used to find slots.
   std::span<const Near> near(const TermVector& vector);
-  // The same for the centroid in `slot`, itself left out. Terms below `least` of its length are
-  // passed over.
+  // The same for the centroid in `slot`, without the slot itself. Terms with a weight below `least`
+  // of its length are ignored.
   std::span<const Near> near(std::uint32_t slot, double least);
 
  private:
@@ -77,7 +77,7 @@ class Centroids {
 
   std::vector<Centroid> centroids_;
   std::vector<std::vector<Posting>> postings_;
-  // By slot, all zero between calls.
+  // By slot; all zero between calls.
   std::vector<Near> scores_;
   std::vector<std::uint32_t> touched_;
   std::vector<TermWeight> query_;

@@ -10,17 +10,16 @@
 namespace kin::stories {
 namespace {
 
-// Headlines share names and model numbers when they are about one thing, and common words by
-// chance.
+// Headlines about one thing share names and model numbers. They share common words by chance.
 constexpr double kMixedWeight = 1.8;
 constexpr double kNumberWeight = 1.0;
 constexpr double kNameWeight = 1.8;
 constexpr double kNameChance = 0.6;
-// A feed may put a whole article into a summary. Its beginning tells what it is about.
+// Some summaries are whole articles. The beginning is enough.
 constexpr std::size_t kSummaryBytes = 600;
 constexpr std::size_t kTextTerms = 32;
 constexpr std::size_t kTitleTerms = 48;
-// A title with fewer terms, such as "Photos of the day", may head anything.
+// Titles with fewer terms, such as "Photos of the day", are too general.
 constexpr std::size_t kTellingTerms = 3;
 
 constexpr auto kCountedThings = std::to_array<std::string_view>(
@@ -58,7 +57,7 @@ bool is_magnitude(std::string_view word) {
   return word == "magnitud" || word == "earthquak" || word == "quak";
 }
 
-// The place of a number by the words beside it; 0 if it only counts.
+// The place of a number, from the words beside it; 0 if the number only counts something.
 std::uint64_t place_of(const std::vector<HeadlineWord>& words, std::size_t i, bool title_case) {
   const HeadlineWord& word = words[i];
   const bool has_next = i + 1 < words.size() && !words[i + 1].after_gap;

@@ -1,4 +1,4 @@
-// What grouping goes by: an item's words as weights, its names and its numbers.
+// The features of an item that grouping uses: weighted words, names and numbers.
 #pragma once
 
 #include <compare>
@@ -17,20 +17,20 @@ struct TermWeight {
   float weight = 0;
   friend bool operator==(const TermWeight&, const TermWeight&) = default;
 };
-// Sorted by term, of length 1 or empty.
+// Sorted by term. Its Euclidean length is 1, or it is empty.
 using TermVector = std::vector<TermWeight>;
 
-// A term that names something. Mixed ones ("M4", "iPad") name it by their spelling alone.
+// A term that is a name. Words of mixed spelling ("M4", "iPad") are always names.
 struct NameMark {
   TermId term{};
   bool mixed = false;
   friend bool operator==(const NameMark&, const NameMark&) = default;
 };
 
-// A number that tells one thing from another, not one that counts: "iOS 7.1", "13th package",
-// "magnitude 6.2". Two headlines with different numbers in the same place are about two things.
+// A number that identifies something rather than counts: "iOS 7.1", "13th package",
+// "magnitude 6.2". Headlines with different numbers at the same place are about different things.
 struct PlacedNumber {
-  std::uint64_t place = 0;  // a hash of what stands beside it
+  std::uint64_t place = 0;  // hash of the neighbouring word
   TermId number{};
   friend auto operator<=>(const PlacedNumber&, const PlacedNumber&) = default;
 };
@@ -40,15 +40,15 @@ struct Features {
   TermVector text;  // of title and summary together; empty without a summary
   std::vector<NameMark> names;
   std::vector<PlacedNumber> numbers;
-  std::uint64_t title_key = 0;     // equal for equal titles; 0 for one that says too little
-  std::uint64_t template_key = 0;  // of the title without its numbers and days; 0 likewise
+  std::uint64_t title_key = 0;     // hash of the title; 0 if it has too few words
+  std::uint64_t template_key = 0;  // hash of the title without numbers and days; 0 likewise
   friend bool operator==(const Features&, const Features&) = default;
 };
 
 // One thread only: it owns scratch memory.
 class FeatureReader {
  public:
-  // Also tells the vocabulary how the words of the title are spelled.
+  // Also counts the spelling of the title's words in the vocabulary.
   Features read(const Item& item, Vocabulary& vocabulary);
 
  private:

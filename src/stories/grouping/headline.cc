@@ -38,7 +38,7 @@ constexpr bool is_word(char c) {
 }
 
 // The three-byte character at the front of `text` if it is one of General Punctuation
-// (U+2000..U+203F): what editors put where a keyboard has ' " - and spaces.
+// (U+2000..U+203F): typographic quotes, dashes and spaces.
 bool starts_with_punctuation(std::string_view text) {
   return text.size() >= 3 && text[0] == '\xE2' && text[1] == '\x80';
 }
@@ -46,7 +46,7 @@ bool starts_with_apostrophe(std::string_view text) {
   return starts_with_punctuation(text) && (text[2] == '\x99' || text[2] == '\x98');
 }
 
-// A run of word characters as it is written, and what comes of it.
+// A run of word characters, as written and in lower case.
 struct Run {
   std::string letters;  // ASCII in lower case
   bool capital = false;
@@ -175,7 +175,7 @@ class Reader {
     for (std::size_t i = 0; i < words.size(); ++i) {
       const bool one_sign = is_one_sign(words[i]);
       HeadlineWord word = described(run);
-      // A single character of such a script is a syllable; two are a word often enough.
+      // One character of such a script is a syllable; two are often a word.
       word.stem = std::string(one_sign ? before : "") + std::string(words[i]);
       if (!one_sign || !before.empty() || words.size() == 1) add(std::move(word));
       before = one_sign ? words[i] : std::string_view();

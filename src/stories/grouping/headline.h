@@ -1,4 +1,4 @@
-// The words of a headline, and what their spelling says about them.
+// The words of a headline and their spelling.
 #pragma once
 
 #include <string>
@@ -10,31 +10,31 @@ namespace kin::stories {
 struct HeadlineWord {
   std::string stem;      // in lower case, without accents; see light_stem.h
   bool capital = false;  // begins with a capital letter
-  bool first = false;    // of the headline, where a capital letter says nothing
-  bool number = false;   // holds a digit
-  // Letters and digits, or a capital inside: "M4", "iPad", "eBay". Such a word is a name however
-  // the rest is spelled.
+  bool first = false;    // first word of the headline, where a capital letter has no meaning
+  bool number = false;   // contains a digit
+  // Letters and digits, or a capital inside: "M4", "iPad", "eBay". Such a word is always a name.
   bool mixed = false;
-  // Words that are too common to be kept stood between this one and the one before.
+  // Stop words were removed between this word and the one before.
   bool after_gap = false;
 };
 
 struct Headline {
   std::vector<HeadlineWord> words;
-  // Most Words Begin With a Capital, so that a capital does not tell a name.
+  // Most Words Begin With a Capital, so a capital letter does not mark a name.
   bool title_case = false;
 };
 
-// Replaces `headline` by the words of `title`, in order, without stop words. Numbers keep their
-// decimal point ("7.1") and lose their thousands ("1,000" is "1000"); possessive endings go.
-// Scripts without spaces give pairs of neighbouring characters. Any bytes are allowed. Thread-safe.
+// Fills `headline` with the words of `title`, in order, without stop words. Numbers keep their
+// decimal point ("7.1") but lose the separators of thousands ("1,000" is "1000"). Possessive
+// endings are removed. Scripts without spaces give pairs of adjacent characters. Any bytes are
+// allowed. Thread-safe.
 void read_headline(std::string_view title, Headline& headline);
 
-// `title` without what is no part of it: the name of its source at the end ("… - Reuters",
-// "… | Reuters") and the label of a wire service in front ("UPDATE 2-", "WRAPUP 1-").
+// `title` without the name of its source at the end ("… - Reuters", "… | Reuters") and without the
+// label of a wire service at the start ("UPDATE 2-", "WRAPUP 1-").
 std::string_view bare_title(std::string_view title, std::string_view source);
 
-// True for words so common that they tell nothing. `word` is in lower case.
+// True for very common words. `word` is in lower case.
 bool is_stop_word(std::string_view word);
 
 }  // namespace kin::stories

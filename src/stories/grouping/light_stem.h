@@ -1,12 +1,12 @@
-// A stem light enough for names: plurals, -ing and -ed, and a silent e go; nothing else changes.
+// A light stemmer that leaves names alone: it removes plurals, -ing, -ed and a silent e.
 #pragma once
 
 #include <string>
 
 namespace kin::stories {
 
-// Shortens `word`, which is in lower case. Words that hold anything but the letters a to z, and
-// words of three letters or fewer, stay as they are. Thread-safe.
+// Replaces `word`, in lower case, with its stem. Words with other characters than a to z, and words
+// of up to three letters, stay as they are. Thread-safe.
 void light_stem(std::string& word);
 
 }  // namespace kin::stories

@@ -10,18 +10,18 @@
 namespace kin::stories {
 namespace {
 
-// A small story changes with every item; a large one is looked at now and then.
+// Small stories are checked after every item, large ones less often.
 constexpr std::uint32_t kSmall = 8;
 constexpr std::uint32_t kNowAndThen = 8;
 constexpr int kMostMerges = 5;
-// Terms that make up less of a centroid's length cannot make two stories one.
+// Terms with a smaller part of a centroid's length are ignored when stories are compared.
 constexpr double kLeastTerm = 0.04;
-// So many items of a story speak for all of it when vetoes against a merge are looked for.
+// How many items of a story are checked for vetoes against a merge.
 constexpr std::size_t kSpeakers = 8;
-// Stories are looked at for a split when they reach 8, 16, 32 … members.
+// Stories are checked for a split when they reach 8, 16, 32 … members.
 constexpr std::uint32_t kLeastSplit = 8;
 constexpr std::uint32_t kLeastPart = 3;
-// Below the threshold to merge, so that what was split is not merged at once.
+// Below the threshold for a merge, so that a split is not undone at once.
 constexpr double kSplitShare = 0.75;
 
 constexpr bool is_power_of_two(std::uint32_t number) {
@@ -49,7 +49,7 @@ const Member& least_like(const Story& story, const Centroid& centroid) {
   });
 }
 
-// Two means, by cosine. Which of the members are in the second part.
+// 2-means by cosine. Returns the members of the second part.
 class Halves {
  public:
   Halves(const Story& story, const Centroid& whole) : story_(story), second_(story.size()) {
@@ -123,7 +123,7 @@ double Grouper::merge_score(Slot a, Slot b, const Centroids::Near& titles) const
 }
 
 bool Grouper::may_merge(const Story& a, const Story& b) const {
-  // Two single items were compared when the second came, with less of a discount.
+  // Two single items were compared when the second one arrived, with a smaller discount.
   if (a.size() == 1 && b.size() == 1) return false;
   return !are_apart(a.id, b.id);
 }
@@ -275,7 +275,7 @@ Result<StoryId> Grouper::unite(StoryId a, StoryId b) {
   return stories_[slot].id;
 }
 
-// Closes nothing: what is adopted was open, whatever the order it comes in.
+// Closes no stories: adopted items come in any order, and their stories were open.
 void Grouper::adopt(const Item& item, const Adopted& place) {
   if (items_.contains(item.id)) return;
   if (next_arrival_ == 0) swept_ = newest_ = item.published_at;

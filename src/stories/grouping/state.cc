@@ -7,7 +7,7 @@ namespace {
 
 Error broken(std::string_view what) {
   return {Code::kDataLoss,
-          std::string("the state of story grouping contradicts itself: ").append(what)};
+          std::string("the state of story grouping is inconsistent: ").append(what)};
 }
 
 bool is_sound(const Centroid& centroid, std::size_t terms) {

@@ -83,8 +83,8 @@ class Reader {
   void get(std::string& text) { text = reader_.read_bytes(reader_.read<std::uint32_t>()); }
   template <typename T>
   void get(std::vector<T>& values) {
-    // A count that the bytes cannot hold must not reserve memory: elements are read one by one, and
-    // the first that is not there ends the reading.
+    // Do not reserve memory for a count that may be forged. Elements are read one by one, and the
+    // first missing one ends the loop.
     const auto count = reader_.read<std::uint32_t>();
     for (std::uint32_t i = 0; i < count && ok(); ++i) get(values.emplace_back());
   }
@@ -134,7 +134,7 @@ class Reader {
   bool sound_ = true;
 };
 
-// One list of fields for both directions, so that they cannot differ.
+// One list of fields for reading and writing, so that they cannot differ.
 template <typename Coder, typename State>
 void code(Coder& coder, State& state) {
   coder.all(state.terms, state.counted_stories, state.next_story, state.next_arrival, state.newest,

@@ -1,4 +1,4 @@
-// The state of a grouper as bytes (docs/formats.md, "Story grouping").
+// Encodes and decodes the state of a grouper (docs/formats.md, "Story grouping").
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace kin::stories {
 
 inline constexpr std::uint32_t kStateVersion = 1;
 
-// Thread-safe, like decode_state().
+// Thread-safe.
 std::string encode_state(const GrouperState& state);
 
-// kDataLoss if the bytes are damaged or of another version. What comes back may still contradict
-// itself if somebody made it up; Grouper::restore() looks.
+// kDataLoss if the bytes are damaged or have another version. A forged state may still be
+// inconsistent; Grouper::restore() checks that. Thread-safe.
 Result<GrouperState> decode_state(std::string_view bytes);
 
 }  // namespace kin::stories

@@ -1,4 +1,4 @@
-// Republished text: MinHash signatures of title and summary, and the bands they meet in.
+// Finds republished text with MinHash signatures of title and summary.
 #pragma once
 
 #include <array>
@@ -19,19 +19,19 @@ namespace kin::stories {
 inline constexpr std::uint32_t kSketchHashes = 100;
 inline constexpr std::uint32_t kSketchBands = 20;
 
-// Stored beside the item: the signature as a blob, the bands as rows to look up. The values are
-// those of src/sketch/, fixed for ever.
+// Stored with the item: the signature as a blob, the bands as rows for lookup. The hash functions
+// are those of src/sketch/ and never change.
 struct TextSketch {
   std::array<std::uint32_t, kSketchHashes> signature{};
   std::array<std::uint64_t, kSketchBands> bands{};
   friend bool operator==(const TextSketch&, const TextSketch&) = default;
 };
 
-// The share of signature slots that agree: an estimate of the Jaccard similarity of the two texts'
-// pairs of words. Thread-safe.
+// The share of equal signature slots: an estimate of the Jaccard similarity of the texts' word
+// pairs. Thread-safe.
 double similarity(const TextSketch& a, const TextSketch& b);
 
-// The bands of a signature that was stored. Thread-safe.
+// Computes the bands of a stored signature. Thread-safe.
 TextSketch sketch_of_signature(const std::array<std::uint32_t, kSketchHashes>& signature);
 
 // One thread only: it owns scratch memory.
@@ -39,7 +39,7 @@ class TextSketcher {
  public:
   TextSketcher();
 
-  // Nothing for a text of fewer than four words: too little to tell a copy from a coincidence.
+  // Nothing for a text of fewer than four words: these may be equal by chance.
   std::optional<TextSketch> sketch(const Item& item);
 
  private:
@@ -48,7 +48,7 @@ class TextSketcher {
   std::string text_;
 };
 
-// Which items share a band. One thread only.
+// Finds items by the bands of their sketches. One thread only.
 class SketchIndex {
  public:
   void add(ItemId item, const TextSketch& sketch);
@@ -60,8 +60,8 @@ class SketchIndex {
     ItemId item{};
     double similarity = 0;
   };
-  // The item most like `sketch`, if any is as similar as `least`; of several the one with the
-  // lowest id. A band that very many share is a template: the newest of its items are compared.
+  // The most similar item with a similarity of at least `least`; of equals the one with the lowest
+  // id. Of a band that very many items share, only the newest are compared.
   std::optional<Match> best(const TextSketch& sketch, double least) const;
 
  private:

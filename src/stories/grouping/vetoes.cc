@@ -7,7 +7,7 @@
 namespace kin::stories {
 namespace {
 
-// What half of a story's titles hold is what the story is about.
+// A name in half of the titles is what the story is about.
 bool is_core(std::uint32_t count, const Story& story) {
   return 2 * count >= story.size();
 }
@@ -26,7 +26,7 @@ bool has_term(const Features& features, TermId term) {
   return std::ranges::binary_search(features.title, term, {}, &TermWeight::term);
 }
 
-// What an item and a story each have that the other lacks, and what they share.
+// The names that only the item has, only the story has, and both have.
 struct Distinct {
   bool own_name = false;
   bool own_mixed = false;
@@ -57,10 +57,10 @@ Distinct compare_names(const Features& features, const Story& story, const Centr
   return distinct;
 }
 
-// Ordinary names differ within a story all the time: people, places and companies that one paper
-// mentions and another does not. Names by spelling alone, mostly products and models, do not: a
-// story that is about one takes no item that has another, or that shares no name with it at all.
-// And with a model number in common, what it is the model of decides.
+// Ordinary names (people, places, companies) often differ within a story: one paper mentions them
+// and another does not. Names of mixed spelling are mostly products and models, and do not differ.
+// So a story about one takes no item with another one, and none that shares no name with it. If
+// both have the same model number, the name of the product decides.
 bool names_clash(const Features& features, const Story& story, const Centroid& centroid) {
   const Distinct distinct = compare_names(features, story, centroid);
   if (distinct.own_mixed && distinct.story_mixed) return true;
@@ -68,7 +68,7 @@ bool names_clash(const Features& features, const Story& story, const Centroid& c
   return distinct.shared_mixed && distinct.own_name && distinct.story_name;
 }
 
-// A source that heads two items alike hours apart does so by habit.
+// If a source uses a title again hours later, the title is a template.
 bool is_habit(const Member& member, const Story& story) {
   constexpr UnixSeconds kApart = 6 * 3600;
   const std::uint64_t key = member.features.template_key;

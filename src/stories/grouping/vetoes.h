@@ -1,4 +1,4 @@
-// What keeps an item out of a story however alike their words are.
+// Reasons to keep an item out of a story, whatever its score.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,15 @@
 namespace kin::stories {
 
 enum class Veto {
-  kNumbers,     // another number in the same place: "iOS 7.1", "iOS 8"
-  kNames,       // both sides name something of their own: "M4 Mac Mini", "M4 iPad Pro"
-  kTemplate,    // the same source uses the same title again and again: "Morning briefing"
-  kSameSource,  // and one item a source was asked for
+  kNumbers,     // a different number at the same place: "iOS 7.1", "iOS 8"
+  kNames,       // each side has a name that the other lacks: "M4 Mac Mini", "M4 iPad Pro"
+  kTemplate,    // the source repeats this title regularly: "Morning briefing"
+  kSameSource,  // the source is already there, and Settings::one_per_source is set
 };
 std::string_view name_of(Veto veto);
 
-// The first veto against `member` in `story`, whose titles have `centroid`. Thread-safe.
+// The first veto against `member` in `story`. `centroid` is that of the story's titles.
+// Thread-safe.
 std::optional<Veto> find_veto(const Member& member, const Story& story, const Centroid& centroid,
                               const Settings& settings);
 

@@ -8,10 +8,10 @@
 namespace kin::stories {
 namespace {
 
-// The background counts as much as so many stories that were read, of so many words each.
+// The background list counts like this many stories of this many words.
 constexpr double kBackgroundStories = 11'000;
 constexpr double kWordsOfStory = 9;
-// After so many stories all counts are halved: what was news years ago may be news again.
+// All counts are halved after this many stories, so that words of old news become rare again.
 constexpr double kFadeAfter = 200'000;
 
 }  // namespace

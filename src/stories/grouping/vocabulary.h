@@ -1,4 +1,4 @@
-// The words of all headlines so far: how rare each is, and whether it is a name.
+// The words of all headlines so far: how rare they are, and whether they are names.
 #pragma once
 
 #include <cstdint>
@@ -11,39 +11,39 @@
 
 namespace kin::stories {
 
-// Counts stories, not headlines: a word that a hundred headlines of one story share is still rare.
-// One thread only.
+// Counts stories, not headlines: a word in a hundred headlines of one story is still rare. One
+// thread only.
 class Vocabulary {
  public:
-  // What is kept of a term, for those who store it.
+  // A term as it is stored.
   struct Term {
     std::string text;
-    double stories = 0;         // that hold it, faded
-    std::uint32_t capital = 0;  // of the headlines where a capital letter says something
-    std::uint32_t shown = 0;    // of those headlines, all that hold it
+    double stories = 0;         // with the term; old ones count less
+    std::uint32_t capital = 0;  // headlines with it capitalised, where that has a meaning
+    std::uint32_t shown = 0;    // headlines with it, where a capital has a meaning
     friend bool operator==(const Term&, const Term&) = default;
   };
 
   Vocabulary() = default;
-  // What an earlier vocabulary had kept.
+  // Restores a stored vocabulary.
   Vocabulary(std::vector<Term> terms, double stories);
 
-  // The id of `text`, which is a new one if it was never seen.
+  // The id of `text`. Adds it if it is new.
   TermId intern(std::string_view text);
   const Term& term(TermId id) const { return terms_[index(id)]; }
   const std::vector<Term>& terms() const { return terms_; }
   double stories() const { return stories_; }
 
-  // A new story; the counts of long ago fade as more come.
+  // Counts a new story. Older counts fade.
   void count_story();
-  // `id` is new to a story.
+  // Counts a story in which `id` occurs for the first time.
   void count_in_story(TermId id) { terms_[index(id)].stories += 1; }
-  // `id` stood where its spelling tells whether it is a name.
+  // Counts a headline in which the capital letter of `id` has a meaning.
   void count_spelling(TermId id, bool capital);
 
-  // How much a shared term tells: from almost 0 for "the" to about 10 for what was never seen.
+  // The weight of a term: from almost 0 for "the" to about 10 for a new word.
   double rarity(TermId id) const;
-  // The chance that the term is a name, by its spelling so far; one half if nothing is known.
+  // The probability that the term is a name, from its spelling so far; 0.5 if nothing is known.
   double name_chance(TermId id) const;
 
  private:

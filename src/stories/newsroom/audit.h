@@ -1,4 +1,4 @@
-// Does everything that a newsroom keeps agree with everything else?
+// Consistency check of a newsroom's database.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace kin::stories {
 
-// What contradicts itself, in plain words; nothing if all is well. `grouper` is compared with what
-// is stored; nullptr to leave it out. An error means that it could not be told.
+// Returns a description of each inconsistency; empty if there is none. Compares `grouper` with the
+// stored stories unless it is nullptr. An error means that the check could not be done.
 Result<std::vector<std::string>> audit(NewsDatabase& database, const Grouper* grouper);
 
 }  // namespace kin::stories

@@ -57,7 +57,7 @@ Status NewsChanges::apply(const Change& change) {
     case Change::Kind::kMerged: {
       KIN_TRY(const StoryId other, stored_story(database_, change.other));
       KIN_TRY(const auto there, database_.number("SELECT 1 FROM stories WHERE id = ?", other));
-      // A story that was opened and merged by one item was never seen.
+      // A story that one item opened and merged again was never stored.
       if (there) KIN_RETURN_IF_ERROR(merge(story, other));
       return Done{};
     }
@@ -80,13 +80,13 @@ Status NewsChanges::remove_item(ItemId item) {
   return database_.run("DELETE FROM items WHERE id = ?", item);
 }
 
-Status NewsChanges::settle() {
-  for (const StoryId story : stories_) KIN_RETURN_IF_ERROR(settle(story));
+Status NewsChanges::finish() {
+  for (const StoryId story : stories_) KIN_RETURN_IF_ERROR(update_story(story));
   event_.feeds.assign(feeds_.begin(), feeds_.end());
-  return settle_feeds();
+  return update_feeds();
 }
 
-Status NewsChanges::settle(StoryId story) {
+Status NewsChanges::update_story(StoryId story) {
   NewsQuery row = database_.query(R"sql(
       SELECT count(*), count(DISTINCT feed), min(published), max(published)
       FROM items WHERE story = ?)sql",
@@ -110,7 +110,7 @@ Status NewsChanges::settle(StoryId story) {
   return list(story);
 }
 
-// The row of the story is removed last, for changed() to tell whether there was one.
+// The row of the story is removed last, so that changed() tells whether there was one.
 Status NewsChanges::drop(StoryId story) {
   KIN_RETURN_IF_ERROR(recount_feeds_of(story));
   KIN_RETURN_IF_ERROR(database_.run("DELETE FROM story_feeds WHERE story = ?", story));
@@ -158,7 +158,7 @@ Status NewsChanges::list(StoryId story) {
                        story);
 }
 
-Status NewsChanges::settle_feeds() {
+Status NewsChanges::update_feeds() {
   for (const FeedId feed : feeds_) {
     recounted_.insert(feed);
     KIN_RETURN_IF_ERROR(database_.run(

@@ -1,4 +1,4 @@
-// What one transaction does to stories, kept consistent.
+// The changes of one transaction to stories, with everything derived from them.
 #pragma once
 
 #include <set>
@@ -10,54 +10,54 @@
 
 namespace kin::stories {
 
-// Moves items between stories and, in settle(), brings everything that follows from it up to date:
-// counts, representatives, aliases, what pages are read off, unread counts. One thread only, within
-// one transaction.
+// Moves items between stories. finish() then updates what is derived from them: counts,
+// representatives, aliases, the rows that timelines read, unread counts. Lives within one
+// transaction. One thread only.
 class NewsChanges {
  public:
   explicit NewsChanges(NewsDatabase& database) : database_(database) {}
 
-  // A row for `story` if it has none, with the marks of `like` if that is a story.
+  // Adds a row for `story` if there is none, with the read and star marks of `like`, if given.
   Status open_story(StoryId story, ItemId representative, StoryId like = kNoStory);
   Status move(ItemId item, StoryId to);
-  // One story out of two, and its id: the lower one. The other is an alias of it.
+  // Merges two stories under the lower id, which is returned. The other id becomes an alias.
   Result<StoryId> merge(StoryId a, StoryId b);
-  // What the grouper did to items that came before.
+  // Applies changes that the grouper made to earlier items.
   Status apply(const std::vector<Change>& changes);
 
-  // False if it was read already, or is not there. Nothing else of it changes, so that marking very
-  // many is cheap.
+  // False if the story was read already or does not exist. Updates nothing else, so that marking
+  // very many stories is fast.
   Result<bool> mark_read(StoryId story);
 
   void touch(StoryId story) { stories_.insert(story); }
-  // Its items changed, or what is shown of it.
+  // Call it if the feed's items, or what is shown of it, changed.
   void touch(FeedId feed) { feeds_.insert(feed); }
-  // Its story goes when it was the last. Touches what needs it.
+  // Removes an item, and its story if that is empty. Touches the story and the feed.
   Status remove_item(ItemId item);
 
-  // Call last.
-  Status settle();
+  // Updates everything derived. Call it last.
+  Status finish();
   NewsEvent take_event() { return std::move(event_); }
 
  private:
   Status apply(const Change& change);
-  Status settle(StoryId story);
+  Status update_story(StoryId story);
   Status drop(StoryId story);
   Status represent(StoryId story);
   Status list(StoryId story);
   Status recount_feeds_of(StoryId story);
-  Status settle_feeds();
+  Status update_feeds();
 
   NewsDatabase& database_;
   std::set<StoryId> stories_;
   std::set<FeedId> feeds_;
-  std::set<FeedId> recounted_;  // their unread counts alone
+  std::set<FeedId> recounted_;  // only their unread counts changed
   NewsEvent event_;
 };
 
-// Removes the rows of `lsh_bands` that a signature, as it is stored, stands for.
+// Removes the rows of a stored signature from `lsh_bands`.
 Status remove_bands(NewsDatabase& database, ItemId item, std::string_view signature);
-// A signature as it is stored, and back; nothing if it is none.
+// Encodes and decodes a stored signature; nothing if the bytes have the wrong length.
 std::string signature_bytes(const TextSketch& sketch);
 std::optional<TextSketch> sketch_of_bytes(std::string_view signature);
 

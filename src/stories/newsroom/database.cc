@@ -156,7 +156,7 @@ Result<std::unique_ptr<NewsDatabase>> NewsDatabase::open(const std::filesystem::
                                                          Access access) {
   std::unique_ptr<NewsDatabase> database(new NewsDatabase(path));
   if (access == Access::kWrite) KIN_RETURN_IF_ERROR(make_private_file(path));
-  // Readers too may have to write, to the file in which readers and writers find each other.
+  // Readers open the file for writing too, because SQLite keeps its lock table in the -shm file.
   const int code = sqlite3_open_v2(path.c_str(), &database->connection_,
                                    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
   if (code != SQLITE_OK) return database->error(code, sqlite3_errstr(code));
@@ -234,7 +234,7 @@ Result<NewsTransaction> NewsTransaction::begin_reading(NewsDatabase& database) {
 }
 
 NewsTransaction::~NewsTransaction() {
-  // Where it fails, SQLite has rolled back already.
+  // If this fails, SQLite has already rolled back.
   if (database_ != nullptr) (void)database_->run("ROLLBACK");
 }
 

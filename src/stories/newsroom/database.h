@@ -1,4 +1,4 @@
-// A thin, typed layer over SQLite: prepared statements, transactions, errors in plain words.
+// A thin, typed layer over SQLite: prepared statements and transactions.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ namespace kin::stories {
 
 class NewsDatabase;
 
-// A statement that runs. Its columns are read in order, each once:
+// A running statement. Columns are read in order, each once:
 //
 //   NewsQuery row = database.query("SELECT id, title FROM items WHERE story = ?", story);
 //   while (row.next()) use(row.integer(), row.text());   // in statements of their own
@@ -37,21 +37,21 @@ class NewsQuery {
   NewsQuery& operator=(NewsQuery&&) = delete;
   ~NewsQuery();
 
-  // Values for the question marks, in order.
+  // Binds the next parameter.
   void bind(std::int64_t value);
   void bind(double value);
   void bind(std::string_view text);
   void bind_blob(std::string_view bytes);
   void bind_null();
 
-  // The next row; false at the end, and after an error, which status() has then.
+  // Goes to the next row. False at the end and after an error; status() has the error.
   bool next();
   Status status() const;
 
-  bool is_null() const;  // the column to be read next
+  bool is_null() const;  // of the next column
   std::int64_t integer();
   double real();
-  std::string text();  // bytes of a blob, too
+  std::string text();  // or the bytes of a blob
   bool truth() { return integer() != 0; }
   template <typename Id>
   Id id() {
@@ -70,22 +70,21 @@ class NewsQuery {
   int column_ = 0;
 };
 
-// A value that is stored as a blob.
+// A parameter that is bound as a blob.
 struct Blob {
   std::string_view bytes;
 };
 
-// The words of a text with spaces between them, so that SQLite's word splitter finds those of
-// scripts without spaces too: "東京 2020" becomes "東 京 2020". SQL of a connection knows it as
-// spaced(). Thread-safe.
+// Puts spaces between words, so that SQLite's tokenizer also splits scripts without spaces:
+// "東京 2020" becomes "東 京 2020". Available in SQL as spaced(). Thread-safe.
 std::string spaced(std::string_view text);
 
-// One connection. One thread at a time. SQL texts must be string literals: statements are kept
-// prepared under them.
+// One connection. SQL texts must be string literals, because prepared statements are cached by
+// them. One thread at a time.
 class NewsDatabase {
  public:
   enum class Access { kWrite, kRead };
-  // Makes the file, for its owner alone, if it is not there and may be written.
+  // kWrite creates the file if it does not exist, readable by its owner only.
   static Result<std::unique_ptr<NewsDatabase>> open(const std::filesystem::path& path,
                                                     Access access);
   ~NewsDatabase();
@@ -98,14 +97,14 @@ class NewsDatabase {
     (bind(query, values), ...);
     return query;
   }
-  // Runs a statement to its end.
+  // Runs a statement and ignores its rows.
   template <typename... Values>
   Status run(std::string_view sql, const Values&... values) {
     NewsQuery running = query(sql, values...);
     while (running.next()) continue;
     return running.status();
   }
-  // The first column of the first row; nothing without a row, or where it is NULL.
+  // The first column of the first row; nothing if there is no row or it is NULL.
   template <typename... Values>
   Result<std::optional<std::int64_t>> number(std::string_view sql, const Values&... values) {
     NewsQuery row = query(sql, values...);
@@ -114,9 +113,9 @@ class NewsDatabase {
     KIN_RETURN_IF_ERROR(row.status());
     return found;
   }
-  // Several statements, parted by semicolons, that return nothing.
+  // Runs several statements, separated by semicolons.
   Status run_script(const std::string& sql);
-  // Rows changed by the last statement that changed any.
+  // The number of rows that the last INSERT, UPDATE or DELETE changed.
   std::uint64_t changed() const;
 
   const std::filesystem::path& path() const { return path_; }
@@ -158,16 +157,15 @@ class NewsDatabase {
 
   std::filesystem::path path_;
   sqlite3* connection_ = nullptr;
-  // Those not in use, by their text.
+  // Prepared statements that are not in use, by their text.
   std::unordered_map<std::string_view, std::vector<sqlite3_stmt*>> statements_;
 };
 
-// Everything between begin() and commit() is done together or, without commit(), not at all. One
-// thread only.
+// A transaction. The destructor rolls it back unless commit() was called. One thread only.
 class NewsTransaction {
  public:
   static Result<NewsTransaction> begin(NewsDatabase& database);
-  // Sees one state of the database to its end, whatever others write meanwhile.
+  // Reads from one snapshot of the database until its end.
   static Result<NewsTransaction> begin_reading(NewsDatabase& database);
   NewsTransaction(NewsTransaction&& other) noexcept
       : database_(std::exchange(other.database_, nullptr)) {}

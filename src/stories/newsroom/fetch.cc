@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
-#include <thread>
-
+#include "base/workers.h"
 #include "net/url.h"
 #include "stories/feeds/finder.h"
 #include "stories/newsroom/state.h"
@@ -10,7 +9,7 @@ namespace kin::stories {
 namespace {
 
 constexpr std::chrono::hours kIconAge{24 * 30};
-constexpr std::size_t kIconFetchers = 4;
+constexpr int kIconFetchers = 4;
 constexpr std::size_t kMostIconsAtOnce = 100;
 
 bool has_scheme(std::string_view address) {
@@ -23,7 +22,7 @@ Poll Newsroom::State::poll_one(const Subscription& subscription) {
   return FeedFetcher(*client, options.fetching).poll(subscription, moment());
 }
 
-// The feed itself in most cases, at the price of one request; a page is asked for its feeds.
+// Most addresses are feeds and need one request. If it is a page, its links are followed.
 Result<Poll> Newsroom::State::find(const NewFeed& feed) {
   std::string url = feed.url;
   net::Credentials credentials = feed.credentials;
@@ -61,7 +60,7 @@ Result<Newsroom::Refresh> Newsroom::State::refresh(const std::vector<DueFeed>& d
   std::optional<Error> failure;
   std::vector<FeedId> good;
   const auto take = [&](std::size_t number, const Poll& poll) {
-    // Stopped by us: nothing to hold against the feed.
+    // Cancelled by us. It does not count as a failure of the feed.
     if (poll.outcome == Poll::Outcome::kFailed && poll.error.code == Code::kCancelled) return;
     const auto added = write([&](NewsWriter& news, NewsEvent& event) {
       return news.take_poll(due[number].id, poll, now(), event);
@@ -106,24 +105,12 @@ Result<std::vector<std::pair<FeedId, std::string>>> Newsroom::State::sites_witho
 
 Status Newsroom::State::fetch_icons(const std::vector<FeedId>& feeds) {
   KIN_TRY(const auto sites, sites_without_icon(feeds));
-  std::atomic<std::size_t> next = 0;
-  std::mutex failing;
-  Status outcome = Done{};
-  const auto fetch = [&] {
-    for (std::size_t i = next++; i < sites.size(); i = next++) {
-      auto icon = find_favicon(*client, sites[i].second);
-      const Status stored = write([&](NewsWriter& news, NewsEvent& event) {
-        return news.set_icon(sites[i].first, icon.ok() ? *icon : std::nullopt, now(), event);
-      });
-      const std::lock_guard lock(failing);
-      if (!stored.ok() && outcome.ok()) outcome = stored;
-    }
-  };
-  std::vector<std::jthread> fetchers;
-  while (fetchers.size() + 1 < std::min(kIconFetchers, sites.size())) fetchers.emplace_back(fetch);
-  fetch();
-  fetchers.clear();
-  return outcome;
+  return parallel_for(kIconFetchers, sites.size(), [&](std::size_t i) {
+    const auto icon = find_favicon(*client, sites[i].second);
+    return write([&](NewsWriter& news, NewsEvent& event) {
+      return news.set_icon(sites[i].first, icon.ok() ? *icon : std::nullopt, now(), event);
+    });
+  });
 }
 
 }  // namespace kin::stories

@@ -9,7 +9,7 @@
 namespace kin::stories {
 namespace {
 
-// The columns of an item as it was grouped, whatever its feed made of it since.
+// The columns of an item as it was when it was grouped. Its feed may have changed it since.
 Item read_grouped_item(NewsQuery& row) {
   Item item;
   item.id = row.id<ItemId>();
@@ -30,7 +30,7 @@ void replay_correction(NewsQuery& row, Grouper& grouper) {
   const auto other = row.id<StoryId>();
   switch (kind) {
     case CorrectionKind::kSeparate: separate_in(grouper, item); return;
-    // Where it fails, it did so too when the correction was made.
+    // If it fails, it also failed when the correction was made.
     case CorrectionKind::kUnite: (void)grouper.unite(story, other); return;
   }
 }
@@ -67,7 +67,7 @@ Status replay(NewsDatabase& database, std::uint64_t from, Grouper& grouper) {
 
 struct Snapshot {
   std::uint64_t next_arrival = 0;
-  std::optional<GrouperState> state;  // nothing if it cannot be read
+  std::optional<GrouperState> state;  // empty if it cannot be read
 };
 
 Result<Snapshot> read_snapshot(NewsDatabase& database) {
@@ -82,7 +82,7 @@ Result<Snapshot> read_snapshot(NewsDatabase& database) {
   return snapshot;
 }
 
-// Pairs of stories that the user parted, and stories that the user put together.
+// Pairs of stories that the user separated, and stories that the user united.
 struct Decisions {
   std::set<std::pair<StoryId, StoryId>> apart;
   std::set<StoryId> fixed;

@@ -1,5 +1,4 @@
-// The grouper of a newsroom, brought back from what the database keeps
-// (docs/adr/0010-news-database.md).
+// Loads and stores the grouper of a newsroom (docs/adr/0010-news-database.md).
 #pragma once
 
 #include <cstdint>
@@ -11,31 +10,28 @@
 
 namespace kin::stories {
 
-// What a user corrected, as the log keeps it.
+// A correction by the user, as it is logged.
 enum class CorrectionKind : std::uint8_t { kSeparate, kUnite };
 
-// "Not this story" for an item whose stored story has others: the id of its own story. One that
-// the grouper does not keep any more, or keeps alone, gets an id where nothing can join.
+// "Not this story" for an item whose stored story has other items. Returns the id of its new story.
+// If the grouper no longer has the item, or has it alone, the new story takes no further items.
 StoryId separate_in(Grouper& grouper, ItemId item);
 
-// The grouper that goes on where the stored placements end: the last snapshot and a replay of the
-// items and corrections that arrived after it. If there is no snapshot that can be read, or if the
-// replay does not give what is stored (the program groups otherwise than the one that stored it, or
-// its settings are others), the stored placements win: the open stories are adopted as they are,
-// under their ids, and only what comes from now on is decided anew.
+// Restores the grouper from the last snapshot and a replay of the items and corrections after it.
+// The stored placements win: if there is no readable snapshot, or the replay gives other placements
+// (the program or its settings changed), the open stories are adopted as stored, under their ids.
 Result<Grouper> load_grouper(NewsDatabase& database, const Settings& settings);
 
-// Stores a snapshot, as part of the running transaction, that holds everything which arrived before
-// `next_arrival`.
+// Stores a snapshot of all arrivals before `next_arrival`, within the running transaction.
 Status save_grouper(NewsDatabase& database, const Grouper& grouper, std::uint64_t next_arrival);
 
-// The number from which on arrivals are replayed.
+// The first arrival that load_grouper() replays.
 Result<std::uint64_t> replayed_from(NewsDatabase& database);
 
-// The story that is stored under `story`, which may be an alias.
+// The stored story of an id or alias.
 Result<StoryId> stored_story(NewsDatabase& database, StoryId story);
 
-// Is every item that the grouper keeps stored in the story it keeps it in?
+// True if every item of the grouper is stored in the same story.
 Result<bool> agrees(NewsDatabase& database, const Grouper& grouper);
 
 }  // namespace kin::stories

@@ -67,8 +67,8 @@ Result<std::uint64_t> NewsWriter::take_poll(FeedId feed, const Poll& poll, Time 
   return added;
 }
 
-// What is known already is brought up to date; the rest is returned in the order of time. Feeds
-// list the newest first, so of items of one time the last is the oldest.
+// Updates the items that are already known and returns the others, the oldest first. Feeds list the
+// newest first, so of items with the same time the last one is the oldest.
 Result<NewsWriter::Arriving> NewsWriter::receive(FeedId feed, const Poll& poll, Time now,
                                                  NewsChanges& changes) {
   Arriving arriving{.now = now, .source = {}, .grouped = true};
@@ -110,7 +110,7 @@ Status NewsWriter::update_item(ItemId item, const FeedItem& found, NewsChanges& 
   if (same && present) return Done{};
   if (same) return database_->run("UPDATE items SET present = 1 WHERE id = ?", item);
   changes.touch(story);
-  // A replay must see what was grouped.
+  // A replay must see the text that was grouped.
   if (number(item) >= snapshot_at_)
     KIN_RETURN_IF_ERROR(database_->run(
         "INSERT OR IGNORE INTO grouped_texts (item, title, summary, url) VALUES (?, ?, ?, ?)", item,
@@ -173,8 +173,8 @@ Status NewsWriter::insert_item(const Item& item, const FeedItem& found, const Pl
       sketch == nullptr ? std::optional<Blob>() : std::optional(Blob{signature}));
 }
 
-// Texts that no open story has, but one that is closed: the bands of all items that are kept are
-// looked up, the signatures of those that share one compared.
+// Looks for a closed story with the same text: compares the signatures of stored items that share a
+// band with the new one.
 Status NewsWriter::find_repeated(const Item& item, const TextSketch& sketch, StoryId story) {
   constexpr std::int64_t kMostCompared = 20;
   std::unordered_set<std::int64_t> compared;
@@ -192,7 +192,7 @@ Status NewsWriter::find_repeated(const Item& item, const TextSketch& sketch, Sto
         continue;
       const auto earlier = sketch_of_bytes(row.text());
       if (!earlier || similarity(sketch, *earlier) < best) continue;
-      // An open story was looked at, and decided against.
+      // The grouper compared open stories already and decided against them.
       if (grouper_->find(static_cast<ItemId>(other))) continue;
       best = similarity(sketch, *earlier);
       repeated = told;
@@ -204,8 +204,8 @@ Status NewsWriter::find_repeated(const Item& item, const TextSketch& sketch, Sto
                         *repeated, story, item.id);
 }
 
-// Bands are looked up for stories that are closed, so that there is time to gather those of many
-// items: written in order, they share pages; one by one each would dirty twenty.
+// Bands are needed only once a story is closed, so those of many items are written together. In
+// sorted order they share pages; one item alone would change twenty pages.
 Status NewsWriter::write_bands() {
   struct Row {
     std::uint64_t hash = 0;

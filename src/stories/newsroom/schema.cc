@@ -8,15 +8,14 @@ namespace kin::stories {
 namespace {
 
 // Items and corrections are numbered by one sequence, in order of arrival: replaying both in order
-// gives the grouper's state. `present` is an item that its feed still shows.
+// gives the grouper's state. `present` marks an item that is still in its feed.
 //
 // `story_feeds` has a row for each feed of each story that is not hidden, in the order in which
-// pages show them: the pages of a feed or a folder are read off its ends.
+// timelines show them, so a page of a feed or folder is a range of this table.
 //
-// `lsh_bands` has no key to items, since items are found through it and never the other way: what
-// to remove of an item follows from its signature.
+// `lsh_bands` has no index by item. The rows of an item are computed from its signature.
 //
-// `item_words` is searched and holds no text of its own. spaced() is news_database.h's.
+// `item_words` is a full-text index without a copy of the text. spaced() is in database.h.
 constexpr const char* kVersion1 = R"sql(
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 
@@ -154,10 +153,10 @@ CREATE TRIGGER items_changed AFTER UPDATE OF title, summary ON items BEGIN
 END;
 )sql";
 
-// A story that an old one, closed since, had told in the same words.
+// An older, closed story with the same text.
 constexpr const char* kVersion2 = "ALTER TABLE stories ADD COLUMN repeats INTEGER;";
 
-// What the user chose about grouping. Empty tables stand for the defaults.
+// Settings of grouping. Empty tables mean the defaults.
 constexpr const char* kVersion3 = R"sql(
 CREATE TABLE settings (name TEXT PRIMARY KEY, value REAL NOT NULL) STRICT;
 CREATE TABLE preferred_sources (rank INTEGER PRIMARY KEY, source TEXT NOT NULL) STRICT;

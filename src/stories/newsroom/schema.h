@@ -1,4 +1,4 @@
-// The tables of a newsroom's database, and how older ones become today's.
+// The tables of a newsroom's database, and migrations from older versions.
 #pragma once
 
 #include "base/result.h"
@@ -6,14 +6,14 @@
 
 namespace kin::stories {
 
-// PRAGMA user_version of today's tables.
+// The current version of the tables, stored in PRAGMA user_version.
 int news_version();
 
-// Brings the tables up to date, one version after the other, each in a transaction of its own.
-// kFailedPrecondition if they are of a version that this program does not know yet.
+// Migrates the tables to the current version, one version per transaction. kFailedPrecondition if
+// they were written by a newer program.
 Status migrate(NewsDatabase& database);
 
-// For those who only read: an error unless the tables are today's.
+// For readers: kFailedPrecondition unless the tables have the current version.
 Status check_version(NewsDatabase& database);
 
 }  // namespace kin::stories

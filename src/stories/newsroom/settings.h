@@ -1,4 +1,4 @@
-// What the user chose about grouping, kept with the feeds.
+// Settings of grouping, stored in the database.
 #pragma once
 
 #include "base/result.h"
@@ -7,10 +7,10 @@
 
 namespace kin::stories {
 
-// What is stored, and `otherwise` where nothing is. kDataLoss if what is stored makes no sense.
+// The stored settings; `otherwise` if none are stored. kDataLoss if they are invalid.
 Result<Settings> load_settings(NewsDatabase& database, Settings otherwise);
 
-// Within a transaction of the caller's. `settings` must pass check().
+// Stores settings within the caller's transaction. `settings` must pass check().
 Status store_settings(NewsDatabase& database, const Settings& settings);
 
 }  // namespace kin::stories

@@ -1,4 +1,4 @@
-// What a newsroom holds between calls. For newsroom.cc and newsroom_fetch.cc alone.
+// The members of a Newsroom. For newsroom.cc and fetch.cc only.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace kin::stories {
 
 inline constexpr const char* kNewsDatabaseName = "news.db";
 
-// Connections that only read, each lent to one call at a time. Thread-safe.
+// A pool of read-only connections. Thread-safe.
 class NewsReaders {
  public:
   explicit NewsReaders(std::filesystem::path path) : path_(std::move(path)) {}
@@ -54,16 +54,13 @@ class NewsReaders {
 };
 
 struct Newsroom::State {
-  State(std::filesystem::path where, NewsOptions chosen)
-      : options(std::move(chosen)), readers(where / kNewsDatabaseName) {}
+  State(const std::filesystem::path& folder, Clock* its_clock, NewsOptions chosen)
+      : options(std::move(chosen)), clock(its_clock), readers(folder / kNewsDatabaseName) {}
 
-  Time now() const {
-    if (options.clock) return options.clock();
-    return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  }
+  Time now() const { return std::chrono::floor<std::chrono::seconds>(clock->now()); }
   PollMoment moment() { return {.now = now(), .seed = seed.fetch_add(1)}; }
 
-  // Runs `work` as the only writer, and tells listeners what came of it, in order.
+  // Runs `work` as the only writer, then calls the listeners. Events keep the order of the writes.
   template <typename Work>
   auto write(const Work& work)
       -> decltype(work(std::declval<NewsWriter&>(), std::declval<NewsEvent&>())) {
@@ -83,10 +80,11 @@ struct Newsroom::State {
 
   Status check_writable() const {
     if (client) return Done{};
-    return Error{Code::kFailedPrecondition, "these feeds were opened for reading alone"};
+    return Error{Code::kFailedPrecondition, "these feeds are open for reading only"};
   }
 
   NewsOptions options;
+  Clock* clock;  // null if opened for reading
   std::optional<File> lock_file;
   std::unique_ptr<net::HttpClient> client;
   std::atomic<std::uint64_t> seed{0};

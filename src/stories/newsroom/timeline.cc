@@ -48,7 +48,7 @@ Result<Place> place_of(const std::string& cursor) {
                "this is no place in the timeline (take `next` of the page above, as it is)"};
 }
 
-// A query, with what its words stand for.
+// A query with its feeds and words resolved.
 class Selection {
  public:
   static Result<Selection> of(NewsDatabase& database, const TimelineQuery& query);
@@ -73,7 +73,7 @@ class Selection {
                                    std::size_t most);
   Result<std::vector<Place>> of_many_matches(const std::string& match, Place before,
                                              std::size_t most);
-  // Those of `places` that have the words.
+  // The places whose stories have the words.
   Result<std::set<std::int64_t>> matching_among(const std::string& match,
                                                 std::span<const Place> places);
   Result<std::vector<Place>> first_matching(NewsQuery& row, std::size_t most);
@@ -81,7 +81,7 @@ class Selection {
 
   NewsDatabase& database_;
   const TimelineQuery& query_;
-  bool narrowed_ = false;  // to feeds_
+  bool narrowed_ = false;  // only stories of feeds_ are shown
   std::vector<FeedId> feeds_;
 };
 
@@ -129,7 +129,7 @@ Result<std::vector<Place>> Selection::of_all(Place before, std::size_t most) {
   return places;
 }
 
-// The first `most` of all feeds together are among the first `most` of each.
+// Merges feeds: the first `most` of all are among the first `most` of each.
 Result<std::vector<Place>> Selection::of_feeds(Place before, std::size_t most) {
   std::vector<Place> places;
   for (const FeedId feed : feeds_) {
@@ -160,8 +160,8 @@ Result<std::vector<Place>> Selection::of_starred(Place before, std::size_t most)
   return first_matching(row, most);
 }
 
-// Each word between quotes, so that nothing in it is an operator; the last may go on. What is
-// several words to the index must stand in that order.
+// Puts each word in quotes, so that nothing in it is an operator. The last word is a prefix. A word
+// that the index splits becomes a phrase.
 std::string words_to_match(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   std::string match;
@@ -181,7 +181,7 @@ Result<std::vector<Place>> Selection::of_text(Place before, std::size_t most) {
   return few ? among(*few, before, most) : of_many_matches(match, before, most);
 }
 
-// The stories that have the words; nothing if very many items do.
+// The stories that have the words; nothing if too many items match.
 Result<std::optional<std::set<std::int64_t>>> Selection::few_matching(const std::string& match) {
   constexpr std::int64_t kFew = 4'000;
   NewsQuery row = database_.query(R"sql(
@@ -218,8 +218,8 @@ Result<std::vector<Place>> Selection::among(const std::set<std::int64_t>& storie
   return chosen;
 }
 
-// From the top, some stories at a time. Items of neighbouring stories have neighbouring numbers, so
-// that the words are looked up in a small part of the index.
+// Checks stories from the top, some at a time. Items of neighbouring stories have similar ids, so
+// each lookup reads a small part of the index.
 Result<std::vector<Place>> Selection::of_many_matches(const std::string& match, Place before,
                                                       std::size_t most) {
   constexpr std::size_t kMostAtOnce = 2'048;
@@ -316,21 +316,21 @@ Result<std::uint64_t> Selection::count_unread() {
   return stories.size();
 }
 
-Entry read_entry(NewsQuery& row) {
-  Entry entry;
-  entry.id = row.id<ItemId>();
-  entry.feed = row.id<FeedId>();
-  entry.title = row.text();
-  entry.url = row.text();
-  entry.summary = row.text();
-  entry.author = row.text();
-  entry.published = row.time();
-  entry.similarity = row.real();
-  entry.tier = row.id<Tier>();
-  return entry;
+ItemView read_item(NewsQuery& row) {
+  ItemView item;
+  item.id = row.id<ItemId>();
+  item.feed = row.id<FeedId>();
+  item.title = row.text();
+  item.url = row.text();
+  item.summary = row.text();
+  item.author = row.text();
+  item.published = row.time();
+  item.similarity = row.real();
+  item.tier = row.id<Tier>();
+  return item;
 }
 
-// Without its entries. kNotFound.
+// Without the other items. kNotFound if there is no such story.
 Result<StoryView> read_head(NewsDatabase& database, StoryId story) {
   NewsQuery row = database.query(R"sql(
       SELECT s.count, s.sources, s.first, s.last, s.read, s.starred, s.hidden, s.repeats,
@@ -353,13 +353,12 @@ Result<StoryView> read_head(NewsDatabase& database, StoryId story) {
   const bool repeats = !row.is_null();
   const auto repeated = row.id<StoryId>();
   if (repeats) view.repeats = repeated;
-  view.representative = read_entry(row);
-  view.representative.is_representative = true;
+  view.representative = read_item(row);
   return view;
 }
 
 Status read_others(NewsQuery row, StoryView& view) {
-  while (row.next()) view.others.push_back(read_entry(row));
+  while (row.next()) view.others.push_back(read_item(row));
   return row.status();
 }
 
@@ -393,12 +392,12 @@ Result<TimelinePage> read_timeline(NewsDatabase& database, const TimelineQuery& 
   }
   for (const Place& place : places) {
     KIN_TRY(StoryView view, read_head(database, static_cast<StoryId>(place.story)));
-    if (view.count > 1 && query.entries > 0)
+    if (view.count > 1 && query.most_others > 0)
       KIN_RETURN_IF_ERROR(
           read_others(database.query(R"sql(
           SELECT id, feed, title, url, summary, author, published, similarity, tier
           FROM items WHERE story = ? AND id <> ? ORDER BY published DESC, id DESC LIMIT ?)sql",
-                                     place.story, view.representative.id, query.entries),
+                                     place.story, view.representative.id, query.most_others),
                       view));
     page.stories.push_back(std::move(view));
   }

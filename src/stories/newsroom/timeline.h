@@ -1,4 +1,4 @@
-// What a newsroom shows, read from its database.
+// Queries for feeds, timelines and stories.
 #pragma once
 
 #include <cstdint>
@@ -12,31 +12,30 @@
 
 namespace kin::stories {
 
-// All of these read one state of the database, whatever is written meanwhile. One thread at a time
-// on one connection.
+// Each function reads one snapshot of the database. One thread at a time per connection.
 
-// By folder and title.
+// All feeds, sorted by folder and title.
 Result<std::vector<FollowedFeed>> read_feeds(NewsDatabase& database);
-// kNotFound if there is none.
+// kNotFound if there is no such feed.
 Result<FollowedFeed> read_feed(NewsDatabase& database, FeedId feed);
 Result<std::optional<Favicon>> read_icon(NewsDatabase& database, FeedId feed);
 
-// What to ask for, and with what.
+// A feed to poll.
 struct DueFeed {
   FeedId id{};
   Subscription subscription;
 };
-// Those due at `now`, the longest overdue first; gone ones are not.
+// The feeds that are due at `now`, the longest overdue first, without those that are gone.
 Result<std::vector<DueFeed>> read_due_feeds(NewsDatabase& database, Time now);
 // Nothing if there is no such feed.
 Result<std::optional<DueFeed>> read_subscription(NewsDatabase& database, FeedId feed);
 Result<std::optional<Time>> read_next_due(NewsDatabase& database);
 
-// kInvalidArgument for a `before` that is none, kNotFound for a feed that is not followed.
+// kInvalidArgument if `before` is malformed, kNotFound if the feed does not exist.
 Result<TimelinePage> read_timeline(NewsDatabase& database, const TimelineQuery& query);
-// All that the query shows, on all pages, and that are not read.
+// All unread stories that match the query, on all pages.
 Result<std::vector<StoryId>> read_unread(NewsDatabase& database, const TimelineQuery& query);
-// With all items; by its id or an alias. kNotFound.
+// A story with all its items, by id or alias. kNotFound if there is none.
 Result<StoryView> read_story(NewsDatabase& database, StoryId story);
 
 }  // namespace kin::stories

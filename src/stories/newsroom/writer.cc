@@ -12,7 +12,7 @@ namespace {
 
 // A replay takes about 15 µs an item, a snapshot about as much for each open item.
 constexpr std::uint64_t kLeastSnapshotGap = 4'000;
-// Well before a story closes.
+// Well before a story is closed.
 constexpr std::chrono::hours kLongestWithoutBands{12};
 
 Error no_such_feed(FeedId feed) {
@@ -40,7 +40,7 @@ Result<std::unique_ptr<NewsWriter>> NewsWriter::open(const std::filesystem::path
 NewsWriter::~NewsWriter() {
   if (!grouper_ || snapshot_at_ == next_arrival_) return;
   auto transaction = NewsTransaction::begin(*database_);
-  // Without it the next to open replays, with the same outcome.
+  // If this fails, the next open() replays more, with the same result.
   if (transaction.ok() && write_bands().ok() && snapshot().ok()) (void)transaction->commit();
 }
 
@@ -75,7 +75,7 @@ Status NewsWriter::transact(const std::function<Status(NewsChanges&)>& work, New
 
 Status NewsWriter::finish(NewsChanges& changes) {
   if (is_ahead_) KIN_RETURN_IF_ERROR(changes.apply(grouper_->take_changes()));
-  KIN_RETURN_IF_ERROR(changes.settle());
+  KIN_RETURN_IF_ERROR(changes.finish());
   KIN_RETURN_IF_ERROR(
       database_->run("INSERT OR REPLACE INTO counters VALUES ('next_arrival', ?), "
                      "('next_story', ?)",
@@ -141,7 +141,7 @@ Status NewsWriter::edit_feed(FeedId feed, const FeedEdit& edit, NewsEvent& event
   return transact(work, event);
 }
 
-// A replay goes by the source that a feed has now, so that one which changes takes a snapshot.
+// A replay uses the present source of a feed, so a change of the source needs a snapshot.
 Status NewsWriter::name_source(FeedId feed) {
   NewsQuery row =
       database_->query("SELECT source, url, own_title, title FROM feeds WHERE id = ?", feed);
@@ -193,7 +193,7 @@ Status NewsWriter::remove_feed(FeedId feed, NewsEvent& event) {
     KIN_RETURN_IF_ERROR(database_->run("DELETE FROM feeds WHERE id = ?", feed));
     if (database_->changed() == 0) return no_such_feed(feed);
     changes.touch(feed);
-    // Its items and their places are gone from what a replay reads.
+    // A replay would miss its items, which are deleted now.
     must_snapshot_ = true;
     return Done{};
   };
@@ -266,7 +266,7 @@ Result<StoryId> NewsWriter::separate(ItemId item, Time now, NewsEvent& event) {
   return own;
 }
 
-// What the grouper keeps of a stored story: one of its own at most, under whatever id.
+// The grouper's story for a stored story, if it has one. Its id may be another one.
 Result<std::optional<StoryId>> NewsWriter::open_part(StoryId story) {
   NewsQuery row =
       database_->query("SELECT id FROM items WHERE story = ? ORDER BY published DESC", story);
@@ -290,7 +290,8 @@ Result<StoryId> NewsWriter::unite(StoryId a, StoryId b, Time now, NewsEvent& eve
     if (a == b) return Done{};
     KIN_TRY(std::optional<StoryId> open_a, open_part(a));
     KIN_TRY(std::optional<StoryId> open_b, open_part(b));
-    // One that takes no more items is still kept from being split.
+    // If the grouper has only one of the two, that one is united with itself: it is never split
+    // then.
     if (!open_a) open_a = open_b;
     if (!open_b) open_b = open_a;
     if (open_a) {
@@ -310,7 +311,7 @@ Result<StoryId> NewsWriter::unite(StoryId a, StoryId b, Time now, NewsEvent& eve
   return united;
 }
 
-// A snapshot leaves nothing to replay, so that what was grouped by the old settings stays so.
+// After a snapshot nothing is replayed, so what the old settings grouped stays as it is.
 Status NewsWriter::change_settings(const Settings& settings) {
   KIN_RETURN_IF_ERROR(check(settings));
   NewsEvent nothing;

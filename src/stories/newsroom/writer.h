@@ -1,4 +1,4 @@
-// The one that writes: items in, stories out, each change in one transaction.
+// The single writer of a newsroom's database. Owns the grouper.
 #pragma once
 
 #include <filesystem>
@@ -18,15 +18,14 @@
 
 namespace kin::stories {
 
-// Every call is one transaction, durable when it returns; after an error nothing of it was done.
+// Every call is one transaction: durable when it returns, without effect if it fails.
 // One thread at a time.
 class NewsWriter {
  public:
-  // Opens the database of `path`, or makes it, and brings the grouper back. `settings` are those of
-  // one in which none are stored.
+  // Opens or creates the database and restores the grouper. `settings` are used if none are stored.
   static Result<std::unique_ptr<NewsWriter>> open(const std::filesystem::path& path,
                                                   Settings settings);
-  // Leaves a snapshot, so that the next to open has nothing to replay.
+  // Stores a snapshot, so that the next open() has nothing to replay.
   ~NewsWriter();
 
   struct NewSubscription {
@@ -38,13 +37,14 @@ class NewsWriter {
     net::Credentials credentials;
     bool grouped = true;
   };
-  // kFailedPrecondition if the address is followed already. Due at once.
+  // The new feed is due at once. kFailedPrecondition if the address is followed already.
   Result<FeedId> add_feed(const NewSubscription& feed, Time now, NewsEvent& event);
   Status edit_feed(FeedId feed, const FeedEdit& edit, NewsEvent& event);
   Status remove_feed(FeedId feed, NewsEvent& event);
-  // What a poll brought. How many items were new. A feed that was removed meanwhile is passed over.
+  // Stores the result of a poll. Returns the number of new items. Does nothing if the feed was
+  // removed in the meantime.
   Result<std::uint64_t> take_poll(FeedId feed, const Poll& poll, Time now, NewsEvent& event);
-  // Nothing: it was looked for and there is none; the one from before stays.
+  // Stores the icon and the time of the check. Without an icon, an earlier one stays.
   Status set_icon(FeedId feed, const std::optional<Favicon>& icon, Time now, NewsEvent& event);
 
   Status edit_story(StoryId story, const StoryEdit& edit, NewsEvent& event);
@@ -52,28 +52,28 @@ class NewsWriter {
   Result<StoryId> separate(ItemId item, Time now, NewsEvent& event);
   Result<StoryId> unite(StoryId a, StoryId b, Time now, NewsEvent& event);
 
-  // Stored, and from now on obeyed. Stories stay as they are.
+  // Stores settings and uses them for new items. Existing stories stay as they are.
   Status change_settings(const Settings& settings);
 
-  // Drops stories without an item since `oldest`. How many items went.
+  // Removes stories without an item since `oldest`. Returns the number of removed items.
   Result<std::uint64_t> sweep(Time oldest, NewsEvent& event);
 
   NewsDatabase& database() { return *database_; }
-  // nullptr after an error, until the next call.
+  // nullptr after a failed call, until the next one.
   const Grouper* grouper() const { return grouper_ ? &*grouper_ : nullptr; }
 
  private:
   NewsWriter(std::unique_ptr<NewsDatabase> database, Settings settings)
       : database_(std::move(database)), settings_(std::move(settings)) {}
   Status load();
-  // Runs `work` and what must follow it in a transaction.
+  // Runs `work` and NewsChanges::finish() in a transaction.
   Status transact(const std::function<Status(NewsChanges&)>& work, NewsEvent& event);
   Status finish(NewsChanges& changes);
   Status snapshot();
-  // For everything that changes it.
+  // The grouper, for calls that change it.
   Grouper& change_grouper();
 
-  // Preferred sources go by a feed's name, address or host.
+  // Names the source of a feed's items. Preferred sources match a feed's name, address or host.
   Status name_source(FeedId feed);
   Status name_sources();
 
@@ -93,14 +93,14 @@ class NewsWriter {
 
   std::unique_ptr<NewsDatabase> database_;
   Settings settings_;
-  std::optional<Grouper> grouper_;  // nothing if it is ahead of the database: load() again
+  std::optional<Grouper> grouper_;  // empty after a failed transaction: load() again
   std::uint64_t next_arrival_ = 1;
   std::uint64_t snapshot_at_ = 0;  // the next arrival when the last snapshot was taken
   std::uint64_t banded_to_ = 1;    // items from here on have no rows in lsh_bands yet
   Time now_{};                     // of the last poll
   Time banded_at_{};               // the time of the poll when bands were last written
-  bool must_snapshot_ = false;     // what was done cannot be replayed
-  bool is_ahead_ = false;          // the grouper, of the database, until the transaction ends
+  bool must_snapshot_ = false;     // a change cannot be replayed
+  bool is_ahead_ = false;          // the grouper has changes that are not committed
 };
 
 }  // namespace kin::stories

@@ -119,17 +119,18 @@ class NewsWriterTest : public ::testing::Test {
   }
   static std::string picture(NewsWriter& writer) {
     std::string all;
-    const auto page = read_timeline(writer.database(), {.limit = 200, .entries = 1'000}).value();
+    const auto page =
+        read_timeline(writer.database(), {.limit = 200, .most_others = 1'000}).value();
     for (const StoryView& story : page.stories) {
       all += std::to_string(number(story.id)) + (story.read ? "r" : "") + ":" +
              std::to_string(number(story.representative.id));
-      for (const Entry& entry : story.others) all += "," + std::to_string(number(entry.id));
+      for (const ItemView& item : story.others) all += "," + std::to_string(number(item.id));
       all += "\n";
     }
     return all;
   }
   std::vector<StoryView> stories() {
-    return read_timeline(writer_->database(), {.limit = 200, .entries = 1'000}).value().stories;
+    return read_timeline(writer_->database(), {.limit = 200, .most_others = 1'000}).value().stories;
   }
 
   TemporaryFolder scratch_ = TemporaryFolder::create().value();

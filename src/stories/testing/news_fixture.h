@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/testing/manual_clock.h"
 #include "net/testing/test_server.h"
 #include "stories/newsroom.h"
 #include "stories/testing/feed_fixture.h"
@@ -78,17 +79,17 @@ class NewsroomTest : public ::testing::Test {
     NewsOptions options;
     options.http.user_agent = "KindredTest/1";
     options.http.addresses.allowed = {net::Network::parse("127.0.0.1").value()};
-    options.http.budgets.total = std::chrono::seconds(8);
-    options.clock = [this] { return now_; };
+    options.http.budgets.total = std::chrono::minutes(1);
     return options;
   }
   // As after an end of the process.
   void reopen() {
     room_.reset();
-    auto room = Newsroom::open(folder(), options());
+    auto room = Newsroom::open(folder(), clock_, options());
     ASSERT_TRUE(room.ok()) << room.error().message;
     room_ = std::move(*room);
   }
+  Time now() const { return std::chrono::floor<std::chrono::seconds>(clock_.now()); }
   std::filesystem::path folder() const { return scratch_.path() / "news"; }
 
   FeedId add(const std::string& url, const std::string& in = {}) {
@@ -97,7 +98,7 @@ class NewsroomTest : public ::testing::Test {
     return feed.ok() ? feed->id : FeedId{};
   }
   Newsroom::Refresh refresh_all() {
-    now_ += std::chrono::hours(25);
+    clock_.advance(std::chrono::hours(25));
     const auto done = room_->refresh_due();
     EXPECT_TRUE(done.ok()) << done.error().message;
     return done.ok() ? *done : Newsroom::Refresh{};
@@ -117,8 +118,8 @@ class NewsroomTest : public ::testing::Test {
   StoryView story_with(const std::string& title) {
     for (const StoryView& story : timeline({.limit = 200}).stories) {
       if (story.representative.title == title) return story;
-      for (const Entry& entry : story.others)
-        if (entry.title == title) return story;
+      for (const ItemView& item : story.others)
+        if (item.title == title) return story;
     }
     ADD_FAILURE() << "no story has " << title;
     return {};
@@ -130,7 +131,7 @@ class NewsroomTest : public ::testing::Test {
   }
 
   static NewsServer* server;
-  Time now_ = kNow;
+  ManualClock clock_{kNow};
   TemporaryFolder scratch_ = TemporaryFolder::create().value();
   std::unique_ptr<Newsroom> room_;
 };

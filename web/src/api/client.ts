@@ -1,4 +1,4 @@
-// The JSON API, one function a request. Each rejects with an ApiError and with nothing else.
+// The JSON API, one function per request. All of them reject with an ApiError only.
 import type {
   Answer, BrokenIndex, Feed, FeedSettings, Filter, ImportResult, Index, IndexedDocument, Neighbours, NewFeed, SearchRequest,
   Story, StoryMarks, TimelinePage,
@@ -6,7 +6,7 @@ import type {
 
 const root = '/api/v1';
 
-/** `code` is one of the API's, `offline` if the server could not be reached, or `aborted` if the answer is not wanted. */
+/** `code` is one of the API's, `offline` if the server could not be reached, or `aborted` if the request was cancelled. */
 export class ApiError extends Error {
   constructor(readonly code: string, message: string) {
     super(message);
@@ -28,7 +28,7 @@ async function send(method: string, path: string, { body, type, signal }: Sendin
   try {
     response = await fetch(root + path, init);
   } catch {
-    if (signal?.aborted) throw new ApiError('aborted', 'The answer is not wanted any more.');
+    if (signal?.aborted) throw new ApiError('aborted', 'The request was cancelled.');
     throw new ApiError('offline', 'Kindred cannot be reached.');
   }
   if (!response.ok) throw await problemOf(response);
@@ -55,7 +55,7 @@ async function call<T>(method: string, path: string, body?: unknown, signal?: Ab
   }
 }
 
-/** The filter as a query string, as both the API and the page's own addresses write it. */
+/** The filter as a query string, for the API and for the page's own addresses. */
 export function queryOf(filter: Filter, more: Record<string, string> = {}): string {
   const query = new URLSearchParams();
   if (filter.feed !== undefined) query.set('feed', String(filter.feed));

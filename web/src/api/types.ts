@@ -1,4 +1,5 @@
-// What the JSON API answers with; docs/api.md is the agreement. All texts are plain text.
+// Types of the JSON API (docs/api.md). tests/page/types_test.mjs checks them against the server's answers. All texts
+// are plain text.
 
 export type Why = 'opened' | 'identity' | 'republished' | 'story' | 'corrected' | 'ungrouped';
 
@@ -23,8 +24,8 @@ export interface Story {
   read: boolean;
   starred: boolean;
   hidden: boolean;
-  /** An older story that told the same in the same words. */
-  repeats?: number | null;
+  /** An older story with the same text. */
+  repeats: number | null;
   representative: Item;
   others: Item[];
 }
@@ -45,7 +46,7 @@ export interface Feed {
   unread: number;
 }
 
-/** Which stories a timeline shows; what is absent does not narrow it. */
+/** Selects stories of a timeline. Absent fields select everything. */
 export interface Filter {
   feed?: number;
   folder?: string;
@@ -90,17 +91,28 @@ export interface Index {
   edges: number;
   fragments: number;
   embed: string;
-  /** 0 while there are no vectors; null if only opening it would tell. */
+  /** 0 while there are no vectors; null while it is not known because the index is not open. */
   dimension: number | null;
   distance: string;
   dedup: 'link' | 'refuse' | null;
   language: string;
-  /** If not, it has what its files say. */
+  /** Whether the server has it open. If not, the numbers are those in its files. */
   open: boolean;
-  /** Vectors are being made anew; searches use the ones before until then. */
+  /** Vectors are being computed again. Searches use the old ones until then. */
   building: boolean;
   bytes: number;
   modes: Mode[];
+  spaces: VectorSpace[];
+}
+
+/** One set of vectors of an index. */
+export interface VectorSpace {
+  name: string;
+  vectors: number;
+  pending: number;
+  partitions: number;
+  memory: number;
+  built: boolean;
 }
 
 /** An index that cannot be read, and why. */
@@ -109,7 +121,7 @@ export interface BrokenIndex {
   problem: string;
 }
 
-/** What may be asked of an index; what is absent does not narrow it. */
+/** A search in an index. Absent fields select everything. */
 export interface SearchRequest {
   q: string;
   mode?: Mode;
@@ -132,7 +144,7 @@ export interface FacetCount {
   count: number;
 }
 
-/** A piece of a text; marked where it is what was looked for. */
+/** A piece of a text. `mark`: it matched the query. */
 export interface Piece {
   text: string;
   mark?: boolean;
@@ -148,10 +160,10 @@ export interface Edge {
 export interface LegScore {
   leg: Leg;
   score: number;
-  /** The part of the hit's score that the leg has. */
+  /** The leg's part of the hit's score. */
   share: number;
-  /** From 1; 0 if the leg scored the hit but did not find it. */
-  rank: number;
+  /** From 1; null if the leg scored the hit but did not find it. */
+  rank: number | null;
 }
 
 export interface Trace {
@@ -170,7 +182,7 @@ export interface TermScore {
 export interface Hit {
   id: string;
   kind: Kind;
-  /** Of an edge: where it leads, and what it is called. */
+  /** Of an edge: the document it leads to, and its name. */
   to?: string;
   name?: string;
   score: number;
@@ -203,7 +215,7 @@ export interface DocumentLink {
   valid_until?: string | null;
 }
 
-/** A document as it was given; fields that are not listed are its attributes. */
+/** A document as it was added. Fields that are not listed here are attributes. */
 export interface IndexedDocument {
   id: string;
   title?: string;
@@ -228,6 +240,6 @@ export interface Neighbour {
 export interface Neighbours {
   nodes: Neighbour[];
   edges: Edge[];
-  /** Whether there is nothing more within reach. */
+  /** False if more nodes are in reach than were asked for. */
   complete: boolean;
 }

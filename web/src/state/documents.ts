@@ -1,4 +1,4 @@
-// How documents of an index and their parts are put into words.
+// Texts for documents of an index.
 import type { DocumentLink, IndexedDocument, Kind, Leg, Mode } from '../api/types';
 
 export const modeNames: Record<Mode, { label: string; title: string }> = {
@@ -30,7 +30,7 @@ interface Dated {
   valid_until?: string | null;
 }
 
-/** From when until when it holds, or nothing if it always does; what holds since it was published needs no saying. */
+/** The time of validity as text. Empty if it has no limits, or only starts at the publication. */
 export function validity({ published, valid_from, valid_until: until }: Dated): string {
   const from = valid_from === published ? null : valid_from;
   if (from && until) return `valid from ${day(from)} until ${day(until)}`;

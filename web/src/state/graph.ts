@@ -1,4 +1,4 @@
-// A neighbourhood made ready to be drawn.
+// Prepares a neighbourhood for drawing.
 import type { Edge, Neighbour } from '../api/types';
 import type { Point } from './graph_layout';
 

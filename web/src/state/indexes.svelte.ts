@@ -45,7 +45,7 @@ class Indexes {
     try {
       localStorage.setItem(key, name);
     } catch {
-      // A browser that keeps nothing: it is remembered as long as the page.
+      // Storage may be blocked: then it is remembered as long as the page.
     }
   }
 }

@@ -5,7 +5,7 @@ import type { Feed } from '../api/types';
 export interface Folder {
   name: string;
   feeds: Feed[];
-  /** Whether there is anything unread. How much is no sum: feeds share stories. */
+  /** Whether anything is unread. There is no total, because feeds share stories. */
   unread: boolean;
 }
 

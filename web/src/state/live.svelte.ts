@@ -1,4 +1,4 @@
-// The stream of news from the server, and whether it flows.
+// The event stream of the server, and its state.
 import { eventsAddress } from '../api/client';
 import type { News } from '../api/types';
 
@@ -6,11 +6,11 @@ export type Connection = 'live' | 'reconnecting' | 'offline';
 
 interface Listener {
   news(news: News): void;
-  /** Something may have been missed: ask for everything again. */
+  /** Events may have been missed: load everything again. */
   reset(): void;
 }
 
-// A connection that comes back this soon is not worth a word.
+// Shorter interruptions are not reported.
 const patience = 1_500;
 
 class Live {
@@ -44,8 +44,8 @@ class Live {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.connection = 'live';
-    // What was asked for before the stream was open may be old by now, and a stream opened anew carries no
-    // Last-Event-ID by which the server could tell.
+    // Data that was loaded before the stream opened may be out of date, and a new stream has no Last-Event-ID by
+    // which the server could tell.
     this.#listener?.reset();
   }
 

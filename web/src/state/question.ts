@@ -1,4 +1,4 @@
-// What is asked on the search page, as the address bar says it.
+// The query of the search page, read from the address bar.
 import type { Facet, Mode } from '../api/types';
 
 export interface Question {

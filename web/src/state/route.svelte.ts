@@ -1,4 +1,4 @@
-// Where the reader is: the address bar is the only place that says which view and filter is shown.
+// Navigation. The address bar is the only source of the present view and filter.
 import { queryOf } from '../api/client';
 import type { Filter } from '../api/types';
 import { questionOf, type Question } from './question';

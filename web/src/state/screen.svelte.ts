@@ -1,4 +1,4 @@
-// What is open over the page or narrows it, and nothing that the server would know.
+// State of the page that the server does not know: dialogs, drawers, width.
 
 export interface Question {
   title: string;

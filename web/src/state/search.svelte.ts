@@ -1,4 +1,4 @@
-// What was found. An answer stays until the next one is there, so that nothing flickers while somebody types.
+// The results of a search. They stay until the next answer arrives, so that nothing flickers while one types.
 import { tick } from 'svelte';
 import { ApiError, searchIndex } from '../api/client';
 import type { Answer, Facet, Hit, Index, Mode } from '../api/types';
@@ -10,7 +10,7 @@ import { router } from './route.svelte';
 const pageSize = 20;
 const facetNames = ['tag', 'type', 'source'];
 
-// Says nothing that a meaning or a link could be found by.
+// A query without words: there is nothing to search by meaning or links.
 const everything = /^\*?$/;
 
 export const hitElement = (place: number) => document.getElementById(`hit-${place}`);
@@ -21,7 +21,7 @@ class Search {
   answer = $state.raw<Answer | null>(null);
   hits = $state.raw<Hit[]>([]);
   problem = $state.raw<unknown>(null);
-  /** Why the query cannot be read; the server's words, with a caret below the character. */
+  /** The syntax error of the query, as the server reports it, with a caret below the character. */
   refusal = $state('');
   more = $state<'idle' | 'loading' | 'failed'>('idle');
   /** Whether the last page was a full one, so that there may be another. */
@@ -143,7 +143,7 @@ class Search {
     this.status = 'idle';
   }
 
-  // A query that cannot be read yet is being typed: what the one before found stays.
+  // While the query has a syntax error (it is being typed), the earlier results stay.
   #fail(error: unknown): void {
     if (error instanceof ApiError && error.code === 'unauthorised') library.locked = true;
     const walking = this.mode === 'graph' && error instanceof ApiError && error.code === 'not_found';

@@ -1,4 +1,4 @@
-// Changes to the list that must not move what is being read.
+// Changes the list without moving the story that is being read.
 import { tick } from 'svelte';
 
 export const storyElement = (id: number) => document.getElementById(`story-${id}`);
@@ -29,7 +29,7 @@ function inView(element: HTMLElement): boolean {
   return top >= 0 && top < innerHeight;
 }
 
-/** Where the page is scrolled to, told by a story where there is one: heights of stories never seen are guesses. */
+/** A scroll position, relative to a story if possible: the heights of stories that were never in view are estimates. */
 export interface Place {
   scroll: number;
   story?: string;
@@ -45,7 +45,7 @@ export function currentPlace(): Place {
 export async function returnTo(place: Place): Promise<void> {
   scrollTo({ top: place.scroll, behavior: 'instant' });
   if (!place.story) return;
-  // Each step brings stories into view, which then take their true height.
+  // Each step brings stories into view, which then get their true height.
   for (let step = 0; step < 4; step++) {
     const top = document.getElementById(place.story)?.getBoundingClientRect().top;
     if (top === undefined) return;
@@ -59,7 +59,7 @@ export async function holdStill(prefer: number | null, change: () => void): Prom
   const before = anchor(prefer);
   const id = before?.id;
   const top = before?.getBoundingClientRect().top ?? 0;
-  // The browser's own anchoring would correct the same shift a second time.
+  // The browser's scroll anchoring would correct the same shift again.
   document.documentElement.style.overflowAnchor = 'none';
   change();
   await tick();

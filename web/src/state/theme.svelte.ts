@@ -28,7 +28,7 @@ class ThemeChoice {
     try {
       localStorage.setItem(key, theme);
     } catch {
-      // A browser that keeps nothing: the choice lasts as long as the page.
+      // Storage may be blocked: then the choice lasts as long as the page.
     }
   }
 }

@@ -1,5 +1,5 @@
-// The list of stories that is being read. A story keeps its place while it changes; the order is made anew only
-// when the reader asks for it or is not reading anything in particular.
+// The list of stories that is being read. A story keeps its place while it changes. The list is sorted again
+// only when the reader asks for it, or is at the top with nothing selected.
 import { SvelteSet } from 'svelte/reactivity';
 import { ApiError, getStory, getTimeline } from '../api/client';
 import type { Filter, News, Story, TimelinePage } from '../api/types';
@@ -11,7 +11,7 @@ import { holdStill, pointerRests } from './stillness';
 import { put, stories } from './stories.svelte';
 
 const pageSize = 50;
-// More single stories than this are not asked for one by one: the next full load brings them.
+// More stories than this are not loaded one by one: the next full load has them.
 const mostSingles = 30;
 
 /** `at` is the time that decided the story's place; its newest item may be newer by now. */
@@ -32,11 +32,11 @@ class Timeline {
   problem = $state.raw<unknown>(null);
   more = $state<'idle' | 'loading' | 'failed'>('idle');
   next = $state.raw<string | null>(null);
-  /** Unread stories that the filter lets through, loaded or not; a search does not narrow it. */
+  /** Number of unread stories that match the filter, loaded or not, ignoring the search. */
   unread = $state(0);
   /** New stories that wait until the reader wants them. */
   pending = $state.raw<number[]>([]);
-  /** So much is new that the list has to be loaded again. */
+  /** There is too much news: the list must be loaded again. */
   outdated = $state(false);
   selected = $state<number | null>(null);
   uniting = $state<number | null>(null);
@@ -56,7 +56,7 @@ class Timeline {
     return this.load();
   }
 
-  /** Done when what is being loaded is there, or failed. */
+  /** Resolves when the running load has finished or failed. */
   settled: Promise<void> = Promise.resolve();
 
   load(): Promise<void> {
@@ -94,7 +94,7 @@ class Timeline {
     }
   }
 
-  /** Takes in what an event told of: changes in place, merges, and new stories at the top or behind the pill. */
+  /** Applies an event: changes in place, merges, new stories at the top or behind the button. */
   async take(news: News): Promise<void> {
     if (this.status !== 'ready') return;
     const merges = news.gone.filter(({ story }) => this.#has(story) || this.pending.includes(story));
@@ -106,7 +106,7 @@ class Timeline {
     });
   }
 
-  /** Looks for news; `changed` is of interest where it is known, `needed` in any case. */
+  /** Loads news: of `changed` only stories that are known here, of `needed` all. */
   async catchUp(changed: number[], needed: number[] = []): Promise<void> {
     const turn = this.#turn;
     try {
@@ -122,14 +122,14 @@ class Timeline {
         this.unread = page.unread;
         this.#discover(page);
       });
-      // At rest the reader stays at the top, so the new come into view.
+      // The reader is at the top, so new stories come into view.
       if (this.pending.length > 0 && this.#atRest()) await this.flush();
     } catch (error) {
       if (error instanceof ApiError && error.code === 'unauthorised') library.locked = true;
     }
   }
 
-  /** Brings in what is pending, in the order of now. */
+  /** Shows the pending stories and sorts the list. */
   flush(): Promise<void> | void {
     if (this.outdated) return this.load();
     const ids = new Set([...this.ids, ...this.pending]);
@@ -185,7 +185,7 @@ class Timeline {
     return this.ids.includes(id);
   }
 
-  // Nobody would be disturbed if the list moved now.
+  // True if moving the list would not disturb the reader.
   #atRest(): boolean {
     const busy = this.selected !== null || this.expanded.size > 0 || this.uniting !== null;
     const here = router.current.view === 'timeline' && !screenState.covered && scrollY < 120;
@@ -206,7 +206,7 @@ class Timeline {
     const bottom = this.next ? (this.#entries.at(-1)?.at ?? 0) : 0;
     const fresh = page.stories.filter((story) => !known.has(story.id) && Date.parse(story.last) >= bottom);
     if (fresh.length === 0) return;
-    // A whole page of news may be followed by more: what is between is not known.
+    // A full page of news may be followed by more, so there may be a gap before the known stories.
     if (fresh.length >= pageSize) this.outdated = true;
     this.pending = [...fresh.map((story) => story.id), ...this.pending];
   }

@@ -1,0 +1,59 @@
+// `kindred serve`: feeds and stories, search indexes, the JSON API and the page, as one service.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "search/search_index.h"
+#include "server/http/server.h"
+#include "stories/newsroom.h"
+
+namespace kin::server {
+
+struct ServiceOptions {
+  std::string address = "127.0.0.1";  // IPv4 or IPv6, without brackets
+  std::uint16_t port = 0;             // 0: any free port
+  std::filesystem::path folder;       // of the newsroom
+  std::filesystem::path indexes{};    // the folder that holds all indexes
+  search::OpenOptions index{};        // for opening each of them
+  std::string token{};                // empty: no token is needed
+  std::optional<TlsFiles> tls{};
+  bool refresh = true;  // false: feeds are polled only on request
+  stories::NewsOptions news{};
+  ServerLimits limits{};
+  Clock* clock = &system_clock();
+  std::chrono::milliseconds clock_tick = std::chrono::hours(1);  // as in ServerOptions
+  // Receives errors of background work. Called on any thread.
+  std::function<void(const Error&)> on_problem{};
+};
+
+// Thread-safe.
+class WebService {
+ public:
+  // Opens everything and starts to serve. kInvalidArgument if the address is not a loopback address
+  // and token or TLS is missing.
+  static Result<std::unique_ptr<WebService>> start(ServiceOptions options);
+  // As stop().
+  ~WebService();
+
+  std::uint16_t port() const;
+  // The address of the page: "http://127.0.0.1:8722/".
+  std::string url() const;
+  stories::Newsroom& newsroom();
+  // Cancels fetches, finishes running requests, then closes everything.
+  void stop();
+
+ private:
+  struct State;
+  explicit WebService(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kin::server

@@ -1,0 +1,88 @@
+#include "stories/poller.h"
+
+#include <algorithm>
+
+namespace kin::stories {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr auto kSweepEvery = std::chrono::hours(24);
+// Due times are wall-clock times, and the wall clock may be set: look again after a minute.
+constexpr milliseconds kLongestWait = std::chrono::minutes(1);
+// A feed stays due if its fetch was cancelled. The pause keeps that from becoming a busy loop.
+constexpr milliseconds kShortestWait = milliseconds(200);
+constexpr milliseconds kAfterFailure = std::chrono::seconds(30);
+
+}  // namespace
+
+Poller::Poller(Newsroom& newsroom, Clock& clock, PollerOptions options)
+    : newsroom_(newsroom), clock_(clock), options_(std::move(options)) {}
+
+void Poller::refresh(std::optional<FeedId> feed) {
+  const std::lock_guard guard(lock_);
+  if (feed) {
+    asked_.feeds.insert(*feed);
+  } else {
+    asked_.all = true;
+  }
+}
+
+StepOutcome Poller::step() {
+  Asked asked;
+  {
+    const std::lock_guard guard(lock_);
+    asked = std::exchange(asked_, {});
+  }
+  Status done = poll_asked(asked);
+  if (done.ok() && options_.automatic) done = poll_due();
+  if (done.ok()) done = sweep_if_late();
+  const auto wait = done.ok() ? time_to_next() : done.error();
+  if (!wait && wait.error().code != Code::kCancelled && options_.on_problem)
+    options_.on_problem(wait.error());
+  return StepOutcome::not_before(clock_.steady_now() + (wait ? *wait : kAfterFailure));
+}
+
+Time Poller::now() const {
+  return std::chrono::floor<std::chrono::seconds>(clock_.now());
+}
+
+Result<milliseconds> Poller::time_to_next() const {
+  if (!options_.automatic) return kLongestWait;
+  KIN_TRY(const auto due, newsroom_.next_due());
+  if (!due) return kLongestWait;
+  return std::clamp<milliseconds>(*due - now(), kShortestWait, kLongestWait);
+}
+
+Status Poller::poll_asked(const Asked& asked) {
+  std::vector<FeedId> feeds(asked.feeds.begin(), asked.feeds.end());
+  if (asked.all) {
+    feeds.clear();
+    KIN_TRY(const auto all, newsroom_.feeds());
+    for (const FollowedFeed& feed : all) feeds.push_back(feed.id);
+  }
+  if (feeds.empty()) return Done{};
+  const auto refreshed = newsroom_.refresh(feeds);
+  // A feed that was removed in the meantime is not a failure.
+  if (!refreshed && refreshed.error().code != Code::kNotFound) return refreshed.error();
+  return Done{};
+}
+
+Status Poller::poll_due() {
+  KIN_TRY(const auto due, newsroom_.next_due());
+  if (!due || *due > now()) return Done{};
+  const auto refreshed = newsroom_.refresh_due();
+  if (!refreshed) return refreshed.error();
+  return Done{};
+}
+
+Status Poller::sweep_if_late() {
+  const Time time = now();
+  if (swept_ && time - *swept_ < kSweepEvery) return Done{};
+  swept_ = time;
+  const auto swept = newsroom_.sweep();
+  if (!swept) return swept.error();
+  return Done{};
+}
+
+}  // namespace kin::stories
