@@ -9,7 +9,7 @@ CRASH_CYCLES ?= 300
 help:
 	@echo "make demo    set up, build, and deduplicate the sample in examples/"
 	@echo "make test    set up, build, run every test"
-	@echo "make build   the release binary, build/release/kindred"
+	@echo "make build   the release binaries, build/release/kindred and kindred-bench"
 	@echo "make bench   the figures of docs/benchmarks.md"
 	@echo "make asan tsan fuzz   the tests under sanitizers; each fuzzer for FUZZ_SECONDS"
 	@echo "make crash   kill the seen set and an index CRASH_CYCLES times and look at what is left"

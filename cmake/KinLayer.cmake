@@ -1,4 +1,5 @@
-# kin_layer(<room> [DEPS <room>...] [LIBS <target>...] [TESTING <room>...] [BINARY <name>])
+# kin_layer(<room> [DEPS <room>...] [LIBS <target>...] [TESTING <room>...] [BINARY <name>]
+#           [PCH <kind>])
 #
 # Builds src/<room>, sub-folders included, as the static library kin_<room>. Files are found by
 # suffix, so adding one edits no list:
@@ -7,6 +8,7 @@
 #   testing/      kin_<room>_testing: fixtures, models and fault injectors; the room's own tests
 #                 link it, and rooms that name the room in TESTING
 # Heavy libraries (LIBS) stay private to the room. BINARY makes main.cc an executable.
+# PCH cli precompiles CLI11 too.
 
 set(KIN_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wswitch -Wnon-virtual-dtor
   -Werror=unused-result -Werror=return-type -Werror=switch)
@@ -29,22 +31,41 @@ if(KIN_LIBFUZZER)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
+# Warnings, the include root, and a precompiled header: of standard headers, or with gtest (test) or
+# CLI11 (cli) beside them.
 function(kin_configure target)
+  cmake_parse_arguments(ARG "" "PCH" "" ${ARGN})
   target_compile_options(${target} PRIVATE ${KIN_WARNINGS})
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   if(KIN_PCH)
-    if(NOT TARGET kin_pch)
-      # An executable that is never run owns the precompiled header; every target reuses it.
-      add_library(kin_pch STATIC ${PROJECT_SOURCE_DIR}/cmake/pch.cc)
-      target_precompile_headers(kin_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch.h)
-      target_compile_options(kin_pch PRIVATE ${KIN_WARNINGS})
-    endif()
-    target_precompile_headers(${target} REUSE_FROM kin_pch)
+    kin_precompiled_header(owner "${ARG_PCH}")
+    target_precompile_headers(${target} REUSE_FROM ${owner})
   endif()
 endfunction()
 
+# Sets `result` to the target that owns the precompiled header cmake/pch[_kind].h.
+function(kin_precompiled_header result kind)
+  set(name kin_pch)
+  set(header pch)
+  if(kind)
+    set(name kin_pch_${kind})
+    set(header pch_${kind})
+  endif()
+  if(NOT TARGET ${name})
+    add_library(${name} STATIC ${PROJECT_SOURCE_DIR}/cmake/pch.cc)
+    target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/${header}.h)
+    target_compile_options(${name} PRIVATE ${KIN_WARNINGS})
+    if(kind STREQUAL "test")
+      target_link_libraries(${name} PRIVATE GTest::gmock GTest::gtest)
+    elseif(kind STREQUAL "cli")
+      target_link_libraries(${name} PRIVATE CLI11::CLI11)
+    endif()
+  endif()
+  set(${result} ${name} PARENT_SCOPE)
+endfunction()
+
 function(kin_layer room)
-  cmake_parse_arguments(ARG "" "BINARY" "DEPS;LIBS;TESTING" ${ARGN})
+  cmake_parse_arguments(ARG "" "BINARY;PCH" "DEPS;LIBS;TESTING" ${ARGN})
   set(dir ${PROJECT_SOURCE_DIR}/src/${room})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${dir}/*.cc)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${dir}/*.h)
@@ -64,7 +85,7 @@ function(kin_layer room)
   set(scope PUBLIC)
   if(sources)
     add_library(kin_${room} STATIC ${sources})
-    kin_configure(kin_${room})
+    kin_configure(kin_${room} PCH "${ARG_PCH}")
   else()
     add_library(kin_${room} INTERFACE)
     set(scope INTERFACE)
@@ -113,9 +134,8 @@ endfunction()
 function(kin_room_tests room tests libs)
   include(GoogleTest)
   add_executable(kin_${room}_test ${tests})
-  kin_configure(kin_${room}_test)
+  kin_configure(kin_${room}_test PCH test)
   target_link_libraries(kin_${room}_test PRIVATE kin_${room}_testing ${libs} GTest::gmock GTest::gtest_main)
-  target_compile_definitions(kin_${room}_test PRIVATE KIN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   gtest_discover_tests(kin_${room}_test TEST_PREFIX ${room}. DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS unit TIMEOUT 300)
 endfunction()

@@ -6,8 +6,9 @@ usage: check_docs.py ROOT
 - Every path of this repository that a document names in backticks exists, and so does the target of
   every relative link. Wildcards and placeholders (`src/<room>/README.md`, `docs/adr/…`) must lie in
   a folder that exists; what the build makes (`build/`, `.deps/`) is not looked for.
-- docs/architecture.md prints the order and the homes that tools/check_layers.py enforces, and calls
+- docs/architecture.md prints the orders and the homes that tools/check_layers.py enforces, and calls
   planned just the rooms that CMakeLists.txt does not build.
+- The README of a room has a table with every header of the room's door, and names its sub-folders.
 - The commands of a block marked <!-- ci: quickstart --> in README.md are run by continuous
   integration: a make target that .ci/run reaches, or a kindred command of scripts/demo or a case.
 - Documents keep to their length.
@@ -29,7 +30,7 @@ REQUIRED = [
 ]
 # Not written yet, so that others may name them. Once one exists it belongs in REQUIRED.
 AWAITED = []
-LONGEST = {"README.md": 120, "CONTRIBUTING.md": 150, "docs/architecture.md": 250, "src/*/README.md": 30}
+LONGEST = {"README.md": 120, "CONTRIBUTING.md": 150, "docs/architecture.md": 250, "src/*/README.md": 45}
 
 FOLDERS = [".ci", "cmake", "docs", "examples", "scripts", "src", "tests", "tools"]
 BUILD_OUTPUTS = ("build/", ".deps/")
@@ -131,6 +132,8 @@ def check_architecture(root):
         if homes != expected:
             yield (f"docs/architecture.md: '{room}' is home of {sorted(homes)} there and of "
                    f"{sorted(expected)} in tools/check_layers.py")
+    if inner_orders(text) != {room: [*order] for room, order in layers.INSIDE.items()}:
+        yield "docs/architecture.md: the table of sub-folders differs from INSIDE in tools/check_layers.py"
     yield from check_rooms(root, table)
 
 
@@ -173,6 +176,33 @@ def room_table(text):
         if line.startswith("|") and match and len(cells) == 3:
             table[match.group(1)] = (cells[1], set(re.findall(r"`([^`]+)`", cells[2])))
     return table
+
+
+def inner_orders(text):
+    """{room: sub-folders in order} from rows `| `room` | `folder` → `folder` |`."""
+    orders = {}
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        match = re.fullmatch(r"`(\w+)`", cells[0])
+        if line.startswith("|") and match and len(cells) == 2:
+            orders[match.group(1)] = re.findall(r"`(\w+)`", cells[1])
+    return orders
+
+
+def check_readmes(root):
+    """The README of a room names every header of its door, and no other, and its sub-folders."""
+    inside = load_layers(root).INSIDE
+    for path in sorted(root.glob("src/*/README.md")):
+        room, text = path.parent.name, path.read_text()
+        named = set(re.findall(r"^\| `([\w.]+\.h)`", text, re.M))
+        door = {header.name for header in path.parent.glob("*.h")}
+        for header in sorted(door - named):
+            yield f"src/{room}/README.md: the table of the door lacks `{header}`"
+        for header in sorted(named - door):
+            yield f"src/{room}/README.md: `{header}` is not in the door"
+        for folder in inside.get(room, []):
+            if f"`{folder}/`" not in text:
+                yield f"src/{room}/README.md: `{folder}/` is not mentioned"
 
 
 # --- the quickstart --------------------------------------------------------------------------
@@ -252,7 +282,7 @@ def proven_commands(root):
 
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
-    checks = (check_presence, check_lengths, check_paths, check_architecture, check_quickstart)
+    checks = (check_presence, check_lengths, check_paths, check_architecture, check_readmes, check_quickstart)
     found = [fault for check in checks for fault in check(root)]
     for fault in found:
         print(fault)

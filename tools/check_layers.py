@@ -36,6 +36,7 @@ TIERS = [
 INSIDE = {
     "text": ["characters"],
     "sketch": ["kernels"],
+    "kv": ["engine", "log", "rocks"],
     "net": ["http"],
     "data": ["output", "text", "duckdb", "parquet", "convert"],
     "store": ["seen", "signatures"],

@@ -14,36 +14,58 @@ namespace {
 
 class SystemFile final : public DiskFile {
  public:
-  explicit SystemFile(File file) : file_(std::move(file)) {}
+  SystemFile(File file, std::uint64_t end) : file_(std::move(file)), end_(end) {}
 
   Status read_at(std::uint64_t offset, char* to, std::size_t count) const override {
     return file_.read_at(offset, to, count);
   }
-  Status append(std::string_view bytes) override { return file_.write(bytes); }
+  Status append(std::string_view bytes) override { return write_at(end_, bytes); }
+  Status write_at(std::uint64_t offset, std::string_view bytes) override;
   Status sync() override { return file_.sync(); }
-  Status truncate(std::uint64_t size) override { return file_.truncate(size); }
+  Status truncate(std::uint64_t size) override;
   Result<std::uint64_t> size() const override { return file_.size(); }
   Status lock() override { return file_.lock(); }
 
  private:
   File file_;
+  // Where append() writes. O_APPEND would do that too, but on Linux it makes pwrite() append.
+  std::uint64_t end_;
 };
 
-Result<std::unique_ptr<DiskFile>> opened(Result<File> file) {
-  if (!file) return file.error();
-  return std::unique_ptr<DiskFile>(std::make_unique<SystemFile>(std::move(*file)));
+Status SystemFile::write_at(std::uint64_t offset, std::string_view bytes) {
+  Status written = file_.write_at(offset, bytes);
+  if (written.ok()) {
+    end_ = std::max<std::uint64_t>(end_, offset + bytes.size());
+  } else if (const auto size = file_.size(); size.ok()) {
+    end_ = *size;  // a part of `bytes` may be there
+  }
+  return written;
+}
+
+Status SystemFile::truncate(std::uint64_t size) {
+  KIN_RETURN_IF_ERROR(file_.truncate(size));
+  end_ = size;
+  return Done{};
+}
+
+std::unique_ptr<DiskFile> opened(File file, std::uint64_t end) {
+  return std::make_unique<SystemFile>(std::move(file), end);
 }
 
 class SystemDisk final : public Disk {
  public:
   Result<std::unique_ptr<DiskFile>> open_to_read(const fs::path& path) override {
-    return opened(File::open_to_read(path));
+    KIN_TRY(File file, File::open_to_read(path));
+    return opened(std::move(file), 0);
   }
   Result<std::unique_ptr<DiskFile>> create(const fs::path& path) override {
-    return opened(File::create(path));
+    KIN_TRY(File file, File::create(path));
+    return opened(std::move(file), 0);
   }
-  Result<std::unique_ptr<DiskFile>> open_to_append(const fs::path& path) override {
-    return opened(File::open_to_append(path));
+  Result<std::unique_ptr<DiskFile>> open_to_write(const fs::path& path) override {
+    KIN_TRY(File file, File::open_to_update(path));
+    KIN_TRY(const std::uint64_t size, file.size());
+    return opened(std::move(file), size);
   }
   Status rename(const fs::path& from, const fs::path& to) override {
     if (::rename(from.c_str(), to.c_str()) != 0) return system_error("rename to", to, errno);

@@ -13,15 +13,19 @@
 
 namespace kin {
 
-// An open file that grows at its end. Reads are thread-safe, also beside an append; the rest is
-// for one thread at a time. An open file stays readable after its name was removed.
+// An open file. Reads are thread-safe, also while another thread writes to other bytes. Everything
+// else is for one thread at a time, and one open file of a name writes at a time. An open file
+// stays usable after its name was removed.
 class DiskFile {
  public:
   virtual ~DiskFile() = default;
   // Exactly `count` bytes at `offset`; running into the end is an error (kDataLoss).
   virtual Status read_at(std::uint64_t offset, char* to, std::size_t count) const = 0;
-  // All of `bytes` at the end. After an error any part of them may have been written.
+  // Writes all of `bytes` at the end. After an error any part of them may have been written.
   virtual Status append(std::string_view bytes) = 0;
+  // Writes all of `bytes` at `offset`, over what is there. The file grows if they reach beyond its
+  // end; a gap before `offset` reads as zeros. After an error any part may have been written.
+  virtual Status write_at(std::uint64_t offset, std::string_view bytes) = 0;
   // Returns once the contents are on the device. The file's name is another matter: sync_folder.
   virtual Status sync() = 0;
   virtual Status truncate(std::uint64_t size) = 0;
@@ -39,8 +43,8 @@ class Disk {
   virtual Result<std::unique_ptr<DiskFile>> open_to_read(const std::filesystem::path& path) = 0;
   // Makes the file, or empties it if it exists.
   virtual Result<std::unique_ptr<DiskFile>> create(const std::filesystem::path& path) = 0;
-  // Opens to read and append; makes the file if it does not exist.
-  virtual Result<std::unique_ptr<DiskFile>> open_to_append(const std::filesystem::path& path) = 0;
+  // Opens to read and write, and keeps the contents; makes the file if it does not exist.
+  virtual Result<std::unique_ptr<DiskFile>> open_to_write(const std::filesystem::path& path) = 0;
   // Replaces `to` if it exists.
   virtual Status rename(const std::filesystem::path& from, const std::filesystem::path& to) = 0;
   virtual Status remove(const std::filesystem::path& path) = 0;

@@ -96,11 +96,6 @@ Result<File> File::create(const fs::path& path) {
   return File(descriptor, path, true);
 }
 
-Result<File> File::open_to_append(const fs::path& path) {
-  KIN_TRY(const int descriptor, open_descriptor(path, O_RDWR | O_CREAT | O_APPEND, "open"));
-  return File(descriptor, path, true);
-}
-
 Result<File> File::open_to_update(const fs::path& path) {
   KIN_TRY(const int descriptor, open_descriptor(path, O_RDWR | O_CREAT, "open"));
   return File(descriptor, path, true);

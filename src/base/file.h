@@ -24,8 +24,6 @@ class File {
   static Result<File> open_to_read(const std::filesystem::path& path);
   // Makes the file, or empties it if it exists.
   static Result<File> create(const std::filesystem::path& path);
-  // Opens to read and append; makes the file if it does not exist.
-  static Result<File> open_to_append(const std::filesystem::path& path);
   // Opens to read and write anywhere, keeping what is there; makes the file if it does not exist.
   static Result<File> open_to_update(const std::filesystem::path& path);
   // Standard input or output, not closed by us.
@@ -43,7 +41,7 @@ class File {
   Result<bool> wait_to_read(std::chrono::milliseconds timeout) const;
   // Exactly `count` bytes at `offset`; running into the end is an error (kDataLoss).
   Status read_at(std::uint64_t offset, char* to, std::size_t count) const;
-  // All of `bytes`, at the file's position (its end, if opened to append).
+  // All of `bytes`, at the file's position.
   Status write(std::string_view bytes);
   // All of `bytes` at `offset`, which may lie beyond the end. Thread-safe for disjoint ranges.
   Status write_at(std::uint64_t offset, std::string_view bytes);

@@ -41,8 +41,7 @@ JsonValue value_of(simdjson::dom::element element) {
 
 const JsonValue::Array& JsonValue::items() const {
   static const Array none;
-  const auto* array = std::get_if<Array>(&content_);
-  return array == nullptr ? none : *array;
+  return array() == nullptr ? none : *array();
 }
 
 const JsonValue& JsonValue::operator[](std::string_view name) const {

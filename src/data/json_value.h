@@ -1,5 +1,5 @@
-// A whole JSON document in memory, for small ones of any shape: a feed, a settings file. Datasets
-// are read by their own readers.
+// A whole JSON document in memory. For small documents of any shape: a feed, a settings file.
+// Datasets have readers of their own. json_fields.h reads an object's fields with error messages.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace kin::data {
 
-// A value of JSON that owns all it holds. Asking a value for what it is not gives nothing, so that
-// a path can be walked without asking at each step. Thread-compatible.
+// A JSON value that owns its content. Asking for another type than the value has gives nothing, so
+// a path can be walked without a check at each step. Thread-compatible.
 class JsonValue {
  public:
   using Array = std::vector<JsonValue>;
@@ -31,13 +31,14 @@ class JsonValue {
   const bool* boolean() const { return std::get_if<bool>(&content_); }
   const double* number() const { return std::get_if<double>(&content_); }
   const std::string* string() const { return std::get_if<std::string>(&content_); }
+  const Array* array() const { return std::get_if<Array>(&content_); }
   const Object* object() const { return std::get_if<Object>(&content_); }
 
   // The text of a string; empty for anything else.
   std::string_view text() const { return string() == nullptr ? std::string_view() : *string(); }
   // The values of an array; none for anything else.
   const Array& items() const;
-  // The member called `name`, of several the first; null where there is none.
+  // The first member called `name`; a null value if there is none.
   const JsonValue& operator[](std::string_view name) const;
 
  private:
@@ -48,7 +49,7 @@ struct JsonLimits {
   std::size_t depth = 64;
 };
 
-// The document in `bytes`; an error says what is wrong with it. Thread-safe.
+// Parses a whole document. kInvalidArgument says what is wrong with it. Thread-safe.
 Result<JsonValue> parse_json(std::string_view bytes, JsonLimits limits = {});
 
 }  // namespace kin::data

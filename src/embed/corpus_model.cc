@@ -18,9 +18,9 @@ class Model final : public CorpusModel {
   Model(CorpusData data, std::unique_ptr<internal::TermReaders> readers)
       : data_(std::move(data)),
         readers_(std::move(readers)),
-        info_{.name = "corpus",
+        info_{.kind = EmbedderKind::kCorpus,
               .dimension = data_.dimension,
-              .fingerprint = hash64(internal::encode_corpus(data_))} {}
+              .model_hash = hash64(internal::encode_corpus(data_))} {}
 
   const EmbedderInfo& info() const override { return info_; }
   std::string encode() const override { return internal::encode_corpus(data_); }

@@ -42,7 +42,7 @@ CorpusSample sample_of(const std::vector<std::string>& texts, SampleOptions opti
 TEST(CorpusModelTest, BringsWordsTogetherThatKeepTheSameCompany) {
   const auto model =
       train_corpus_model(sample_of(documents(200)), {.dimension = 2, .iterations = 3}).value();
-  EXPECT_EQ(model->info().name, "corpus");
+  EXPECT_EQ(model->info().kind, EmbedderKind::kCorpus);
   EXPECT_EQ(model->info().dimension, 2U);
   EXPECT_EQ(model->documents(), 200U);
   const auto ship = vector_of(*model, "The Ships");
@@ -62,16 +62,16 @@ TEST(CorpusModelTest, GivesTheSameBytesWithAnyNumberOfThreads) {
   const auto one = train_corpus_model(sample, {.dimension = 20, .threads = 1}).value();
   const auto three = train_corpus_model(sample, {.dimension = 20, .threads = 3}).value();
   EXPECT_EQ(one->encode(), three->encode());
-  EXPECT_EQ(one->info().fingerprint, three->info().fingerprint);
+  EXPECT_EQ(one->info().model_hash, three->info().model_hash);
   const auto other = train_corpus_model(sample, {.dimension = 10}).value();
-  EXPECT_NE(one->info().fingerprint, other->info().fingerprint);
+  EXPECT_NE(one->info().model_hash, other->info().model_hash);
 }
 
 TEST(CorpusModelTest, DecodesWhatItEncodes) {
   const auto model = train_corpus_model(sample_of(documents(60)), {.dimension = 9}).value();
   const auto again = CorpusModel::decode(model->encode());
   ASSERT_TRUE(again.ok()) << again.error().message;
-  EXPECT_EQ((*again)->info().fingerprint, model->info().fingerprint);
+  EXPECT_EQ((*again)->info().model_hash, model->info().model_hash);
   EXPECT_EQ((*again)->documents(), 60U);
   for (const std::string& text : documents(5))
     EXPECT_EQ(vector_of(**again, text), vector_of(*model, text));

@@ -1,21 +1,22 @@
-// What does it mean, as a vector?
+// Texts as vectors: texts with a similar meaning have vectors that are near each other.
 #pragma once
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "embed/embedder_spec.h"
 
 namespace kin::embed {
 
 struct EmbedderInfo {
-  std::string name;  // "corpus", "words", "model2vec" or "http"
+  EmbedderKind kind = EmbedderKind::kNone;
   std::uint32_t dimension = 0;
-  // Of all that decides the vectors: two embedders with the same one give the same vectors.
-  std::uint64_t fingerprint = 0;
+  // Hash of everything that decides the vectors. Embedders with the same hash give the same
+  // vectors.
+  std::uint64_t model_hash = 0;
 };
 
 // Thread-safe.
@@ -27,8 +28,8 @@ class Embedder {
 
   virtual const EmbedderInfo& info() const = 0;
 
-  // One vector a text, in order, each of length 1; an empty one for a text that says nothing this
-  // embedder knows.
+  // One vector per text, in the order of the texts. Each has length 1, or is empty if the text has
+  // no word that this embedder knows.
   virtual Result<std::vector<std::vector<float>>> embed(
       std::span<const std::string_view> texts) const = 0;
 

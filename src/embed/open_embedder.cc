@@ -23,9 +23,9 @@ Opened open_words(const EmbedderPlaces& places) {
     looked += fmt::format("{}{}", looked.empty() ? "" : ", ", folder.string());
   }
   return Error{Code::kNotFound,
-               fmt::format("there are no word vectors ({}) in {} (scripts/setup makes them; "
-                           "$KINDRED_MODELS says where they are)",
-                           kWordVectorsFile, looked.empty() ? "any folder of models" : looked)};
+               fmt::format("no word vectors ({}) in {} (run scripts/setup to make them, or set "
+                           "$KINDRED_MODELS to their folder)",
+                           kWordVectorsFile, looked.empty() ? "any folder" : looked)};
 }
 
 Opened open_model(const fs::path& given, const EmbedderPlaces& places) {
@@ -38,16 +38,17 @@ Opened open_model(const fs::path& given, const EmbedderPlaces& places) {
   return open_model2vec(given);
 }
 
-Opened open_http(std::string_view address, const EmbedderPlaces& places) {
+Opened open_http(std::string_view address, Clock& clock, const EmbedderPlaces& places) {
   const std::size_t hash = address.rfind('#');
   if (hash == std::string_view::npos || hash + 1 == address.size())
     return Error{Code::kInvalidArgument,
-                 fmt::format("{}: the model is missing (write URL#MODEL)", address)};
+                 fmt::format("{}: the name of the model is missing (write URL#MODEL)", address)};
   return open_http_embedder({.url = std::string(address.substr(0, hash)),
                              .model = std::string(address.substr(hash + 1)),
                              .key = places.key,
                              .dimension = places.dimension,
-                             .addresses = places.addresses});
+                             .addresses = places.addresses},
+                            clock);
 }
 
 }  // namespace
@@ -60,21 +61,19 @@ std::vector<fs::path> model_folders(const fs::path& otherwise) {
   return out;
 }
 
-Opened open_embedder(std::string_view spec, const EmbedderPlaces& places) {
-  if (spec == "words") return open_words(places);
-  if (spec.starts_with("http://") || spec.starts_with("https://")) return open_http(spec, places);
-  const std::size_t colon = std::min(spec.find(':'), spec.size());
-  const std::string_view kind = spec.substr(0, colon);
-  const std::string_view rest = spec.substr(std::min(colon + 1, spec.size()));
-  if (!rest.empty()) {
-    if (kind == "words") return open_word_vectors(fs::path(rest));
-    if (kind == "model2vec") return open_model(fs::path(rest), places);
-    if (kind == "http") return open_http(rest, places);
+Opened open_embedder(const EmbedderSpec& spec, Clock& clock, const EmbedderPlaces& places) {
+  switch (spec.kind) {
+    case EmbedderKind::kNone:
+    case EmbedderKind::kGiven:
+    case EmbedderKind::kCorpus:
+      return Error{Code::kInvalidArgument,
+                   fmt::format("\"{}\" is not an embedder that can be opened", spec.text())};
+    case EmbedderKind::kWords:
+      return spec.place.empty() ? open_words(places) : open_word_vectors(fs::path(spec.place));
+    case EmbedderKind::kModel2Vec: return open_model(fs::path(spec.place), places);
+    case EmbedderKind::kHttp: return open_http(spec.place, clock, places);
   }
-  return Error{Code::kInvalidArgument,
-               fmt::format("'{}' names no embedder (words, words:FILE, model2vec:DIR or "
-                           "http:URL#MODEL)",
-                           spec)};
+  KIN_UNREACHABLE();
 }
 
 }  // namespace kin::embed

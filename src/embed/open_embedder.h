@@ -1,4 +1,4 @@
-// An embedder by the name a user gives it.
+// Opens the embedders that need no training.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "embed/embedder.h"
+#include "embed/embedder_spec.h"
 #include "net/address.h"
 
 namespace kin::embed {
@@ -17,24 +19,20 @@ namespace kin::embed {
 inline constexpr std::string_view kWordVectorsFile = "words.kwv";
 
 struct EmbedderPlaces {
-  std::vector<std::filesystem::path> folders = {};  // of models; the first that has one counts
-  std::string key = {};                             // for an http embedder: its bearer token
-  // Of an http embedder's vectors; 0: it is asked for it, and must answer.
+  std::vector<std::filesystem::path> folders = {};  // of models; the first that has the file counts
+  std::string key = {};                             // bearer token of an http embedder
+  // Dimension of an http embedder's vectors; 0: the server is asked, and must answer.
   std::uint32_t dimension = 0;
-  net::AddressPolicy addresses = {};  // that an http embedder may connect to
+  net::AddressPolicy addresses = {};  // addresses that an http embedder may connect to
 };
 
 // $KINDRED_MODELS, if it is set, and then `otherwise`. Thread-safe while nobody sets variables.
 std::vector<std::filesystem::path> model_folders(const std::filesystem::path& otherwise);
 
-// What `spec` names:
-//   words             word vectors: words.kwv in one of the folders
-//   words:FILE        word vectors of a file
-//   model2vec:DIR     a model of model2vec; a name alone is looked for in the folders, too
-//   http:URL#MODEL    a server that speaks OpenAI's API; the "http:" in front may be left out
-// kInvalidArgument for anything else: "corpus" is trained (corpus_model.h), not opened.
-// Thread-safe.
-Result<std::shared_ptr<const Embedder>> open_embedder(std::string_view spec,
+// Opens word vectors, a model2vec model or an http embedder. kWords without a file is looked for in
+// the folders, and so is a model2vec model that is a name alone. kInvalidArgument for kNone, kGiven
+// and kCorpus. An http embedder waits between tries on `clock`, which must outlive it. Thread-safe.
+Result<std::shared_ptr<const Embedder>> open_embedder(const EmbedderSpec& spec, Clock& clock,
                                                       const EmbedderPlaces& places = {});
 
 }  // namespace kin::embed

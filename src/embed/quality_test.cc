@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "base/testing/source_folder.h"
 #include "data/json_value.h"
 #include "embed/corpus_model.h"
 #include "embed/files/model2vec.h"
@@ -135,7 +136,7 @@ TEST_F(EmbedQualityTest, CorpusVectorsFindWhatIsRelevant) {
 }
 
 TEST_F(EmbedQualityTest, WordVectorsFindWhatIsRelevant) {
-  const fs::path file = fs::path(KIN_SOURCE_DIR) / ".deps/models/words.kwv";
+  const fs::path file = fs::path(source_folder()) / ".deps/models/words.kwv";
   if (!fs::exists(file)) GTEST_SKIP() << file << " is not there: run scripts/setup";
   const auto words = open_word_vectors(file).value();
   expect("scifact", ndcg(scifact_, *words), 0.30);

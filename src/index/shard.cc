@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/file.h"
+#include "base/disk.h"
 #include "index/shard/documents.h"
 #include "index/shard/screening.h"
 #include "index/shard/state.h"
@@ -36,11 +36,10 @@ Result<std::unique_ptr<Shard::State>> Shard::State::open(const std::filesystem::
   if (near) {
     KIN_TRY(state->near_, NearDuplicates::create(near->threshold));
   }
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) return system_error("make", folder, failed.value());
+  Disk* disk = state->options_.truth.disk;
+  KIN_RETURN_IF_ERROR((disk != nullptr ? *disk : system_disk()).make_folder(folder));
   KIN_TRY(state->truth_, Truth::open(folder / kTruthFolder, state->options_.truth));
-  KIN_TRY(state->store_, ShardStore::open(folder / "derived"));
+  KIN_TRY(state->store_, ShardStore::open(folder / "derived", state->options_.truth));
   {
     KIN_TRY(const TruthView view, state->truth_->view());
     KIN_RETURN_IF_ERROR(state->restore(view));

@@ -1,4 +1,4 @@
-// Where do local bytes live? A sorted map from keys to values, in a folder.
+// A sorted map from keys to values, in a folder.
 #pragma once
 
 #include <cstdint>
@@ -12,60 +12,74 @@
 #include <string_view>
 #include <vector>
 
+#include "base/disk.h"
 #include "base/result.h"
 
 namespace kin::kv {
 
-// A key space of its own within a store: 0 is always there, n is the n-th of
-// StoreOptions::families. One batch may touch several, and takes effect in all or in none.
+// What an engine implements (kv/engine/engine.h).
+class Engine;
+class EngineBatch;
+class EngineCursor;
+class EngineReader;
+
+// A key space within a store. 0 always exists; n is the n-th of StoreOptions::families. A batch may
+// change several families, and changes all of them or none.
 enum class Family : std::uint32_t {};
 inline constexpr Family kMain{0};
 
 // Where one family differs from the store's options.
 struct FamilyTuning {
   std::optional<std::uint64_t> write_buffer_bytes = {};
-  // Values of at least so many bytes are kept apart from the keys, where merging tables does not
-  // write them again; 0 is none. Reading one takes a read more. What is overwritten or removed is
-  // reclaimed as its file grows old.
+  // Values of at least this size are stored in separate blob files, which merging does not rewrite;
+  // 0: none. Reading such a value costs one more read. The space of overwritten and removed values
+  // is reclaimed as their file grows old.
   std::uint64_t apart_from_bytes = 0;
 };
 
 struct StoreOptions {
-  enum class Mode {
+  enum class Mode : std::uint8_t {
     kOpenOrMake,
     kOpen,  // kNotFound if there is no store
-    kFresh  // empty: what was there is forgotten
+    kFresh  // empties an existing store; to be repeated if a crash interrupts it
+  };
+  enum class Engine : std::uint8_t {
+    kRocksDb,  // RocksDB without compression
+    kLog       // all rows in memory and a log on disk; without threads, so runs are reproducible
   };
   Mode mode = Mode::kOpenOrMake;
-  // Names of the families beside the main one; those that are new are made.
+  // Names of the families beside the main one. New ones are created.
   std::vector<std::string> families = {};
-  std::map<std::string, FamilyTuning> tuning = {};  // by name of family
-  // A key, of the filters of files; 0 is no filter, of files or of write buffers.
+  std::map<std::string, FamilyTuning> tuning = {};  // by name of family; RocksDB only
+  // Bits per key of the Bloom filters of files and write buffers; 0: no filters. RocksDB only.
   int bloom_bits = 10;
-  std::uint64_t block_cache_bytes = std::uint64_t{32} << 20;
-  std::uint64_t write_buffer_bytes = std::uint64_t{64} << 20;  // of each family, up to two of them
-  // Of batches that a crash would have to read again; beyond it families are written out. 0: a
-  // multiple of all write buffers.
+  std::uint64_t block_cache_bytes = std::uint64_t{32} << 20;  // RocksDB only
+  std::uint64_t write_buffer_bytes = std::uint64_t{64}
+                                     << 20;  // per family, up to two; RocksDB only
+  // Limit of the log that is read again after a crash; beyond it the store writes its rows out.
+  // 0: a multiple of all write buffers, or of the rows.
   std::uint64_t log_bytes = 0;
-  int background_jobs = 2;
+  int background_jobs = 2;  // RocksDB only
+  Engine engine = Engine::kRocksDb;
+  Disk* disk = nullptr;  // nullptr: the system's. Must outlive the store
 };
 
 struct WriteOptions {
-  // Return once the batch is on the device. Otherwise a crash of the machine, but not of the
-  // process, may lose it, together with every batch after it.
+  // Return once the batch is on the device. Without it a crash of the machine may lose the batch
+  // and every later one; a crash of the process does not.
   bool sync = true;
-  // Without it, and without `sync`, the batch is safe once flush() has returned: large values are
-  // written once instead of twice. Other batches may come to the device before it.
+  // Without `log` and `sync` the batch is safe once flush() has returned. RocksDB then writes large
+  // values once instead of twice. Later batches may survive a crash without it.
   bool log = true;
 };
 
-// Approximate, as the library tells them.
+// Approximate figures.
 struct StoreUsage {
   std::uint64_t keys = 0;
   std::uint64_t write_buffer_bytes = 0;  // in memory
   std::uint64_t table_index_bytes = 0;   // in memory: filters and indexes of open files
   std::uint64_t block_cache_bytes = 0;   // in memory
-  std::uint64_t disk_bytes = 0;          // of live tables
+  std::uint64_t disk_bytes = 0;          // live files, without RocksDB's log
   std::uint64_t memory_bytes() const {
     return write_buffer_bytes + table_index_bytes + block_cache_bytes;
   }
@@ -73,8 +87,8 @@ struct StoreUsage {
 
 class KeyValueStore;
 
-// Changes that take effect together. Of two to one key the later holds. For one thread at a time,
-// and not longer than its store lives.
+// Changes that take effect together. The last change to a key wins. One thread at a time; must not
+// outlive its store.
 class Batch {
  public:
   explicit Batch(const KeyValueStore& store);
@@ -83,21 +97,20 @@ class Batch {
   ~Batch();
 
   void put(std::string_view key, std::string_view value, Family family = kMain);
-  // A key that is not there is no error.
+  // Removing a missing key is not an error.
   void remove(std::string_view key, Family family = kMain);
-  // Every key from `from` up to, but without, `to`.
+  // Removes every key in [from, to). Nothing if `to` is not greater than `from`.
   void remove_range(std::string_view from, std::string_view to, Family family = kMain);
   void clear();
-  std::size_t size() const;   // changes in it
-  std::size_t bytes() const;  // that it takes
+  std::size_t size() const;   // number of changes
+  std::size_t bytes() const;  // memory of the changes
 
  private:
   friend class KeyValueStore;
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<EngineBatch> engine_;
 };
 
-// From `from` up to, but without, `to`; nothing: to the last key.
+// Keys in [from, to); without `to`: up to the last key.
 struct KeyRange {
   std::string from = {};
   std::optional<std::string> to = {};
@@ -105,37 +118,35 @@ struct KeyRange {
 // All keys that start with `prefix`.
 KeyRange keys_with(std::string_view prefix);
 
-// Walks the keys of a range in order, as they were when it was made. One thread only; not longer
-// than its store or snapshot lives.
+// Walks the keys of a range in order, as they were when the cursor was made. One thread only; must
+// not outlive its store or snapshot.
 //
-//   for (Cursor at = store.cursor(keys_with("doc:")); at.valid(); at.next()) use(at.key());
+//   Cursor at = store.cursor(keys_with("doc:"));
+//   for (; at.valid(); at.next()) use(at.key(), at.value());
 //   KIN_RETURN_IF_ERROR(at.status());
 class Cursor {
  public:
+  explicit Cursor(std::unique_ptr<EngineCursor> engine);
   Cursor(Cursor&&) noexcept;
   Cursor& operator=(Cursor&&) noexcept;
   ~Cursor();
 
-  // Is it at a key? Once it is not, status() says whether that is the end of the range.
+  // True at a key. Once false, status() tells the end of the range from an error.
   bool valid() const;
-  // The views live until the cursor moves.
+  // The views are valid until the cursor moves.
   std::string_view key() const;
   std::string_view value() const;
   void next();
-  // To the first key of the range that is not less than `key`, forwards or backwards.
+  // Moves to the first key of the range that is not less than `key`, forwards or backwards.
   void seek(std::string_view key);
   Status status() const;
 
  private:
-  friend class KeyValueStore;
-  friend class Snapshot;
-  struct State;
-  explicit Cursor(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  std::unique_ptr<EngineCursor> engine_;
 };
 
-// What a store held at one moment, however it goes on. Batches are in it as a whole or not at all.
-// Thread-safe; not longer than its store lives, which keeps what is overwritten for it.
+// The contents of a store at one moment. A batch is in it as a whole or not at all. Thread-safe;
+// must not outlive its store, which keeps overwritten values for it.
 class Snapshot {
  public:
   explicit Snapshot(const KeyValueStore& store);
@@ -150,21 +161,21 @@ class Snapshot {
   Cursor cursor(const KeyRange& range, Family family = kMain) const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<const EngineReader> engine_;
 };
 
-// The value of a key of the main family, read from the files of a store that is not opened for it:
-// also while it is open elsewhere, as of what is written there. kNotFound if there is no store.
-// Thread-safe.
+// The value of a key of the main family, read from the files of a store without opening it. Works
+// while the store is open elsewhere, and then gives what is written there. kNotFound if there is no
+// store. Of `options` only the engine and the disk are used. Thread-safe.
 Result<std::optional<std::string>> read_value(const std::filesystem::path& folder,
-                                              std::string_view key);
+                                              std::string_view key,
+                                              const StoreOptions& options = {});
 
-// RocksDB, without compression. Keys are ordered by their bytes; keys and values may be empty.
-// Thread-safe. A folder is open once at a time, over all processes (kFailedPrecondition).
+// Keys are ordered by their bytes; keys and values may be empty. Thread-safe. A folder is open once
+// at a time, over all processes (kFailedPrecondition).
 //
-// After a write that failed the store refuses writes until it is opened again; what was
-// acknowledged before is safe. Damage that a checksum shows is kDataLoss.
+// After a failed write the store refuses writes until it is opened again; acknowledged batches are
+// safe. Damage that a checksum shows is kDataLoss.
 //
 //   KIN_TRY(auto store, KeyValueStore::open("documents", {.families = {"edges"}}));
 //   Batch batch(*store);
@@ -179,38 +190,51 @@ class KeyValueStore {
   KeyValueStore(const KeyValueStore&) = delete;
   KeyValueStore& operator=(const KeyValueStore&) = delete;
 
-  // All of the batch or nothing. The batch is left as it is.
+  // Applies the whole batch or nothing. The batch is not changed.
   Status write(const Batch& batch, const WriteOptions& options = {});
+
+  // Puts rows whose keys strictly ascend, all or none, on the device when it returns; cheaper than
+  // batches for many rows. `next` gives one row after another, then nothing; its views must be
+  // valid until it is called again. kInvalidArgument if keys do not ascend; an error of `next` is
+  // returned.
+  struct Row {
+    std::string_view key;
+    std::string_view value;
+  };
+  using NextRow = std::function<Result<std::optional<Row>>()>;
+  Status ingest(const NextRow& next, Family family = kMain);
 
   Result<std::optional<std::string>> get(std::string_view key, Family family = kMain) const;
   // In the order of `keys`.
   Result<std::vector<std::optional<std::string>>> get_many(std::span<const std::string> keys,
                                                            Family family = kMain) const;
   Cursor cursor(const KeyRange& range, Family family = kMain) const;
-  // found[i] = 1 if keys[i] is there, 0 if not. `found` is as long as `keys`.
+  // found[i] = 1 if keys[i] exists, else 0. `found` is as long as `keys`.
   Status contains_many(std::span<const std::string_view> keys, std::span<std::uint8_t> found,
                        Family family = kMain) const;
-  // Every key that starts with `prefix`, in order, as of the call. The views live as long as the
-  // visit. Stops at the first error `visit` returns.
+  // Visits every key that starts with `prefix`, in order, as of the call. The views are valid
+  // during the visit. Stops at the first error that `visit` returns.
   using Visit = std::function<Status(std::string_view key, std::string_view value)>;
   Status for_each(std::string_view prefix, const Visit& visit, Family family = kMain) const;
 
-  // Writes out what is in memory, of all families.
+  // Brings every acknowledged batch to the device, also those written without log or sync.
   Status flush();
-  // Merges each family into one level: the least disk, and the fastest look-ups.
+  // Merges each family into one level: the least disk space and the fastest look-ups.
   Status compact();
+  // Writes a consistent copy of the store to `folder`, which can be opened on its own. `folder`
+  // must be missing or empty (kFailedPrecondition). On the system's disk large files are
+  // hard-linked where possible. After an error or a crash `folder` holds no store.
+  Status checkpoint(const std::filesystem::path& folder);
   // Of all families together.
   StoreUsage usage() const;
-  // Waits for the background work and releases the folder. Nothing else may be called after.
+  // Waits for background work and releases the folder. Nothing else may be called afterwards.
   Status close();
 
  private:
   friend class Batch;
-  friend class Cursor;
   friend class Snapshot;
-  struct State;
-  explicit KeyValueStore(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  explicit KeyValueStore(std::unique_ptr<Engine> engine);
+  std::unique_ptr<Engine> engine_;
 };
 
 }  // namespace kin::kv

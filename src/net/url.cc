@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/ascii.h"
-#include "base/utf8.h"
+#include "text/host_name.h"
 
 namespace kin::net {
 namespace {
@@ -106,22 +106,6 @@ Error refusal(std::string_view text, std::string_view why) {
   return {Code::kInvalidArgument, fmt::format("\"{}\": {}", text.substr(0, kShown), why)};
 }
 
-bool is_host_character(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return is_ascii_alpha(c) || is_ascii_digit(c) || byte >= 0x80 || c == '.' || c == '-' || c == '_';
-}
-
-bool is_utf8(std::string_view text) {
-  const char* const end = text.data() + text.size();
-  for (const char* at = text.data(); at != end;) {
-    const std::size_t length =
-        static_cast<unsigned char>(*at) < 0x80 ? 1 : utf8_sequence_length(at, end);
-    if (length == 0) return false;
-    at += length;
-  }
-  return true;
-}
-
 bool is_bracketed_address(std::string_view host) {
   return host.size() > 4 && host.front() == '[' && host.back() == ']' &&
          std::all_of(host.begin() + 1, host.end() - 1,
@@ -141,7 +125,7 @@ Status Url::parse_port(std::string_view digits) {
   const char* const end = begin + digits.size();
   const auto [at, error] = std::from_chars(begin, end, port_);
   if (error != std::errc() || at != end || port_ == 0)
-    return refusal(digits, "this is no port (1 to 65535)");
+    return refusal(digits, "a port is a number from 1 to 65535");
   return Done{};
 }
 
@@ -153,13 +137,10 @@ Status Url::parse_authority(std::string_view authority) {
   }
   const std::size_t bracket = authority.find(']');
   const std::size_t colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
-  const std::string_view host = authority.substr(0, colon);
-  for (const char c : host) host_ += ascii_lower(c);
-  const bool valid = is_bracketed_address(host_) ||
-                     (!host_.empty() && host_.size() <= 255 &&
-                      std::all_of(host_.begin(), host_.end(), is_host_character) &&
-                      is_utf8(host_) && host_.find_first_not_of('.') != std::string::npos);
-  if (!valid) return refusal(authority, "this is no name of a host");
+  host_ = ascii_lowered(authority.substr(0, colon));
+  if (!is_bracketed_address(host_)) {
+    KIN_TRY(host_, text::host_name_to_ascii(host_));
+  }
   return parse_port(colon == std::string_view::npos ? "" : authority.substr(colon + 1));
 }
 
@@ -180,15 +161,15 @@ void Url::set_rest(std::string_view rest) {
 Result<Url> Url::parse(std::string_view text) {
   const std::string clean = without_line_ends(trimmed(text));
   std::string_view rest = clean;
-  if (rest.size() > kLongest) return refusal(rest, "this address is too long");
+  if (rest.size() > kLongest) return refusal(rest, "the URL is too long");
   if (scheme_of(rest) == "feed") rest.remove_prefix(5);
   const bool without_scheme = rest.starts_with("//");
   Url url;
   url.scheme_ = without_scheme ? "https" : scheme_of(rest);
   if (url.scheme_ != "http" && url.scheme_ != "https")
-    return refusal(clean, "only http:// and https:// addresses can be used");
+    return refusal(clean, "only http:// and https:// URLs can be used");
   if (!without_scheme) rest.remove_prefix(url.scheme_.size() + 1);
-  if (!rest.starts_with("//")) return refusal(clean, "the address has no host");
+  if (!rest.starts_with("//")) return refusal(clean, "the URL has no host");
   rest.remove_prefix(2);
   const std::size_t end = std::min(rest.find_first_of("/?#\\"), rest.size());
   KIN_RETURN_IF_ERROR(url.parse_authority(rest.substr(0, end)));
@@ -200,7 +181,7 @@ Result<Url> Url::parse(std::string_view text) {
 
 Result<Url> Url::resolve(std::string_view reference) const {
   const std::string clean = without_line_ends(trimmed(reference));
-  if (clean.size() > kLongest) return refusal(clean, "this address is too long");
+  if (clean.size() > kLongest) return refusal(clean, "the URL is too long");
   if (clean.starts_with("//")) return parse(scheme_ + ":" + clean);
   if (!scheme_of(clean).empty()) return parse(clean);
   Url url = *this;

@@ -1,4 +1,4 @@
-// Addresses of the web: http and https, and nothing else.
+// URLs: http and https, and nothing else.
 #pragma once
 
 #include <cstdint>
@@ -10,38 +10,38 @@
 
 namespace kin::net {
 
-// An absolute http or https address. Scheme and host are in lower case, a port that the scheme
-// implies is left out, the path starts with '/' and has no dot segments, and what may not stand in
-// an address (spaces, quotes, angle brackets, controls, bytes that are not ASCII) is written in
-// percent form: text() can go into a request line or an attribute as it is. A host that is not
-// ASCII is kept as UTF-8; the HTTP client turns it into its IDNA form. Thread-compatible.
+// An absolute http or https URL, written one way: scheme and host in lower case, an international
+// host name in its ASCII form (punycode), no port that the scheme implies, a path that starts with
+// '/' and has no dot segments, and percent codes for characters that may not stand in a URL
+// (spaces, quotes, angle brackets, controls, bytes that are not ASCII). So text() is pure ASCII and
+// can go into a request line or an attribute as it is. Thread-compatible.
 class Url {
  public:
   // Longer ones are refused.
   static constexpr std::size_t kLongest = 8192;
 
-  // White space around `text` does not count. "feed:" in front of an address is ignored, and an
-  // address that starts with "//" is taken as https.
+  // White space around `text` and "feed:" in front of it are ignored. Text that starts with "//" is
+  // read as https.
   static Result<Url> parse(std::string_view text);
 
-  // `reference` as a browser would follow it from here (RFC 3986, section 5.2): an absolute
-  // address, or one relative to this. An error if it leads to anything but http or https.
+  // The URL of a link on the page at this URL (RFC 3986, section 5.2); `reference` is absolute or
+  // relative. An error if it leads to anything but http or https.
   Result<Url> resolve(std::string_view reference) const;
 
   const std::string& scheme() const { return scheme_; }
-  const std::string& user() const { return user_; }  // with the password: "user:password", decoded
-  const std::string& host() const { return host_; }  // an IPv6 address in its brackets
-  std::uint16_t port() const { return port_; }       // what the scheme implies where none is given
+  const std::string& user() const { return user_; }  // "user:password", decoded
+  const std::string& host() const { return host_; }  // an IPv6 address has its brackets
+  std::uint16_t port() const { return port_; }       // the scheme's if the URL has none
   const std::string& path() const { return path_; }
   const std::optional<std::string>& query() const { return query_; }
   const std::string& fragment() const { return fragment_; }
   bool secure() const { return scheme_ == "https"; }
 
-  // "https://host:8443", of which credentials are for.
+  // The origin that credentials are scoped to: "https://host:8443".
   std::string origin() const;
-  // The whole address without user, password and fragment: what a server is asked for.
+  // The URL without user, password and fragment: what is sent to a server.
   std::string request_text() const;
-  // The whole address without user and password.
+  // The URL without user and password.
   std::string text() const;
 
   friend bool operator==(const Url&, const Url&) = default;
@@ -62,7 +62,7 @@ class Url {
   std::string fragment_;
 };
 
-// Ports of services that are not the web, which no browser will speak HTTP to. Thread-safe.
+// True for ports of other protocols, to which no browser speaks HTTP. Thread-safe.
 bool is_refused_port(std::uint16_t port);
 
 }  // namespace kin::net

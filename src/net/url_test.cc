@@ -27,13 +27,15 @@ TEST(Url, IsWrittenOneWay) {
       {"feed://example.com/rss", "https://example.com/rss"},
       {"feed:http://example.com/rss", "http://example.com/rss"},
       {"http://[::1]:8080/", "http://[::1]:8080/"},
-      {"https://münchen.example/", "https://münchen.example/"},
+      {"https://München.example/", "https://xn--mnchen-3ya.example/"},
+      {"http://bücher.example:8080/ü", "http://xn--bcher-kva.example:8080/%C3%BC"},
+      {"http://ｅｘａｍｐｌｅ。com/", "http://example.com/"},
       {"https://a.example\\@b.example/", "https://a.example/%5C@b.example/"},
   };
   for (const auto& [address, expected] : cases) EXPECT_EQ(text_of(address), expected) << address;
 }
 
-TEST(Url, RefusesWhatIsNoWebAddress) {
+TEST(Url, RefusesTextThatIsNotAWebAddress) {
   for (const char* address : {"",
                               "example.com",
                               "javascript:alert(1)",
@@ -54,6 +56,9 @@ TEST(Url, RefusesWhatIsNoWebAddress) {
                               "http://[not]/",
                               "http://a\"b/",
                               "http://<script>/",
+                              "http://℀.example/",
+                              "http://ü..example/",
+                              "http://\xFF.example/",
                               "http:/example.com/"}) {
     EXPECT_EQ(text_of(address), "refused") << address;
   }

@@ -13,6 +13,8 @@ namespace kin::search {
 namespace {
 
 using data::JsonValue;
+using embed::EmbedderKind;
+using embed::EmbedderSpec;
 using index::Distance;
 using index::NearDuplicateOptions;
 using index::RawStorage;
@@ -57,7 +59,7 @@ void write_space(JsonWriter& json, const SpaceConfig& space) {
 
 std::string body_of(const IndexConfig& config) {
   JsonWriter json;
-  json.begin_object().field("version", kVersion).field("embed", config.embed);
+  json.begin_object().field("version", kVersion).field("embed", config.embed.text());
   write_space(json.key("main"), config.main);
   json.key("more").begin_array();
   for (const SpaceConfig& space : config.more) write_space(json, space);
@@ -132,27 +134,28 @@ Result<NearDuplicateOptions::Action> action_named(std::string_view name) {
 }
 
 Status choose_vectors(IndexConfig& config, const std::string& embed, std::uint32_t dimension) {
-  config.embed = embed;
-  if (embed.starts_with("http://") || embed.starts_with("https://")) config.embed = "http:" + embed;
-  if (embed.empty()) config.embed = dimension > 0 ? "given" : "corpus";
-  if (config.embed == "given" && dimension == 0)
+  const std::string_view usual =
+      name_of(dimension > 0 ? EmbedderKind::kGiven : EmbedderKind::kCorpus);
+  KIN_TRY(config.embed, EmbedderSpec::parse(embed.empty() ? usual : embed));
+  const bool given = config.embed.kind == EmbedderKind::kGiven;
+  if (given && dimension == 0)
     return Error{Code::kInvalidArgument,
                  "vectors that documents bring need a dimension (--dim N): how many numbers they "
                  "have"};
-  if (config.embed != "given" && dimension > 0)
+  if (!given && dimension > 0)
     return Error{Code::kInvalidArgument,
                  fmt::format("a dimension is for vectors that documents bring; \"{}\" has its own",
-                             config.embed)};
+                             config.embed.text())};
   config.main.dimension = dimension;
   // Vectors that can be made again need not be read from anywhere.
-  config.main.storage = config.embed == "given" || config.embed.starts_with("http:")
-                            ? RawStorage::kElsewhere
-                            : RawStorage::kF16;
+  config.main.storage =
+      given || config.embed.kind == EmbedderKind::kHttp ? RawStorage::kElsewhere : RawStorage::kF16;
   return Done{};
 }
 
 Status check(const IndexConfig& config) {
-  if (config.has_vectors()) KIN_RETURN_IF_ERROR(check_space(config.main, config.embed == "given"));
+  if (config.has_vectors())
+    KIN_RETURN_IF_ERROR(check_space(config.main, config.embed.kind == EmbedderKind::kGiven));
   std::set<std::string_view> names{config.main.name};
   for (const SpaceConfig& space : config.more) {
     KIN_RETURN_IF_ERROR(check_space(space, true));
@@ -181,7 +184,8 @@ Result<IndexConfig> decode_config(std::string_view bytes) {
   if (version == nullptr || *version != kVersion)
     return Error{Code::kFailedPrecondition,
                  "the index was made by another version of kindred (this one reads version 1)"};
-  IndexConfig config{.embed = std::string(json["embed"].text())};
+  IndexConfig config;
+  KIN_TRY(config.embed, EmbedderSpec::parse(json["embed"].text()));
   KIN_TRY(config.main, space_in(json["main"]));
   for (const JsonValue& space : json["more"].items()) {
     KIN_TRY(SpaceConfig more, space_in(space));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "embed/embedder_spec.h"
 #include "index/shard.h"
 
 namespace kin::search {
@@ -27,16 +28,14 @@ inline constexpr std::string_view kMainSpace = "main";
 inline constexpr const char* kConfigName = "index.json";
 
 struct IndexConfig {
-  // Where the vectors of the main space come from: "corpus" (learnt from the documents), "words",
-  // "words:FILE", "model2vec:DIR", "http:URL#MODEL", "given" (with the documents), or "none".
-  std::string embed = "corpus";
+  embed::EmbedderSpec embed = {};  // where the vectors of the main space come from
   // Of the main space; the dimension is that of `embed` unless vectors are given.
   SpaceConfig main{.name = std::string(kMainSpace)};
   std::vector<SpaceConfig> more = {};
   std::string language = "english";
   std::optional<index::NearDuplicateOptions> dedup = {};
 
-  bool has_vectors() const { return embed != "none"; }
+  bool has_vectors() const { return embed.kind != embed::EmbedderKind::kNone; }
 };
 
 // Sets where the vectors of the main space come from and where they are kept: by `embed`, and if

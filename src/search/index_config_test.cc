@@ -6,7 +6,7 @@ namespace kin::search {
 namespace {
 
 IndexConfig full() {
-  IndexConfig config{.embed = "given",
+  IndexConfig config{.embed = {embed::EmbedderKind::kGiven},
                      .main = {.name = "main", .dimension = 512, .distance = index::Distance::kL2},
                      .more = {{.name = "audio", .dimension = 64, .bits = 4}},
                      .language = "german"};
@@ -35,7 +35,7 @@ TEST(IndexConfig, NamesAServerInOneWay) {
   for (const char* server : {"https://a.example/v1#m", "http:https://a.example/v1#m"}) {
     IndexConfig config;
     ASSERT_TRUE(choose_vectors(config, server, 0).ok());
-    EXPECT_EQ(config.embed, "http:https://a.example/v1#m");
+    EXPECT_EQ(config.embed.text(), "http:https://a.example/v1#m");
     EXPECT_EQ(config.main.storage, index::RawStorage::kElsewhere);
   }
 }
@@ -64,7 +64,7 @@ TEST(IndexConfig, RefusesWhatMakesNoSense) {
   EXPECT_FALSE(choose_vectors(config, "given", 0).ok());
   EXPECT_FALSE(choose_vectors(config, "words", 100).ok());
   EXPECT_TRUE(choose_vectors(config, "", 100).ok());
-  EXPECT_EQ(config.embed, "given");
+  EXPECT_EQ(config.embed.text(), "given");
 }
 
 }  // namespace

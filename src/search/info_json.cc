@@ -18,7 +18,7 @@ void write_info(JsonWriter& json, std::string_view name, const IndexInfo& info) 
   const IndexConfig& config = info.config;
   json.begin_object().field("name", name).field("documents", info.stats.counters.entities);
   json.field("edges", info.stats.counters.edges).field("fragments", info.stats.counters.fragments);
-  json.field("embed", config.embed).key("dimension");
+  json.field("embed", config.embed.text()).key("dimension");
   if (info.dimension) {
     json.value(*info.dimension);
   } else {

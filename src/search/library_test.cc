@@ -35,8 +35,9 @@ TEST_F(LibraryTest, HasIndexesByName) {
   Library library(folder(), {.tend = false});
   EXPECT_TRUE(library.names()->empty());
   EXPECT_EQ(library.open("papers").error().code, Code::kNotFound);
-  ASSERT_TRUE(library.create("papers", {.embed = "none"}).ok());
-  EXPECT_EQ(library.create("papers", {.embed = "none"}).error().code, Code::kFailedPrecondition);
+  ASSERT_TRUE(library.create("papers", {.embed = {embed::EmbedderKind::kNone}}).ok());
+  EXPECT_EQ(library.create("papers", {.embed = {embed::EmbedderKind::kNone}}).error().code,
+            Code::kFailedPrecondition);
   EXPECT_EQ(*library.names(), std::vector<std::string>{"papers"});
   EXPECT_TRUE(library.open("papers").ok());
   ASSERT_TRUE(library.drop("papers").ok());
@@ -48,7 +49,7 @@ TEST_F(LibraryTest, HasIndexesByName) {
 
 TEST_F(LibraryTest, ASlowIndexKeepsNobodyWaitingWhoWantsAnother) {
   Library library(folder(), {.tend = false});
-  ASSERT_TRUE(library.create("quick", {.embed = "none"}).ok());
+  ASSERT_TRUE(library.create("quick", {.embed = {embed::EmbedderKind::kNone}}).ok());
   const fs::path pipe = make_slow("slow");
   const auto open_slow = [&] { return library.open("slow"); };
   auto first = std::async(std::launch::async, open_slow);
@@ -58,9 +59,9 @@ TEST_F(LibraryTest, ASlowIndexKeepsNobodyWaitingWhoWantsAnother) {
   const auto quick = library.open("quick");
   ASSERT_TRUE(quick.ok());
   EXPECT_TRUE((*quick)->search({.text = "tides"}).ok());
-  EXPECT_TRUE(library.create("another", {.embed = "none"}).ok());
+  EXPECT_TRUE(library.create("another", {.embed = {embed::EmbedderKind::kNone}}).ok());
   EXPECT_TRUE(library.drop("another").ok());
-  settings << encode({.embed = "none"}) << std::flush;
+  settings << encode({.embed = {embed::EmbedderKind::kNone}}) << std::flush;
   settings.close();
   const auto one = first.get();
   const auto other = second.get();
@@ -75,7 +76,7 @@ TEST_F(LibraryTest, IsUsedByManyAtOnce) {
     users.push_back(std::async(std::launch::async, [&, user] {
       const std::string mine = "index" + std::to_string(user % 2);
       for (int round = 0; round < 5; ++round) {
-        (void)library.create(mine, {.embed = "none"}).ok();
+        (void)library.create(mine, {.embed = {embed::EmbedderKind::kNone}}).ok();
         if (const auto index = library.open(mine))
           (void)(*index)->add({{Document{.id = "a", .title = "tides"}}}).ok();
         EXPECT_TRUE(library.list().ok());
@@ -88,7 +89,7 @@ TEST_F(LibraryTest, IsUsedByManyAtOnce) {
 
 TEST_F(LibraryTest, ListsWhatIsNotOpenWithoutOpeningIt) {
   Library library(folder(), {.tend = false});
-  ASSERT_TRUE(library.create("papers", {.embed = "none"}).ok());
+  ASSERT_TRUE(library.create("papers", {.embed = {embed::EmbedderKind::kNone}}).ok());
   Library elsewhere(folder(), {.tend = false});
   add(**elsewhere.open("papers"), "a");
   auto listed = library.list();
@@ -96,7 +97,7 @@ TEST_F(LibraryTest, ListsWhatIsNotOpenWithoutOpeningIt) {
   EXPECT_EQ(listed->front().problem, "");
   EXPECT_FALSE(listed->front().info.open);
   EXPECT_EQ(listed->front().info.stats.counters.entities, 1U);
-  EXPECT_EQ(listed->front().info.config.embed, "none");
+  EXPECT_EQ(listed->front().info.config.embed.text(), "none");
   EXPECT_GT(listed->front().info.disk_bytes, 0U);
   ASSERT_TRUE(elsewhere.close().ok());
   add(**library.open("papers"), "b");
@@ -107,7 +108,7 @@ TEST_F(LibraryTest, ListsWhatIsNotOpenWithoutOpeningIt) {
 
 TEST_F(LibraryTest, ListsWhatCannotBeReadWithTheReason) {
   Library library(folder(), {.tend = false});
-  ASSERT_TRUE(library.create("papers", {.embed = "none"}).ok());
+  ASSERT_TRUE(library.create("papers", {.embed = {embed::EmbedderKind::kNone}}).ok());
   std::ofstream(folder() / "papers" / kConfigName) << "{}";
   const auto listed = library.list();
   ASSERT_EQ(listed->size(), 1U);
@@ -116,7 +117,7 @@ TEST_F(LibraryTest, ListsWhatCannotBeReadWithTheReason) {
 
 TEST_F(LibraryTest, DropsWhatIsDamagedButNotWhatIsInUse) {
   Library library(folder(), {.tend = false});
-  ASSERT_TRUE(library.create("papers", {.embed = "none"}).ok());
+  ASSERT_TRUE(library.create("papers", {.embed = {embed::EmbedderKind::kNone}}).ok());
   Library elsewhere(folder(), {.tend = false});
   ASSERT_TRUE(elsewhere.open("papers").ok());
   EXPECT_EQ(library.drop("papers").error().code, Code::kFailedPrecondition);

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <mutex>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "embed/open_embedder.h"
 #include "index/peek.h"
@@ -19,6 +20,7 @@ namespace kin::search {
 namespace {
 
 namespace fs = std::filesystem;
+using embed::EmbedderKind;
 
 constexpr const char* kShardName = "shard";
 
@@ -56,12 +58,12 @@ index::SpaceOptions computed_space(const SpaceConfig& config,
 
 // One that is there before the first document is.
 bool needs_embedder(const IndexConfig& config) {
-  return config.embed != "corpus" && config.embed != "given" && config.embed != "none";
+  return config.embed.is_opened_by_name();
 }
 
 Result<std::shared_ptr<const embed::Embedder>> embedder_for(const IndexConfig& config,
                                                             const OpenOptions& options) {
-  return embed::open_embedder(config.embed,
+  return embed::open_embedder(config.embed, system_clock(),
                               {.folders = options.models,
                                .key = options.embed_key,
                                .dimension = config.main.dimension,
@@ -129,20 +131,20 @@ class SearchIndex::State {
   // Those of a document that make sense.
   Result<std::vector<index::Mutation>> mutations(const Document& document) const;
   Result<std::vector<Document>> embedded(std::span<const Document> documents) const;
-  bool embeds_on_the_way() const { return config.embed.starts_with("http:"); }
+  bool embeds_on_the_way() const { return config.embed.kind == EmbedderKind::kHttp; }
 };
 
 Result<std::vector<index::SpaceOptions>> SearchIndex::State::spaces() {
   std::vector<index::SpaceOptions> all;
-  if (config.embed == "corpus") {
+  if (config.embed.kind == EmbedderKind::kCorpus) {
     KIN_TRY(corpus, newest_model(folder));
     if (corpus.model != nullptr)
       all.push_back(computed_space(config.main, corpus.model, corpus.number));
-  } else if (config.embed == "given") {
+  } else if (config.embed.kind == EmbedderKind::kGiven) {
     all.push_back(space_of(config.main));
   } else if (needs_embedder(config)) {
     KIN_TRY(embedder, embedder_for(config, options));
-    all.push_back(computed_space(config.main, embedder, embedder->info().fingerprint));
+    all.push_back(computed_space(config.main, embedder, embedder->info().model_hash));
     // Asking another machine costs: what it said is kept with the document.
     if (embeds_on_the_way()) all.back().origin = index::VectorOrigin::kGiven;
   }
@@ -185,7 +187,7 @@ Result<bool> SearchIndex::State::work() {
 }
 
 Result<bool> SearchIndex::State::learn_if_due() {
-  if (config.embed != "corpus") return false;
+  if (config.embed.kind != EmbedderKind::kCorpus) return false;
   const index::ShardView view = shard->view();
   const std::uint64_t documents = view.truth().counters().entities;
   CorpusGeneration now;
@@ -208,7 +210,7 @@ Result<bool> SearchIndex::State::learn_if_due() {
 }
 
 Status SearchIndex::State::check_vectors(const Document& document) const {
-  if (!document.embedding.empty() && config.embed != "given")
+  if (!document.embedding.empty() && config.embed.kind != EmbedderKind::kGiven)
     return Error{Code::kInvalidArgument,
                  fmt::format("it brings an embedding, but the index {} (create one with --dim {} "
                              "for vectors of your own, or leave the column out)",
@@ -293,7 +295,7 @@ Result<AddReport> SearchIndex::State::add(std::span<const Document> documents) {
 
 SearchSettings SearchIndex::State::settings() const {
   return {.text = index::text_options({.language = config.language}),
-          .alpha = alpha_for(config.embed)};
+          .alpha = alpha_for(config.embed.kind)};
 }
 
 Status SearchIndex::State::close() {
@@ -359,7 +361,8 @@ Result<IndexInfo> SearchIndex::peek(const fs::path& folder) {
   IndexInfo info{.open = false, .disk_bytes = bytes_below(folder)};
   KIN_TRY(info.config, config_in(folder));
   KIN_TRY(info.stats.counters, index::peek_counters(folder / kShardName));
-  info.by_meaning = info.config.embed == "corpus" ? has_model(folder) : needs_embedder(info.config);
+  info.by_meaning = info.config.embed.kind == EmbedderKind::kCorpus ? has_model(folder)
+                                                                    : needs_embedder(info.config);
   info.dimension = info.config.main.dimension;
   if (info.by_meaning && info.dimension == 0U) info.dimension = std::nullopt;
   return info;
@@ -418,7 +421,7 @@ Result<Neighbours> SearchIndex::neighbours(const NeighboursQuestion& question) c
 Status SearchIndex::each(const std::function<Status(const Document&)>& visit) const {
   KIN_TRY(const auto shard, state_->live());
   const index::ShardView view = shard->view();
-  const bool given = config().embed == "given";
+  const bool given = config().embed.kind == EmbedderKind::kGiven;
   index::ScanRequest request{
       .want = {.vectors = given || !config().more.empty(), .summaries = false}};
   while (true) {
@@ -448,7 +451,7 @@ IndexInfo SearchIndex::info() const {
   for (const index::SpaceView& space : view.spaces())
     if (space.name == kMainSpace) info.dimension = space.index->space().dimension;
   for (const index::SpaceStats& space : info.stats.spaces) info.building |= space.building < 1;
-  info.by_meaning = info.config.embed != "given" && info.dimension > 0U;
+  info.by_meaning = info.config.embed.kind != EmbedderKind::kGiven && info.dimension > 0U;
   return info;
 }
 

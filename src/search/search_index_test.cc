@@ -53,7 +53,7 @@ class SearchIndexTest : public ::testing::Test {
 };
 
 TEST_F(SearchIndexTest, FindsWhatWasAddedAtOnceAndAfterReopening) {
-  auto index = make({.embed = "none"});
+  auto index = make({.embed = {embed::EmbedderKind::kNone}});
   const std::vector<Document> documents{document("a", "The tides", "of the inner sea"),
                                         document("b", "The bread", "of the baker")};
   ASSERT_TRUE(index->add(documents).ok());
@@ -68,15 +68,15 @@ TEST_F(SearchIndexTest, FindsWhatWasAddedAtOnceAndAfterReopening) {
 
 TEST_F(SearchIndexTest, SurvivesWithoutBeingClosed) {
   {
-    auto index = make({.embed = "none"});
+    auto index = make({.embed = {embed::EmbedderKind::kNone}});
     ASSERT_TRUE(index->add({{document("a", "tides", "")}}).ok());
   }
   EXPECT_EQ(open()->search({.text = "tides"})->hits.size(), 1U);
 }
 
 TEST_F(SearchIndexTest, LearnsOnceThoughManyDocumentsSayNothing) {
-  auto index =
-      make({.embed = "corpus", .main = {.name = "main", .storage = index::RawStorage::kF16}});
+  auto index = make({.embed = {embed::EmbedderKind::kCorpus},
+                     .main = {.name = "main", .storage = index::RawStorage::kF16}});
   std::vector<Document> documents = two_subjects();
   for (int i = 0; i < 48; ++i) documents.push_back(document("empty" + std::to_string(i), "", "…"));
   ASSERT_TRUE(index->add(documents).ok());
@@ -87,8 +87,8 @@ TEST_F(SearchIndexTest, LearnsOnceThoughManyDocumentsSayNothing) {
 }
 
 TEST_F(SearchIndexTest, LearnsVectorsFromItsDocuments) {
-  auto index =
-      make({.embed = "corpus", .main = {.name = "main", .storage = index::RawStorage::kF16}});
+  auto index = make({.embed = {embed::EmbedderKind::kCorpus},
+                     .main = {.name = "main", .storage = index::RawStorage::kF16}});
   EXPECT_EQ(index->search({.text = "tides"})->mode, "text");
   ASSERT_TRUE(index->add(two_subjects()).ok());
   ASSERT_TRUE(index->settle().ok());
@@ -110,9 +110,9 @@ TEST_F(SearchIndexTest, LearnsVectorsFromItsDocuments) {
 }
 
 TEST_F(SearchIndexTest, LearnsAgainAsItGrowsWhileItIsSearched) {
-  auto index =
-      make({.embed = "corpus", .main = {.name = "main", .storage = index::RawStorage::kF16}},
-           {.tend = true});
+  auto index = make({.embed = {embed::EmbedderKind::kCorpus},
+                     .main = {.name = "main", .storage = index::RawStorage::kF16}},
+                    {.tend = true});
   const auto documents = two_subjects();
   ASSERT_TRUE(index->add(documents).ok());
   ASSERT_TRUE(index->settle().ok());
@@ -160,7 +160,7 @@ TEST_F(SearchIndexTest, TakesVectorsThatDocumentsBring) {
 }
 
 TEST_F(SearchIndexTest, RefusesVectorsItHasNoPlaceFor) {
-  auto index = make({.embed = "none"});
+  auto index = make({.embed = {embed::EmbedderKind::kNone}});
   Document with = document("a", "", "x");
   with.embedding = {1, 2};
   const auto added = index->add({{with}});
@@ -169,7 +169,7 @@ TEST_F(SearchIndexTest, RefusesVectorsItHasNoPlaceFor) {
 }
 
 TEST_F(SearchIndexTest, OpensWithoutTheServerThatMakesItsVectors) {
-  const IndexConfig config{.embed = "http:http://127.0.0.1:9/v1#model",
+  const IndexConfig config{.embed = {embed::EmbedderKind::kHttp, "http://127.0.0.1:9/v1#model"},
                            .main = {.name = "main", .dimension = 4}};
   std::filesystem::create_directories(folder());
   ASSERT_TRUE(write_file_atomically(folder() / kConfigName, encode(config)).ok());
@@ -179,7 +179,7 @@ TEST_F(SearchIndexTest, OpensWithoutTheServerThatMakesItsVectors) {
 }
 
 TEST_F(SearchIndexTest, FollowsLinksBothWays) {
-  auto index = make({.embed = "none"});
+  auto index = make({.embed = {embed::EmbedderKind::kNone}});
   Document a = document("a", "A", "tides");
   a.links = {{.to = "b", .name = "cites"}, {.to = "nowhere"}};
   ASSERT_TRUE(index->add({{a, document("b", "B", "moon")}}).ok());
@@ -198,7 +198,7 @@ TEST_F(SearchIndexTest, FollowsLinksBothWays) {
 }
 
 TEST_F(SearchIndexTest, DrawsTheLinksBetweenNeighboursToo) {
-  auto index = make({.embed = "none"});
+  auto index = make({.embed = {embed::EmbedderKind::kNone}});
   Document a = document("a", "", "");
   a.links = {{.to = "b"}, {.to = "c"}};
   Document b = document("b", "", "");
@@ -208,7 +208,7 @@ TEST_F(SearchIndexTest, DrawsTheLinksBetweenNeighboursToo) {
 }
 
 TEST_F(SearchIndexTest, ExportsWhatCanBeAddedAgain) {
-  auto index = make({.embed = "none"});
+  auto index = make({.embed = {embed::EmbedderKind::kNone}});
   Document a = document("a", "A", "tides");
   a.links = {{.to = "b", .name = "cites"}, {.to = "nowhere"}};
   ASSERT_TRUE(index->add({{a, document("b", "B", "moon")}}).ok());
@@ -250,7 +250,7 @@ TEST_F(SearchIndexTest, ExportsTheVectorsThatDocumentsBrought) {
 }
 
 TEST_F(SearchIndexTest, NamesWhatRepeatsWhat) {
-  IndexConfig config{.embed = "none"};
+  IndexConfig config{.embed = {embed::EmbedderKind::kNone}};
   config.dedup = index::NearDuplicateOptions{
       .threshold = 0.7, .action = index::NearDuplicateOptions::Action::kRefuse};
   auto index = make(config);
@@ -267,7 +267,7 @@ TEST_F(SearchIndexTest, NamesWhatRepeatsWhat) {
 }
 
 TEST_F(SearchIndexTest, IsOpenOnce) {
-  const auto index = make({.embed = "none"});
+  const auto index = make({.embed = {embed::EmbedderKind::kNone}});
   const auto second = SearchIndex::open(folder(), {.tend = false});
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().code, Code::kFailedPrecondition);
@@ -275,7 +275,7 @@ TEST_F(SearchIndexTest, IsOpenOnce) {
 }
 
 TEST_F(SearchIndexTest, IsClosedUnderThoseWhoUseItWithoutHarm) {
-  auto index = make({.embed = "none"}, {.tend = true});
+  auto index = make({.embed = {embed::EmbedderKind::kNone}}, {.tend = true});
   ASSERT_TRUE(index->add({{document("a", "tides", "")}}).ok());
   std::vector<std::thread> users;
   std::atomic<int> told{0};

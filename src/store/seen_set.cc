@@ -138,7 +138,7 @@ Status SeenSet::Impl::open_to_write() {
     if (!there) KIN_RETURN_IF_ERROR(find_or_make_manifest(placement_.folder, options_));
   }
   KIN_RETURN_IF_ERROR(disk.make_folder(placement_.folder));
-  KIN_TRY(lock_, disk.open_to_append(placement_.folder / kLockName));
+  KIN_TRY(lock_, disk.open_to_write(placement_.folder / kLockName));
   if (!lock_->lock()) {
     return Error{Code::kFailedPrecondition,
                  fmt::format("{} is open for writing in another process, and one may write at a "

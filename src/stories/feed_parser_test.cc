@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/source_folder.h"
 #include "stories/testing/feed_fixture.h"
 
 namespace kin::stories {
@@ -12,7 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 Feed feed(const std::string& name, std::string_view address = {}) {
-  const std::string bytes = feed_file(KIN_SOURCE_DIR, name);
+  const std::string bytes = feed_file(source_folder(), name);
   EXPECT_FALSE(bytes.empty()) << name;
   auto parsed = parse_at(bytes, address);
   EXPECT_TRUE(parsed.ok()) << name << ": " << (parsed.ok() ? "" : parsed.error().message);
@@ -243,7 +244,7 @@ TEST(FeedParser, ExpandsNoEntities) {
 }
 
 TEST(FeedParser, ExpandsNoEntitiesInMendedDocumentsEither) {
-  std::string bytes = feed_file(KIN_SOURCE_DIR, "bomb.xml");
+  std::string bytes = feed_file(source_folder(), "bomb.xml");
   bytes.resize(bytes.find("</channel>"));
   const auto parsed = parse_at(bytes);
   ASSERT_TRUE(parsed.ok());

@@ -14,7 +14,8 @@ spec.loader.exec_module(check_docs)
 
 TREE = {
     "tools/check_layers.py": 'TIERS = [["base"], ["kv", "net"]]\n'
-                             'HOMES = {"fmt/": None, "xxhash.h": ["base"], "rocksdb/": ["kv"]}\n',
+                             'HOMES = {"fmt/": None, "xxhash.h": ["base"], "rocksdb/": ["kv"]}\n'
+                             'INSIDE = {"base": ["files", "bytes"]}\n',
     "CMakeLists.txt": "kin_layer(base)\n",
     "LICENSE": "",
     "CONTRIBUTING.md": "See `src/base/result.h`, `src/<room>/x.h`, `build/dev/x` and "
@@ -23,9 +24,10 @@ TREE = {
     "docs/architecture.md": "```\nbase → { kv | net }\n```\n"
                             "| `base` | what is a failure? | xxHash `xxhash.h` |\n"
                             "| `kv` | where do bytes live? (planned) | `rocksdb/` |\n"
-                            "| `net` | how do I speak? (planned) | – |\n",
+                            "| `net` | how do I speak? (planned) | – |\n"
+                            "| `base` | `files` → `bytes` |\n",
     "src/base/result.h": "",
-    "src/base/README.md": "",
+    "src/base/README.md": "| `result.h` | a failure |\n`files/` and `bytes/`\n",
     "Makefile": "JOBS ?= 2\nhelp:\n\t@echo\nsetup:\n\t@true\nbuild: setup\n\t@true\n"
                 "demo: build\n\t@true\nasan tsan: setup\n\t@true\n",
     ".ci/run": "# make asan\nmake demo\n",
@@ -61,7 +63,7 @@ class CheckDocs(unittest.TestCase):
         return "\n".join(check(self.root))
 
     def test_a_sound_tree_has_no_faults(self):
-        for check in ("presence", "lengths", "paths", "architecture", "quickstart"):
+        for check in ("presence", "lengths", "paths", "architecture", "readmes", "quickstart"):
             self.assertEqual(self.faults(getattr(check_docs, f"check_{check}")), "", check)
 
     def test_a_missing_document_is_a_fault(self):
@@ -69,8 +71,8 @@ class CheckDocs(unittest.TestCase):
         self.assertIn("docs/glossary.md is missing", self.faults(check_docs.check_presence))
 
     def test_a_long_document_is_a_fault(self):
-        self.write("src/base/README.md", "line\n" * 31)
-        self.assertIn("31 lines, at most 30", self.faults(check_docs.check_lengths))
+        self.write("src/base/README.md", "line\n" * 46)
+        self.assertIn("46 lines, at most 45", self.faults(check_docs.check_lengths))
 
     def test_paths_that_do_not_exist_are_faults(self):
         self.write("docs/a.md", "`src/base/gone.h` `docs/adr/0001-….md` `src/nowhere/*.h`\n"
@@ -106,6 +108,19 @@ class CheckDocs(unittest.TestCase):
     def test_a_room_without_a_readme_is_a_fault(self):
         (self.root / "src/base/README.md").unlink()
         self.assertIn("src/base/README.md is missing", self.faults(check_docs.check_architecture))
+
+    def test_another_order_of_folders_is_a_fault(self):
+        self.replace("docs/architecture.md", "`files` → `bytes`", "`bytes` → `files`")
+        self.assertIn("differs from INSIDE", self.faults(check_docs.check_architecture))
+
+    def test_a_readme_lists_the_door_and_nothing_else(self):
+        self.write("src/base/id.h", "")
+        self.replace("src/base/README.md", "`files/`", "| `gone.h` | nothing |\n")
+        self.replace("src/base/README.md", "| `gone.h`", "\n| `gone.h`")
+        found = self.faults(check_docs.check_readmes)
+        self.assertIn("lacks `id.h`", found)
+        self.assertIn("`gone.h` is not in the door", found)
+        self.assertIn("`files/` is not mentioned", found)
 
     def quickstart(self, command):
         self.write("README.md", QUICKSTART.format(command))

@@ -21,9 +21,15 @@ Paths:
   /hang                   accepts the request and says nothing; /closed closes at once
   /short                  promises more than it sends; /long-header a header without end
   /echo                   the request's header fields, one a line, and what was posted
-  /count/NAME             how often /counted/NAME was asked for, and the most at once
+  /count/NAME             how often /counted/NAME or /closed/NAME was asked for, and the most at once
+  /connections            how many connections were accepted
+  /session                "reused" if TLS took up an earlier session, else "new"; closes the connection
+  /take                   the method, the number of bytes of the body and their SHA-256
+  /bytes/N                N bytes: 0, 1, ... 250, 0, 1 ...
+  /gather/NAME/N          answers when N requests for NAME have come
 """
 import gzip
+import hashlib
 import http.server
 import pathlib
 import ssl
@@ -40,6 +46,9 @@ TYPES = {".xml": "application/xml", ".json": "application/feed+json", ".html": "
 LOCK = threading.Lock()
 COUNTED = threading.Condition()
 COUNTS = {}
+CONNECTIONS = [0]
+GATHERED = {}
+ARRIVAL = threading.Condition()
 VERSIONS = {}
 
 
@@ -52,8 +61,28 @@ class Handler(http.server.BaseHTTPRequestHandler):
     posted = b""
 
     def do_POST(self):
-        self.posted = self.rfile.read(int(self.headers["Content-Length"]))
+        self.posted = b"".join(self.pieces())
         self.do_GET()
+
+    def do_PUT(self):
+        self.do_GET()
+
+    do_DELETE = do_PATCH = do_HEAD = do_PUT
+
+    def pieces(self):
+        """The body of the request, as it comes."""
+        left = int(self.headers.get("Content-Length", 0))
+        while left > 0:
+            piece = self.rfile.read(min(left, 65536))
+            if not piece:
+                raise ConnectionResetError
+            left -= len(piece)
+            yield piece
+        if self.headers.get("Transfer-Encoding") == "chunked":
+            while size := int(self.rfile.readline(), 16):
+                yield self.rfile.read(size)
+                self.rfile.readline()
+            self.rfile.readline()
 
     def do_GET(self):
         path = urllib.parse.urlsplit(self.path)
@@ -75,7 +104,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if status != 304:
             self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        if status != 304:
+        if status != 304 and self.command != "HEAD":
             self.wfile.write(body)
 
     def feed(self, name="rss20.xml"):
@@ -159,7 +188,38 @@ class Handler(http.server.BaseHTTPRequestHandler):
         time.sleep(3_600)
 
     def at_closed(self, parts, _):
+        if parts:
+            with LOCK:
+                COUNTS.setdefault(parts[0], {"now": 0, "most": 0, "all": 0})["all"] += 1
         self.close_connection = True
+
+    def at_connections(self, parts, _):
+        self.answer(200, str(CONNECTIONS[0]).encode(), {})
+
+    def at_session(self, parts, _):
+        self.answer(200, b"reused" if self.connection.session_reused else b"new", {"Connection": "close"})
+
+    def at_take(self, parts, _):
+        size, digest = 0, hashlib.sha256()
+        for piece in self.pieces():
+            size += len(piece)
+            digest.update(piece)
+        self.answer(200, f"{self.command} {size} {digest.hexdigest()}".encode(), {})
+
+    def at_bytes(self, parts, _):
+        size, pattern = int(parts[0]), bytes(range(251)) * 1000
+        self.send_response(200)
+        self.send_header("Content-Length", str(size))
+        self.end_headers()
+        for at in range(0, size, len(pattern)):
+            self.wfile.write(pattern[:size - at])
+
+    def at_gather(self, parts, _):
+        with ARRIVAL:
+            GATHERED[parts[0]] = GATHERED.get(parts[0], 0) + 1
+            ARRIVAL.notify_all()
+            together = ARRIVAL.wait_for(lambda: GATHERED[parts[0]] >= int(parts[1]), timeout=60)
+        self.answer(200 if together else 504, b"together" if together else b"alone", {})
 
     def at_short(self, parts, _):
         self.send_response(200)
@@ -199,7 +259,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    request_queue_size = 64
+    request_queue_size = 512
+
+    def process_request(self, *arguments):
+        CONNECTIONS[0] += 1
+        super().process_request(*arguments)
 
     def handle_error(self, *_):
         pass  # clients that hang up are what the tests are about

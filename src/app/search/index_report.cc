@@ -14,9 +14,9 @@ constexpr std::size_t kShownRepeats = 10;
 
 std::string vectors_in_words(const search::IndexInfo& info) {
   if (!info.config.has_vectors()) return "none";
-  if (info.dimension == 0U) return fmt::format("{}, not learnt yet", info.config.embed);
+  if (info.dimension == 0U) return fmt::format("{}, not learnt yet", info.config.embed.text());
   const std::string numbers = info.dimension ? fmt::format("{} numbers, ", *info.dimension) : "";
-  return fmt::format("{}, {}{}{}", info.config.embed, numbers,
+  return fmt::format("{}, {}{}{}", info.config.embed.text(), numbers,
                      search::name_of(info.config.main.distance),
                      info.building ? ", being made anew" : "");
 }

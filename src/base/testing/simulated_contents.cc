@@ -18,18 +18,20 @@ void copy_sector(std::uint64_t sector, const std::string& source, std::string& i
 }  // namespace
 
 void SimulatedContents::Change::apply(std::string& image, std::uint64_t count) const {
-  image.resize(end, '\0');
-  image.append(bytes, 0, count);
+  image.resize(std::max(base, offset + count), '\0');
+  image.replace(offset, count, bytes, 0, count);
 }
 
-void SimulatedContents::append(std::string_view bytes) {
-  unsynced_.push_back({seen_.size(), seen_.size(), std::string(bytes)});
-  seen_ += bytes;
+void SimulatedContents::write_at(std::uint64_t offset, std::string_view bytes) {
+  if (bytes.empty()) return;
+  const std::uint64_t from = std::min<std::uint64_t>(offset, seen_.size());
+  unsynced_.push_back({from, seen_.size(), offset, std::string(bytes)});
+  unsynced_.back().apply(seen_);
 }
 
 void SimulatedContents::truncate(std::uint64_t size) {
-  unsynced_.push_back({std::min<std::uint64_t>(size, seen_.size()), size, {}});
-  seen_.resize(size, '\0');
+  unsynced_.push_back({std::min<std::uint64_t>(size, seen_.size()), size, size, {}});
+  unsynced_.back().apply(seen_);
 }
 
 void SimulatedContents::sync() {
@@ -48,7 +50,7 @@ std::string SimulatedContents::kept() const {
   std::string image = device_;
   image.resize(seen_.size(), '\0');
   for (const Change& change : unsynced_) {
-    const std::uint64_t end = std::min<std::uint64_t>(change.size(), seen_.size());
+    const std::uint64_t end = std::min<std::uint64_t>(change.end(), seen_.size());
     for (std::uint64_t sector = change.from / kSector; sector * kSector < end; ++sector)
       copy_sector(sector, seen_, image);
   }
@@ -61,15 +63,15 @@ std::string SimulatedContents::kept_prefix(std::uint64_t unit, Random& random) c
   for (std::uint64_t i = 0; i < whole; ++i) unsynced_[i].apply(image);
   if (whole == unsynced_.size()) return image;
   const Change& torn = unsynced_[whole];
-  const std::uint64_t stop = (torn.end + random.below(torn.bytes.size() + 1)) / unit * unit;
-  if (stop > torn.end) torn.apply(image, stop - torn.end);
+  const std::uint64_t stop = (torn.offset + random.below(torn.bytes.size() + 1)) / unit * unit;
+  if (stop > torn.offset) torn.apply(image, stop - torn.offset);
   return image;
 }
 
 std::string SimulatedContents::shuffled(Random& random) const {
   std::set<std::uint64_t> touched;
   for (const Change& change : unsynced_) {
-    for (std::uint64_t at = change.from / kSector; at * kSector < change.size(); ++at)
+    for (std::uint64_t at = change.from / kSector; at * kSector < change.end(); ++at)
       touched.insert(at);
   }
   std::string image = device_;

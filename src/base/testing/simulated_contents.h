@@ -1,6 +1,7 @@
 // The bytes of one file of a simulated disk: what programs see, and what the device has.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -32,7 +33,8 @@ class SimulatedContents {
   // What a program reads.
   const std::string& bytes() const { return seen_; }
 
-  void append(std::string_view bytes);
+  void append(std::string_view bytes) { write_at(seen_.size(), bytes); }
+  void write_at(std::uint64_t offset, std::string_view bytes);
   void truncate(std::uint64_t size);
   void sync();
   // As kernels do when a sync fails: what was to be written counts as clean, so that no later sync
@@ -43,14 +45,17 @@ class SimulatedContents {
   std::string after_power_cut(UnsyncedBytes unsynced, Random& random) const;
 
  private:
-  // The file was cut off or filled with zeros up to `end`, and `bytes` were put there; sectors
-  // from that of `from` on were touched.
+  // The file got the size `base`, and then `bytes` were written at `offset`. The sectors from that
+  // of `from` up to the end of `bytes` changed.
   struct Change {
     std::uint64_t from;
-    std::uint64_t end;
+    std::uint64_t base;
+    std::uint64_t offset;
     std::string bytes;
 
-    std::uint64_t size() const { return end + bytes.size(); }
+    std::uint64_t end() const { return offset + bytes.size(); }
+    std::uint64_t size() const { return std::max(base, end()); }
+    // Applies the first `count` of `bytes`.
     void apply(std::string& image, std::uint64_t count) const;
     void apply(std::string& image) const { apply(image, bytes.size()); }
   };

@@ -51,15 +51,10 @@ class SimulatedDisk::OpenFile final : public DiskFile {
   }
 
   Status append(std::string_view bytes) override {
-    if (access_ == Access::kRead) return system_error("write", path_, EBADF);
-    disk_.announce(Operation::kAppend, path_);
-    const std::lock_guard lock(disk_.mutex_);
-    if (const auto fault = disk_.strike(Operation::kAppend)) {
-      node_->contents.append(bytes.substr(0, fault->append_prefix));
-      return system_error("write", path_, fault->error_number);
-    }
-    node_->contents.append(bytes);
-    return Done{};
+    return write(Operation::kAppend, std::nullopt, bytes);
+  }
+  Status write_at(std::uint64_t offset, std::string_view bytes) override {
+    return write(Operation::kWriteAt, offset, bytes);
   }
 
   Status sync() override {
@@ -100,6 +95,18 @@ class SimulatedDisk::OpenFile final : public DiskFile {
   }
 
  private:
+  // At `offset`, or at the end.
+  Status write(Operation operation, std::optional<std::uint64_t> offset, std::string_view bytes) {
+    if (access_ == Access::kRead) return system_error("write", path_, EBADF);
+    disk_.announce(operation, path_);
+    const std::lock_guard lock(disk_.mutex_);
+    const auto fault = disk_.strike(operation);
+    const std::uint64_t at = offset.value_or(node_->contents.bytes().size());
+    node_->contents.write_at(at, fault ? bytes.substr(0, fault->write_prefix) : bytes);
+    if (fault) return system_error("write", path_, fault->error_number);
+    return Done{};
+  }
+
   SimulatedDisk& disk_;
   fs::path path_;
   NodePointer node_;
@@ -240,7 +247,7 @@ Result<std::unique_ptr<DiskFile>> SimulatedDisk::create(const fs::path& given) {
       std::make_unique<OpenFile>(*this, path, std::move(node), OpenFile::Access::kWrite));
 }
 
-Result<std::unique_ptr<DiskFile>> SimulatedDisk::open_to_append(const fs::path& given) {
+Result<std::unique_ptr<DiskFile>> SimulatedDisk::open_to_write(const fs::path& given) {
   const fs::path path = plain(given);
   KIN_TRY(const bool there, exists(path));
   if (!there) announce(Operation::kCreate, path);

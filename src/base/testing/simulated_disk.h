@@ -32,6 +32,7 @@ class SimulatedDisk final : public Disk {
   enum class Operation {
     kCreate,
     kAppend,
+    kWriteAt,
     kSync,
     kTruncate,
     kRename,
@@ -41,16 +42,18 @@ class SimulatedDisk final : public Disk {
     kRead,  // changes nothing: neither observed nor counted, and fails only when asked for
   };
   static constexpr Operation kChanges[] = {
-      Operation::kCreate, Operation::kAppend, Operation::kSync,       Operation::kTruncate,
-      Operation::kRename, Operation::kRemove, Operation::kMakeFolder, Operation::kSyncFolder};
+      Operation::kCreate, Operation::kAppend,     Operation::kWriteAt,
+      Operation::kSync,   Operation::kTruncate,   Operation::kRename,
+      Operation::kRemove, Operation::kMakeFolder, Operation::kSyncFolder};
 
-  // The `nth` operation from now on, counted from 1, fails and changes nothing, except that an
-  // append writes `append_prefix` bytes first and a sync drops what it should have written.
+  // The `nth` operation from now on, counted from 1, fails and changes nothing, except that a
+  // write (append or write_at) writes `write_prefix` bytes first and a sync drops what it should
+  // have written.
   struct Fault {
     std::uint64_t nth = 1;
     std::optional<Operation> only = std::nullopt;  // count and fail these; otherwise every change
     int error_number = EIO;
-    std::uint64_t append_prefix = 0;
+    std::uint64_t write_prefix = 0;
     bool for_good = false;  // and so does each such operation after it
   };
 
@@ -89,7 +92,7 @@ class SimulatedDisk final : public Disk {
 
   Result<std::unique_ptr<DiskFile>> open_to_read(const std::filesystem::path& path) override;
   Result<std::unique_ptr<DiskFile>> create(const std::filesystem::path& path) override;
-  Result<std::unique_ptr<DiskFile>> open_to_append(const std::filesystem::path& path) override;
+  Result<std::unique_ptr<DiskFile>> open_to_write(const std::filesystem::path& path) override;
   Status rename(const std::filesystem::path& from, const std::filesystem::path& to) override;
   Status remove(const std::filesystem::path& path) override;
   Result<bool> exists(const std::filesystem::path& path) override;

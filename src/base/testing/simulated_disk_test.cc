@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "base/file.h"
@@ -14,6 +15,7 @@ namespace fs = std::filesystem;
 using Operation = SimulatedDisk::Operation;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 // What holds for every disk, the system's as well as the simulated one.
 class DiskContract : public testing::TestWithParam<bool> {
@@ -57,36 +59,57 @@ TEST_P(DiskContract, ReadingBeyondTheEndIsDataLoss) {
   EXPECT_TRUE(file->read_at(5, &byte, 0).ok());
 }
 
-TEST_P(DiskContract, CreateEmptiesAndOpenToAppendKeeps) {
+TEST_P(DiskContract, CreateEmptiesAndOpenToWriteKeeps) {
   write("a", "one");
-  ASSERT_TRUE((*disk().open_to_append(path("a")))->append("two").ok());
+  ASSERT_TRUE((*disk().open_to_write(path("a")))->append("two").ok());
   EXPECT_EQ(*read_whole(disk(), path("a")), "onetwo");
   write("a", "three");
   EXPECT_EQ(*read_whole(disk(), path("a")), "three");
-  ASSERT_TRUE((*disk().open_to_append(path("new")))->append("x").ok());
+  ASSERT_TRUE((*disk().open_to_write(path("new")))->append("x").ok());
   EXPECT_EQ(*read_whole(disk(), path("new")), "x");
 }
 
 TEST_P(DiskContract, AppendsAtTheEndAfterATruncate) {
   write("a", "abcdef");
-  const auto file = *disk().open_to_append(path("a"));
+  const auto file = *disk().open_to_write(path("a"));
   ASSERT_TRUE(file->truncate(2).ok());
   ASSERT_TRUE(file->append("X").ok());
   EXPECT_EQ(*read_whole(disk(), path("a")), "abX");
   ASSERT_TRUE(file->truncate(5).ok());
   EXPECT_EQ(*read_whole(disk(), path("a")), std::string("abX\0\0", 5));
+  const auto made = *disk().create(path("b"));
+  ASSERT_TRUE(made->append("abcdef").ok());
+  ASSERT_TRUE(made->truncate(2).ok());
+  ASSERT_TRUE(made->append("X").ok());
+  EXPECT_EQ(*read_whole(disk(), path("b")), "abX");
+}
+
+TEST_P(DiskContract, WritesOverWhatIsThereAndBeyondTheEnd) {
+  write("a", "abcdef");
+  const auto file = *disk().open_to_write(path("a"));
+  ASSERT_TRUE(file->write_at(2, "XY").ok());
+  EXPECT_EQ(*read_whole(disk(), path("a")), "abXYef");
+  ASSERT_TRUE(file->append("g").ok());
+  ASSERT_TRUE(file->write_at(6, "GH").ok());
+  EXPECT_EQ(*read_whole(disk(), path("a")), "abXYefGH");
+  ASSERT_TRUE(file->write_at(10, "z").ok());
+  ASSERT_TRUE(file->append("!").ok());
+  EXPECT_EQ(*read_whole(disk(), path("a")), std::string("abXYefGH\0\0z!", 12));
+  ASSERT_TRUE(file->write_at(99, "").ok());
+  EXPECT_EQ(*file->size(), 12U);
 }
 
 TEST_P(DiskContract, AFileToReadCannotBeWritten) {
   write("a", "x");
   EXPECT_FALSE((*disk().open_to_read(path("a")))->append("y").ok());
+  EXPECT_FALSE((*disk().open_to_read(path("a")))->write_at(0, "y").ok());
   EXPECT_FALSE((*disk().open_to_read(path("a")))->truncate(0).ok());
 }
 
 TEST_P(DiskContract, OpenFilesSurviveRenameAndRemove) {
   write("a", "first");
   write("b", "second");
-  const auto a = *disk().open_to_append(path("a"));
+  const auto a = *disk().open_to_write(path("a"));
   const auto b = *disk().open_to_read(path("b"));
   ASSERT_TRUE(disk().rename(path("a"), path("b")).ok());
   ASSERT_TRUE(a->append("!").ok());
@@ -124,8 +147,8 @@ TEST_P(DiskContract, ListsFilesAndFoldersSorted) {
 }
 
 TEST_P(DiskContract, ALockedFileIsRefusedToOthersUntilItIsClosed) {
-  auto first = *disk().open_to_append(path("l"));
-  const auto second = *disk().open_to_append(path("l"));
+  auto first = *disk().open_to_write(path("l"));
+  const auto second = *disk().open_to_write(path("l"));
   ASSERT_TRUE(first->lock().ok());
   EXPECT_TRUE(first->lock().ok());
   EXPECT_EQ(second->lock().error().code, Code::kFailedPrecondition);
@@ -205,6 +228,45 @@ TEST(SimulatedDisk, KeepsLaterSectorsWithoutEarlierOnes) {
   ASSERT_TRUE(file->append(std::string(512, 'a') + std::string(512, 'b')).ok());
   const std::string zeros(512, '\0');
   EXPECT_TRUE(every_cut(disk, UnsyncedBytes::kShuffled).contains(zeros + std::string(512, 'b')));
+}
+
+TEST(SimulatedDisk, AnUnsyncedOverwriteIsLostKeptOrTorn) {
+  SimulatedDisk disk;
+  const auto file = *disk.create("/a");
+  const std::string before(2000, 'a');
+  ASSERT_TRUE(file->append(before).ok());
+  ASSERT_TRUE(file->sync().ok());
+  ASSERT_TRUE(file->write_at(500, std::string(1000, 'b')).ok());
+  const auto with_b = [&](std::size_t from, std::size_t to) {
+    std::string bytes = before;
+    return bytes.replace(from, to - from, to - from, 'b');
+  };
+  EXPECT_EQ(after_cut(disk, UnsyncedBytes::kLost), before);
+  EXPECT_EQ(after_cut(disk, UnsyncedBytes::kKept), with_b(500, 1500));
+  EXPECT_THAT(every_cut(disk, UnsyncedBytes::kTorn),
+              UnorderedElementsAre(before, with_b(500, 512), with_b(500, 1024), with_b(500, 1500)));
+  const std::set<std::string> prefixes = every_cut(disk, UnsyncedBytes::kPrefix);
+  for (const std::string& got : prefixes)
+    EXPECT_EQ(got, with_b(500, 500 + static_cast<std::size_t>(std::ranges::count(got, 'b'))));
+  EXPECT_GT(prefixes.size(), 100U);
+  EXPECT_TRUE(every_cut(disk, UnsyncedBytes::kShuffled).contains(with_b(1024, 1500)));
+  ASSERT_TRUE(file->sync().ok());
+  EXPECT_EQ(after_cut(disk, UnsyncedBytes::kLost), with_b(500, 1500));
+}
+
+TEST(SimulatedDisk, AnUnsyncedOverwriteKeepsTheSizeOfTheFile) {
+  SimulatedDisk disk;
+  const auto file = *disk.create("/a");
+  ASSERT_TRUE(file->append(std::string(2000, 'a')).ok());
+  ASSERT_TRUE(file->write_at(0, "b").ok());
+  for (const std::string& got : every_cut(disk, UnsyncedBytes::kPrefix)) {
+    EXPECT_TRUE(got.size() == 2000U || !got.starts_with('b'));
+  }
+  ASSERT_TRUE(file->sync().ok());
+  ASSERT_TRUE(file->write_at(0, "c").ok());
+  for (const UnsyncedBytes bytes : kEveryBytes) {
+    for (const std::string& got : every_cut(disk, bytes)) EXPECT_EQ(got.size(), 2000U);
+  }
 }
 
 TEST(SimulatedDisk, AnUnsyncedTruncateIsLostOrKept) {
@@ -299,6 +361,7 @@ TEST(SimulatedDisk, EveryKindOfChangeCanFail) {
     const std::map<Operation, bool> worked = {
         {Operation::kCreate, disk.create("/b").ok()},
         {Operation::kAppend, file->append("y").ok()},
+        {Operation::kWriteAt, file->write_at(0, "z").ok()},
         {Operation::kSync, file->sync().ok()},
         {Operation::kTruncate, file->truncate(0).ok()},
         {Operation::kMakeFolder, disk.make_folder("/d").ok()},
@@ -311,12 +374,15 @@ TEST(SimulatedDisk, EveryKindOfChangeCanFail) {
   }
 }
 
-TEST(SimulatedDisk, AFailedAppendCanLeaveAPrefix) {
+TEST(SimulatedDisk, AFailedWriteCanLeaveAPrefix) {
   SimulatedDisk disk;
   const auto file = *disk.create("/a");
-  disk.fail(SimulatedDisk::Fault{.only = Operation::kAppend, .append_prefix = 3});
+  disk.fail(SimulatedDisk::Fault{.only = Operation::kAppend, .write_prefix = 3});
   EXPECT_FALSE(file->append("abcdef").ok());
   EXPECT_EQ(*read_whole(disk, "/a"), "abc");
+  disk.fail(SimulatedDisk::Fault{.only = Operation::kWriteAt, .write_prefix = 1});
+  EXPECT_FALSE(file->write_at(1, "XY").ok());
+  EXPECT_EQ(*read_whole(disk, "/a"), "aXc");
 }
 
 TEST(SimulatedDisk, ReadsFailOnlyWhenAskedFor) {
@@ -367,7 +433,7 @@ TEST(SimulatedDisk, APowerCutIsTheSameForTheSameSeedAndBreaksLocks) {
               after_cut(disk, UnsyncedBytes::kAny, seed));
   }
   const auto cut = disk.power_cut({UnsyncedBytes::kKept, UnsyncedNames::kKept});
-  EXPECT_TRUE((*cut->open_to_append("/a"))->lock().ok());
+  EXPECT_TRUE((*cut->open_to_write("/a"))->lock().ok());
 }
 
 TEST(SimulatedDisk, ThreadsCanUseItTogether) {

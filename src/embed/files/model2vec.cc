@@ -121,12 +121,12 @@ Result<Rows> Rows::of(const std::vector<Tensor>& tensors, std::size_t tokens) {
 
 class Model2Vec final : public Embedder {
  public:
-  Model2Vec(WordPieces pieces, Rows rows, std::uint64_t fingerprint)
+  Model2Vec(WordPieces pieces, Rows rows, std::uint64_t model_hash)
       : pieces_(std::move(pieces)),
         rows_(std::move(rows)),
-        info_{.name = "model2vec",
+        info_{.kind = EmbedderKind::kModel2Vec,
               .dimension = static_cast<std::uint32_t>(rows_.dimension()),
-              .fingerprint = fingerprint} {}
+              .model_hash = model_hash} {}
 
   const EmbedderInfo& info() const override { return info_; }
 
@@ -161,9 +161,9 @@ Result<std::shared_ptr<const Embedder>> make_model2vec(const Model2VecFiles& fil
   const auto tensors = internal::parse_safetensors(files.safetensors);
   if (!tensors) return with_context(kTensors, tensors.error());
   KIN_TRY(Rows rows, Rows::of(*tensors, pieces->tokens()));
-  const std::uint64_t fingerprint = hash64(files.tokenizer, hash64(files.safetensors));
+  const std::uint64_t model_hash = hash64(files.tokenizer, hash64(files.safetensors));
   return std::shared_ptr<const Embedder>(
-      std::make_shared<Model2Vec>(std::move(*pieces), std::move(rows), fingerprint));
+      std::make_shared<Model2Vec>(std::move(*pieces), std::move(rows), model_hash));
 }
 
 Result<std::shared_ptr<const Embedder>> open_model2vec(const std::filesystem::path& folder) {

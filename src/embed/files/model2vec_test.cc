@@ -66,7 +66,7 @@ TEST(Model2VecTest, TakesTheMeanOfItsTokensRows) {
   const std::string tensors = floats();
   const auto model = make_model2vec({.tokenizer = kTokenizer, .safetensors = tensors});
   ASSERT_TRUE(model.ok()) << model.error().message;
-  EXPECT_EQ((*model)->info().name, "model2vec");
+  EXPECT_EQ((*model)->info().kind, EmbedderKind::kModel2Vec);
   EXPECT_EQ((*model)->info().dimension, 2U);
   EXPECT_THAT(vector_of(**model, "Sail"), ElementsAre(1, 0));
   EXPECT_THAT(vector_of(**model, "sailor"), ElementsAre(-1, 0));

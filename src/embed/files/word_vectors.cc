@@ -159,7 +159,9 @@ class WordVectors final : public Embedder {
         columns_(columns),
         common_(common_of(columns)),
         readers_(std::move(readers)),
-        info_{.name = "words", .dimension = columns.dimension, .fingerprint = hash64(*bytes_)} {}
+        info_{.kind = EmbedderKind::kWords,
+              .dimension = columns.dimension,
+              .model_hash = hash64(*bytes_)} {}
 
   const EmbedderInfo& info() const override { return info_; }
 

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/random.h"
+#include "base/testing/source_folder.h"
 #include "embed/testing/embed_fixture.h"
 
 namespace kin::embed {
@@ -21,7 +22,7 @@ const std::vector<WordVector> kThree{
 
 TEST(WordVectorsTest, CountsRareWordsMore) {
   const auto words = decode_word_vectors(encode_word_vectors(kThree)).value();
-  EXPECT_EQ(words->info().name, "words");
+  EXPECT_EQ(words->info().kind, EmbedderKind::kWords);
   EXPECT_EQ(words->info().dimension, 3U);
   const auto vector = vector_of(*words, "The ship!");
   EXPECT_NEAR(length(vector), 1, 1e-5);
@@ -73,8 +74,8 @@ TEST(WordVectorsTest, HasTheFingerprintOfItsContent) {
   auto changed = kThree;
   changed[1].values[2] = 0.1F;
   const auto other = decode_word_vectors(encode_word_vectors(changed)).value();
-  EXPECT_EQ(one->info().fingerprint, same->info().fingerprint);
-  EXPECT_NE(one->info().fingerprint, other->info().fingerprint);
+  EXPECT_EQ(one->info().model_hash, same->info().model_hash);
+  EXPECT_NE(one->info().model_hash, other->info().model_hash);
 }
 
 TEST(WordVectorsTest, IsWrittenAsItAlwaysWas) {
@@ -118,7 +119,7 @@ TEST(WordVectorsTest, ReadsWhatTheToolOfSetUpWrites) {
                   R"("vectors":{"the":[1,0,0,1,0],"-":[3,3,3,5.2,1],"ship":[0,1,0,1,2],)"
                   R"("straße":[0,0.5,-0.5,0.7,3]}})")
                   .ok());
-  const std::string tool = std::string(KIN_SOURCE_DIR) + "/tools/word_model.py";
+  const std::string tool = std::string(source_folder()) + "/tools/word_model.py";
   const std::string command = "python3 -B " + tool + " " + json.string() + " " + file.string();
   ASSERT_EQ(std::system(command.c_str()), 0);
   const auto words = open_word_vectors(file);

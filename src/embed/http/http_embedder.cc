@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <thread>
 
 #include "base/hash.h"
 #include "base/json_writer.h"
@@ -60,8 +59,9 @@ milliseconds pause_after(const net::HttpResponse& response, milliseconds usual) 
 
 class HttpEmbedder final : public Embedder {
  public:
-  explicit HttpEmbedder(HttpEmbedderOptions options)
+  HttpEmbedder(HttpEmbedderOptions options, Clock& clock)
       : options_(std::move(options)),
+        clock_(clock),
         address_(options_.url + "/embeddings"),
         client_(client_options(options_)) {
     set_dimension(options_.dimension);
@@ -70,9 +70,9 @@ class HttpEmbedder final : public Embedder {
   // Before the first call of embed().
   void set_dimension(std::uint32_t dimension) {
     info_ = {
-        .name = "http",
+        .kind = EmbedderKind::kHttp,
         .dimension = dimension,
-        .fingerprint = hash64(fmt::format("{}\n{}\n{}", options_.url, options_.model, dimension))};
+        .model_hash = hash64(fmt::format("{}\n{}\n{}", options_.url, options_.model, dimension))};
   }
 
   const EmbedderInfo& info() const override { return info_; }
@@ -121,24 +121,18 @@ class HttpEmbedder final : public Embedder {
       request.credentials = {.kind = net::Credentials::Kind::kBearer, .secret = options_.key};
     milliseconds pause = options_.first_wait;
     for (int left = options_.tries;; pause *= 2) {
-      auto response = client_.post(request);
+      auto response = client_.send(request).response;
       --left;
       if (response && response->status == 200) return std::move(response->body);
       const bool passing =
           response ? is_passing(response->status) : response.error().code == Code::kUnavailable;
       if (left <= 0 || !passing) return response ? refusal(*response) : response.error();
-      wait(response ? pause_after(*response, pause) : pause);
+      clock_.sleep_for(response ? pause_after(*response, pause) : pause);
     }
   }
 
-  void wait(milliseconds pause) const {
-    if (options_.wait)
-      options_.wait(pause);
-    else
-      std::this_thread::sleep_for(pause);
-  }
-
   const HttpEmbedderOptions options_;
+  Clock& clock_;
   const std::string address_;
   mutable net::HttpClient client_;  // thread-safe
   EmbedderInfo info_;
@@ -146,7 +140,8 @@ class HttpEmbedder final : public Embedder {
 
 }  // namespace
 
-Result<std::shared_ptr<const Embedder>> open_http_embedder(HttpEmbedderOptions options) {
+Result<std::shared_ptr<const Embedder>> open_http_embedder(HttpEmbedderOptions options,
+                                                           Clock& clock) {
   while (options.url.ends_with('/')) options.url.pop_back();
   if (options.model.empty())
     return Error{Code::kInvalidArgument,
@@ -154,7 +149,7 @@ Result<std::shared_ptr<const Embedder>> open_http_embedder(HttpEmbedderOptions o
   if (options.batch == 0) options.batch = 1;
   if (const auto url = net::Url::parse(options.url); !url) return url.error();
   const bool ask = options.dimension == 0;
-  auto embedder = std::make_shared<HttpEmbedder>(std::move(options));
+  auto embedder = std::make_shared<HttpEmbedder>(std::move(options), clock);
   if (ask) {
     constexpr std::string_view kProbe[] = {"dimension"};
     KIN_TRY(const auto vectors, embedder->embed(kProbe));

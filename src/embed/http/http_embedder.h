@@ -3,10 +3,10 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "embed/embedder.h"
 #include "net/address.h"
@@ -16,20 +16,20 @@ namespace kin::embed {
 struct HttpEmbedderOptions {
   std::string url;  // up to, and without, "/embeddings"
   std::string model;
-  std::string key = {};                       // sent as a bearer token, if there is one
-  std::uint32_t dimension = 0;                // that vectors must have; 0: that of the first one
-  std::size_t batch = 64;                     // texts a request
-  std::size_t batch_bytes = 512 * 1024;       // of text in a request, if it is more than one text
-  int tries = 4;                              // of a request that is refused for now
-  std::chrono::milliseconds first_wait{250};  // between tries; doubled each time
+  std::string key = {};                       // sent as a bearer token unless it is empty
+  std::uint32_t dimension = 0;                // dimension of the vectors; 0: the server is asked
+  std::size_t batch = 64;                     // most texts in a request
+  std::size_t batch_bytes = 512 * 1024;       // most bytes of text in a request of several texts
+  int tries = 4;                              // most times that a request is sent
+  std::chrono::milliseconds first_wait{250};  // between tries; doubled after each
   std::chrono::milliseconds timeout{120'000};
-  net::AddressPolicy addresses = {};  // that may be connected to; public ones by default
-  std::function<void(std::chrono::milliseconds)> wait = {};  // instead of sleeping
+  net::AddressPolicy addresses = {};  // may be connected to; public addresses by default
 };
 
-// Asks once at opening, for the dimension, unless it is given. Requests that the server refuses for
-// now (429, 5xx), or that it does not answer, are tried again. Texts of white space are not sent.
-// Errors are in plain words and name the address.
-Result<std::shared_ptr<const Embedder>> open_http_embedder(HttpEmbedderOptions options);
+// Sends one request to learn the dimension, unless it is given. Requests that get the status 429 or
+// 5xx, or no answer, are sent again after a wait on `clock`, which must outlive the embedder. Texts
+// of white space alone are not sent and have an empty vector. Errors name the address.
+Result<std::shared_ptr<const Embedder>> open_http_embedder(HttpEmbedderOptions options,
+                                                           Clock& clock);
 
 }  // namespace kin::embed

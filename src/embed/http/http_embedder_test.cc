@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "base/testing/manual_clock.h"
+#include "base/testing/source_folder.h"
 #include "embed/testing/embed_fixture.h"
 #include "net/http_client.h"
 #include "net/testing/test_server.h"
@@ -23,7 +25,7 @@ class HttpEmbedderTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     server = new net::TestServer(std::vector<std::string>{
-        "python3", std::string(KIN_SOURCE_DIR) + "/tests/embed/server.py"});
+        "python3", std::string(source_folder()) + "/tests/embed/server.py"});
   }
   static void TearDownTestSuite() { delete server; }
 
@@ -31,11 +33,10 @@ class HttpEmbedderTest : public ::testing::Test {
     return {.url = server->url("/v1"),
             .model = model,
             .timeout = 10s,
-            .addresses = {.allowed = {net::Network::parse("127.0.0.1").value()}},
-            .wait = [this](std::chrono::milliseconds pause) { waits_.push_back(pause); }};
+            .addresses = {.allowed = {net::Network::parse("127.0.0.1").value()}}};
   }
   Error error_of(HttpEmbedderOptions given) {
-    const auto embedder = open_http_embedder(std::move(given));
+    const auto embedder = open_http_embedder(std::move(given), clock_);
     EXPECT_FALSE(embedder.ok());
     return embedder.ok() ? Error{} : embedder.error();
   }
@@ -46,15 +47,21 @@ class HttpEmbedderTest : public ::testing::Test {
   }
 
   static net::TestServer* server;
-  std::vector<std::chrono::milliseconds> waits_;
+  // How long embedders have slept since the last call.
+  std::chrono::nanoseconds waited() {
+    const SteadyTime before = std::exchange(last_, clock_.steady_now());
+    return last_ - before;
+  }
+  ManualClock clock_;
+  SteadyTime last_ = clock_.steady_now();
 };
 
 net::TestServer* HttpEmbedderTest::server = nullptr;
 
 TEST_F(HttpEmbedderTest, AsksForVectorsAndPutsThemInOrder) {
-  const auto embedder = open_http_embedder(options("letters"));
+  const auto embedder = open_http_embedder(options("letters"), clock_);
   ASSERT_TRUE(embedder.ok()) << embedder.error().message;
-  EXPECT_EQ((*embedder)->info().name, "http");
+  EXPECT_EQ((*embedder)->info().kind, EmbedderKind::kHttp);
   EXPECT_EQ((*embedder)->info().dimension, 4U);
   const std::string_view texts[] = {"aa \"bb\"\n", "c", "", " \t"};
   const auto vectors = (*embedder)->embed(texts);
@@ -72,7 +79,7 @@ TEST_F(HttpEmbedderTest, SendsBatches) {
   small.batch = 3;
   small.batch_bytes = 10;
   small.url += "/";
-  const auto embedder = open_http_embedder(small).value();
+  const auto embedder = open_http_embedder(small, clock_).value();
   batches();
   const std::vector<std::string_view> texts{"a", "b", "c", "d", "", "a long one, too long", "e"};
   EXPECT_EQ(embedder->embed(texts).value().size(), 7U);
@@ -82,11 +89,10 @@ TEST_F(HttpEmbedderTest, SendsBatches) {
 }
 
 TEST_F(HttpEmbedderTest, TriesAgainWhenToldToComeBack) {
-  EXPECT_TRUE(open_http_embedder(options("down-2")).ok());
-  EXPECT_THAT(waits_, ElementsAre(250ms, 500ms));
-  waits_.clear();
-  EXPECT_TRUE(open_http_embedder(options("busy-1")).ok());
-  EXPECT_THAT(waits_, ElementsAre(3s));
+  EXPECT_TRUE(open_http_embedder(options("down-2"), clock_).ok());
+  EXPECT_EQ(waited(), 250ms + 500ms);
+  EXPECT_TRUE(open_http_embedder(options("busy-1"), clock_).ok());
+  EXPECT_EQ(waited(), 3s);
 }
 
 TEST_F(HttpEmbedderTest, GivesUpAfterSomeTries) {
@@ -94,19 +100,19 @@ TEST_F(HttpEmbedderTest, GivesUpAfterSomeTries) {
   EXPECT_EQ(error.code, Code::kUnavailable);
   EXPECT_THAT(error.message,
               AllOf(HasSubstr("/v1/embeddings"), HasSubstr("503"), HasSubstr("come back later")));
-  EXPECT_THAT(waits_, ElementsAre(250ms, 500ms, 1s));
+  EXPECT_EQ(waited(), 250ms + 500ms + 1s);
 }
 
 TEST_F(HttpEmbedderTest, ShowsItsKeyAndSaysWhenItIsWrong) {
   auto locked = options("locked");
   locked.key = "secret";
-  EXPECT_TRUE(open_http_embedder(locked).ok());
+  EXPECT_TRUE(open_http_embedder(locked, clock_).ok());
   locked.key = "guess";
   const Error error = error_of(locked);
   EXPECT_EQ(error.code, Code::kFailedPrecondition);
   EXPECT_THAT(error.message, AllOf(HasSubstr("Incorrect API key"), HasSubstr("key right"),
                                    Not(HasSubstr("guess"))));
-  EXPECT_THAT(waits_, IsEmpty());
+  EXPECT_EQ(waited(), 0s);
 }
 
 TEST_F(HttpEmbedderTest, RefusesAnswersThatMakeNoSense) {
@@ -121,7 +127,7 @@ TEST_F(HttpEmbedderTest, RefusesAnswersThatMakeNoSense) {
            {"garbage", "not valid JSON"}}) {
     auto given = options(model);
     given.dimension = 4;
-    const auto vectors = open_http_embedder(given).value()->embed(texts);
+    const auto vectors = open_http_embedder(given, clock_).value()->embed(texts);
     ASSERT_FALSE(vectors.ok()) << model;
     EXPECT_EQ(vectors.error().code, Code::kDataLoss);
     EXPECT_THAT(vectors.error().message, AllOf(HasSubstr(server->url("/v1")), HasSubstr(what)));
@@ -141,13 +147,13 @@ TEST_F(HttpEmbedderTest, SaysWhatIsWrongWithTheAddress) {
   EXPECT_THAT(error_of(strict).message, HasSubstr("a loopback address"));
 }
 
-TEST_F(HttpEmbedderTest, HasTheFingerprintOfAddressAndModel) {
-  const auto one = open_http_embedder(options("letters")).value();
+TEST_F(HttpEmbedderTest, HashesItsAddressAndModel) {
+  const auto one = open_http_embedder(options("letters"), clock_).value();
   auto given = options("letters");
   given.dimension = 4;
-  EXPECT_EQ(one->info().fingerprint, open_http_embedder(given).value()->info().fingerprint);
+  EXPECT_EQ(one->info().model_hash, open_http_embedder(given, clock_).value()->info().model_hash);
   given.model = "other";
-  EXPECT_NE(one->info().fingerprint, open_http_embedder(given).value()->info().fingerprint);
+  EXPECT_NE(one->info().model_hash, open_http_embedder(given, clock_).value()->info().model_hash);
 }
 
 }  // namespace

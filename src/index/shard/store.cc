@@ -20,14 +20,14 @@ constexpr std::size_t kBatchBytes = std::size_t{8} << 20;
 // All of them are flushed before the record that names them.
 constexpr kv::WriteOptions kPieceWrite{.sync = false, .log = false};
 
-kv::StoreOptions store_options(kv::StoreOptions::Mode mode) {
-  const std::uint64_t buffer = std::uint64_t{16} << 20;
-  kv::StoreOptions options{.mode = mode,
-                           .families = {"parts", "pieces"},
+kv::StoreOptions store_options(const TruthOptions& truth) {
+  kv::StoreOptions options{.families = {"parts", "pieces"},
                            .bloom_bits = 0,
                            .block_cache_bytes = std::uint64_t{1} << 20,
-                           .write_buffer_bytes = buffer,
-                           .log_bytes = 2 * buffer};
+                           .write_buffer_bytes = std::uint64_t{16} << 20,
+                           .log_bytes = truth.log_bytes,
+                           .engine = truth.engine,
+                           .disk = truth.disk};
   options.tuning["parts"] = {.apart_from_bytes = 4096};
   options.tuning["pieces"] = {.apart_from_bytes = 4096};
   return options;
@@ -82,13 +82,16 @@ bool is_damage(const Error& error) {
          error.code == Code::kUnavailable || error.code == Code::kInvalidArgument;
 }
 
-Result<std::unique_ptr<kv::KeyValueStore>> open_or_renew(const fs::path& folder) {
-  auto store = kv::KeyValueStore::open(folder, store_options(kv::StoreOptions::Mode::kOpenOrMake));
+Result<std::unique_ptr<kv::KeyValueStore>> renew(const fs::path& folder, kv::StoreOptions options) {
+  options.mode = kv::StoreOptions::Mode::kFresh;
+  return kv::KeyValueStore::open(folder, options);
+}
+
+Result<std::unique_ptr<kv::KeyValueStore>> open_or_renew(const fs::path& folder,
+                                                         const kv::StoreOptions& options) {
+  auto store = kv::KeyValueStore::open(folder, options);
   if (store.ok() || !is_damage(store.error())) return store;
-  std::error_code failed;
-  fs::remove_all(folder, failed);
-  if (failed) return store;
-  return kv::KeyValueStore::open(folder, store_options(kv::StoreOptions::Mode::kOpenOrMake));
+  return renew(folder, options);
 }
 
 }  // namespace
@@ -97,14 +100,13 @@ std::string pieces_of_space(std::string_view name) {
   return fmt::format("space {}", name);
 }
 
-Result<ShardStore> ShardStore::open(const fs::path& folder) {
-  KIN_TRY(auto kept, open_or_renew(folder));
+Result<ShardStore> ShardStore::open(const fs::path& folder, const TruthOptions& truth) {
+  const kv::StoreOptions options = store_options(truth);
+  KIN_TRY(auto kept, open_or_renew(folder, options));
   ShardStore store(std::move(kept));
   if (!store.read_checkpoint().ok()) {
     KIN_RETURN_IF_ERROR(store.store_->close());
-    std::error_code failed;
-    fs::remove_all(folder, failed);
-    KIN_TRY(store.store_, open_or_renew(folder));
+    KIN_TRY(store.store_, renew(folder, options));
     store.checkpoint_.reset();
     store.parts_.clear();
   }

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "index/shard/checkpoint.h"
 #include "index/text_index.h"
+#include "index/truth/truth.h"
 #include "kv/key_value_store.h"
 
 namespace kin::index {
@@ -41,7 +42,8 @@ inline constexpr std::string_view kSignaturePieces = "signatures";
 // that is damaged is made anew. Thread-compatible.
 class ShardStore {
  public:
-  static Result<ShardStore> open(const std::filesystem::path& folder);
+  // With the engine, disk and log_bytes of the shard's truth.
+  static Result<ShardStore> open(const std::filesystem::path& folder, const TruthOptions& truth);
 
   // Nothing if there is none, or none that can be read.
   const std::optional<ShardCheckpoint>& checkpoint() const { return checkpoint_; }

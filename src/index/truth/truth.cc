@@ -19,8 +19,10 @@ kv::StoreOptions store_options(const TruthOptions& options) {
                          .families = truth_family_names(),
                          .block_cache_bytes = options.block_cache_bytes,
                          .write_buffer_bytes = std::uint64_t{16} << 20,
-                         .log_bytes = std::uint64_t{32} << 20,
-                         .background_jobs = options.background_jobs};
+                         .log_bytes = options.log_bytes,
+                         .background_jobs = options.background_jobs,
+                         .engine = options.engine,
+                         .disk = options.disk};
   store.tuning["contents"] = {.write_buffer_bytes = std::uint64_t{64} << 20,
                               .apart_from_bytes = 256};
   store.tuning["vectors"] = {.write_buffer_bytes = std::uint64_t{32} << 20,

@@ -26,6 +26,9 @@ struct TruthOptions {
   std::uint64_t epoch = 0;  // of the versions that this owner gives
   std::uint64_t block_cache_bytes = std::uint64_t{64} << 20;
   int background_jobs = 2;
+  kv::StoreOptions::Engine engine = kv::StoreOptions::Engine::kRocksDb;
+  Disk* disk = nullptr;  // nullptr: the system's. Must outlive the truth
+  std::uint64_t log_bytes = std::uint64_t{32} << 20;  // that opening after a crash reads again
 };
 
 // An entity that says almost the same as another.

@@ -3,7 +3,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <limits>
 
+#include "base/ascii.h"
 #include "net/http/transfer.h"
 
 namespace kin::net {
@@ -11,7 +13,10 @@ namespace {
 
 constexpr std::size_t kMostHeaderBytes = std::size_t{128} << 10;
 constexpr std::uint64_t kRatioCountsAbove = std::uint64_t{1} << 20;
+// The check of the ratio is as coarse as the buffer, so bodies that are kept in memory get a small
+// one.
 constexpr long kReadBuffer = 16 << 10;
+constexpr long kSinkBuffer = 256 << 10;
 
 std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* transfer) {
   return static_cast<Transfer*>(transfer)->take_header({bytes, size * count});
@@ -19,16 +24,27 @@ std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* tr
 std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* transfer) {
   return static_cast<Transfer*>(transfer)->take_body({bytes, size * count});
 }
+std::size_t on_read(char* into, std::size_t size, std::size_t count, void* transfer) {
+  return static_cast<Transfer*>(transfer)->give_body({into, size * count});
+}
+int on_about_to_send(void* transfer, char*, char*, int, int) {
+  return static_cast<Transfer*>(transfer)->about_to_send() ? CURL_PREREQFUNC_OK
+                                                           : CURL_PREREQFUNC_ABORT;
+}
 curl_socket_t on_open_socket(void* transfer, curlsocktype, curl_sockaddr* address) {
   return static_cast<Transfer*>(transfer)->open_socket(address);
 }
 
-// Fields of the caller's that name him; they stay at the origin, as credentials do.
+// Header fields that identify the caller. They are sent to the origin only, as credentials are.
 bool is_private_field(std::string_view name) {
   constexpr std::string_view kPrivate[] = {"authorization", "cookie", "proxy-authorization"};
-  std::string lower(name);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return std::find(std::begin(kPrivate), std::end(kPrivate), lower) != std::end(kPrivate);
+  return std::ranges::find(kPrivate, ascii_lowered(name)) != std::end(kPrivate);
+}
+
+bool is_method(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
+    return is_ascii_alpha(c) || is_ascii_digit(c) || c == '-' || c == '_';
+  });
 }
 
 bool breaks_line(std::string_view text) {
@@ -57,78 +73,107 @@ struct Transfer::Handle {
 };
 
 Transfer::Transfer(const HttpRequest& request, const HttpOptions& options)
-    : request_(request), options_(options), credentials_(request.credentials) {}
+    : request_(request),
+      options_(options),
+      budgets_(request.budgets ? *request.budgets : options.budgets),
+      method_(!request.method.empty() ? request.method : (request.body ? "POST" : "GET")),
+      credentials_(request.credentials) {}
 
 Transfer::~Transfer() = default;
 
 Status Transfer::prepare() {
   KIN_TRY(url_, Url::parse(request_.url));
+  if (!is_method(method_))
+    return Error{Code::kInvalidArgument, fmt::format("\"{}\" is not an HTTP method", method_)};
   if (credentials_.kind == Credentials::Kind::kNone) credentials_ = credentials_in(*url_);
   origin_ = url_->origin();
-  for (const Header& header : request_.headers) {
-    if (breaks_line(header.name) || breaks_line(header.value))
-      return Error{Code::kInvalidArgument, "a header field of the request has a line end in it"};
-  }
-  if (request_.body && breaks_line(request_.body->type))
-    return Error{Code::kInvalidArgument, "the content type has a line end in it"};
+  headers_ = request_.headers;
+  if (request_.body && !request_.body->type.empty())
+    headers_.push_back({"Content-Type", request_.body->type});
   if (breaks_line(credentials_.secret) || breaks_line(credentials_.user))
-    return Error{Code::kInvalidArgument, "the credentials have a line end in them"};
-  return check_address();
+    return Error{Code::kInvalidArgument, "the credentials contain a line break"};
+  return check_port();
 }
 
-Status Transfer::check_address() const {
+Status Transfer::check_port() const {
   if (is_refused_port(url_->port()))
     return Error{Code::kFailedPrecondition,
-                 fmt::format("{}: port {} belongs to another service than the web", url_->origin(),
-                             url_->port())};
+                 fmt::format("{}: port {} is used by another protocol and is not allowed for HTTP",
+                             url_->origin(), url_->port())};
   return Done{};
 }
 
 std::uint64_t Transfer::most_bytes() const {
-  const std::uint64_t most = options_.budgets.bytes;
-  return request_.most_bytes == 0 ? most : std::min(most, request_.most_bytes);
+  return request_.most_bytes == 0 ? budgets_.bytes : std::min(budgets_.bytes, request_.most_bytes);
+}
+
+SteadyTime Transfer::deadline() const {
+  const SteadyTime by_budget = *started_ + budgets_.total;
+  return request_.deadline ? std::min(by_budget, *request_.deadline) : by_budget;
 }
 
 std::chrono::milliseconds Transfer::time_left() const {
   const auto left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(*deadline_ - Clock::now());
+      std::chrono::ceil<std::chrono::milliseconds>(deadline() - std::chrono::steady_clock::now());
   return std::max(left, std::chrono::milliseconds(1));
 }
 
-void* Transfer::start() {
-  if (!deadline_) deadline_ = Clock::now() + options_.budgets.total;
+Error Transfer::too_late() const {
+  return with_context(request_.url, {Code::kUnavailable, "the deadline passed before it was sent"});
+}
+
+Status Transfer::sign() {
+  if (request_.signer)
+    KIN_RETURN_IF_ERROR(request_.signer({.method = method_,
+                                         .url = *url_,
+                                         .body = request_.body ? &*request_.body : nullptr,
+                                         .headers = headers_}));
+  for (const Header& header : headers_) {
+    if (breaks_line(header.name) || breaks_line(header.value))
+      return Error{Code::kInvalidArgument,
+                   fmt::format("the header field {} of the request contains a line break",
+                               header.name.substr(0, header.name.find_first_of("\r\n")))};
+  }
+  return Done{};
+}
+
+Result<void*> Transfer::start(void* share) {
+  if (!started_) {
+    started_ = std::chrono::steady_clock::now();
+    KIN_RETURN_IF_ERROR(sign());
+  }
   handle_ = std::make_unique<Handle>();
   header_bytes_ = 0;
+  body_bytes_ = 0;
+  sending_ = false;
   refusal_.reset();
   const auto moved = std::move(response_.moved_to);
   response_ = {};
   response_.moved_to = moved;
   response_.url = url_->request_text();
-  set_options();
+  set_options(share);
+  set_limits();
   set_headers();
-  if (request_.body) set_body(*request_.body);
+  set_method();
   if (url_->origin() == origin_) set_credentials();
-  return handle_->easy;
+  return static_cast<void*>(handle_->easy);
 }
 
-void Transfer::set_options() {
+void Transfer::set_options(void* share) {
   CURL* const easy = handle_->easy;
-  const HttpBudgets& budgets = options_.budgets;
+  curl_easy_setopt(easy, CURLOPT_SHARE, share);
   curl_easy_setopt(easy, CURLOPT_URL, response_.url.c_str());
+  // What was signed is what is sent.
+  curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-  curl_easy_setopt(easy, CURLOPT_PROXY, "");
+  curl_easy_setopt(easy, CURLOPT_PROXY, options_.proxy.c_str());
   curl_easy_setopt(easy, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
+  curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, request_.decompress ? "" : nullptr);
   curl_easy_setopt(easy, CURLOPT_USERAGENT, options_.user_agent.c_str());
-  curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, kReadBuffer);
-  curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
-                   static_cast<long>(std::min(budgets.connect, time_left()).count()));
-  curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(time_left().count()));
-  curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, static_cast<long>(budgets.slowest));
-  curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, static_cast<long>(budgets.slowest_for.count()));
-  curl_easy_setopt(easy, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(most_bytes()));
+  curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, request_.sink ? kSinkBuffer : kReadBuffer);
   curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, handle_->message);
   curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &on_header);
   curl_easy_setopt(easy, CURLOPT_HEADERDATA, this);
@@ -136,33 +181,56 @@ void Transfer::set_options() {
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, this);
   curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, &on_open_socket);
   curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, this);
-  curl_easy_setopt(easy, CURLOPT_PRIVATE, this);
+  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, &on_about_to_send);
+  curl_easy_setopt(easy, CURLOPT_PREREQDATA, this);
   if (!options_.ca_file.empty()) {
     curl_easy_setopt(easy, CURLOPT_CAINFO, options_.ca_file.c_str());
     curl_easy_setopt(easy, CURLOPT_CAPATH, nullptr);
   }
 }
 
+void Transfer::set_limits() {
+  CURL* const easy = handle_->easy;
+  curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+                   static_cast<long>(std::min(budgets_.connect, time_left()).count()));
+  curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(time_left().count()));
+  curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, static_cast<long>(budgets_.slowest));
+  curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, static_cast<long>(budgets_.slowest_for.count()));
+  const auto most = std::min<std::uint64_t>(most_bytes(), std::numeric_limits<curl_off_t>::max());
+  curl_easy_setopt(easy, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(most));
+}
+
 void Transfer::set_headers() {
-  for (const Header& header : request_.headers) {
-    if (url_->origin() != origin_ && is_private_field(header.name)) continue;
-    const std::string line = fmt::format("{}: {}", header.name, header.value);
+  const auto append = [&](const std::string& line) {
     handle_->headers = curl_slist_append(handle_->headers, line.c_str());
+  };
+  for (const Header& header : headers_) {
+    if (url_->origin() != origin_ && is_private_field(header.name)) continue;
+    // libcurl drops a field without a value unless it ends in ';'.
+    append(header.value.empty() ? header.name + ";"
+                                : fmt::format("{}: {}", header.name, header.value));
   }
-  if (request_.body) {
-    const std::string type = fmt::format("Content-Type: {}", request_.body->type);
-    handle_->headers = curl_slist_append(handle_->headers, type.c_str());
-    // Waiting for a server to say "continue" costs a second with those that do not.
-    handle_->headers = curl_slist_append(handle_->headers, "Expect:");
-  }
+  // Waiting for "100 Continue" costs a second with servers that do not send it.
+  if (request_.body && !find_header(headers_, "expect")) append("Expect:");
   curl_easy_setopt(handle_->easy, CURLOPT_HTTPHEADER, handle_->headers);
 }
 
-void Transfer::set_body(const HttpBody& body) {
-  curl_easy_setopt(handle_->easy, CURLOPT_POST, 1L);
-  curl_easy_setopt(handle_->easy, CURLOPT_POSTFIELDSIZE_LARGE,
-                   static_cast<curl_off_t>(body.bytes.size()));
-  curl_easy_setopt(handle_->easy, CURLOPT_POSTFIELDS, body.bytes.data());
+void Transfer::set_method() {
+  CURL* const easy = handle_->easy;
+  if (request_.body) {
+    const HttpBody& body = *request_.body;
+    const bool known = !body.source || body.length;
+    const std::uint64_t length = body.source ? body.length.value_or(0) : body.bytes.size();
+    curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
+    curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE,
+                     known ? static_cast<curl_off_t>(length) : curl_off_t{-1});
+    curl_easy_setopt(easy, CURLOPT_READFUNCTION, &on_read);
+    curl_easy_setopt(easy, CURLOPT_READDATA, this);
+  }
+  if (method_ == "HEAD")
+    curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+  else
+    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, method_.c_str());
 }
 
 void Transfer::set_credentials() {
@@ -182,15 +250,52 @@ void Transfer::set_credentials() {
   KIN_UNREACHABLE();
 }
 
+std::size_t Transfer::refuse(Error error) {
+  refusal_ = std::move(error);
+  return 0;
+}
+
+bool Transfer::about_to_send() {
+  // libcurl sends a request again by itself if a kept connection turns out to be closed; but the
+  // server may have acted on it.
+  if (sending_) {
+    refuse({Code::kUnavailable, "the server closed the connection without an answer"});
+    return false;
+  }
+  sending_ = true;
+  sent_ = true;
+  return true;
+}
+
+std::size_t Transfer::give_body(std::span<char> into) {
+  const HttpBody& body = *request_.body;
+  if (!body.source) {
+    const std::size_t size =
+        body.bytes.copy(into.data(), into.size(), static_cast<std::size_t>(given_bytes_));
+    given_bytes_ += size;
+    return size;
+  }
+  const auto size = body.source(into);
+  if (!size) {
+    refuse(size.error());
+    return CURL_READFUNC_ABORT;
+  }
+  given_bytes_ += *size;
+  if (*size == 0 && body.length && given_bytes_ < *body.length) {
+    refuse({Code::kInvalidArgument, fmt::format("the body of the request ends after {} of {} bytes",
+                                                given_bytes_, *body.length)});
+    return CURL_READFUNC_ABORT;
+  }
+  return *size;
+}
+
 std::size_t Transfer::take_header(std::string_view line) {
   refusal_.reset();  // of another address of the host than the one that answers
   header_bytes_ += line.size();
-  if (header_bytes_ > kMostHeaderBytes) {
-    refusal_ = Error{
-        Code::kResourceExhausted,
-        fmt::format("the header of the answer is longer than {}", bytes_text(kMostHeaderBytes))};
-    return 0;
-  }
+  if (header_bytes_ > kMostHeaderBytes)
+    return refuse(
+        {Code::kResourceExhausted,
+         fmt::format("the header of the answer is longer than {}", bytes_text(kMostHeaderBytes))});
   // A status line starts over: what came before was an interim answer (100, 103).
   if (line.starts_with("HTTP/")) response_.headers.clear();
   auto header = parse_header_line(line);
@@ -199,23 +304,24 @@ std::size_t Transfer::take_header(std::string_view line) {
 }
 
 std::size_t Transfer::take_body(std::string_view bytes) {
-  const std::uint64_t size = response_.body.size() + bytes.size();
-  if (size > most_bytes()) {
-    refusal_ = Error{Code::kResourceExhausted,
-                     fmt::format("the answer is longer than {}", bytes_text(most_bytes()))};
-    return 0;
-  }
-  curl_off_t sent = 0;
-  curl_easy_getinfo(handle_->easy, CURLINFO_SIZE_DOWNLOAD_T, &sent);
+  body_bytes_ += bytes.size();
+  if (body_bytes_ > most_bytes())
+    return refuse({Code::kResourceExhausted,
+                   fmt::format("the answer is longer than {}", bytes_text(most_bytes()))});
+  curl_off_t received = 0;
+  curl_easy_getinfo(handle_->easy, CURLINFO_SIZE_DOWNLOAD_T, &received);
   // What libcurl has read and not counted yet is no more than its buffer.
-  const std::uint64_t wire = static_cast<std::uint64_t>(sent) + kReadBuffer;
-  if (size > kRatioCountsAbove && size / wire > options_.budgets.ratio) {
-    refusal_ = Error{
-        Code::kResourceExhausted,
-        fmt::format("the answer unpacks to more than {} times its size", options_.budgets.ratio)};
-    return 0;
+  const std::uint64_t wire = static_cast<std::uint64_t>(received) + kReadBuffer;
+  if (body_bytes_ > kRatioCountsAbove && body_bytes_ / wire > budgets_.ratio)
+    return refuse(
+        {Code::kResourceExhausted,
+         fmt::format("the answer unpacks to more than {} times its size", budgets_.ratio)});
+  if (is_redirect()) return bytes.size();
+  if (request_.sink && status() / 100 == 2) {
+    response_.stopped = !request_.sink(bytes);
+    return response_.stopped ? 0 : bytes.size();
   }
-  if (!is_redirect()) response_.body.append(bytes);
+  response_.body.append(bytes);
   return bytes.size();
 }
 
@@ -224,28 +330,32 @@ int Transfer::open_socket(const void* address) {
   const auto ip = IpAddress::from(wanted.addr);
   if (!ip || !options_.addresses.permits(*ip)) {
     const std::string what = ip ? fmt::format("{} is {}", ip->text(), name_of(classify(*ip)))
-                                : std::string("it is on no network we know");
-    refusal_ = Error{Code::kFailedPrecondition,
-                     fmt::format("{} must not be connected to: {}", url_->host(), what)};
+                                : std::string("it is neither an IPv4 nor an IPv6 address");
+    refuse({Code::kFailedPrecondition,
+            fmt::format("{} must not be connected to: {}", url_->host(), what)});
     return -1;
   }
   refusal_.reset();
   return ::socket(wanted.family, wanted.socktype | SOCK_CLOEXEC, wanted.protocol);
 }
 
-bool Transfer::is_redirect() const {
-  if (request_.body) return false;
+int Transfer::status() const {
   long status = 0;
   curl_easy_getinfo(handle_->easy, CURLINFO_RESPONSE_CODE, &status);
-  const bool redirects =
-      status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+  return static_cast<int>(status);
+}
+
+bool Transfer::is_redirect() const {
+  if (request_.body || request_.signer || (method_ != "GET" && method_ != "HEAD")) return false;
+  const int code = status();
+  const bool redirects = code == 301 || code == 302 || code == 303 || code == 307 || code == 308;
   return redirects && !response_.header("location").empty();
 }
 
 Status Transfer::follow(std::string_view location) {
-  if (++hops_ > options_.budgets.redirects)
+  if (++hops_ > budgets_.redirects)
     return Error{Code::kFailedPrecondition,
-                 fmt::format("more than {} redirects", options_.budgets.redirects)};
+                 fmt::format("more than {} redirects", budgets_.redirects)};
   KIN_TRY(const Url next, url_->resolve(location));
   const bool with_credentials =
       credentials_.kind != Credentials::Kind::kNone ||
@@ -258,16 +368,15 @@ Status Transfer::follow(std::string_view location) {
   all_permanent_ = all_permanent_ && (response_.status == 301 || response_.status == 308);
   url_ = next;
   if (all_permanent_) response_.moved_to = next.request_text();
-  return check_address();
+  return check_port();
 }
 
 std::optional<Result<HttpResponse>> Transfer::finish(int code) {
-  long status = 0;
-  curl_off_t sent = 0;
-  curl_easy_getinfo(handle_->easy, CURLINFO_RESPONSE_CODE, &status);
-  curl_easy_getinfo(handle_->easy, CURLINFO_SIZE_DOWNLOAD_T, &sent);
-  response_.status = static_cast<int>(status);
-  response_.wire_bytes = static_cast<std::uint64_t>(sent);
+  curl_off_t received = 0;
+  curl_easy_getinfo(handle_->easy, CURLINFO_SIZE_DOWNLOAD_T, &received);
+  response_.status = status();
+  response_.wire_bytes = static_cast<std::uint64_t>(received);
+  if (response_.stopped) return std::move(response_);
   if (code != CURLE_OK) return with_context(response_.url, failure(code));
   if (!is_redirect()) return std::move(response_);
   const std::string from = response_.url;
@@ -282,17 +391,16 @@ Error Transfer::failure(int code) const {
   const std::string detail = handle_->message;
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
-      return {Code::kUnavailable,
-              fmt::format("there is no host called {} (or the name service does not answer)",
-                          url_->host())};
+      return {Code::kUnavailable, fmt::format("no address found for the host {}", url_->host())};
     case CURLE_COULDNT_CONNECT:
       return {Code::kUnavailable,
               fmt::format("{} does not accept connections on port {}", url_->host(), url_->port())};
     case CURLE_OPERATION_TIMEDOUT: {
-      const bool over = Clock::now() >= *deadline_ - std::chrono::milliseconds(50);
+      const bool over =
+          std::chrono::steady_clock::now() >= deadline() - std::chrono::milliseconds(50);
       return {Code::kUnavailable,
-              over ? fmt::format("no whole answer within {} s",
-                                 static_cast<double>(options_.budgets.total.count()) / 1000)
+              over ? fmt::format("no complete answer within {} s",
+                                 std::chrono::duration<double>(deadline() - *started_).count())
                    : fmt::format("the server is too slow ({})", detail)};
     }
     case CURLE_PEER_FAILED_VERIFICATION:
@@ -309,9 +417,10 @@ Error Transfer::failure(int code) const {
     case CURLE_GOT_NOTHING:
     case CURLE_RECV_ERROR:
     case CURLE_PARTIAL_FILE:
-      return {
-          Code::kUnavailable,
-          fmt::format("the server closed the connection before its answer was whole ({})", detail)};
+    case CURLE_SEND_FAIL_REWIND:  // a kept connection was closed; see about_to_send()
+      return {Code::kUnavailable,
+              fmt::format("the server closed the connection before its answer was complete ({})",
+                          detail)};
     default:
       return {Code::kUnavailable,
               detail.empty() ? curl_easy_strerror(static_cast<CURLcode>(code)) : detail};

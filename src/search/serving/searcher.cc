@@ -276,9 +276,10 @@ Result<Found> find(const ShardView& view, const SearchSettings& settings, const 
 
 }  // namespace
 
-double alpha_for(const std::string& embed) {
-  if (embed.starts_with("http:") || embed == "given") return 0.5;
-  return embed.starts_with("model2vec:") ? 0.4 : 0.2;
+double alpha_for(embed::EmbedderKind kind) {
+  using embed::EmbedderKind;
+  if (kind == EmbedderKind::kHttp || kind == EmbedderKind::kGiven) return 0.5;
+  return kind == EmbedderKind::kModel2Vec ? 0.4 : 0.2;
 }
 
 std::string key_of(const ShardView& view, const DocId& id) {

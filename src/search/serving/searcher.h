@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "embed/embedder_spec.h"
 #include "index/view.h"
 #include "search/answer.h"
 #include "search/question.h"
@@ -18,7 +19,7 @@ struct SearchSettings {
 };
 
 // How much the vectors of an embedder count beside words: as it served best on judged collections.
-double alpha_for(const std::string& embed);
+double alpha_for(embed::EmbedderKind kind);
 
 Result<Answer> answer(const index::ShardView& view, const SearchSettings& settings,
                       const Question& question);

@@ -140,7 +140,7 @@ class SeenFaults : public testing::TestWithParam<IdKind> {
     static constexpr std::uint64_t kPrefixes[] = {0, 1, 40, 600, 1'000'000};
     return {.nth = k,
             .error_number = k % 2 == 0 ? ENOSPC : EIO,
-            .append_prefix = kPrefixes[k % std::size(kPrefixes)]};
+            .write_prefix = kPrefixes[k % std::size(kPrefixes)]};
   }
 
   void TearDown() override {

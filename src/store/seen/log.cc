@@ -130,7 +130,7 @@ Result<SeenLogWriter> SeenLogWriter::reopen(const SeenPlacement& placement,
     bytes.resize(contents.length);
     KIN_RETURN_IF_ERROR(replace_whole(disk, path, bytes));
   }
-  KIN_TRY(auto file, disk.open_to_append(path));
+  KIN_TRY(auto file, disk.open_to_write(path));
   SeenLogWriter log(std::move(file), placement.kind, expected.number);
   log.sequence_ = expected.sequence + contents.ids;
   log.bytes_ = contents.length;

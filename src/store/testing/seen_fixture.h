@@ -189,6 +189,7 @@ inline std::string name_of(SimulatedDisk::Operation operation) {
   switch (operation) {
     case SimulatedDisk::Operation::kCreate: return "create";
     case SimulatedDisk::Operation::kAppend: return "append";
+    case SimulatedDisk::Operation::kWriteAt: return "write at";
     case SimulatedDisk::Operation::kSync: return "sync";
     case SimulatedDisk::Operation::kTruncate: return "truncate";
     case SimulatedDisk::Operation::kRename: return "rename";

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/source_folder.h"
 #include "net/testing/test_server.h"
 #include "stories/feeds/favicon.h"
 #include "stories/feeds/finder.h"
@@ -25,7 +26,7 @@ net::HttpOptions loopback_options() {
 
 class FeedFetcherTest : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { server = new net::TestServer(KIN_SOURCE_DIR); }
+  static void SetUpTestSuite() { server = new net::TestServer(source_folder()); }
   static void TearDownTestSuite() { delete server; }
 
   std::string url(const std::string& path) { return server->url(path); }
@@ -114,7 +115,7 @@ TEST_F(FeedFetcherTest, DoesNotMoveToWhatIsNoFeed) {
 }
 
 TEST_F(FeedFetcherTest, LeavesCredentialsBehindWhenAFeedMovesElsewhere) {
-  net::TestServer other(KIN_SOURCE_DIR);
+  net::TestServer other(source_folder());
   const net::Credentials secret{.kind = net::Credentials::Kind::kBearer, .user = {}, .secret = "t"};
   const Poll away = poll({.url = url("/redirect/301/" + net::quoted(other.url("/file/atom.xml"))),
                           .credentials = secret});
@@ -152,8 +153,8 @@ TEST_F(FeedFetcherTest, WaitsAsLongAsABusyServerAsks) {
 
 TEST_F(FeedFetcherTest, SaysInPlainWordsWhatIsWrong) {
   const std::pair<const char*, const char*> cases[] = {
-      {"/status/401", "asks for a user and password"},
-      {"/status/403", "does not let us read"},
+      {"/status/401", "asks for a user name and password"},
+      {"/status/403", "denies access"},
       {"/status/404", "no feed at this address"},
       {"/status/429", "too often"},
       {"/bomb", "unpacks to more than"},
@@ -241,9 +242,9 @@ TEST_F(FeedFetcherTest, FindsNoIconWhereIsNone) {
 }
 
 TEST(SniffImage, KnowsPicturesByTheirBytes) {
-  const std::string png = feed_file(KIN_SOURCE_DIR, "icon.png");
+  const std::string png = feed_file(source_folder(), "icon.png");
   EXPECT_EQ(sniff_image(png), ImageType::kPng);
-  EXPECT_EQ(sniff_image(feed_file(KIN_SOURCE_DIR, "icon.ico")), ImageType::kIco);
+  EXPECT_EQ(sniff_image(feed_file(source_folder(), "icon.ico")), ImageType::kIco);
   EXPECT_EQ(sniff_image(std::string("GIF89a\x10\0\x10\0", 10)), ImageType::kGif);
   EXPECT_EQ(sniff_image(std::string("\xFF\xD8\xFF\xC0\0\x11\x08\0\x10\0\x10\x03", 12)),
             ImageType::kJpeg);
@@ -252,7 +253,7 @@ TEST(SniffImage, KnowsPicturesByTheirBytes) {
   huge[17] = '\x7F';
   EXPECT_EQ(sniff_image(huge), std::nullopt);
   for (const std::string& none :
-       {feed_file(KIN_SOURCE_DIR, "icon.svg"), feed_file(KIN_SOURCE_DIR, "fake.png"),
+       {feed_file(source_folder(), "icon.svg"), feed_file(source_folder(), "fake.png"),
         png.substr(0, 20), std::string(), std::string("BM"), std::string("\xFF\xD8\xFF\xE0\0", 5)})
     EXPECT_EQ(sniff_image(none), std::nullopt);
 }

@@ -1,0 +1,73 @@
+// Runs transfers: a queue, limits, and one set of kept connections.
+#pragma once
+
+#include <chrono>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "net/http/transfer.h"
+#include "net/http_client.h"
+
+namespace kin::net {
+
+// A request that a dispatcher runs. `request` must outlive it unless it is owned.
+struct Job {
+  HttpRequestId id{};
+  std::unique_ptr<const HttpRequest> owned = {};
+  const HttpRequest* request = nullptr;
+  std::unique_ptr<Transfer> transfer = {};
+  std::string host = {};  // whose count it is in while it runs
+};
+
+struct FinishedJob {
+  HttpRequestId id;
+  HttpOutcome outcome;
+};
+
+// One thread at a time, except wake(). Borrows the options.
+class Dispatcher {
+ public:
+  explicit Dispatcher(const HttpOptions& options);
+  ~Dispatcher();
+  Dispatcher(const Dispatcher&) = delete;
+  Dispatcher& operator=(const Dispatcher&) = delete;
+
+  void add(Job job);
+  void cancel(HttpRequestId id);
+  void cancel_all();
+
+  // Starts and drives transfers. Returns when some have finished, `most_wait` has passed, or wake()
+  // was called; may return earlier with nothing.
+  std::vector<FinishedJob> run(std::chrono::milliseconds most_wait);
+
+  // Ends the wait of the current or next run(). Thread-safe.
+  void wake();
+
+ private:
+  void start_waiting();
+  // True if the job no longer waits: it runs or has failed.
+  bool start(Job& job);
+  void reap();
+  void finish(void* easy, int code);
+  void release(void* easy, const Job& job);
+  void end(const Job& job, Result<HttpResponse> response);
+  // Ends the jobs for which `chosen` is true with kCancelled.
+  template <typename Chosen>
+  void cancel_if(Chosen chosen);
+  std::chrono::milliseconds wait_limit(std::chrono::milliseconds most_wait) const;
+
+  const HttpOptions& options_;
+  void* multi_;  // CURLM*, with the connections
+  void* share_;  // CURLSH*, with the TLS sessions
+  std::list<Job> waiting_;
+  std::map<void*, Job> running_;  // by libcurl's handle
+  std::unordered_map<std::string, int> per_host_;
+  std::vector<FinishedJob> finished_;
+};
+
+}  // namespace kin::net
