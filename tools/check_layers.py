@@ -47,6 +47,7 @@ INSIDE = {
     "search": ["vectors", "serving"],
     "server": ["http", "page", "api", "service"],
     "app": ["dedup", "seen", "search", "stories"],
+    "bench": ["dedup", "seen", "stories", "search"],
 }
 TESTING = "testing"
 
@@ -67,6 +68,7 @@ HOMES = {
     "zlib.h": ["data"],
     "libdeflate.h": ["data"],
     "roaring/": ["index"],
+    "Eigen/": ["embed"],
     "hnswlib/": ["bench"],
     "sqlite3.h": ["stories"],
     "pugixml": ["stories"],

@@ -1,5 +1,5 @@
-// Checks of what the user wrote, for CLI::Option::check(): nothing where it is right, else what is
-// wrong, in words that follow the option's name.
+// Checks of option values, for CLI::Option::check(). A check returns an empty string if the value
+// is valid, else a message that follows the option's name.
 #pragma once
 
 #include <cstdint>

@@ -21,19 +21,21 @@ std::span<Command (*const)(CLI::App&)> all_commands() {
 }
 
 int wrong_usage(const Error& error, const CLI::App& verb) {
-  say(fmt::format("kindred: {}\nRun with --help for more information: {} --help\n", error.message,
-                  full_name(verb)));
+  const std::string name = full_name(verb);
+  say(fmt::format("{}: {}\nRun with --help for more information: {} --help\n",
+                  name.substr(0, name.find(' ')), error.message, name));
   return kWrongUsage;
 }
 
-Result<int> unfinished(const Error& error, const StopSignals& signals, std::string_view go_on) {
+Result<int> unfinished(const Error& error, const StopSignals& signals, const StopNotice& notice) {
   const auto code = signals.exit_code();
   if (!code) return error;
-  say(fmt::format("kindred: stopped{}{}\n", go_on.empty() ? "" : "; ", go_on));
+  say(fmt::format("{}: stopped{}{}\n", notice.program, notice.go_on.empty() ? "" : "; ",
+                  notice.go_on));
   return *code;
 }
 
-int exit_code_of(const std::function<Result<int>()>& command) {
+int exit_code_of(std::string_view program, const std::function<Result<int>()>& command) {
   std::string message;
   try {
     const Result<int> outcome = command();
@@ -44,7 +46,7 @@ int exit_code_of(const std::function<Result<int>()>& command) {
   } catch (const std::exception& exception) {
     message = exception.what();
   }
-  say("kindred: " + message + "\n");
+  say(fmt::format("{}: {}\n", program, message));
   return kFailed;
 }
 

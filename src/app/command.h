@@ -19,11 +19,12 @@ inline constexpr int kDone = 0;
 inline constexpr int kFailed = 1;
 inline constexpr int kWrongUsage = 2;
 
-// A verb, and what to call if the user chose it: an exit code, or an error that main prints before
-// it exits with kFailed.
+// A verb, and the function to call if the user chose it. It returns the exit code, or an error that
+// is printed before the program exits with kFailed.
 struct Command {
   CLI::App* verb;
   std::function<Result<int>()> run;
+  bool takes_dashed_words = false;  // see dashed_words.h
 };
 
 // Each adds its verb to `app`.
@@ -42,15 +43,20 @@ Command add_completions_command(CLI::App& app);
 // All of them, in the order in which `kindred --help` lists them.
 std::span<Command (*const)(CLI::App&)> all_commands();
 
-// Prints what is wrong with the way the command was called, and how to find out more.
+// Reports wrong usage of `verb` on stderr, with the command that shows its help. Returns
+// kWrongUsage.
 int wrong_usage(const Error& error, const CLI::App& verb);
 
-// What a command that could not finish ends with: the error, or the exit code that goes with the
-// signal that stopped it, after saying so and how to `go_on`, if there is a way.
-Result<int> unfinished(const Error& error, const StopSignals& signals, std::string_view go_on = {});
+struct StopNotice {
+  std::string_view program = "kindred";
+  std::string_view go_on = {};  // how to continue; empty: nothing to say about it
+};
+// How a command ends that did not finish. If a signal stopped it, says so on stderr and returns the
+// signal's exit code; otherwise returns the error.
+Result<int> unfinished(const Error& error, const StopSignals& signals,
+                       const StopNotice& notice = {});
 
-// Calls the command and prints its error, if it has one, or what an exception says that nobody
-// expected.
-int exit_code_of(const std::function<Result<int>()>& command);
+// Runs the command. Prints its error, or the exception that it threw, after the program's name.
+int exit_code_of(std::string_view program, const std::function<Result<int>()>& command);
 
 }  // namespace kin::app

@@ -98,10 +98,11 @@ class Collector {
     KIN_TRY(const std::string_view time, needed(batch, i, kTime));
     const auto published_at = data::parse_timestamp(time);
     if (!published_at)
-      return Error{Code::kInvalidArgument,
-                   fmt::format("{}: \"{}\" is no time (write seconds since 1970, or ISO 8601 such "
-                               "as 2026-03-10T16:52:50Z)",
-                               batch.where(i), time)};
+      return Error{
+          Code::kInvalidArgument,
+          fmt::format("{}: \"{}\" is not a time (write seconds since 1970, or ISO 8601 such "
+                      "as 2026-03-10T16:52:50Z)",
+                      batch.where(i), time)};
     const std::size_t row = row_number(batch.row(i));
     make_room(row + 1);
     headlines_.ids[row] = id;

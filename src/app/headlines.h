@@ -1,4 +1,4 @@
-// Headlines in datasets: how they come in, and how their stories go out.
+// Reads headlines from datasets and writes their stories.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +15,27 @@ struct HeadlineColumns {
   std::string id = "id";
   std::string title = "title";
   std::string time = "published_at";
-  // May be missing.
+  // These columns may be missing.
   std::string source = "source";
   std::string url = "url";
   std::string summary = "summary";
-  // Of the true story; empty if there is none.
+  // Column of the true story; empty: none.
   std::string label{};
 };
 
 struct Headlines {
-  std::vector<std::string> ids;       // as the input has them
+  std::vector<std::string> ids;       // as in the input
   std::vector<stories::Item> items;   // numbered from 0
   std::vector<std::uint64_t> labels;  // hashes of the true stories, if a column was named
 };
 
-// All records, in the order of the inputs. A record without a title has an empty one, but some must
-// have one; a record without an id, a time or a label, or with a time that cannot be read, is an
-// error.
+// Reads all records, in the order of the inputs. A missing title is read as an empty one, but at
+// least one record must have a title. A missing id, time or label, or an invalid time, is an error.
 Result<Headlines> read_headlines(std::span<const std::string> inputs,
                                  const HeadlineColumns& columns);
 
-// Writes id, story_id, is_representative and similarity to `output`, whole or not at all, in the
-// format of its extension; to standard output as JSONL if it is empty or "-".
+// Writes id, story_id, is_representative and similarity to `output`, atomically, in the format of
+// its extension; as JSONL to standard output if it is empty or "-".
 Status write_placements(const Headlines& headlines, std::span<const stories::Placement> placements,
                         const std::string& output);
 

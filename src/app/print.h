@@ -1,4 +1,4 @@
-// What a command has to say.
+// Output of commands.
 #pragma once
 
 #include <cstdio>
@@ -8,13 +8,12 @@
 
 namespace kin::app {
 
-// Prints a result. It is out of the program's hands when this returns, or it is an error: a result
-// that a full disk swallowed must not look like success. kCancelled if it went into a pipe whose
-// reader has gone away: nobody wants more of it.
+// Prints a result and flushes it, so that a full disk is an error instead of a lost result.
+// kCancelled if the output is a pipe whose reader is gone.
 Status print(std::string_view text, std::FILE* to = stdout);
 
-// Prints what a person may want to know besides. It is lost where standard error takes nothing:
-// there is nobody left to tell.
+// Prints a message on standard error. Errors of printing are ignored, since there is nowhere left
+// to report them.
 void say(std::string_view text);
 
 }  // namespace kin::app

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
+#include <span>
 
+#include "app/dashed_words.h"
 #include "app/print.h"
 #include "app/usage.h"
 #include "base/version.h"
@@ -22,6 +25,10 @@ Result<int> after_parsing(const CLI::ParseError& error, const CLI::App& app) {
     KIN_RETURN_IF_ERROR(print(app.help()));
     return kDone;
   }
+  if (lacks_verb(error, app)) {
+    say(app.help());
+    return kWrongUsage;
+  }
   return wrong_usage({Code::kInvalidArgument, in_plain_words(error, app)}, chosen_verb(app));
 }
 
@@ -32,8 +39,15 @@ Result<int> run(const Program& program, int argc, char** argv) {
   app.footer(program.footer);
   std::vector<Command> commands;
   for (const auto add : program.verbs) commands.push_back(add(app));
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  for (const Command& command : commands) {
+    if (command.takes_dashed_words && !arguments.empty() &&
+        arguments.front() == command.verb->get_name())
+      hide_dashes(*command.verb, std::span(arguments).subspan(1));
+  }
   try {
-    app.parse(argc, argv);
+    std::ranges::reverse(arguments);  // as CLI11 wants them
+    app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
     return after_parsing(error, app);
   }
@@ -47,7 +61,7 @@ Result<int> run(const Program& program, int argc, char** argv) {
 
 int run_program(const Program& program, int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error we report
-  return exit_code_of([&] { return run(program, argc, argv); });
+  return exit_code_of(program.name, [&] { return run(program, argc, argv); });
 }
 
 }  // namespace kin::app

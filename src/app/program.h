@@ -1,4 +1,4 @@
-// What the programs `kindred` and `kindred-bench` have in common.
+// The frame of the programs `kindred` and `kindred-bench`.
 #pragma once
 
 #include <string>

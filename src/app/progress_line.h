@@ -1,4 +1,4 @@
-// One line on a terminal that says how far a run is.
+// A progress line on a terminal.
 #pragma once
 
 #include <atomic>
@@ -11,14 +11,14 @@
 
 namespace kin::app {
 
-// The line for a run that has been going for `seconds`, without a line break.
+// The line for a run that has taken `seconds` so far, without a line break.
 std::string format_progress(const dedup::Progress& progress, double seconds);
 
-// Shows the progress of a run on stderr while it lives, if stderr is a terminal; otherwise nothing.
+// Shows progress on stderr during its lifetime, if it is `wanted` and stderr is a terminal.
 class ProgressLine {
  public:
   explicit ProgressLine(const dedup::Progress& progress, bool wanted);
-  // The same with a line of your own, after so many seconds.
+  // `line` makes the text of the line.
   ProgressLine(std::function<std::string(double seconds)> line, bool wanted);
   ~ProgressLine();
 

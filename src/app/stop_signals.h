@@ -1,4 +1,4 @@
-// Ctrl-C, and whatever else asks the program to end.
+// Handles Ctrl-C and other signals that ask the program to end.
 #pragma once
 
 #include <atomic>
@@ -6,9 +6,9 @@
 
 namespace kin::app {
 
-// While it lives, the first SIGINT, SIGTERM or SIGHUP sets `stop` instead of ending the process, so
-// that what was begun can be tidied up. The second one of a kind ends it at once. A signal that was
-// ignored before stays so. One at a time; one thread only.
+// During its lifetime the first SIGINT, SIGTERM or SIGHUP sets `stop` instead of ending the
+// process, so that the program can clean up. The second signal of a kind ends it at once. Signals
+// that were ignored before stay ignored. At most one instance; one thread only.
 class StopSignals {
  public:
   explicit StopSignals(std::atomic<bool>& stop);
@@ -16,7 +16,7 @@ class StopSignals {
   StopSignals& operator=(const StopSignals&) = delete;
   ~StopSignals();
 
-  // What the process should exit with if there was a signal: 128 and its number, as from a shell.
+  // The exit code if there was a signal: 128 plus its number, as shells have it.
   std::optional<int> exit_code() const;
 };
 

@@ -17,7 +17,7 @@ std::vector<std::string> verbs_of(const CLI::App& app) {
   return names;
 }
 
-// What follows the first `separator`, or everything.
+// The part after the first `separator`; the whole text if there is none.
 std::string after(const std::string& text, std::string_view separator) {
   const std::size_t at = text.find(separator);
   return at == std::string::npos ? text : text.substr(at + separator.size());
@@ -27,13 +27,16 @@ std::string before(const std::string& text, std::string_view separator) {
   return text.substr(0, text.find(separator));
 }
 
+bool wants_verb(const CLI::RequiredError& error) {
+  return std::string_view(error.what()).starts_with("A subcommand");
+}
+
 std::string missing(const CLI::RequiredError& error, const CLI::App& verb) {
-  const std::string what = error.what();
-  if (!what.starts_with("A subcommand")) return before(what, " is required") + " is missing";
-  const std::string verbs = fmt::format("{}", fmt::join(verbs_of(verb), ", "));
+  if (!wants_verb(error)) return before(error.what(), " is required") + " is missing";
   const std::vector<std::string> unknown = verb.remaining();
-  if (unknown.empty()) return fmt::format("say what to do: {}", verbs);
-  return fmt::format("there is no \"{}\" here; there are: {}", unknown.front(), verbs);
+  return fmt::format("\"{}\" is not a command of {}; choose one of: {}",
+                     unknown.empty() ? "" : unknown.front(), full_name(verb),
+                     fmt::join(verbs_of(verb), ", "));
 }
 
 std::string unexpected(const CLI::ExtrasError& error) {
@@ -72,6 +75,11 @@ const CLI::App& chosen_verb(const CLI::App& app) {
   for (auto parsed = verb->get_subcommands(); !parsed.empty(); parsed = verb->get_subcommands())
     verb = parsed.back();
   return *verb;
+}
+
+bool lacks_verb(const CLI::ParseError& error, const CLI::App& app) {
+  const auto* required = dynamic_cast<const CLI::RequiredError*>(&error);
+  return required != nullptr && wants_verb(*required) && chosen_verb(app).remaining().empty();
 }
 
 std::string in_plain_words(const CLI::ParseError& error, const CLI::App& app) {

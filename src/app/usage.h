@@ -1,4 +1,4 @@
-// What is wrong with the way the program was called, in its own words.
+// Errors of the command line, in plain words.
 #pragma once
 
 #include <string>
@@ -10,13 +10,16 @@ class ParseError;
 
 namespace kin::app {
 
-// The verb as the user writes it: "kindred bench sketch".
+// The verb as the user writes it: "kindred seen add".
 std::string full_name(const CLI::App& verb);
 
-// The verb that the user got as far as naming: `app` itself if they named none.
+// The innermost verb on the command line; `app` itself if there is none.
 const CLI::App& chosen_verb(const CLI::App& app);
 
-// `error` came from parsing the command line with `app`.
+// True if the command line ends where a verb has to follow.
+bool lacks_verb(const CLI::ParseError& error, const CLI::App& app);
+
+// The message for `error`, which came from parsing the command line with `app`.
 std::string in_plain_words(const CLI::ParseError& error, const CLI::App& app);
 
 }  // namespace kin::app

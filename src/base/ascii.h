@@ -1,4 +1,4 @@
-// Letters and digits of ASCII, whatever the locale: what protocols and mark-up are written in.
+// Letters and digits of ASCII, whatever the locale: protocols and mark-up are written in them.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace kin {
 
-// All of these are thread-safe, and leave bytes that are not ASCII alone.
+// All of these are thread-safe, and keep bytes that are not ASCII as they are.
 constexpr bool is_ascii_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -17,13 +17,33 @@ constexpr char ascii_lower(char c) {
 constexpr bool is_ascii_alpha(char c) {
   return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z';
 }
-// -1 for what is no hexadecimal digit.
+constexpr char ascii_upper(char c) {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - ('a' - 'A')) : c;
+}
+// 0 to 15 of a hexadecimal digit in either case; -1 of other characters.
 constexpr int hex_value(char c) {
   if (is_ascii_digit(c)) return c - '0';
   const char small = ascii_lower(c);
   return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
 }
 
+// Two digits a byte, in lower case.
+inline std::string to_hex(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  out.reserve(2 * bytes.size());
+  for (const char c : bytes) {
+    out += kDigits[static_cast<unsigned char>(c) >> 4];
+    out += kDigits[static_cast<unsigned char>(c) & 15];
+  }
+  return out;
+}
+// The escape of a byte in an address: "%2F".
+inline std::string percent_escape(char c) {
+  std::string out = "%" + to_hex({&c, 1});
+  std::ranges::transform(out, out.begin(), [](char digit) { return ascii_upper(digit); });
+  return out;
+}
 inline std::string ascii_lowered(std::string_view text) {
   std::string out(text);
   std::ranges::transform(out, out.begin(), [](char c) { return ascii_lower(c); });

@@ -1,4 +1,4 @@
-// Little-endian numbers in byte buffers: what every on-disk format is written with.
+// Little-endian numbers in byte buffers, for on-disk formats.
 #pragma once
 
 #include <bit>
@@ -41,8 +41,8 @@ std::string_view as_bytes_view(std::span<const T> values) {
   return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
 }
 
-// Reads numbers off the front of a buffer. After a read past the end every further read gives
-// nothing, so a decoder can read a whole header and ask ok() once. One thread only.
+// Reads numbers from the front of a buffer. After a read past the end every read returns zero, so a
+// decoder can read a whole header and check ok() once. One thread only.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}

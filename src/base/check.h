@@ -1,5 +1,5 @@
 // KIN_CHECK(condition, why): stops the program when an invariant of ours is broken. Never
-// reachable from input: what a user, a file or a network can cause is an Error.
+// reachable from input: a user's mistake, a damaged file or a failing network is an Error.
 #pragma once
 
 namespace kin {

@@ -17,6 +17,10 @@ class Clock {
   virtual ~Clock() = default;
   virtual WallTime now() const = 0;
   virtual SteadyTime steady_now() const = 0;
+  // Seconds since `start`, a time of steady_now().
+  double seconds_since(SteadyTime start) const {
+    return std::chrono::duration<double>(steady_now() - start).count();
+  }
   // Blocks the calling thread. Code that others may want to stop waits for an event instead.
   virtual void sleep_for(std::chrono::nanoseconds duration) = 0;
 };

@@ -67,6 +67,11 @@ class SystemDisk final : public Disk {
     KIN_TRY(const std::uint64_t size, file.size());
     return opened(std::move(file), size);
   }
+  Result<std::unique_ptr<DiskFile>> create_temporary(
+      const std::optional<fs::path>& folder) override {
+    KIN_TRY(File file, File::create_temporary(folder));
+    return opened(std::move(file), 0);
+  }
   Status rename(const fs::path& from, const fs::path& to) override {
     if (::rename(from.c_str(), to.c_str()) != 0) return system_error("rename to", to, errno);
     return Done{};
@@ -119,15 +124,26 @@ Result<std::string> read_whole(Disk& disk, const fs::path& path) {
   return bytes;
 }
 
-Status replace_whole(Disk& disk, const fs::path& path, std::string_view bytes) {
+Status replace_file(Disk& disk, const fs::path& path,
+                    const std::function<Status(DiskFile&)>& write) {
   const fs::path temporary = temporary_name(path);
-  {
-    KIN_TRY(const auto file, disk.create(temporary));
-    KIN_RETURN_IF_ERROR(file->append(bytes));
-    KIN_RETURN_IF_ERROR(file->sync());
+  const auto put = [&]() -> Status {
+    {
+      KIN_TRY(const auto file, disk.create(temporary));
+      KIN_RETURN_IF_ERROR(write(*file));
+      KIN_RETURN_IF_ERROR(file->sync());
+    }
+    return disk.rename(temporary, path);
+  };
+  if (Status done = put(); !done.ok()) {
+    (void)disk.remove(temporary);  // it may not exist, and the first failure is the one to report
+    return done;
   }
-  KIN_RETURN_IF_ERROR(disk.rename(temporary, path));
   return disk.sync_folder(path.parent_path());
+}
+
+Status replace_whole(Disk& disk, const fs::path& path, std::string_view bytes) {
+  return replace_file(disk, path, [&](DiskFile& file) { return file.append(bytes); });
 }
 
 }  // namespace kin

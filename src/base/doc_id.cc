@@ -1,5 +1,6 @@
 #include "base/doc_id.h"
 
+#include "base/ascii.h"
 #include "base/hash.h"
 
 namespace kin {
@@ -8,15 +9,9 @@ namespace {
 constexpr std::uint64_t kKeySeed = 0x6b696e2d646f6369ULL;
 constexpr std::string_view kCrockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
+constexpr std::size_t kDashes[] = {8, 13, 18, 23};
 bool has_dash(std::size_t place) {
-  return place == 8 || place == 13 || place == 18 || place == 23;
+  return std::ranges::find(kDashes, place) != std::end(kDashes);
 }
 
 }  // namespace
@@ -30,7 +25,7 @@ std::optional<DocId> parse_uuid(std::string_view text) {
       if (text[i] != '-') return {};
       continue;
     }
-    const int digit = hex_digit(text[i]);
+    const int digit = hex_value(text[i]);
     if (digit < 0) return {};
     std::uint8_t& byte = id.bytes[digits++ / 2];
     byte = static_cast<std::uint8_t>(byte << 4 | digit);
@@ -67,13 +62,8 @@ DocId doc_id_of(std::string_view source, std::string_view key) {
 }
 
 std::string to_string(const DocId& id) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const std::uint8_t byte : id.bytes) {
-    if (has_dash(text.size())) text += '-';
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
+  std::string text = to_hex(id.view());
+  for (const std::size_t place : kDashes) text.insert(place, 1, '-');
   return text;
 }
 

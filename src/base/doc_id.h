@@ -1,4 +1,4 @@
-// Which document is it? 128 bits, whatever kind of key its source brings.
+// The 128-bit id of a document, made from a key of any kind.
 #pragma once
 
 #include <array>

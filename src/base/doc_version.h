@@ -1,4 +1,4 @@
-// Which state of a document is the newer one.
+// Versions of a document, ordered over all its owners.
 #pragma once
 
 #include <compare>

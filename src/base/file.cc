@@ -55,6 +55,15 @@ Result<int> open_descriptor(const fs::path& path, int flags, std::string_view ac
   return descriptor;
 }
 
+// A path as mkdtemp() and mkostemp() want it.
+Result<std::string> temporary_pattern(const std::optional<fs::path>& parent) {
+  std::error_code failure;
+  const fs::path under = parent ? *parent : fs::temp_directory_path(failure);
+  if (failure)
+    return system_error("use", "the folder for temporary files, TMPDIR", failure.value());
+  return (under / "kindred-XXXXXX").string();
+}
+
 }  // namespace
 
 Error system_error(std::string_view action, const fs::path& path, int error_number) {
@@ -99,6 +108,15 @@ Result<File> File::create(const fs::path& path) {
 Result<File> File::open_to_update(const fs::path& path) {
   KIN_TRY(const int descriptor, open_descriptor(path, O_RDWR | O_CREAT, "open"));
   return File(descriptor, path, true);
+}
+
+Result<File> File::create_temporary(const std::optional<fs::path>& folder) {
+  KIN_TRY(std::string pattern, temporary_pattern(folder));
+  const int descriptor = ::mkostemp(pattern.data(), O_CLOEXEC);
+  if (descriptor < 0) return system_error("make a file in", fs::path(pattern).parent_path(), errno);
+  File file(descriptor, pattern, true);
+  if (::unlink(pattern.c_str()) != 0) return system_error("remove", pattern, errno);
+  return file;
 }
 
 File File::standard_input() {
@@ -249,11 +267,9 @@ Status AtomicFile::commit() {
 }
 
 Result<TemporaryFolder> TemporaryFolder::create(const std::optional<fs::path>& parent) {
-  std::error_code failure;
-  const fs::path under = parent ? *parent : fs::temp_directory_path(failure);
-  if (failure) return system_error("find", "the folder for temporary files", failure.value());
-  std::string pattern = (under / "kindred-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) return system_error("make a folder in", under, errno);
+  KIN_TRY(std::string pattern, temporary_pattern(parent));
+  if (::mkdtemp(pattern.data()) == nullptr)
+    return system_error("make a folder in", fs::path(pattern).parent_path(), errno);
   return TemporaryFolder(fs::path(pattern));
 }
 

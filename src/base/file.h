@@ -26,6 +26,8 @@ class File {
   static Result<File> create(const std::filesystem::path& path);
   // Opens to read and write anywhere, keeping what is there; makes the file if it does not exist.
   static Result<File> open_to_update(const std::filesystem::path& path);
+  // Makes a file without a name in `folder`, or in the system's folder for temporary files.
+  static Result<File> create_temporary(const std::optional<std::filesystem::path>& folder);
   // Standard input or output, not closed by us.
   static File standard_input();
   static File standard_output();
@@ -36,28 +38,29 @@ class File {
 
   // Up to `capacity` bytes at the file's own position; 0 at the end.
   Result<std::size_t> read(char* to, std::size_t capacity);
-  // Would read() return at once, with something or because the end has come? Waits up to `timeout`
-  // for that, or until a signal is caught. Always so for files on a disk.
+  // Whether read() returns at once, with bytes or at the end of the file. Waits up to `timeout` for
+  // that, or until a signal is caught. Always true for files on a disk.
   Result<bool> wait_to_read(std::chrono::milliseconds timeout) const;
-  // Exactly `count` bytes at `offset`; running into the end is an error (kDataLoss).
+  // Reads exactly `count` bytes at `offset`. kDataLoss if the file ends before that.
   Status read_at(std::uint64_t offset, char* to, std::size_t count) const;
-  // All of `bytes`, at the file's position.
+  // Writes all of `bytes` at the file's position.
   Status write(std::string_view bytes);
-  // All of `bytes` at `offset`, which may lie beyond the end. Thread-safe for disjoint ranges.
+  // Writes all of `bytes` at `offset`, which may lie beyond the end. Thread-safe for disjoint
+  // ranges.
   Status write_at(std::uint64_t offset, std::string_view bytes);
-  // Asks for these bytes to be brought to the device soon, and does not wait for it: a later sync()
-  // has less to do. Thread-safe.
+  // Starts to write these bytes to the device without waiting, so that a later sync() has less to
+  // do. Thread-safe.
   void begin_sync(std::uint64_t offset, std::uint64_t count) const;
   // Returns once everything written is on the device.
   Status sync();
   Status truncate(std::uint64_t size);
   Result<std::uint64_t> size() const;
-  // Takes the file for this open file alone until it is closed; kFailedPrecondition, at once, if
-  // another open file (of this process or another) has it. Binds only those who ask.
+  // Locks the file until it is closed. Fails at once, with kFailedPrecondition, if another open
+  // file (of this process or another) holds the lock. The lock is advisory.
   Status lock();
-  // Tells the system that what was written or read so far will not be needed in its cache soon.
+  // Tells the system that it need not keep this file in its cache.
   void drop_cache() const;
-  // Closes and reports what close() alone can report. The destructor cannot.
+  // Closes, and reports errors that only show then. The destructor cannot report them.
   Status close();
 
   const std::filesystem::path& path() const { return path_; }
@@ -95,18 +98,17 @@ class AtomicFile {
   std::filesystem::path target_;
 };
 
-// The name under which `target` is written before it is renamed: in the same folder, hidden, with
-// the target's own extension last, so that writers which go by extension agree.
+// The name under which `target` is written before it is renamed: hidden, in the same folder, and
+// with the target's extension, by which some writers choose the format.
 std::filesystem::path temporary_name(const std::filesystem::path& target);
 
-// Makes durable what was created, renamed and removed in `folder`; an empty path is the current
-// one.
+// Makes the names in `folder` durable. An empty path is the current folder.
 Status sync_folder(const std::filesystem::path& folder);
 
 // Renames `from` to `to` and makes the change of name durable.
 Status rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
 
-// A folder of our own, removed with everything in it when destroyed, unless kept.
+// A new folder, removed with everything in it when the object is destroyed.
 class TemporaryFolder {
  public:
   // Under `parent`, or under the system's folder for temporary files.
@@ -121,10 +123,10 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// Is there something at `path`? An error if that cannot be told.
+// Whether `path` exists. An error if the system cannot tell.
 Result<bool> file_exists(const std::filesystem::path& path);
 
-// The whole of a small file.
+// Reads a small file.
 Result<std::string> read_file(const std::filesystem::path& path);
 // Replaces a small file atomically.
 Status write_file_atomically(const std::filesystem::path& path, std::string_view bytes);

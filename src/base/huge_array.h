@@ -1,5 +1,5 @@
-// A fixed number of zeroed values that are read in no order: on large pages where the system has
-// them, because half the cost of a random read is finding the page.
+// A fixed number of zeroed values for random access. They lie on large pages where the system has
+// them: half the cost of a random read is finding its page.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Ids are types of their own, so that one kind is never passed for another.
+// Ids as distinct types, so that one kind is never passed for another.
 #pragma once
 
 #include <cstddef>

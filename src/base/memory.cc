@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/ascii.h"
+
 namespace kin {
 namespace {
 
@@ -40,7 +42,7 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   std::string unit(end, text.data() + text.size());
   while (!unit.empty() && unit.front() == ' ') unit.erase(0, 1);
-  for (char& c : unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  unit = ascii_lowered(unit);
   constexpr double kTooMuch = 0x1p63;
   for (const Unit& known : kUnits) {
     if (failure != std::errc() || unit != known.name) continue;

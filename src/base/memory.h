@@ -1,4 +1,4 @@
-// Amounts of memory: as people write them, and as this process uses them.
+// Amounts of memory: parsing, formatting, and the use of this process.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,8 @@
 
 namespace kin {
 
-// Gives out places in the order of the pieces' numbers, from 0 on, whichever is ready first. Every
-// piece before one that waits must be in the hands of some thread. Thread-safe.
+// Assigns offsets in the order of the pieces' numbers, from 0 on, in whatever order they get ready.
+// A thread must be working on every piece before one that waits. Thread-safe.
 class OrderedPlaces {
  public:
   explicit OrderedPlaces(std::uint64_t first) : next_place_(first) {}
@@ -25,13 +25,13 @@ class OrderedPlaces {
     turn_.notify_all();
     return std::exchange(next_place_, next_place_ + bytes);
   }
-  // No piece gets a place any more.
+  // Makes every waiting and later call return nothing.
   void fail() {
     const std::scoped_lock lock(mutex_);
     failed_ = true;
     turn_.notify_all();
   }
-  // Behind the last place given out.
+  // The end of the last place assigned.
   std::uint64_t end() const {
     const std::scoped_lock lock(mutex_);
     return next_place_;

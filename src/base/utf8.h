@@ -1,4 +1,4 @@
-// What well-formed UTF-8 is.
+// Well-formed UTF-8.
 #pragma once
 
 #include <cstddef>

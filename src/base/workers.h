@@ -17,8 +17,7 @@ Status run_workers(int count, const std::function<Status(int worker)>& work);
 Status parallel_for(int threads, std::size_t items,
                     const std::function<Status(std::size_t item)>& work);
 
-// From now on the calling thread gives way to others where there are not enough cores: for work
-// that nobody waits for.
+// Lowers the priority of the calling thread, for work that nobody waits for.
 void give_way();
 
 // The number of threads to use when nobody says: the cores this process may run on.

@@ -7,14 +7,14 @@
 #include "app/command.h"
 #include "app/print.h"
 #include "base/memory.h"
-#include "bench/bench.h"
-#include "bench/program.h"
-#include "bench/seen.h"
-#include "bench/shard.h"
-#include "bench/stories.h"
-#include "bench/text.h"
-#include "bench/timeline.h"
-#include "bench/vectors.h"
+#include "bench/command.h"
+#include "bench/dedup/dedup.h"
+#include "bench/search/shard.h"
+#include "bench/search/text.h"
+#include "bench/search/vectors.h"
+#include "bench/seen/seen.h"
+#include "bench/stories/stories.h"
+#include "bench/stories/timeline.h"
 #include "data/plain_copy.h"
 
 namespace kin::bench {
@@ -29,20 +29,22 @@ Examples:
   kindred-bench sketch
   kindred-bench sketch corpus.parquet --field text --json
   kindred-bench dedup --format jsonl
-  kindred-bench dedup --records 200000 --bytes 5000 --folder /mnt/fast --rounds 5
+  kindred-bench dedup --records 200000 --bytes 5000 --temp /mnt/fast --rounds 5
   kindred-bench memory --records 15000000 --bytes 300 --max-memory default,1GiB
   kindred-bench seen
   kindred-bench seen --ids 100000000 --peer none --temp /mnt/fast
   kindred-bench seen --check 1000000000
-  kindred-bench corpus made-up.jsonl --records 100000
+  kindred-bench corpus corpus.jsonl --records 100000
   kindred-bench stories headlines.jsonl --label story --json
   kindred-bench timeline --feeds 500 --items 100000
   kindred-bench text --collection scifact --articles .deps/bench/reuters
   kindred-bench vectors --set glove
   kindred-bench shard --entities 340000
 
-Corpora are made up, the same every time, in a temporary folder.)";
+Generated corpora are the same in every run. They are written to a temporary folder and removed.
+`kindred-bench NAME --help` shows the options of a benchmark.)";
 
+// Each verb has arguments of its own and uses those that belong to it.
 struct BenchArguments {
   SketchBench sketch;
   DedupBench dedup;
@@ -68,20 +70,26 @@ void add_json_flag(CLI::App& verb, BenchArguments& arguments) {
   verb.add_flag("--json", arguments.json, "Print the figures as JSON");
 }
 
+template <typename Path>
+void add_temp_flag(CLI::App& verb, std::optional<Path>& folder) {
+  verb.add_option("--temp", folder, "Folder to work in (default: the system's temporary folder)")
+      ->type_name("DIR");
+}
+
 CLI::App* add_sketch(CLI::App& bench, BenchArguments& arguments) {
-  CLI::App* verb =
-      bench.add_subcommand("sketch", "Text to word-5 shingles to 128 hashes, one core");
+  CLI::App* verb = bench.add_subcommand(
+      "sketch", "Speed of sketching: text to word-5 shingles to 128 hashes, on one core");
   verb->add_option("FILE", arguments.sketch.input,
-                   "A dataset to take texts from (default: made-up English prose)");
+                   "Dataset to take texts from (default: generated English prose)");
   verb->add_option("--field", arguments.sketch.field, "Column that holds the text")
       ->type_name("COLUMN")
       ->capture_default_str();
-  verb->add_option("--runs", arguments.sketch.runs, "Runs a measurement")
+  verb->add_option("--runs", arguments.sketch.runs, "Runs per measurement")
       ->type_name("N")
       ->check(whole_number(1, 1000))
       ->capture_default_str();
   verb->add_option("--seconds", arguments.sketch.seconds,
-                   "Seconds a measurement, all runs together")
+                   "Seconds per measurement, for all runs together")
       ->type_name("N")
       ->check(number(0.01, 3600))
       ->capture_default_str();
@@ -90,19 +98,19 @@ CLI::App* add_sketch(CLI::App& bench, BenchArguments& arguments) {
 }
 
 void add_corpus_options(CLI::App& verb, CorpusOptions& corpus) {
-  verb.add_option("--records", corpus.records, "Records to make")
+  verb.add_option("--records", corpus.records, "Number of records")
       ->type_name("N")
       ->check(whole_number(1, 4'000'000'000))
       ->capture_default_str();
-  verb.add_option("--bytes", corpus.bytes, "Bytes of a text, on average")
+  verb.add_option("--bytes", corpus.bytes, "Average size of a text in bytes")
       ->type_name("N")
       ->check(whole_number(100, 100'000'000))
       ->capture_default_str();
-  verb.add_option("--duplicates", corpus.duplicates, "Share of duplicates")
+  verb.add_option("--duplicates", corpus.duplicates, "Share of records that are duplicates")
       ->type_name("0..1")
       ->check(number(0, 1))
       ->capture_default_str();
-  verb.add_option("--seed", corpus.seed, "Another seed makes other texts")
+  verb.add_option("--seed", corpus.seed, "Seed of the generated texts")
       ->type_name("N")
       ->check(whole_number(0))
       ->capture_default_str();
@@ -110,7 +118,7 @@ void add_corpus_options(CLI::App& verb, CorpusOptions& corpus) {
 
 void add_run_options(CLI::App& verb, DedupBench& bench) {
   verb.add_option("FILE", bench.sentences,
-                  "A dataset whose sentences make the corpus (default: made-up English prose)");
+                  "Dataset whose sentences make up the corpus (default: generated English prose)");
   verb.add_option("--field", bench.field, "Column of FILE that holds the text")
       ->type_name("COLUMN")
       ->capture_default_str();
@@ -118,13 +126,11 @@ void add_run_options(CLI::App& verb, DedupBench& bench) {
   verb.add_option("--format", bench.format, "parquet or jsonl")
       ->check(one_of({"parquet", "jsonl"}))
       ->capture_default_str();
-  verb.add_option("--folder", bench.folder,
-                  "Where to work (default: the system's temporary folder)")
-      ->type_name("DIR");
-  verb.add_option("--threads", bench.threads, "Threads (default: one a core)")
+  add_temp_flag(verb, bench.folder);
+  verb.add_option("--threads", bench.threads, "Number of threads (default: one per core)")
       ->type_name("N")
       ->check(whole_number(0, 1024));
-  verb.add_option("--rounds", bench.rounds, "How often each is run")
+  verb.add_option("--rounds", bench.rounds, "How often each program is run")
       ->type_name("N")
       ->check(whole_number(1, 100))
       ->capture_default_str();
@@ -132,9 +138,11 @@ void add_run_options(CLI::App& verb, DedupBench& bench) {
 
 CLI::App* add_dedup(CLI::App& bench, BenchArguments& arguments) {
   CLI::App* verb =
-      bench.add_subcommand("dedup", "dedup against DuckDB's own copy of the same file");
+      bench.add_subcommand("dedup", "`kindred dedup` against DuckDB copying the same file");
   add_run_options(*verb, arguments.dedup);
-  verb->add_option("--max-memory", arguments.dedup.max_memory, "As for dedup")->type_name("SIZE");
+  verb->add_option("--max-memory", arguments.dedup.max_memory,
+                   "Memory limit, as for `kindred dedup`")
+      ->type_name("SIZE");
   add_json_flag(*verb, arguments);
   return verb;
 }
@@ -144,10 +152,10 @@ CLI::App* add_memory(CLI::App& bench, BenchArguments& arguments) {
   arguments.memory.corpus.bytes = 300;
   arguments.memory.rounds = 1;
   CLI::App* verb =
-      bench.add_subcommand("memory", "dedup with several budgets of memory on one corpus");
+      bench.add_subcommand("memory", "`kindred dedup` with several memory limits on one corpus");
   add_run_options(*verb, arguments.memory);
   verb->add_option("--max-memory", arguments.budgets,
-                   "Budgets, with commas between; default: none given")
+                   "Memory limits, separated by commas; \"default\" sets none")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("SIZES")
@@ -159,47 +167,48 @@ CLI::App* add_memory(CLI::App& bench, BenchArguments& arguments) {
 CLI::App* add_seen(CLI::App& bench, BenchArguments& arguments) {
   SeenBench& seen = arguments.seen;
   CLI::App* verb = bench.add_subcommand("seen", "The seen set against RocksDB at the same job");
-  verb->add_option("--ids", seen.ids, "Different ids that the set holds in the end")
+  verb->add_option("--ids", seen.ids, "Number of distinct ids")
       ->type_name("N")
       ->check(whole_number(1, 1'000'000'000'000))
       ->capture_default_str();
-  verb->add_option("--repeats", seen.repeats, "Share of the ids handed over that are not new")
+  verb->add_option("--repeats", seen.repeats, "Share of the inserted ids that are not new")
       ->type_name("0..1")
       ->check(number(0, 0.99))
       ->capture_default_str();
-  verb->add_option("--commit-every", seen.commit_every, "Ids of a batch, durable before the next")
+  verb->add_option("--commit-every", seen.commit_every,
+                   "Ids per batch; a batch is durable before the next begins")
       ->type_name("N")
       ->check(whole_number(1, 100'000'000))
       ->capture_default_str();
   verb->add_option("--lookups", seen.lookups,
-                   "Look-ups of each kind, in five rounds; the median counts")
+                   "Look-ups of each kind, in five rounds; the median is reported")
       ->type_name("N")
       ->check(whole_number(1, 1'000'000'000))
       ->capture_default_str();
-  verb->add_option("--peer", arguments.seen_peer, "What to compare it with: rocksdb or none")
+  verb->add_option("--peer", arguments.seen_peer, "Peer to compare with: rocksdb or none")
       ->check(one_of({"rocksdb", "none"}))
       ->capture_default_str();
-  verb->add_option("--peer-ids", seen.peer_ids, "Ids that the peer holds (default: as many)")
+  verb->add_option("--peer-ids", seen.peer_ids, "Number of ids in the peer (default: the same)")
       ->type_name("N")
       ->check(whole_number(1));
   verb->add_option("--check", seen.check,
-                   "Instead, hold so many operations of the set against a model that knows every "
-                   "answer")
+                   "Instead of measuring, run this many operations and compare each answer with a "
+                   "model")
       ->type_name("N")
       ->check(whole_number(1));
-  verb->add_option("--seed", seen.seed, "Another seed makes other ids")
+  verb->add_option("--seed", seen.seed, "Seed of the generated ids")
       ->type_name("N")
       ->check(whole_number(0))
       ->capture_default_str();
-  verb->add_option("--max-memory", seen.max_memory, "As for seen add")->type_name("SIZE");
-  verb->add_option("--temp", seen.folder, "Where to work (default: the system's temporary folder)")
-      ->type_name("DIR");
+  verb->add_option("--max-memory", seen.max_memory, "Memory limit, as for `kindred seen add`")
+      ->type_name("SIZE");
+  add_temp_flag(*verb, seen.folder);
   add_json_flag(*verb, arguments);
   return verb;
 }
 
 CLI::App* add_stories(CLI::App& bench, BenchArguments& arguments) {
-  CLI::App* verb = bench.add_subcommand("stories", "Headlines to stories: agreement and time");
+  CLI::App* verb = bench.add_subcommand("stories", "Grouping of headlines: quality and speed");
   verb->add_option("FILE", arguments.stories.input,
                    "Headlines (id, title, published_at) with their true stories")
       ->required();
@@ -210,7 +219,7 @@ CLI::App* add_stories(CLI::App& bench, BenchArguments& arguments) {
                    "first or second half by time; settings are tuned on the first")
       ->check(one_of({"first", "second"}))
       ->capture_default_str();
-  verb->add_option("--runs", arguments.stories.runs, "How often the time is taken")
+  verb->add_option("--runs", arguments.stories.runs, "How often the time is measured")
       ->type_name("N")
       ->check(whole_number(1, 100))
       ->capture_default_str();
@@ -219,13 +228,13 @@ CLI::App* add_stories(CLI::App& bench, BenchArguments& arguments) {
 }
 
 CLI::App* add_timeline(CLI::App& bench, BenchArguments& arguments) {
-  CLI::App* verb = bench.add_subcommand("timeline", "Pages of the timeline of many feeds");
+  CLI::App* verb = bench.add_subcommand("timeline", "Speed of the timeline of many feeds");
   TimelineBench& timeline = arguments.timeline;
-  verb->add_option("--feeds", timeline.feeds, "How many feeds")
+  verb->add_option("--feeds", timeline.feeds, "Number of feeds")
       ->type_name("N")
       ->check(whole_number(20, 10'000))
       ->capture_default_str();
-  verb->add_option("--items", timeline.items, "How many items they have together")
+  verb->add_option("--items", timeline.items, "Number of items in all feeds together")
       ->type_name("N")
       ->check(whole_number(1'000, 10'000'000))
       ->capture_default_str();
@@ -233,17 +242,14 @@ CLI::App* add_timeline(CLI::App& bench, BenchArguments& arguments) {
       ->type_name("N")
       ->check(whole_number(1, 10'000))
       ->capture_default_str();
-  verb->add_option("--temp", timeline.folder,
-                   "Where to work (default: the system's temporary folder)")
-      ->type_name("DIR");
+  add_temp_flag(*verb, timeline.folder);
   add_json_flag(*verb, arguments);
   return verb;
 }
 
 CLI::App* add_text(CLI::App& bench, BenchArguments& arguments) {
   TextBench& text = arguments.text;
-  CLI::App* verb =
-      bench.add_subcommand("text", "Text search: how good, and against Xapian how fast");
+  CLI::App* verb = bench.add_subcommand("text", "Text search: quality, and speed against Xapian");
   verb->add_option("--collection", text.collections,
                    "Folder with docs.jsonl or corpus.jsonl, queries.jsonl and qrels.tsv")
       ->type_name("DIR");
@@ -251,28 +257,29 @@ CLI::App* add_text(CLI::App& bench, BenchArguments& arguments) {
                    "Folder with Reuters-21578 as JSON (scripts/setup --bench puts it into "
                    ".deps/bench/reuters)")
       ->type_name("DIR");
-  verb->add_option("--queries", text.queries, "Queries over the articles")
+  verb->add_option("--queries", text.queries, "Number of queries over the articles")
       ->type_name("N")
       ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
-  verb->add_option("--runs", text.runs, "How often the time is taken")
+  verb->add_option("--runs", text.runs, "How often the time is measured")
       ->type_name("N")
       ->check(whole_number(1, 100))
       ->capture_default_str();
-  verb->add_option("--k1", text.options.ranking.k1,
-                   "Of BM25: how soon repeated words count no more")
+  verb->add_option("--k1", text.options.ranking.k1, "k1 of BM25: how much a repeated word counts")
       ->type_name("N")
       ->check(number(0, 100))
       ->capture_default_str();
-  verb->add_option("--b", text.options.ranking.b, "Of BM25: how much long documents lose")
+  verb->add_option("--b", text.options.ranking.b,
+                   "b of BM25: how much long documents are penalised")
       ->type_name("0..1")
       ->check(number(0, 1))
       ->capture_default_str();
-  verb->add_option("--title-weight", text.options.fields[0].weight, "What a word of a title counts")
+  verb->add_option("--title-weight", text.options.fields[0].weight, "Weight of a word in a title")
       ->type_name("N")
       ->check(number(0.25, 16))
       ->capture_default_str();
-  verb->add_option("--language", text.options.language, "Of the stems; none: no stems")
+  verb->add_option("--language", text.options.language,
+                   "Language of the stemmer; \"none\" turns it off")
       ->type_name("NAME")
       ->capture_default_str();
   add_json_flag(*verb, arguments);
@@ -282,7 +289,7 @@ CLI::App* add_text(CLI::App& bench, BenchArguments& arguments) {
 CLI::App* add_vectors(CLI::App& bench, BenchArguments& arguments) {
   VectorsBench& vectors = arguments.vectors;
   CLI::App* verb = bench.add_subcommand("vectors", "The vector index against hnswlib");
-  verb->add_option("--set", vectors.sets, "glove, mnist and glove-all, with commas between")
+  verb->add_option("--set", vectors.sets, "glove, mnist and glove-all, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(one_of({"glove", "mnist", "glove-all"}))
@@ -291,17 +298,18 @@ CLI::App* add_vectors(CLI::App& bench, BenchArguments& arguments) {
   verb->add_option("--data", vectors.folder, "Where scripts/setup --bench put the vectors")
       ->type_name("DIR")
       ->capture_default_str();
-  verb->add_option("--peer", arguments.vectors_peer, "What to compare it with: hnswlib or none")
+  verb->add_option("--peer", arguments.vectors_peer, "Peer to compare with: hnswlib or none")
       ->check(one_of({"hnswlib", "none"}))
       ->capture_default_str();
-  verb->add_option("--bits", vectors.bits, "Bits of a code (default: 7 for glove, 6 for mnist)")
+  verb->add_option("--bits", vectors.bits,
+                   "Bits per dimension of a code (default: 7 for glove, 6 for mnist)")
       ->type_name("1..8")
       ->check(whole_number(1, 8));
-  verb->add_option("--partition", vectors.partition_size, "Vectors of a partition")
+  verb->add_option("--cell", vectors.cell_size, "Vectors per cell")
       ->type_name("N")
       ->check(whole_number(8, 1000))
       ->capture_default_str();
-  verb->add_option("--runs", vectors.runs, "How often the time is taken")
+  verb->add_option("--runs", vectors.runs, "How often the time is measured")
       ->type_name("N")
       ->check(whole_number(1, 100))
       ->capture_default_str();
@@ -312,38 +320,38 @@ CLI::App* add_vectors(CLI::App& bench, BenchArguments& arguments) {
 CLI::App* add_shard(CLI::App& bench, BenchArguments& arguments) {
   ShardBench& shard = arguments.shard;
   CLI::App* verb = bench.add_subcommand(
-      "shard", "Entities into an index, durably, and the first answer after a crash");
-  verb->add_option("--entities", shard.entities, "How many")
+      "shard", "Durable inserts into a shard, and the first answer after a crash");
+  verb->add_option("--entities", shard.entities, "Number of entities")
       ->type_name("N")
       ->check(whole_number(1'000, 100'000'000))
       ->capture_default_str();
-  verb->add_option("--batch", shard.batch, "Entities that are written together")
+  verb->add_option("--batch", shard.batch, "Entities per batch")
       ->type_name("N")
       ->check(whole_number(1, 100'000))
       ->capture_default_str();
-  verb->add_option("--words", shard.words, "Words of a text")
+  verb->add_option("--words", shard.words, "Words per text")
       ->type_name("N")
       ->check(whole_number(1, 100'000))
       ->capture_default_str();
   verb->add_option("--data", shard.vectors, "Where scripts/setup --bench put the vectors")
       ->type_name("DIR")
       ->capture_default_str();
-  verb->add_option("--folder", shard.folder, "Where to work (default: the temporary folder)")
-      ->type_name("DIR");
-  verb->add_flag("--near-duplicates", shard.near_duplicates, "Look for them on the way in");
+  add_temp_flag(*verb, shard.folder);
+  verb->add_flag("--near-duplicates", shard.near_duplicates,
+                 "Detect near-duplicates while inserting");
   add_json_flag(*verb, arguments);
   return verb;
 }
 
 CLI::App* add_corpus(CLI::App& bench, BenchArguments& arguments) {
   CLI::App* verb =
-      bench.add_subcommand("corpus", "Write the made-up corpus of the other benchmarks");
+      bench.add_subcommand("corpus", "Write the generated corpus of the other benchmarks");
   verb->add_option("OUTPUT", arguments.corpus_output, "A .jsonl file")->required();
   add_corpus_options(*verb, arguments.corpus);
   return verb;
 }
 
-// What is measured against runs in a process of its own too.
+// The peer of `dedup`, in a process of its own.
 CLI::App* add_copy(CLI::App& bench, BenchArguments& arguments) {
   CLI::App* verb = bench.add_subcommand("copy", "DuckDB's own copy of a file")->group("");
   verb->add_option("INPUT", arguments.copy_input)->required();
@@ -366,7 +374,7 @@ Result<int> run_seen(BenchArguments& arguments) {
   const Result<int> shown = arguments.seen.check
                                 ? show(check_seen(arguments.seen, stop), arguments.json)
                                 : show(bench_seen(arguments.seen, stop), arguments.json);
-  return shown ? shown : app::unfinished(shown.error(), signals);
+  return shown ? shown : app::unfinished(shown.error(), signals, {.program = "kindred-bench"});
 }
 
 Status check_budgets(const BenchArguments& arguments) {
@@ -378,10 +386,6 @@ Status check_budgets(const BenchArguments& arguments) {
   }
   return Done{};
 }
-
-}  // namespace
-
-namespace {
 
 using Adder = CLI::App* (*)(CLI::App&, BenchArguments&);
 using Runner = Result<int> (*)(BenchArguments&);
@@ -437,7 +441,9 @@ Result<int> run_copy(BenchArguments& arguments) {
 
 app::Program bench_program() {
   return {.name = "kindred-bench",
-          .description = "Makes the figures of Kindred's documentation again.",
+          .description =
+              "Measures Kindred and the programs it is compared with: the figures of "
+              "docs/benchmarks.md.",
           .footer = kExamples,
           .verbs = {add_verb<add_sketch, run_sketch>, add_verb<add_dedup, run_dedup>,
                     add_verb<add_memory, run_memory>, add_verb<add_seen, run_seen>,

@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/file.h"
 
 namespace kin::data {
@@ -17,13 +18,6 @@ namespace {
 
 constexpr std::string_view kSupported =
     ".jsonl, .ndjson, .json, .csv and .tsv (each also with .gz or .zst), and .parquet";
-
-std::string lower_case(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
 
 bool is_glob(const std::string& pattern) {
   return pattern.find_first_of("*?[") != std::string::npos;
@@ -129,11 +123,11 @@ Result<FileType> file_type(const fs::path& path) {
       {".csv", Format::kCsv},     {".tsv", Format::kTsv},      {".parquet", Format::kParquet}};
   fs::path name = path.filename();
   FileType type;
-  const std::string last = lower_case(name.extension().string());
+  const std::string last = ascii_lowered(name.extension().string());
   if (last == ".gz") type.compression = Compression::kGzip;
   if (last == ".zst") type.compression = Compression::kZstd;
   if (type.compression != Compression::kNone) name = name.stem();
-  const auto found = kFormats.find(lower_case(name.extension().string()));
+  const auto found = kFormats.find(ascii_lowered(name.extension().string()));
   const bool packed_parquet = found != kFormats.end() && found->second == Format::kParquet &&
                               type.compression != Compression::kNone;
   if (found == kFormats.end() || packed_parquet) {

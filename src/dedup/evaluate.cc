@@ -272,7 +272,7 @@ double Evaluation::precision() const {
 }
 
 Result<Evaluation> evaluate(const std::vector<std::string>& inputs, const EvaluateOptions& asked,
-                            Progress& progress) {
+                            Progress& progress, Clock& clock) {
   EvaluateOptions options = asked;
   if (options.dedup.threads <= 0) options.dedup.threads = available_cores();
   KIN_RETURN_IF_ERROR(validate(options.dedup));
@@ -288,7 +288,7 @@ Result<Evaluation> evaluate(const std::vector<std::string>& inputs, const Evalua
   }
   const DedupJob job = job_on(folder.path(), options.dedup);
   KIN_RETURN_IF_ERROR(write_records(planted.records, options.dedup.keep, job.inputs.front()));
-  KIN_TRY(const DedupReport report, run_dedup(job, progress));
+  KIN_TRY(const DedupReport report, run_dedup(job, progress, clock));
   KIN_TRY(const std::vector<Fate> removed,
           read_fates(removed_path(job.output), planted.records.size(), folder.path()));
   progress.stage = "judge";

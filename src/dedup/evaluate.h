@@ -1,5 +1,4 @@
-// How well a run with some options finds near-duplicates in data like the user's: planted ones, of
-// which the answer is known.
+// Measures how well a run finds near-duplicates that were planted in a sample of the user's data.
 #pragma once
 
 #include <array>
@@ -21,8 +20,7 @@ struct EvaluateOptions {
   std::uint64_t sample_bytes = 32 << 20;
 };
 
-// Similarities here are exact, and computed apart from the run: by the plain reference of the
-// shingles, as sets.
+// Similarities here are exact, and computed apart from the run, with the slow reference shingler.
 struct Evaluation {
   // Planted pairs, and removed records with the record that stayed, by their similarity.
   struct Bucket {
@@ -51,8 +49,8 @@ struct Evaluation {
 
   std::uint64_t records = 0;  // of the sample
   std::uint64_t planted = 0;
-  // Pairs one of which went as a duplicate of a third record, and not the other: the sample has
-  // duplicates of its own. Counted in nothing else.
+  // Pairs of which one record was removed as a duplicate of a third record, and the other was not:
+  // the sample has duplicates of its own. They count nowhere else.
   std::uint64_t elsewhere = 0;
   std::vector<Due> due;
   std::vector<Bucket> buckets;
@@ -77,6 +75,6 @@ struct Evaluation {
 // give the same figures. A pair counts as found if one was removed as a duplicate of the other, or
 // both as duplicates of the same third.
 Result<Evaluation> evaluate(const std::vector<std::string>& inputs, const EvaluateOptions& options,
-                            Progress& progress);
+                            Progress& progress, Clock& clock);
 
 }  // namespace kin::dedup

@@ -56,7 +56,7 @@ class EvaluateTest : public ::testing::Test {
 };
 
 TEST_F(EvaluateTest, FindsAlmostAllPairsAboveTheThresholdAndRemovesNoneBelow) {
-  const auto result = evaluate({corpus(600, 150)}, options(), progress_);
+  const auto result = evaluate({corpus(600, 150)}, options(), progress_, system_clock());
   ASSERT_TRUE(result.ok()) << result.error().message;
   EXPECT_EQ(result->records, 600U);
   EXPECT_EQ(result->planted, 400U);
@@ -85,7 +85,7 @@ TEST_F(EvaluateTest, GivesTheSameFiguresForTheSameSeed) {
   asked.pairs = 100;
   const auto found = [&](std::uint64_t seed) {
     asked.seed = seed;
-    const auto result = evaluate({input}, asked, progress_);
+    const auto result = evaluate({input}, asked, progress_, system_clock());
     EXPECT_TRUE(result.ok());
     std::vector<std::uint64_t> counts;
     for (const auto& bucket : result->buckets) {
@@ -103,20 +103,20 @@ TEST_F(EvaluateTest, ShowsWhatAnUnverifiedRunRemoves) {
   EvaluateOptions asked = options();
   asked.dedup.verification = Verification::kNone;
   asked.dedup.banding = sketch::Banding{.bands = 64, .rows = 2};
-  const auto result = evaluate({corpus(300, 100)}, asked, progress_);
+  const auto result = evaluate({corpus(300, 100)}, asked, progress_, system_clock());
   ASSERT_TRUE(result.ok());
   EXPECT_GT(result->below_threshold(), 20U);
   EXPECT_LT(result->precision(), 0.9);
 }
 
 TEST_F(EvaluateTest, SaysWhenThereIsNothingToPlant) {
-  const auto result = evaluate({corpus(10, 3)}, options(), progress_);
+  const auto result = evaluate({corpus(10, 3)}, options(), progress_, system_clock());
   ASSERT_FALSE(result.ok());
   EXPECT_THAT(result.error().message, HasSubstr("none of the 10 records"));
 }
 
 TEST_F(EvaluateTest, SaysWhenFewerPairsFit) {
-  const auto result = evaluate({corpus(10, 60)}, options(), progress_);
+  const auto result = evaluate({corpus(10, 60)}, options(), progress_, system_clock());
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->planted, 10U);
   ASSERT_EQ(result->notes.size(), 1U);

@@ -1,4 +1,4 @@
-// Exact duplicates, one record at a time: the same text, by its 128-bit hash.
+// Finds exact duplicates, one record at a time, by the 128-bit hash of their texts.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace kin::dedup {
 
-// Whether a record repeats one that was there before, and which.
+// Whether a record repeats an earlier one, and which.
 struct Verdict {
   bool duplicate = false;
   RecordId of = kNoRecord;  // the record that stays
@@ -22,7 +22,7 @@ struct Verdict {
 };
 
 struct ExactDedupConfig {
-  // Compare texts as this makes them. Nothing: byte for byte.
+  // Texts are compared after this normalisation. Nothing: byte for byte.
   std::optional<text::Normalization> normalization = std::nullopt;
 };
 
@@ -55,7 +55,7 @@ class ExactDeduplicator {
   static constexpr int kTableBits = 8;
   static constexpr int kTagBits = 32;
   using Table = store::SortedSlots<kTagBits>;
-  // The 88 bits of a hash that its place does not tell, by record.
+  // The 88 bits of a hash that its position does not imply, by record.
   struct Chunk {
     static constexpr std::size_t kRecords = 4096;
     std::uint64_t low[kRecords];

@@ -1,4 +1,4 @@
-// Why two texts are, or are not, duplicates of each other.
+// Explains why two texts are duplicates of each other, or why not.
 #pragma once
 
 #include <cstdint>

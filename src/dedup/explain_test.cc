@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/ascii.h"
 #include "base/hash.h"
 
 namespace kin::dedup {
@@ -59,7 +60,7 @@ TEST(Explain, CountsTheShinglesThatOneChangedWordCosts) {
 
 TEST(Explain, SaysWhenOnlyWhatDoesNotCountDiffers) {
   std::string shouted(kOriginal);
-  for (char& letter : shouted) letter = static_cast<char>(std::toupper(letter));
+  for (char& letter : shouted) letter = ascii_upper(letter);
   const auto pair = explain(kOriginal, shouted, {});
   ASSERT_TRUE(pair.ok());
   EXPECT_FALSE(pair->identical);

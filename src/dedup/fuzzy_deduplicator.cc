@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/file.h"
 #include "sketch/jaccard.h"
 #include "sketch/word_hash.h"
 
@@ -98,13 +97,10 @@ Status FuzzyDeduplicator::check_parameters() const {
   if (!config_.signature_store_path) return Done{};
   const fs::path path = *config_.signature_store_path / kParametersFileName;
   const std::string ours = parameters_of(config_, banding_);
-  std::error_code failure;
-  fs::create_directories(*config_.signature_store_path, failure);
-  if (failure)
-    return system_error("make the folder", *config_.signature_store_path, failure.value());
-  KIN_TRY(const bool is_old, file_exists(path));
-  if (!is_old) return write_file_atomically(path, ours);
-  KIN_TRY(const std::string theirs, read_file(path));
+  KIN_RETURN_IF_ERROR(config_.disk->make_folder(*config_.signature_store_path));
+  KIN_TRY(const bool is_old, config_.disk->exists(path));
+  if (!is_old) return replace_whole(*config_.disk, path, ours);
+  KIN_TRY(const std::string theirs, read_whole(*config_.disk, path));
   if (theirs == ours) return Done{};
   return Error{
       Code::kFailedPrecondition,
@@ -124,13 +120,13 @@ Status FuzzyDeduplicator::open_stores() {
                            .max_hot_signatures = config_.max_hot_signatures,
                            .path = config_.signature_store_path,
                            .temporary_parent = config_.temporary_parent,
-                           .open_file = config_.open_file,
+                           .disk = config_.disk,
                        }));
   if (!config_.verify_exact) return Done{};
   KIN_TRY(texts_, store::KeptValues::open({
                       .path = config_.signature_store_path,
                       .temporary_parent = config_.temporary_parent,
-                      .open_file = config_.open_file,
+                      .disk = config_.disk,
                   }));
   return Done{};
 }

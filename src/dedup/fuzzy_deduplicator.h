@@ -24,7 +24,6 @@
 #include "sketch/banding.h"
 #include "sketch/minhash.h"
 #include "sketch/shingles.h"
-#include "store/block_file.h"
 #include "store/kept_values.h"
 #include "store/lsh_index.h"
 #include "store/signature_store.h"
@@ -40,18 +39,18 @@ struct FuzzyDedupConfig {
   std::optional<sketch::Banding> banding = std::nullopt;
   // The most signatures in memory: 128 bytes each with 128 hashes.
   std::uint64_t max_hot_signatures = 2'000'000;
-  // Where signatures and texts are kept, and found again by the next create(). Nothing: in a
-  // temporary place that goes away with the object.
+  // The folder that keeps signatures and texts for the next create(). Nothing: they are temporary,
+  // and removed with the object.
   std::optional<std::filesystem::path> signature_store_path = std::nullopt;
   std::optional<std::filesystem::path> temporary_parent = std::nullopt;
-  // Keeps the texts on disk and settles every verdict by the exact similarity, so that nothing is
-  // called a duplicate whose similarity is below the threshold. Without it the estimate decides.
+  // Keeps the texts on disk and decides by the exact similarity, so that no duplicate is below the
+  // threshold. Without it the estimate decides.
   bool verify_exact = true;
   // The most candidates one record is compared with; more are counted in capped_queries.
   std::size_t max_candidates = 1'000;
   // How many signatures or texts may turn out unreadable before health() is an error.
   std::uint64_t cold_read_error_limit = 0;
-  store::OpenBlockFile open_file = store::open_block_file;
+  Disk* disk = &system_disk();
 };
 
 // What prepare_signature() makes of a text and process_prepared() needs of it.
@@ -80,8 +79,8 @@ struct FuzzyDedupStats {
   store::SignatureStoreStats signatures;
 };
 
-// Thread-safe. prepare_signature() and find_duplicates() run beside each other; process_…() one
-// at a time, and "first" means the first of these calls.
+// Thread-safe. Calls of prepare_signature() and find_duplicates() run in parallel, calls of
+// process_…() one at a time; "first" means the first of these calls.
 //
 // Callers see verdicts, not storage errors: a candidate that cannot be read is skipped, a record
 // that cannot be written is not found later, both are counted, and health() says when it is too
@@ -94,7 +93,7 @@ class FuzzyDeduplicator {
   ~FuzzyDeduplicator();
 
   // The costly part of a verdict, for any number of threads. Bytes that are not UTF-8 are read as
-  // Latin-1. A text without shingles (no words) is never a duplicate, nor has any.
+  // Latin-1. A text without words is never a duplicate, and never has duplicates.
   PreparedSignature prepare_signature(std::string_view text) const;
   // Whether an earlier record is alike; if not, this one is remembered. Of several alike, the one
   // whose signature agrees most. An id that is there already is compared, and not added again.
@@ -130,11 +129,11 @@ class FuzzyDeduplicator {
   std::size_t record_bytes() const;
   bool keeps_band_keys() const { return config_.signature_store_path.has_value(); }
   std::vector<std::uint64_t> shingle_set(std::string_view text) const;
-  // Candidates worth settling, the most alike by estimate first.
+  // Candidates worth an exact comparison, the highest estimate first.
   std::vector<Match> likely(const PreparedSignature& prepared) const;
   std::vector<Match> estimates(const PreparedSignature& prepared,
                                std::span<const RecordId> ids) const;
-  // Up to `most` that are alike indeed, in that order.
+  // Up to `most` of them that reach the threshold, in that order.
   std::vector<Match> settle(const PreparedSignature& prepared, std::size_t most) const;
   void remember(RecordId id, const PreparedSignature& prepared);
   Status keep(RecordId id, const PreparedSignature& prepared);

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/testing/simulated_disk.h"
 #include "sketch/jaccard.h"
-#include "store/testing/fault_injection.h"
 
 namespace kin::dedup {
 namespace {
@@ -314,16 +314,16 @@ TEST_F(StoredFuzzyDeduplicator, DamageIsCountedAndFailsTheRunAboveTheLimit) {
 }
 
 TEST_F(StoredFuzzyDeduplicator, CallersSeeVerdictsWhenTheDiskFails) {
-  const auto faults = std::make_shared<store::Faults>();
+  SimulatedDisk disk;
   const auto deduplicator = *FuzzyDeduplicator::create(
-      {.max_hot_signatures = 64, .cold_read_error_limit = 3, .open_file = open_faulty(faults)});
+      {.max_hot_signatures = 64, .cold_read_error_limit = 3, .disk = &disk});
   Prose prose(12);
   std::vector<std::string> texts;
   for (std::uint64_t i = 0; i < 300; ++i) {
     texts.push_back(join(prose.words(60)));
     deduplicator->process_record(id_of(i), texts.back());
   }
-  faults->fail_reads = true;
+  disk.fail(SimulatedDisk::Fault{.only = SimulatedDisk::Operation::kRead, .for_good = true});
   for (std::uint64_t i = 0; i < 3; ++i) {
     EXPECT_FALSE(deduplicator->process_record(id_of(1'000 + i), texts[i]).duplicate);
   }
@@ -331,18 +331,17 @@ TEST_F(StoredFuzzyDeduplicator, CallersSeeVerdictsWhenTheDiskFails) {
   EXPECT_TRUE(deduplicator->health().ok());
   EXPECT_FALSE(deduplicator->process_record(id_of(1'003), texts[3]).duplicate);
   EXPECT_FALSE(deduplicator->health().ok());
-  faults->fail_reads = false;
+  disk.fail(std::nullopt);
   EXPECT_TRUE(deduplicator->process_record(id_of(1'010), texts[10]).duplicate);
 }
 
 TEST_F(StoredFuzzyDeduplicator, ARecordThatCannotBeKeptIsCountedAndTheRunIsUnhealthy) {
-  const auto faults = std::make_shared<store::Faults>();
-  const auto deduplicator =
-      *FuzzyDeduplicator::create({.max_hot_signatures = 64, .open_file = open_faulty(faults)});
+  SimulatedDisk disk;
+  const auto deduplicator = *FuzzyDeduplicator::create({.max_hot_signatures = 64, .disk = &disk});
   Prose prose(13);
   for (std::uint64_t i = 0; i < 64; ++i)
     deduplicator->process_record(id_of(i), join(prose.words(60)));
-  faults->fail_writes = true;
+  disk.fail(SimulatedDisk::Fault{.only = SimulatedDisk::Operation::kWriteAt, .for_good = true});
   const std::string text = join(prose.words(60));
   EXPECT_FALSE(deduplicator->process_record(id_of(64), text).duplicate);
   EXPECT_EQ(deduplicator->stats().write_errors, 1U);

@@ -246,7 +246,7 @@ std::string describe(const DedupOptions& options) {
   return text;
 }
 
-std::uint64_t fingerprint(const DedupOptions& options) {
+std::uint64_t options_hash(const DedupOptions& options) {
   return hash64(fmt::format("{} id={} source={} signatures={} on-error={}", describe(options),
                             options.id_column.value_or(""), options.source_column.value_or(""),
                             options.signature_store.value_or("").string(),

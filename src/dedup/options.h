@@ -16,8 +16,8 @@
 
 namespace kin::dedup {
 
-// How it was found that a record goes: by a detector, in the order in which they are tried, or
-// because a run before this one had its id.
+// Why a record is removed: a detector found it, in the order in which detectors are tried, or an
+// earlier run had its id.
 enum class Method : std::uint8_t { kExact, kMinHash, kSimHash, kChunk, kSeen };
 inline constexpr std::size_t kMethods = 5;
 std::string_view name_of(Method method);
@@ -29,7 +29,7 @@ struct Detectors {
   bool simhash = false;
   bool chunk = false;
 
-  bool has(Method method) const;  // false for kSeen, which is no detector
+  bool has(Method method) const;  // false for kSeen, which is not a detector
 };
 // "exact,minhash": any of exact, minhash, simhash, chunk.
 Result<Detectors> parse_detectors(std::string_view list);
@@ -56,7 +56,7 @@ enum class Grouping {
 Result<Grouping> parse_grouping(std::string_view text);
 std::string_view name_of(Grouping grouping);
 
-// What a candidate pair must pass before it counts.
+// How a candidate pair is verified.
 enum class Verification {
   kExact,     // the exact Jaccard similarity of the shingles
   kEstimate,  // the similarity estimated from the signatures
@@ -113,7 +113,7 @@ Status validate(const DedupOptions& options);
 
 // A hash of every option that can change what is removed. Two runs with the same value over the
 // same inputs give the same result, whatever their threads and memory.
-std::uint64_t fingerprint(const DedupOptions& options);
+std::uint64_t options_hash(const DedupOptions& options);
 
 // Every option that can change what is removed, as one readable line.
 std::string describe(const DedupOptions& options);

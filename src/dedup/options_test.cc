@@ -59,12 +59,12 @@ TEST(Options, EveryPresetIsValid) {
 
 TEST(Options, FingerprintChangesWithWhatIsRemovedAndNotWithHow) {
   DedupOptions options;
-  const std::uint64_t before = fingerprint(options);
+  const std::uint64_t before = options_hash(options);
   options.threads = 7;
   options.max_memory = 1 << 30;
-  EXPECT_EQ(fingerprint(options), before);
+  EXPECT_EQ(options_hash(options), before);
   options.threshold = 0.81;
-  EXPECT_NE(fingerprint(options), before);
+  EXPECT_NE(options_hash(options), before);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Where a run's results go.
+// The output files of a run.
 #pragma once
 
 #include <filesystem>
@@ -11,20 +11,20 @@
 
 namespace kin::dedup {
 
-// Whether the records go to a file: not to standard output, and not nowhere.
+// Whether the records go to a file, and not to standard output or nowhere.
 bool has_output_file(const DedupJob& job);
-// Whether a killed run can go on: its records go to a file, and its inputs can be read again.
+// Whether a killed run can be resumed: its records go to a file, and its inputs can be read again.
 bool is_resumable(const DedupJob& job);
 
-// The audit log: where the job says, or beside the output. Nothing if there is to be none.
+// The path of the audit log: that of the job, or one beside the output. Nothing if there is none.
 std::optional<std::filesystem::path> removed_output_of(const DedupJob& job);
 
-// Every output can be made: found out before the work, not after it.
+// Checks before the work that every output can be made.
 Status check_outputs(const DedupJob& job);
-// Removes what killed runs left of these outputs under other names. For whoever holds the lock of
-// the work folder.
+// Removes temporary files of these outputs that killed runs left. The caller holds the lock of the
+// work folder.
 void remove_leftovers(const DedupJob& job);
-// No output is an input.
+// Checks that no output is an input.
 Status check_outputs_against(const DedupJob& job, const std::vector<data::Input>& inputs);
 
 }  // namespace kin::dedup

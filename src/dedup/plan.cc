@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -26,7 +25,6 @@ namespace kin::dedup {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kSampleBytes = 48 << 20;
 // What takes the same time however much there is to do shows in a trial as small as this.
@@ -35,10 +33,6 @@ constexpr double kNearCopy = 0.9;
 // How disks are measured.
 constexpr std::size_t kBlock = 1 << 20;
 constexpr std::size_t kBlocks = 96;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Seconds a byte, of the disks.
 struct DiskSpeed {
@@ -107,8 +101,8 @@ class MemoryModel {
 
 class Planner {
  public:
-  Planner(const DedupJob& job, Progress& progress)
-      : job_(job), options_(job.options), progress_(progress) {}
+  Planner(const DedupJob& job, Progress& progress, Clock& clock)
+      : job_(job), options_(job.options), progress_(progress), clock_(clock) {}
 
   Result<Plan> plan() {
     KIN_RETURN_IF_ERROR(open());
@@ -235,16 +229,16 @@ class Planner {
     for (std::size_t at = 0; at < kBlock; at += 8) store_le(block.data() + at, random.next());
     const fs::path path = folder_->path() / "speed";
     KIN_TRY(File file, File::create(path));
-    const Clock::time_point start = Clock::now();
+    const SteadyTime start = clock_.steady_now();
     for (std::size_t i = 0; i < kBlocks; ++i) KIN_RETURN_IF_ERROR(file.write(block));
-    const double written = seconds_since(start);
+    const double written = clock_.seconds_since(start);
     KIN_RETURN_IF_ERROR(file.sync());
-    speed.sync = seconds_since(start) / (kBlocks * kBlock);
-    const Clock::time_point again = Clock::now();
+    speed.sync = clock_.seconds_since(start) / (kBlocks * kBlock);
+    const SteadyTime again = clock_.steady_now();
     for (std::size_t i = 0; i < kBlocks; ++i) {
       KIN_RETURN_IF_ERROR(file.read_at(i * kBlock, block.data(), kBlock));
     }
-    speed.spill = (written + seconds_since(again)) / (kBlocks * kBlock);
+    speed.spill = (written + clock_.seconds_since(again)) / (kBlocks * kBlock);
     KIN_RETURN_IF_ERROR(file.close());
     fs::remove(path);
     return speed;
@@ -256,17 +250,17 @@ class Planner {
     if (input.bytes < kBlocks * kBlock) return 0.0;
     std::string block(kBlock, '\0');
     KIN_TRY(const File file, File::open_to_read(input.path));
-    const Clock::time_point start = Clock::now();
+    const SteadyTime start = clock_.steady_now();
     for (std::uint64_t i = 0; i < kBlocks; ++i) {
       const std::uint64_t offset = (input.bytes - kBlock) / kBlocks * i;
       KIN_RETURN_IF_ERROR(file.read_at(offset, block.data(), kBlock));
     }
-    return seconds_since(start) / (kBlocks * kBlock);
+    return clock_.seconds_since(start) / (kBlocks * kBlock);
   }
 
   Result<Trial> run(const std::vector<TrialRecord>& records) const {
-    return run_trial({.columns = columns_, .records = records, .filler = filler_}, from_, to_,
-                     options_, folder_->path());
+    return run_trial({.columns = columns_, .records = records, .filler = filler_},
+                     {.from = from_, .to = to_, .folder = folder_->path()}, options_, clock_);
   }
 
   Result<Trial> run_few() const {
@@ -436,6 +430,7 @@ class Planner {
   const DedupJob& job_;
   DedupOptions options_;
   Progress& progress_;
+  Clock& clock_;
   const std::uint64_t base_memory_ = resident_bytes();
   Plan plan_;
   std::optional<TemporaryFolder> folder_;
@@ -451,8 +446,8 @@ class Planner {
 
 }  // namespace
 
-Result<Plan> make_plan(const DedupJob& job, Progress& progress) {
-  return Planner(job, progress).plan();
+Result<Plan> make_plan(const DedupJob& job, Progress& progress, Clock& clock) {
+  return Planner(job, progress, clock).plan();
 }
 
 }  // namespace kin::dedup

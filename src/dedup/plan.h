@@ -1,4 +1,4 @@
-// What a run will need, before it is begun.
+// Predicts what a run will need.
 #pragma once
 
 #include <cstdint>
@@ -35,10 +35,10 @@ struct Plan {
   std::uint64_t disk_bytes() const { return temporary_bytes + output_bytes; }
 };
 
-// Reads what the files say about themselves and a sample of them, runs the whole job on the sample
+// Reads the metadata of the files and a sample of their records, runs the whole job on the sample
 // (with as many duplicates as the input seems to have) in a temporary folder, and scales up what
 // that took. Writes nothing else. `job.output` may be empty: the output is then of the input's
 // format. The inputs and the machine should be as idle or as busy as they will be.
-Result<Plan> make_plan(const DedupJob& job, Progress& progress);
+Result<Plan> make_plan(const DedupJob& job, Progress& progress, Clock& clock);
 
 }  // namespace kin::dedup

@@ -104,11 +104,11 @@ class PlanTest : public ::testing::Test {
 
 TEST_F(PlanTest, ForeseesWhatASmallRunDoes) {
   const DedupJob asked = job(corpus("in.jsonl", 5'000));
-  const auto plan = make_plan(asked, progress_);
+  const auto plan = make_plan(asked, progress_, system_clock());
   ASSERT_TRUE(plan.ok()) << plan.error().message;
   EXPECT_EQ(plan->documents, 5'000U);
   EXPECT_TRUE(plan->documents_exact);
-  const auto report = run_dedup(asked, progress_);
+  const auto report = run_dedup(asked, progress_, system_clock());
   ASSERT_TRUE(report.ok());
   EXPECT_EQ(plan->removed, report->removed);
   EXPECT_EQ(plan->text_bytes, report->text_bytes);
@@ -121,7 +121,7 @@ TEST_F(PlanTest, ForeseesWhatASmallRunDoes) {
 
 TEST_F(PlanTest, LeavesNothingBehind) {
   const DedupJob asked = job(corpus("in.jsonl", 200));
-  ASSERT_TRUE(make_plan(asked, progress_).ok());
+  ASSERT_TRUE(make_plan(asked, progress_, system_clock()).ok());
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder_->path()))
     names.push_back(entry.path().filename().string());
@@ -131,13 +131,13 @@ TEST_F(PlanTest, LeavesNothingBehind) {
 TEST_F(PlanTest, WorksWithoutAnOutput) {
   DedupJob asked = job(corpus("in.jsonl", 200));
   asked.output.clear();
-  EXPECT_TRUE(make_plan(asked, progress_).ok());
+  EXPECT_TRUE(make_plan(asked, progress_, system_clock()).ok());
 }
 
 TEST_F(PlanTest, NamesAMissingColumn) {
   DedupJob asked = job(corpus("in.jsonl", 200));
   asked.options.fields = {"body"};
-  const auto plan = make_plan(asked, progress_);
+  const auto plan = make_plan(asked, progress_, system_clock());
   ASSERT_FALSE(plan.ok());
   EXPECT_THAT(plan.error().message, HasSubstr("body"));
 }

@@ -65,7 +65,7 @@ struct DedupReport {
 
   DedupOptions options;
   std::vector<std::string> warnings;  // what a person should look at
-  std::vector<std::string> notes;     // what the output format could not keep, and the like
+  std::vector<std::string> notes;     // such as what the output format could not keep
 
   std::uint64_t seen() const { return removed_by[static_cast<std::size_t>(Method::kSeen)]; }
   double megabytes_per_second() const {

@@ -3,8 +3,6 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 
 #include "base/hash.h"
 #include "base/memory.h"
@@ -14,6 +12,7 @@
 #include "dedup/output/audit.h"
 #include "dedup/output/checkpoint.h"
 #include "dedup/output/run_checks.h"
+#include "dedup/output/stage_times.h"
 #include "dedup/output/tally.h"
 #include "dedup/outputs.h"
 #include "dedup/pairs/candidates.h"
@@ -29,17 +28,16 @@ namespace kin::dedup {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 // One run, stage by stage. Each stage leaves what the next needs and lets go of the rest.
 class Run {
  public:
-  Run(const DedupJob& job, Progress& progress)
-      : job_(job), options_(job.options), progress_(progress), budget_(own_memory()) {}
+  Run(const DedupJob& job, Progress& progress, Clock& clock)
+      : job_(job),
+        options_(job.options),
+        progress_(progress),
+        clock_(clock),
+        times_(progress, clock),
+        budget_(own_memory()) {}
 
   Result<DedupReport> run() {
     KIN_RETURN_IF_ERROR(open());
@@ -74,13 +72,13 @@ class Run {
     KIN_TRY(std::vector<data::Input> inputs, data::find_inputs(job_.inputs, folder_->path()));
     KIN_RETURN_IF_ERROR(check_outputs_against(job_, inputs));
     for (const data::Input& input : inputs) progress_.bytes_total += input.bytes;
-    run_fingerprint_ = fingerprint(inputs) ^ fingerprint(options_);
+    run_hash_ = inputs_hash(inputs) ^ options_hash(options_);
     for (const data::Input& input : inputs) report_.inputs.push_back(input.shown_as);
     KIN_RETURN_IF_ERROR(open_dataset(std::move(inputs), budget_.reader));
     if (!options_.dry_run) KIN_RETURN_IF_ERROR(dataset_->check_output(job_.output));
     KIN_RETURN_IF_ERROR(settle_columns(*dataset_, options_));
     if (options_.skip_seen) {
-      KIN_TRY(seen_, SeenIds::open(options_));
+      KIN_TRY(seen_, SeenIds::open(options_, clock_));
     }
     if (const auto rows = dataset_->rows())
       dataset_->limit_memory(budget_.scanner(options_, *rows));
@@ -103,8 +101,8 @@ class Run {
 
   Status take_up() {
     // What is decided no longer depends on the set, to which this run may have begun to add.
-    auto found = load_checkpoint(folder_->path(), run_fingerprint_);
-    if (!found) found = load_checkpoint(folder_->path(), scan_fingerprint());
+    auto found = load_checkpoint(folder_->path(), run_hash_);
+    if (!found) found = load_checkpoint(folder_->path(), scan_hash());
     if (!found) return found.error();
     if (!*found) return Done{};
     checkpoint_ = std::move(**found);
@@ -115,7 +113,7 @@ class Run {
     records_ = checkpoint_.position.row;
     classes_.emplace(Classes::distinct(records_));
     decided_ = true;
-    restore_counts(checkpoint_.decided);
+    restore_counts(checkpoint_.decided, report_);
     report_.text_bytes = checkpoint_.counts[1];
     report_.without_text = checkpoint_.counts[3];
     report_.without_words = checkpoint_.counts[4];
@@ -123,30 +121,12 @@ class Run {
   }
 
   // As long as records are looked up in it, another set is another run.
-  std::uint64_t scan_fingerprint() const {
-    return seen_ ? run_fingerprint_ ^ mix64(seen_->len() + 1) : run_fingerprint_;
-  }
-
-  // What the report says of deciding, in the order of DecidedCounts.
-  std::array<std::uint64_t*, 10> decided_fields() {
-    return {&report_.candidates, &report_.verified,         &report_.false_candidates,
-            &report_.not_needed, &report_.large_buckets,    &report_.capped_buckets,
-            &report_.cold_reads, &report_.cold_read_errors, &report_.bytes_spilled,
-            &report_.linked};
-  }
-
-  DecidedCounts decided_counts() {
-    DecidedCounts counts{};
-    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = *decided_fields()[i];
-    return counts;
-  }
-
-  void restore_counts(const DecidedCounts& counts) {
-    for (std::size_t i = 0; i < counts.size(); ++i) *decided_fields()[i] = counts[i];
+  std::uint64_t scan_hash() const {
+    return seen_ ? run_hash_ ^ mix64(seen_->len() + 1) : run_hash_;
   }
 
   Status scan() {
-    KIN_RETURN_IF_ERROR(enter("scan"));
+    KIN_RETURN_IF_ERROR(times_.enter("scan"));
     if (!report_.resumed) KIN_RETURN_IF_ERROR(check_signature_store(options_));
     KIN_TRY(scan_,
             Scan::create(options_, {.spills = budget_.spills, .signatures = budget_.signatures},
@@ -156,15 +136,15 @@ class Run {
     } else if (scan_->signatures) {
       KIN_RETURN_IF_ERROR(scan_->signatures->clear());
     }
-    checkpoint_.run = scan_fingerprint();
+    checkpoint_.run = scan_hash();
     while (!checkpoint_.scanned) {
-      const Clock::time_point begun = Clock::now();
+      const SteadyTime begun = clock_.steady_now();
       const std::uint64_t documents = scan_->counts.documents;
       // Only after some records, so that every round gets on.
       const auto pause = [&] {
         if (progress_.stop) return true;
         return watch_scan() && scan_->counts.documents > documents &&
-               seconds_since(begun) >= options_.checkpoint_seconds;
+               clock_.seconds_since(begun) >= options_.checkpoint_seconds;
       };
       KIN_TRY(const data::ScanEnd end,
               scan_records(*dataset_, options_,
@@ -172,10 +152,10 @@ class Run {
                            *scan_));
       checkpoint_.position = end.position;
       checkpoint_.scanned = end.finished;
-      if (seconds_since(begun) >= options_.checkpoint_seconds) {
+      if (clock_.seconds_since(begun) >= options_.checkpoint_seconds) {
         KIN_RETURN_IF_ERROR(save_progress());
       }
-      if (progress_.stop) return stopped();
+      if (progress_.stop) return StageTimes::stopped();
     }
     records_ = checkpoint_.position.row;
     report_.without_text = scan_->counts.without_text;
@@ -220,13 +200,13 @@ class Run {
   }
 
   Status decide() {
-    KIN_RETURN_IF_ERROR(enter("identical"));
+    KIN_RETURN_IF_ERROR(times_.enter("identical"));
     KIN_TRY(Classes classes, Classes::find(*scan_, options_, records_, budget_.stage));
     classes_.emplace(std::move(classes));
     release(scan_->exact);
     release(scan_->words);
 
-    KIN_RETURN_IF_ERROR(enter("candidates"));
+    KIN_RETURN_IF_ERROR(times_.enter("candidates"));
     KIN_RETURN_IF_ERROR(share_sketches(*scan_, *classes_));
     KIN_TRY(candidates_,
             find_candidates(*scan_, *classes_, options_, budget_.stage, folder_->path()));
@@ -234,14 +214,14 @@ class Run {
     note_cold_reads();
     KIN_RETURN_IF_ERROR(check_read_errors());
 
-    KIN_RETURN_IF_ERROR(enter("texts"));
-    KIN_TRY(RecordSet wanted, records_to_read());
+    KIN_RETURN_IF_ERROR(times_.enter("texts"));
+    KIN_TRY(const RecordSet wanted, texts_wanted(*scan_, *classes_, *candidates_, options_));
     KIN_RETURN_IF_ERROR(open_texts());
     dataset_->limit_memory(memory_for_texts());
     if (wanted.count() > 0)
       KIN_RETURN_IF_ERROR(collect_texts(*dataset_, options_, *classes_, wanted, *kept_));
 
-    KIN_RETURN_IF_ERROR(enter("verify"));
+    KIN_RETURN_IF_ERROR(times_.enter("verify"));
     KIN_TRY(std::vector<Removal> removals,
             group_candidates({.candidates = *candidates_,
                               .classes = *classes_,
@@ -262,19 +242,18 @@ class Run {
     ::malloc_trim(0);
     // Ids are added to the set while the outputs are there already: a run that is killed then has
     // to find what it decided before it knew them.
-    const bool worth_saving = seen_ || seconds_since(started_) >= options_.checkpoint_seconds;
+    const bool worth_saving = seen_ || times_.seconds() >= options_.checkpoint_seconds;
     if (!worth_saving || !is_resumable(job_)) return Done{};
-    checkpoint_.run = run_fingerprint_;
+    checkpoint_.run = run_hash_;
     checkpoint_.dataset = dataset_->memory();
-    checkpoint_.decided = decided_counts();
+    checkpoint_.decided = decided_counts(report_);
     KIN_RETURN_IF_ERROR(save_decisions(folder_->path(), checkpoint_, removals_, sources_));
     folder_->keep_for_resume();
     return Done{};
   }
 
   static void release(Spill& spill) {
-    for (std::size_t partition = 0; partition < Spill::kPartitions; ++partition)
-      spill.release(partition);
+    for (std::size_t bin = 0; bin < Spill::kBins; ++bin) spill.release(bin);
     ::malloc_trim(0);
   }
 
@@ -287,29 +266,6 @@ class Run {
 
   Status check_read_errors() const {
     return dedup::check_read_errors(options_, records_, report_.cold_read_errors, folder_->path());
-  }
-
-  // The records whose texts decide something or explain it.
-  Result<RecordSet> records_to_read() {
-    RecordSet wanted(records_);
-    for (std::size_t partition = 0; partition < Spill::kPartitions; ++partition) {
-      KIN_RETURN_IF_ERROR(candidates_->edges->visit(partition, [&](std::string_view block) {
-        for (std::size_t at = 0; at < block.size(); at += sizeof(Edge)) {
-          const auto edge = load_le<Edge>(block.data() + at);
-          for (const RecordId id : {edge.a, edge.b}) {
-            wanted.insert(id);
-            wanted.insert(classes_->text_owner(id));
-          }
-        }
-      }));
-    }
-    if (options_.dry_run) return wanted;
-    for (std::size_t row = 0; row < records_; ++row) {
-      const bool seen = scan_->seen.get(record_id(row)) != 0;
-      if (!seen && !classes_->has_twin(record_id(row))) continue;
-      wanted.insert(record_id(row));
-    }
-    return wanted;
   }
 
   // The keys are gone; signatures, tables and pairs are still held.
@@ -338,20 +294,9 @@ class Run {
   }
 
   Status add_chunk_duplicates(std::vector<Removal>& removals, const RecordSet& have) {
-    KIN_RETURN_IF_ERROR(enter("chunks"));
-    RecordSet kept(records_, true);
-    RecordSet anchors(records_);
-    for (const Removal& removal : removals) {
-      kept.erase(removal.record);
-      anchors.insert(removal.kept);
-    }
-    for (std::size_t row = 0; row < records_; ++row) {
-      const RecordId id = record_id(row);
-      const RecordId representative = classes_->representative(id);
-      if (!classes_->same_text(id, representative)) anchors.insert(representative);
-    }
+    KIN_RETURN_IF_ERROR(times_.enter("chunks"));
     KIN_TRY(ChunkOutcome outcome,
-            find_chunk_duplicates({*scan_, *classes_, kept, anchors, folder_->path()}, options_,
+            find_chunk_duplicates({*scan_, *classes_, removals, folder_->path()}, options_,
                                   budget_.stage));
     report_.linked = outcome.linked;
     RecordSet missing(records_);
@@ -374,13 +319,13 @@ class Run {
   // Only now that the outputs are in place: a run that is killed before has seen nothing.
   Status record_ids() {
     if (!seen_ || options_.dry_run) return Done{};
-    KIN_RETURN_IF_ERROR(enter("record"));
+    KIN_RETURN_IF_ERROR(times_.enter("record"));
     return seen_->record(*dataset_, progress_.stop);
   }
 
   // Every output is made under another name first; then all are renamed.
   Status write() {
-    KIN_RETURN_IF_ERROR(enter("write"));
+    KIN_RETURN_IF_ERROR(times_.enter("write"));
     progress_.bytes_done = 0;
     const std::vector<RecordId>& skipped = dataset_->skipped().rows;
     RecordSet keep(records_, true);
@@ -441,26 +386,8 @@ class Run {
     return Done{};
   }
 
-  // Begins a stage; an error if somebody wants the run to stop.
-  Status enter(const char* stage) {
-    leave();
-    if (progress_.stop) return stopped();
-    stage_ = stage;
-    stage_started_ = Clock::now();
-    progress_.stage = stage;
-    return Done{};
-  }
-
-  static Error stopped() { return {Code::kCancelled, "stopped"}; }
-
-  void leave() {
-    if (stage_ != nullptr)
-      report_.stage_seconds.emplace_back(stage_, seconds_since(stage_started_));
-    stage_ = nullptr;
-  }
-
   void finish_report() {
-    leave();
+    report_.stage_seconds = times_.finish();
     report_.options = options_;
     report_.dry_run = options_.dry_run;
     if (!options_.dry_run) report_.output = job_.output.string();
@@ -468,7 +395,7 @@ class Run {
     for (const auto& [row, message] : dataset_->skipped().messages)
       report_.skipped_messages.push_back(message);
     for (const data::Input& input : dataset_->inputs()) report_.input_bytes += input.bytes;
-    report_.seconds = seconds_since(started_);
+    report_.seconds = times_.seconds();
     report_.peak_memory = peak_resident_bytes();
     add_warnings(report_);
   }
@@ -481,12 +408,14 @@ class Run {
   const DedupJob& job_;
   DedupOptions options_;
   Progress& progress_;
+  Clock& clock_;
+  StageTimes times_;
   Budget budget_;
   DedupReport report_;
 
   std::optional<WorkFolder> folder_;
   std::unique_ptr<data::Dataset> dataset_;
-  std::uint64_t run_fingerprint_ = 0;
+  std::uint64_t run_hash_ = 0;
   Checkpoint checkpoint_;
   bool decided_ = false;  // an earlier run got as far as deciding
   std::unique_ptr<SeenIds> seen_;
@@ -499,16 +428,12 @@ class Run {
   std::optional<KeptTexts> kept_;
   GroupCounts group_counts_;
   std::vector<Removal> removals_;
-
-  Clock::time_point started_ = Clock::now();
-  const char* stage_ = nullptr;
-  Clock::time_point stage_started_;
 };
 
 }  // namespace
 
-Result<DedupReport> run_dedup(const DedupJob& job, Progress& progress) {
-  Run run(job, progress);
+Result<DedupReport> run_dedup(const DedupJob& job, Progress& progress, Clock& clock) {
+  Run run(job, progress, clock);
   KIN_TRY(DedupReport report, run.run());
   if (job.report_output)
     KIN_RETURN_IF_ERROR(write_file_atomically(*job.report_output, to_json(report, 2) + "\n"));

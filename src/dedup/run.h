@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "dedup/options.h"
 #include "dedup/report.h"
@@ -23,8 +24,8 @@ struct DedupJob {
   DedupOptions options;
 };
 
-// How far a run is, for whoever watches. Written by the run, read by anyone at any time; `stop` is
-// the other way round: once it is set the run ends soon, with kCancelled, as after any failure.
+// The progress of a run. The run writes it, and any thread may read it at any time. `stop` is for
+// the others to set: the run then ends soon, with kCancelled, as after any failure.
 struct Progress {
   std::atomic<bool> stop{false};
   std::atomic<const char*> stage{"starting"};
@@ -34,8 +35,9 @@ struct Progress {
   std::atomic<std::uint64_t> duplicates{0};
 };
 
-// Runs the job. On success every output is in place; on failure none is, and the inputs are as
-// they were in any case. One run at a time may write a given output.
-Result<DedupReport> run_dedup(const DedupJob& job, Progress& progress);
+// Runs the job; `clock` times its stages and checkpoints. On success every output is in place; on
+// failure none is, and the inputs are as they were in any case. One run at a time may write a given
+// output.
+Result<DedupReport> run_dedup(const DedupJob& job, Progress& progress, Clock& clock);
 
 }  // namespace kin::dedup

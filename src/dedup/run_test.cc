@@ -101,7 +101,7 @@ class RunTest : public testing::Test {
     job.groups_output = path("groups.jsonl");
     job.options = options;
     Progress progress;
-    return run_dedup(job, progress);
+    return run_dedup(job, progress, system_clock());
   }
 
   std::string content(const std::string& name) const { return *read_file(path(name)); }

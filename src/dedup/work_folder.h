@@ -9,16 +9,16 @@
 
 namespace kin::dedup {
 
-// The file in a work folder that says where its run has got to. It is removed before anything
-// else, so that it never speaks of files that are gone.
+// The file in a work folder that holds the state of its run. It is removed before all others, so
+// that it never refers to missing files.
 inline constexpr const char* kCheckpointName = "checkpoint";
 
 // Made by open(), locked while open, and removed when done() was called or nothing in it is worth
 // resuming. One thread only.
 class WorkFolder {
  public:
-  // `output`: whose folder it is; nothing: a run that cannot be resumed. `parent`: where to put it,
-  // instead of beside the output. With `resume` a folder left by an earlier run is taken up as it
+  // `output`: the output of the run; nothing if it cannot be resumed. `parent`: where to make the
+  // folder, instead of beside the output. With `resume` the folder of an earlier run is used as it
   // is; otherwise it is emptied first.
   struct Options {
     std::optional<std::filesystem::path> output;

@@ -29,6 +29,21 @@ class Model final : public CorpusModel {
     return data_.rows.size() + data_.keys.size() * (sizeof(std::uint64_t) + sizeof(float));
   }
 
+  double unknown_share(std::span<const std::string_view> texts) const override {
+    std::size_t all = 0;
+    std::size_t unknown = 0;
+    readers_->embed(texts, [&](std::vector<std::uint64_t>& keys) {
+      std::ranges::sort(keys);
+      const auto repeated = std::ranges::unique(keys);
+      keys.erase(repeated.begin(), repeated.end());
+      all += keys.size();
+      unknown += static_cast<std::size_t>(std::ranges::count_if(
+          keys, [&](std::uint64_t key) { return !std::ranges::binary_search(data_.keys, key); }));
+      return std::vector<float>();
+    });
+    return all == 0 ? 0 : static_cast<double>(unknown) / static_cast<double>(all);
+  }
+
   Result<std::vector<std::vector<float>>> embed(
       std::span<const std::string_view> texts) const override {
     return readers_->embed(texts, [this](auto& keys) { return vector_of(keys); });

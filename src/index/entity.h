@@ -1,9 +1,10 @@
-// What a shard is told, and what it remembers: entities, edges and fragments.
+// The domain of a shard: entities, edges, fragments, and who owns a partition.
 #pragma once
 
 #include <compare>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -14,18 +15,27 @@
 
 namespace kin::index {
 
-// A document of a shard, as its derived indexes know it. Dense, and never used again: a number
-// stands for one state of one document for ever, and a document that changes gets a new one.
+// A document of a shard, as its derived indexes know it. Numbers are dense and never reused: one
+// number means one state of one document, and a document that changes gets a new number.
 enum class DocNumber : std::uint32_t {};
 inline constexpr DocNumber kNoNumber{std::numeric_limits<std::uint32_t>::max()};
 
-enum class PartitionId : std::uint32_t {};  // 0 until vectors say otherwise
+// A cell of the router: the unit that is owned, copied, compared and moved between shards.
+enum class PartitionId : std::uint32_t {};  // 0 until a router assigns another
+
+// What a shard knows about the owner of a partition. A newer owner has a higher epoch.
+struct Ownership {
+  std::uint64_t epoch = 0;
+  bool owned = false;  // by this shard
+  friend bool operator==(const Ownership&, const Ownership&) = default;
+};
+using Owners = std::map<PartitionId, Ownership>;
 
 using Millis = std::int64_t;  // since 1970, UTC
 inline constexpr Millis kBeginning = std::numeric_limits<Millis>::min();
 inline constexpr Millis kForever = std::numeric_limits<Millis>::max();
 
-// From `from` up to, but without, `until`.
+// The half-open period [from, until).
 struct Validity {
   Millis from = kBeginning;
   Millis until = kForever;
@@ -41,30 +51,32 @@ struct Attribute {
 };
 
 struct SpaceVector {
-  std::string space = {};  // the embedding space it is a point of
+  std::string space = {};  // name of the embedding space
   std::vector<float> values = {};
   friend bool operator==(const SpaceVector&, const SpaceVector&) = default;
 };
 
 struct Entity {
   DocId id = {};
-  std::string key = {};  // as its source calls it
+  std::string key = {};  // the id that its source gave it
   std::string source = {};
   std::string title = {};
   std::string text = {};
   std::vector<std::string> tags = {};
   std::vector<Attribute> attributes = {};
-  std::vector<SpaceVector> vectors = {};  // at most one of each space
+  std::vector<SpaceVector> vectors = {};  // at most one per space
   Validity valid = {};
   std::vector<std::string> summaries = {};
   friend bool operator==(const Entity&, const Entity&) = default;
 };
 
-// What is kept of an entity beside what it says.
+// The bookkeeping of an entity. Contents and partition have versions of their own: moving an entity
+// to another partition does not change its contents.
 struct EntityHead {
   DocNumber number = kNoNumber;
   PartitionId partition{};
-  Version version = {};
+  Version assigned = {};  // version of the partition
+  Version version = {};   // version of the contents
   Validity valid = {};
   friend bool operator==(const EntityHead&, const EntityHead&) = default;
 };
@@ -74,8 +86,8 @@ struct StoredEntity {
   Entity entity = {};
 };
 
-// An edge holds over a period; edges between the same two by the same name that begin at different
-// moments are different edges.
+// An edge holds over a period. Edges of one name between the same two entities that begin at
+// different moments are different edges.
 struct EdgeId {
   DocId from = {};
   std::string name = {};
@@ -88,7 +100,7 @@ struct Edge {
   EdgeId id = {};
   Millis until = kForever;
   double weight = 1;
-  std::string summary = {};  // an edge that has one is a document, with a number
+  std::string summary = {};  // an edge with a summary is a document and has a number
   friend bool operator==(const Edge&, const Edge&) = default;
 };
 
@@ -98,7 +110,7 @@ struct StoredEdge {
   DocNumber number = kNoNumber;
 };
 
-// Something said about an entity or an edge at a moment. A document, with a number.
+// A text about an entity or an edge at a moment. It is a document and has a number.
 struct Fragment {
   Millis time = 0;
   std::string text = {};

@@ -1,8 +1,9 @@
-// What is within reach, and by which way?
+// Walks over the edges of a shard: neighbourhoods and shortest paths.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "base/result.h"
@@ -10,19 +11,20 @@
 
 namespace kin::index {
 
-// What happens at a node that is not there: never added, deleted, or not valid at the filter's
-// `as_of`.
+// What to do at a node without an entity: never put, deleted, or not valid at the filter's `as_of`.
 enum class Missing { kSkip, kVisit };
 
 struct TraverseRequest {
-  std::vector<DocId> from = {};  // in the result with 0 hops, unless missing and skipped
+  std::vector<DocId> from = {};  // in the result with 0 hops, unless skipped as missing
   Direction direction = Direction::kOut;
   EdgeFilter filter = {};
   std::uint32_t hops = 1;
   Missing missing = Missing::kSkip;
   std::size_t max_nodes = 10'000;
-  std::size_t max_edges = 100'000;   // looked at
+  std::size_t max_edges = 100'000;   // edges to look at
   std::size_t max_fan_out = 10'000;  // of one node
+  // Nodes in other partitions count as missing. Nothing: all partitions.
+  std::optional<std::set<PartitionId>> partitions = {};
 };
 
 struct Reached {
@@ -33,11 +35,11 @@ struct Reached {
 
 struct Traversal {
   std::vector<Reached> nodes;    // by hops, once each
-  std::vector<GraphEdge> edges;  // that were looked at and join two of the nodes, once each
-  bool complete = true;          // no limit but that of hops was met
+  std::vector<GraphEdge> edges;  // the visited edges between two of the nodes, once each
+  bool complete = true;          // no limit other than `hops` was reached
 };
 
-// Breadth first; cycles do no harm.
+// Breadth first. Cycles are fine.
 Result<Traversal> traverse(const TruthView& view, const TraverseRequest& request);
 
 struct PathRequest {
@@ -53,7 +55,7 @@ struct PathRequest {
   };
   Cost cost = Cost::kHops;
   std::uint32_t max_hops = 16;        // for kHops
-  std::size_t max_edges = 1'000'000;  // looked at
+  std::size_t max_edges = 1'000'000;  // edges to look at
 };
 
 struct Path {
@@ -62,8 +64,8 @@ struct Path {
   double cost = 0;
 };
 
-// A cheapest path; nothing if there is none within max_hops. kResourceExhausted if max_edges were
-// looked at before that was known.
+// A cheapest path; nothing if there is none within max_hops. kResourceExhausted if it takes more
+// than max_edges to tell.
 Result<std::optional<Path>> shortest_path(const TruthView& view, const PathRequest& request);
 
 }  // namespace kin::index

@@ -38,25 +38,28 @@ Status check_period(const Validity& valid) {
 Status check_vector(const SpaceVector& vector) {
   KIN_RETURN_IF_ERROR(check_name("an embedding space", vector.space));
   if (vector.values.empty() || vector.values.size() > kMaxDimensions)
-    return refused(fmt::format("a vector has from 1 to {} numbers", kMaxDimensions));
+    return refused(fmt::format("a vector must have from 1 to {} numbers", kMaxDimensions));
   const bool finite = std::all_of(vector.values.begin(), vector.values.end(),
                                   [](float value) { return std::isfinite(value); });
   if (finite) return Done{};
-  return refused(fmt::format("a vector of {} has a number that is not finite", vector.space));
+  return refused(
+      fmt::format("a vector of the space {} has a number that is not finite", vector.space));
 }
 
 Status check_once(const Entity& entity) {
   for (std::size_t i = 1; i < entity.vectors.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (entity.vectors[i].space == entity.vectors[j].space)
-        return refused(fmt::format("two vectors of the space {}", entity.vectors[i].space));
+        return refused(
+            fmt::format("the entity has two vectors of the space {}", entity.vectors[i].space));
     }
   }
   return Done{};
 }
 
-Status check_one(const PutEntity& put) {
-  const Entity& entity = put.entity;
+}  // namespace
+
+Status check_entity(const Entity& entity) {
   if (entity.key.empty()) return refused("the entity has no key");
   KIN_RETURN_IF_ERROR(check_text("the key", entity.key));
   KIN_RETURN_IF_ERROR(check_text("the title", entity.title));
@@ -70,22 +73,39 @@ Status check_one(const PutEntity& put) {
   return check_once(entity);
 }
 
-Status check_one(const PutEdge& put) {
-  const Edge& edge = put.edge;
-  KIN_RETURN_IF_ERROR(check_name("an edge", edge.id.name));
+Status check_edge_name(std::string_view name) {
+  return check_name("an edge", name);
+}
+
+Status check_edge(const Edge& edge) {
+  KIN_RETURN_IF_ERROR(check_edge_name(edge.id.name));
   KIN_RETURN_IF_ERROR(check_text("the summary of an edge", edge.summary));
   if (!std::isfinite(edge.weight)) return refused("the weight of an edge is not finite");
   return check_period({.from = edge.id.since, .until = edge.until});
 }
 
+Status check_fragment(const Fragment& fragment) {
+  return check_text("a fragment", fragment.text);
+}
+
+namespace {
+
+Status check_one(const PutEntity& put) {
+  return check_entity(put.entity);
+}
+Status check_one(const PutEdge& put) {
+  return check_edge(put.edge);
+}
+
 Status check_one(const SetEdges& set) {
-  KIN_RETURN_IF_ERROR(check_name("an edge", set.name));
+  KIN_RETURN_IF_ERROR(check_edge_name(set.name));
   std::set<EdgeId> ids;
   for (const Edge& edge : set.edges) {
-    KIN_RETURN_IF_ERROR(check_one(PutEdge{.edge = edge}));
+    KIN_RETURN_IF_ERROR(check_edge(edge));
     if (edge.id.from != set.from || edge.id.name != set.name)
-      return refused(fmt::format("an edge that is to be set is not one by the name {}", set.name));
-    if (!ids.insert(edge.id).second) return refused("an edge is to be set twice");
+      return refused(fmt::format("an edge of the set \"{}\" has another name or start", set.name));
+    if (!ids.insert(edge.id).second)
+      return refused(fmt::format("an edge is twice in the set \"{}\"", set.name));
   }
   return Done{};
 }
@@ -96,18 +116,21 @@ Status check_one(const RemoveEntity&) {
 Status check_one(const AssignPartition&) {
   return Done{};
 }
+Status check_one(const AssignOwner&) {
+  return Done{};
+}
 Status check_one(const CloseEdge& close) {
-  return check_name("an edge", close.name);
+  return check_edge_name(close.name);
 }
 Status check_one(const RemoveEdge& remove) {
-  return check_name("an edge", remove.edge.name);
+  return check_edge_name(remove.edge.name);
 }
 Status check_one(const AddFragment& add) {
-  return check_text("a fragment", add.fragment.text);
+  return check_fragment(add.fragment);
 }
 Status check_one(const AddEdgeFragment& add) {
-  KIN_RETURN_IF_ERROR(check_name("an edge", add.name));
-  return check_text("a fragment", add.fragment.text);
+  KIN_RETURN_IF_ERROR(check_edge_name(add.name));
+  return check_fragment(add.fragment);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
-// What can happen to the truth of a shard.
+// Changes that a shard can be asked to make.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -11,89 +12,105 @@
 
 namespace kin::index {
 
-// Each may carry the version that another owner gave it; then it is written only over an older
-// one. Without, it gets the next version of this shard.
-
-// Writes the entity, whole, over what was there. Its #hashtags join its tags. Edges and fragments
+// Writes the whole entity over the stored one. Its #hashtags join its tags. Its edges and fragments
 // stay.
 struct PutEntity {
   Entity entity = {};
-  std::optional<PartitionId> partition = {};  // nothing: where it was, or 0
-  std::optional<Version> version = {};
+  std::optional<PartitionId> partition = {};  // nothing: its current one, or 0
 };
 
-// Also removes the edges that leave it, and its fragments. Edges that lead to it stay: they belong
-// to where they begin.
+// Also removes the edges that leave the entity, and its fragments. Edges that lead to it stay: they
+// belong to the entity where they begin.
 struct RemoveEntity {
   DocId id = {};
-  std::optional<Version> version = {};
 };
 
-// The entity stays as it is, with its number and version.
+// Moves an entity with its edges and fragments. Contents, number and version stay.
 struct AssignPartition {
   DocId id = {};
   PartitionId partition{};
 };
 
-// Neither end need be there.
-struct PutEdge {
-  Edge edge = {};
-  std::optional<Version> version = {};
+// Tells the shard whether it owns a partition from `epoch` on. Only a newer epoch is written;
+// repeating the last one is no error. A shard that was never told of an owner owns every partition.
+// After the first AssignOwner it owns the partitions that it was told to own, and no other.
+struct AssignOwner {
+  PartitionId partition{};
+  std::uint64_t epoch = 0;
+  bool owned = false;
 };
 
-// The edges that leave `from` by `name` are these, and no others. Those that are as they were stay
-// as they are; those that are newer than this stay too.
+// The ends of an edge need not exist.
+struct PutEdge {
+  Edge edge = {};
+};
+
+// Replaces all edges that leave `from` by `name`. Edges that do not change keep their version.
 struct SetEdges {
   DocId from = {};
   std::string name = {};
-  std::vector<Edge> edges = {};  // which leave `from` by `name`, each once
-  std::optional<Version> version = {};
+  std::vector<Edge> edges = {};  // each leaves `from` by `name`; no two have the same id
 };
 
-// Ends, at `at`, the latest of the periods that hold then.
+// Ends an edge at `at`. Of several periods that hold then, the latest is ended.
 struct CloseEdge {
   DocId from = {};
   std::string name = {};
   DocId to = {};
   Millis at = 0;
-  std::optional<Version> version = {};
 };
 
-// As if it had never held. The last period of an edge takes the edge's fragments with it.
+// Removes a period of an edge. The last period takes the edge's fragments with it.
 struct RemoveEdge {
   EdgeId edge = {};
-  std::optional<Version> version = {};
 };
 
-// The entity must be there. The same text at the same moment is one fragment.
+// kAbsent if the entity does not exist. The same text at the same moment is one fragment.
 struct AddFragment {
   DocId id = {};
   Fragment fragment = {};
-  std::optional<Version> version = {};
 };
 
-// The edge must be there, in any period.
+// kAbsent if the edge has no period.
 struct AddEdgeFragment {
   DocId from = {};
   std::string name = {};
   DocId to = {};
   Fragment fragment = {};
-  std::optional<Version> version = {};
 };
 
-using Mutation = std::variant<PutEntity, RemoveEntity, AssignPartition, PutEdge, SetEdges,
-                              CloseEdge, RemoveEdge, AddFragment, AddEdgeFragment>;
+// Every mutation gets the next version of the shard: the epoch of the partition's owner, and an LSN
+// that is higher than the version it replaces. To write a version that another shard gave, apply a
+// Record (index/record.h).
+using Mutation = std::variant<PutEntity, RemoveEntity, AssignPartition, AssignOwner, PutEdge,
+                              SetEdges, CloseEdge, RemoveEdge, AddFragment, AddEdgeFragment>;
 
 enum class Effect {
   kDone,
-  kStale,      // what is there, or was deleted, is as new or newer
-  kAbsent,     // there is nothing it could be done to
-  kDuplicate,  // a shard's: it says almost the same as one that is there, or belongs to one that
-               // does
+  kStale,      // nothing to write: the stored state is the same or newer
+  kAbsent,     // the entity or edge does not exist
+  kDuplicate,  // a near-duplicate of another entity, or something that belongs to one; not written
+  kNotOwned,   // the shard does not own the partition; the outcome has the epoch it knows
+  kOldEpoch,   // the sender's map is older than the owner's epoch; the outcome has that epoch
 };
 
-// kInvalidArgument if it makes no sense: an entity without a key, a name that is empty, a number
-// that is not finite, a period that ends before it begins.
+struct ApplyOptions {
+  // Return once the batch is on the device. Otherwise a crash of the machine, but not of the
+  // process, may lose it together with every batch after it.
+  bool sync = true;
+  // Epoch of the map by which the sender chose this shard. Mutations of partitions with a newer
+  // owner are refused (kOldEpoch). Nothing: not checked.
+  std::optional<std::uint64_t> map_epoch = {};
+};
+
+// kInvalidArgument for a mutation that no shard can store: an entity without a key, an empty name,
+// a number that is not finite, a period that ends before it begins.
 Status check(const Mutation& mutation);
+
+// The parts that records share with mutations.
+Status check_entity(const Entity& entity);
+Status check_edge(const Edge& edge);
+Status check_edge_name(std::string_view name);
+Status check_fragment(const Fragment& fragment);
 
 }  // namespace kin::index

@@ -14,7 +14,7 @@ Result<Counters> peek_counters(const std::filesystem::path& folder) {
 }
 
 Status check_closed(const std::filesystem::path& folder) {
-  // The store's lock comes before anything of it is read.
+  // Opening takes the store's lock before it reads anything.
   const auto store =
       kv::KeyValueStore::open(folder / kTruthFolder, {.mode = kv::StoreOptions::Mode::kOpen});
   if (!store && store.error().code == Code::kFailedPrecondition) return store.error();

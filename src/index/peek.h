@@ -1,4 +1,4 @@
-// What can be said of a shard without opening it.
+// Reads facts about a shard without opening it.
 #pragma once
 
 #include <filesystem>
@@ -8,12 +8,12 @@
 
 namespace kin::index {
 
-// How much it holds, read from its files: also while it is open, here or elsewhere, as of what is
-// written. Nothing where there is no shard yet. Thread-safe.
+// The shard's counters as its files have them, even while it is open in this or another process.
+// All zero where there is no shard yet. Thread-safe.
 Result<Counters> peek_counters(const std::filesystem::path& folder);
 
-// kFailedPrecondition if it is open, here or elsewhere. One that is missing or damaged is not.
-// Thread-safe.
+// kFailedPrecondition if the shard is open in this or another process. A missing or damaged shard
+// counts as closed. Thread-safe.
 Status check_closed(const std::filesystem::path& folder);
 
 }  // namespace kin::index

@@ -1,125 +1,147 @@
-// What is asked of a shard, and what it answers: by words, by nearness, by links, or together.
+// What a shard is asked, and what it answers: by words, by nearness, by links, or by all of them.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "base/result.h"
+#include "index/doc_identity.h"
 #include "index/graph.h"
 #include "index/view.h"
 
 namespace kin::index {
 
-// "tag", "source", "type", "id" or the name of an attribute. Of filters of one name any, of all
-// names each has to hold. An id is a UUID, a ULID, or what the sources filtered by, or else any
-// source, call an entity. Values are compared as facets are, without regard to case.
+// `name` is "tag", "source", "type", "id" or the name of an attribute. A document passes if, for
+// every name, it has one of the values given for that name. An id is a UUID, a ULID, or the key of
+// an entity. Values are compared as facets are, without regard to case.
 struct Filter {
   std::string name = {};
   std::string value = {};
 };
 
-// Which documents are meant at all.
+// The documents that a search considers.
 struct Scope {
   std::vector<Filter> filters = {};
-  std::optional<Millis> as_of = {};  // valid at that moment; also edges that are walked
+  std::optional<Millis> as_of = {};  // only documents, and edges on the way, valid at that moment
   std::uint8_t kinds = kAllKinds;    // see kind_bit()
+  // Entities of other partitions are invisible to every leg, with their edges and fragments.
+  // Nothing: all partitions that the shard holds.
+  std::optional<std::set<PartitionId>> partitions = {};
 };
 
 struct TextLeg {
   std::string query = {};
   enum class Syntax : std::uint8_t {
-    kLanguage,  // see text_query.h
+    kLanguage,  // see text/query.h
     kPlain      // any of its words
   };
   Syntax syntax = Syntax::kLanguage;
-  int fuzzy = 0;  // words that are looked for may be so many letters away: 0, 1 or 2
+  int fuzzy = 0;  // the letters by which a word may differ: 0, 1 or 2
 };
 
 struct VectorLeg {
-  std::string space = {};          // empty: the first
-  std::vector<float> vector = {};  // empty: what the space's source makes of `text`
-  std::string text = {};           // empty: the words of the text leg
+  std::string space = {};  // empty: the first
+  // Made by the caller, once for all shards. Empty: what was asked has no vector in the space, and
+  // the leg finds nothing.
+  std::vector<float> vector = {};
   double recall = 0.97;
   bool exact = false;
 };
 
 enum class Fusion : std::uint8_t {
-  kAlpha,  // scores as parts of what is best, weighted
+  kAlpha,  // scores as shares of the best, weighted
   kRrf     // reciprocal ranks: 1 / (60 + rank), summed
 };
-// With kAlpha a document that one leg found is scored by the others too. Words count as parts of
-// their best score; similarities count as they are, cosines being parts of 1 already, so that a
-// query with nothing near it does not lift what is least far.
+// With kAlpha a document that one leg found is scored by the others too. Text scores count as
+// shares of the best text score. Similarities count as they are, because cosines are shares of 1
+// already: weak matches are not promoted merely for being nearest.
 struct FusionOptions {
   Fusion how = Fusion::kAlpha;
-  double alpha = 0.2;  // of the vector leg; the more the better its vectors are
-  double floor = 0;    // the similarity of what has nothing to do with each other: counts as 0
-  double graph = 0.3;  // of a graph leg; words and vectors divide what is left
-  // Of each leg, or k if that is more. What legs, or neighbours, join is taken from so many of each
-  // leg whatever the page, so pages end with those.
+  double alpha = 0.2;  // weight of the vector leg: the more, the better its vectors are
+  double floor = 0;    // similarity of unrelated documents; counts as 0
+  double graph = 0.3;  // weight of a graph leg; text and vector leg divide the rest
+  // Candidates of each leg; k if that is more. The same for every page, so that pages agree; they
+  // end with the candidates.
   std::size_t depth = 100;
 };
 
-// Neighbours of what was found join it, or lift what is there already: each hop costs, and edges
-// pass on by their weight. Weights above 1 count against the heaviest of those that are walked.
+// Neighbours of hits join the hits, or raise the score of hits that are there already. Each hop
+// costs, and an edge passes on by its weight. Weights above 1 count relative to the heaviest edge
+// on the way.
 struct Expansion {
-  std::uint32_t hops = 0;  // 0: none; at most 16
+  std::uint32_t hops = 0;  // 0: no expansion; at most 16
   Direction direction = Direction::kBoth;
   EdgeFilter edges = {};
-  double decay = 0.5;        // of the score, a hop
-  std::size_t most = 1'000;  // neighbours that join
+  double decay = 0.5;        // factor for the score, per hop
+  std::size_t most = 1'000;  // neighbours that join at most
 };
 
 struct GraphStart {
   std::vector<DocId> from = {};  // not found themselves
 };
 
-// Legs that are there are searched and joined. None: every document in scope, by number. A single
-// leg keeps its scores: BM25, similarity, what is passed on. Pages of a vector leg alone may
-// overlap unless it is exact: looking deeper finds better ones.
+// The legs that are present are searched and fused. Without any, all documents in scope are listed
+// by number. A single leg keeps its raw scores. Pages of a vector leg alone may overlap unless it
+// is exact: a deeper search finds better hits.
 struct ShardQuery {
   std::optional<TextLeg> text = {};
   std::optional<VectorLeg> vector = {};
-  // What is within reach of these by `expand`, of one hop at least; nothing else is expanded then.
+  // Finds the entities within reach by `expand`, of at least one hop; then nothing else is
+  // expanded.
   std::optional<GraphStart> graph = {};
   Scope scope = {};
   FusionOptions fusion = {};
   Expansion expand = {};
   std::size_t k = 10;
   std::size_t offset = 0;
-  // How many the words match, or that the other legs or links brought in beside; without any leg,
-  // how many are in scope. Cannot be told of other legs alone.
+  // Counts what the words match and what other legs or links brought in beside; without legs, what
+  // is in scope. An error with other legs alone.
   bool count = false;
-  std::vector<std::string> facets = {};        // of the same; of the scope for other legs alone
-  Millis validity_at = 0;                      // what the facet "validity" is counted for
+  std::vector<std::string> facets = {};        // of the same; with other legs alone, of the scope
+  Millis validity_at = 0;                      // the moment that the facet "validity" refers to
   const TextStatistics* statistics = nullptr;  // of all shards, instead of this one's own
 };
 
 enum class LegKind : std::uint8_t { kText, kVector, kGraph };
 
-// How a leg came to a hit.
-struct LegScore {
-  LegKind leg = LegKind::kText;
-  double score = 0;        // BM25; similarity, more is nearer; what was passed on by links
-  double share = 0;        // that it has in the hit's score
-  std::uint32_t rank = 0;  // from 1 among what the leg found; 0: scored, though it was not among it
+// One document that a leg found or scored.
+struct LegHit {
+  std::uint32_t document = 0;  // a number that whoever made the list gives it
+  double score = 0;            // raw: BM25; similarity, more is nearer; what links passed on
+  std::uint32_t rank = 0;      // from 1; 0: the leg did not find it, but scored it
 };
 
-// By which way a neighbour came in.
+// Each document once; those with a rank in its order, then those without.
+struct LegFound {
+  LegKind leg = LegKind::kText;
+  std::vector<LegHit> hits = {};
+};
+
+// What one leg says about a hit.
+struct LegScore {
+  LegKind leg = LegKind::kText;
+  double score = 0;        // raw, see LegHit
+  double share = 0;        // its part of the hit's score
+  std::uint32_t rank = 0;  // see LegHit
+};
+
+// The way by which a neighbour was reached.
 struct GraphTrace {
   DocId by = {};  // the node before it
   std::uint32_t hops = 0;
-  std::vector<GraphEdge> edges = {};  // from what was found to here
+  std::vector<GraphEdge> edges = {};  // from the start or hit to here
 };
 
 struct ShardHit {
-  DocNumber number = kNoNumber;
-  DocKind kind = DocKind::kEntity;
-  DocId id = {};  // the entity; of an edge, or its fragment, where it begins
+  DocNumber number =
+      kNoNumber;  // in the view that it was found on; none if several shards were asked
+  DocIdentity doc = {};
+  std::size_t shard = 0;  // place among the shards that were asked
   double score = 0;
   std::vector<LegScore> legs = {};
   std::optional<GraphTrace> trace = {};
@@ -131,15 +153,16 @@ struct ShardHits {
   std::vector<FacetCounts> facets = {};
 };
 
-// kInvalidArgument for a query that makes no sense; a text leg's says where. Thread-safe.
+// kInvalidArgument for a query that makes no sense; for a text leg the message says where.
+// Thread-safe.
 Result<ShardHits> search(const ShardView& view, const ShardQuery& query);
 
-// One after another: the first finds candidates, each of the others works on those of the one
+// A pipeline of stages: the first finds candidates, each of the others works on those of the stage
 // before.
-struct FindStage {  // the first: finds; later: keeps of the candidates those it finds, newly scored
-  ShardQuery query = {};  // its k is how many; `count`, `facets` and `offset` are not used
-  // Of the score before, a share from 0 to 1 that stays in the new one; both count as parts of the
-  // best then.
+struct FindStage {        // a later one keeps the candidates that it finds, with new scores
+  ShardQuery query = {};  // k is how many to find; `count`, `facets` and `offset` are ignored
+  // The share of the score before, from 0 to 1, that stays in the new one. If it is not 0, both
+  // count as shares of the best.
   double keep = 0;
 };
 struct ExpandStage {

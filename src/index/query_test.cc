@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "index/testing/shard_query_fixture.h"
+#include "index/text_leg.h"
 
 namespace kin::index {
 namespace {
@@ -43,7 +44,7 @@ TEST_F(ShardQueryTest, WordsAloneFindWhatHasThem) {
   EXPECT_EQ(hits.hits[0].legs[0].leg, LegKind::kText);
   EXPECT_EQ(hits.hits[0].legs[0].rank, 1U);
   EXPECT_EQ(hits.hits[0].legs[0].share, hits.hits[0].score);
-  EXPECT_EQ(hits.hits[0].kind, DocKind::kEntity);
+  EXPECT_EQ(hits.hits[0].doc.kind, DocKind::kEntity);
 }
 
 TEST_F(ShardQueryTest, LanguageIsReadUnlessWordsArePlain) {
@@ -65,34 +66,21 @@ TEST_F(ShardQueryTest, GivenVectorsFindTheNearest) {
   EXPECT_EQ(hits.hits[1].legs[0].rank, 2U);
 }
 
-TEST_F(ShardQueryTest, SourceMakesVectorsOfTexts) {
-  const ShardHits hits = found({.vector = VectorLeg{.text = "moon"}, .k = 1});
-  EXPECT_THAT(keys(hits), ElementsAre("moon"));
+TEST_F(ShardQueryTest, WordsOfALegLeaveOutWhatItExcludes) {
+  const TextOptions options = shard_text_options();
+  EXPECT_EQ(*extract_words({.query = "zzz OR moon -hills tag:qqq"}, options), "zzz moon");
+  const TextLeg plain{.query = "zzz OR -moon", .syntax = TextLeg::Syntax::kPlain};
+  EXPECT_EQ(*extract_words(plain, options), "zzz OR -moon");
 }
 
-TEST_F(ShardQueryTest, VectorLegWithoutTextTakesTheWordsOfTheTextLeg) {
-  const ShardHits hits = found(
-      {.text = TextLeg{.query = "zzz OR moon -hills tag:qqq"}, .vector = VectorLeg{}, .k = 10});
-  const ShardHits wanted = found({.vector = VectorLeg{.text = "zzz moon"}, .k = 10});
-  std::map<DocNumber, double> cosines;
-  for (const ShardHit& hit : wanted.hits) cosines[hit.number] = hit.score;
-  ASSERT_FALSE(hits.hits.empty());
-  for (const ShardHit& hit : hits.hits) EXPECT_EQ(hit.legs.back().score, cosines.at(hit.number));
-}
-
-TEST_F(ShardQueryTest, SpaceWithoutSourceSaysThatItNeedsAVector) {
-  const auto none = search(shard(), {.vector = VectorLeg{.space = "main", .text = "moon"}});
-  ASSERT_FALSE(none.ok());
-  EXPECT_EQ(none.error().code, Code::kFailedPrecondition);
-  EXPECT_THAT(none.error().message, HasSubstr("\"main\""));
-  const auto unknown = search(shard(), {.vector = VectorLeg{.space = "nope", .text = "moon"}});
+TEST_F(ShardQueryTest, UnknownSpacesAreNotFound) {
+  const auto unknown = search(shard(), {.vector = VectorLeg{.space = "nope"}});
   EXPECT_EQ(unknown.error().code, Code::kNotFound);
 }
 
-TEST_F(ShardQueryTest, TextWithoutPlaceInTheSpaceFindsNothing) {
-  EXPECT_THAT(keys(found({.vector = VectorLeg{.text = "1234"}})), IsEmpty());
-  const ShardHits words =
-      found({.text = TextLeg{.query = "sea"}, .vector = VectorLeg{.text = "1"}});
+TEST_F(ShardQueryTest, WithoutAVectorTheVectorLegFindsNothing) {
+  EXPECT_THAT(keys(found({.vector = VectorLeg{}})), IsEmpty());
+  const ShardHits words = found({.text = TextLeg{.query = "sea"}, .vector = VectorLeg{}});
   EXPECT_THAT(sorted_keys(words), ElementsAre("boats", "tides"));
 }
 
@@ -158,9 +146,10 @@ TEST_F(ShardQueryTest, AsOfAMomentOnlyWhatIsValidThenIsFound) {
   EXPECT_THAT(keys(found({.text = TextLeg{.query = "sail"}, .scope = {.as_of = 100}})),
               ElementsAre("boats"));
   EXPECT_THAT(keys(found({.text = TextLeg{.query = "sail"}, .scope = {.as_of = 200}})), IsEmpty());
-  const VectorLeg near{.space = "main", .vector = {0.8F, 0.6F}};
-  EXPECT_THAT(keys(found({.vector = near, .scope = {.as_of = 150}, .k = 1})), ElementsAre("boats"));
-  EXPECT_THAT(keys(found({.vector = near, .scope = {.as_of = 99}, .k = 1})), ElementsAre("tides"));
+  const VectorLeg close{.space = "main", .vector = {0.8F, 0.6F}};
+  EXPECT_THAT(keys(found({.vector = close, .scope = {.as_of = 150}, .k = 1})),
+              ElementsAre("boats"));
+  EXPECT_THAT(keys(found({.vector = close, .scope = {.as_of = 99}, .k = 1})), ElementsAre("tides"));
 }
 
 TEST_F(ShardQueryTest, EdgesThatAreWalkedHoldAtTheMomentToo) {
@@ -184,13 +173,13 @@ TEST_F(ShardQueryTest, KindsOfDocumentsCanBeChosen) {
   EXPECT_THAT(sorted_keys(of_kind(DocKind::kEntity)), ElementsAre("boats", "tides"));
   const ShardHits fragments = of_kind(DocKind::kEntityFragment);
   EXPECT_THAT(keys(fragments), ElementsAre("moon"));
-  EXPECT_EQ(fragments.hits[0].kind, DocKind::kEntityFragment);
+  EXPECT_EQ(fragments.hits[0].doc.kind, DocKind::kEntityFragment);
   const ShardHits edges = of_kind(DocKind::kEdge);
   EXPECT_THAT(keys(edges), ElementsAre("boats"));
-  EXPECT_EQ(edges.hits[0].kind, DocKind::kEdge);
-  EXPECT_THAT(keys(found({.vector = VectorLeg{.text = "moon"},
-                          .scope = {.kinds = kind_bit(DocKind::kEdge)}})),
-              IsEmpty());
+  EXPECT_EQ(edges.hits[0].doc.kind, DocKind::kEdge);
+  EXPECT_THAT(
+      keys(found({.vector = letters("moon"), .scope = {.kinds = kind_bit(DocKind::kEdge)}})),
+      IsEmpty());
 }
 
 TEST_F(ShardQueryTest, FuzzyFindsMisspeltWordsAfterTheRightOnes) {
@@ -223,9 +212,9 @@ TEST_F(ShardQueryTest, CountsAndFacetsAreOfAllThatMatches) {
   EXPECT_EQ(all.count, 3U);
   ASSERT_EQ(all.facets[0].values.size(), 1U);
   EXPECT_EQ(all.facets[0].values[0].count, 3U);
-  const ShardHits near = found({.vector = VectorLeg{.text = "moon"}, .facets = {"source"}});
+  const ShardHits near = found({.vector = letters("moon"), .facets = {"source"}});
   EXPECT_EQ(near.facets[0].values.size(), 2U);
-  EXPECT_FALSE(search(shard(), {.vector = VectorLeg{.text = "moon"}, .count = true}).ok());
+  EXPECT_FALSE(search(shard(), {.vector = letters("moon"), .count = true}).ok());
   EXPECT_FALSE(search(shard(), {.facets = {"nonsense"}}).ok());
 }
 
@@ -305,8 +294,8 @@ TEST_F(ShardQueryTest, NeighboursJoinWithWhatIsPassedOnToThem) {
   link("tides", "boats", 1);
   link("hills", "moon", 2);
   link("moon", "tides", 2);
-  const VectorLeg near{.space = "main", .vector = {1, 0}};
-  const ShardHits hits = found({.vector = near,
+  const VectorLeg close{.space = "main", .vector = {1, 0}};
+  const ShardHits hits = found({.vector = close,
                                 .scope = {.filters = {}},
                                 .fusion = {.depth = 1},
                                 .expand = {.hops = 3, .direction = Direction::kOut},
@@ -354,7 +343,7 @@ TEST_F(ShardQueryTest, EqualScoresComeByNumber) {
   for (int i = 0; i < 20; ++i) put(said("same" + std::to_string(i), "equal words"));
   for (const bool vector : {false, true}) {
     ShardQuery query{.text = TextLeg{.query = "words"}, .k = 20};
-    if (vector) query.vector = VectorLeg{.text = "equal words"};
+    if (vector) query.vector = letters("equal words");
     const ShardHits hits = found(query);
     ASSERT_EQ(hits.hits.size(), 20U);
     for (std::size_t i = 1; i < 20; ++i) EXPECT_LT(hits.hits[i - 1].number, hits.hits[i].number);

@@ -50,7 +50,7 @@ Result<std::unique_ptr<Shard::State>> Shard::State::open(const std::filesystem::
   return state;
 }
 
-// Views keep snapshots of the truth, which must outlive them.
+// The current view holds a snapshot of the truth, so it must go first.
 Shard::State::~State() {
   now_.reset();
 }
@@ -63,73 +63,97 @@ std::shared_ptr<const ShardView::State> Shard::State::current() const {
 Status Shard::State::refused() const {
   if (!failed_) return Done{};
   return Error{Code::kFailedPrecondition,
-               fmt::format("the shard must be opened again: {}", failed_->message)};
+               fmt::format("an index could not follow the truth; open the shard again: {}",
+                           failed_->message)};
 }
 
-Status Shard::State::check_vectors(std::span<const Mutation> mutations) const {
-  for (const Mutation& mutation : mutations) {
-    const auto* put = std::get_if<PutEntity>(&mutation);
-    if (put == nullptr) continue;
-    for (const SpaceVector& vector : put->entity.vectors) {
+namespace {
+
+// The entity that is put, if one is.
+const Entity* entity_in(const Mutation& mutation) {
+  const auto* put = std::get_if<PutEntity>(&mutation);
+  return put == nullptr ? nullptr : &put->entity;
+}
+const Entity* entity_in(const Record& record) {
+  const auto* entity = std::get_if<EntityRecord>(&record);
+  return entity == nullptr || entity->deleted ? nullptr : &entity->entity;
+}
+
+template <typename Item>
+std::vector<const Entity*> entities_in(std::span<const Item> items) {
+  std::vector<const Entity*> entities;
+  for (const Item& item : items) entities.push_back(entity_in(item));
+  return entities;
+}
+
+}  // namespace
+
+Status Shard::State::check_vectors(std::span<const Entity* const> entities) const {
+  for (const Entity* entity : entities) {
+    if (entity == nullptr) continue;
+    for (const SpaceVector& vector : entity->vectors) {
       Status fits = Done{};
       each_generation([&](const auto& generation) {
         const SpaceOptions& space = generation->options;
         if (space.name != vector.space || !fits.ok()) return;
         fits = space.origin == VectorOrigin::kGiven
                    ? check_vector(space.space, vector.values)
-                   : Status(Error{Code::kInvalidArgument, "its vectors are computed, not given"});
+                   : Status(Error{Code::kInvalidArgument,
+                                  "the space computes its vectors; documents must not bring any"});
       });
       if (!fits.ok())
-        return with_context(fmt::format("entity {}, space {}", put->entity.key, vector.space),
+        return with_context(fmt::format("entity {}, space {}", entity->key, vector.space),
                             fits.error());
     }
   }
   return Done{};
 }
 
-// Before the truth is changed: a source that fails fails the batch, and no index is left behind.
-Result<PreparedBatch> Shard::State::prepare(std::span<const Mutation> mutations) const {
+// Runs before the truth changes, so that a failing source fails the batch and no index falls
+// behind.
+Result<PreparedBatch> Shard::State::prepare(std::span<const Entity* const> entities) const {
   std::vector<std::shared_ptr<SpaceGeneration>> computed;
   {
     const std::lock_guard lock(writing_);
     KIN_RETURN_IF_ERROR(refused());
-    KIN_RETURN_IF_ERROR(check_vectors(mutations));
     each_generation([&](const auto& generation) {
       if (generation->options.origin == VectorOrigin::kComputed) computed.push_back(generation);
     });
   }
   PreparedBatch prepared;
   if (computed.empty()) return prepared;
-  std::vector<Document> documents;
-  std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < mutations.size(); ++i) {
-    const auto* put = std::get_if<PutEntity>(&mutations[i]);
-    if (put == nullptr) continue;
+  std::vector<StoredDocument> documents;
+  std::vector<std::size_t> slots;
+  for (std::size_t i = 0; i < entities.size(); ++i) {
+    if (entities[i] == nullptr) continue;
     documents.emplace_back(
-        StoredEntity{.entity = {.title = put->entity.title, .text = put->entity.text}});
-    places.push_back(i);
+        StoredEntity{.entity = {.title = entities[i]->title, .text = entities[i]->text}});
+    slots.push_back(i);
   }
   for (const auto& generation : computed) {
     KIN_TRY(auto made, vectors_of(generation->options, documents));
     PreparedBatch::Vectors& vectors = prepared.computed[generation];
-    vectors.resize(mutations.size());
-    for (std::size_t i = 0; i < made.size(); ++i) vectors[places[i]] = std::move(made[i]);
+    vectors.resize(entities.size());
+    for (std::size_t i = 0; i < made.size(); ++i) vectors[slots[i]] = std::move(made[i]);
   }
   return prepared;
 }
 
 Result<Applied> Shard::State::apply(std::span<const Mutation> mutations,
-                                    const kv::WriteOptions& options) {
-  KIN_TRY(PreparedBatch prepared, prepare(mutations));
+                                    const ApplyOptions& options) {
+  for (const Mutation& mutation : mutations) KIN_RETURN_IF_ERROR(index::check(mutation));
+  const std::vector<const Entity*> entities = entities_in(mutations);
+  KIN_TRY(PreparedBatch prepared, prepare(entities));
   const std::lock_guard lock(writing_);
   KIN_RETURN_IF_ERROR(refused());
-  KIN_RETURN_IF_ERROR(check_vectors(mutations));
-  if (!near_) return write(mutations, options, prepared);
-  for (const Mutation& mutation : mutations) KIN_RETURN_IF_ERROR(index::check(mutation));
-  KIN_TRY(ScreenedBatch screened,
-          Screening(*options_.near_duplicates, *near_, now_->truth).run(mutations));
+  KIN_RETURN_IF_ERROR(check_vectors(entities));
+  if (!near_) return follow_batch(truth_->apply_checked(mutations, options), prepared);
+  KIN_TRY(
+      ScreenedBatch screened,
+      Screening(*options_.near_duplicates, *near_, now_->truth, options.map_epoch).run(mutations));
   prepared.origins = std::move(screened.origins);
-  KIN_TRY(Applied applied, write(screened.mutations, options, prepared));
+  KIN_TRY(Applied applied,
+          follow_batch(truth_->apply_checked(screened.mutations, options), prepared));
   std::vector<Outcome> outcomes(mutations.size(), {.effect = Effect::kDuplicate});
   for (std::size_t i = 0; i < prepared.origins.size(); ++i) {
     if (prepared.origins[i] != ScreenedBatch::kAdded)
@@ -140,19 +164,26 @@ Result<Applied> Shard::State::apply(std::span<const Mutation> mutations,
   return applied;
 }
 
-Result<Applied> Shard::State::write(std::span<const Mutation> mutations,
-                                    const kv::WriteOptions& options, PreparedBatch& prepared) {
-  KIN_TRY(Applied applied, truth_->apply(mutations, options));
+Result<Applied> Shard::State::apply(std::span<const Record> records, const ApplyOptions& options) {
+  const std::vector<const Entity*> entities = entities_in(records);
+  KIN_TRY(PreparedBatch prepared, prepare(entities));
+  const std::lock_guard lock(writing_);
+  KIN_RETURN_IF_ERROR(refused());
+  KIN_RETURN_IF_ERROR(check_vectors(entities));
+  return follow_batch(truth_->apply(records, options), prepared);
+}
+
+Result<Applied> Shard::State::follow_batch(Result<Applied> written, PreparedBatch& prepared) {
+  KIN_TRY(Applied applied, std::move(written));
   if (applied.first > applied.last) return applied;
-  for (std::size_t i = 0; i < mutations.size(); ++i) {
+  for (std::size_t i = 0; i < applied.outcomes.size(); ++i) {
     const std::size_t origin = prepared.origins.empty() ? i : prepared.origins[i];
     prepared.mutations[static_cast<std::uint32_t>(applied.outcomes[i].number)] = origin;
   }
   const auto all = [&]() -> Status {
     KIN_TRY(const TruthView view, truth_->view());
-    KIN_TRY(const auto changes,
-            view.changes({.after = applied_, .limit = applied.last - applied_}));
-    KIN_RETURN_IF_ERROR(follow(view, changes, prepared));
+    KIN_TRY(const auto page, view.changes({.after = applied_, .limit = applied.last - applied_}));
+    KIN_RETURN_IF_ERROR(follow(view, page.changes, prepared));
     return publish();
   };
   const Status followed = all();
@@ -168,7 +199,9 @@ ShardStats Shard::State::stats() const {
                    .text_bytes = now->text.bytes(),
                    .text_segments = now->text.segments(),
                    .truth = truth_->usage(),
-                   .last_lsn = now->truth.lsn()};
+                   .last_lsn = now->truth.lsn(),
+                   .followers = truth_->followers(),
+                   .owners = truth_->owners()};
   stats.checkpoint_lsn = checkpoint_lsn_;
   const std::lock_guard lock(writing_);
   for (const ShardSpace& space : spaces_) {
@@ -199,15 +232,19 @@ Result<std::unique_ptr<Shard>> Shard::open(const std::filesystem::path& folder,
   return std::unique_ptr<Shard>(new Shard(std::move(state)));
 }
 
-Result<Applied> Shard::apply(std::span<const Mutation> mutations, const kv::WriteOptions& options) {
+Result<Applied> Shard::apply(std::span<const Mutation> mutations, const ApplyOptions& options) {
   return state_->apply(mutations, options);
+}
+
+Result<Applied> Shard::apply(std::span<const Record> records, const ApplyOptions& options) {
+  return state_->apply(records, options);
 }
 
 ShardView Shard::view() const {
   return ShardView(state_->current());
 }
 
-Result<bool> Shard::step() {
+Result<StepOutcome> Shard::step() {
   return state_->step();
 }
 
@@ -217,6 +254,14 @@ Status Shard::replace_space(SpaceOptions space) {
 
 Status Shard::checkpoint() {
   return state_->checkpoint();
+}
+
+Status Shard::acknowledge(std::string_view follower, Lsn applied) {
+  return state_->truth().acknowledge(follower, applied);
+}
+
+Status Shard::drop_follower(std::string_view follower) {
+  return state_->truth().drop_follower(follower);
 }
 
 ShardStats Shard::stats() const {

@@ -3,7 +3,7 @@
 //   KIN_TRY(auto shard, Shard::open("shard", options));
 //   KIN_TRY(const Applied applied, shard->apply(mutations));    // durable, and found by searches
 //   KIN_TRY(const ShardHits hits, search(shard->view(), {.text = "tides"}));
-//   while (*shard->step()) {}                                   // what a background thread does
+//   while (shard->step()->did_work()) {}                        // what a background thread does
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
+#include "base/step.h"
 #include "index/text_document.h"
 #include "index/truth/truth.h"
 #include "index/vector/space.h"
@@ -27,32 +29,33 @@ struct SpaceOptions {
   std::string name = "main";
   VectorSpace space = {};
   VectorOrigin origin = VectorOrigin::kGiven;
-  std::shared_ptr<const VectorSource> source = {};  // needed if vectors are computed
-  std::uint64_t generation = 0;  // of a computed space's source: another one makes other vectors
+  std::shared_ptr<const VectorSource> source = {};  // required if vectors are computed
+  std::uint64_t generation = 0;  // of the source; a different source has a different generation
 };
 
-// Entities that say almost the same as one that is there already.
+// What to do with an entity that is a near-duplicate of a stored one.
 struct NearDuplicateOptions {
   double threshold = 0.8;  // least similarity of their word shingles
   enum class Action : std::uint8_t {
-    kLink,   // they get an edge kNearDuplicateOf to it, of the weight of the similarity
-    kRefuse  // they are not taken in: Effect::kDuplicate
+    kLink,   // add an edge kNearDuplicateOf, with the similarity as weight
+    kRefuse  // do not store it: Effect::kDuplicate
   };
   Action action = Action::kLink;
 };
-// Edges by this name are the shard's: those of an entity are set anew whenever it is put.
+// The shard replaces an entity's edges of this name whenever the entity is put.
 inline constexpr std::string_view kNearDuplicateOf = "near_duplicate_of";
 
 struct ShardOptions {
-  std::string language = "english";  // of the stems; see text/stems.h
+  std::string language = "english";  // of the stemmer; see text/stems.h
   Bm25 ranking = {};
-  std::vector<SpaceOptions> spaces = {};  // each of a name of its own
+  std::vector<SpaceOptions> spaces = {};  // with different names
   std::optional<NearDuplicateOptions> near_duplicates = {};
-  std::uint32_t partition_size = 200;  // vectors of a partition that are aimed at
+  std::uint32_t cell_size = 200;  // target number of vectors in a cell
   TruthOptions truth = {};
+  Clock* clock = &system_clock();
 };
 
-// What the text index of a shard holds: fields title, text and tags; facets type (entity, edge,
+// The text index of a shard: fields title, text and tags; facets type (entity, edge,
 // entity_fragment, edge_fragment), tag, source, and attribute, whose values are "name=value".
 TextOptions text_options(const ShardOptions& options);
 
@@ -60,7 +63,7 @@ struct SpaceStats {
   std::string name = {};
   std::uint64_t generation = 0;
   VectorStats vectors = {};
-  double building = 1;  // how much of a new generation is there; 1: none is being made
+  double building = 1;  // progress of a new generation; 1: none is being built
 };
 
 struct ShardStats {
@@ -71,56 +74,64 @@ struct ShardStats {
   std::vector<SpaceStats> spaces = {};
   kv::StoreUsage truth = {};
   Lsn last_lsn = 0;
-  Lsn checkpoint_lsn = 0;  // from which on a crash would replay
+  Lsn checkpoint_lsn = 0;    // opening after a crash replays the changes after it
+  Followers followers = {};  // they hold back the trimming of the log
+  Owners owners = {};        // empty: the shard owns every partition
 };
 
-// What check() found to differ; empty if all agree.
 struct CheckReport {
   std::uint64_t entities = 0;
   std::uint64_t edges = 0;
   std::uint64_t fragments = 0;
   std::uint64_t text_documents = 0;
   std::uint64_t vectors = 0;
-  std::vector<std::string> faults = {};  // in plain words, the first thousand
+  std::vector<std::string> faults = {};  // the first thousand; empty: truth and indexes agree
 };
 
-// Every index is a function of the truth: it follows the changelog, keeps how far it came in its
-// checkpoint, and is made anew where its checkpoint is missing, damaged or of other options.
-// Thread-safe: writers wait for each other, readers for nobody. Has no thread of its own, but opens
-// with as many as there are cores.
+// Every index is a function of the truth. It follows the changelog, and its checkpoint says how far
+// it came. An index whose checkpoint is missing, damaged or of other options is rebuilt.
+// Thread-safe: writers wait for each other, readers for nobody. Starts no thread, except that
+// open() uses all cores.
 class Shard {
  public:
-  // Opens or makes; after a crash it replays what came after the last checkpoint.
+  // Opens a shard, or makes one. After a crash it replays the changes after the last checkpoint.
   static Result<std::unique_ptr<Shard>> open(const std::filesystem::path& folder,
                                              ShardOptions options);
-  ~Shard();  // without a checkpoint, as a crash
+  ~Shard();  // writes no checkpoint, like a crash
 
-  // All of them or, with an error, none. Durable, and in every view taken after it returned.
-  // kInvalidArgument also for vectors that do not fit their space; vectors of other spaces are kept
-  // for when there is one. An error of a space's source leaves everything as it was. If an index
-  // cannot follow what the truth has taken, nothing more is until the shard is opened again.
-  Result<Applied> apply(std::span<const Mutation> mutations, const kv::WriteOptions& options = {});
+  // Applies all mutations or, with an error, none. Durable when it returns, and in every later
+  // view. kInvalidArgument also for vectors that do not fit their space; vectors of unknown spaces
+  // are kept. If the source of a space fails, nothing is written. If an index cannot follow the
+  // truth, all later calls fail until the shard is opened again.
+  Result<Applied> apply(std::span<const Mutation> mutations, const ApplyOptions& options = {});
+  // The same for records of another shard (index/replication.h), in any order and any number of
+  // times. Near-duplicates are not looked for: links are records too. Ownership is not checked.
+  Result<Applied> apply(std::span<const Record> records, const ApplyOptions& options = {});
 
   ShardView view() const;
 
-  // Does one piece of what is due: merges text segments, steps a vector index, goes on with a space
-  // that is made anew, writes a checkpoint. False if nothing is due.
-  Result<bool> step();
+  // Does one piece of background work: merges text segments, steps a vector index, continues a
+  // space that is being built, or writes a checkpoint.
+  Result<StepOutcome> step();
 
-  // Makes a computed space anew with another source and generation, by step(), beside what is
-  // searched until then; or adds a space. Takes the place of a generation still in the making.
+  // Adds a space, or builds a new generation of one beside the searched one, by step(). Replaces a
+  // generation that is still being built.
   Status replace_space(SpaceOptions space);
 
-  // Writes what the indexes hold, so that opening has nothing to replay; and forgets the changes
-  // that nobody follows any more.
+  // Writes the state of the indexes, so that opening has nothing to replay, and trims the log as
+  // far as registered followers allow.
   Status checkpoint();
+
+  // Registers a follower of the log, and records how far it has come; see Truth::acknowledge().
+  Status acknowledge(std::string_view follower, Lsn applied);
+  Status drop_follower(std::string_view follower);
 
   ShardStats stats() const;
 
-  // Makes every index anew from the truth and compares. `progress` gets a share from 0 to 1.
+  // Rebuilds every index from the truth and compares. `progress` gets a share from 0 to 1.
   Result<CheckReport> check(const std::function<void(double)>& progress = {}) const;
 
-  // A checkpoint, and the end. Views must be gone.
+  // Writes a checkpoint and closes the files. Views must be gone.
   Status close();
 
  private:

@@ -139,7 +139,7 @@ TEST_F(ShardTest, CheckpointsTrimTheChangelog) {
   ASSERT_TRUE(shard().checkpoint().ok());
   apply({PutEntity{.entity = made("c")}});
   EXPECT_FALSE(shard().view().truth().changes({}).ok());
-  EXPECT_EQ(shard().view().truth().changes({.after = 2})->size(), 1U);
+  EXPECT_EQ(shard().view().truth().changes({.after = 2})->changes.size(), 1U);
 }
 
 TEST_F(ShardTest, ANumberRetiredWhileAViewHeldItDoesNotComeBackFromACheckpoint) {
@@ -256,7 +256,7 @@ TEST_F(ShardTest, AddsASpaceForVectorsThatWereGivenBefore) {
 TEST_F(ShardTest, ReadsVectorsFromTheTruthWhereTheIndexKeepsNone) {
   ShardOptions options = given_options();
   options.spaces[0].space.storage = RawStorage::kElsewhere;
-  options.partition_size = 8;
+  options.cell_size = 8;
   open(options);
   Random random(3);
   std::vector<Mutation> mutations;
@@ -268,7 +268,7 @@ TEST_F(ShardTest, ReadsVectorsFromTheTruthWhereTheIndexKeepsNone) {
   apply(mutations);
   step_all();
   const auto view = std::make_unique<ShardView>(shard().view());
-  EXPECT_GT(shard().stats().spaces[0].vectors.partitions, 100U);
+  EXPECT_GT(shard().stats().spaces[0].vectors.cells, 100U);
   const auto& first = std::get<PutEntity>(mutations[17]).entity;
   apply({PutEntity{.entity = with_vector(made("17"), {5, 5, 5, 5})}});
   const VectorSearch exactly{.k = 1, .rerank = VectorSearch::Rerank::kAlways};

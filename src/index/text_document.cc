@@ -22,7 +22,8 @@ Status check_name(std::string_view name, std::set<std::string_view>& names) {
   if (name.empty()) return wrong("a field of a text index has no name");
   for (const char c : name) {
     const bool fits = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-    if (!fits) return wrong(fmt::format("\"{}\" is no name of a field (use a-z, 0-9 and _)", name));
+    if (!fits)
+      return wrong(fmt::format("\"{}\" is not a valid name of a field (use a-z, 0-9 and _)", name));
   }
   if (!names.insert(name).second) return wrong(fmt::format("two fields are named \"{}\"", name));
   return Done{};
@@ -38,7 +39,7 @@ Status check_weight(const TextField& field) {
 }  // namespace
 
 Status check_options(const TextOptions& options) {
-  if (options.fields.empty()) return wrong("a text index needs a field");
+  if (options.fields.empty()) return wrong("a text index needs at least one field");
   if (options.fields.size() > kMostFields || options.facets.size() > kMostFields)
     return wrong(fmt::format("a text index has at most {} fields and facets", kMostFields));
   std::set<std::string_view> names;
@@ -48,13 +49,13 @@ Status check_options(const TextOptions& options) {
   }
   for (const std::string& facet : options.facets) KIN_RETURN_IF_ERROR(check_name(facet, names));
   const auto [k1, b] = options.ranking;
-  if (!(k1 >= 0 && k1 <= 100)) return wrong("k1 of BM25 should be from 0 to 100");
-  if (!(b >= 0 && b <= 1)) return wrong("b of BM25 should be from 0 to 1");
+  if (!(k1 >= 0 && k1 <= 100)) return wrong("k1 of BM25 must be from 0 to 100");
+  if (!(b >= 0 && b <= 1)) return wrong("b of BM25 must be from 0 to 1");
   KIN_RETURN_IF_ERROR(text::Stemmer::create(options.language));
   return Done{};
 }
 
-std::uint64_t fingerprint(const TextOptions& options) {
+std::uint64_t options_hash(const TextOptions& options) {
   std::string bytes;
   for (const TextField& field : options.fields) {
     bytes += field.name + '\0';

@@ -1,4 +1,4 @@
-// What the text index is told: its fields, and documents.
+// The fields and the documents of a text index.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ constexpr std::uint8_t kind_bit(DocKind kind) {
 
 struct TextField {
   std::string name{};
-  double weight = 1;  // a word in this field counts for so many; from 0.25 to 16, in quarters
+  double weight = 1;  // how much a word in this field counts: 0.25 to 16, in quarters
 };
 
-// How BM25 treats repeated words and long documents.
+// How BM25 treats repeated words (k1) and long documents (b).
 struct Bm25 {
   double k1 = 1.5;
   double b = 0.6;
@@ -31,21 +31,20 @@ struct Bm25 {
 
 struct TextOptions {
   std::vector<TextField> fields{{"title", 2}, {"text", 1}, {"tags", 1}};  // at most 16
-  std::vector<std::string> facets{"type",
-                                  "tag"};  // at most 16{}; names differ from those of fields
-  std::string language = "english";        // of the stems{}; see text/stems.h
+  std::vector<std::string> facets{"type", "tag"};  // at most 16; no name of a field
+  std::string language = "english";                // of the stems; see text/stems.h
   Bm25 ranking{};
 };
 
-// An error names the option that makes no sense.
+// kInvalidArgument names the option that makes no sense.
 Status check_options(const TextOptions& options);
 
-// Of all that decides what an index holds: another one cannot read its segments.
-std::uint64_t fingerprint(const TextOptions& options);
+// Hash of the options that decide what a segment holds: an index with another hash cannot read it.
+std::uint64_t options_hash(const TextOptions& options);
 
 struct FacetValue {
-  std::size_t facet = 0;  // place in TextOptions::facets
-  std::string value{};    // any bytes from 0x20 on; compared by its folded form
+  std::size_t facet = 0;  // index in TextOptions::facets
+  std::string value{};    // bytes from 0x20 on; compared by its folded form
 };
 
 inline constexpr std::int64_t kAlwaysFrom = std::numeric_limits<std::int64_t>::min();
@@ -54,9 +53,9 @@ inline constexpr std::int64_t kAlwaysUntil = std::numeric_limits<std::int64_t>::
 struct TextDocument {
   std::uint32_t number = 0;
   DocKind kind = DocKind::kEntity;
-  std::vector<std::string> fields{};  // texts, in the order of TextOptions::fields; may be fewer
+  std::vector<std::string> fields{};  // texts in the order of TextOptions::fields; may be fewer
   std::vector<FacetValue> facets{};
-  std::int64_t valid_from = kAlwaysFrom;  // in whatever unit the caller counts time
+  std::int64_t valid_from = kAlwaysFrom;  // in any unit of time, the same for all documents
   std::int64_t valid_until = kAlwaysUntil;
 };
 

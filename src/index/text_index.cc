@@ -15,10 +15,10 @@ namespace {
 using Segments = std::vector<std::shared_ptr<LiveSegment>>;
 
 constexpr std::size_t kFanOut = 8;
-// A segment of so many documents may be merged for its dead alone.
+// A segment of at least so many documents is merged when a third of them is dead.
 constexpr std::uint32_t kSmall = 512;
-// Segments below this many documents are merged by whoever writes; and below kSmall too if there
-// are very many, since then nobody else does.
+// Writers merge segments below kTiny documents themselves; with very many segments also those below
+// kSmall, because then no background thread does it.
 constexpr std::uint32_t kTiny = 64;
 constexpr std::size_t kVeryMany = 48;
 
@@ -28,7 +28,7 @@ std::size_t tier_of(std::uint32_t documents) {
   return tier;
 }
 
-// Eight of about the same size, or one with many dead: what a merge makes the most of. Segments of
+// The segments to merge: eight of about the same size, or one with many dead documents. Segments of
 // `most` documents or more are left alone.
 Segments pick_merge(const Segments& segments, std::uint32_t most) {
   std::map<std::size_t, Segments> tiers;
@@ -61,8 +61,8 @@ struct TextIndex::Impl {
   std::shared_ptr<const TextOptions> options;
   std::shared_ptr<AnalyzerPool> analyzers;
   std::mutex merging;             // one merge() at a time; taken before `writing`
-  mutable std::mutex writing;     // not while something is built or merged in the background
-  mutable std::mutex publishing;  // held to copy or exchange a pointer, no longer
+  mutable std::mutex writing;     // not held while segments are built or merged in background
+  mutable std::mutex publishing;  // held only to copy or exchange the pointer
   std::shared_ptr<const TextView::State> state;
   std::uint64_t next_id = 1;
 
@@ -105,7 +105,7 @@ struct TextIndex::Impl {
     }
   }
 
-  // Puts `merged` in the place of `sources`, whose documents live at `moment` it holds.
+  // Replaces `sources` by `merged`, which holds the documents that were live at `moment`.
   void replace(Segments& segments, const Segments& sources, std::string merged,
                std::uint64_t moment) {
     std::erase_if(segments, [&](const auto& segment) {
@@ -125,7 +125,7 @@ struct TextIndex::Impl {
     segments.push_back(std::move(segment));
   }
 
-  // `pick` chooses from the segments of a state; nothing: there is nothing to do.
+  // Merges the segments that `pick` chooses. False if it chooses none.
   template <typename Pick>
   bool merge_picked(const Pick& pick) {
     const std::lock_guard one_at_a_time(merging);
@@ -135,7 +135,7 @@ struct TextIndex::Impl {
     std::string merged = merge_live(sources, before->moment);
     const std::lock_guard lock(writing);
     auto next = std::make_shared<TextView::State>(*current());
-    // A writer may have merged one of them meanwhile.
+    // If a writer merged one of them meanwhile, this merge is dropped.
     for (const auto& source : sources) {
       if (std::ranges::find(next->segments, source) == next->segments.end()) return true;
     }
@@ -160,7 +160,7 @@ Result<TextIndex> TextIndex::open(TextOptions options, std::string_view manifest
   KIN_TRY(const TextManifest read, decode_manifest(manifest));
   KIN_TRY(TextIndex index, create(std::move(options)));
   Impl& impl = *index.impl_;
-  if (read.options != fingerprint(*impl.options))
+  if (read.options != options_hash(*impl.options))
     return Error{Code::kFailedPrecondition,
                  "the text index was made with other fields, facets or stems"};
   auto state = std::make_shared<TextView::State>(*impl.current());
@@ -196,7 +196,7 @@ void TextIndex::apply(TextChanges changes) {
   auto next = std::make_shared<TextView::State>(*before);
   next->moment = before->moment + 1;
   next->applied = changes.lsn;
-  // Views of before() go on seeing what is deleted now: its moment is after theirs.
+  // Older views still see these documents: they are deleted at a later moment than theirs.
   for (const std::uint32_t number : changes.deletes)
     Impl::remove(before->segments, number, next->moment);
   for (const TextDocument& document : changes.upserts)
@@ -230,7 +230,7 @@ void TextIndex::merge_all() {
 TextCheckpoint TextIndex::checkpoint() const {
   const std::lock_guard lock(impl_->writing);
   const auto state = impl_->current();
-  TextManifest manifest{.options = fingerprint(*impl_->options),
+  TextManifest manifest{.options = options_hash(*impl_->options),
                         .applied = state->applied,
                         .next_id = impl_->next_id,
                         .parts = {}};

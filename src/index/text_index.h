@@ -21,15 +21,15 @@
 
 namespace kin::index {
 
-// Changes that are seen together or not at all. Deletes come first; of several upserts of one
-// number the last counts.
+// Changes that become visible together. Deletes are applied first; of several upserts of one number
+// the last counts.
 struct TextChanges {
   std::vector<std::uint32_t> deletes{};
   std::vector<TextDocument> upserts{};
   std::uint64_t lsn = 0;  // of the last operation among them
 };
 
-// One part of a checkpoint. Its bytes never change, so a part stored once need not be again.
+// One part of a checkpoint. The bytes of an id never change, so a part is stored once.
 struct CheckpointPart {
   std::uint64_t id = 0;
   std::shared_ptr<const TextSegment> segment{};  // its bytes() are to be stored under `id`
@@ -41,14 +41,14 @@ struct TextCheckpoint {
   std::uint64_t applied = 0;
 };
 
-// Segments of 1, 8, 64, … documents, each immutable; an update deletes in an old one and adds a new
-// one. Small segments are merged as they come, larger ones when merge() is called. Thread-safe:
-// writers wait for each other, readers for nobody.
+// Immutable segments of 1, 8, 64, … documents. An update marks the document as deleted in an old
+// segment and adds a new segment. Writers merge small segments, merge() merges larger ones.
+// Thread-safe: writers wait for each other, readers never wait.
 class TextIndex {
  public:
   static Result<TextIndex> create(TextOptions options);
 
-  // What checkpoint() gave, with `load` finding the bytes of a part by its id. kFailedPrecondition
+  // Opens what checkpoint() gave; `load` returns the bytes of a part by its id. kFailedPrecondition
   // if it was made with other options, kDataLoss if anything is damaged or missing.
   using LoadPart = std::function<Result<std::string>(std::uint64_t id)>;
   static Result<TextIndex> open(TextOptions options, std::string_view manifest,
@@ -60,14 +60,14 @@ class TextIndex {
 
   const TextOptions& options() const;
 
-  // Seen by every view taken after it returned. Changes up to the last applied LSN are ignored, so
-  // that a log can be replayed from any point.
+  // Visible in every view taken after it returned. Changes up to the last applied LSN are ignored,
+  // so that a log can be replayed from any point.
   void apply(TextChanges changes);
 
   TextView view() const;
 
-  // Merges some segments if any should be; true if it did. Takes as long as it takes, while others
-  // read and write. Meant for a background thread.
+  // Merges some segments if that is due; true if it did. May take long; others read and write
+  // meanwhile. Meant for a background thread.
   bool merge();
   // Merges until one segment without deleted documents is left.
   void merge_all();

@@ -19,7 +19,7 @@ class VectorIndex::State {
   explicit State(const VectorIndexOptions& options) : core(options), writer(core) {}
 
   VectorCore core;
-  mutable std::mutex stepping;  // held by whoever takes time
+  mutable std::mutex stepping;  // held during step(), verify() and checkpoint()
   VectorWriter writer;
 };
 
@@ -28,19 +28,20 @@ VectorIndex::~VectorIndex() = default;
 
 Result<std::unique_ptr<VectorIndex>> VectorIndex::create(const VectorIndexOptions& options) {
   KIN_RETURN_IF_ERROR(check_space(options.space));
-  if (options.partition_size < 8 || options.partition_size > 1000)
-    return Error{Code::kInvalidArgument, "a partition holds 8 to 1,000 vectors"};
+  if (options.cell_size < 8 || options.cell_size > 1000)
+    return Error{Code::kInvalidArgument, "a cell holds 8 to 1,000 vectors"};
   if (options.space.storage == RawStorage::kElsewhere && options.raw == nullptr)
-    return Error{Code::kInvalidArgument, "vectors kept elsewhere need somebody who lends them"};
+    return Error{Code::kInvalidArgument,
+                 "a space whose vectors are stored elsewhere needs `raw` to read them"};
   return std::unique_ptr<VectorIndex>(new VectorIndex(std::make_unique<State>(options)));
 }
 
 Result<std::unique_ptr<VectorIndex>> VectorIndex::restore(
     const VectorIndexOptions& options, std::string_view bytes,
-    const std::function<Result<std::string>(std::uint32_t number)>& partition) {
+    const std::function<Result<std::string>(std::uint32_t number)>& read_cell) {
   KIN_TRY(const VectorCheckpointHead head, internal::decode_head(bytes));
   if (!(head.space == options.space))
-    return Error{Code::kFailedPrecondition, "the checkpoint is of another space of vectors"};
+    return Error{Code::kFailedPrecondition, "the checkpoint is of another vector space"};
   KIN_TRY(std::unique_ptr<VectorIndex> index, create(options));
   Draft draft{.centres = Matrix(options.space.dimension),
               .postings = {},
@@ -48,12 +49,12 @@ Result<std::unique_ptr<VectorIndex>> VectorIndex::restore(
               .curve = head.curve,
               .touched = {}};
   for (std::uint32_t p = 0; p < head.sums.size(); ++p) {
-    KIN_TRY(const std::string stored, partition(p));
+    KIN_TRY(const std::string stored, read_cell(p));
     if (checksum(stored) != head.sums[p])
-      return Error{Code::kDataLoss, "a partition of vectors is not the one of the checkpoint"};
+      return Error{Code::kDataLoss,
+                   "a cell of vectors does not match its checksum in the checkpoint"};
     const float ratio = index->state_->core.encoder.full_error_ratio();
-    KIN_TRY(internal::VectorPartition read,
-            internal::decode_partition(options.space, ratio, p, stored));
+    KIN_TRY(internal::VectorCell read, internal::decode_cell(options.space, ratio, p, stored));
     draft.centres.add(read.centre);
     draft.put(p, std::move(read.posting));
   }
@@ -70,7 +71,7 @@ bool VectorIndex::remove(std::uint32_t id) {
 }
 
 VectorState VectorIndex::state(std::uint32_t id) const {
-  return state_->core.places.get(id).state();
+  return state_->core.slots.get(id).state();
 }
 
 Result<std::vector<VectorHit>> VectorIndex::search(std::span<const float> query,
@@ -78,9 +79,9 @@ Result<std::vector<VectorHit>> VectorIndex::search(std::span<const float> query,
   return internal::search(state_->core, query, how);
 }
 
-Result<bool> VectorIndex::step() {
+Result<StepOutcome> VectorIndex::step(SteadyTime now) {
   const std::lock_guard lock(state_->stepping);
-  return state_->writer.step();
+  return state_->writer.step(now);
 }
 
 Status VectorIndex::verify(const VectorsExpected& expected,

@@ -1,9 +1,9 @@
 // The vectors of one embedding space, found by nearness.
 //
-// k-means partitions; the vectors of a partition as RaBitQ codes in a posting; a search scans the
-// postings of the nearest centroids by one bit a dimension, looks closer at what the error bound
-// leaves, and, where vectors are at hand, settles what is still undecided by them. New vectors wait
-// in a log that every search reads, until step() gives them a partition.
+// k-means cuts the space into cells. The vectors of a cell are RaBitQ codes in a posting. A search
+// scans the postings of the nearest centroids by one bit per dimension, estimates the distance of
+// what the error bound leaves, and compares the vectors themselves where they are in memory. New
+// vectors wait in a log that every search reads, until step() gives them a cell.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,14 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/step.h"
 #include "index/vector/filter.h"
-#include "index/vector/places.h"
+#include "index/vector/slots.h"
 #include "index/vector/space.h"
 
 namespace kin::index {
 
-// Lends the vectors of a space whose storage is kElsewhere.
+// Reads the vectors of a space whose storage is kElsewhere.
 class RawVectors {
  public:
   virtual ~RawVectors() = default;
@@ -31,75 +32,75 @@ class RawVectors {
 
 struct VectorIndexOptions {
   VectorSpace space;
-  const RawVectors* raw =
-      nullptr;  // needed if the space's storage is kElsewhere; outlives the index
-  std::uint32_t partition_size = 200;  // vectors of a partition that are aimed at; at most 1,000
+  const RawVectors* raw = nullptr;  // needed for storage kElsewhere; outlives the index
+  std::uint32_t cell_size = 200;    // target number of vectors in a cell, from 8 to 1,000
 };
 
 struct VectorHit {
   std::uint32_t id = 0;
-  float distance = 0;  // see Distance; an estimate if the vector was not looked at
+  float distance = 0;  // see Distance; an estimate unless the vector itself was compared
   friend bool operator==(const VectorHit&, const VectorHit&) = default;
 };
 
 struct VectorSearch {
   enum class Rerank : std::uint8_t {
-    kWhereResident,  // by vectors, if they are in memory
+    kWhereResident,  // compare vectors that are in memory
     kNever,
-    kAlways,  // read them from RawVectors if need be
+    kAlways,  // compare vectors, read from RawVectors if need be
   };
   std::uint32_t k = 10;
-  // The share of true neighbours to aim at, by what was measured on the index's own vectors.
+  // Target share of the true neighbours, by a curve measured on the index's own vectors.
   double recall = 0.97;
-  std::optional<std::uint32_t> probes = {};  // instead: so many partitions
+  std::optional<std::uint32_t> probes = {};  // number of cells to scan, instead of `recall`
   Rerank rerank = Rerank::kWhereResident;
   const IdFilter* filter = nullptr;  // only these ids
   bool exact = false;                // compare with every vector
-  // As of a moment before the index learnt some ids, and after it should have forgotten others.
-  std::uint64_t below = std::uint64_t{1} << 32;  // only ids below
-  std::span<const std::uint32_t> without = {};   // none of these; in order
-  const RawVectors* raw = nullptr;               // instead of the index's own
+  // For a view older than the index: ids that it does not have yet, and ids that it does not have
+  // any more though the index still does.
+  std::uint64_t below = std::uint64_t{1} << 32;  // only ids below this one
+  std::span<const std::uint32_t> without = {};   // ignore these; in order
+  const RawVectors* raw = nullptr;               // read instead of the index's own
 };
 
 struct VectorStats {
-  std::uint64_t vectors = 0;  // that searches find
-  std::uint64_t pending = 0;  // of them, without a partition
-  std::uint64_t deleted = 0;  // not yet reclaimed
-  std::uint32_t partitions = 0;
+  std::uint64_t vectors = 0;  // live
+  std::uint64_t pending = 0;  // live, without a cell
+  std::uint64_t deleted = 0;  // dead, not yet reclaimed
+  std::uint32_t cells = 0;
   std::size_t bytes = 0;  // resident
 };
 
-// What to write so that restore() finds the index as it was: the head, and those partitions that
-// changed since the last checkpoint. Partitions of numbers not below `partitions` are gone.
+// What to write so that restore() finds the index as it was: the head, and the cells that changed
+// since the last checkpoint. Stored cells numbered `cells` and above are obsolete.
 struct VectorCheckpoint {
   std::string head;
-  std::uint32_t partitions = 0;
+  std::uint32_t cells = 0;
   std::vector<std::pair<std::uint32_t, std::string>> changed;
 };
 
-// What an index should hold.
+// The vectors that verify() expects in an index.
 struct VectorsExpected {
   std::span<const std::uint32_t> ids = {};  // in order
   const RawVectors& vectors;
-  std::uint64_t below = std::uint64_t{1} << 32;  // others have no say
-  std::span<const std::uint32_t> without = {};   // nor have these; in order
+  std::uint64_t below = std::uint64_t{1} << 32;  // ids from this one on are ignored
+  std::span<const std::uint32_t> without = {};   // so are these; in order
 };
 
-// Thread-safe: searches run on a snapshot and wait for no change; inserts and removals wait for
-// each other but not for step() or checkpoint(), which wait for each other.
+// Thread-safe. Searches run on a snapshot and never wait. Inserts and removals wait for each other,
+// but not for step() and checkpoint(), which wait for each other.
 class VectorIndex {
  public:
   static Result<std::unique_ptr<VectorIndex>> create(const VectorIndexOptions& options);
-  // From a checkpoint; `partition` reads one of its partitions. An error if the checkpoint is
-  // damaged or of another space.
+  // From a checkpoint; `read_cell` reads one of its cells. An error if the checkpoint is damaged or
+  // of another space.
   static Result<std::unique_ptr<VectorIndex>> restore(
       const VectorIndexOptions& options, std::string_view head,
-      const std::function<Result<std::string>(std::uint32_t number)>& partition);
+      const std::function<Result<std::string>(std::uint32_t number)>& read_cell);
   ~VectorIndex();
 
   // Inserts, or replaces the vector of `id`. Searches that begin later find it.
   Status insert(std::uint32_t id, std::span<const float> vector);
-  // True if there was a vector; searches that begin later do not find it.
+  // True if there was a vector. Searches that begin later do not find it.
   bool remove(std::uint32_t id);
   VectorState state(std::uint32_t id) const;
 
@@ -107,26 +108,24 @@ class VectorIndex {
   Result<std::vector<VectorHit>> search(std::span<const float> query,
                                         const VectorSearch& how = {}) const;
 
-  // Does one piece of what is due: a round of training, a batch of pending vectors into their
-  // partitions, a partition split, merged or freed of deleted vectors. False if nothing is due.
-  // While many vectors come it may wait a moment for more, since a batch costs what the index
-  // holds. With storage elsewhere an error of RawVectors is returned, and the step may be tried
-  // again.
-  Result<bool> step();
+  // Does one piece of the work that is due: a round of training, moving a batch of pending vectors
+  // to their cells, or splitting, merging or reclaiming a cell. While vectors keep coming to a
+  // large index the outcome may be `not_before` a moment from `now`: a larger batch costs hardly
+  // more. An error of RawVectors is returned; the step can be tried again.
+  Result<StepOutcome> step(SteadyTime now);
 
-  // Calls `fault` with every difference between what is there and what should be, in plain words.
+  // Calls `fault` for every difference between what is there and what is expected.
   Status verify(const VectorsExpected& expected,
                 const std::function<void(std::string)>& fault) const;
 
   VectorStats stats() const;
   const VectorSpace& space() const;
 
-  // Records that all changes up to `lsn` are in; some of those that are made meanwhile may be too.
-  // kAll: every partition, for the first checkpoint at a new place and after one that could not be
-  // written.
+  // Records that all changes up to `lsn` are in; changes made during the call may be in too. Use
+  // kAll for the first checkpoint in a new folder and after one that could not be written.
   enum class Scope : std::uint8_t { kChanged, kAll };
   VectorCheckpoint checkpoint(std::uint64_t lsn, Scope scope = Scope::kChanged);
-  // That of the last checkpoint taken or restored.
+  // The LSN of the last checkpoint taken or restored.
   std::uint64_t applied_lsn() const;
 
  private:

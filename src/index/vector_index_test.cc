@@ -20,9 +20,9 @@ VectorSpace space_of(std::uint32_t dimension, Distance distance, RawStorage stor
 
 // An index, what it should hold, and more vectors of the kind.
 struct Case {
-  explicit Case(const VectorSpace& space, std::uint32_t partition_size = 64)
+  explicit Case(const VectorSpace& space, std::uint32_t cell_size = 64)
       : model(space), source(space.dimension, 60, 17) {
-    options = {.space = space, .raw = &model, .partition_size = partition_size};
+    options = {.space = space, .raw = &model, .cell_size = cell_size};
     index = std::move(VectorIndex::create(options)).value();
   }
   void insert(std::uint32_t id) {
@@ -90,7 +90,7 @@ TEST_P(EverySpace, FindsWhatComparingWithEveryVectorFinds) {
   Case test(space_of(48, distance, storage));
   test.fill(6000);
   EXPECT_EQ(test.index->stats().pending, 0U);
-  EXPECT_GE(test.index->stats().partitions, 60U);
+  EXPECT_GE(test.index->stats().cells, 60U);
   EXPECT_GE(test.recall({.exact = true}, 20), storage == RawStorage::kF16 ? 0.98 : 0.999);
   EXPECT_GE(test.recall({}), 0.93);
   EXPECT_GE(test.recall({.recall = 0.99, .rerank = VectorSearch::Rerank::kAlways}), 0.97);
@@ -206,18 +206,17 @@ TEST(VectorIndex, AnUpdateReplacesTheOldVector) {
 TEST(VectorIndex, GrowsBySplitsAndKeepsItsRecall) {
   Case test(space_of(24, Distance::kL2, RawStorage::kElsewhere));
   test.fill(2100);
-  const std::uint32_t before = test.index->stats().partitions;
+  const std::uint32_t before = test.index->stats().cells;
   for (std::uint32_t id = 2100; id < 8300; ++id) {
     test.insert(id);
     if (id % 300 == 0) run_steps(*test.index);
   }
   run_steps(*test.index);
-  EXPECT_GT(test.index->stats().partitions, before);
+  EXPECT_GT(test.index->stats().cells, before);
   EXPECT_GE(test.recall({}), 0.93);
 }
 
 TEST(VectorIndex, LeavesAFewVectorsPendingWhileManyMoreComeToALargeIndex) {
-  using Clock = std::chrono::steady_clock;
   const VectorSpace space = space_of(4, Distance::kL2, RawStorage::kF32);
   const auto index = std::move(VectorIndex::create({.space = space})).value();
   Random random(1);
@@ -228,23 +227,28 @@ TEST(VectorIndex, LeavesAFewVectorsPendingWhileManyMoreComeToALargeIndex) {
     ASSERT_TRUE(index->insert(id++, vector).ok());
   };
   while (id < 50'000) insert();
-  run_steps(*index);
+  SteadyTime now = run_steps(*index);
   EXPECT_EQ(index->stats().pending, 0U);
-  const auto begin = Clock::now();
-  insert();
-  ASSERT_TRUE(*index->step());
-  // A machine that paused meanwhile says nothing.
-  if (Clock::now() - begin < std::chrono::milliseconds(50)) {
-    EXPECT_EQ(index->stats().pending, 1U);
+  for (int i = 0; i < 3; ++i) {
+    insert();
+    const StepOutcome waits = index->step(now).value();
+    EXPECT_FALSE(waits.did_work());
+    ASSERT_TRUE(waits.next(now).has_value());
+    EXPECT_GT(*waits.next(now), now);
+    now = *waits.next(now) - std::chrono::milliseconds(1);
+    EXPECT_FALSE(index->step(now).value().did_work());
   }
-  run_steps(*index);
-  EXPECT_EQ(index->stats().pending, 0U) << "nobody inserts any more";
+  EXPECT_EQ(index->stats().pending, 3U);
+  now += std::chrono::milliseconds(1);
+  EXPECT_TRUE(index->step(now).value().did_work()) << "nobody inserted for a while";
+  EXPECT_EQ(index->stats().pending, 0U);
+  while (index->stats().pending < 2'000) insert();
+  EXPECT_TRUE(index->step(now).value().did_work()) << "enough of them do not wait";
 }
 
 TEST(VectorIndex, TakesAnyNumberOfEqualVectors) {
   const VectorSpace space = space_of(8, Distance::kL2, RawStorage::kF32);
-  const auto index =
-      std::move(VectorIndex::create({.space = space, .partition_size = 100})).value();
+  const auto index = std::move(VectorIndex::create({.space = space, .cell_size = 100})).value();
   const std::vector<float> vector(8, 1.5F);
   for (std::uint32_t id = 0; id < 12000; ++id) {
     ASSERT_TRUE(index->insert(id, vector).ok());
@@ -253,7 +257,7 @@ TEST(VectorIndex, TakesAnyNumberOfEqualVectors) {
   const auto hits = index->search(vector, {.k = 20}).value();
   ASSERT_EQ(hits.size(), 20U);
   EXPECT_NEAR(hits[19].distance, 0, 1e-6);
-  EXPECT_LT(index->stats().partitions, 400U) << "none is split for nothing";
+  EXPECT_LT(index->stats().cells, 400U) << "none is split for nothing";
 }
 
 TEST(VectorIndex, AnswersTheSameAfterARestart) {
@@ -264,16 +268,16 @@ TEST(VectorIndex, AnswersTheSameAfterARestart) {
     const auto save = [&](std::uint64_t lsn) {
       VectorCheckpoint checkpoint = test.index->checkpoint(lsn);
       for (auto& [number, bytes] : checkpoint.changed) stored[number] = std::move(bytes);
-      stored.erase(stored.lower_bound(checkpoint.partitions), stored.end());
+      stored.erase(stored.lower_bound(checkpoint.cells), stored.end());
       return std::pair(checkpoint.head, checkpoint.changed.size());
     };
-    EXPECT_EQ(save(1).second, test.index->stats().partitions);
+    EXPECT_EQ(save(1).second, test.index->stats().cells);
     test.remove(17);
     EXPECT_EQ(save(2).second, 1U);
     for (std::uint32_t id = 100; id < 140; ++id) test.remove(id);
     for (std::uint32_t id = 5000; id < 5010; ++id) test.insert(id);
     const auto [head, changed] = save(42);
-    EXPECT_LT(changed, test.index->stats().partitions);
+    EXPECT_LT(changed, test.index->stats().cells);
 
     const auto again = VectorIndex::restore(
         test.options, head, [&](std::uint32_t p) -> Result<std::string> { return stored.at(p); });
@@ -297,14 +301,14 @@ TEST(VectorIndex, RefusesACheckpointOfAnotherSpaceOrAMixedOne) {
   const VectorCheckpoint first = test.index->checkpoint(1);
   for (std::uint32_t id = 0; id < 3000; id += 2) test.remove(id);
   const VectorCheckpoint second = test.index->checkpoint(2);
-  const auto old_partitions = [&](std::uint32_t p) -> Result<std::string> {
+  const auto old_cells = [&](std::uint32_t p) -> Result<std::string> {
     return first.changed[p].second;
   };
-  EXPECT_TRUE(VectorIndex::restore(test.options, first.head, old_partitions).ok());
-  EXPECT_FALSE(VectorIndex::restore(test.options, second.head, old_partitions).ok());
+  EXPECT_TRUE(VectorIndex::restore(test.options, first.head, old_cells).ok());
+  EXPECT_FALSE(VectorIndex::restore(test.options, second.head, old_cells).ok());
   VectorIndexOptions other = test.options;
   other.space.bits = 5;
-  EXPECT_FALSE(VectorIndex::restore(other, first.head, old_partitions).ok());
+  EXPECT_FALSE(VectorIndex::restore(other, first.head, old_cells).ok());
 }
 
 TEST(VectorIndex, IsTheSameIndexForTheSameSeed) {
@@ -331,7 +335,7 @@ TEST(VectorIndex, AgreesWithAModelOverManyOperations) {
       else if (what < 900)
         test.remove(id);
       else if (what < 997)
-        ASSERT_TRUE(test.index->step().ok());
+        ASSERT_TRUE(test.index->step({}).ok());
       else if (what < 998) {
         VectorCheckpoint checkpoint = test.index->checkpoint(static_cast<std::uint64_t>(i));
         for (auto& [number, bytes] : checkpoint.changed) stored[number] = std::move(bytes);
@@ -359,7 +363,7 @@ TEST(VectorIndex, AgreesWithAModelOverManyOperations) {
 
 TEST(VectorIndex, ReadersSeeWholeUpdatesWhileOthersWrite) {
   const VectorSpace space = space_of(16, Distance::kL2, RawStorage::kF32);
-  const auto index = std::move(VectorIndex::create({.space = space, .partition_size = 32})).value();
+  const auto index = std::move(VectorIndex::create({.space = space, .cell_size = 32})).value();
   ClusteredVectors source(16, 20, 4);
   std::vector<std::vector<float>> vectors;
   for (std::uint32_t id = 0; id < 4000; ++id) {
@@ -378,7 +382,7 @@ TEST(VectorIndex, ReadersSeeWholeUpdatesWhileOthersWrite) {
       const bool goes = id % 2 == 1 && i % 3 == 0;
       if (goes) index->remove(id);
       EXPECT_TRUE(goes || index->insert(id, vectors[id]).ok());
-      EXPECT_TRUE(i % 10 != 0 || index->step().ok());
+      EXPECT_TRUE(i % 10 != 0 || index->step({}).ok());
     }
     done = true;
   });

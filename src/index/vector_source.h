@@ -1,4 +1,4 @@
-// Where the vectors of a space come from, if not with the entities.
+// Makes vectors for a space whose entities do not bring them.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@ namespace kin::index {
 // Written in formats: the numbers stay.
 enum class VectorOrigin : std::uint8_t {
   kGiven,     // with each entity; kept in the truth
-  kComputed,  // by the source from what an entity says; kept by the vector index alone
+  kComputed,  // by the source from the texts of an entity; kept by the vector index alone
 };
 
-// What an entity says, as far as a vector is made from it.
+// The texts of an entity that a vector is made from.
 struct SourceText {
   std::string_view title = {};
   std::string_view text = {};
 };
 
-// The same text gives the same vector, always. Thread-safe.
+// The same text always gives the same vector. Thread-safe.
 class VectorSource {
  public:
   virtual ~VectorSource() = default;
-  // One a text; an empty one for a text that has no place in the space.
+  // One vector per text; an empty one for a text that has no vector in the space.
   virtual Result<std::vector<std::vector<float>>> documents(
       std::span<const SourceText> texts) const = 0;
-  // Empty for a text that has no place in the space.
+  // Empty for a text that has no vector in the space.
   virtual Result<std::vector<float>> query(std::string_view text) const = 0;
 };
 

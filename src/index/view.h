@@ -1,4 +1,4 @@
-// What a reader of a shard sees: truth, text and vectors at one and the same moment.
+// What a reader of a shard sees: truth, text and vectors as of one moment.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,16 @@ struct SpaceView {
   std::uint64_t generation = 0;
   std::shared_ptr<const VectorIndex> index = {};
   VectorOrigin origin = VectorOrigin::kGiven;
-  std::shared_ptr<const VectorSource> source = {};  // nothing: queries bring their vector
+  std::shared_ptr<const VectorSource> source = {};  // null: queries bring their vector
 
-  // Of what changes while readers read, the index may already have learnt a number that is not in
-  // the view, and not yet have forgotten one that is retired in it.
-  std::uint32_t below = 0;                                         // numbers in the view
+  // The index is shared with newer views. It may hold numbers that are not in this view yet, and
+  // numbers that are retired in it.
+  std::uint32_t below = 0;                                         // the view's numbers are below
   std::shared_ptr<const std::vector<std::uint32_t>> retired = {};  // still in the index; in order
 };
 
-// Never changes, and holds whole entities only, however much is written meanwhile. Thread-safe; not
-// longer than its shard lives, which keeps for it what is overwritten, so drop it soon.
+// Never changes, and holds whole entities only, whatever is written meanwhile. The shard outlives
+// it and keeps overwritten data for it, so drop it soon. Thread-safe.
 class ShardView {
  public:
   struct State {
@@ -48,13 +48,13 @@ class ShardView {
   const std::vector<SpaceView>& spaces() const { return state_->spaces; }
   Lsn lsn() const { return truth().lsn(); }
 
-  // kNotFound, with the names there are, if there is no such space. Empty: the first.
+  // An empty name means the first space. kNotFound, with the existing names, if there is none.
   Result<const SpaceView*> space(std::string_view name) const;
 
-  // The nearest entities that are in the view.
+  // The nearest entities of the view.
   Result<std::vector<VectorHit>> nearest(const SpaceView& space, std::span<const float> query,
                                          VectorSearch how) const;
-  // That of one entity; nothing if it has none in the space.
+  // The vector of one entity; nothing if it has none in the space.
   Result<std::optional<std::vector<float>>> vector(const SpaceView& space, DocNumber number) const;
 
  private:

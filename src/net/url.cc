@@ -39,7 +39,7 @@ std::string escaped(std::string_view part) {
     const bool stray_percent = c == '%' && (i + 2 >= part.size() || hex_value(part[i + 1]) < 0 ||
                                             hex_value(part[i + 2]) < 0);
     if (forbidden || stray_percent)
-      out += fmt::format("%{:02X}", byte);
+      out += percent_escape(c);
     else
       out += c;
   }

@@ -36,7 +36,7 @@ struct AnswerTrace {
 struct AnswerTerm {
   std::string term = {};
   double score = 0;
-  double frequency = 0;
+  std::uint32_t frequency = 0;  // occurrences in the document
   std::uint64_t documents = 0;
 };
 struct AnswerReason {

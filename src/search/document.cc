@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 #include "data/timestamp.h"
@@ -53,7 +54,7 @@ Result<std::string> text_in(std::string_view field, const JsonValue& value) {
   if (value.is_null()) return std::string();
   if (const std::string* text = value.string()) return *text;
   if (const double* number = value.number()) return number_text(*number);
-  return wrong(field, "is no text");
+  return wrong(field, "is not a text");
 }
 
 bool is_array(const JsonValue& value) {
@@ -78,11 +79,11 @@ Result<std::vector<std::string>> texts_in(std::string_view field, const JsonValu
 Result<std::vector<float>> vector_in(std::string_view field, const JsonValue& value) {
   std::vector<float> vector;
   if (value.is_null()) return vector;
-  if (!is_array(value)) return wrong(field, "is no list of numbers");
+  if (!is_array(value)) return wrong(field, "is not a list of numbers");
   for (const JsonValue& item : value.items()) {
     const double* number = item.number();
     if (number == nullptr || !std::isfinite(static_cast<float>(*number)))
-      return wrong(field, "is no list of numbers");
+      return wrong(field, "is not a list of numbers");
     vector.push_back(static_cast<float>(*number));
   }
   return vector;
@@ -105,10 +106,25 @@ Result<index::Validity> validity_in(const JsonValue& json, Millis otherwise) {
   return valid;
 }
 
+Result<std::vector<index::Fragment>> fragments_in(std::string_view field, const JsonValue& value) {
+  std::vector<index::Fragment> fragments;
+  if (value.is_null()) return fragments;
+  if (!is_array(value)) return wrong(field, "is not a list of fragments");
+  for (const JsonValue& item : value.items()) {
+    index::Fragment fragment;
+    KIN_TRY(fragment.text, text_in(field, item["text"]));
+    KIN_TRY(fragment.time, moment_in(field, item["time"], index::kBeginning));
+    if (fragment.text.empty() || fragment.time == index::kBeginning)
+      return wrong(field, "has a fragment without \"time\" or \"text\"");
+    fragments.push_back(std::move(fragment));
+  }
+  return fragments;
+}
+
 Result<Link> link_in(const JsonValue& value) {
   if (value.object() == nullptr) {
     KIN_TRY(std::string to, text_in("links", value));
-    if (to.empty()) return wrong("links", "has a link that leads nowhere");
+    if (to.empty()) return wrong("links", "has an empty link");
     return Link{.to = std::move(to)};
   }
   Link link;
@@ -118,12 +134,18 @@ Result<Link> link_in(const JsonValue& value) {
   if (!name.empty()) link.name = name;
   if (const JsonValue& weight = value["weight"]; !weight.is_null()) {
     if (weight.number() == nullptr || !std::isfinite(*weight.number()))
-      return wrong("links", "has a weight that is no number");
+      return wrong("links", "has a weight that is not a number");
     link.weight = *weight.number();
   }
   auto valid = validity_in(value, index::kBeginning);
   if (!valid) return with_context("links", valid.error());
   link.valid = *valid;
+  KIN_TRY(link.summary, text_in("links.summary", value["summary"]));
+  KIN_TRY(link.fragments, fragments_in("links.fragments", value["fragments"]));
+  if (value["until"].is_null()) return link;
+  KIN_TRY(link.until, moment_in("links.until", value["until"], index::kForever));
+  if (link != Link{.to = link.to, .name = link.name, .until = link.until})
+    return wrong("links", "has a link with \"until\" and other fields than \"to\" and \"name\"");
   return link;
 }
 
@@ -144,7 +166,8 @@ Result<std::optional<std::vector<Link>>> links_in(const JsonValue& value) {
 Result<std::vector<index::SpaceVector>> embeddings_in(const JsonValue& value) {
   std::vector<index::SpaceVector> vectors;
   if (value.is_null()) return vectors;
-  if (value.object() == nullptr) return wrong("embeddings", "is no object of lists of numbers");
+  if (value.object() == nullptr)
+    return wrong("embeddings", "is not an object with lists of numbers");
   for (const auto& [space, numbers] : *value.object()) {
     KIN_TRY(std::vector<float> values, vector_in("embeddings." + space, numbers));
     if (!values.empty()) vectors.push_back({space, std::move(values)});
@@ -167,9 +190,9 @@ std::optional<index::AttributeValue> attribute_of(const JsonValue& value) {
 }
 
 bool is_known(std::string_view field) {
-  constexpr std::string_view kKnown[] = {"id",         "title",       "text",       "tags",
-                                         "links",      "embedding",   "embeddings", "source",
-                                         "valid_from", "valid_until", kPublished};
+  constexpr std::string_view kKnown[] = {
+      "id",     "title",      "text",        "tags",     "links",   "embedding", "embeddings",
+      "source", "valid_from", "valid_until", kPublished, "summary", "summaries", "fragments"};
   return std::ranges::find(kKnown, field) != std::end(kKnown);
 }
 
@@ -180,6 +203,10 @@ Status fill_texts(const JsonValue& json, Document& document) {
   KIN_TRY(document.text, text_in("text", json["text"]));
   KIN_TRY(document.source, text_in("source", json["source"]));
   KIN_TRY(document.tags, texts_in("tags", json["tags"]));
+  KIN_TRY(document.summaries, texts_in("summaries", json["summaries"]));
+  KIN_TRY(std::string summary, text_in("summary", json["summary"]));
+  if (!summary.empty()) document.summaries.push_back(std::move(summary));
+  KIN_TRY(document.fragments, fragments_in("fragments", json["fragments"]));
   return Done{};
 }
 
@@ -205,8 +232,8 @@ JsonValue separated(std::string_view text) {
 }
 
 Result<JsonValue> cell_of(const std::string& column, const std::string& text) {
-  const bool structured =
-      column == "tags" || column == "links" || column == "embedding" || column == "embeddings";
+  const bool structured = column == "tags" || column == "links" || column == "embedding" ||
+                          column == "embeddings" || column == "summaries" || column == "fragments";
   if (!structured) return JsonValue(text);
   if (text.empty()) return JsonValue();
   if (is_list(text) || is_object(text)) {
@@ -217,6 +244,17 @@ Result<JsonValue> cell_of(const std::string& column, const std::string& text) {
   return column == "tags" || column == "links" ? separated(text) : JsonValue(text);
 }
 
+void write_fragments(JsonWriter& json, const std::vector<index::Fragment>& fragments) {
+  if (fragments.empty()) return;
+  json.key("fragments").begin_array();
+  for (const index::Fragment& fragment : fragments) {
+    json.begin_object();
+    write_moment(json, "time", fragment.time);
+    json.field("text", fragment.text).end();
+  }
+  json.end();
+}
+
 void write_links(JsonWriter& json, const std::vector<Link>& links) {
   json.key("links").begin_array();
   for (const Link& link : links) {
@@ -224,6 +262,8 @@ void write_links(JsonWriter& json, const std::vector<Link>& links) {
     json.field("weight", link.weight);
     write_moment(json, "valid_from", link.valid.from);
     write_moment(json, "valid_until", link.valid.until);
+    if (!link.summary.empty()) json.field("summary", link.summary);
+    write_fragments(json, link.fragments);
     json.end();
   }
   json.end();
@@ -236,6 +276,39 @@ void write_vector(JsonWriter& json, const std::vector<float>& vector) {
   json.end();
 }
 
+// Sets the links of each name as a whole, then ends links and adds fragments to links.
+void add_links(const DocId& id, const std::vector<Link>& links,
+               std::vector<index::Mutation>& mutations) {
+  std::map<std::string, index::SetEdges> by_name;
+  std::vector<index::Mutation> later;
+  const auto set_of = [&](const std::string& name) -> index::SetEdges& {
+    return by_name.try_emplace(name, index::SetEdges{.from = id, .name = name}).first->second;
+  };
+  // A list without links by the usual name removes those; one that only ends links removes none.
+  if (std::ranges::none_of(links, [](const Link& link) { return link.until.has_value(); }))
+    set_of(std::string(kLinkName));
+  for (const Link& link : links) {
+    const DocId to = doc_id(link.to);
+    for (const index::Fragment& fragment : link.fragments)
+      later.emplace_back(
+          index::AddEdgeFragment{.from = id, .name = link.name, .to = to, .fragment = fragment});
+    if (link.until) {
+      later.emplace_back(
+          index::CloseEdge{.from = id, .name = link.name, .to = to, .at = *link.until});
+      continue;
+    }
+    index::SetEdges& set = set_of(link.name);
+    index::Edge edge{.id = {id, link.name, to, link.valid.from},
+                     .until = link.valid.until,
+                     .weight = link.weight,
+                     .summary = link.summary};
+    const auto same = [&](const index::Edge& other) { return other.id == edge.id; };
+    if (std::ranges::none_of(set.edges, same)) set.edges.push_back(std::move(edge));
+  }
+  for (auto& [name, set] : by_name) mutations.emplace_back(std::move(set));
+  std::ranges::move(later, std::back_inserter(mutations));
+}
+
 }  // namespace
 
 DocId doc_id(std::string_view id) {
@@ -244,7 +317,7 @@ DocId doc_id(std::string_view id) {
 
 Result<Document> document_of(const JsonValue& json) {
   if (json.object() == nullptr)
-    return Error{Code::kInvalidArgument, "a document is an object of JSON"};
+    return Error{Code::kInvalidArgument, "a document must be a JSON object"};
   Document document;
   KIN_RETURN_IF_ERROR(fill_texts(json, document));
   KIN_TRY(document.links, links_in(json["links"]));
@@ -290,6 +363,12 @@ void write_document(JsonWriter& json, const Document& document) {
   write_moment(json, kPublished, document.published.value_or(index::kBeginning));
   write_moment(json, "valid_from", document.valid.from);
   write_moment(json, "valid_until", document.valid.until);
+  if (!document.summaries.empty()) {
+    json.key("summaries").begin_array();
+    for (const std::string& summary : document.summaries) json.value(summary);
+    json.end();
+  }
+  write_fragments(json, document.fragments);
   if (document.links) write_links(json, *document.links);
   if (!document.embedding.empty()) write_vector(json.key("embedding"), document.embedding);
   if (!document.embeddings.empty()) {
@@ -314,28 +393,17 @@ std::vector<index::Mutation> mutations_of(const Document& document, std::string_
                        .tags = document.tags,
                        .attributes = document.attributes,
                        .vectors = document.embeddings,
-                       .valid = document.valid};
+                       .valid = document.valid,
+                       .summaries = document.summaries};
   if (document.published)
     entity.attributes.push_back({std::string(kPublished), *document.published});
   if (!document.embedding.empty())
     entity.vectors.push_back({std::string(space), document.embedding});
   const DocId id = entity.id;
   std::vector<index::Mutation> mutations{index::PutEntity{.entity = std::move(entity)}};
-  std::map<std::string, index::SetEdges> by_name;
-  // No links at all means none by the name that links have.
-  if (document.links)
-    by_name[std::string(kLinkName)] = {.from = id, .name = std::string(kLinkName)};
-  for (const Link& link : document.links.value_or(std::vector<Link>())) {
-    index::SetEdges& set = by_name[link.name];
-    set.from = id;
-    set.name = link.name;
-    index::Edge edge{.id = {id, link.name, doc_id(link.to), link.valid.from},
-                     .until = link.valid.until,
-                     .weight = link.weight};
-    const auto same = [&](const index::Edge& other) { return other.id == edge.id; };
-    if (std::ranges::none_of(set.edges, same)) set.edges.push_back(std::move(edge));
-  }
-  for (auto& [name, set] : by_name) mutations.emplace_back(std::move(set));
+  if (document.links) add_links(id, *document.links, mutations);
+  for (const index::Fragment& fragment : document.fragments)
+    mutations.emplace_back(index::AddFragment{.id = id, .fragment = fragment});
   return mutations;
 }
 
@@ -345,7 +413,8 @@ Document document_of(const index::Entity& entity) {
                     .text = entity.text,
                     .source = entity.source,
                     .tags = entity.tags,
-                    .valid = entity.valid};
+                    .valid = entity.valid,
+                    .summaries = entity.summaries};
   for (const Attribute& attribute : entity.attributes) {
     const auto* moment = std::get_if<std::int64_t>(&attribute.value);
     if (attribute.name == kPublished && moment != nullptr) {
@@ -364,7 +433,7 @@ Result<Millis> moment_of(std::string_view text) {
   if (const auto seconds = data::parse_timestamp(whole)) return *seconds * 1000;
   return Error{
       Code::kInvalidArgument,
-      fmt::format("\"{}\" is no time (write it like 2024-03-05 or 2024-03-05T13:05:00Z)", text)};
+      fmt::format("\"{}\" is not a time (write it like 2024-03-05 or 2024-03-05T13:05:00Z)", text)};
 }
 
 }  // namespace kin::search

@@ -15,10 +15,10 @@
 namespace kin::search {
 
 struct FilesOptions {
-  std::vector<std::string> files = {};  // paths and globs, or "-", as data/input.h has them
-  std::size_t batch = 200;              // documents handed over at once
-  bool skip_errors = false;             // leave out what makes no sense, instead of failing
-  // Which of the documents that `take` calls kInvalidArgument makes no sense.
+  std::vector<std::string> files = {};  // paths and globs, or "-"; see data/input.h
+  std::size_t batch = 200;              // documents per call of `take`
+  bool skip_errors = false;             // skip invalid documents instead of failing
+  // Finds the invalid document in a batch that `take` rejects with kInvalidArgument.
   std::function<Status(const Document&)> check = {};
   std::filesystem::path temporary_folder = {};
 };
@@ -30,8 +30,8 @@ struct FilesProgress {
   std::atomic<std::uint64_t> skipped{0};
 };
 
-// Hands over all documents. Whatever fails names the file and line. JSONL keeps every field as it
-// is; rows of CSV and Parquet are texts. An error of `take` ends it.
+// Reads all documents and passes them to `take` in batches. Errors name the file and line. JSONL
+// fields keep their types; CSV and Parquet values are read as text. An error of `take` is returned.
 using TakeDocuments = std::function<Status(std::span<const Document>)>;
 Status read_documents(const FilesOptions& options, FilesProgress& progress,
                       const TakeDocuments& take);

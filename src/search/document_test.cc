@@ -53,15 +53,15 @@ TEST(Document, IsValidFromWhenItWasPublished) {
 }
 
 TEST(Document, SaysWhichFieldMakesNoSense) {
-  EXPECT_EQ(complaint("[]"), "a document is an object of JSON");
+  EXPECT_EQ(complaint("[]"), "a document must be a JSON object");
   EXPECT_EQ(complaint(R"({"title": "T"})"), "a document needs an \"id\"");
-  EXPECT_EQ(complaint(R"({"id": "a", "text": []})"), "field \"text\" is no text");
+  EXPECT_EQ(complaint(R"({"id": "a", "text": []})"), "field \"text\" is not a text");
   EXPECT_EQ(complaint(R"({"id": "a", "embedding": [1, "x"]})"),
-            "field \"embedding\" is no list of numbers");
+            "field \"embedding\" is not a list of numbers");
   EXPECT_EQ(complaint(R"({"id": "a", "links": [{"name": "x"}]})"),
             "field \"links\" has a link without \"to\"");
   EXPECT_EQ(complaint(R"({"id": "a", "published": "soon"})"),
-            "field \"published\": \"soon\" is no time (write it like 2024-03-05 or "
+            "field \"published\": \"soon\" is not a time (write it like 2024-03-05 or "
             "2024-03-05T13:05:00Z)");
   EXPECT_EQ(complaint(R"({"id": "a", "valid_from": "2021", "valid_until": "2020"})"),
             "field \"valid_until\" is not later than \"valid_from\"");
@@ -75,6 +75,41 @@ TEST(Document, WritesWhatItReads) {
   const auto document = read(line);
   ASSERT_TRUE(document.ok());
   EXPECT_EQ(written(*document), line);
+}
+
+TEST(Document, WritesSummariesAndFragmentsAsItReadsThem) {
+  const std::string line =
+      R"({"id":"a","title":"T","text":"x","tags":[],"source":"","published":null,)"
+      R"("valid_from":null,"valid_until":null,"summaries":["short","shorter"],)"
+      R"("fragments":[{"time":"2020-01-01T00:00:00Z","text":"said of it"}],)"
+      R"("links":[{"to":"b","name":"cites","weight":1,"valid_from":null,"valid_until":null,)"
+      R"("summary":"why it cites","fragments":[{"time":"2021-01-01T00:00:00Z","text":"said"}]}]})";
+  const auto document = read(line);
+  ASSERT_TRUE(document.ok()) << document.error().message;
+  EXPECT_EQ(written(*document), line);
+  EXPECT_EQ(read(R"({"id": "a", "summary": "short"})")->summaries,
+            std::vector<std::string>{"short"});
+}
+
+TEST(Document, EndsALinkWithoutSettingTheOthers) {
+  const auto document =
+      read(R"({"id": "a", "links": [{"to": "b", "name": "works_at", "until": "2020"}]})");
+  ASSERT_TRUE(document.ok()) << document.error().message;
+  const auto mutations = mutations_of(*document, "main");
+  ASSERT_EQ(mutations.size(), 2U);
+  const auto& close = std::get<index::CloseEdge>(mutations[1]);
+  EXPECT_EQ(close.name, "works_at");
+  EXPECT_EQ(close.to, doc_id("b"));
+  EXPECT_EQ(close.at, 1'577'836'800'000);
+}
+
+TEST(Document, RefusesFragmentsAndEndsThatAreNotWhole) {
+  EXPECT_EQ(complaint(R"({"id": "a", "fragments": [{"text": "x"}]})"),
+            "field \"fragments\" has a fragment without \"time\" or \"text\"");
+  EXPECT_EQ(complaint(R"({"id": "a", "fragments": "x"})"),
+            "field \"fragments\" is not a list of fragments");
+  EXPECT_EQ(complaint(R"({"id": "a", "links": [{"to": "b", "until": "2020", "weight": 2}]})"),
+            "field \"links\" has a link with \"until\" and other fields than \"to\" and \"name\"");
 }
 
 TEST(Document, ComesBackFromWhatAShardHolds) {

@@ -37,7 +37,7 @@ struct Names {
       if (name == text) return known;
       all += (all.empty() ? "" : ", ") + std::string(name);
     }
-    return Error{Code::kInvalidArgument, fmt::format("\"{}\" is no {}: {}", text, of, all)};
+    return Error{Code::kInvalidArgument, fmt::format("\"{}\" is not a {}: {}", text, of, all)};
   }
 };
 

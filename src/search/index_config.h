@@ -1,4 +1,4 @@
-// What an index was created as; kept beside it and never changed.
+// The settings of an index, fixed when it is created.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace kin::search {
 
-// Vectors that documents bring along under a name of their own.
+// A space of vectors that come with the documents.
 struct SpaceConfig {
   std::string name = {};
   std::uint32_t dimension = 0;
@@ -28,8 +28,8 @@ inline constexpr std::string_view kMainSpace = "main";
 inline constexpr const char* kConfigName = "index.json";
 
 struct IndexConfig {
-  embed::EmbedderSpec embed = {};  // where the vectors of the main space come from
-  // Of the main space; the dimension is that of `embed` unless vectors are given.
+  embed::EmbedderSpec embed = {};  // the source of the main space's vectors
+  // The main space. Its dimension is that of the embedder, unless vectors are given.
   SpaceConfig main{.name = std::string(kMainSpace)};
   std::vector<SpaceConfig> more = {};
   std::string language = "english";
@@ -38,12 +38,11 @@ struct IndexConfig {
   bool has_vectors() const { return embed.kind != embed::EmbedderKind::kNone; }
 };
 
-// Sets where the vectors of the main space come from and where they are kept: by `embed`, and if
-// that is empty by whether documents bring vectors of a `dimension`. kInvalidArgument if the two do
-// not fit.
+// Sets `embed` and the storage of the main space. If `embed` is empty, a `dimension` above 0 means
+// that vectors are given. kInvalidArgument if the two contradict each other.
 Status choose_vectors(IndexConfig& config, const std::string& embed, std::uint32_t dimension);
 
-// kInvalidArgument for one that makes no sense.
+// kInvalidArgument names the setting that is wrong.
 Status check(const IndexConfig& config);
 
 // docs/formats.md, "An index's settings".

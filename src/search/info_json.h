@@ -1,19 +1,19 @@
-// An Index of docs/api.md.
+// Writes an index as the Index of docs/api.md.
 #pragma once
 
 #include <string_view>
 
 #include "base/json_writer.h"
-#include "search/library.h"
+#include "search/index_folder.h"
 
 namespace kin::search {
 
-// A field with a list of documents that repeat others.
+// Writes a field with a list of near-duplicates.
 void write_repeated(JsonWriter& json, std::string_view name,
                     const std::vector<RepeatedDocument>& documents);
 
 void write_info(JsonWriter& json, std::string_view name, const IndexInfo& info);
-// The same, or what the problem is.
+// Writes the name and the info or the problem.
 void write_listed(JsonWriter& json, const ListedIndex& index);
 
 }  // namespace kin::search

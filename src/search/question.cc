@@ -27,7 +27,7 @@ Error wrong(std::string_view field, std::string_view what) {
 }
 
 Result<std::string> text_in(std::string_view field, const JsonValue& value) {
-  if (value.string() == nullptr) return wrong(field, "is no text");
+  if (value.string() == nullptr) return wrong(field, "is not a text");
   return *value.string();
 }
 
@@ -35,7 +35,7 @@ Result<double> number_in(std::string_view field, const JsonValue& value, double 
                          double most) {
   const double* number = value.number();
   if (number == nullptr || !(*number >= least && *number <= most))
-    return wrong(field, fmt::format("is no number from {} to {}", least, most));
+    return wrong(field, fmt::format("is not a number from {} to {}", least, most));
   return *number;
 }
 
@@ -44,7 +44,7 @@ Result<std::size_t> whole_in(std::string_view field, const JsonValue& value, std
   const double* number = value.number();
   if (number == nullptr || *number != std::floor(*number) ||
       !(*number >= static_cast<double>(least) && *number <= static_cast<double>(most)))
-    return wrong(field, fmt::format("is no whole number from {} to {}", least, most));
+    return wrong(field, fmt::format("is not a whole number from {} to {}", least, most));
   return static_cast<std::size_t>(*number);
 }
 
@@ -60,22 +60,22 @@ Result<std::vector<std::string>> texts_in(std::string_view field, const JsonValu
     KIN_TRY(std::string text, text_in(field, item));
     texts.push_back(std::move(text));
   }
-  if (texts.empty()) return wrong(field, "is no list of texts");
+  if (texts.empty()) return wrong(field, "is not a list of texts");
   return texts;
 }
 
 Result<std::vector<float>> vector_in(std::string_view field, const JsonValue& value) {
   std::vector<float> vector;
   for (const JsonValue& item : value.items()) {
-    if (item.number() == nullptr) return wrong(field, "is no list of numbers");
+    if (item.number() == nullptr) return wrong(field, "is not a list of numbers");
     vector.push_back(static_cast<float>(*item.number()));
   }
-  if (vector.empty()) return wrong(field, "is no list of numbers");
+  if (vector.empty()) return wrong(field, "is not a list of numbers");
   return vector;
 }
 
 Result<std::vector<index::Filter>> filters_in(std::string_view field, const JsonValue& value) {
-  if (value.object() == nullptr) return wrong(field, "is no object such as {\"tag\": [\"x\"]}");
+  if (value.object() == nullptr) return wrong(field, "is not an object such as {\"tag\": [\"x\"]}");
   std::vector<index::Filter> filters;
   for (const auto& [name, values] : *value.object()) {
     KIN_TRY(const auto texts, texts_in(fmt::format("{}.{}", field, name), values));
@@ -85,11 +85,9 @@ Result<std::vector<index::Filter>> filters_in(std::string_view field, const Json
 }
 
 Result<index::Direction> direction_in(std::string_view field, const JsonValue& value) {
-  const std::string_view text = value.text();
-  if (text == "out") return index::Direction::kOut;
-  if (text == "in") return index::Direction::kIn;
-  if (text == "both") return index::Direction::kBoth;
-  return wrong(field, "is none of \"out\", \"in\", \"both\"");
+  auto direction = direction_named(value.text());
+  if (!direction) return with_context(fmt::format("field \"{}\"", field), direction.error());
+  return direction;
 }
 
 Result<index::Fusion> fusion_in(std::string_view field, const JsonValue& value) {
@@ -98,7 +96,7 @@ Result<index::Fusion> fusion_in(std::string_view field, const JsonValue& value) 
   return wrong(field, "is neither \"alpha\" nor \"rrf\"");
 }
 
-// Goes through the members of an object, each of which must be known.
+// Reads the members of an object; an unknown member is an error.
 using Take = std::function<Status(std::string_view field, const JsonValue& value)>;
 using Fields = std::map<std::string, Take, std::less<>>;
 Status take_all(const JsonValue& json, const Fields& fields) {
@@ -111,7 +109,7 @@ Status take_all(const JsonValue& json, const Fields& fields) {
   return Done{};
 }
 
-// A field whose value goes to one place.
+// A field whose value is stored in `place`.
 template <typename T, typename Read, typename... More>
 Take into(T& place, Read read, More... more) {
   return [&place, read, more...](std::string_view field, const JsonValue& value) -> Status {
@@ -132,7 +130,7 @@ Result<std::optional<double>> share_in(std::string_view field, const JsonValue& 
   return std::optional(share);
 }
 
-// How far a question goes along links.
+// The fields that say which links are followed, and how.
 Fields walk_fields(index::Expansion& expand) {
   return {{"edges", into(expand.edges.names, texts_in)},
           {"direction", into(expand.direction, direction_in)},
@@ -162,7 +160,8 @@ Status check(const Question& question) {
   if (question.from.size() > kMostFrom)
     return wrong("from", fmt::format("has more than {} ids", kMostFrom));
   if (question.mode == Mode::kGraph && question.text.empty() && question.from.empty())
-    return Error{Code::kInvalidArgument, "a walk along links needs \"from\": ids to begin at"};
+    return Error{Code::kInvalidArgument,
+                 "a search by links needs \"from\": ids of documents to start from"};
   return Done{};
 }
 
@@ -183,7 +182,7 @@ Result<StageQuestion> find_stage(const JsonValue& json) {
 
 Result<StageQuestion> stage_in(const JsonValue& json) {
   StageQuestion stage;
-  if (json.object() == nullptr) return Error{Code::kInvalidArgument, "is no object"};
+  if (json.object() == nullptr) return Error{Code::kInvalidArgument, "is not an object"};
   if (!json["find"].is_null()) return find_stage(json);
   Fields fields;
   if (!json["expand"].is_null()) {
@@ -214,7 +213,7 @@ Result<std::vector<StageQuestion>> pipeline_in(std::string_view field, const Jso
     stages.push_back(std::move(*stage));
   }
   if (stages.empty() || stages.size() > kMostStages)
-    return wrong(field, fmt::format("is no list of 1 to {} stages", kMostStages));
+    return wrong(field, fmt::format("is not a list of 1 to {} stages", kMostStages));
   return stages;
 }
 
@@ -230,12 +229,20 @@ Result<Mode> mode_named(std::string_view name) {
   for (const auto& [mode, known] : kModes)
     if (known == name) return mode;
   return Error{Code::kInvalidArgument,
-               fmt::format("\"{}\" is no way to search: text, vector, hybrid, graph", name)};
+               fmt::format("\"{}\" is not a search mode: text, vector, hybrid or graph", name)};
+}
+
+Result<index::Direction> direction_named(std::string_view name) {
+  if (name == "out") return index::Direction::kOut;
+  if (name == "in") return index::Direction::kIn;
+  if (name == "both") return index::Direction::kBoth;
+  return Error{Code::kInvalidArgument,
+               fmt::format("\"{}\" is not a direction: out, in or both", name)};
 }
 
 Result<Question> question_of(const JsonValue& json) {
   if (json.object() == nullptr)
-    return Error{Code::kInvalidArgument, "a question is an object of JSON"};
+    return Error{Code::kInvalidArgument, "a question must be a JSON object"};
   Question question;
   Fields fields = search_fields(question);
   fields.emplace("mode", [&](std::string_view, const JsonValue& value) -> Status {

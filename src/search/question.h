@@ -1,4 +1,4 @@
-// What people ask of an index.
+// A search question, from the command line or a request.
 #pragma once
 
 #include <cstdint>
@@ -14,38 +14,40 @@
 namespace kin::search {
 
 enum class Mode : std::uint8_t {
-  kBest,    // kHybrid where there are vectors to search by, else kText
+  kBest,    // kHybrid if the index has vectors and the text has words, else kText
   kText,    // by words
   kVector,  // by meaning
   kHybrid,  // by both
-  kGraph,   // by links: what is within reach of some documents
+  kGraph,   // by links: documents within reach of given ones
 };
 std::string_view name_of(Mode mode);
 Result<Mode> mode_named(std::string_view name);
+// "out", "in", "both".
+Result<index::Direction> direction_named(std::string_view name);
 
-// Use Question. A template, so that `pipeline` is first made where a stage, which has a question,
-// is complete: before that a vector of stages has no constructor to call.
+// Use Question. This is a template because a stage contains a question and a question contains
+// stages: `pipeline` is instantiated when both are complete.
 template <typename Stage>
 struct QuestionOf {
   Mode mode = Mode::kBest;
   std::string text = {};               // in the language of index/text_query.h; kGraph: an id
-  bool plain = false;                  // any of the words of the text, whatever else is in it
-  std::vector<float> vector = {};      // instead of what the embedder makes of the text
-  std::string space = {};              // of the vectors; empty: the main one
-  std::vector<std::string> from = {};  // kGraph: ids to begin at
+  bool plain = false;                  // take the text as words, without the query language
+  std::vector<float> vector = {};      // used instead of the embedded text
+  std::string space = {};              // space of the vectors; empty: the main one
+  std::vector<std::string> from = {};  // kGraph: ids of the documents to start from
   std::size_t k = 10;
   std::size_t offset = 0;
   index::Scope scope = {};
   int fuzzy = 0;
-  std::optional<double> alpha = {};  // nothing: what suits the index's vectors
+  std::optional<double> alpha = {};  // weight of vectors; nothing: the default of the embedder
   index::Fusion fusion = index::Fusion::kAlpha;
   index::Expansion expand = {};
   std::vector<std::string> facets = {};
   bool count = true;
   bool explain = false;
   bool exact = false;
-  bool show = true;                  // with snippets
-  std::vector<Stage> pipeline = {};  // instead of all of the above but `explain`
+  bool show = true;                  // make snippets
+  std::vector<Stage> pipeline = {};  // used instead of all other fields but `explain`
 };
 
 struct StageQuestion;
@@ -63,7 +65,7 @@ struct StageQuestion {
 
 inline constexpr std::size_t kMostHits = 1'000;
 
-// A Question of docs/api.md. kInvalidArgument names the field that makes no sense or is not known.
+// Reads a Question of docs/api.md. kInvalidArgument names the field that is wrong or unknown.
 // Thread-safe.
 Result<Question> question_of(const data::JsonValue& json);
 

@@ -46,12 +46,12 @@ TEST(Question, ReadsPipelines) {
 
 TEST(Question, SaysWhatMakesNoSense) {
   EXPECT_EQ(complaint(R"({"query": "x"})"), "field \"query\" is not known here");
-  EXPECT_EQ(complaint(R"({"q": 5})"), "field \"q\" is no text");
-  EXPECT_EQ(complaint(R"({"q": "x", "k": 0})"), "field \"k\" is no whole number from 1 to 1000");
+  EXPECT_EQ(complaint(R"({"q": 5})"), "field \"q\" is not a text");
+  EXPECT_EQ(complaint(R"({"q": "x", "k": 0})"), "field \"k\" is not a whole number from 1 to 1000");
   EXPECT_EQ(complaint(R"({"q": "x", "mode": "magic"})"),
-            "\"magic\" is no way to search: text, vector, hybrid, graph");
+            "\"magic\" is not a search mode: text, vector, hybrid or graph");
   EXPECT_EQ(complaint(R"({"mode": "graph"})"),
-            "a walk along links needs \"from\": ids to begin at");
+            "a search by links needs \"from\": ids of documents to start from");
   EXPECT_EQ(complaint(R"({"pipeline": [{"limit": 5}, {"lift": 1}]})"),
             "stage 2 of the pipeline: has none of \"find\", \"expand\", \"filter\", \"limit\"");
 }

@@ -63,7 +63,7 @@ bool needs_embedder(const IndexConfig& config) {
 
 Result<std::shared_ptr<const embed::Embedder>> embedder_for(const IndexConfig& config,
                                                             const OpenOptions& options) {
-  return embed::open_embedder(config.embed, system_clock(),
+  return embed::open_embedder(config.embed, *options.clock,
                               {.folders = options.models,
                                .key = options.embed_key,
                                .dimension = config.main.dimension,
@@ -118,6 +118,7 @@ class SearchIndex::State {
   CorpusGeneration corpus;
   bool learning_failed = false;  // with as many documents as there were then
   std::uint64_t failed_at = 0;
+  std::uint64_t compared_at = 0;  // number of documents when is_outdated() was last asked
   std::condition_variable rested;
   bool at_rest = false;  // nobody holds `shard` any more
   std::unique_ptr<index::Shard> opened;
@@ -127,6 +128,7 @@ class SearchIndex::State {
  private:
   Result<std::vector<index::SpaceOptions>> spaces();
   Result<bool> learn_if_due();
+  Result<bool> is_learning_due(const CorpusGeneration& now, const index::TruthView& truth);
   Status check_vectors(const Document& document) const;
   // Those of a document that make sense.
   Result<std::vector<index::Mutation>> mutations(const Document& document) const;
@@ -155,6 +157,7 @@ Result<std::vector<index::SpaceOptions>> SearchIndex::State::spaces() {
 Status SearchIndex::State::open() {
   index::ShardOptions how{.language = config.language, .near_duplicates = config.dedup};
   KIN_TRY(how.spaces, spaces());
+  how.clock = options.clock;
   auto made = index::Shard::open(folder / kShardName, std::move(how));
   if (!made) return in_use(folder, made.error());
   opened = std::move(*made);
@@ -181,9 +184,20 @@ void SearchIndex::State::wake() {
 }
 
 Result<bool> SearchIndex::State::work() {
-  KIN_TRY(const bool worked, shard->step());
-  if (worked) return true;
+  KIN_TRY(const StepOutcome stepped, shard->step());
+  if (stepped.did_work()) return true;
   return learn_if_due();
+}
+
+Result<bool> SearchIndex::State::is_learning_due(const CorpusGeneration& now,
+                                                 const index::TruthView& truth) {
+  const std::uint64_t documents = truth.counters().entities;
+  if (has_grown(now, documents)) return true;
+  // Comparing documents takes some milliseconds: not after every single one.
+  constexpr std::uint64_t kCompareEvery = 32;
+  if (documents < compared_at + kCompareEvery) return false;
+  compared_at = documents;
+  return is_outdated(now, truth);
 }
 
 Result<bool> SearchIndex::State::learn_if_due() {
@@ -195,7 +209,9 @@ Result<bool> SearchIndex::State::learn_if_due() {
     const std::lock_guard lock(mutex);
     now = corpus;
   }
-  if (!is_due(now, documents) || (learning_failed && documents < 2 * failed_at)) return false;
+  if (learning_failed && documents < 2 * failed_at) return false;
+  KIN_TRY(const bool due, is_learning_due(now, view.truth()));
+  if (!due) return false;
   auto next = learn(view, config.language, now, folder);
   if (!next && next.error().code == Code::kFailedPrecondition) {
     learning_failed = true;
@@ -295,7 +311,8 @@ Result<AddReport> SearchIndex::State::add(std::span<const Document> documents) {
 
 SearchSettings SearchIndex::State::settings() const {
   return {.text = index::text_options({.language = config.language}),
-          .alpha = alpha_for(config.embed.kind)};
+          .alpha = alpha_for(config.embed.kind),
+          .clock = options.clock};
 }
 
 Status SearchIndex::State::close() {
@@ -406,8 +423,7 @@ Result<std::optional<Document>> SearchIndex::document(std::string_view id,
                                                       std::optional<index::Millis> as_of) const {
   KIN_TRY(const auto shard, state_->live());
   const index::ShardView view = shard->view();
-  KIN_TRY(const auto stored,
-          view.truth().get(doc_id(id), {.vectors = false, .summaries = false, .as_of = as_of}));
+  KIN_TRY(const auto stored, view.truth().get(doc_id(id), {.vectors = false, .as_of = as_of}));
   if (!stored) return std::optional<Document>();
   KIN_TRY(Document document, with_links(view, stored->entity, as_of));
   return std::optional(std::move(document));
@@ -418,12 +434,16 @@ Result<Neighbours> SearchIndex::neighbours(const NeighboursQuestion& question) c
   return search::neighbours(shard->view(), question);
 }
 
+Result<std::optional<Path>> SearchIndex::path(const PathQuestion& question) const {
+  KIN_TRY(const auto shard, state_->live());
+  return find_path(shard->view().truth(), question);
+}
+
 Status SearchIndex::each(const std::function<Status(const Document&)>& visit) const {
   KIN_TRY(const auto shard, state_->live());
   const index::ShardView view = shard->view();
   const bool given = config().embed.kind == EmbedderKind::kGiven;
-  index::ScanRequest request{
-      .want = {.vectors = given || !config().more.empty(), .summaries = false}};
+  index::ScanRequest request{.want = {.vectors = given || !config().more.empty()}};
   while (true) {
     KIN_TRY(const index::ScanPage page, view.truth().scan(request));
     for (const index::StoredEntity& stored : page.entities) {
@@ -460,8 +480,8 @@ Result<index::CheckReport> SearchIndex::check(const std::function<void(double)>&
   return shard->check(progress);
 }
 
-Status SearchIndex::settle(const std::function<bool()>& stop) {
-  if (state_->caretaker) return state_->caretaker->settle(stop);
+Status SearchIndex::wait_until_idle(const std::function<bool()>& stop) {
+  if (state_->caretaker) return state_->caretaker->wait_until_idle(stop);
   KIN_TRY(const auto shard, state_->live());
   while (!(stop && stop())) {
     KIN_TRY(const bool worked, state_->work());

@@ -1,5 +1,4 @@
-// One index: documents in, answers out. A shard, what makes its vectors, and a thread that keeps
-// both in order.
+// One index: a shard, the embedder that makes its vectors, and a thread for background work.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +11,28 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "index/shard.h"
 #include "search/answer.h"
 #include "search/document.h"
 #include "search/index_config.h"
+#include "search/path.h"
 #include "search/question.h"
 
 namespace kin::search {
 
 struct OpenOptions {
-  std::vector<std::filesystem::path> models = {};  // where embedders find their files
-  std::string embed_key = {};                      // what an http embedder is asked with
-  // It may be on this machine or beside it, not only on the internet.
-  bool private_embedders = false;
-  bool tend = true;  // work that is due is done by a thread, as it comes up
-  // What failed while nobody waited for it; called on any thread.
+  std::vector<std::filesystem::path> models = {};  // folders with models of embedders
+  std::string embed_key = {};                      // bearer token for an http embedder
+  bool private_embedders = false;                  // http embedders may have private addresses
+  Clock* clock = &system_clock();
+  bool tend = true;  // background work runs in a thread; else in wait_until_idle() only
+  // Called with errors of background work, on any thread.
   std::function<void(const Error&)> on_problem = {};
 };
 
-// A document that repeats another.
+// A document that is a near-duplicate of another.
 struct RepeatedDocument {
   std::string id = {};
   std::string duplicate_of = {};
@@ -39,20 +40,20 @@ struct RepeatedDocument {
 };
 
 struct AddReport {
-  std::uint64_t added = 0;  // or written over what there was
+  std::uint64_t added = 0;  // or replaced
   std::vector<RepeatedDocument> refused = {};
   std::vector<RepeatedDocument> linked = {};
 };
 
 struct IndexInfo {
   IndexConfig config = {};
-  bool open = true;  // if not, `stats` has counters alone
+  bool open = true;  // if not, `stats` has counters only
   index::ShardStats stats = {};
-  // Of the main space, as it is now: 0 if it has none yet, nothing if that takes opening it.
+  // Of the main space: 0 if it has no vectors yet, nothing if the index must be opened to know.
   std::optional<std::uint32_t> dimension = 0;
-  bool by_meaning = false;       // words can be asked for by what they mean
-  bool building = false;         // vectors are being made, or made anew
-  std::uint64_t disk_bytes = 0;  // of everything it keeps
+  bool by_meaning = false;       // texts can be searched by vectors
+  bool building = false;         // vectors are being made
+  std::uint64_t disk_bytes = 0;  // of all its files
 };
 
 struct Neighbours {
@@ -60,11 +61,11 @@ struct Neighbours {
     std::string id = {};
     std::string title = {};
     std::uint32_t hops = 0;
-    bool missing = false;  // linked to, but not there
+    bool missing = false;  // a link leads to it, but the document does not exist
   };
   std::vector<Node> nodes = {};
   std::vector<AnswerEdge> edges = {};
-  bool complete = true;
+  bool complete = true;  // `limit` did not cut anything off
 };
 
 struct NeighboursQuestion {
@@ -74,48 +75,53 @@ struct NeighboursQuestion {
   std::optional<index::Millis> as_of = {};
 };
 
-// Thread-safe, but settle() and close() are for one thread. One process has it open at a time.
+// Thread-safe, except that wait_until_idle() and close() are for one thread. One process can have
+// it open at a time.
 class SearchIndex {
  public:
-  // In an empty or missing folder. Fails if what makes its vectors cannot be opened.
+  // Makes an index in an empty or missing folder. Fails if its embedder cannot be opened.
   static Status create(const std::filesystem::path& folder, const IndexConfig& config,
                        const OpenOptions& options);
   static Result<std::unique_ptr<SearchIndex>> open(const std::filesystem::path& folder,
                                                    const OpenOptions& options);
-  // As close(), whose error is lost.
+  // Closes the index; an error of close() is lost.
   ~SearchIndex();
 
-  // What its files say of one that need not be open, here or elsewhere. Reads little of them.
+  // Reads the info from the files of an index, whether or not it is open here or in another
+  // process.
   static Result<IndexInfo> peek(const std::filesystem::path& folder);
-  // kFailedPrecondition if it is open, here or elsewhere; one that is damaged is not.
+  // kFailedPrecondition if it is open here or in another process. A damaged index counts as closed.
   static Status check_closed(const std::filesystem::path& folder);
 
   const IndexConfig& config() const;
 
-  // kInvalidArgument, which names the document, if it cannot be added.
+  // kInvalidArgument names the document if it cannot be added.
   Status check_document(const Document& document) const;
-  // Durable, and found by every search that begins after it returned. All of them or, with an
-  // error, none; kInvalidArgument names the document.
+  // Adds or replaces the documents: all of them or, with an error, none. On return they are durable
+  // and every later search finds them. kInvalidArgument names the document.
   Result<AddReport> add(std::span<const Document> documents);
-  // How many of them there were.
+  // Returns how many of them existed.
   Result<std::uint64_t> remove(std::span<const std::string> ids);
 
   Result<Answer> search(const Question& question) const;
-  // With its links. Nothing where there is none, or it is not valid then.
+  // With its links and fragments. Nothing if there is no such document, or it is not valid at
+  // `as_of`.
   Result<std::optional<Document>> document(std::string_view id,
                                            std::optional<index::Millis> as_of = {}) const;
-  // kNotFound if the document is not there.
+  // kNotFound if the document does not exist.
   Result<Neighbours> neighbours(const NeighboursQuestion& question) const;
-  // Every document with its links, in the order they were added.
+  // See find_path().
+  Result<std::optional<Path>> path(const PathQuestion& question) const;
+  // Every document with its links and fragments, in the order they were added.
   Status each(const std::function<Status(const Document&)>& visit) const;
 
   IndexInfo info() const;
   Result<index::CheckReport> check(const std::function<void(double)>& progress = {}) const;
 
-  // Returns when nothing is left to do for now: vectors are learnt and in their places, segments
-  // merged, a checkpoint written. `stop` is asked now and then.
-  Status settle(const std::function<bool()>& stop = {});
-  // Waits for those who are at it; who comes later is told that it is closed.
+  // Returns when no background work is due: vectors are learnt and placed, segments merged, a
+  // checkpoint written. Returns early once `stop` returns true.
+  Status wait_until_idle(const std::function<bool()>& stop = {});
+  // Blocks until running calls finish; later calls fail with kFailedPrecondition.
   Status close();
 
  private:

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <latch>
 #include <thread>
 
 #include "base/file.h"
 
 namespace kin::search {
 namespace {
+
+using Links = std::vector<Link>;
 
 Document document(std::string id, std::string title, std::string text) {
   return {.id = std::move(id), .title = std::move(title), .text = std::move(text)};
@@ -81,7 +84,7 @@ TEST_F(SearchIndexTest, LearnsOnceThoughManyDocumentsSayNothing) {
   for (int i = 0; i < 48; ++i) documents.push_back(document("empty" + std::to_string(i), "", "…"));
   ASSERT_TRUE(index->add(documents).ok());
   int asked = 0;
-  ASSERT_TRUE(index->settle([&] { return ++asked > 1'000; }).ok());
+  ASSERT_TRUE(index->wait_until_idle([&] { return ++asked > 1'000; }).ok());
   EXPECT_LT(asked, 1'000);
   EXPECT_TRUE(std::filesystem::exists(folder() / "model-1.corpus"));
 }
@@ -91,7 +94,7 @@ TEST_F(SearchIndexTest, LearnsVectorsFromItsDocuments) {
                      .main = {.name = "main", .storage = index::RawStorage::kF16}});
   EXPECT_EQ(index->search({.text = "tides"})->mode, "text");
   ASSERT_TRUE(index->add(two_subjects()).ok());
-  ASSERT_TRUE(index->settle().ok());
+  ASSERT_TRUE(index->wait_until_idle().ok());
   EXPECT_GT(index->info().dimension, 0U);
   const auto answer = index->search({.mode = Mode::kVector, .text = "sailor storm", .k = 10});
   ASSERT_TRUE(answer.ok());
@@ -115,7 +118,7 @@ TEST_F(SearchIndexTest, LearnsAgainAsItGrowsWhileItIsSearched) {
                     {.tend = true});
   const auto documents = two_subjects();
   ASSERT_TRUE(index->add(documents).ok());
-  ASSERT_TRUE(index->settle().ok());
+  ASSERT_TRUE(index->wait_until_idle().ok());
   const std::uint64_t before = index->info().stats.spaces.front().generation;
   std::atomic<bool> done{false};
   std::thread reader([&] {
@@ -128,11 +131,51 @@ TEST_F(SearchIndexTest, LearnsAgainAsItGrowsWhileItIsSearched) {
   std::vector<Document> more = documents;
   for (Document& each : more) each.id = "more-" + each.id;
   ASSERT_TRUE(index->add(more).ok());
-  ASSERT_TRUE(index->settle().ok());
+  ASSERT_TRUE(index->wait_until_idle().ok());
   done = true;
   reader.join();
   EXPECT_GT(index->info().stats.spaces.front().generation, before);
   EXPECT_EQ(index->info().stats.spaces.front().vectors.vectors, 96U);
+}
+
+// Documents of a subject, each with six of its twelve words.
+std::vector<Document> about(const std::string& subject, int count) {
+  std::vector<Document> all;
+  for (int i = 0; i < count; ++i) {
+    std::string text;
+    for (int w = 0; w < 6; ++w) text += subject + std::to_string((i + w * (1 + i % 5)) % 12) + " ";
+    all.push_back(document(subject + "-" + std::to_string(i), subject, text));
+  }
+  return all;
+}
+
+TEST_F(SearchIndexTest, LearnsAgainWhenNewDocumentsAreAboutSomethingElse) {
+  auto index =
+      make({.embed = {}, .main = {.name = "main", .storage = index::RawStorage::kF16}});
+  ASSERT_TRUE(index->add(about("sea", 160)).ok());
+  ASSERT_TRUE(index->wait_until_idle().ok());
+  const auto generation = [&] { return index->info().stats.spaces.front().generation; };
+  ASSERT_EQ(generation(), 1U);
+  // A quarter more, with words that the model does not know; far from half as many again.
+  ASSERT_TRUE(index->add(about("kitchen", 40)).ok());
+  ASSERT_TRUE(index->wait_until_idle().ok());
+  EXPECT_EQ(generation(), 2U);
+  const auto found = index->search({.mode = Mode::kVector, .text = "kitchen3", .k = 5});
+  ASSERT_TRUE(found.ok());
+  ASSERT_EQ(found->hits.size(), 5U);
+  for (const AnswerHit& hit : found->hits) EXPECT_EQ(hit.document.title, "kitchen");
+}
+
+TEST_F(SearchIndexTest, DoesNotLearnAgainForMoreOfTheSame) {
+  auto index =
+      make({.embed = {}, .main = {.name = "main", .storage = index::RawStorage::kF16}});
+  ASSERT_TRUE(index->add(about("sea", 160)).ok());
+  ASSERT_TRUE(index->wait_until_idle().ok());
+  std::vector<Document> more = about("sea", 40);
+  for (Document& each : more) each.id = "more-" + each.id;
+  ASSERT_TRUE(index->add(more).ok());
+  ASSERT_TRUE(index->wait_until_idle().ok());
+  EXPECT_EQ(index->info().stats.spaces.front().generation, 1U);
 }
 
 TEST_F(SearchIndexTest, TakesVectorsThatDocumentsBring) {
@@ -181,7 +224,7 @@ TEST_F(SearchIndexTest, OpensWithoutTheServerThatMakesItsVectors) {
 TEST_F(SearchIndexTest, FollowsLinksBothWays) {
   auto index = make({.embed = {embed::EmbedderKind::kNone}});
   Document a = document("a", "A", "tides");
-  a.links = {{.to = "b", .name = "cites"}, {.to = "nowhere"}};
+  a.links = Links{{.to = "b", .name = "cites"}, {.to = "nowhere"}};
   ASSERT_TRUE(index->add({{a, document("b", "B", "moon")}}).ok());
   const auto near = index->neighbours({.id = "b"});
   ASSERT_EQ(near->nodes.size(), 2U);
@@ -197,12 +240,86 @@ TEST_F(SearchIndexTest, FollowsLinksBothWays) {
   EXPECT_FALSE(index->neighbours({.id = "none"}).ok());
 }
 
+TEST_F(SearchIndexTest, FindsTheShortestPath) {
+  auto index = make({.embed = {embed::EmbedderKind::kNone}});
+  Document a = document("a", "A", "");
+  a.links = Links{{.to = "b", .name = "cites"}, {.to = "x", .name = "likes"}};
+  Document b = document("b", "B", "");
+  b.links = Links{{.to = "c", .name = "cites", .valid = {.until = 1'000}}};
+  Document x = document("x", "X", "");
+  x.links = Links{{.to = "y", .name = "likes"}};
+  Document y = document("y", "Y", "");
+  y.links = Links{{.to = "c", .name = "likes"}};
+  ASSERT_TRUE(index->add({{a, b, document("c", "C", ""), x, y, document("z", "Z", "")}}).ok());
+  const auto nodes = [&](const PathQuestion& question) {
+    const auto path = index->path(question);
+    EXPECT_TRUE(path.ok()) << (path ? "" : path.error().message);
+    std::string along;
+    if (path && *path)
+      for (const PathNode& node : (*path)->nodes) along += node.id;
+    return along;
+  };
+  EXPECT_EQ(nodes({.from = "a", .to = "c"}), "abc");
+  EXPECT_EQ(nodes({.from = "c", .to = "a"}), "cba");
+  EXPECT_EQ(nodes({.from = "c", .to = "a", .direction = index::Direction::kOut}), "");
+  EXPECT_EQ(nodes({.from = "a", .to = "c", .edges = {"likes"}}), "axyc");
+  EXPECT_EQ(nodes({.from = "a", .to = "c", .as_of = 2'000}), "axyc");
+  EXPECT_EQ(nodes({.from = "a", .to = "c", .edges = {"likes"}, .hops = 2}), "");
+  EXPECT_EQ(nodes({.from = "a", .to = "z"}), "");
+  EXPECT_EQ(nodes({.from = "a", .to = "a"}), "a");
+  EXPECT_EQ(index->path({.from = "a", .to = "none"}).error().code, Code::kNotFound);
+  EXPECT_EQ(to_json(*index->path({.from = "b", .to = "a"})),
+            R"({"path":{"hops":1,"nodes":[{"id":"b","title":"B"},{"id":"a","title":"A"}],)"
+            R"("edges":[{"from":"a","to":"b","name":"cites","weight":1}]}})");
+  EXPECT_EQ(to_json(std::nullopt), R"({"path":null})");
+}
+
+TEST_F(SearchIndexTest, FindsWhatSummariesAndFragmentsSay) {
+  auto index = make({.embed = {embed::EmbedderKind::kNone}});
+  Document a = document("a", "A", "tides");
+  a.summaries = {"about ebb and flow"};
+  a.fragments = {{.time = 86'400'000, .text = "quoted by the harbour master"}};
+  a.links = Links{{.to = "b",
+                   .name = "cites",
+                   .summary = "borrows the lunar tables",
+                   .fragments = {{.time = 0, .text = "criticised in a review"}}}};
+  ASSERT_TRUE(index->add({{a, document("b", "B", "moon")}}).ok());
+  const auto first = [&](const std::string& text) {
+    const auto answer = index->search({.text = text});
+    EXPECT_EQ(answer->hits.size(), 1U) << text;
+    return answer->hits.empty()
+               ? std::string()
+               : answer->hits[0].document.id + " " + std::string(name_of(answer->hits[0].kind)) +
+                     " " + answer->hits[0].to;
+  };
+  EXPECT_EQ(first("ebb"), "a entity ");
+  EXPECT_EQ(first("harbour"), "a entity_fragment ");
+  EXPECT_EQ(first("lunar"), "a edge b");
+  EXPECT_EQ(first("review"), "a edge_fragment b");
+  EXPECT_EQ(index->search({.text = "harbour", .scope = {.as_of = 0}})->hits.size(), 0U);
+  const index::Scope entities{.filters = {{"type", "entity"}}};
+  EXPECT_EQ(index->search({.text = "harbour", .scope = entities})->hits.size(), 0U);
+}
+
+TEST_F(SearchIndexTest, EndsALinkAtAMoment) {
+  auto index = make({.embed = {embed::EmbedderKind::kNone}});
+  Document a = document("a", "A", "");
+  a.links = Links{{.to = "b", .name = "works_at"}, {.to = "c", .name = "works_at"}};
+  ASSERT_TRUE(index->add({{a, document("b", "B", ""), document("c", "C", "")}}).ok());
+  a.links = Links{{.to = "b", .name = "works_at", .until = 86'400'000}};
+  ASSERT_TRUE(index->add({{a}}).ok());
+  const auto links = [&](index::Millis as_of) { return (*index->document("a", as_of))->links; };
+  EXPECT_EQ(links(0)->size(), 2U);
+  ASSERT_EQ(links(86'400'000)->size(), 1U);
+  EXPECT_EQ(links(86'400'000)->front().to, "c");
+}
+
 TEST_F(SearchIndexTest, DrawsTheLinksBetweenNeighboursToo) {
   auto index = make({.embed = {embed::EmbedderKind::kNone}});
   Document a = document("a", "", "");
-  a.links = {{.to = "b"}, {.to = "c"}};
+  a.links = Links{{.to = "b"}, {.to = "c"}};
   Document b = document("b", "", "");
-  b.links = {{.to = "c"}};
+  b.links = Links{{.to = "c"}};
   ASSERT_TRUE(index->add({{a, b, document("c", "", "")}}).ok());
   EXPECT_EQ(index->neighbours({.id = "a"})->edges.size(), 3U);
 }
@@ -210,7 +327,14 @@ TEST_F(SearchIndexTest, DrawsTheLinksBetweenNeighboursToo) {
 TEST_F(SearchIndexTest, ExportsWhatCanBeAddedAgain) {
   auto index = make({.embed = {embed::EmbedderKind::kNone}});
   Document a = document("a", "A", "tides");
-  a.links = {{.to = "b", .name = "cites"}, {.to = "nowhere"}};
+  a.links = Links{{.to = "b", .name = "cites", .valid = {0, 1'000}, .summary = "for the tables"},
+                  {.to = "b",
+                   .name = "cites",
+                   .valid = {.from = 2'000},
+                   .fragments = {{.time = 5'000, .text = "again"}}},
+                  {.to = "nowhere"}};
+  a.summaries = {"ebb", "flow"};
+  a.fragments = {{.time = 1'000, .text = "first"}, {.time = 2'000, .text = "second"}};
   ASSERT_TRUE(index->add({{a, document("b", "B", "moon")}}).ok());
   const auto everything = [](const SearchIndex& of) {
     std::vector<Document> all;
@@ -224,6 +348,10 @@ TEST_F(SearchIndexTest, ExportsWhatCanBeAddedAgain) {
   ASSERT_EQ(exported.size(), 2U);
   ASSERT_TRUE(index->remove(std::vector<std::string>{"a", "b"}).ok());
   EXPECT_TRUE(everything(*index).empty());
+  EXPECT_EQ(exported[0].summaries, a.summaries);
+  EXPECT_EQ(exported[0].fragments, a.fragments);
+  EXPECT_EQ(exported[0].links->at(0).summary, "for the tables");
+  EXPECT_EQ(exported[0].links->at(0).fragments.size(), 1U);
   ASSERT_TRUE(index->add(exported).ok());
   EXPECT_EQ(everything(*index), exported);
 }
@@ -279,21 +407,23 @@ TEST_F(SearchIndexTest, IsClosedUnderThoseWhoUseItWithoutHarm) {
   ASSERT_TRUE(index->add({{document("a", "tides", "")}}).ok());
   std::vector<std::thread> users;
   std::atomic<int> told{0};
+  std::latch busy(2);
   for (int i = 0; i < 2; ++i)
     users.emplace_back([&, i] {
-      while (true) {
+      for (int round = 0;; ++round) {
         const auto found = index->search({.text = "tides"});
         const auto added = index->add({{document("b" + std::to_string(i), "waves", "")}});
+        if (round == 0) busy.count_down();
         if (found && added) continue;
         ++told;
         return;
       }
     });
-  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  busy.wait();
   EXPECT_TRUE(index->close().ok());
   for (std::thread& user : users) user.join();
   EXPECT_EQ(told, 2);
-  EXPECT_EQ(index->settle().error().code, Code::kFailedPrecondition);
+  EXPECT_EQ(index->wait_until_idle().error().code, Code::kFailedPrecondition);
   EXPECT_EQ(index->info().stats.counters.entities, 0U);
 }
 

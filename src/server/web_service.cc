@@ -55,7 +55,7 @@ struct WebService::State {
   std::uint64_t listener = 0;
   std::unique_ptr<stories::Poller> poller{};
   std::unique_ptr<StepThread> polling{};
-  std::unique_ptr<search::Library> library{};
+  std::unique_ptr<search::IndexFolder> library{};
   std::unique_ptr<Site> site{};
   std::unique_ptr<HttpServer> server{};
   bool stopped = false;
@@ -129,7 +129,7 @@ Result<std::unique_ptr<WebService>> WebService::start(ServiceOptions options) {
   state.listen_to_news();
   state.start_poller();
   state.options.index.on_problem = state.options.on_problem;
-  state.library = std::make_unique<search::Library>(state.options.indexes, state.options.index);
+  state.library = std::make_unique<search::IndexFolder>(state.options.indexes, state.options.index);
   state.fill_site(loopback);
   KIN_RETURN_IF_ERROR(state.serve());
   return service;

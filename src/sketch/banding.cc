@@ -31,7 +31,7 @@ Result<Banding> parse_banding(std::string_view text) {
   if (slots == 0 || slots > kMaxHashes) {
     return Error{
         Code::kInvalidArgument,
-        fmt::format("\"{}\" is no banding (use BANDSxROWS, such as 16x8, with at most {} slots)",
+        fmt::format("\"{}\" is not a banding (use BANDSxROWS, such as 16x8, with at most {} slots)",
                     text, kMaxHashes)};
   }
   return banding;

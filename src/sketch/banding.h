@@ -20,7 +20,7 @@ struct Banding {
   friend bool operator==(const Banding&, const Banding&) = default;
 };
 
-// Of "16x8": 16 bands of 8 rows. Both at least 1, and no more than kMaxHashes slots in all.
+// Parses "16x8": 16 bands of 8 rows. Both are at least 1, their product at most kMaxHashes.
 Result<Banding> parse_banding(std::string_view text);
 std::string to_string(Banding banding);
 

@@ -7,19 +7,16 @@
 #include <random>
 #include <string>
 
+#include "base/ascii.h"
+#include "base/bytes.h"
+
 namespace kin::sketch {
 namespace {
 
 using Kind = ChunkOptions::Kind;
 
 std::string hex(const Chunk& chunk) {
-  std::string out;
-  for (const std::byte byte : chunk.sha256) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    out += kDigits[std::to_integer<int>(byte) >> 4];
-    out += kDigits[std::to_integer<int>(byte) & 15];
-  }
-  return out;
+  return to_hex(as_bytes_view(std::span<const std::byte>(chunk.sha256)));
 }
 
 std::string random_text(std::size_t letters) {

@@ -26,7 +26,7 @@ class MinHasher {
   // `signature` has hashes() slots. Repeated shingles change nothing.
   void sign(std::span<const std::uint64_t> shingles, std::span<std::uint32_t> signature) const;
 
-  // The same without vector instructions: the reference that tests hold sign() to.
+  // The same without vector instructions. Tests compare sign() with it.
   void sign_scalar(std::span<const std::uint64_t> shingles,
                    std::span<std::uint32_t> signature) const;
 
@@ -42,8 +42,8 @@ void compact(std::span<const std::uint32_t> signature, std::span<std::uint8_t> o
 // How many slots of two compact signatures of the same length agree.
 std::uint32_t equal_slots(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b);
 
-// The Jaccard similarity that `equal` of `slots` compact slots speak for, from 0 to 1: one
-// different slot in 256 agrees by chance.
+// Estimates the Jaccard similarity, from 0 to 1, if `equal` of `slots` compact slots agree;
+// corrects for the one slot in 256 that agrees by chance.
 double estimate_jaccard(std::uint32_t equal, std::uint32_t slots);
 
 // One standard deviation of that estimate where the true similarity is `similarity`.

@@ -40,7 +40,7 @@ Result<ShingleOptions> parse_shingle(std::string_view text, text::Normalization 
   if ((unit != "word" && unit != "char") || !is_number || options.size < 1 ||
       options.size > kMaxShingle) {
     return Error{Code::kInvalidArgument,
-                 fmt::format("\"{}\" is no shingle (use word:N or char:N, N from 1 to {})", text,
+                 fmt::format("\"{}\" is not a shingle (use word:N or char:N, N from 1 to {})", text,
                              kMaxShingle)};
   }
   if (unit == "char") options.unit = ShingleOptions::Unit::kChar;

@@ -23,7 +23,7 @@ struct ShingleOptions {
 
 inline constexpr std::uint32_t kMaxShingle = 256;
 
-// Of "word:5", "char:3".
+// Parses "word:5" or "char:3".
 Result<ShingleOptions> parse_shingle(std::string_view text, text::Normalization normalization);
 std::string to_string(const ShingleOptions& options);
 

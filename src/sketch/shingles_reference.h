@@ -1,4 +1,4 @@
-// The meaning of Shingler, written plainly. Tests and fuzzers hold the fast path to it.
+// A simple, slow Shingler. Tests and fuzzers compare the fast path with it.
 #pragma once
 
 #include <cstdint>

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <mutex>
 
-#include "base/file.h"
+#include "store/signatures/store_file.h"
 
 namespace kin::store {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint64_t kRunBytes = std::uint64_t{1} << 20;
@@ -28,14 +27,14 @@ static_assert(kSpread * kGather == 1);
 
 }  // namespace
 
-KeptValues::KeptValues(const KeptValuesOptions& options, std::unique_ptr<BlockFile> file)
+KeptValues::KeptValues(const KeptValuesOptions& options, std::unique_ptr<DiskFile> file)
     : options_(options), file_(std::move(file)), tables_(std::size_t{1} << kTableBits) {
   buffer_.reserve(options_.write_buffer_bytes);
 }
 
 Result<std::unique_ptr<KeptValues>> KeptValues::open(const KeptValuesOptions& options) {
-  const Placement placement{options.path, options.temporary_parent, options.open_file};
-  KIN_TRY(auto file, open_placed(placement, kValuesFileName));
+  const StorePlace place{options.disk, options.path, options.temporary_parent};
+  KIN_TRY(auto file, open_store_file(place, kValuesFileName));
   std::unique_ptr<KeptValues> values(new KeptValues(options, std::move(file)));
   auto started = values->start();
   if (!started.ok() && options.path) return with_context(options.path->string(), started.error());
@@ -51,36 +50,47 @@ KeptValues::~KeptValues() {
 
 Status KeptValues::start() {
   KIN_TRY(const std::uint64_t size, file_->size());
+  std::string header(std::min<std::uint64_t>(size, kValuesHeaderBytes), '\0');
+  KIN_RETURN_IF_ERROR(file_->read_at(0, header.data(), header.size()));
   bool has_index = false;
   if (options_.path) {
-    KIN_TRY(has_index, file_exists(*options_.path / kValueIndexFileName));
+    KIN_TRY(has_index, options_.disk->exists(*options_.path / kValueIndexFileName));
   }
-  if (size == 0 && has_index) {
+  if (!has_index) return start_empty(header, size);
+  if (size == 0)
     return Error{Code::kDataLoss, fmt::format("{} is missing or empty", kValuesFileName)};
-  }
-  if (size > 0) {
-    std::string header(std::min<std::uint64_t>(size, kValuesHeaderBytes), '\0');
-    KIN_RETURN_IF_ERROR(file_->read_at(0, header.data(), header.size()));
-    KIN_RETURN_IF_ERROR(decode_values_header(header));
-  }
-  if (has_index) return load_index();
-  KIN_RETURN_IF_ERROR(file_->truncate(0));
+  KIN_RETURN_IF_ERROR(decode_values_header(header));
+  // A process that died may not have synced the name of the index that we see.
+  KIN_RETURN_IF_ERROR(options_.disk->sync_folder(*options_.path));
+  return load_index();
+}
+
+// The first index is written right after the header, so a file without one holds at most a part of
+// a header, unless its index was lost or the file is not ours.
+Status KeptValues::start_empty(std::string_view contents, std::uint64_t size) {
+  if (!is_unfinished_header(contents, kValuesMagic))
+    KIN_RETURN_IF_ERROR(decode_values_header(contents));
+  if (size > kValuesHeaderBytes)
+    return Error{Code::kDataLoss, fmt::format("{} is missing", kValueIndexFileName)};
   KIN_RETURN_IF_ERROR(file_->write_at(0, encode_values_header()));
+  // An index on the device without its data file would be taken for a loss.
+  if (options_.path) KIN_RETURN_IF_ERROR(options_.disk->sync_folder(*options_.path));
   written_ = kValuesHeaderBytes;
+  changed_ = true;
   return flush();
 }
 
 Status KeptValues::load_index() {
-  KIN_TRY(File index, File::open_to_read(*options_.path / kValueIndexFileName));
-  KIN_TRY(const std::uint64_t index_bytes, index.size());
+  KIN_TRY(const auto index, options_.disk->open_to_read(*options_.path / kValueIndexFileName));
+  KIN_TRY(const std::uint64_t index_bytes, index->size());
   std::string bytes(std::min<std::uint64_t>(kValueIndexHeaderBytes, index_bytes), '\0');
-  KIN_RETURN_IF_ERROR(index.read_at(0, bytes.data(), bytes.size()));
+  KIN_RETURN_IF_ERROR(index->read_at(0, bytes.data(), bytes.size()));
   KIN_TRY(const ValueIndexHeader header, decode_index_header(bytes));
   std::uint64_t at = kValueIndexHeaderBytes;
   for (std::uint64_t left = header.entries; left > 0;) {
     const std::size_t block = std::min<std::uint64_t>(left, kIndexBlock);
     bytes.resize(index_block_bytes(block));
-    KIN_RETURN_IF_ERROR(index.read_at(at, bytes.data(), bytes.size()));
+    KIN_RETURN_IF_ERROR(index->read_at(at, bytes.data(), bytes.size()));
     KIN_TRY(const auto entries, decode_index_block(bytes, header));
     for (const IndexEntry& entry : entries) remember(entry.id, entry.offset);
     at += bytes.size();
@@ -100,6 +110,7 @@ Status KeptValues::append(RecordId id, std::string_view value) {
   }
   const std::string header = encode_frame_header(id, value);
   const std::unique_lock lock(mutex_);
+  KIN_RETURN_IF_ERROR(check_writable());
   const std::size_t frame = header.size() + value.size();
   if (buffer_.size() + frame > options_.write_buffer_bytes) KIN_RETURN_IF_ERROR(write_buffer_out());
   const std::uint64_t offset = written_ + buffer_.size();
@@ -114,6 +125,7 @@ Status KeptValues::append(RecordId id, std::string_view value) {
     buffer_.append(header).append(value);
   }
   remember(id, offset);
+  changed_ = true;
   return Done{};
 }
 
@@ -247,44 +259,66 @@ std::uint64_t KeptValues::len() const {
   return count_;
 }
 
+Status KeptValues::check_writable() const {
+  if (sync_failure_) return writes_refused(*sync_failure_);
+  return Done{};
+}
+
 Status KeptValues::clear() {
   const std::unique_lock lock(mutex_);
+  KIN_RETURN_IF_ERROR(check_writable());
+  // Values may be overwritten only once no index on the device names them. If this fails, the next
+  // flush() has to write the index again.
+  changed_ = true;
+  if (options_.path) KIN_RETURN_IF_ERROR(write_index(kValuesHeaderBytes, {}));
   for (Table& table : tables_) table.clear();
   buffer_.clear();
   count_ = 0;
   written_ = kValuesHeaderBytes;
-  if (options_.path) KIN_RETURN_IF_ERROR(write_index());
   return file_->truncate(written_);
 }
 
 Status KeptValues::flush() {
   if (!options_.path) return Done{};
   const std::unique_lock lock(mutex_);
+  if (!changed_) return Done{};
+  KIN_RETURN_IF_ERROR(check_writable());
   KIN_RETURN_IF_ERROR(write_buffer_out());
-  KIN_RETURN_IF_ERROR(file_->sync());
-  return write_index();
+  if (auto synced = file_->sync(); !synced.ok()) {
+    sync_failure_ = synced.error();  // the bytes it dropped are not written by a later sync
+    return synced;
+  }
+  KIN_RETURN_IF_ERROR(write_index(written_, tables_));
+  changed_ = false;
+  return Done{};
 }
 
-Status KeptValues::write_index() const {
-  KIN_TRY(AtomicFile index, AtomicFile::create(*options_.path / kValueIndexFileName));
-  KIN_RETURN_IF_ERROR(
-      index.write(encode_index_header({.data_bytes = written_, .entries = count_})));
+Status KeptValues::write_index(std::uint64_t data_bytes, std::span<const Table> tables) const {
+  const std::uint64_t entries = tables.empty() ? 0 : count_;
+  return replace_file(
+      *options_.disk, *options_.path / kValueIndexFileName, [&](DiskFile& index) -> Status {
+        KIN_RETURN_IF_ERROR(
+            index.append(encode_index_header({.data_bytes = data_bytes, .entries = entries})));
+        return write_blocks(index, tables);
+      });
+}
+
+Status KeptValues::write_blocks(DiskFile& index, std::span<const Table> tables) const {
   std::vector<IndexEntry> block;
   Status written = Done{};
   const auto write_block = [&] {
-    if (written.ok() && !block.empty()) written = index.write(encode_index_block(block));
+    if (written.ok() && !block.empty()) written = index.append(encode_index_block(block));
     block.clear();
   };
-  for (std::size_t table = 0; table < tables_.size(); ++table) {
-    tables_[table].for_each([&](std::uint64_t slot) {
+  for (std::size_t table = 0; table < tables.size(); ++table) {
+    tables[table].for_each([&](std::uint64_t slot) {
       const auto spread = static_cast<std::uint32_t>(table << kTagBits | Table::tag_of(slot));
       block.push_back({RecordId(spread * kGather), Table::payload_of(slot)});
       if (block.size() == kIndexBlock) write_block();
     });
   }
   write_block();
-  KIN_RETURN_IF_ERROR(written);
-  return index.commit();
+  return written;
 }
 
 KeptValuesStats KeptValues::stats() const {

@@ -13,21 +13,21 @@
 #include <string_view>
 #include <vector>
 
+#include "base/disk.h"
 #include "base/ids.h"
 #include "base/result.h"
-#include "store/block_file.h"
 #include "store/signatures/value_format.h"
 #include "store/sorted_slots.h"
 
 namespace kin::store {
 
 struct KeptValuesOptions {
-  // Nothing: temporary. Given: the folder that keeps the values, opened again with what it held at
-  // the last flush().
+  // The folder that keeps the values; opening it again gives what the last flush() made durable.
+  // Nothing: the store is temporary.
   std::optional<std::filesystem::path> path = std::nullopt;
   std::optional<std::filesystem::path> temporary_parent = std::nullopt;
   std::size_t write_buffer_bytes = std::size_t{1} << 20;
-  OpenBlockFile open_file = open_block_file;
+  Disk* disk = &system_disk();
 };
 
 struct KeptValuesStats {
@@ -48,19 +48,22 @@ class KeptValues {
   KeptValues& operator=(const KeptValues&) = delete;
 
   // In any order. A second value for the same record replaces the first, whose bytes on disk stay.
+  // After an error nothing has changed, and the call can be repeated.
   Status append(RecordId id, std::string_view value);
   // Nothing if there is none. An error means it is there and could not be read; it is counted.
   Result<std::optional<std::string>> get(RecordId id) const;
   // Calls visit(id, value) for each of `ids` that is there and readable, in the order they were
-  // appended, neighbours on disk read together. What is not readable is counted, not visited.
+  // appended, neighbours on disk read together. Unreadable values are counted, not visited.
   // Memory: 16 bytes an id, and 1 MiB or the largest value. visit() must not call this object.
   void get_batch(std::span<const RecordId> ids,
                  const std::function<void(RecordId, std::string_view)>& visit) const;
   bool contains(RecordId id) const;
   std::uint64_t len() const;
-  // Forgets everything, also on the device.
+  // Forgets everything, also on the device. After an error either all values are still here or
+  // none, and a crash before the next flush() may forget them.
   Status clear();
-  // Makes a kept store durable as it is now; does nothing for a temporary one.
+  // Makes a kept store durable as it is now; does nothing for a temporary one. If the device fails
+  // to sync, every later change of a kept store is refused until it is opened again.
   Status flush();
   KeptValuesStats stats() const;
 
@@ -73,10 +76,14 @@ class KeptValues {
     RecordId id;
   };
 
-  KeptValues(const KeptValuesOptions& options, std::unique_ptr<BlockFile> file);
+  KeptValues(const KeptValuesOptions& options, std::unique_ptr<DiskFile> file);
   Status start();
+  Status start_empty(std::string_view contents, std::uint64_t size);
   Status load_index();
-  Status write_index() const;
+  // Makes the index on the device that of the first `data_bytes` of the file and of `tables`.
+  Status write_index(std::uint64_t data_bytes, std::span<const Table> tables) const;
+  Status write_blocks(DiskFile& index, std::span<const Table> tables) const;
+  Status check_writable() const;
   Status write_buffer_out();
   void remember(RecordId id, std::uint64_t offset);
   std::optional<std::uint64_t> offset_of(RecordId id) const;
@@ -88,12 +95,14 @@ class KeptValues {
 
   const KeptValuesOptions options_;
   mutable std::shared_mutex mutex_;
-  std::unique_ptr<BlockFile> file_;
+  std::unique_ptr<DiskFile> file_;
   std::vector<Table> tables_;
   std::string buffer_;  // what comes after the first written_ bytes of the file
   std::uint64_t written_ = 0;
   std::uint64_t count_ = 0;
-  bool opened_ = false;  // what is on the device is ours, and may be written over
+  bool opened_ = false;   // what is on the device is ours, and may be written over
+  bool changed_ = false;  // since the last flush()
+  std::optional<Error> sync_failure_;
   mutable std::atomic<std::uint64_t> read_errors_ = 0;
 };
 

@@ -8,12 +8,17 @@
 #include <thread>
 
 #include "base/file.h"
-#include "store/testing/fault_injection.h"
+#include "base/testing/simulated_disk.h"
 
 namespace kin::store {
 namespace {
 
 namespace fs = std::filesystem;
+using Fault = SimulatedDisk::Fault;
+using Operation = SimulatedDisk::Operation;
+
+constexpr Fault kNoReads{.only = Operation::kRead, .for_good = true};
+constexpr Fault kNoWrites{.only = Operation::kWriteAt, .for_good = true};
 
 RecordId id_of(std::uint64_t number) {
   return RecordId(static_cast<std::uint32_t>(number));
@@ -198,21 +203,20 @@ TEST_F(KeptValuesTest, ATruncatedFileCostsOnlyWhatItLost) {
 }
 
 TEST_F(KeptValuesTest, FailedReadsAndWritesAreReportedAndLoseNothing) {
-  const auto faults = std::make_shared<Faults>();
-  const auto values =
-      *KeptValues::open({.write_buffer_bytes = 200, .open_file = open_faulty(faults)});
+  SimulatedDisk disk;
+  const auto values = *KeptValues::open({.write_buffer_bytes = 200, .disk = &disk});
   ASSERT_TRUE(values->append(id_of(1), std::string(150, 'a')).ok());
-  faults->fail_writes = true;
+  disk.fail(kNoWrites);
   EXPECT_FALSE(values->append(id_of(2), std::string(150, 'b')).ok());
   EXPECT_FALSE(values->append(id_of(3), std::string(1'000, 'c')).ok());
   EXPECT_FALSE(values->contains(id_of(2)));
-  faults->fail_writes = false;
+  disk.fail(std::nullopt);
   ASSERT_TRUE(values->append(id_of(2), std::string(150, 'b')).ok());
   ASSERT_TRUE(values->append(id_of(3), std::string(1'000, 'c')).ok());
-  faults->fail_reads = true;
+  disk.fail(kNoReads);
   EXPECT_TRUE(read_all(*values, 4).empty());
   EXPECT_EQ(values->stats().read_errors, 3U);
-  faults->fail_reads = false;
+  disk.fail(std::nullopt);
   const auto all = read_all(*values, 4);
   EXPECT_EQ(all.at(1), std::string(150, 'a'));
   EXPECT_EQ(all.at(2), std::string(150, 'b'));

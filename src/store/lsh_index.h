@@ -1,4 +1,4 @@
-// Which records share a band with this one? An index from band keys to records, in memory.
+// An in-memory index from band keys to records: finds the records that share a band.
 #pragma once
 
 #include <atomic>
@@ -42,8 +42,8 @@ class LshIndex {
   // The records that share the key of at least one band, ascending. band_keys[i] is compared with
   // the i-th keys only.
   std::vector<RecordId> query(std::span<const std::uint64_t> band_keys) const;
-  // True if it was there. It is no candidate from now on; its slots are freed by compact(), which
-  // runs by itself when an eighth of the records are removed ones.
+  // True if it was there. It is not a candidate any more; compact() frees its slots, and runs by
+  // itself when an eighth of the records were removed.
   bool remove(RecordId id);
   // Frees what removed records hold.
   void compact();

@@ -1,4 +1,4 @@
-// Ids as people write them.
+// Parses ids from text.
 #pragma once
 
 #include <charconv>
@@ -9,8 +9,8 @@
 
 namespace kin::store {
 
-// The id that `text` is in `set`; nothing if the set is one of numbers and `text` is no whole
-// number from 0 to 2^64 - 1, written in digits alone. Thread-safe.
+// The id of `text` in `set`. Nothing if the set holds numbers and `text` is not a whole number from
+// 0 to 2^64 - 1, written in digits only. Thread-safe.
 inline std::optional<SeenId> parse_seen_id(const SeenSet& set, std::string_view text) {
   if (set.kind() == IdKind::kText) return set.id_of(text);
   std::uint64_t number = 0;

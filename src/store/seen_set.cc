@@ -168,7 +168,7 @@ Status SeenSet::Impl::open_to_read() {
     const auto now = find_or_make_manifest(placement_.folder, options_);
     if (attempt <= 2) continue;
     if (now && *now == before) return status;
-    std::this_thread::sleep_for(kPause);
+    if (options_.clock != nullptr) options_.clock->sleep_for(kPause);
   }
 }
 
@@ -258,7 +258,7 @@ Status SeenSet::Impl::check_writable() const {
   const Error failure = state_.failure();
   return Error{failure.code,
                fmt::format("{} refuses writes since an earlier failure: {} (what was committed is "
-                           "safe; open the set again once the cause is mended)",
+                           "safe; open the set again once the cause is fixed)",
                            placement_.folder.string(), failure.message)};
 }
 
@@ -351,8 +351,8 @@ Status SeenSet::Impl::settle() {
 
 Status SeenSet::Impl::work_off(MergeRule rule) {
   for (;;) {
-    KIN_TRY(const bool worked, background_->step(rule));
-    if (!worked) return Done{};
+    KIN_TRY(const StepOutcome outcome, background_->step(rule));
+    if (!outcome.did_work()) return Done{};
   }
 }
 

@@ -1,5 +1,4 @@
-// Have I had this id before? A set of ids that outgrows memory, never answers wrongly and survives
-// crashes.
+// A set of ids that is larger than memory, never gives a wrong answer and survives crashes.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +9,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/disk.h"
 #include "base/result.h"
 #include "store/seen/id.h"
@@ -24,8 +24,8 @@ struct SeenOptions {
     kRead,        // to read, as it is now; may be open for writing elsewhere. kNotFound if none
   };
   Mode mode = Mode::kOpenOrMake;
-  // Nothing: whatever the set holds; numbers, if it is made. Given: kFailedPrecondition if the set
-  // holds the other kind.
+  // The kind of ids; kFailedPrecondition if the set holds the other kind. Nothing: the kind of the
+  // existing set, numbers for a new one.
   std::optional<IdKind> kind = std::nullopt;
   // Bounds the table of recent ids, the filters and the page index; at least kSeenLeastMemory.
   // Filters that do not fit are read from disk, those of the largest runs first.
@@ -37,12 +37,16 @@ struct SeenOptions {
   std::uint64_t table_ids = 0;
   // The most ids in one file of a run.
   std::uint64_t piece_ids = 4'000'000;
-  // Write out and merge on a thread of the set's own. Off: on the caller's, at the insert that
-  // makes it necessary, so that a run can be repeated call by call.
+  // Write out and merge on a thread that the set starts: inserts go on beside it, which callers
+  // without threads of their own rely on. Off: on the caller's thread, at the insert that makes it
+  // necessary, so that a run can be repeated call by call.
   bool background = true;
-  // Of the hash of strings, if the set is made; nothing is a random one.
+  // Seeds the hash of strings of a new set; nothing: a random seed.
   std::optional<std::uint64_t> seed = std::nullopt;
   Disk* disk = &system_disk();
+  // A reader waits by it when a writer replaces files while they are opened. Nothing: the reader
+  // tries again at once.
+  Clock* clock = nullptr;
 };
 
 inline constexpr std::uint64_t kSeenLeastMemory = std::uint64_t{8} << 20;
@@ -107,10 +111,10 @@ class SeenSet {
   // found[i] = 1 if ids[i] is in the set, 0 if not. Much faster by the thousand than one by one.
   Status contains(std::span<const SeenId> ids, std::span<std::uint8_t> found);
 
-  // Was it new?
+  // True if the id was not in the set.
   Result<bool> insert(SeenId id);
-  // was_new[i] = 1 if ids[i] was not in the set, nor earlier in `ids`. After an error some of the
-  // ids may have been inserted.
+  // was_new[i] = 1 if ids[i] was neither in the set nor earlier in `ids`. After an error some of
+  // the ids may have been inserted.
   Status insert(std::span<const SeenId> ids, std::span<std::uint8_t> was_new);
 
   // Returns once every insert before it is durable: how many ids the set has ever had inserted,
@@ -128,7 +132,7 @@ class SeenSet {
   bool empty() const { return len() == 0; }
   SeenStats stats() const;
 
-  // Every id, once, in no order that means anything. Stops at the first error `visit` returns.
+  // Visits every id once, in an unspecified order. Stops at the first error that `visit` returns.
   Status for_each(const std::function<Status(SeenId)>& visit);
 
   // Reads every file and checks every sum, the order of the ids and the counts: kDataLoss with the

@@ -44,8 +44,8 @@ Result<std::unique_ptr<TieredSignatureStore>> TieredSignatureStore::open(
                                                      kMaxSignatureBytes, options.signature_bytes)};
   }
   SignatureManifest loaded;
-  const Placement placement{options.path, options.temporary_parent, options.open_file};
-  KIN_TRY(auto cold, ColdPages::open(placement, options.signature_bytes, loaded));
+  const StorePlace place{options.disk, options.path, options.temporary_parent};
+  KIN_TRY(auto cold, ColdPages::open(place, options.signature_bytes, loaded));
   return std::unique_ptr<TieredSignatureStore>(
       new TieredSignatureStore(options, std::move(cold), loaded));
 }
@@ -82,6 +82,7 @@ Status TieredSignatureStore::insert_batch(std::span<const RecordId> ids,
     return Error{Code::kInvalidArgument, "a signature needs the id of a record"};
   }
   const std::unique_lock lock(mutex_);
+  KIN_RETURN_IF_ERROR(cold_->check_writable());
   for (std::size_t at = 0; at < ids.size();) {
     const std::size_t count = same_page(ids.subspan(at));
     KIN_RETURN_IF_ERROR(
@@ -105,6 +106,7 @@ Status TieredSignatureStore::insert_into_page(std::uint32_t page, std::span<cons
     from += width;
   }
   frame->dirty = true;
+  changed_ = true;
   frame->stamp = ++clock_;
   return Done{};
 }
@@ -115,7 +117,10 @@ Result<TieredSignatureStore::Frame*> TieredSignatureStore::heat(std::uint32_t pa
   KIN_TRY(const std::uint32_t number, free_frame());
   Frame& frame = frames_[number];
   if (entry.present != 0) {
-    load(page, entry, frame);
+    if (auto loaded = load(page, entry, frame); !loaded.ok()) {
+      free_frames_.push_back(number);
+      return loaded.error();
+    }
   } else {
     std::memset(frame.data.get(), 0, cold_->page_bytes());
   }
@@ -127,20 +132,21 @@ Result<TieredSignatureStore::Frame*> TieredSignatureStore::heat(std::uint32_t pa
   return &frame;
 }
 
-// Signatures of a page that cannot be read back are lost: they are counted and forgotten, so that
-// the page can go on with those that are added now.
-void TieredSignatureStore::load(std::uint32_t page, PageEntry& entry, Frame& frame) {
+// Signatures of a damaged page are lost: they are counted and forgotten, so that the page can take
+// new ones. A read that failed for another reason may succeed the next time.
+Status TieredSignatureStore::load(std::uint32_t page, PageEntry& entry, Frame& frame) {
   PageRead read{.page = page, .slot = entry.slot, .checksum = entry.checksum};
   const auto got =
       cold_->read(std::span(&read, 1), [&](const PageRead&, const std::uint8_t* bytes) {
         if (bytes != nullptr) std::memcpy(frame.data.get(), bytes, cold_->page_bytes());
       });
-  if (got.ok()) return;
+  if (got.ok() || got.error().code != Code::kDataLoss) return got;
   const auto lost = static_cast<std::uint64_t>(std::popcount(entry.present));
   read_errors_.fetch_add(lost, std::memory_order_relaxed);
   count_ -= lost;
   entry.present = 0;
   std::memset(frame.data.get(), 0, cold_->page_bytes());
+  return Done{};
 }
 
 Result<std::uint32_t> TieredSignatureStore::free_frame() {
@@ -336,6 +342,7 @@ bool TieredSignatureStore::remove(RecordId id) {
   const std::unique_lock lock(mutex_);
   PageEntry* entry = table_.find(page_of(id));
   if (entry == nullptr || (entry->present & bit_of(id)) == 0) return false;
+  changed_ = true;
   entry->present &= ~bit_of(id);
   --count_;
   if (entry->frame != kNoFrame) --hot_;
@@ -353,6 +360,8 @@ std::uint64_t TieredSignatureStore::len() const {
 
 Status TieredSignatureStore::clear() {
   const std::unique_lock lock(mutex_);
+  KIN_RETURN_IF_ERROR(cold_->check_writable());
+  changed_ = true;
   table_.clear();
   frames_.clear();
   free_frames_.clear();
@@ -364,6 +373,8 @@ Status TieredSignatureStore::clear() {
 Status TieredSignatureStore::flush() {
   if (!options_.path) return Done{};
   const std::unique_lock lock(mutex_);
+  if (!changed_) return Done{};
+  KIN_RETURN_IF_ERROR(cold_->check_writable());
   std::vector<std::uint32_t> hot;
   for (std::uint32_t i = 0; i < frames_.size(); ++i) {
     if (frames_[i].page != kNoSlot) hot.push_back(i);
@@ -374,7 +385,9 @@ Status TieredSignatureStore::flush() {
     pages.push_back(
         {.page = page, .slot = entry.slot, .present = entry.present, .checksum = entry.checksum});
   });
-  return cold_->commit(std::move(pages));
+  KIN_RETURN_IF_ERROR(cold_->commit(std::move(pages)));
+  changed_ = false;
+  return Done{};
 }
 
 SignatureStoreStats TieredSignatureStore::stats() const {

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
+#include "base/disk.h"
 #include "base/ids.h"
 #include "base/result.h"
-#include "store/block_file.h"
 #include "store/signatures/cold_pages.h"
 #include "store/signatures/page_table.h"
 
@@ -24,11 +24,11 @@ struct SignatureStoreOptions {
   // The most signatures to hold in memory. Counted in pages of 64, so a page half full counts
   // whole; rounded up to a page, and at least one.
   std::uint64_t max_hot_signatures = 2'000'000;
-  // Nothing: temporary. Given: the folder that keeps the store, opened again with what it held at
-  // the last flush().
+  // The folder that keeps the store; opening it again gives what the last flush() made durable.
+  // Nothing: the store is temporary.
   std::optional<std::filesystem::path> path = std::nullopt;
   std::optional<std::filesystem::path> temporary_parent = std::nullopt;
-  OpenBlockFile open_file = open_block_file;
+  Disk* disk = &system_disk();
 };
 
 struct SignatureStoreStats {
@@ -45,15 +45,15 @@ struct SignatureStoreStats {
 // Signatures of a fixed size by dense RecordId. Thread-safe: reads run beside each other, changes
 // one at a time.
 //
-// What is hot: a page of 64 records that was written to most recently. When memory is full an
-// eighth of it is written out at once, in large writes in the order of records: full pages before
-// partly filled ones (those would have to be read back to be filled), and among the full ones
-// those written longest ago that nobody has read since the last eviction. Reading a cold page does
-// not make it hot: a batch of look-ups would push out the newest pages, which are the ones most
-// often asked for, and the system's own cache already holds what is read again and again.
+// The hot part holds the pages of 64 records that were written most recently. When memory is full,
+// an eighth of it is written out at once, in large writes in the order of records: full pages
+// before partly filled ones (which would be read back to be filled), and of the full ones those
+// that were written longest ago and not read since the last eviction. Reading a cold page does not
+// make it hot: a batch of look-ups would evict the newest pages, which are read most often, and the
+// system's cache already holds pages that are read repeatedly.
 //
-// Wrong bytes are never returned: every cold page is checked. What cannot be read counts in
-// cold_read_errors.
+// Wrong bytes are never returned: every cold page is checked. A signature that cannot be read
+// counts in cold_read_errors.
 class TieredSignatureStore {
  public:
   static Result<std::unique_ptr<TieredSignatureStore>> open(const SignatureStoreOptions& options);
@@ -62,7 +62,8 @@ class TieredSignatureStore {
   TieredSignatureStore(const TieredSignatureStore&) = delete;
   TieredSignatureStore& operator=(const TieredSignatureStore&) = delete;
 
-  // Adds or replaces. An error means the cold part could not be written.
+  // Adds or replaces. An error means that a page could not be written out, or that the page of
+  // `id` could not be read to be added to; nothing is lost, and the call can be repeated.
   Status insert(RecordId id, std::span<const std::uint8_t> signature);
   // ids.size() signatures one after the other, under one lock. Fastest if the ids ascend. After an
   // error some may be in.
@@ -72,7 +73,7 @@ class TieredSignatureStore {
   Result<std::optional<Signature>> get(RecordId id) const;
   // Many at once: `sorted_ids` ascending and unique, `signatures` of ids × signature_bytes,
   // `found` of one byte an id. Cold pages are read in file order, neighbours in one call.
-  // found[i] becomes 1 if ids[i] is there and readable, else 0, and its bytes are left alone.
+  // found[i] becomes 1 if ids[i] is there and readable; else 0, and its bytes do not change.
   // An error means wrong arguments, never a failed read.
   Status get_batch(std::span<const RecordId> sorted_ids, std::span<std::uint8_t> signatures,
                    std::span<std::uint8_t> found) const;
@@ -84,7 +85,8 @@ class TieredSignatureStore {
   bool remove(RecordId id);
   std::uint64_t len() const;
   Status clear();
-  // Makes a kept store durable as it is now; does nothing for a temporary one.
+  // Makes a kept store durable as it is now; does nothing for a temporary one. If the device fails
+  // to sync, every later change of a kept store is refused until it is opened again.
   Status flush();
   SignatureStoreStats stats() const;
   std::uint32_t signature_bytes() const { return options_.signature_bytes; }
@@ -103,7 +105,7 @@ class TieredSignatureStore {
   Status insert_into_page(std::uint32_t page, std::span<const RecordId> ids,
                           const std::uint8_t* from);
   Result<Frame*> heat(std::uint32_t page, PageEntry& entry);
-  void load(std::uint32_t page, PageEntry& entry, Frame& frame);
+  Status load(std::uint32_t page, PageEntry& entry, Frame& frame);
   Result<std::uint32_t> free_frame();
   Status evict();
   std::vector<std::uint32_t> coldest(std::size_t count) const;
@@ -124,6 +126,7 @@ class TieredSignatureStore {
   std::uint64_t count_ = 0;
   std::uint64_t hot_ = 0;
   std::uint64_t clock_ = 0;
+  bool changed_ = false;  // since the last flush()
   mutable std::atomic<std::uint64_t> read_errors_ = 0;
 };
 

@@ -9,18 +9,23 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/testing/simulated_disk.h"
 #include "store/signatures/format.h"
-#include "store/testing/fault_injection.h"
 
 namespace kin::store {
 namespace {
 
 namespace fs = std::filesystem;
+using Fault = SimulatedDisk::Fault;
+using Operation = SimulatedDisk::Operation;
 using testing::HasSubstr;
 using Store = TieredSignatureStore;
 
 constexpr std::uint64_t kPage = 64;
 constexpr std::uint64_t kPageBytes = kPage * 128;
+
+constexpr Fault kNoReads{.only = Operation::kRead, .for_good = true};
+constexpr Fault kNoWrites{.only = Operation::kWriteAt, .for_good = true};
 
 RecordId id_of(std::uint64_t number) {
   return RecordId(static_cast<std::uint32_t>(number));
@@ -365,35 +370,35 @@ TEST_F(SignatureStoreTest, AnyDamageToTheManifestRefusesTheStore) {
 }
 
 TEST_F(SignatureStoreTest, AFailedReadIsCountedAndTheNextOneWorks) {
-  const auto faults = std::make_shared<Faults>();
-  const auto store = *Store::open({.max_hot_signatures = 64, .open_file = open_faulty(faults)});
+  SimulatedDisk disk;
+  const auto store = *Store::open({.max_hot_signatures = 64, .disk = &disk});
   fill(*store, 0, 640);
-  faults->fail_reads = true;
+  disk.fail(kNoReads);
   EXPECT_TRUE(read_all(*store, 512).empty());
   EXPECT_EQ(store->stats().cold_read_errors, 512U);
   EXPECT_FALSE(store->get(id_of(0)).ok());
-  faults->fail_reads = false;
+  disk.fail(std::nullopt);
   EXPECT_EQ(read_all(*store, 512).size(), 512U);
 }
 
 TEST_F(SignatureStoreTest, AFailedLargeReadIsTriedPageByPage) {
-  const auto faults = std::make_shared<Faults>();
-  const auto store = *Store::open({.max_hot_signatures = 64, .open_file = open_faulty(faults)});
+  SimulatedDisk disk;
+  const auto store = *Store::open({.max_hot_signatures = 64, .disk = &disk});
   fill(*store, 0, 640);
-  faults->fail_read = faults->reads + 1;
+  disk.fail(Fault{.only = Operation::kRead});
   EXPECT_EQ(read_all(*store, 512).size(), 512U);
   EXPECT_EQ(store->stats().cold_read_errors, 0U);
 }
 
 TEST_F(SignatureStoreTest, AFailedWriteIsReportedAndLosesNothing) {
-  const auto faults = std::make_shared<Faults>();
-  const auto store = *Store::open({.max_hot_signatures = 640, .open_file = open_faulty(faults)});
+  SimulatedDisk disk;
+  const auto store = *Store::open({.max_hot_signatures = 640, .disk = &disk});
   fill(*store, 0, 640);
-  faults->fail_writes = true;
+  disk.fail(kNoWrites);
   EXPECT_EQ(store->insert(id_of(640), signature_for(640)).error().code, Code::kUnavailable);
   EXPECT_FALSE(store->contains(id_of(640)));
   EXPECT_EQ(read_all(*store, 640).size(), 640U);
-  faults->fail_writes = false;
+  disk.fail(std::nullopt);
   fill(*store, 640, 6'400);
   const auto all = read_all(*store, 6'400);
   ASSERT_EQ(all.size(), 6'400U);
@@ -401,10 +406,10 @@ TEST_F(SignatureStoreTest, AFailedWriteIsReportedAndLosesNothing) {
 }
 
 TEST_F(SignatureStoreTest, EveryWriteMayFailOnceWithoutHarm) {
-  for (std::uint64_t k = 2; k < 12; ++k) {
-    const auto faults = std::make_shared<Faults>();
-    const auto store = *Store::open({.max_hot_signatures = 128, .open_file = open_faulty(faults)});
-    faults->fail_write = k;
+  for (std::uint64_t k = 1; k < 11; ++k) {
+    SimulatedDisk disk;
+    const auto store = *Store::open({.max_hot_signatures = 128, .disk = &disk});
+    disk.fail(Fault{.nth = k, .only = Operation::kWriteAt});
     int failures = 0;
     for (std::uint64_t i = 0; i < 2'000; ++i) {
       if (store->insert(id_of(i), signature_for(i)).ok()) continue;
@@ -418,16 +423,30 @@ TEST_F(SignatureStoreTest, EveryWriteMayFailOnceWithoutHarm) {
   }
 }
 
-TEST_F(SignatureStoreTest, WhatCannotBeMergedIsCountedAndTheNewOneIsKept) {
-  const auto faults = std::make_shared<Faults>();
-  const auto store = *Store::open({.max_hot_signatures = 64, .open_file = open_faulty(faults)});
+TEST_F(SignatureStoreTest, APageThatCannotBeReadTakesNoMoreAndLosesNothing) {
+  SimulatedDisk disk;
+  const auto store = *Store::open({.max_hot_signatures = 64, .disk = &disk});
   fill(*store, 0, 32);
   fill(*store, 64, 128);
-  faults->fail_reads = true;
+  disk.fail(kNoReads);
+  EXPECT_EQ(store->insert(id_of(40), signature_for(40)).error().code, Code::kUnavailable);
+  EXPECT_FALSE(store->contains(id_of(40)));
+  disk.fail(std::nullopt);
   ASSERT_TRUE(store->insert(id_of(40), signature_for(40)).ok());
-  faults->fail_reads = false;
+  EXPECT_EQ(store->stats().cold_read_errors, 0U);
+  EXPECT_EQ(store->len(), 97U);
+  EXPECT_EQ(**store->get(id_of(0)), signature_for(0));
+}
+
+TEST_F(SignatureStoreTest, ADamagedPageIsCountedAndTakesNewSignatures) {
+  {
+    fill(*open_kept(), 0, 32);
+  }
+  flip_byte(pages(), kPagesHeaderBytes + 17);
+  const auto store = open_kept();
+  ASSERT_TRUE(store->insert(id_of(40), signature_for(40)).ok());
   EXPECT_EQ(store->stats().cold_read_errors, 32U);
-  EXPECT_EQ(store->len(), 65U);
+  EXPECT_EQ(store->len(), 1U);
   EXPECT_FALSE(store->contains(id_of(0)));
   EXPECT_EQ(**store->get(id_of(40)), signature_for(40));
 }

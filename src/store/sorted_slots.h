@@ -10,10 +10,10 @@
 
 namespace kin::store {
 
-// Memory in whole pages straight from the system, which can extend it without copying and without
-// leaving holes; a general allocator wastes a fifth on tables that all grow a little at a time.
-// `slots` and `old_count` are of an earlier call, or null and 0; a new count of 0 frees. What is
-// new is not set to anything in particular.
+// Reallocates memory in whole pages directly from the system, which extends it without copying; a
+// general allocator wastes a fifth on tables that all grow a little at a time. `slots` and
+// `old_count` are those of an earlier call, or null and 0; a new count of 0 frees. New slots are
+// uninitialised.
 inline constexpr std::size_t kSlotsPerPage = 512;
 std::uint64_t* resize_slots(std::uint64_t* slots, std::size_t old_count, std::size_t new_count);
 

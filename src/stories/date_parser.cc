@@ -23,11 +23,8 @@ struct Token {
   bool spaced = false;  // white space in front
 };
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+  return is_ascii_alpha(c) || static_cast<unsigned char>(c) >= 0x80;
 }
 
 constexpr std::size_t kLongestText = 100;
@@ -44,11 +41,13 @@ std::vector<Token> tokens_of(std::string_view text) {
       continue;
     }
     Token token{.text = {}, .word = {}, .spaced = spaced};
-    const auto type = is_digit(text[i]) ? &is_digit : is_word(text[i]) ? &is_word : nullptr;
+    const auto type = is_ascii_digit(text[i]) ? &is_ascii_digit
+                      : is_word(text[i])      ? &is_word
+                                              : nullptr;
     std::size_t end = i + 1;
     while (type != nullptr && end < text.size() && type(text[end])) ++end;
     token.text = text.substr(i, end - i);
-    if (type == &is_digit) {
+    if (type == &is_ascii_digit) {
       if (token.text.size() > kLongestNumber) return {};
       token.kind = Token::Kind::kNumber;
       if (token.text.size() <= 9)

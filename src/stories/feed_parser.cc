@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/ascii.h"
 #include "base/hash.h"
 #include "net/header_fields.h"
 #include "stories/feeds/format_readers.h"
@@ -140,9 +141,7 @@ void set_date(FeedItem& item, std::string_view text, Time now) {
 }
 
 bool looks_like_html(std::string_view bytes) {
-  std::string start;
-  for (const char c : bytes.substr(0, 1024))
-    start += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  const std::string start = ascii_lowered(bytes.substr(0, 1024));
   const std::string_view text = start_of(start);
   // The texts of a JSON Feed may quote a page.
   if (text.starts_with('{') || text.starts_with('[')) return false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <pugixml.hpp>
 
+#include "base/ascii.h"
 #include "net/url.h"
 #include "stories/feeds/html_text.h"
 #include "stories/feeds/xml_text.h"
@@ -16,11 +17,9 @@ constexpr std::size_t kLongestTitle = 500;
 
 // Programs write the names of attributes in upper, lower and mixed case.
 std::string_view attribute(pugi::xml_node node, std::string_view lower_name) {
-  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
   for (const pugi::xml_attribute found : node.attributes()) {
     const std::string_view name = found.name();
-    if (std::equal(name.begin(), name.end(), lower_name.begin(), lower_name.end(), same))
-      return found.value();
+    if (same_but_for_case(name, lower_name)) return found.value();
   }
   return {};
 }

@@ -4,6 +4,7 @@
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "text/characters/utf8.h"
 
@@ -58,7 +59,7 @@ bool is_han(char32_t c) {
 void BertWords::append(char32_t character) {
   if (options_.lower_case) {
     if (character < 0x80)
-      character += character >= 'A' && character <= 'Z' ? 32 : 0;
+      character = static_cast<char32_t>(ascii_lower(static_cast<char>(character)));
     else
       character = static_cast<char32_t>(u_tolower(code(character)));
   }

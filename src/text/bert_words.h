@@ -1,4 +1,4 @@
-// Words as the tokenisers of BERT and its kin cut them, before they cut them into pieces.
+// Words as BERT tokenisers split them, before they are split into word pieces.
 #pragma once
 
 #include <string>
@@ -21,8 +21,8 @@ class BertWords {
   explicit BertWords(BertNormalization options) : options_(options) {}
 
   // The words of `utf8`, in order: runs without white space; a punctuation mark is a word by
-  // itself. Bytes that are no UTF-8 do no harm, but what becomes of them is not promised. Valid
-  // until the next call.
+  // itself. Ill-formed bytes are safe; the words made of them are unspecified. Valid until the next
+  // call.
   const std::vector<std::string_view>& split(std::string_view utf8);
 
  private:

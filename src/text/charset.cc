@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "text/normalize.h"
 
@@ -22,7 +23,7 @@ std::string lower_name(std::string_view name) {
   std::string lower;
   for (const char c : name) {
     if (c == ' ' || c == '\t' || c == '"' || c == '\'' || c == '\r' || c == '\n') continue;
-    lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    lower += ascii_lower(c);
   }
   return lower;
 }
@@ -271,9 +272,7 @@ std::optional<std::string> xml_charset(std::string_view bytes) {
 }
 
 std::optional<std::string> html_charset(std::string_view bytes) {
-  std::string head;
-  for (const char c : bytes.substr(0, 1024))
-    head += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  const std::string head = ascii_lowered(bytes.substr(0, 1024));
   for (std::size_t at = head.find("<meta"); at != std::string::npos;
        at = head.find("<meta", at + 1)) {
     const std::string_view tag = std::string_view(head).substr(at, head.find('>', at) - at);

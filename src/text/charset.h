@@ -7,7 +7,7 @@
 
 namespace kin::text {
 
-// What is said about the charset of some bytes, by name; empty where nothing is said.
+// Declared charsets of some bytes, by name; empty if none is declared.
 struct CharsetHints {
   std::string_view transport = {};  // of the HTTP header
   std::string_view document = {};   // of the XML declaration or the page's <meta>
@@ -19,13 +19,13 @@ struct DecodedText {
   bool mended = false;  // some bytes did not belong to the charset
 };
 
-// Reads `bytes` as what they most likely are: a byte order mark decides; else what the transport
-// says, else what the document says; else UTF-8 if that is what they are, else windows-1252. Names
-// mean what browsers take them for ("iso-8859-1" is windows-1252). A name that is unknown, or not
-// fit for text from strangers (UTF-7 and its kin), counts as not said. Bytes called windows-1252
-// that are UTF-8 with something in it besides ASCII are UTF-8: servers say the former of anything.
-// Bytes that are no UTF-8 in a text called UTF-8 are read as windows-1252, one by one; what makes
-// no sense in another charset becomes U+FFFD.
+// Converts `bytes` to UTF-8. The charset is that of the byte order mark; else the one the transport
+// declares; else the one the document declares; else UTF-8 if the bytes are valid UTF-8; else
+// windows-1252. Names mean what they mean in browsers ("iso-8859-1" is windows-1252). Unknown names
+// and charsets that are unsafe for untrusted text (UTF-7) are ignored. Text declared as
+// windows-1252 that is valid UTF-8 with non-ASCII characters is read as UTF-8, because servers
+// often declare windows-1252 wrongly. Ill-formed bytes of UTF-8 are read as windows-1252, one by
+// one; those of other charsets become U+FFFD.
 DecodedText decode_text(std::string_view bytes, CharsetHints hints = {});
 
 // The encoding an XML declaration at the start of `bytes` names, if there is one.

@@ -1,5 +1,5 @@
-// The meaning of normalize.h and words.h, written as plainly as ICU allows and without regard to
-// speed. Tests and fuzzers hold the fast paths to it. Thread-safe.
+// A simple, slow implementation of normalize.h and words.h on ICU. Tests and fuzzers compare the
+// fast paths with it. Thread-safe.
 #pragma once
 
 #include <string>

@@ -10,16 +10,17 @@
 
 namespace kin::text {
 
-// The languages there are stems for, by their English names, in order of the alphabet.
+// The supported languages by their English names, sorted.
 std::vector<std::string> stem_languages();
 
 // Takes words to their stems: "connections" to "connect". One thread only.
 class Stemmer {
  public:
-  // `language` is an English name ("german") or an ISO 639 code ("de"); "none" leaves words alone.
+  // `language` is an English name ("german") or an ISO 639 code ("de"); "none" keeps words as they
+  // are.
   static Result<Stemmer> create(std::string_view language);
 
-  // Of a word in lower case, NFC. Valid until the next call; may be a view of `word`.
+  // The stem of a word in lower case, NFC. Valid until the next call; may be a view of `word`.
   std::string_view stem(std::string_view word);
 
   bool leaves_words_alone() const { return algorithm_ == nullptr; }

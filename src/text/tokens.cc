@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/ascii.h"
 #include "text/characters/character_table.h"
 #include "text/characters/utf8.h"
 
@@ -75,7 +76,7 @@ std::string_view cut_word(std::string_view word) {
 void fold_word(std::string_view word, std::string& folded) {
   folded.clear();
   if (std::ranges::all_of(word, is_ascii)) {
-    for (const char c : word) folded += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    for (const char c : word) folded += ascii_lower(c);
     return;
   }
   // ICU counts in 32 bits.

@@ -1,4 +1,4 @@
-// The words of a text as search sees them: where they stand, and in which form they are compared.
+// The words of a text for search: their positions, and the form in which they are compared.
 // All functions are thread-safe.
 #pragma once
 
@@ -15,18 +15,18 @@ struct Token {
   bool unit = false;  // one character of a script without spaces
 };
 
-// Replaces `tokens` by the words of `utf8`, in order: those of words.h, preset kStandard, but of
-// the text as it is. Reads no more than 4 GiB of it.
+// Replaces `tokens` by the words of `utf8`, in order. They are those of words.h with the preset
+// kStandard, without normalising the text. Reads at most 4 GiB.
 void split_tokens(std::string_view utf8, std::vector<Token>& tokens);
 
-// Two characters of a script without spaces with nothing between them: together they are a word,
-// too.
+// Whether two words are adjacent characters of a script without spaces, which together count as a
+// word too.
 inline bool adjoin(const Token& left, const Token& right) {
   return left.unit && right.unit && left.end == right.begin;
 }
 
-// What is longer than 255 bytes is no word: its beginning, up to a whole character, stands for it.
-// A dictionary of whole files helps nobody.
+// Cuts a word to at most 255 bytes, at the end of a character, so that long runs without spaces do
+// not fill the dictionary.
 std::string_view cut_word(std::string_view word);
 
 // Replaces `folded` by the form of `word` that is compared: NFKC and case folded.

@@ -16,10 +16,10 @@ namespace kin::text {
 // get the words a shingle is made of. Thread-safe.
 void split_words(std::string_view utf8, Normalization preset, std::vector<std::string_view>& words);
 
-// Rewrites a text so that its bytes alone tell the words of its normalised form: bytes >= 0x80
-// belong to words, and each word is bounded by ASCII that does not. ASCII is left as it is, so the
-// reader lowers it and splits at it: at what is no letter or digit for kStandard and kAggressive,
-// at white space for kNone and kLight. One thread only.
+// Rewrites a text so that its words can be found byte by byte: bytes >= 0x80 belong to words, and
+// ASCII separators bound every word. ASCII is not changed; the reader lowers it and splits at it:
+// at everything but letters and digits for kStandard and kAggressive, at white space for kNone and
+// kLight. One thread only.
 class WordSpacer {
  public:
   explicit WordSpacer(Normalization preset) : preset_(preset) {}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `kindred plan` expects is what the run then takes, by a factor of 1.5.
 
-Time is held to a looser factor: a machine may be busy during the one and idle during the other.
+The ratio of the times is printed but not checked: a machine may be busy during the one and idle during the other.
 
 usage: plan_test.py KINDRED [RECORDS]
 """
@@ -15,7 +15,6 @@ import tempfile
 import time
 
 FACTOR = 1.5
-TIME_FACTOR = 6
 # Input, and options of plan and dedup.
 RUNS = [
     ("jsonl", []),
@@ -30,11 +29,11 @@ RUNS = [
 ]
 
 
-def make_inputs(kindred, folder, records):
+def make_inputs(bench, folder, records):
     lines = folder / "in.jsonl"
-    subprocess.run([kindred, "bench", "corpus", str(lines), "--records", str(records), "--bytes", "800"],
+    subprocess.run([bench, "corpus", str(lines), "--records", str(records), "--bytes", "800"],
                    check=True, stdout=subprocess.DEVNULL)
-    subprocess.run([kindred, "bench", "copy", str(lines), str(folder / "in.parquet")], check=True,
+    subprocess.run([bench, "copy", str(lines), str(folder / "in.parquet")], check=True,
                    stdout=subprocess.DEVNULL)
     with open(lines) as source, open(folder / "in.csv", "w", newline="") as target:
         writer = None
@@ -94,20 +93,20 @@ def compare(kindred, folder, extension, options):
                              work)
         run = json.loads(report.read_text())
     pairs = {
-        "documents": (plan["documents"], run["documents"], FACTOR),
-        "bytes": (plan["text_bytes"], run["text_bytes"], FACTOR),
-        "memory": (plan["memory_bytes"], run["peak_memory_bytes"], FACTOR),
-        "disk": (plan["disk_bytes"], disk, FACTOR),
-        "seconds": (plan["seconds"], run["seconds"], TIME_FACTOR),
+        "documents": (plan["documents"], run["documents"]),
+        "bytes": (plan["text_bytes"], run["text_bytes"]),
+        "memory": (plan["memory_bytes"], run["peak_memory_bytes"]),
+        "disk": (plan["disk_bytes"], disk),
+        "seconds": (plan["seconds"], run["seconds"]),
     }
     if is_sanitized(kindred):
         del pairs["memory"]
     wrong = []
     words = []
-    for name, (expected, seen, factor) in pairs.items():
+    for name, (expected, seen) in pairs.items():
         ratio = expected / seen
         words.append(f"{name} {ratio:.2f}")
-        if not 1 / factor <= ratio <= factor:
+        if name != "seconds" and not 1 / FACTOR <= ratio <= FACTOR:
             wrong.append(f"{extension} {' '.join(options)}: {name}: {expected:.6g} expected, {seen:.6g} seen")
     print(f"{extension:8}{' '.join(options):32}", *words, flush=True)
     return wrong
@@ -124,7 +123,7 @@ def main():
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        make_inputs(kindred, folder, records)
+        make_inputs(f"{kindred}-bench", folder, records)
         for extension, options in RUNS:
             wrong += compare(kindred, folder, extension, options)
     print("\n".join(wrong))

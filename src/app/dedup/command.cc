@@ -26,13 +26,13 @@ Examples:
   kindred dedup corpus.jsonl --dry-run --json
   kindred dedup today.jsonl -o new.jsonl --id url --skip-seen crawl.seen
 
-Writes the kept records in input order to OUTPUT, and what was removed, with the record it
-duplicates and how alike they are, to OUTPUT's name + .removed.jsonl. Inputs are never changed.
+Writes the kept records in input order to OUTPUT, and the removed records, each with the record it
+duplicates and their similarity, to OUTPUT's name + .removed.jsonl. Inputs are never changed.
 Ctrl-C leaves nothing behind, unless there is a checkpoint for --resume.
 
---skip-seen leaves out the records whose id is in a seen set (kindred seen), before anything is compared,
-and adds the ids of all records when the outputs are in place. A run that is killed in between is as good
-as not run for the set: run it again with --resume.)";
+--skip-seen first leaves out records whose id is in a seen set (kindred seen), and adds the ids of all
+records once the outputs are in place. A run that is killed before that does not change the set: run it
+again with --resume.)";
 
 struct DedupArguments {
   dedup::DedupJob job;
@@ -54,7 +54,7 @@ bool has_checkpoint(const dedup::DedupJob& job) {
   if (!dedup::is_resumable(job)) return false;
   const auto folder = dedup::WorkFolder::path_of(
       {.output = job.output, .parent = job.options.temporary_folder, .resume = false});
-  std::error_code ignored;  // a name that cannot be is no checkpoint
+  std::error_code ignored;  // an impossible path has no checkpoint
   return std::filesystem::exists(folder / dedup::kCheckpointName, ignored);
 }
 
@@ -62,13 +62,11 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   const auto options = understand(arguments.flags);
   if (!options) return wrong_usage(options.error(), verb);
   if (arguments.output.empty() && !arguments.dry_run) {
-    return wrong_usage({Code::kInvalidArgument,
-                        "where should the clean records go? (use -o OUTPUT, or --dry-run)"},
-                       verb);
+    return wrong_usage({Code::kInvalidArgument, "no output: use -o OUTPUT, or --dry-run"}, verb);
   }
   if (arguments.dry_run && (arguments.removed || arguments.groups)) {
     return wrong_usage(
-        {Code::kInvalidArgument, fmt::format("a --dry-run writes no {} (leave out one of the two)",
+        {Code::kInvalidArgument, fmt::format("--dry-run cannot be combined with {}",
                                              arguments.removed ? "--removed" : "--groups")},
         verb);
   }
@@ -89,11 +87,11 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   const StopSignals signals(progress.stop);
   Result<dedup::DedupReport> report = [&] {
     const ProgressLine line(progress, !arguments.quiet && !arguments.json);
-    return dedup::run_dedup(job, progress);
+    return dedup::run_dedup(job, progress, system_clock());
   }();
   if (!report) {
     return unfinished(report.error(), signals,
-                      has_checkpoint(job) ? "run again with --resume to go on" : "");
+                      {.go_on = has_checkpoint(job) ? "continue with --resume" : ""});
   }
   if (!arguments.quiet) say(format_warnings(*report));
   // Standard output belongs to the records when they go there.
@@ -118,25 +116,24 @@ Command add_dedup_command(CLI::App& app) {
                    ".parquet; - for JSONL on standard input")
       ->required();
   verb->add_option("-o,--output", arguments->output,
-                   "Where the kept records go, in a format by extension; - for JSONL "
-                   "on standard output")
+                   "File for the kept records, in the format of its extension; - for "
+                   "JSONL on standard output")
       ->type_name("OUTPUT");
   add_dedup_flags(*verb, arguments->flags);
   verb->add_option("--removed", arguments->removed,
                    "The audit log (default: OUTPUT's name + .removed.jsonl)")
       ->type_name("FILE");
   verb->add_option("--groups", arguments->groups,
-                   "Write one JSON object a group: the kept row and its members")
+                   "Write a JSON object for each group: the kept row and its members")
       ->type_name("FILE");
   verb->add_option("--report", arguments->report, "Write the report as JSON")->type_name("FILE");
   verb->add_option("--skip-seen", arguments->skip_seen,
-                   "A seen set: leave out records whose --id it has, then add the ids of this run; "
-                   "made if it does not exist")
+                   "Seen set: leave out records whose --id is in it, then add the ids of this run; "
+                   "created if it does not exist")
       ->type_name("SET");
   verb->add_flag("--dry-run", arguments->dry_run,
-                 "Say what would be removed, and write no records; --report and --json still work");
-  verb->add_flag("--resume", arguments->resume,
-                 "Go on where a killed run of the same command left off");
+                 "Report what would be removed, without writing records");
+  verb->add_flag("--resume", arguments->resume, "Continue a killed run of the same command");
   verb->add_option("--checkpoint-every", arguments->checkpoint_seconds,
                    "Seconds between checkpoints for --resume")
       ->type_name("SECONDS")

@@ -27,9 +27,9 @@ Examples:
 
 Takes a sample of the input, plants changed copies of its records (words replaced, added and left
 out, headers, footers, sentences swapped, capitals and punctuation, the end cut off), deduplicates
-sample and copies with the given options, and says which share of the planted pairs was found and
-which share of the removed records is as alike as the threshold asks. Similarities are exact and
-computed apart from the run. The input is not changed.)";
+sample and copies with the given options, and reports the share of planted pairs that was found and
+the share of removed records whose similarity reaches the threshold. Similarities are exact and
+computed independently of the run. The input is not changed.)";
 
 struct EvalArguments {
   std::vector<std::string> inputs;
@@ -164,7 +164,7 @@ Result<int> run_eval_command(EvalArguments& arguments, const CLI::App& verb) {
   const StopSignals signals(progress.stop);
   Result<Evaluation> result = [&] {
     const ProgressLine line(progress, !arguments.json);
-    return dedup::evaluate(arguments.inputs, arguments.options, progress);
+    return dedup::evaluate(arguments.inputs, arguments.options, progress, system_clock());
   }();
   if (!result) return unfinished(result.error(), signals);
   KIN_RETURN_IF_ERROR(print(arguments.json ? evaluation_json(*result, arguments.options) + "\n"

@@ -72,7 +72,7 @@ Status understand_resources(const DedupFlags& flags, dedup::DedupOptions& option
   constexpr std::uint64_t kLeast = std::uint64_t{128} << 20;
   if (options.max_memory < kLeast) {
     return Error{Code::kInvalidArgument,
-                 fmt::format("--max-memory {} is too little: a run needs 128MiB at least",
+                 fmt::format("--max-memory {} is too little: a run needs at least 128MiB",
                              *flags.max_memory)};
   }
   if (flags.temp) options.temporary_folder = *flags.temp;
@@ -112,11 +112,10 @@ void add_detector_flags(CLI::App& verb, DedupFlags& flags) {
                   "exact,minhash)")
       ->type_name("LIST");
   verb.add_option("--threshold", flags.threshold,
-                  "Jaccard similarity from which on a record is a near-duplicate "
-                  "(default: 0.8)")
+                  "Least Jaccard similarity of near-duplicates (default: 0.8)")
       ->type_name("0..1");
   verb.add_option("--shingle", flags.shingle,
-                  "What is compared: word:N or char:N (default: word:5)")
+                  "Unit of comparison: word:N or char:N (default: word:5)")
       ->type_name("UNIT:N");
   verb.add_option("--normalize", flags.normalize,
                   "none, light, standard or aggressive (default: standard; exact and "
@@ -130,38 +129,38 @@ void add_detector_flags(CLI::App& verb, DedupFlags& flags) {
                   "fixed:512)")
       ->type_name("KIND:N");
   verb.add_option("--preset", flags.preset,
-                  "Do as another tool does: fineweb, fastdedup, nemo or slimpajama")
+                  "Use the settings of another tool: fineweb, fastdedup, nemo or slimpajama")
       ->type_name("NAME");
 }
 
 void add_minhash_flags(CLI::App& verb, DedupFlags& flags) {
-  verb.add_option("--hashes", flags.hashes, "MinHash values a record (default: 128)")
+  verb.add_option("--hashes", flags.hashes, "MinHash values per record (default: 128)")
       ->type_name("N");
-  verb.add_option("--bands", flags.bands,
-                  "BxR, or auto: as few candidates as find 99 % at the threshold (default: auto)")
+  verb.add_option(
+          "--bands", flags.bands,
+          "BxR, or auto: the fewest candidates that find 99 % at the threshold (default: auto)")
       ->type_name("BxR");
   verb.add_option("--verify", flags.verify,
-                  "exact: by the texts; estimate: by the signatures; none (default: exact)")
+                  "exact: compare texts; estimate: compare signatures; none (default: exact)")
       ->type_name("HOW");
 }
 
 void add_grouping_flags(CLI::App& verb, DedupFlags& flags) {
   verb.add_option("--keep", flags.keep,
-                  "Which record of a group stays: first, longest, newest:COLUMN, oldest:COLUMN, "
-                  "priority:COLUMN, where the greatest number stays (default: first)")
+                  "Which record of a group is kept: first, longest, newest:COLUMN, oldest:COLUMN, "
+                  "priority:COLUMN, where the greatest number is kept (default: first)")
       ->type_name("RULE");
   verb.add_option("--group", flags.group,
-                  "star: a record goes only if it was verified against the one that stays; "
+                  "star: a record is removed only if it was verified against the kept one; "
                   "components: transitive; stream: first wins (default: star)")
       ->type_name("HOW");
 }
 
 void add_resource_flags(CLI::App& verb, DedupFlags& flags) {
-  verb.add_option("--threads", flags.threads, "Threads (default: one a core)")
+  verb.add_option("--threads", flags.threads, "Number of threads (default: one per core)")
       ->type_name("N")
       ->check(whole_number(0, 1024));
-  verb.add_option("--max-memory", flags.max_memory,
-                  "The most resident memory to use (default: 1.5GiB)")
+  verb.add_option("--max-memory", flags.max_memory, "Limit of resident memory (default: 1.5GiB)")
       ->type_name("SIZE");
   verb.add_option("--temp", flags.temp, "Folder for temporary files (default: beside the output)")
       ->type_name("DIR");
@@ -170,7 +169,7 @@ void add_resource_flags(CLI::App& verb, DedupFlags& flags) {
           "Signatures to hold in memory; the rest is on disk (default: what --max-memory allows)")
       ->type_name("N");
   verb.add_option("--signature-store", flags.signature_store,
-                  "Folder in which to keep the signatures after the run")
+                  "Folder to keep the signatures in after the run")
       ->type_name("DIR");
 }
 

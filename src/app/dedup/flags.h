@@ -1,4 +1,4 @@
-// The options that dedup, plan, eval and explain have in common, as flags.
+// The flags that dedup, plan, eval and explain share.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,7 @@ class App;
 
 namespace kin::app {
 
-// What the user wrote, before it is understood: unset where they wrote nothing, so that a preset
-// can be told from a choice.
+// The flags as the user wrote them. Unset ones are left to the preset.
 struct DedupFlags {
   std::vector<std::string> fields;
   std::optional<std::string> id;
@@ -44,7 +43,7 @@ struct DedupFlags {
 // Adds the flags to `verb`; they are written to `flags` when it is parsed.
 void add_dedup_flags(CLI::App& verb, DedupFlags& flags);
 
-// The options they stand for: defaults, then the preset, then what was written.
+// The options: defaults, overridden by the preset, overridden by the flags.
 Result<dedup::DedupOptions> understand(const DedupFlags& flags);
 
 }  // namespace kin::app

@@ -21,10 +21,9 @@ Examples:
   kindred plan 'shards/*.jsonl.zst' --max-memory 4GiB --threads 16
   kindred plan corpus.jsonl -o /mnt/big/clean.jsonl --by exact,simhash --json
 
-Takes the options of dedup and says what that run would need: from what the files say about
-themselves, and from running the whole job on a sample of some 50 MB in a temporary folder beside
-the output. Nothing else is written. Run it on the machine, and with as much other load on it, as
-the run itself will have.)";
+Takes the options of dedup and estimates the time, memory and disk of the run: from the headers of the
+files, and by running the job on a sample of about 50 MB in a temporary folder beside the output. Nothing
+else is written. Use the machine, and the load on it, that the run will have.)";
 
 struct PlanArguments {
   dedup::DedupJob job;
@@ -108,7 +107,7 @@ Result<int> run_plan_command(PlanArguments& arguments, const CLI::App& verb) {
   const StopSignals signals(progress.stop);
   Result<dedup::Plan> plan = [&] {
     const ProgressLine line(progress, !arguments.json);
-    return dedup::make_plan(arguments.job, progress);
+    return dedup::make_plan(arguments.job, progress, system_clock());
   }();
   if (!plan) return unfinished(plan.error(), signals);
   KIN_RETURN_IF_ERROR(print(arguments.json ? plan_json(*plan) + "\n" : format_plan(*plan)));

@@ -71,7 +71,7 @@ std::string format_summary(const dedup::DedupReport& report) {
 std::string format_warnings(const dedup::DedupReport& report) {
   std::string lines;
   for (const std::string& warning : report.warnings)
-    lines += fmt::format("kindred: look at this: {}\n", warning);
+    lines += fmt::format("kindred: warning: {}\n", warning);
   if (report.skipped == 0) return lines;
   lines += fmt::format("kindred: {} records could not be read and were skipped:\n",
                        with_commas(report.skipped));

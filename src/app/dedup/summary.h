@@ -1,4 +1,4 @@
-// The table a person sees when a run is over.
+// The summary of a finished run, for a terminal.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace kin::app {
 
 std::string format_summary(const dedup::DedupReport& report);
 
-// What a person should look at before trusting the result, a line each; empty if nothing.
+// Warnings about the result, a line each; empty if there are none.
 std::string format_warnings(const dedup::DedupReport& report);
 
 }  // namespace kin::app

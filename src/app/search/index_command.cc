@@ -31,7 +31,7 @@ Examples:
   kindred index list
   kindred index check papers
 
-An index is searched by words, by meaning and by links, together. `kindred index VERB --help` has more.)";
+An index can be searched by words, by meaning and by links. `kindred index VERB --help` shows the options of a verb.)";
 
 constexpr const char* kCreateExamples = R"(
 Examples:
@@ -44,13 +44,13 @@ Examples:
   kindred index create scenes --dim 512 --space audio:128:cosine
   kindred index create corpus --dedup link --threshold 0.85
 
-What makes the vectors (--embed):
-  corpus           learnt from the documents themselves, and again as they grow (the default)
-  words            a mean of word vectors, rare words first
+Sources of vectors (--embed):
+  corpus           learnt from the documents, and again as these grow or change (the default)
+  words            weighted mean of word vectors
   model2vec:DIR    a model2vec model: config.json, tokenizer.json, model.safetensors
   http:URL#MODEL   a server that speaks OpenAI's /embeddings; its key is $KINDRED_EMBED_KEY
-  given            the column "embedding" of the documents (--dim says how many numbers)
-  none             no vectors: search by words and links alone)";
+  given            the column "embedding" of the documents; --dim is its length
+  none             no vectors: search by words and links only)";
 
 constexpr const char* kAddExamples = R"(
 Examples:
@@ -58,10 +58,12 @@ Examples:
   kindred index add papers 'parts-*.parquet'
   zcat dump.jsonl.gz | kindred index add papers -
 
-Columns: id, title, text, tags, links, embedding, valid_from, valid_until, published, source; all others are
-kept as attributes. Only id is needed. links are ids of other documents, or {"to", "name", "weight"}. A
-document whose id is there already is written over. What was added is durable, and found, at once; the
-command then waits until vectors are learnt and everything is in its place (--no-wait leaves that for later).)";
+Columns: id, title, text, tags, links, embedding, valid_from, valid_until, published, source, summary,
+summaries, fragments; all others are kept as attributes. Only id is needed.
+  links      ids of other documents, or {"to", "name", "weight", "summary"}; {"to", "name", "until"} ends a link
+  fragments  [{"time", "text"}, …]: things said about the document, each found on its own
+A document with a known id replaces the old one. Documents are durable and found by searches at once; the command
+then waits until vectors are learnt and background work is done (--no-wait leaves that to the next command).)";
 
 struct IndexArguments {
   IndexFlags place;
@@ -127,8 +129,8 @@ Result<int> run_create(const IndexArguments& arguments, const CLI::App& verb) {
   if (!named.ok()) return wrong_usage(named.error(), verb);
   const auto config = config_of(arguments);
   if (!config) return wrong_usage(config.error(), verb);
-  KIN_TRY(const auto library, open_library(arguments.place.data, {}));
-  const Status created = library->create(arguments.place.name, *config);
+  KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
+  const Status created = indexes->create(arguments.place.name, *config);
   if (!created.ok() && created.error().code == Code::kInvalidArgument)
     return wrong_usage(created.error(), verb);
   KIN_RETURN_IF_ERROR(created);
@@ -136,7 +138,8 @@ Result<int> run_create(const IndexArguments& arguments, const CLI::App& verb) {
   KIN_RETURN_IF_ERROR(
       print(arguments.json
                 ? JsonWriter().begin_object().field("created", name).end().take() + "\n"
-                : fmt::format("{0} is there; fill it with: kindred index add {0} FILE\n", name)));
+                : fmt::format("created index {0}; add documents with: kindred index add {0} FILE\n",
+                              name)));
   return kDone;
 }
 
@@ -145,12 +148,12 @@ struct Adding {
   std::atomic<std::uint64_t> added{0};
   std::vector<search::RepeatedDocument> refused;
   std::vector<search::RepeatedDocument> linked;
-  std::atomic<bool> settling{false};
+  std::atomic<bool> waiting{false};  // for background work
 };
 
 std::string progress_text(const Adding& adding, double seconds) {
-  if (adding.settling)
-    return fmt::format("{} documents are in; learning vectors and putting them in place  {}",
+  if (adding.waiting)
+    return fmt::format("{} documents added; learning and placing vectors  {}",
                        with_commas(adding.added), short_duration(seconds));
   std::string line = fmt::format(
       "{} documents  {}/s", short_count(adding.added),
@@ -177,14 +180,14 @@ Status add_files(const IndexArguments& arguments, SearchIndex& index, Adding& ad
   };
   KIN_RETURN_IF_ERROR(search::read_documents(arguments.files, adding.files, take));
   if (arguments.no_wait) return Done{};
-  adding.settling = true;
-  return index.settle([&] { return stop.load(); });
+  adding.waiting = true;
+  return index.wait_until_idle([&] { return stop.load(); });
 }
 
 Result<int> run_add(IndexArguments& arguments) {
   arguments.files.skip_errors = arguments.on_error == "skip";
-  KIN_TRY(const auto library, open_library(arguments.place.data, {.tend = true}));
-  KIN_TRY(const auto index, library->open(arguments.place.name));
+  KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {.tend = true}));
+  KIN_TRY(const auto index, indexes->open(arguments.place.name));
   KIN_TRY(const TemporaryFolder spool, TemporaryFolder::create());
   arguments.files.temporary_folder = spool.path();
   arguments.files.check = [&](const Document& document) { return index->check_document(document); };
@@ -193,10 +196,10 @@ Result<int> run_add(IndexArguments& arguments) {
   Adding adding;
   const Status read = add_files(arguments, *index, adding, stop);
   const std::uint64_t held = index->info().stats.counters.entities;
-  KIN_RETURN_IF_ERROR(library->close());
+  KIN_RETURN_IF_ERROR(indexes->close());
   if (!read.ok() && !signals.exit_code()) {
     if (adding.added > 0)
-      say(fmt::format("kindred: {} documents before it were added and are kept\n",
+      say(fmt::format("kindred: the {} documents before it were added\n",
                       with_commas(adding.added)));
     return read.error();
   }
@@ -208,50 +211,50 @@ Result<int> run_add(IndexArguments& arguments) {
                            .linked = std::move(adding.linked)};
   KIN_RETURN_IF_ERROR(print(arguments.json ? to_json(report) + "\n" : to_words(report)));
   if (!signals.exit_code()) return kDone;
-  say("kindred: stopped; what was added is kept\n");
+  say("kindred: stopped; the documents added so far are kept\n");
   return *signals.exit_code();
 }
 
 Result<int> run_list(const IndexArguments& arguments) {
-  KIN_TRY(const auto library, open_library(arguments.place.data, {}));
-  KIN_TRY(const std::vector<ListedIndex> listed, library->list());
+  KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
+  KIN_TRY(const std::vector<ListedIndex> listed, indexes->list());
   KIN_RETURN_IF_ERROR(print(arguments.json ? to_json(listed) + "\n" : to_table(listed)));
   return kDone;
 }
 
 Result<int> run_stats(const IndexArguments& arguments) {
-  KIN_TRY(const auto library, open_library(arguments.place.data, {}));
-  KIN_TRY(const auto index, library->open(arguments.place.name));
+  KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
+  KIN_TRY(const auto index, indexes->open(arguments.place.name));
   const ListedIndex listed{.name = arguments.place.name, .info = index->info(), .problem = {}};
   KIN_RETURN_IF_ERROR(print(arguments.json ? to_json(listed) + "\n" : to_words(listed)));
   return kDone;
 }
 
 Result<int> run_drop(const IndexArguments& arguments) {
-  KIN_TRY(const auto library, open_library(arguments.place.data, {}));
-  KIN_RETURN_IF_ERROR(library->drop(arguments.place.name));
+  KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
+  KIN_RETURN_IF_ERROR(indexes->drop(arguments.place.name));
   const std::string& name = arguments.place.name;
   KIN_RETURN_IF_ERROR(
       print(arguments.json ? JsonWriter().begin_object().field("dropped", name).end().take() + "\n"
-                           : fmt::format("{} is gone\n", name)));
+                           : fmt::format("dropped index {}\n", name)));
   return kDone;
 }
 
 Result<int> run_delete(const IndexArguments& arguments) {
-  KIN_TRY(const auto library, open_library(arguments.place.data, {}));
-  KIN_TRY(const auto index, library->open(arguments.place.name));
+  KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
+  KIN_TRY(const auto index, indexes->open(arguments.place.name));
   KIN_TRY(const std::uint64_t removed, index->remove(arguments.ids));
-  KIN_RETURN_IF_ERROR(library->close());
+  KIN_RETURN_IF_ERROR(indexes->close());
   KIN_RETURN_IF_ERROR(print(arguments.json ? fmt::format("{{\"deleted\": {}, \"not_there\": {}}}\n",
                                                          removed, arguments.ids.size() - removed)
-                                           : fmt::format("{} deleted, {} not there\n", removed,
+                                           : fmt::format("{} deleted, {} not found\n", removed,
                                                          arguments.ids.size() - removed)));
   return kDone;
 }
 
 Result<int> run_check(const IndexArguments& arguments) {
-  KIN_TRY(const auto library, open_library(arguments.place.data, {}));
-  KIN_TRY(const auto index, library->open(arguments.place.name));
+  KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
+  KIN_TRY(const auto index, indexes->open(arguments.place.name));
   std::atomic<double> done{0};
   const Result<index::CheckReport> report = [&] {
     const ProgressLine line(
@@ -268,8 +271,8 @@ Result<int> run_check(const IndexArguments& arguments) {
 }
 
 Result<int> run_export(const IndexArguments& arguments) {
-  KIN_TRY(const auto library, open_library(arguments.place.data, {}));
-  KIN_TRY(const auto index, library->open(arguments.place.name));
+  KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
+  KIN_TRY(const auto index, indexes->open(arguments.place.name));
   const bool to_stdout = arguments.output == "-";
   std::optional<AtomicFile> file;
   if (!to_stdout) {
@@ -297,7 +300,7 @@ Result<int> run_export(const IndexArguments& arguments) {
   JsonWriter json;
   json.begin_object().field("documents", count).field("file", arguments.output).end();
   KIN_RETURN_IF_ERROR(print(arguments.json ? json.take() + "\n"
-                                           : fmt::format("{} documents are in {}\n",
+                                           : fmt::format("{} documents written to {}\n",
                                                          with_commas(count), arguments.output)));
   return kDone;
 }
@@ -307,42 +310,44 @@ void add_json(CLI::App& verb, IndexArguments& arguments) {
 }
 
 CLI::App* add_create(CLI::App& index, IndexArguments& arguments) {
-  CLI::App* verb = index.add_subcommand("create", "Make an empty index");
+  CLI::App* verb = index.add_subcommand("create", "Create an empty index");
   verb->footer(kCreateExamples);
   add_index_flags(*verb, arguments.place);
   verb->add_option("--embed", arguments.embed,
-                   "What makes vectors of documents (default: corpus, or given with --dim)")
+                   "Source of the vectors (default: corpus, or given with --dim)")
       ->type_name("MODEL");
-  verb->add_option("--dim", arguments.dimension, "How many numbers the documents' vectors have")
+  verb->add_option("--dim", arguments.dimension,
+                   "Dimension of the vectors that come with the documents")
       ->type_name("N")
       ->check(whole_number(1, index::kMostDimensions));
-  verb->add_option("--distance", arguments.distance, "Between vectors: cosine, l2 or dot")
+  verb->add_option("--distance", arguments.distance, "Distance between vectors: cosine, l2 or dot")
       ->check(one_of({"cosine", "l2", "dot"}))
       ->capture_default_str();
-  verb->add_option("--bits", arguments.bits, "Of the code of a vector, for each of its numbers")
+  verb->add_option("--bits", arguments.bits, "Bits per dimension of a vector's code")
       ->type_name("1..8")
       ->check(whole_number(1, 8))
       ->capture_default_str();
   verb->add_option("--vectors", arguments.storage,
-                   "Where whole vectors are: disk, or in memory with 16 or 32 bits a number "
-                   "(default: disk for given ones, else f16)")
+                   "Where full vectors are kept: on disk, or in memory as f16 or f32 "
+                   "(default: disk for given vectors, else f16)")
       ->type_name("disk|f16|f32")
       ->check(one_of({"disk", "f16", "f32"}));
   verb->add_option("--space", arguments.spaces,
-                   "Further vectors that documents bring in \"embeddings\"; may be repeated")
+                   "Another space, for vectors in the column \"embeddings\"; may be repeated")
       ->type_name("NAME:DIM[:DISTANCE]")
       ->allow_extra_args(false);
-  verb->add_option("--language", arguments.language, "Of the stems of words; none: no stems")
+  verb->add_option("--language", arguments.language,
+                   "Language of the stemmer; \"none\" turns it off")
       ->type_name("NAME")
       ->capture_default_str();
   verb->add_option("--dedup", arguments.dedup,
-                   "What to do with near-duplicates: link them to what they repeat (as it does if "
-                   "nothing is said), or refuse them")
+                   "Detect near-duplicates, and link them to the first document (the default) or "
+                   "refuse them")
       ->type_name("link|refuse")
       ->expected(0, 1)
       ->default_str("link")
       ->check(one_of({"link", "refuse"}));
-  verb->add_option("--threshold", arguments.threshold, "From which similarity on they are some")
+  verb->add_option("--threshold", arguments.threshold, "Least similarity of near-duplicates")
       ->type_name("0.3..1")
       ->check(number(0.3, 1))
       ->capture_default_str();
@@ -351,23 +356,23 @@ CLI::App* add_create(CLI::App& index, IndexArguments& arguments) {
 }
 
 CLI::App* add_add(CLI::App& index, IndexArguments& arguments) {
-  CLI::App* verb = index.add_subcommand("add", "Add documents, or write over them");
+  CLI::App* verb = index.add_subcommand("add", "Add or replace documents");
   verb->footer(kAddExamples);
   add_index_flags(*verb, arguments.place);
   verb->add_option("FILE", arguments.files.files,
                    "Datasets or globs (.jsonl .csv .tsv, also .gz .zst; .parquet); - for JSONL on "
                    "standard input")
       ->required();
-  verb->add_option("--batch", arguments.files.batch, "Documents that become durable together")
+  verb->add_option("--batch", arguments.files.batch, "Documents per write")
       ->type_name("N")
       ->check(whole_number(1, 10'000))
       ->capture_default_str();
   verb->add_option("--on-error", arguments.on_error,
-                   "What to do with a record that makes no sense: fail or skip")
+                   "What to do with an invalid record: fail or skip")
       ->type_name("fail|skip")
       ->check(one_of({"fail", "skip"}))
       ->capture_default_str();
-  verb->add_flag("--no-wait", arguments.no_wait, "Leave work that can wait for later");
+  verb->add_flag("--no-wait", arguments.no_wait, "Do not wait for background work");
   add_json(*verb, arguments);
   return verb;
 }
@@ -384,33 +389,33 @@ CLI::App* add_simple(CLI::App& index, IndexArguments& arguments, const char* nam
 }  // namespace
 
 Command add_index_command(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand("index", "Make, fill and look after indexes to search");
+  CLI::App* verb = app.add_subcommand("index", "Create, fill and maintain search indexes");
   verb->footer(kExamples);
   verb->require_subcommand(1);
   const auto arguments = std::make_shared<IndexArguments>();
   CLI::App* create = add_create(*verb, *arguments);
   CLI::App* add = add_add(*verb, *arguments);
-  CLI::App* list = verb->add_subcommand("list", "Show which indexes there are");
+  CLI::App* list = verb->add_subcommand("list", "List the indexes");
   list->footer("\nExamples:\n  kindred index list\n  kindred index list --json");
   add_data_flag(*list, arguments->place.data);
   add_json(*list, *arguments);
-  CLI::App* stats = add_simple(*verb, *arguments, "stats", "Show what an index holds and takes",
+  CLI::App* stats = add_simple(*verb, *arguments, "stats", "Show the size and state of an index",
                                "\nExamples:\n  kindred index stats papers");
   CLI::App* remove = add_simple(*verb, *arguments, "delete", "Delete documents from an index",
                                 "\nExamples:\n  kindred index delete papers CACM-0001 CACM-0002");
   remove->add_option("ID", arguments->ids, "Ids of documents")->required();
-  CLI::App* check = add_simple(*verb, *arguments, "check",
-                               "Make everything anew from what was added, and compare",
-                               "\nExamples:\n  kindred index check papers\n\nExit code 1, and what "
-                               "differs, if anything does.");
+  CLI::App* check =
+      add_simple(*verb, *arguments, "check", "Rebuild everything from the documents and compare",
+                 "\nExamples:\n  kindred index check papers\n\nPrints the "
+                 "differences, and exits with code 1 if there are any.");
   CLI::App* exported = add_simple(
       *verb, *arguments, "export", "Write all documents as JSONL that `kindred index add` reads",
       "\nExamples:\n  kindred index export papers -o papers.jsonl\n  kindred index export papers | "
       "head -n 3");
-  exported->add_option("-o,--output", arguments->output, "The file to write; - for standard output")
+  exported->add_option("-o,--output", arguments->output, "File to write; - for standard output")
       ->type_name("FILE")
       ->capture_default_str();
-  CLI::App* drop = add_simple(*verb, *arguments, "drop", "Delete an index and all it holds",
+  CLI::App* drop = add_simple(*verb, *arguments, "drop", "Delete an index with all its documents",
                               "\nExamples:\n  kindred index drop papers");
   return {verb, [=]() -> Result<int> {
             if (create->parsed()) return run_create(*arguments, *create);

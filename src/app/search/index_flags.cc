@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "app/data_folder.h"
-#include "embed/open_embedder.h"
 
 namespace kin::app {
 namespace {
@@ -19,8 +18,7 @@ std::string environment(const char* name) {
 }  // namespace
 
 void add_data_flag(CLI::App& verb, std::string& data) {
-  verb.add_option("--data", data,
-                  "Where indexes are kept (default: $KINDRED_DATA, or ~/.local/share/kindred)")
+  verb.add_option("--data", data, "Data folder (default: $KINDRED_DATA, or ~/.local/share/kindred)")
       ->type_name("DIR");
 }
 
@@ -35,21 +33,18 @@ fs::path indexes_folder(const fs::path& data) {
 
 Result<search::OpenOptions> index_open_options(const std::string& data) {
   KIN_TRY(const fs::path folder, data_folder(data));
-  // Models that the user has, and those that set-up made.
-  std::vector<fs::path> models = embed::model_folders(folder / "models");
-  models.emplace_back(KIN_MODELS);
-  return search::OpenOptions{.models = std::move(models),
+  return search::OpenOptions{.models = model_folders(folder, program_path()),
                              .embed_key = environment("KINDRED_EMBED_KEY")};
 }
 
-Result<std::unique_ptr<search::Library>> open_library(const std::string& data,
-                                                      LibraryOptions options) {
+Result<std::unique_ptr<search::IndexFolder>> open_indexes(const std::string& data,
+                                                          OpenIndexesOptions options) {
   KIN_TRY(const fs::path folder, data_folder(data));
   KIN_TRY(search::OpenOptions how, index_open_options(data));
   how.tend = options.tend;
-  // Whoever types the command may connect to the server all the same.
+  // The user of the command line may reach that address without Kindred, too.
   how.private_embedders = true;
-  return std::make_unique<search::Library>(indexes_folder(folder), std::move(how));
+  return std::make_unique<search::IndexFolder>(indexes_folder(folder), std::move(how));
 }
 
 }  // namespace kin::app

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "search/library.h"
+#include "search/index_folder.h"
 
 namespace CLI {
 class App;
@@ -22,14 +22,14 @@ struct IndexFlags {
 void add_index_flags(CLI::App& verb, IndexFlags& flags);
 void add_data_flag(CLI::App& verb, std::string& data);
 
-// The indexes of the data folder. With a thread that keeps them in order if `tend`.
-struct LibraryOptions {
-  bool tend = false;
+struct OpenIndexesOptions {
+  bool tend = false;  // do background work in a thread
 };
-Result<std::unique_ptr<search::Library>> open_library(const std::string& data,
-                                                      LibraryOptions options);
+// The indexes of the data folder.
+Result<std::unique_ptr<search::IndexFolder>> open_indexes(const std::string& data,
+                                                          OpenIndexesOptions options);
 
-// What indexes are opened with, wherever they are: models, keys.
+// Options to open indexes with: folders of models, keys.
 Result<search::OpenOptions> index_open_options(const std::string& data);
 // The folder of all indexes in a data folder.
 std::filesystem::path indexes_folder(const std::filesystem::path& data);

@@ -18,7 +18,7 @@ std::string vectors_in_words(const search::IndexInfo& info) {
   const std::string numbers = info.dimension ? fmt::format("{} numbers, ", *info.dimension) : "";
   return fmt::format("{}, {}{}{}", info.config.embed.text(), numbers,
                      search::name_of(info.config.main.distance),
-                     info.building ? ", being made anew" : "");
+                     info.building ? ", being rebuilt" : "");
 }
 
 std::string repeated_in_words(std::string_view what,
@@ -47,9 +47,9 @@ std::string to_words(const AddedReport& report) {
   std::string words = fmt::format("{} added; {} holds {}\n", with_commas(report.added), report.name,
                                   with_commas(report.holds));
   if (report.skipped > 0)
-    words += fmt::format("{} skipped, since they made no sense\n", with_commas(report.skipped));
+    words += fmt::format("{} invalid records skipped\n", with_commas(report.skipped));
   words += repeated_in_words("refused as near-duplicates", report.refused);
-  words += repeated_in_words("linked to what they repeat", report.linked);
+  words += repeated_in_words("linked as near-duplicates", report.linked);
   return words;
 }
 
@@ -95,18 +95,18 @@ std::string to_words(const ListedIndex& index) {
   line("vectors", vectors_in_words(info));
   for (const index::SpaceStats& space : stats.spaces)
     line("  in " + space.name,
-         fmt::format("{} in {} partitions, {} waiting for one, {}",
-                     with_commas(space.vectors.vectors), with_commas(space.vectors.partitions),
-                     with_commas(space.vectors.pending), format_bytes(space.vectors.bytes)));
+         fmt::format("{} in {} cells, {} not placed yet, {}", with_commas(space.vectors.vectors),
+                     with_commas(space.vectors.cells), with_commas(space.vectors.pending),
+                     format_bytes(space.vectors.bytes)));
   line("language", info.config.language);
   line("near-duplicates",
        info.config.dedup ? fmt::format("{} from {} on", search::name_of(info.config.dedup->action),
                                        info.config.dedup->threshold)
-                         : "not looked for");
+                         : "not detected");
   line("text", fmt::format("{} documents in {} segments, {}", with_commas(stats.text_documents),
                            stats.text_segments, format_bytes(stats.text_bytes)));
   line("on disk", format_bytes(info.disk_bytes));
-  line("to replay on opening",
+  line("to replay on open",
        fmt::format("{} changes", with_commas(stats.last_lsn - stats.checkpoint_lsn)));
   return words;
 }
@@ -124,12 +124,12 @@ std::string to_json(const std::string& name, const index::CheckReport& report) {
 std::string to_words(const std::string& name, const index::CheckReport& report) {
   if (report.faults.empty())
     return fmt::format(
-        "{} is whole: {} documents, {} links, {} fragments; {} texts and {} vectors are as they "
-        "would be made anew\n",
+        "{} is intact: {} documents, {} links, {} fragments; {} texts and {} vectors are the "
+        "same when rebuilt\n",
         name, with_commas(report.entities), with_commas(report.edges),
         with_commas(report.fragments), with_commas(report.text_documents),
         with_commas(report.vectors));
-  std::string words = fmt::format("{} is not whole:\n", name);
+  std::string words = fmt::format("{} is damaged:\n", name);
   for (const std::string& fault : report.faults) words += "  " + fault + "\n";
   return words;
 }

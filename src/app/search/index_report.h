@@ -1,11 +1,11 @@
-// What there is to say about indexes, for people and for programs.
+// Reports about indexes, as text and as JSON.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "index/shard.h"
-#include "search/library.h"
+#include "search/index_folder.h"
 
 namespace kin::app {
 

@@ -62,7 +62,7 @@ std::string trace_of(const search::AnswerTrace& trace) {
 std::string reason_of(const search::AnswerReason& why) {
   std::string out;
   for (const search::AnswerTerm& term : why.terms)
-    out += fmt::format("      {:<20} {:>7.3f}  {:g} times here, in {} documents\n", safe(term.term),
+    out += fmt::format("      {:<20} {:>7.3f}  {} times here, in {} documents\n", safe(term.term),
                        term.score, term.frequency, with_commas(term.documents));
   if (why.similarity) out += fmt::format("      {:<20} {:>7.3f}\n", "similarity", *why.similarity);
   return out;
@@ -105,6 +105,26 @@ std::string to_words(const search::Answer& answer, std::size_t offset) {
       answer.count ? fmt::format(" of {}", with_commas(*answer.count)) : std::string();
   out += fmt::format("\n{}{} in {:.1f} ms ({})\n", answer.hits.size(), all, answer.milliseconds,
                      answer.mode);
+  return out;
+}
+
+std::string path_to_words(const std::optional<search::Path>& path,
+                          const search::PathQuestion& question) {
+  if (!path)
+    return fmt::format("no path from {} to {} over at most {} links\n", safe(question.from),
+                       safe(question.to), question.hops);
+  const Ink colours = ink();
+  std::string out;
+  for (std::size_t i = 0; i < path->nodes.size(); ++i) {
+    const search::PathNode& node = path->nodes[i];
+    out +=
+        fmt::format("{}{}{}  {}\n", colours.bold, safe(node.id), colours.plain, safe(node.title));
+    if (i == path->edges.size()) break;
+    const search::AnswerEdge& edge = path->edges[i];
+    const bool forward = edge.from == node.id;
+    out += fmt::format("  {}{}{}{}{}\n", colours.faint, forward ? "-" : "<-", safe(edge.name),
+                       forward ? "->" : "-", colours.plain);
+  }
   return out;
 }
 

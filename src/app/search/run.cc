@@ -6,8 +6,8 @@
 #include <chrono>
 
 #include "app/command.h"
+#include "app/judged_queries.h"
 #include "app/print.h"
-#include "app/text_collection.h"
 #include "app/words.h"
 #include "base/file.h"
 #include "base/json_writer.h"
@@ -19,8 +19,7 @@ constexpr std::size_t kJudgedDepth = 1'000;
 
 struct RunFigures {
   std::uint64_t queries = 0;
-  std::uint64_t judged = 0;
-  RankingQuality mean;
+  MeanQuality quality;
   double seconds = 0;
 };
 
@@ -42,19 +41,21 @@ std::string queries_in_words(std::uint64_t count) {
 std::string to_words(const RunFigures& figures) {
   std::string words =
       fmt::format("{} in {:.2f} s\n", queries_in_words(figures.queries), figures.seconds);
-  if (figures.judged == 0) return words;
+  if (figures.quality.count() == 0) return words;
+  const RankingQuality mean = figures.quality.mean();
   return words + fmt::format(
                      "  nDCG@10     {:.4f}\n  MAP         {:.4f}\n  recall@100  {:.4f}\n"
                      "over {} with judgements\n",
-                     figures.mean.ndcg_10, figures.mean.average_precision, figures.mean.recall_100,
-                     queries_in_words(figures.judged));
+                     mean.ndcg_10, mean.average_precision, mean.recall_100,
+                     queries_in_words(figures.quality.count()));
 }
 
 std::string to_json(const RunFigures& figures) {
+  const RankingQuality mean = figures.quality.mean();
   JsonWriter json;
-  json.begin_object().field("queries", figures.queries).field("judged", figures.judged);
-  json.field("ndcg_10", figures.mean.ndcg_10).field("map", figures.mean.average_precision);
-  json.field("recall_100", figures.mean.recall_100).field("seconds", figures.seconds);
+  json.begin_object().field("queries", figures.queries).field("judged", figures.quality.count());
+  json.field("ndcg_10", mean.ndcg_10).field("map", mean.average_precision);
+  json.field("recall_100", mean.recall_100).field("seconds", figures.seconds);
   return json.end().take() + "\n";
 }
 
@@ -63,17 +64,13 @@ void add(const search::Answer& answer, const std::map<std::string, double>& answ
   std::vector<std::string> ids;
   for (const search::AnswerHit& hit : answer.hits)
     if (hit.kind == index::DocKind::kEntity) ids.push_back(hit.document.id);
-  const RankingQuality quality = judge(ids, answers);
-  ++figures.judged;
-  figures.mean.ndcg_10 += quality.ndcg_10;
-  figures.mean.average_precision += quality.average_precision;
-  figures.mean.recall_100 += quality.recall_100;
+  figures.quality.add(judge(ids, answers));
 }
 
 Result<RunFigures> search_all(const SearchRun& run, const search::SearchIndex& index,
                               std::string& lines) {
   RunFigures figures;
-  KIN_TRY(const std::vector<CollectionQuery> queries, read_queries(run.queries));
+  KIN_TRY(const std::vector<JudgedQuery> queries, read_queries(run.queries));
   Judgements judgements;
   if (!run.judgements.empty()) {
     KIN_TRY(judgements, read_judgements(run.judgements));
@@ -84,7 +81,7 @@ Result<RunFigures> search_all(const SearchRun& run, const search::SearchIndex& i
   question.show = false;
   if (!judgements.empty()) question.k = kJudgedDepth;
   const auto start = std::chrono::steady_clock::now();
-  for (const CollectionQuery& query : queries) {
+  for (const JudgedQuery& query : queries) {
     question.text = query.text;
     auto answer = index.search(question);
     if (!answer) return with_context("query " + query.id, answer.error());
@@ -95,10 +92,6 @@ Result<RunFigures> search_all(const SearchRun& run, const search::SearchIndex& i
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   figures.seconds = taken.count();
-  const auto count = static_cast<double>(std::max<std::uint64_t>(1, figures.judged));
-  figures.mean.ndcg_10 /= count;
-  figures.mean.average_precision /= count;
-  figures.mean.recall_100 /= count;
   return figures;
 }
 
@@ -107,7 +100,7 @@ Result<RunFigures> search_all(const SearchRun& run, const search::SearchIndex& i
 Result<int> run_queries(const SearchRun& run, const search::SearchIndex& index) {
   std::string lines;
   KIN_TRY(const RunFigures figures, search_all(run, index, lines));
-  if (!run.judgements.empty() && figures.judged == 0)
+  if (!run.judgements.empty() && figures.quality.count() == 0)
     return Error{Code::kInvalidArgument,
                  fmt::format("{}: judges none of the queries of {} (a line is a query's id, a "
                              "document's id and a grade, with tabs between)",

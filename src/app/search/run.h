@@ -1,4 +1,4 @@
-// Many queries at once, and how good their answers are.
+// Runs many queries, and measures the answers if there are judgements.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ namespace kin::app {
 
 struct SearchRun {
   std::string queries;        // JSONL with id and text
-  std::string judgements;     // or empty
+  std::string judgements;     // empty: none
   std::string output;         // empty: standard output, unless there are judgements
-  search::Question question;  // all but the text
+  search::Question question;  // without the text
   bool json = false;
 };
 
-// The exit code.
+// Returns the exit code.
 Result<int> run_queries(const SearchRun& run, const search::SearchIndex& index);
 
 }  // namespace kin::app

@@ -4,6 +4,7 @@
 
 #include "app/checks.h"
 #include "app/command.h"
+#include "app/dashed_words.h"
 #include "app/print.h"
 #include "app/search/index_flags.h"
 #include "app/search/print.h"
@@ -20,21 +21,25 @@ constexpr const char* kExamples = R"(
 Examples:
   kindred search papers "tides of the inner sea"
   kindred search papers 'title:tides AND "inner sea" -lakes'
+  kindred search papers tides -lakes
   kindred search papers tydes --fuzzy 1
   kindred search papers "tides" --filter tag=sea --filter year=1966 --as-of 1970-01-01
   kindred search papers "tides" --mode vector --k 50 --json
   kindred search papers "tides" --expand 1 --edge cites
   kindred search papers CACM-0001 --mode graph --expand 2
+  kindred search papers CACM-0001 --mode graph --to CACM-0042
   kindred search papers --pipeline '[{"find": "vector", "q": "tides", "k": 200}, {"expand": 1}, {"limit": 10}]'
   kindred search papers --queries queries.jsonl --qrels qrels.tsv -o run.jsonl
 
-The text may be plain words, or use the language of queries:
+TEXT is a list of words, or a query:
   a AND b, a OR b, NOT c, (…), +a -b   "a phrase"   begin*   w?ld*   word~1   title:word   tag:value
-A filter is NAME=VALUE: tag, source, type, id, or any attribute; of one name any, of all names each must hold.)";
+Write -- before words that look like an option: kindred search papers tides -- -oceans.
+A filter is NAME=VALUE. NAME is tag, source, type, id or an attribute. A document must match one value of each
+NAME that is given.)";
 
 struct SearchArguments {
   IndexFlags place;
-  std::string text;
+  std::vector<std::string> words;
   Question question;
   std::string mode;
   std::vector<std::string> filters;
@@ -46,10 +51,11 @@ struct SearchArguments {
   std::optional<double> alpha;
   SearchRun run;
   std::string queries;
+  std::string to;
   bool json = false;
 };
 
-// JSON that was given as it is, or the name of a file that has it.
+// `given` is JSON, or the name of a JSON file.
 Result<data::JsonValue> json_in(const std::string& given, const char* option) {
   std::string text = given;
   if (!given.starts_with('[') && !given.starts_with('{')) {
@@ -78,7 +84,7 @@ Status add_vector(const std::string& given, Question& question) {
     question.vector.push_back(static_cast<float>(*item.number()));
   }
   if (question.vector.empty() || question.vector.size() != json.items().size())
-    return Error{Code::kInvalidArgument, "--vector: it is no list of numbers"};
+    return Error{Code::kInvalidArgument, "--vector: not a JSON list of numbers"};
   return Done{};
 }
 
@@ -91,25 +97,38 @@ Status add_pipeline(const std::string& given, Question& question) {
   return Done{};
 }
 
-// What goes with --queries, and what instead of it.
 Status check_together(const SearchArguments& arguments) {
   const Question& question = arguments.question;
   const bool asks = !question.text.empty() || !question.vector.empty() || !question.from.empty() ||
                     !question.pipeline.empty();
   if (!arguments.queries.empty() && asks)
     return Error{Code::kInvalidArgument,
-                 "--queries has the texts: leave out TEXT, --vector, --from and --pipeline"};
+                 "--queries cannot be combined with TEXT, --vector, --from or --pipeline"};
   if (!arguments.queries.empty()) return Done{};
   if (!asks && question.scope.filters.empty())
-    return Error{Code::kInvalidArgument, "say what to look for, or give --queries FILE"};
+    return Error{Code::kInvalidArgument,
+                 "nothing to search for: give TEXT, --vector, --from, --pipeline, --filter or "
+                 "--queries FILE"};
   if (!arguments.run.output.empty() || !arguments.run.judgements.empty())
-    return Error{Code::kInvalidArgument, "-o and --qrels go with --queries FILE"};
+    return Error{
+        Code::kInvalidArgument,
+        "-o and --qrels need --queries FILE (to exclude a word that begins with o, write -- "
+        "before it: kindred search INDEX tides -- -oceans)"};
   return Done{};
+}
+
+Status check_path(const SearchArguments& arguments) {
+  if (arguments.to.empty()) return Done{};
+  const std::size_t starts = arguments.question.from.size() + (arguments.words.empty() ? 0 : 1);
+  if (arguments.question.mode == search::Mode::kGraph && starts == 1) return Done{};
+  return Error{Code::kInvalidArgument,
+               "--to needs --mode graph and one document to start from: kindred search INDEX ID "
+               "--mode graph --to ID"};
 }
 
 Status understand(SearchArguments& arguments) {
   Question& question = arguments.question;
-  question.text = arguments.text;
+  question.text = join_words(arguments.words);
   if (!arguments.mode.empty()) {
     KIN_TRY(question.mode, search::mode_named(arguments.mode));
   }
@@ -123,9 +142,23 @@ Status understand(SearchArguments& arguments) {
   if (!arguments.pipeline.empty()) KIN_RETURN_IF_ERROR(add_pipeline(arguments.pipeline, question));
   question.alpha = arguments.alpha;
   if (arguments.fusion == "rrf") question.fusion = index::Fusion::kRrf;
-  if (arguments.direction == "out") question.expand.direction = index::Direction::kOut;
-  if (arguments.direction == "in") question.expand.direction = index::Direction::kIn;
+  KIN_TRY(question.expand.direction, search::direction_named(arguments.direction));
+  KIN_RETURN_IF_ERROR(check_path(arguments));
   return check_together(arguments);
+}
+
+Result<int> run_path(const SearchArguments& arguments, const search::SearchIndex& index) {
+  const Question& question = arguments.question;
+  const search::PathQuestion path{
+      .from = question.from.empty() ? question.text : question.from.front(),
+      .to = arguments.to,
+      .direction = question.expand.direction,
+      .edges = question.expand.edges.names,
+      .as_of = question.scope.as_of};
+  KIN_TRY(const auto found, index.path(path));
+  KIN_RETURN_IF_ERROR(
+      print(arguments.json ? search::to_json(found) + "\n" : path_to_words(found, path)));
+  return kDone;
 }
 
 Result<int> run_one(const SearchArguments& arguments, const search::SearchIndex& index) {
@@ -138,8 +171,9 @@ Result<int> run_one(const SearchArguments& arguments, const search::SearchIndex&
 Result<int> run_search(SearchArguments& arguments, const CLI::App& verb) {
   if (const Status understood = understand(arguments); !understood.ok())
     return wrong_usage(understood.error(), verb);
-  KIN_TRY(const auto library, open_library(arguments.place.data, {}));
-  KIN_TRY(const auto index, library->open(arguments.place.name));
+  KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
+  KIN_TRY(const auto index, indexes->open(arguments.place.name));
+  if (!arguments.to.empty()) return run_path(arguments, *index);
   if (arguments.queries.empty()) return run_one(arguments, *index);
   arguments.run.queries = arguments.queries;
   arguments.run.question = arguments.question;
@@ -152,66 +186,74 @@ void add_asking(CLI::App& verb, SearchArguments& arguments) {
   verb.add_option("--mode", arguments.mode,
                   "text, vector, hybrid or graph (default: hybrid where the index has vectors)")
       ->check(one_of({"text", "vector", "hybrid", "graph"}));
-  verb.add_option("-k,--k", question.k, "How many results")
+  verb.add_option("-k,--k", question.k, "Number of results")
       ->type_name("N")
       ->check(whole_number(1, search::kMostHits))
       ->capture_default_str();
-  verb.add_option("--offset", question.offset, "How many to leave out in front")
+  verb.add_option("--offset", question.offset, "Number of results to skip")
       ->type_name("N")
       ->check(whole_number(0, 100'000));
-  verb.add_option("--filter", arguments.filters, "Only documents that have this; may be repeated")
+  verb.add_option("--filter", arguments.filters, "Only documents with this value; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  verb.add_option("--as-of", arguments.as_of, "Only what was valid then")->type_name("TIME");
-  verb.add_option("--fuzzy", question.fuzzy, "Letters by which words may differ")
+  verb.add_option("--as-of", arguments.as_of, "Only documents and links valid at this time")
+      ->type_name("TIME");
+  verb.add_option("--fuzzy", question.fuzzy, "Number of letters by which words may differ")
       ->type_name("0..2")
       ->check(whole_number(0, 2));
   verb.add_flag("--plain", question.plain, "Take the text as words, without the query language");
   verb.add_option("--vector", arguments.vector,
-                  "Numbers to search near instead of the text: JSON, or a file of it")
+                  "Vector to search by instead of the text: JSON, or a JSON file")
       ->type_name("JSON");
-  verb.add_option("--space", question.space, "Which vectors, if the index has several")
+  verb.add_option("--space", question.space, "Space of the vectors, if the index has several")
       ->type_name("NAME");
   verb.add_option("--alpha", arguments.alpha,
-                  "How much meaning counts in hybrid, from 0 to 1 (default: what suits the index)")
+                  "Weight of vectors in hybrid mode, from 0 to 1 (default: depends on the index)")
       ->type_name("0..1")
       ->check(number(0, 1));
-  verb.add_option("--fusion", arguments.fusion, "How hybrid joins: alpha, or rrf (by ranks)")
+  verb.add_option("--fusion", arguments.fusion,
+                  "How hybrid mode combines scores: alpha (weighted sum) or rrf (ranks)")
       ->check(one_of({"alpha", "rrf"}))
       ->capture_default_str();
-  verb.add_flag("--exact", question.exact, "Compare with every vector");
+  verb.add_flag("--exact", question.exact,
+                "Compare with every vector instead of the nearest partitions");
 }
 
 void add_links(CLI::App& verb, SearchArguments& arguments) {
   Question& question = arguments.question;
-  verb.add_option("--expand", question.expand.hops, "Add neighbours so many links away")
+  verb.add_option("--expand", question.expand.hops, "Add documents up to this many links away")
       ->type_name("HOPS")
       ->check(whole_number(0, 8));
-  verb.add_option("--edge", question.expand.edges.names, "Only links of this name; may be repeated")
+  verb.add_option("--edge", question.expand.edges.names,
+                  "Follow only links of this name; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  verb.add_option("--direction", arguments.direction, "Which way links are followed")
+  verb.add_option("--direction", arguments.direction,
+                  "Direction in which links are followed: out, in or both")
       ->check(one_of({"out", "in", "both"}))
       ->capture_default_str();
-  verb.add_option("--from", question.from, "Mode graph: where to begin; may be repeated")
+  verb.add_option("--from", question.from, "Mode graph: start from this document; may be repeated")
       ->type_name("ID")
       ->allow_extra_args(false);
+  verb.add_option("--to", arguments.to, "Mode graph: print the shortest path to this document")
+      ->type_name("ID");
   verb.add_option("--pipeline", arguments.pipeline,
-                  "Stages as JSON, or a file of it: see docs/api.md")
+                  "Stages as JSON, or a JSON file: see docs/api.md")
       ->type_name("JSON");
 }
 
 void add_output(CLI::App& verb, SearchArguments& arguments) {
   verb.add_option("--facet", arguments.question.facets,
-                  "Count the values of this: tag, type, source, validity; may be repeated")
+                  "Count values: tag, type, source, attribute or validity; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  verb.add_flag("--explain", arguments.question.explain, "Say why each result matched");
+  verb.add_flag("--explain", arguments.question.explain, "Show why each result matched");
   verb.add_flag("--json", arguments.json, "Print JSON");
   verb.add_option("--queries", arguments.queries,
-                  "Many queries, of plain words: JSONL with id and text")
+                  "Run many queries of plain words: JSONL with id and text")
       ->type_name("FILE");
-  verb.add_option("-o,--output", arguments.run.output, "One line for each query, with its hits")
+  verb.add_option("-o,--output", arguments.run.output,
+                  "Write the hits of each query to this file, as JSONL")
       ->type_name("FILE");
   verb.add_option("--qrels", arguments.run.judgements,
                   "Judgements (query, document, grade): prints nDCG@10, MAP and recall@100")
@@ -225,12 +267,14 @@ Command add_search_command(CLI::App& app) {
   verb->footer(kExamples);
   const auto arguments = std::make_shared<SearchArguments>();
   verb->add_option("INDEX", arguments->place.name, "The name of the index")->required();
-  verb->add_option("TEXT", arguments->text, "What to look for");
+  verb->add_option("TEXT", arguments->words, "Words to search for, or a query in quotes");
   add_asking(*verb, *arguments);
   add_links(*verb, *arguments);
   add_output(*verb, *arguments);
   add_data_flag(*verb, arguments->place.data);
-  return {verb, [=]() -> Result<int> { return run_search(*arguments, *verb); }};
+  return {.verb = verb,
+          .run = [=]() -> Result<int> { return run_search(*arguments, *verb); },
+          .takes_dashed_words = true};
 }
 
 }  // namespace kin::app

@@ -32,8 +32,8 @@ Examples:
   kindred seen stats crawl.seen
   kindred seen verify crawl.seen
 
-A set is a folder. It is never wrong about an id, outgrows memory, and keeps across crashes what was
-added. One process adds at a time; others may check meanwhile. `kindred seen VERB --help` has more.)";
+A set is a folder. Its answers are exact, it may be larger than memory, and added ids survive crashes. One
+process can add at a time, while others check. `kindred seen VERB --help` shows the options of a verb.)";
 
 constexpr const char* kAddExamples = R"(
 Examples:
@@ -43,10 +43,10 @@ Examples:
   kindred seen add orders.seen orders.parquet --column order_id --numbers
   kindred seen add crawl.seen --fresh results.jsonl.zst --column url
 
-Ids are lines, without their line break; empty lines are skipped. --print-new prints an id only once it
-is durable: after a crash none is printed twice, and those of the last batch may not have been printed.
-With --column, standard input is JSONL and is read to its end first. --fresh forgets what the set held:
-give it the results of earlier work to start from what was really done.)";
+Each line is an id; empty lines are skipped. --print-new prints an id when it is durable: after a crash no id
+is printed twice, but ids of the last batch may not have been printed. With --column, standard input is JSONL
+and is read to its end first. --fresh empties the set first: give it the results of earlier work to start
+from what was really done.)";
 
 constexpr const char* kCheckExamples = R"(
 Examples:
@@ -54,7 +54,7 @@ Examples:
   kindred seen check crawl.seen urls.txt --print-new > not-yet.txt
   kindred seen check orders.seen orders.parquet --column order_id --json
 
-Nothing is added. The set is seen as it is when the check begins, also while another process adds.)";
+Nothing is added. The check uses the set as it is at the start, even if another process adds to it.)";
 
 struct SeenArguments {
   std::string set;
@@ -105,6 +105,7 @@ Result<std::unique_ptr<SeenSet>> open_to_add(const SeenArguments& arguments, See
 
 Result<std::unique_ptr<SeenSet>> open_to_read(const SeenArguments& arguments, SeenOptions options) {
   options.mode = SeenOptions::Mode::kRead;
+  options.clock = &system_clock();
   return SeenSet::open(arguments.set, options);
 }
 
@@ -193,7 +194,7 @@ Result<int> run_add(SeenArguments& arguments, const CLI::App& verb) {
                   fmt::format("{{\"added\": {}, \"already\": {}}}\n", counts.fresh.load(),
                               counts.seen.load())));
   if (!stopped) return kDone;
-  say("kindred: stopped; what was added is kept\n");
+  say("kindred: stopped; the ids added so far are kept\n");
   return *stopped;
 }
 
@@ -250,8 +251,8 @@ Result<int> run_verify(SeenArguments& arguments, const CLI::App& verb) {
   const Result<SeenVerified> verified = verify(arguments, options);
   if (!verified && verified.error().code == Code::kDataLoss) {
     return Error{Code::kDataLoss,
-                 fmt::format("{} is damaged: {}\nkindred: restore it from a copy, or make it again "
-                             "from what was done: kindred seen add {} --fresh RESULTS",
+                 fmt::format("{} is damaged: {}\nkindred: restore a copy, or rebuild it from "
+                             "earlier results: kindred seen add {} --fresh RESULTS",
                              arguments.set, verified.error().message, arguments.set)};
   }
   if (!verified) return verified.error();
@@ -271,7 +272,7 @@ void add_memory(CLI::App& verb, SeenArguments& arguments) {
 
 void add_source(CLI::App& verb, SeenArguments& arguments) {
   verb.add_option("FILE", arguments.source.files,
-                  "Files with one id a line (also .gz .zst); - or none for standard input");
+                  "Files with one id per line (also .gz .zst); - or none for standard input");
   verb.add_option(
           "--column", arguments.source.column,
           "FILEs are datasets or globs of them (.jsonl .csv .tsv, also .gz .zst; .parquet): "
@@ -292,7 +293,7 @@ void add_output(CLI::App& verb, SeenArguments& arguments) {
 }
 
 CLI::App* add_add(CLI::App& seen, SeenArguments& arguments) {
-  CLI::App* verb = seen.add_subcommand("add", "Add ids to a set, and say how many are new");
+  CLI::App* verb = seen.add_subcommand("add", "Add ids to a set and count the new ones");
   verb->footer(kAddExamples);
   add_set(*verb, arguments);
   add_source(*verb, arguments);
@@ -300,16 +301,16 @@ CLI::App* add_add(CLI::App& seen, SeenArguments& arguments) {
                  "Print the ids that are new, as soon as they are durable; the counts then go to "
                  "standard error");
   verb->add_flag("--numbers", arguments.numbers,
-                 "A set that is made holds whole numbers of 64 bits, exactly (default: text, as a "
-                 "hash of 128 bits)");
-  verb->add_flag("--fresh", arguments.fresh, "Start with an empty set: forget what was there");
-  verb->add_option("--commit-every", arguments.commit_every, "Ids between commits, at most")
+                 "A new set holds whole numbers of 64 bits (default: texts, as hashes of 128 "
+                 "bits)");
+  verb->add_flag("--fresh", arguments.fresh, "Empty the set first");
+  verb->add_option("--commit-every", arguments.commit_every, "Most ids between commits")
       ->type_name("N")
       ->check(whole_number(1, 100'000'000))
       ->capture_default_str();
   add_memory(*verb, arguments);
   verb->add_option("--expect", arguments.expect,
-                   "How many ids the set will hold, if you know: a hint, no limit")
+                   "Number of ids the set will hold; a hint, not a limit")
       ->type_name("N")
       ->check(whole_number(0));
   verb->add_option("--recent", arguments.recent,
@@ -322,7 +323,8 @@ CLI::App* add_add(CLI::App& seen, SeenArguments& arguments) {
 }
 
 CLI::App* add_check(CLI::App& seen, SeenArguments& arguments) {
-  CLI::App* verb = seen.add_subcommand("check", "Say how many ids are in a set, and add nothing");
+  CLI::App* verb =
+      seen.add_subcommand("check", "Count how many ids are in a set, without adding any");
   verb->footer(kCheckExamples);
   add_set(*verb, arguments);
   add_source(*verb, arguments);
@@ -337,7 +339,7 @@ CLI::App* add_check(CLI::App& seen, SeenArguments& arguments) {
 }
 
 CLI::App* add_stats(CLI::App& seen, SeenArguments& arguments) {
-  CLI::App* verb = seen.add_subcommand("stats", "Show what a set holds and what it takes");
+  CLI::App* verb = seen.add_subcommand("stats", "Show the size and state of a set");
   verb->footer(
       "\nExamples:\n  kindred seen stats crawl.seen\n  kindred seen stats crawl.seen --json");
   add_set(*verb, arguments);
@@ -347,12 +349,11 @@ CLI::App* add_stats(CLI::App& seen, SeenArguments& arguments) {
 }
 
 CLI::App* add_verify(CLI::App& seen, SeenArguments& arguments) {
-  CLI::App* verb = seen.add_subcommand(
-      "verify", "Read a whole set and check every sum, the order of the ids and the counts");
+  CLI::App* verb =
+      seen.add_subcommand("verify", "Read a whole set and check its checksums, order and counts");
   verb->footer(
-      "\nExamples:\n  kindred seen verify crawl.seen\n\nExit code 1, and the file that is damaged, "
-      "if "
-      "the set is not whole.");
+      "\nExamples:\n  kindred seen verify crawl.seen\n\nPrints the damaged file, and "
+      "exits with code 1, if there is one.");
   add_set(*verb, arguments);
   add_memory(*verb, arguments);
   verb->add_flag("--json", arguments.json, "Print what was read as JSON");

@@ -1,4 +1,4 @@
-// Ids on their way through a seen set: which are new, which were seen?
+// Passes ids through a seen set and prints the new or the seen ones.
 #pragma once
 
 #include <atomic>
@@ -15,45 +15,45 @@ namespace kin::app {
 struct SeenFilterOptions {
   enum class Print { kNothing, kNew, kSeen };
   std::string name;     // of the set, for messages
-  bool insert = false;  // otherwise the set is only asked
+  bool insert = false;  // add new ids; otherwise only look them up
   Print print = Print::kNothing;
   std::uint64_t commit_every = 8'192;  // ids between commits, at most
   data::OnError on_error = data::OnError::kFail;
 };
 
-// What went through so far; other threads may look.
+// Counts so far; readable from other threads.
 struct SeenCounts {
   std::atomic<std::uint64_t> fresh{0};
   std::atomic<std::uint64_t> seen{0};
-  std::atomic<std::uint64_t> skipped{0};  // are no ids of this set
+  std::atomic<std::uint64_t> skipped{0};  // invalid ids
 };
 
-// What it prints goes to standard output, one id a line, as it came; new ids are durable before
-// they are printed. One thread only, but for the counts.
+// Prints to standard output, one id per line, unchanged; new ids are durable before they are
+// printed. One thread only, except for the counts.
 class SeenFilter {
  public:
-  // `set` outlives the filter.
+  // `set` must outlive the filter.
   SeenFilter(store::SeenSet& set, SeenFilterOptions options);
 
-  // Of a batch with an id that is none (not a number, for a set of numbers), what stands before it
-  // still goes through; then that is the error, unless such ids are to be skipped.
+  // Processes a batch. An invalid id (not a number, in a set of numbers) is skipped or, by default,
+  // an error; the ids before it are processed in any case.
   Status take(const IdBatch& batch);
-  // Makes durable and prints what is left.
+  // Commits and prints the remaining ids.
   Status finish();
 
   const SeenCounts& counts() const { return counts_; }
-  // Whether an error came from printing into a pipe that nobody reads any more.
+  // True if printing failed because the reader of the pipe is gone.
   bool reader_has_gone() const { return reader_has_gone_; }
 
  private:
-  // The ids of the batch, up to the first problem.
+  // Reads the ids of the batch up to the first invalid one.
   Status understand(const IdBatch& batch);
   Status put_through(std::size_t begin, std::size_t end);
 
   store::SeenSet& set_;
   SeenFilterOptions options_;
   std::vector<store::SeenId> ids_;
-  std::vector<std::string_view> texts_;  // what the ids were made of
+  std::vector<std::string_view> texts_;  // the texts of `ids_`
   std::vector<std::uint8_t> answers_;
   std::uint64_t uncommitted_ = 0;
   std::string to_print_;

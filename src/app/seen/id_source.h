@@ -1,4 +1,4 @@
-// The ids that a user hands over: lines of text, or a column of a dataset.
+// Reads ids: lines of text files, or a column of datasets.
 #pragma once
 
 #include <atomic>
@@ -16,27 +16,27 @@
 
 namespace kin::app {
 
-// Some ids, in input order. Views live as long as the call that got it.
+// Ids in input order. The views are valid during the call that gets the batch.
 struct IdBatch {
   std::vector<std::string_view> ids;
-  // Where an id stands, for messages: "ids.txt:3".
+  // The place of the i-th id, for messages: "ids.txt:3".
   std::function<std::string(std::size_t)> where;
-  // Whether the next batch comes without waiting for whoever writes the input. Where it does not,
-  // the answer to this one should not wait either.
+  // True if the next batch can be read without waiting for the writer of the input. If not, answer
+  // this batch at once.
   bool more_is_ready = true;
 };
 
 struct IdSourceOptions {
-  std::vector<std::string> files = {};     // "-" is standard input, as is none at all
-  std::optional<std::string> column = {};  // of datasets; otherwise the ids are lines
+  std::vector<std::string> files = {};     // "-" or none: standard input
+  std::optional<std::string> column = {};  // of datasets; unset: each line is an id
   data::OnError on_error = data::OnError::kFail;
   std::optional<std::filesystem::path> temporary_folder = {};
 };
 
-// How far the reading is, for other threads to look at.
+// Reading progress; readable from other threads.
 struct IdProgress {
   std::atomic<std::uint64_t> bytes_done{0};
-  std::uint64_t bytes_total = 0;  // 0 if it is not known
+  std::uint64_t bytes_total = 0;  // 0: unknown
 };
 
 // One thread only.
@@ -44,17 +44,17 @@ class IdSource {
  public:
   using Take = std::function<Status(const IdBatch& batch)>;
 
-  // Files are found and looked at, so that a wrong name is an error before anything is done.
-  // Lines: the end of a line is LF or CR LF, empty ones are no ids, .gz and .zst are read as what
-  // they hold. A dataset by its name needs a column.
+  // Opens the files, so that a wrong name is reported before any work is done. Lines end with LF or
+  // CR LF; empty lines are skipped; .gz and .zst are decompressed. A file whose name is that of a
+  // dataset needs a column.
   static Result<std::unique_ptr<IdSource>> open(const IdSourceOptions& options);
   virtual ~IdSource() = default;
 
   // Calls take() until the input ends, take() fails, or `stop` is set (kCancelled). A record
-  // without an id is an error, unless it is to be skipped.
+  // without an id is skipped or, by default, an error.
   virtual Status read(const std::atomic<bool>& stop, const Take& take) = 0;
 
-  // Records that were skipped.
+  // Number of records skipped.
   virtual std::uint64_t skipped() const = 0;
   const IdProgress& progress() const { return progress_; }
 

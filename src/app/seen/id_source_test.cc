@@ -82,7 +82,7 @@ TEST_F(IdSourceTest, RefusesALineThatIsNoIdAndHandsOverWhatStandsBefore) {
     const Status status =
         read({.files = {write("ids.txt", "a\n" + std::string(1'100'000, 'x') + end)}});
     ASSERT_FALSE(status.ok());
-    EXPECT_THAT(status.error().message, HasSubstr("ids.txt:2: a line of more than 1 MiB"));
+    EXPECT_THAT(status.error().message, HasSubstr("ids.txt:2: the line is longer than 1 MiB"));
     EXPECT_THAT(ids_, ElementsAre("a"));
   }
 }

@@ -142,8 +142,8 @@ Status LineSource::hand_over(const std::string& name, bool at_end, bool more_is_
   text_.erase(0, begin);
   if (text_.size() <= kLongestId) return Done{};
   return Error{Code::kInvalidArgument,
-               fmt::format("{}:{}: a line of more than 1 MiB is no id (one id a line, or use "
-                           "--column for a dataset)",
+               fmt::format("{}:{}: the line is longer than 1 MiB (write one id per line, or "
+                           "use --column for a dataset)",
                            shown(name), line_ + 1)};
 }
 

@@ -7,7 +7,7 @@
 
 namespace kin::app {
 
-// A line longer than this is no id.
+// Longer lines are refused.
 inline constexpr std::size_t kLongestId = std::size_t{1} << 20;
 
 // One thread only.
@@ -25,13 +25,13 @@ class LineSource : public IdSource {
   explicit LineSource(std::vector<std::string> files);
   Status read_file(const std::string& name, Bytes& bytes, const std::atomic<bool>& stop,
                    const Take& take);
-  // Hands over the whole lines of text_, or all of it at the end of a file.
+  // Passes the complete lines of text_ to take(); at the end of a file, all of it.
   Status hand_over(const std::string& name, bool at_end, bool more_is_ready, const Take& take);
 
   std::vector<std::string> files_;
-  std::unique_ptr<Bytes> first_;  // a pipe with a name cannot be opened twice
-  std::string text_;              // read and not yet handed over
-  std::uint64_t line_ = 0;        // of the file, handed over
+  std::unique_ptr<Bytes> first_;  // opened early, since a named pipe cannot be opened twice
+  std::string text_;              // read, not yet passed on
+  std::uint64_t line_ = 0;        // lines of the file passed on
 };
 
 }  // namespace kin::app

@@ -1,4 +1,4 @@
-// What is in a seen set, for people and for programs.
+// Reports about a seen set, as text and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct SeenOverview {
 std::string to_json(const SeenOverview& overview);
 std::string to_table(const SeenOverview& overview);
 
-// A set that was read from end to end, and was whole.
+// The result of a successful `seen verify`.
 struct SeenVerified {
   std::string name;
   store::SeenStats stats;

@@ -29,8 +29,8 @@ Examples:
   kindred feeds settings --prefer 'The Circuit'
   kindred stories
 
-Feeds and their stories are kept in one folder. One process changes it at a time: while `kindred serve`
-runs, it polls the feeds itself, and verbs that only look work beside it.)";
+Feeds and their stories are kept in one folder, which one process can change at a time. While `kindred serve`
+runs, it polls the feeds itself; verbs that only read still work.)";
 
 constexpr const char* kAddExamples = R"(
 Examples:
@@ -39,7 +39,7 @@ Examples:
   kindred feeds add https://example.org/private.xml --user ann --password-file password.txt
 
 ADDRESS is that of a feed (RSS, Atom, JSON Feed), or of a site that has one. The password or token is the
-first line of its file; it is kept beside the feeds, readable for you alone, and never shown.)";
+first line of its file. It is stored with the feeds, readable by you only, and never shown.)";
 
 constexpr const char* kRefreshExamples = R"(
 Examples:
@@ -48,8 +48,8 @@ Examples:
   kindred feeds refresh 7 'An example'
   kindred feeds refresh --json | jq -c .changed
 
-Polls the feeds that are due, those named, or all. With --json each change is a line as soon as it is
-durable, as in docs/api.md under Events; the last line counts.)";
+Polls the feeds that are due, the named feeds, or all. With --json each change is printed as a line when it
+is durable, as in docs/api.md under Events; the last line has the counts.)";
 
 constexpr const char* kSettingsExamples = R"(
 Examples:
@@ -58,8 +58,7 @@ Examples:
   kindred feeds settings --prefer 'The Circuit' --prefer herald.example
   kindred feeds settings --prefer '' --many-per-source
 
-Without options it prints how items are grouped into stories. Options are kept with the feeds and hold for
-items that come from then on. A preferred source is named by the feed's name, address or host.)";
+Without options it prints the settings. Options are stored and apply to items that arrive later. A preferred source is named by the feed's name, address or host.)";
 
 struct FeedsArguments {
   NewsroomFlags place;
@@ -103,7 +102,7 @@ Result<int> run_add(FeedsArguments& arguments) {
   KIN_TRY(const auto room, open_newsroom(arguments.place));
   const auto feed = room->add_feed(arguments.feed);
   if (!feed.ok()) return with_address_hint(feed.error());
-  KIN_RETURN_IF_ERROR(print(fmt::format("{} is followed as feed {}: {}\n", feed->title,
+  KIN_RETURN_IF_ERROR(print(fmt::format("{} added as feed {} with {}\n", feed->title,
                                         number(feed->id), counted(feed->items, "item"))));
   return kDone;
 }
@@ -145,7 +144,7 @@ Result<int> run_remove(const FeedsArguments& arguments) {
   for (const FollowedFeed& feed : feeds) {
     KIN_RETURN_IF_ERROR(room->remove_feed(feed.id));
     KIN_RETURN_IF_ERROR(
-        print(fmt::format("{} is gone, with its {}\n", feed.title, counted(feed.items, "item"))));
+        print(fmt::format("{} removed, with {}\n", feed.title, counted(feed.items, "item"))));
   }
   return kDone;
 }
@@ -218,7 +217,7 @@ Result<int> run_refresh(const FeedsArguments& arguments) {
   (void)swept;
   KIN_RETURN_IF_ERROR(show_refresh(*room, *refresh, arguments.json));
   if (const auto code = signals.exit_code()) {
-    say("kindred: stopped; what was polled is kept\n");
+    say("kindred: stopped; the items fetched so far are kept\n");
     return *code;
   }
   return kDone;
@@ -229,10 +228,10 @@ Result<int> run_import(const FeedsArguments& arguments) {
   KIN_TRY(const auto room, open_newsroom(arguments.place));
   const auto import = room->import_opml(bytes);
   if (!import.ok()) return with_context(arguments.file, import.error());
-  KIN_RETURN_IF_ERROR(print(
-      fmt::format("{} added, {} there already, {} left out; `kindred feeds refresh` polls them\n",
-                  counted(import->added, "feed"), with_commas(import->already),
-                  with_commas(import->left_out))));
+  KIN_RETURN_IF_ERROR(print(fmt::format(
+      "{} added, {} already followed, {} left out; poll them with: kindred feeds refresh\n",
+      counted(import->added, "feed"), with_commas(import->already),
+      with_commas(import->left_out))));
   return kDone;
 }
 
@@ -252,14 +251,15 @@ Result<int> run_check(const FeedsArguments& arguments) {
   KIN_TRY(const std::vector<std::string> problems, room->check());
   if (problems.empty()) {
     KIN_TRY(const auto feeds, room->feeds());
-    KIN_RETURN_IF_ERROR(print(fmt::format("all is well with {}\n", counted(feeds.size(), "feed"))));
+    KIN_RETURN_IF_ERROR(
+        print(fmt::format("{} checked, no problems found\n", counted(feeds.size(), "feed"))));
     return kDone;
   }
   for (const std::string& problem : problems) KIN_RETURN_IF_ERROR(print(problem + "\n"));
   return Error{
       Code::kDataLoss,
-      "what is kept contradicts itself: put a copy from before in its place, or export the "
-      "feeds and import them into another --data folder"};
+      "the database is inconsistent: restore a backup, or export the feeds and import them into "
+      "another --data folder"};
 }
 
 std::string settings_json(const stories::Settings& settings) {
@@ -308,13 +308,16 @@ Result<int> run_settings(const FeedsArguments& arguments, const CLI::App& verb) 
 CLI::App* add_add(CLI::App& feeds, FeedsArguments& arguments) {
   CLI::App* verb = feeds.add_subcommand("add", "Follow a feed");
   verb->footer(kAddExamples);
-  verb->add_option("ADDRESS", arguments.feed.url, "Of the feed, or of a site that has one")
+  verb->add_option("ADDRESS", arguments.feed.url, "Address of a feed, or of a site that has one")
       ->required();
-  verb->add_option("--folder", arguments.feed.folder, "Where to put it; levels are parted by /")
+  verb->add_option("--folder", arguments.feed.folder,
+                   "Folder of the feed; levels are separated by /")
       ->type_name("NAME");
-  verb->add_option("--title", arguments.feed.title, "A name of your own for it")->type_name("NAME");
-  CLI::Option* user = verb->add_option("--user", arguments.user, "User of a feed that asks for one")
-                          ->type_name("NAME");
+  verb->add_option("--title", arguments.feed.title, "Title to show instead of the feed's own")
+      ->type_name("NAME");
+  CLI::Option* user =
+      verb->add_option("--user", arguments.user, "User name, for a feed that needs one")
+          ->type_name("NAME");
   CLI::Option* password =
       verb->add_option("--password-file", arguments.password_file, "File with the user's password")
           ->type_name("FILE")
@@ -323,7 +326,7 @@ CLI::App* add_add(CLI::App& feeds, FeedsArguments& arguments) {
   verb->add_option("--token-file", arguments.token_file, "File with a bearer token")
       ->type_name("FILE")
       ->excludes(user);
-  verb->add_flag("--no-grouping", arguments.no_grouping, "Each of its items is a story by itself");
+  verb->add_flag("--no-grouping", arguments.no_grouping, "Show each item as a story of its own");
   add_address_flag(*verb, arguments.place);
   return verb;
 }
@@ -343,12 +346,12 @@ CLI::App* add_list(CLI::App& feeds, FeedsArguments& arguments) {
   CLI::App* verb = feeds.add_subcommand("list", "List the feeds that are followed");
   verb->footer(
       "\nExamples:\n  kindred feeds list\n  kindred feeds list --json | jq '.feeds[].url'");
-  verb->add_flag("--json", arguments.json, "As JSON, as in docs/api.md");
+  verb->add_flag("--json", arguments.json, "Print JSON, as in docs/api.md");
   return verb;
 }
 
 CLI::App* add_remove(CLI::App& feeds, FeedsArguments& arguments) {
-  CLI::App* verb = feeds.add_subcommand("remove", "Follow feeds no more; their items go too");
+  CLI::App* verb = feeds.add_subcommand("remove", "Remove feeds with their items");
   verb->footer(
       "\nExamples:\n  kindred feeds remove 7\n  kindred feeds remove https://example.org/feed.xml");
   verb->add_option("FEED", arguments.names, "Numbers, addresses or names")->required();
@@ -358,8 +361,7 @@ CLI::App* add_remove(CLI::App& feeds, FeedsArguments& arguments) {
 CLI::App* add_import(CLI::App& feeds, FeedsArguments& arguments) {
   CLI::App* verb = feeds.add_subcommand("import", "Follow the feeds of an OPML file");
   verb->footer("\nExamples:\n  kindred feeds import subscriptions.opml && kindred feeds refresh");
-  verb->add_option("FILE", arguments.file, "Subscriptions that another reader exported")
-      ->required();
+  verb->add_option("FILE", arguments.file, "OPML file that another reader exported")->required();
   return verb;
 }
 
@@ -368,15 +370,16 @@ CLI::App* add_export(CLI::App& feeds, FeedsArguments& arguments) {
   verb->footer(
       "\nExamples:\n  kindred feeds export subscriptions.opml\n  kindred feeds export > "
       "subscriptions.opml");
-  verb->add_option("FILE", arguments.file, "Where to write them (default: standard output)");
+  verb->add_option("FILE", arguments.file, "File to write (default: standard output)");
   return verb;
 }
 
 CLI::App* add_settings(CLI::App& feeds, FeedsArguments& arguments) {
-  CLI::App* verb = feeds.add_subcommand("settings", "See or change how items become stories");
+  CLI::App* verb =
+      feeds.add_subcommand("settings", "Show or change how items are grouped into stories");
   verb->footer(kSettingsExamples);
   add_grouping_flags(*verb, arguments.grouping);
-  verb->add_flag("--json", arguments.json, "As JSON");
+  verb->add_flag("--json", arguments.json, "Print JSON");
   return verb;
 }
 
@@ -394,8 +397,7 @@ Command add_feeds_command(CLI::App& app) {
   CLI::App* import = add_import(*verb, *arguments);
   CLI::App* export_ = add_export(*verb, *arguments);
   CLI::App* settings = add_settings(*verb, *arguments);
-  CLI::App* check =
-      verb->add_subcommand("check", "See whether everything that is kept is consistent");
+  CLI::App* check = verb->add_subcommand("check", "Check the database");
   for (CLI::App* inner : {add, list, remove, refresh, import, export_, settings, check})
     add_data_flag(*inner, arguments->place);
   return {verb, [=]() -> Result<int> {

@@ -20,18 +20,17 @@ void add_grouping_flags(CLI::App& verb, GroupingFlags& flags) {
         ->check(whole_number(1, 24 * 366))
         ->capture_default_str();
   };
-  share("--threshold", settings.join_threshold, "Score from which a headline joins a story");
-  share("--merge-threshold", settings.merge_threshold, "Score from which two stories are one");
-  share("--copy-threshold", settings.copy_threshold,
-        "Similarity from which a text counts as republished");
-  hours("--window", flags.window, "A story without news for so long is closed");
-  hours("--fading", flags.fading, "How fast a story's pull fades");
+  share("--threshold", settings.join_threshold, "Least score for a headline to join a story");
+  share("--merge-threshold", settings.merge_threshold, "Least score to merge two stories");
+  share("--copy-threshold", settings.copy_threshold, "Least similarity of a republished text");
+  hours("--window", flags.window, "Close a story after this time without news");
+  hours("--fading", flags.fading, "Time in which the weight of a story's old headlines fades");
   verb.add_option("--prefer", settings.preferred_sources,
-                  "Source whose headline represents a story; again for the next best")
+                  "Source whose headline represents a story; may be repeated, best first")
       ->type_name("SOURCE")
       ->allow_extra_args(false);
   verb.add_flag("--one-per-source,!--many-per-source", settings.one_per_source,
-                "A second headline of one source opens a story of its own");
+                "A second headline of a source starts a story of its own");
 }
 
 stories::Settings with_flags(stories::Settings before, const GroupingFlags& flags,

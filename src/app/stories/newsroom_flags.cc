@@ -11,14 +11,13 @@ namespace kin::app {
 
 void add_data_flag(CLI::App& verb, NewsroomFlags& flags) {
   verb.add_option("--data", flags.data,
-                  "Where feeds and stories are kept (default: $KINDRED_DATA, or "
-                  "~/.local/share/kindred)")
+                  "Data folder (default: $KINDRED_DATA, or ~/.local/share/kindred)")
       ->type_name("DIR");
 }
 
 void add_address_flag(CLI::App& verb, NewsroomFlags& flags) {
   verb.add_flag("--allow-private", flags.allow_private,
-                "Connect to private networks and this machine too, not only to the internet");
+                "Allow connections to private networks and this machine");
 }
 
 Result<std::unique_ptr<stories::Newsroom>> open_newsroom(const NewsroomFlags& flags) {

@@ -1,4 +1,4 @@
-// Where the feeds are, and how verbs open them.
+// Flags of verbs that use feeds, and how the verbs open them.
 #pragma once
 
 #include <memory>
@@ -24,13 +24,13 @@ void add_data_flag(CLI::App& verb, NewsroomFlags& flags);
 void add_address_flag(CLI::App& verb, NewsroomFlags& flags);
 
 Result<std::unique_ptr<stories::Newsroom>> open_newsroom(const NewsroomFlags& flags);
-// Beside whoever writes.
+// Read-only; works while another process writes.
 Result<std::unique_ptr<stories::Newsroom>> open_newsroom_to_read(const NewsroomFlags& flags);
 
-// The feed that the user means by its number, its address or its name. kNotFound.
+// Finds a feed by its number, address or name. kNotFound.
 Result<stories::FollowedFeed> find_feed(const stories::Newsroom& room, const std::string& text);
 
-// `error`, with the option that permits what it refused, if there is one.
+// `error` with a hint at --allow-private if that option would help.
 Error with_address_hint(Error error);
 
 }  // namespace kin::app

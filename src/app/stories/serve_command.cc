@@ -16,6 +16,7 @@
 #include "app/print.h"
 #include "app/search/index_flags.h"
 #include "app/stories/newsroom_flags.h"
+#include "base/file.h"
 #include "server/web_service.h"
 
 namespace kin::app {
@@ -30,8 +31,7 @@ Examples:
   kindred serve --listen 0.0.0.0:8722 --token-file token --tls-cert cert.pem --tls-key key.pem
 
 Serves the page, its JSON API (docs/api.md), and the stories as a feed for other readers: /stories.xml and
-/stories.json. Feeds are polled as often as they bring news. Ctrl-C ends it; what was acknowledged is kept in
-any case. An address that other machines can reach needs a token (openssl rand -hex 24 > token) and TLS; open
+/stories.json. Feeds that change often are polled often. Ctrl-C stops the server; acknowledged changes are durable. An address that other machines can reach needs a token (openssl rand -hex 24 > token) and TLS; open
 /?token=TOKEN once in each browser.)";
 
 struct ServeArguments {
@@ -73,7 +73,8 @@ Result<std::string> read_token(const std::string& path) {
   if (!file || !std::getline(file, token))
     return Error{
         Code::kInvalidArgument,
-        fmt::format("{} has no token to read (make one: openssl rand -hex 24 > {})", path, path)};
+        fmt::format("{} has no token on its first line (make one: openssl rand -hex 24 > {})", path,
+                    path)};
   while (token.ends_with('\r') || token.ends_with(' ')) token.pop_back();
   return token;
 }
@@ -119,16 +120,7 @@ void raise_file_limit() {
 
 // For programs that wait for the port: the file appears with the number in it.
 Status write_port(const std::string& path, std::uint16_t port) {
-  const std::string part = path + ".part";
-  {
-    std::ofstream file(part);
-    file << port << '\n';
-    if (!file.flush()) return Error{Code::kUnavailable, "cannot write " + part};
-  }
-  std::error_code error;
-  std::filesystem::rename(part, path, error);
-  if (error) return Error{Code::kUnavailable, fmt::format("{}: {}", path, error.message())};
-  return Done{};
+  return write_file_atomically(path, fmt::format("{}\n", port));
 }
 
 void open_browser(const std::string& url) {
@@ -136,14 +128,14 @@ void open_browser(const std::string& url) {
                              nullptr};
   pid_t child = 0;
   if (::posix_spawnp(&child, "xdg-open", nullptr, nullptr, words.data(), environ) != 0)
-    return say("kindred: there is no xdg-open here: open the address yourself\n");
+    return say("kindred: xdg-open is not installed; open the address in a browser\n");
   std::thread([child] { ::waitpid(child, nullptr, 0); }).detach();
 }
 
 Error in_use(const Error& error, const server::ServiceOptions& options) {
   if (error.code != Code::kFailedPrecondition || !error.message.starts_with("port ")) return error;
   return {error.code,
-          fmt::format("{} (is kindred running already? Otherwise choose another: --listen {}:{})",
+          fmt::format("{} (is kindred running already? Choose another port: --listen {}:{})",
                       error.message, options.address, options.port + 1)};
 }
 
@@ -151,8 +143,7 @@ std::string welcome(const std::string& url, const server::ServiceOptions& option
   std::string words = fmt::format("Kindred is at {}\n", url);
   if (!options.token.empty())
     words += fmt::format("Open {}?token=TOKEN once in each browser.\n", url);
-  return words +
-         fmt::format("It keeps everything in {}. Ctrl-C ends it.\n", options.folder.string());
+  return words + fmt::format("Data folder: {}. Press Ctrl-C to stop.\n", options.folder.string());
 }
 
 Result<int> run_serve(const ServeArguments& arguments, const CLI::App& verb) {
@@ -178,25 +169,25 @@ Result<int> run_serve(const ServeArguments& arguments, const CLI::App& verb) {
 }  // namespace
 
 Command add_serve_command(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand("serve", "Read your feeds in a browser, each story once");
+  CLI::App* verb = app.add_subcommand("serve", "Serve the page, the JSON API and the stories feed");
   const auto arguments = std::make_shared<ServeArguments>();
   verb->footer(kExamples);
-  verb->add_option("--listen", arguments->listen, "Where to listen; port 0 is any that is free")
+  verb->add_option("--listen", arguments->listen,
+                   "Address to listen on; port 0 chooses a free port")
       ->type_name("ADDRESS:PORT")
       ->capture_default_str();
   add_data_flag(*verb, arguments->newsroom);
   add_address_flag(*verb, arguments->newsroom);
   verb->add_option("--token-file", arguments->token_file,
-                   "File whose first line is the token that requests must bring")
+                   "File whose first line is the token that requests must carry")
       ->type_name("FILE");
   verb->add_option("--tls-cert", arguments->certificate, "Certificate, with its chain (PEM)")
       ->type_name("FILE");
   verb->add_option("--tls-key", arguments->key, "Key of the certificate (PEM)")->type_name("FILE");
-  verb->add_flag("--no-refresh", arguments->no_refresh,
-                 "Poll feeds only when somebody asks for it");
+  verb->add_flag("--no-refresh", arguments->no_refresh, "Poll feeds only on request");
   verb->add_flag("--open", arguments->open, "Open the page in the browser");
   verb->add_option("--port-file", arguments->port_file,
-                   "Write the port to this file once requests are answered")
+                   "Write the port to this file when the server is ready")
       ->type_name("FILE");
   return {verb, [=]() -> Result<int> { return run_serve(*arguments, *verb); }};
 }

@@ -30,8 +30,8 @@ Examples:
 
 Each record needs an id, a title and a time (seconds since 1970, or ISO 8601); source, url and summary
 are used where there are columns of these names. Records are grouped in order of time, each against
-what came before it. What is written has the columns id, story_id, is_representative and similarity,
-in the order of the input; without -o it goes to standard output as JSONL.)";
+earlier ones. The output has the columns id, story_id, is_representative and similarity, in the order of
+the input; without -o it is JSONL on standard output.)";
 
 constexpr const char* kTimelineExamples = R"(
 Examples:
@@ -41,8 +41,8 @@ Examples:
   kindred stories --feed 7 --json
   kindred stories group headlines.jsonl -o stories.jsonl
 
-Without a verb of its own it prints the timeline: the story with the newest item first, each once, its other
-sources below it. `kindred feeds` has the feeds; `kindred serve` shows the same as a page.)";
+Without a verb it prints the timeline: each story once, with its other sources below it, the story with the
+newest item first. `kindred feeds` manages the feeds; `kindred serve` shows the timeline as a page.)";
 
 struct TimelineArguments {
   NewsroomFlags place;
@@ -91,7 +91,7 @@ CLI::App* add_group(CLI::App& stories, GroupArguments& arguments) {
                    "Headlines: JSONL, CSV or Parquet files, globs, or - for JSONL")
       ->required();
   verb->add_option("-o,--output", arguments.output,
-                   "Where to write the stories; the format goes by the extension")
+                   "File to write the stories to, in the format of its extension")
       ->type_name("OUT");
   add_columns(*verb, arguments);
   add_grouping_flags(*verb, arguments.grouping);

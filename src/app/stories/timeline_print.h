@@ -1,4 +1,4 @@
-// The timeline as people and programs read it.
+// The timeline as text and as JSON.
 #pragma once
 
 #include <map>
@@ -10,17 +10,17 @@ namespace kin::app {
 
 struct TimelineStyle {
   stories::Time now{};
-  bool expand = false;  // with the other headlines of each story
+  bool expand = false;  // show the other headlines of each story
   bool colour = false;  // for a terminal
 };
 
-// By the local day, each story once, with its other sources below it. Texts come from strangers:
-// what would steer a terminal is left out.
+// Stories by local day, each with its other sources below it. Control characters are removed, since
+// the texts come from strangers.
 std::string timeline_text(const stories::TimelinePage& page,
                           const std::map<stories::FeedId, std::string>& sources,
                           const TimelineStyle& style);
 
-// As the API gives it (docs/api.md).
+// As in docs/api.md.
 std::string timeline_json(const stories::TimelinePage& page);
 
 }  // namespace kin::app

@@ -37,8 +37,8 @@ class SimulatedContents {
   void write_at(std::uint64_t offset, std::string_view bytes);
   void truncate(std::uint64_t size);
   void sync();
-  // As kernels do when a sync fails: what was to be written counts as clean, so that no later sync
-  // writes it, and is still read until the power goes. Only a sector written again is saved.
+  // A failed sync, as kernels do it: unsynced bytes count as clean, so no later sync writes them,
+  // and they can be read until the power goes. Only a sector written again is saved.
   void fail_sync();
 
   // The bytes after the power went and came back.

@@ -261,6 +261,17 @@ Result<std::unique_ptr<DiskFile>> SimulatedDisk::open_to_write(const fs::path& g
       std::make_unique<OpenFile>(*this, path, std::move(node), OpenFile::Access::kWrite));
 }
 
+Result<std::unique_ptr<DiskFile>> SimulatedDisk::create_temporary(
+    const std::optional<fs::path>& folder) {
+  const fs::path path = folder.value_or("/") / "temporary";
+  announce(Operation::kCreate, path);
+  const std::lock_guard lock(mutex_);
+  if (const auto fault = strike(Operation::kCreate))
+    return system_error("make a file in", path.parent_path(), fault->error_number);
+  return std::unique_ptr<DiskFile>(
+      std::make_unique<OpenFile>(*this, path, std::make_shared<Node>(), OpenFile::Access::kWrite));
+}
+
 Status SimulatedDisk::rename(const fs::path& given_from, const fs::path& given_to) {
   const fs::path from = plain(given_from);
   const fs::path to = plain(given_to);

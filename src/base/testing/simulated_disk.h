@@ -1,5 +1,5 @@
-// A disk in memory that fails, loses power and rots when it is told to: what stores that must
-// survive crashes are tested against.
+// A disk in memory that fails, loses power and rots when it is told to, for tests of stores that
+// must survive crashes.
 #pragma once
 
 #include <cerrno>
@@ -69,7 +69,7 @@ class SimulatedDisk final : public Disk {
   SimulatedDisk(const SimulatedDisk&) = delete;
   SimulatedDisk& operator=(const SimulatedDisk&) = delete;
 
-  // Replaces the fault that was set before; nothing is none.
+  // Replaces the fault that was set before; nothing removes it.
   void fail(const std::optional<Fault>& fault);
   // How many operations have failed because of fail().
   std::uint64_t failures() const;
@@ -79,20 +79,22 @@ class SimulatedDisk final : public Disk {
   // and must not change it. Set it while nothing else happens.
   void observe(Observer observer) { observer_ = std::move(observer); }
 
-  // A disk in a state in which a machine could find this one after losing its power now: whatever
-  // was synced is there. This disk goes on as if nothing had happened.
+  // A copy of this disk as a machine might find it after a power cut now. Synced bytes and names
+  // are always there. This disk is not changed.
   std::unique_ptr<SimulatedDisk> power_cut(const PowerCut& cut) const;
 
   // Every file, sorted.
   std::vector<std::filesystem::path> files() const;
-  // Changes a file behind the back of whoever has it open, on the device as well. The file must
-  // exist; bits count from the lowest of the first byte.
+  // Changes a file on the device and for every open file. The file must exist; bits count from the
+  // lowest of the first byte.
   void flip_bit(const std::filesystem::path& path, std::uint64_t bit);
   void replace(const std::filesystem::path& path, std::string_view bytes);
 
   Result<std::unique_ptr<DiskFile>> open_to_read(const std::filesystem::path& path) override;
   Result<std::unique_ptr<DiskFile>> create(const std::filesystem::path& path) override;
   Result<std::unique_ptr<DiskFile>> open_to_write(const std::filesystem::path& path) override;
+  Result<std::unique_ptr<DiskFile>> create_temporary(
+      const std::optional<std::filesystem::path>& folder) override;
   Status rename(const std::filesystem::path& from, const std::filesystem::path& to) override;
   Status remove(const std::filesystem::path& path) override;
   Result<bool> exists(const std::filesystem::path& path) override;

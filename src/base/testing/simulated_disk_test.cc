@@ -156,6 +156,29 @@ TEST_P(DiskContract, ALockedFileIsRefusedToOthersUntilItIsClosed) {
   EXPECT_TRUE(second->lock().ok());
 }
 
+TEST_P(DiskContract, ATemporaryFileHasNoName) {
+  const auto file = *disk().create_temporary(folder_.path());
+  const auto other = *disk().create_temporary(std::nullopt);
+  ASSERT_TRUE(file->append("abc").ok());
+  ASSERT_TRUE(other->append("x").ok());
+  ASSERT_TRUE(file->write_at(1, "X").ok());
+  std::string got(3, ' ');
+  ASSERT_TRUE(file->read_at(0, got.data(), 3).ok());
+  EXPECT_EQ(got, "aXc");
+  EXPECT_TRUE(disk().list(folder_.path())->empty());
+}
+
+TEST_P(DiskContract, AReplacementThatFailsLeavesTheOldFileAlone) {
+  ASSERT_TRUE(replace_whole(disk(), path("m"), "one").ok());
+  const Status failed = replace_file(disk(), path("m"), [](DiskFile& file) -> Status {
+    KIN_RETURN_IF_ERROR(file.append("tw"));
+    return Error{Code::kInternal, "stop"};
+  });
+  EXPECT_EQ(failed.error().code, Code::kInternal);
+  EXPECT_EQ(*read_whole(disk(), path("m")), "one");
+  EXPECT_THAT(*disk().list(folder_.path()), ElementsAre("m"));
+}
+
 TEST_P(DiskContract, ReplacesASmallFileWhole) {
   ASSERT_TRUE(replace_whole(disk(), path("m"), "one").ok());
   ASSERT_TRUE(replace_whole(disk(), path("m"), "two").ok());

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "base/ascii.h"
 #include "data/duckdb/session.h"
 
 namespace kin::data {
@@ -12,13 +13,6 @@ namespace {
 
 constexpr std::size_t kMostColumns = 10'000;
 constexpr int kDeepest = 30;
-
-std::string lower_case(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
 
 bool can_be_named(const std::string& name) {
   return !name.empty() && name.find('\0') == std::string::npos;
@@ -102,7 +96,7 @@ std::pair<const std::string*, const std::string*> same_but_for_case(
     std::span<const std::string> names) {
   std::map<std::string, const std::string*> seen;
   for (const std::string& name : names) {
-    const auto [at, is_new] = seen.emplace(lower_case(name), &name);
+    const auto [at, is_new] = seen.emplace(ascii_lowered(name), &name);
     if (!is_new) return {at->second, &name};
   }
   return {nullptr, nullptr};

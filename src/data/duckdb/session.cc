@@ -9,6 +9,8 @@
 #include <mutex>
 #include <set>
 
+#include "base/ascii.h"
+
 namespace kin::data {
 namespace {
 
@@ -286,11 +288,7 @@ std::string sql_name(std::string_view name) {
 }
 
 std::string folded_name(std::string_view name) {
-  std::string folded(name);
-  for (char& c : folded) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return folded;
+  return ascii_lowered(name);
 }
 
 }  // namespace kin::data

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/ascii.h"
+
 namespace kin::data {
 namespace {
 
@@ -54,18 +56,11 @@ bool is_number(std::string_view text) {
   return at == end;
 }
 
-int hex_digit(char c) {
-  if (is_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 std::optional<std::uint32_t> four_hex_digits(const char* at, const char* end) {
   if (end - at < 4) return {};
   std::uint32_t value = 0;
   for (int i = 0; i < 4; ++i) {
-    const int digit = hex_digit(at[i]);
+    const int digit = hex_value(at[i]);
     if (digit < 0) return {};
     value = value * 16 + static_cast<std::uint32_t>(digit);
   }

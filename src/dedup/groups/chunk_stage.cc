@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "base/bytes.h"
+#include "base/record_set.h"
 #include "base/workers.h"
 #include "dedup/spill/shared_keys.h"
 
@@ -25,16 +26,18 @@ class ChunkHolders {
   ChunkHolders(const ChunkInput& input, int threads, std::uint64_t memory)
       : scan_(input.scan),
         classes_(input.classes),
-        kept_(input.kept),
+        kept_(input.classes.size(), true),
         threads_(threads),
-        memory_(memory) {}
+        memory_(memory) {
+    for (const Removal& removal : input.removals) kept_.erase(removal.record);
+  }
 
   Status for_each(const Visit& visit) const {
-    return parallel_for(threads_, Spill::kPartitions, [&](std::size_t partition) -> Status {
-      const std::size_t slices = slices_of(scan_.chunks.bytes(partition), threads_, memory_);
+    return parallel_for(threads_, Spill::kBins, [&](std::size_t bin) -> Status {
+      const std::size_t slices = slices_of(scan_.chunks.bytes(bin), threads_, memory_);
       for (std::size_t slice = 0; slice < slices; ++slice) {
         KIN_TRY(std::vector<HashRecord> records,
-                read_slice<HashRecord>(scan_.chunks, partition, slice, slices));
+                read_slice<HashRecord>(scan_.chunks, bin, slice, slices));
         KIN_RETURN_IF_ERROR(visit_slice(records, visit));
       }
       return Done{};
@@ -66,10 +69,22 @@ class ChunkHolders {
 
   const Scan& scan_;
   const Classes& classes_;
-  const RecordSet& kept_;
+  RecordSet kept_;
   int threads_;
   std::uint64_t memory_;
 };
+
+// Records for which others were removed.
+RecordSet anchors_of(const ChunkInput& input) {
+  RecordSet anchors(input.classes.size());
+  for (const Removal& removal : input.removals) anchors.insert(removal.kept);
+  for (std::size_t row = 0; row < input.classes.size(); ++row) {
+    const RecordId id = record_id(row);
+    const RecordId representative = input.classes.representative(id);
+    if (!input.classes.same_text(id, representative)) anchors.insert(representative);
+  }
+  return anchors;
+}
 
 void increment(std::vector<std::uint32_t>& counts, RecordId id) {
   std::atomic_ref(counts[row_number(id)]).fetch_add(1, std::memory_order_relaxed);
@@ -113,7 +128,7 @@ class OwnedChunks {
 
   Status add(std::span<const Owned> owned) {
     for (const Owned& one : owned) {
-      KIN_RETURN_IF_ERROR(spill_.append(row_number(one.record) * Spill::kPartitions / records_,
+      KIN_RETURN_IF_ERROR(spill_.append(row_number(one.record) * Spill::kBins / records_,
                                         as_bytes_view(std::span(&one, 1))));
     }
     return Done{};
@@ -122,10 +137,10 @@ class OwnedChunks {
   // Sorted by record.
   Result<std::vector<Removal>> removals(std::uint64_t memory) const {
     std::vector<Removal> removals;
-    for (std::size_t partition = 0; partition < Spill::kPartitions; ++partition) {
-      const std::size_t slices = slices_of(spill_.bytes(partition), 1, memory);
+    for (std::size_t bin = 0; bin < Spill::kBins; ++bin) {
+      const std::size_t slices = slices_of(spill_.bytes(bin), 1, memory);
       for (std::size_t slice = 0; slice < slices; ++slice) {
-        KIN_TRY(std::vector<Owned> owned, read_slice(partition, slice, slices));
+        KIN_TRY(std::vector<Owned> owned, read_slice(bin, slice, slices));
         choose_owners(owned, removals);
       }
     }
@@ -135,11 +150,11 @@ class OwnedChunks {
   }
 
  private:
-  // All of some records of the partition.
-  Result<std::vector<Owned>> read_slice(std::size_t partition, std::size_t slice,
+  // All of some records of the bin.
+  Result<std::vector<Owned>> read_slice(std::size_t bin, std::size_t slice,
                                         std::size_t slices) const {
     std::vector<Owned> owned;
-    KIN_RETURN_IF_ERROR(spill_.visit(partition, [&](std::string_view block) {
+    KIN_RETURN_IF_ERROR(spill_.visit(bin, [&](std::string_view block) {
       for (std::size_t at = 0; at < block.size(); at += sizeof(Owned)) {
         const auto one = load_le<Owned>(block.data() + at);
         if (row_number(one.record) % slices == slice) owned.push_back(one);
@@ -169,11 +184,12 @@ Result<ChunkOutcome> find_chunk_duplicates(const ChunkInput& input, const DedupO
   }));
 
   ChunkOutcome outcome;
+  const RecordSet anchors = anchors_of(input);
   RecordSet gone(records);
   for (std::size_t i = 0; i < records; ++i) {
     if (total[i] == 0) continue;
     const RecordId id = record_id(i);
-    if (elsewhere[i] == total[i] && !input.anchors.contains(id)) {
+    if (elsewhere[i] == total[i] && !anchors.contains(id)) {
       gone.insert(id);
     } else {
       outcome.linked += elsewhere[i] + lent[i] > 0 ? 1 : 0;

@@ -305,10 +305,10 @@ class Solver {
   GroupCounts& counts_;
 };
 
-Result<std::vector<Edge>> read_edges(const Spill& spill, std::size_t partition) {
+Result<std::vector<Edge>> read_edges(const Spill& spill, std::size_t bin) {
   std::vector<Edge> edges;
-  edges.reserve(spill.bytes(partition) / sizeof(Edge));
-  KIN_RETURN_IF_ERROR(spill.visit(partition, [&](std::string_view block) {
+  edges.reserve(spill.bytes(bin) / sizeof(Edge));
+  KIN_RETURN_IF_ERROR(spill.visit(bin, [&](std::string_view block) {
     for (std::size_t at = 0; at < block.size(); at += sizeof(Edge)) {
       edges.push_back(load_le<Edge>(block.data() + at));
     }
@@ -338,17 +338,17 @@ class BytePool {
   std::uint64_t free_;
 };
 
-// What solving a partition holds, besides what records cost: its pairs, and some of them anew.
-std::uint64_t solving_bytes(const Spill& edges, std::size_t partition) {
-  const std::uint64_t pairs = edges.bytes(partition) / sizeof(Edge);
+// What solving a bin holds, besides what records cost: its pairs, and some of them anew.
+std::uint64_t solving_bytes(const Spill& edges, std::size_t bin) {
+  const std::uint64_t pairs = edges.bytes(bin) / sizeof(Edge);
   constexpr std::uint64_t kSurvivorBytes = 16;  // with the room that a growing list keeps
-  return edges.bytes(partition) + kSurvivorBytes * std::min<std::uint64_t>(pairs, kPairsAtOnce);
+  return edges.bytes(bin) + kSurvivorBytes * std::min<std::uint64_t>(pairs, kPairsAtOnce);
 }
 
 Result<std::uint64_t> pool_for(const Spill& edges, const PairMemory& memory,
                                std::uint64_t max_memory) {
   std::size_t largest = 0;
-  for (std::size_t i = 1; i < Spill::kPartitions; ++i) {
+  for (std::size_t i = 1; i < Spill::kBins; ++i) {
     if (edges.bytes(i) > edges.bytes(largest)) largest = i;
   }
   const std::uint64_t needed = solving_bytes(edges, largest);
@@ -362,8 +362,8 @@ Result<std::uint64_t> pool_for(const Spill& edges, const PairMemory& memory,
                            edges.bytes(largest) / sizeof(Edge), memory.least_mebibytes(needed))};
 }
 
-Status solve_partition(std::vector<Edge> edges, const GroupingInput& input, Solver& solver,
-                       std::vector<Removal>& removals) {
+Status solve_bin(std::vector<Edge> edges, const GroupingInput& input, Solver& solver,
+                 std::vector<Removal>& removals) {
   const UnionFind& components = input.candidates.components;
   std::sort(edges.begin(), edges.end(), [&](const Edge& x, const Edge& y) {
     return components.root(x.a) < components.root(y.a);
@@ -397,24 +397,23 @@ Result<std::vector<Removal>> group_candidates(const GroupingInput& input,
   KIN_TRY(const std::uint64_t room,
           pool_for(pairs, {options, input.classes.size(), input.fixed_memory}, options.max_memory));
   BytePool pool(room);
-  const auto solve = [&](std::size_t partition) -> Status {
-    KIN_TRY(std::vector<Edge> edges, read_edges(pairs, partition));
+  const auto solve = [&](std::size_t bin) -> Status {
+    KIN_TRY(std::vector<Edge> edges, read_edges(pairs, bin));
     Solver solver(input, options, each, counts);
     std::vector<Removal> removals;
-    KIN_RETURN_IF_ERROR(solve_partition(std::move(edges), input, solver, removals));
+    KIN_RETURN_IF_ERROR(solve_bin(std::move(edges), input, solver, removals));
     const std::lock_guard lock(mutex);
     all.insert(all.end(), removals.begin(), removals.end());
     return Done{};
   };
-  KIN_RETURN_IF_ERROR(
-      parallel_for(options.threads, Spill::kPartitions, [&](std::size_t partition) -> Status {
-        if (pairs.bytes(partition) == 0) return Done{};
-        const std::uint64_t bytes = solving_bytes(pairs, partition);
-        pool.take(bytes);
-        Status done = solve(partition);
-        pool.give_back(bytes);
-        return done;
-      }));
+  KIN_RETURN_IF_ERROR(parallel_for(options.threads, Spill::kBins, [&](std::size_t bin) -> Status {
+    if (pairs.bytes(bin) == 0) return Done{};
+    const std::uint64_t bytes = solving_bytes(pairs, bin);
+    pool.take(bytes);
+    Status done = solve(bin);
+    pool.give_back(bytes);
+    return done;
+  }));
   std::sort(all.begin(), all.end(),
             [](const Removal& x, const Removal& y) { return x.record < y.record; });
   return all;

@@ -1,4 +1,4 @@
-// From pairs to the records that go.
+// Decides from pairs which records are removed.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace kin::dedup {
 
-// A record that goes, and why.
+// A record that is removed, and why.
 struct Removal {
   RecordId record;
   RecordId kept;  // the record that stays in its place; itself, if none of this run does (kSeen)
@@ -40,19 +40,19 @@ struct GroupingInput {
   const store::KeptValues& texts;
   std::uint64_t fixed_memory = 0;  // fixed_bytes() of the run
 };
-// `memory` is for texts that are compared. The pairs of a component are held at once: where
-// --max-memory has no room for those of the largest, that is an error that says how much would do.
+// `memory` is for texts that are compared. The pairs of a component are held at once; if those of
+// the largest do not fit --max-memory, the error says how much is enough.
 Result<std::vector<Removal>> group_candidates(const GroupingInput& input,
                                               const DedupOptions& options, std::uint64_t memory,
                                               GroupCounts& counts);
 
-// Adds the members of every class: they go the way of their representative, or, where it stays,
-// because they are the same as it. Sorted by record.
+// Adds the members of every class: they are removed like their representative, or as its copies if
+// it stays. Sorted by record.
 std::vector<Removal> expand_classes(const Classes& classes,
                                     const std::vector<Removal>& representatives);
 
-// Adds the first `records` of which `seen` has 1: they are in no class and no pair. Sorted by
-// record.
+// Adds those of the first `records` that `seen` marks with 1: they have no class and no pair.
+// Sorted by record.
 void add_seen(const RecordTable<std::uint8_t>& seen, std::size_t records,
               std::vector<Removal>& removals);
 

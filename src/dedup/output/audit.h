@@ -1,4 +1,4 @@
-// The files that say what was removed and why.
+// The audit log and the groups file: what was removed, and why.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace kin::dedup {
 
-// What the audit files are made of. Borrowed.
+// The input of the audit files. Borrowed.
 struct AuditInput {
   const std::vector<Removal>& removals;  // sorted by record
   const Classes& classes;
@@ -37,26 +37,25 @@ struct AuditPaths {
 // "clean.jsonl.gz" → "clean.removed.jsonl", in the same folder.
 std::filesystem::path removed_path(const std::filesystem::path& output);
 
-// The audit log and the groups, in the making. Destroyed without commit(), they leave nothing
-// behind.
+// Writes the audit log and the groups. Destroyed without commit(), it leaves no file.
 //
 // The log has one JSON object a removed record, in row order: row_id, id, file,
 // duplicate_of_row_id, duplicate_of_id, field, value, matched_value, similarity, threshold, method.
 // The groups have one JSON object a group, in the order of the kept row: kept_row_id, kept_id,
-// size, members (row_id, id, similarity, method). Of a record that went because its id was seen
-// before, what the log says of the other record is null, and it is in no group.
+// size, members (row_id, id, similarity, method). For a record that was removed because its id was
+// seen before, the fields of the other record are null, and no group has it.
 class AuditFiles {
  public:
-  // Makes empty files under other names. What `input` names is needed until the last work(), but
-  // the dataset, which is not.
+  // Makes empty files under temporary names. Everything in `input` but the dataset must live until
+  // the last work() returns.
   static Result<std::unique_ptr<AuditFiles>> create(const AuditInput& input,
                                                     const AuditPaths& paths);
   AuditFiles(const AuditFiles&) = delete;
   ~AuditFiles();
 
-  // Writes until nothing is left for another thread to begin. To be called by any number of
-  // threads; when all have returned without an error, the files are complete. The same bytes for
-  // any number. Thread-safe.
+  // Writes until no piece is left to begin. Any number of threads may call it; when all have
+  // returned without an error, the files are complete. The bytes do not depend on the number of
+  // threads. Thread-safe.
   Status work();
   // One thread only.
   Status commit();

@@ -259,13 +259,13 @@ Result<std::optional<Checkpoint>> load_checkpoint(const fs::path& folder, std::u
         Code::kFailedPrecondition,
         fmt::format(
             "the checkpoint in {} is of another command, or of inputs that have changed since "
-            "(run without --resume to begin anew)",
+            "(run without --resume to start over)",
             folder.string())};
   }
   return std::optional(std::move(checkpoint));
 }
 
-std::uint64_t fingerprint(const std::vector<data::Input>& inputs) {
+std::uint64_t inputs_hash(const std::vector<data::Input>& inputs) {
   std::string all;
   for (const data::Input& input : inputs) {
     std::error_code ignored;  // a file without a time of change is told apart by its size

@@ -1,4 +1,4 @@
-// A JSONL file of our own making.
+// Writes JSONL files.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace kin::dedup {
 
-// Writes `count` lines to `path`: what fill(i, json) puts into the object of line i.
+// Writes `count` lines to `path`; fill(i, json) writes the fields of line i.
 Status write_json_lines(const std::filesystem::path& path, std::size_t count,
                         const std::function<void(std::size_t, JsonWriter&)>& fill);
 

@@ -1,4 +1,4 @@
-// The audit log of a run, read back.
+// Reads the audit log of a run.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct Fate {
   Method method = Method::kExact;
 };
 
-// By row, of a run over `records` records that wrote `log`. Works in `folder`.
+// The fates by row, of a run over `records` records that wrote `log`. Works in `folder`.
 Result<std::vector<Fate>> read_fates(const std::filesystem::path& log, std::size_t records,
                                      const std::filesystem::path& folder);
 

@@ -1,4 +1,4 @@
-// What can be wrong with a run, found out before it goes on.
+// Checks that end a run early.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,17 @@
 
 namespace kin::dedup {
 
-// A store that somebody kept is not overwritten.
+// Refuses to overwrite a signature store that holds something.
 Status check_signature_store(const DedupOptions& options);
 
-// There are records, and some could be read: a run in which none could is a mistake in the
-// command, not a clean corpus.
+// An error if there are no records, or none could be read: the command is then wrong, not the data.
 Status check_records(const data::Dataset& dataset, std::uint64_t records);
 
-// The budget holds at least `least` bytes, which these records need.
+// An error if the budget is below `least` bytes, which these records need.
 Status check_memory(const DedupOptions& options, std::uint64_t records, std::uint64_t least);
 
-// What could not be read back from `folder` leaves duplicates in place, or the audit log without a
-// text: a few are reported, many end the run.
+// An error if more signatures and texts in `folder` were unreadable than the options allow. Each of
+// them may leave a duplicate in place, or a record without its text in the audit log.
 Status check_read_errors(const DedupOptions& options, std::uint64_t records, std::uint64_t errors,
                          const std::filesystem::path& folder);
 

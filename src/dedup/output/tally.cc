@@ -27,7 +27,24 @@ void count_groups(std::vector<RecordId> kept_rows, DedupReport& report) {
   }
 }
 
+// In the order of DecidedCounts.
+constexpr std::uint64_t DedupReport::* kDecided[] = {
+    &DedupReport::candidates, &DedupReport::verified,         &DedupReport::false_candidates,
+    &DedupReport::not_needed, &DedupReport::large_buckets,    &DedupReport::capped_buckets,
+    &DedupReport::cold_reads, &DedupReport::cold_read_errors, &DedupReport::bytes_spilled,
+    &DedupReport::linked};
+
 }  // namespace
+
+DecidedCounts decided_counts(const DedupReport& report) {
+  DecidedCounts counts{};
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = report.*kDecided[i];
+  return counts;
+}
+
+void restore_counts(const DecidedCounts& counts, DedupReport& report) {
+  for (std::size_t i = 0; i < counts.size(); ++i) report.*kDecided[i] = counts[i];
+}
 
 void count_removals(const std::vector<Removal>& removals, const data::Dataset& dataset,
                     std::uint64_t documents, Sources& sources, DedupReport& report) {

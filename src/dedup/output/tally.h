@@ -1,10 +1,11 @@
-// Counting what a run decided, for its report.
+// Counts what a run decided, for its report.
 #pragma once
 
 #include <vector>
 
 #include "data/dataset.h"
 #include "dedup/groups/grouping.h"
+#include "dedup/output/checkpoint.h"
 #include "dedup/report.h"
 #include "dedup/scan/sources.h"
 
@@ -14,5 +15,9 @@ namespace kin::dedup {
 // sorted by record; `documents` is how many records there are.
 void count_removals(const std::vector<Removal>& removals, const data::Dataset& dataset,
                     std::uint64_t documents, Sources& sources, DedupReport& report);
+
+// Copies the counts of the decision from a report to a checkpoint, and back.
+DecidedCounts decided_counts(const DedupReport& report);
+void restore_counts(const DecidedCounts& counts, DedupReport& report);
 
 }  // namespace kin::dedup

@@ -78,7 +78,7 @@ class BucketPairs {
       block.clear();
       for (std::size_t j = i + 1; j < members.size(); ++j)
         append_le(block, PairRecord{members[i], members[j]});
-      if (!block.empty()) KIN_RETURN_IF_ERROR(pairs_.append(partition(members[i]), block));
+      if (!block.empty()) KIN_RETURN_IF_ERROR(pairs_.append(bin(members[i]), block));
     }
     return Done{};
   }
@@ -187,12 +187,10 @@ class BucketPairs {
     const auto [a, b] = std::minmax(x, y);
     std::string bytes;
     append_le(bytes, PairRecord{a, b});
-    return pairs_.append(partition(a), bytes);
+    return pairs_.append(bin(a), bytes);
   }
 
-  std::size_t partition(RecordId id) const {
-    return row_number(id) * Spill::kPartitions / classes_.size();
-  }
+  std::size_t bin(RecordId id) const { return row_number(id) * Spill::kBins / classes_.size(); }
 
   const Scan& scan_;
   const Classes& classes_;
@@ -214,14 +212,14 @@ class PairFilter {
         floor_(options.verification == Verification::kEstimate ? options.threshold
                                                                : estimate_floor(options)) {}
 
-  // The pairs of one partition, or of a slice of it.
-  Status check(std::size_t partition, std::vector<PairRecord>& pairs) {
+  // The pairs of one bin, or of a slice of it.
+  Status check(std::size_t bin, std::vector<PairRecord>& pairs) {
     std::sort(pairs.begin(), pairs.end());
     pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
     found_.counts.candidates += pairs.size();
     for (std::size_t begin = 0; begin < pairs.size(); begin += kPairs) {
       const std::size_t count = std::min(kPairs, pairs.size() - begin);
-      KIN_RETURN_IF_ERROR(check_slice(partition, std::span(pairs).subspan(begin, count)));
+      KIN_RETURN_IF_ERROR(check_slice(bin, std::span(pairs).subspan(begin, count)));
     }
     return Done{};
   }
@@ -229,7 +227,7 @@ class PairFilter {
  private:
   static constexpr std::size_t kPairs = 131'072;
 
-  Status check_slice(std::size_t partition, std::span<const PairRecord> pairs) {
+  Status check_slice(std::size_t bin, std::span<const PairRecord> pairs) {
     std::vector<Edge> passed;
     if (options_.verification == Verification::kNone) {
       for (const PairRecord& pair : pairs) passed.push_back({pair.a, pair.b, Method::kMinHash});
@@ -244,7 +242,7 @@ class PairFilter {
     for (const Edge& edge : passed) {
       std::string bytes;
       append_le(bytes, edge);
-      KIN_RETURN_IF_ERROR(survivors_.append(partition, bytes));
+      KIN_RETURN_IF_ERROR(survivors_.append(bin, bytes));
     }
     return Done{};
   }
@@ -292,27 +290,26 @@ class PairFilter {
 };
 
 Status filter_pairs(const Spill& pairs, PairFilter& filter, int threads, std::uint64_t memory) {
-  return parallel_for(threads, Spill::kPartitions, [&](std::size_t partition) -> Status {
-    const std::size_t slices = slices_of(pairs.bytes(partition), threads, memory);
+  return parallel_for(threads, Spill::kBins, [&](std::size_t bin) -> Status {
+    const std::size_t slices = slices_of(pairs.bytes(bin), threads, memory);
     for (std::size_t slice = 0; slice < slices; ++slice) {
-      KIN_TRY(std::vector<PairRecord> distinct,
-              read_slice<PairRecord>(pairs, partition, slice, slices));
-      KIN_RETURN_IF_ERROR(filter.check(partition, distinct));
+      KIN_TRY(std::vector<PairRecord> distinct, read_slice<PairRecord>(pairs, bin, slice, slices));
+      KIN_RETURN_IF_ERROR(filter.check(bin, distinct));
     }
     return Done{};
   });
 }
 
-// Moves edges to the partition of their component.
+// Moves edges to the bin of their component.
 Status gather_by_component(const Spill& from, Candidates& found, int threads) {
   const std::size_t records = found.components.size();
-  return parallel_for(threads, Spill::kPartitions, [&](std::size_t partition) -> Status {
+  return parallel_for(threads, Spill::kBins, [&](std::size_t bin) -> Status {
     Spill::Writer writer(*found.edges);
-    KIN_RETURN_IF_ERROR(from.visit(partition, [&](std::string_view block) {
+    KIN_RETURN_IF_ERROR(from.visit(bin, [&](std::string_view block) {
       for (std::size_t at = 0; at < block.size(); at += sizeof(Edge)) {
         const auto edge = load_le<Edge>(block.data() + at);
         const std::size_t root = row_number(found.components.root(edge.a));
-        writer.append(root * Spill::kPartitions / records, edge);
+        writer.append(root * Spill::kBins / records, edge);
       }
     }));
     return writer.flush();
@@ -398,7 +395,7 @@ Result<std::unique_ptr<Candidates>> find_candidates(const Scan& scan, const Clas
       }
       Spill::Writer writer(survivors);
       for (const Edge& edge : edges)
-        writer.append(row_number(edge.a) * Spill::kPartitions / classes.size(), edge);
+        writer.append(row_number(edge.a) * Spill::kBins / classes.size(), edge);
       return writer.flush();
     };
     KIN_RETURN_IF_ERROR(find_simhash_pairs(scan, classes, options, add));

@@ -1,4 +1,4 @@
-// From band keys to pairs of records that look alike.
+// Finds candidate pairs: records that share a band key.
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ struct CandidateCounts {
   std::atomic<std::uint64_t> largest_bucket{0};
 };
 
-// Pairs of class representatives, gathered by connected component: partition p of `edges` holds
+// Pairs of class representatives, gathered by connected component: bin p of `edges` holds
 // whole components. What is found does not depend on threads or memory.
 struct Candidates {
   std::unique_ptr<Spill> edges;

@@ -10,7 +10,7 @@
 
 namespace kin::dedup {
 
-// A partition of the records of a run into classes, kept as one number a record. Thread-compatible.
+// The records of a run divided into classes, kept as one number a record. Thread-compatible.
 class UnionFind {
  public:
   UnionFind() = default;

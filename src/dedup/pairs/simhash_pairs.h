@@ -19,8 +19,7 @@ using EdgeVisitor = std::function<Status(std::span<const Edge> edges)>;
 // bits of each other. Exact: with k bits to differ, one of k + 1 blocks of the hash must be equal,
 // so only records that share a block are compared, and no two hashes within the distance are
 // missed. Of records with the very same SimHash, at most the 64 best are paired with all the
-// others, and only the best with those of another hash: what is left over is looked at again when
-// groups are made.
+// others, and only the best with those of another hash; the grouping looks at the rest again.
 Status find_simhash_pairs(const Scan& scan, const Classes& classes, const DedupOptions& options,
                           const EdgeVisitor& visit);
 

@@ -16,6 +16,28 @@ Result<KeptTexts> make_kept_texts(const std::filesystem::path& folder, bool with
   return kept;
 }
 
+Result<RecordSet> texts_wanted(const Scan& scan, const Classes& classes,
+                               const Candidates& candidates, const DedupOptions& options) {
+  RecordSet wanted(classes.size());
+  for (std::size_t bin = 0; bin < Spill::kBins; ++bin) {
+    KIN_RETURN_IF_ERROR(candidates.edges->visit(bin, [&](std::string_view block) {
+      for (std::size_t at = 0; at < block.size(); at += sizeof(Edge)) {
+        const auto edge = load_le<Edge>(block.data() + at);
+        for (const RecordId id : {edge.a, edge.b}) {
+          wanted.insert(id);
+          wanted.insert(classes.text_owner(id));
+        }
+      }
+    }));
+  }
+  if (options.dry_run) return wanted;
+  for (std::size_t row = 0; row < classes.size(); ++row) {
+    const bool seen = scan.seen.get(record_id(row)) != 0;
+    if (seen || classes.has_twin(record_id(row))) wanted.insert(record_id(row));
+  }
+  return wanted;
+}
+
 Status collect_texts(data::Dataset& dataset, const DedupOptions& options, const Classes& classes,
                      const RecordSet& wanted, KeptTexts& kept) {
   data::ScanOptions scan_options;

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "data/dataset.h"
 #include "dedup/options.h"
+#include "dedup/pairs/candidates.h"
 #include "dedup/pairs/classes.h"
 #include "store/kept_values.h"
 
@@ -22,6 +23,10 @@ struct KeptTexts {
 };
 
 Result<KeptTexts> make_kept_texts(const std::filesystem::path& folder, bool with_ids);
+
+// The records whose texts decide something or explain it; of a dry run, only the former.
+Result<RecordSet> texts_wanted(const Scan& scan, const Classes& classes,
+                               const Candidates& candidates, const DedupOptions& options);
 
 // Reads the records in `wanted` again and keeps them.
 Status collect_texts(data::Dataset& dataset, const DedupOptions& options, const Classes& classes,

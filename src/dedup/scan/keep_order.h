@@ -1,4 +1,4 @@
-// Which of two records stays, if one of them must go.
+// Decides which of two duplicates stays.
 #pragma once
 
 #include <compare>

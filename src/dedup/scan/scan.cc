@@ -165,7 +165,7 @@ class RecordScanner {
 
   template <typename Record>
   static void append(Spill::Writer& writer, const Record& record) {
-    writer.append(partition_of(record), record);
+    writer.append(bin_of(record), record);
   }
 
   const DedupOptions& options_;

@@ -1,4 +1,4 @@
-// The first pass over the input: every record becomes a handful of keys.
+// The first pass over the input: computes the keys of every record.
 #pragma once
 
 #include <array>
@@ -80,9 +80,9 @@ struct ScanPart {
 Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& options,
                                    const ScanPart& part, Scan& scan);
 
-// What makes the texts of two records identical: the same hash of the same fields, each with the
-// same bytes, or, with a normalisation, equal after it. A field that normalises to nothing counts
-// as it is. Nothing if all fields are null. One thread only.
+// The hash by which texts are identical: equal if all fields have the same bytes, or the same
+// normalised bytes. A field that normalises to nothing is hashed as it is. Nothing if all fields
+// are null. One thread only.
 class ContentHasher {
  public:
   ContentHasher(std::size_t fields, std::optional<text::Normalization> normalization)

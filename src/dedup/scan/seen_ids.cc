@@ -15,23 +15,24 @@ using store::SeenSet;
 
 constexpr std::uint64_t kCommitEvery = 1 << 16;
 
-SeenOptions set_options(const DedupOptions& options, SeenOptions::Mode mode) {
+SeenOptions set_options(const DedupOptions& options, Clock& clock, SeenOptions::Mode mode) {
   SeenOptions how;
   how.mode = mode;
   how.max_memory = seen_memory(options, options.max_memory);
+  how.clock = &clock;
   return how;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<SeenIds>> SeenIds::open(const DedupOptions& options) {
+Result<std::unique_ptr<SeenIds>> SeenIds::open(const DedupOptions& options, Clock& clock) {
   using Mode = SeenOptions::Mode;
   std::unique_ptr<SeenIds> ids(new SeenIds(options));
   const Mode there = options.dry_run ? Mode::kRead : Mode::kOpen;
-  auto set = SeenSet::open(*options.skip_seen, set_options(options, there));
+  auto set = SeenSet::open(*options.skip_seen, set_options(options, clock, there));
   if (!set && set.error().code == Code::kNotFound) {
     if (options.dry_run) return ids;
-    SeenOptions how = set_options(options, Mode::kOpenOrMake);
+    SeenOptions how = set_options(options, clock, Mode::kOpenOrMake);
     how.kind = store::IdKind::kText;
     set = SeenSet::open(*options.skip_seen, how);
   }

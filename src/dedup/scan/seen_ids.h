@@ -1,4 +1,4 @@
-// The ids of earlier runs, and of this one: what --skip-seen asks and adds.
+// The seen set of --skip-seen: looks ids up, and adds those of this run.
 #pragma once
 
 #include <atomic>
@@ -15,22 +15,22 @@
 
 namespace kin::dedup {
 
-// The set that a run skips by. Nobody else can add to it while this is open, so that one run asks
-// one set. Thread-compatible; lookups are for a thread each.
+// Nobody else can add to the set while this is open, so it does not change during a run.
+// Thread-compatible; each thread has its own Lookup.
 class SeenIds {
  public:
-  // Opens the set of `options`, or makes one for text ids. A dry run only reads, and takes a set
-  // that is not there for an empty one.
-  static Result<std::unique_ptr<SeenIds>> open(const DedupOptions& options);
+  // Opens the set of `options`, or makes one for text ids. A dry run only reads; a missing set is
+  // then an empty one.
+  static Result<std::unique_ptr<SeenIds>> open(const DedupOptions& options, Clock& clock);
 
-  // How many ids the set holds. As a set only grows, it has changed if this has.
+  // How many ids the set holds. A set only grows, so an equal length means an unchanged set.
   std::uint64_t len() const;
 
   // One thread only, and not longer than the ids.
   class Lookup {
    public:
     // By record of the batch: 1 if the set had its id before the run. A record without an id was
-    // never seen. An id that the set cannot hold is an error, or none if such are skipped.
+    // never seen. An id that the set cannot hold is an error, unless such records are skipped.
     Result<std::span<const std::uint8_t>> seen(const data::Batch& batch, std::size_t column);
 
    private:

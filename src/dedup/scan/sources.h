@@ -15,7 +15,7 @@
 namespace kin::dedup {
 
 // The source of every record, by the value of a column. At most kMost different ones: a column
-// with more is not one of sources, and is given up. Adding is thread-safe.
+// with more is not taken for a source column. Adding is thread-safe.
 class Sources {
  public:
   static constexpr std::size_t kMost = 10'000;
@@ -29,7 +29,7 @@ class Sources {
 
   void add(RecordId id, std::string_view source);
   void remove(RecordId id);
-  // It went, but not as a duplicate: its id was seen before.
+  // Counts a record that was removed because its id was seen before.
   void skip(RecordId id);
   // All sources by name; empty if there were too many.
   std::vector<Count> counts() const;

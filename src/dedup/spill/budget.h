@@ -1,4 +1,4 @@
-// How a run shares out its memory.
+// How a run divides its memory.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ struct Budget {
         stage(total / 6),
         writer(total * 6 / 10) {}
 
-  // What a reader may use that scans so many records: its share, and what their keys leave of
-  // theirs.
+  // The memory of a reader that scans so many records: its share, and what their keys do not need
+  // of theirs.
   std::uint64_t scanner(const DedupOptions& options, std::uint64_t records) const;
 
   std::uint64_t reader;
@@ -55,7 +55,7 @@ inline std::uint64_t fixed_bytes(bool parquet) {
   return std::uint64_t{parquet ? 192U : 64U} << 20;
 }
 
-// How much may be held of the pairs of which groups are made, beside everything else.
+// How much memory the pairs of the grouping may use.
 struct PairMemory {
   const DedupOptions& options;
   std::uint64_t records = 0;

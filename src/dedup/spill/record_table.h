@@ -1,4 +1,4 @@
-// One plain value for each record of a run, when nobody knows yet how many records there are.
+// One plain value for each record of a run whose number of records is not known yet.
 #pragma once
 
 #include <algorithm>

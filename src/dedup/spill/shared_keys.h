@@ -38,9 +38,9 @@ inline std::uint64_t key_bits(const HashRecord& record) {
   return record.key.low;
 }
 
-// The partition of a record: the top byte of its key, which is well mixed.
+// The bin of a record: the top byte of its key, which is well mixed.
 template <typename Record>
-std::size_t partition_of(const Record& record) {
+std::size_t bin_of(const Record& record) {
   return key_bits(record) >> 56;
 }
 
@@ -79,16 +79,16 @@ void for_each_shared_key(std::vector<Record>& records, const Visit& visit) {
   }
 }
 
-// The records of a partition whose keys fall into slice `slice` of `slices`.
+// The records of a bin whose keys fall into slice `slice` of `slices`.
 template <typename Record>
-Result<std::vector<Record>> read_slice(const Spill& spill, std::size_t partition, std::size_t slice,
+Result<std::vector<Record>> read_slice(const Spill& spill, std::size_t bin, std::size_t slice,
                                        std::size_t slices) {
   std::vector<Record> records;
-  records.reserve(spill.bytes(partition) / sizeof(Record) / slices + 1);
-  KIN_RETURN_IF_ERROR(spill.visit(partition, [&](std::string_view block) {
+  records.reserve(spill.bytes(bin) / sizeof(Record) / slices + 1);
+  KIN_RETURN_IF_ERROR(spill.visit(bin, [&](std::string_view block) {
     for (std::size_t at = 0; at + sizeof(Record) <= block.size(); at += sizeof(Record)) {
       const auto record = load_le<Record>(block.data() + at);
-      // The top byte chose the partition; the bits below it choose the slice.
+      // The top byte chose the bin; the bits below it choose the slice.
       if (slices == 1 || ((key_bits(record) >> 32) & 0xFFFFFF) % slices == slice)
         records.push_back(record);
     }
@@ -96,12 +96,12 @@ Result<std::vector<Record>> read_slice(const Spill& spill, std::size_t partition
   return records;
 }
 
-// Into how many slices a partition must be read so that `threads` of them stay within `memory`.
+// Into how many slices a bin must be read so that `threads` of them stay within `memory`.
 // The bitmaps and the sort need about half as much again as the records.
-inline std::size_t slices_of(std::uint64_t partition_bytes, int threads, std::uint64_t memory) {
+inline std::size_t slices_of(std::uint64_t bin_bytes, int threads, std::uint64_t memory) {
   const std::uint64_t each =
       std::max<std::uint64_t>(memory / static_cast<std::uint64_t>(threads), 1 << 20);
-  return static_cast<std::size_t>(partition_bytes * 3 / 2 / each + 1);
+  return static_cast<std::size_t>(bin_bytes * 3 / 2 / each + 1);
 }
 
 // Calls visit(records with one key, sorted by id) for every key shared by two or more records,
@@ -109,10 +109,10 @@ inline std::size_t slices_of(std::uint64_t partition_bytes, int threads, std::ui
 template <typename Record>
 Status for_each_shared_key(const Spill& spill, int threads, std::uint64_t memory,
                            const std::function<Status(std::span<const Record>)>& visit) {
-  return parallel_for(threads, Spill::kPartitions, [&](std::size_t partition) -> Status {
-    const std::size_t slices = slices_of(spill.bytes(partition), threads, memory);
+  return parallel_for(threads, Spill::kBins, [&](std::size_t bin) -> Status {
+    const std::size_t slices = slices_of(spill.bytes(bin), threads, memory);
     for (std::size_t slice = 0; slice < slices; ++slice) {
-      KIN_TRY(std::vector<Record> records, read_slice<Record>(spill, partition, slice, slices));
+      KIN_TRY(std::vector<Record> records, read_slice<Record>(spill, bin, slice, slices));
       Status outcome = Done{};
       for_each_shared_key(records, [&](std::span<const Record> same) {
         if (outcome.ok()) outcome = visit(same);

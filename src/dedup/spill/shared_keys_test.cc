@@ -44,7 +44,7 @@ TEST(SharedKeys, AreTheSameInSlicesOfAnySize) {
       {.file = folder.path() / "s", .record_bytes = sizeof(BandRecord), .memory_bytes = 1 << 20});
   const std::vector<BandRecord> records = random_records(400'000, 300'000);
   Spill::Writer writer(spill);
-  for (const BandRecord& record : records) writer.append(partition_of(record), record);
+  for (const BandRecord& record : records) writer.append(bin_of(record), record);
   ASSERT_TRUE(writer.flush().ok());
   const auto expected = reference(records);
   for (const std::uint64_t memory : {1ULL << 20, 1ULL << 30}) {

@@ -21,12 +21,12 @@ Error damaged(const std::filesystem::path& file, std::uint64_t offset, std::stri
 
 }  // namespace
 
-std::string encode_spill_frame(std::uint16_t partition, std::string_view records) {
+std::string encode_spill_frame(std::uint16_t bin, std::string_view records) {
   std::string frame;
   frame.reserve(kSpillHeaderBytes + records.size());
   append_le(frame, kMagic);
   append_le(frame, kVersion);
-  append_le(frame, partition);
+  append_le(frame, bin);
   append_le(frame, static_cast<std::uint32_t>(records.size()));
   append_le(frame, static_cast<std::uint32_t>(checksum(frame)));
   append_le(frame, checksum(records));
@@ -39,7 +39,7 @@ Result<SpillFrameHeader> decode_spill_header(std::string_view bytes) {
   const auto magic = reader.read<std::uint32_t>();
   const auto version = reader.read<std::uint16_t>();
   SpillFrameHeader header{};
-  header.partition = reader.read<std::uint16_t>();
+  header.bin = reader.read<std::uint16_t>();
   header.bytes = reader.read<std::uint32_t>();
   const auto header_sum = reader.read<std::uint32_t>();
   header.checksum = reader.read<std::uint64_t>();
@@ -49,10 +49,10 @@ Result<SpillFrameHeader> decode_spill_header(std::string_view bytes) {
     return Error{Code::kDataLoss, fmt::format("frame version {} is unknown", version)};
   }
   if (header_sum != static_cast<std::uint32_t>(checksum(bytes.substr(0, 12)))) {
-    return Error{Code::kDataLoss, "a frame header's checksum does not hold"};
+    return Error{Code::kDataLoss, "a frame header's checksum is wrong"};
   }
-  if (header.partition >= Spill::kPartitions) {
-    return Error{Code::kDataLoss, fmt::format("there is no partition {}", header.partition)};
+  if (header.bin >= Spill::kBins) {
+    return Error{Code::kDataLoss, fmt::format("there is no bin {}", header.bin)};
   }
   return header;
 }
@@ -64,8 +64,8 @@ Spill::Spill(Options options) : options_(std::move(options)), memory_limit_(opti
 
 Spill::~Spill() = default;
 
-Status Spill::append(std::size_t partition, std::string_view records) {
-  Partition& part = partitions_[partition];
+Status Spill::append(std::size_t bin, std::string_view records) {
+  Bin& part = bins_[bin];
   {
     const std::lock_guard lock(part.mutex);
     part.bytes += records.size();
@@ -79,10 +79,10 @@ Status Spill::append(std::size_t partition, std::string_view records) {
   return memory_used_ > memory_limit_ ? spill_everything() : Status(Done{});
 }
 
-Status Spill::write_frame(std::size_t partition, std::string_view records) {
-  Partition& part = partitions_[partition];
+Status Spill::write_frame(std::size_t bin, std::string_view records) {
+  Bin& part = bins_[bin];
   const std::uint64_t offset = file_length_ + pending_.size();
-  pending_ += encode_spill_frame(static_cast<std::uint16_t>(partition), records);
+  pending_ += encode_spill_frame(static_cast<std::uint16_t>(bin), records);
   {
     const std::lock_guard lock(part.mutex);
     part.frames.push_back({.offset = offset, .bytes = static_cast<std::uint32_t>(records.size())});
@@ -99,17 +99,16 @@ Status Spill::spill_everything() {
   if (memory_used_ <= memory_limit_ && memory_limit_ > 0)
     return Done{};  // another thread has just done it
   if (!file_) {
-    KIN_TRY(File file, File::create(options_.file));
-    file_.emplace(std::move(file));
+    KIN_TRY(file_, options_.disk->create(options_.file));
   }
-  for (std::size_t partition = 0; partition < kPartitions; ++partition) {
+  for (std::size_t bin = 0; bin < kBins; ++bin) {
     std::vector<std::string> blocks;
     {
-      const std::lock_guard lock(partitions_[partition].mutex);
-      blocks.swap(partitions_[partition].blocks);
+      const std::lock_guard lock(bins_[bin].mutex);
+      blocks.swap(bins_[bin].blocks);
     }
     for (const std::string& block : blocks) {
-      KIN_RETURN_IF_ERROR(write_frame(partition, block));
+      KIN_RETURN_IF_ERROR(write_frame(bin, block));
       memory_used_ -= block.size();
     }
   }
@@ -135,45 +134,44 @@ Result<std::uint64_t> Spill::checkpoint() {
 
 Status Spill::reopen(std::uint64_t length) {
   if (length == 0) return Done{};
-  KIN_TRY(File file, File::open_to_update(options_.file));
-  KIN_TRY(const std::uint64_t size, file.size());
+  KIN_TRY(auto file, options_.disk->open_to_write(options_.file));
+  KIN_TRY(const std::uint64_t size, file->size());
   if (size < length) return damaged(options_.file, size, "it is shorter than its checkpoint says");
-  KIN_RETURN_IF_ERROR(file.truncate(length));
+  KIN_RETURN_IF_ERROR(file->truncate(length));
   std::string header(kSpillHeaderBytes, '\0');
   for (std::uint64_t offset = 0; offset < length;) {
     if (length - offset < kSpillHeaderBytes)
       return damaged(options_.file, offset, "a frame is cut short");
-    KIN_RETURN_IF_ERROR(file.read_at(offset, header.data(), header.size()));
+    KIN_RETURN_IF_ERROR(file->read_at(offset, header.data(), header.size()));
     const auto frame = decode_spill_header(header);
     if (!frame) return damaged(options_.file, offset, frame.error().message);
     if (frame->bytes % options_.record_bytes != 0 ||
         frame->bytes > length - offset - kSpillHeaderBytes) {
       return damaged(options_.file, offset, "a frame's length does not fit");
     }
-    Partition& part = partitions_[frame->partition];
+    Bin& part = bins_[frame->bin];
     part.frames.push_back({.offset = offset, .bytes = frame->bytes});
     part.bytes += frame->bytes;
     offset += kSpillHeaderBytes + frame->bytes;
   }
-  file_.emplace(std::move(file));
+  file_ = std::move(file);
   file_length_ = length;
   return Done{};
 }
 
-std::uint64_t Spill::bytes(std::size_t partition) const {
-  const std::lock_guard lock(partitions_[partition].mutex);
-  return partitions_[partition].bytes;
+std::uint64_t Spill::bytes(std::size_t bin) const {
+  const std::lock_guard lock(bins_[bin].mutex);
+  return bins_[bin].bytes;
 }
 
 std::uint64_t Spill::total_bytes() const {
   std::uint64_t total = 0;
-  for (std::size_t partition = 0; partition < kPartitions; ++partition) total += bytes(partition);
+  for (std::size_t bin = 0; bin < kBins; ++bin) total += bytes(bin);
   return total;
 }
 
-Status Spill::visit(std::size_t partition,
-                    const std::function<void(std::string_view)>& block) const {
-  const Partition& part = partitions_[partition];
+Status Spill::visit(std::size_t bin, const std::function<void(std::string_view)>& block) const {
+  const Bin& part = bins_[bin];
   std::string frame;
   for (const Frame& at : part.frames) {
     frame.resize(kSpillHeaderBytes + at.bytes);
@@ -181,9 +179,8 @@ Status Spill::visit(std::size_t partition,
     const auto header = decode_spill_header(frame);
     if (!header) return damaged(options_.file, at.offset, header.error().message);
     const std::string_view records = std::string_view(frame).substr(kSpillHeaderBytes);
-    if (header->partition != partition || header->bytes != at.bytes ||
-        header->checksum != checksum(records)) {
-      return damaged(options_.file, at.offset, "a frame's checksum does not hold");
+    if (header->bin != bin || header->bytes != at.bytes || header->checksum != checksum(records)) {
+      return damaged(options_.file, at.offset, "a frame's checksum is wrong");
     }
     block(records);
   }
@@ -191,15 +188,15 @@ Status Spill::visit(std::size_t partition,
   return Done{};
 }
 
-Result<std::string> Spill::read(std::size_t partition) const {
+Result<std::string> Spill::read(std::size_t bin) const {
   std::string all;
-  all.reserve(bytes(partition));
-  KIN_RETURN_IF_ERROR(visit(partition, [&](std::string_view block) { all.append(block); }));
+  all.reserve(bytes(bin));
+  KIN_RETURN_IF_ERROR(visit(bin, [&](std::string_view block) { all.append(block); }));
   return all;
 }
 
-void Spill::release(std::size_t partition) {
-  Partition& part = partitions_[partition];
+void Spill::release(std::size_t bin) {
+  Bin& part = bins_[bin];
   const std::lock_guard lock(part.mutex);
   for (const std::string& block : part.blocks) memory_used_ -= block.size();
   std::vector<std::string>().swap(part.blocks);
@@ -209,14 +206,14 @@ void Spill::release(std::size_t partition) {
 
 Spill::Writer::Writer(Spill& spill) : spill_(spill) {}
 
-void Spill::Writer::hand_over(std::size_t partition) {
-  const std::string_view block(staging_.data() + partition * kStagingBytes, used_[partition]);
-  used_[partition] = 0;
-  if (outcome_.ok() && !block.empty()) outcome_ = spill_.append(partition, block);
+void Spill::Writer::hand_over(std::size_t bin) {
+  const std::string_view block(staging_.data() + bin * kStagingBytes, used_[bin]);
+  used_[bin] = 0;
+  if (outcome_.ok() && !block.empty()) outcome_ = spill_.append(bin, block);
 }
 
 Status Spill::Writer::flush() {
-  for (std::size_t partition = 0; partition < kPartitions; ++partition) hand_over(partition);
+  for (std::size_t bin = 0; bin < kBins; ++bin) hand_over(bin);
   return std::exchange(outcome_, Done{});
 }
 

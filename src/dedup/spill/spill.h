@@ -1,5 +1,5 @@
-// Fixed-size records, spread over partitions by their key, in memory up to a limit and on disk
-// beyond it. The way every stage of a batch run brings equal keys together in any memory budget.
+// Fixed-size records in bins by key, in memory up to a limit and on disk beyond it. Every stage of
+// a batch run brings equal keys together with it, in any memory budget.
 #pragma once
 
 #include <array>
@@ -10,36 +10,36 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
 
-#include "base/file.h"
+#include "base/disk.h"
 #include "base/result.h"
 
 namespace kin::dedup {
 
-// Records of one size in kPartitions partitions. append() is thread-safe; reading begins when all
+// Records of one size in kBins bins. append() is thread-safe; reading begins when all
 // writers are done and is thread-safe too. What is on disk is framed and checksummed (see
-// docs/formats.md); a frame that does not hold is an error that names the file.
+// docs/formats.md); a damaged frame is an error that names the file.
 class Spill {
  public:
-  static constexpr std::size_t kPartitions = 256;
+  static constexpr std::size_t kBins = 256;
   static constexpr std::size_t kBlockBytes = 64 << 10;
 
   struct Options {
     std::filesystem::path file;    // where records go that do not fit; made on first need
     std::size_t record_bytes = 0;  // at most kBlockBytes
     std::uint64_t memory_bytes = 0;
+    Disk* disk = &system_disk();
   };
 
   explicit Spill(Options options);
   ~Spill();
 
-  // Adds whole records to one partition.
-  Status append(std::size_t partition, std::string_view records);
+  // Adds whole records to one bin.
+  Status append(std::size_t bin, std::string_view records);
 
   // Changes the limit; takes effect with the next append.
   void limit_memory(std::uint64_t bytes) { memory_limit_ = bytes; }
@@ -49,19 +49,19 @@ class Spill {
   // Writes everything to the file and returns once it is durable. The length of the file then is
   // what reopen() needs to find exactly these records again.
   Result<std::uint64_t> checkpoint();
-  // Takes up the first `length` bytes of the file, as checkpoint() left them, instead of nothing.
+  // Loads the first `length` bytes of the file, as checkpoint() left them. For an empty spill.
   Status reopen(std::uint64_t length);
 
-  std::uint64_t bytes(std::size_t partition) const;
+  std::uint64_t bytes(std::size_t bin) const;
   std::uint64_t total_bytes() const;
   std::uint64_t bytes_on_disk() const { return file_length_; }
 
-  // All records of a partition, in no particular order.
-  Result<std::string> read(std::size_t partition) const;
-  // Visits the records of a partition block by block, each block holding whole records.
-  Status visit(std::size_t partition, const std::function<void(std::string_view)>& block) const;
-  // Forgets a partition's records in memory. The file is removed with the Spill's folder.
-  void release(std::size_t partition);
+  // All records of a bin, in no particular order.
+  Result<std::string> read(std::size_t bin) const;
+  // Visits the records of a bin block by block, each block holding whole records.
+  Status visit(std::size_t bin, const std::function<void(std::string_view)>& block) const;
+  // Forgets a bin's records in memory. The file is removed with the Spill's folder.
+  void release(std::size_t bin);
 
   // Gathers records of one thread and hands them on a block at a time. One thread only. An append
   // that fails is reported by the next flush(), which must be called before records are read.
@@ -70,26 +70,25 @@ class Spill {
     explicit Writer(Spill& spill);
 
     template <typename Record>
-    void append(std::size_t partition, const Record& record) {
+    void append(std::size_t bin, const Record& record) {
       static_assert(std::is_trivially_copyable_v<Record>);
-      if (staging_.empty()) staging_.resize(kPartitions * kStagingBytes);
-      if (used_[partition] + sizeof record > kStagingBytes) hand_over(partition);
-      std::memcpy(staging_.data() + partition * kStagingBytes + used_[partition], &record,
-                  sizeof record);
-      used_[partition] += sizeof record;
+      if (staging_.empty()) staging_.resize(kBins * kStagingBytes);
+      if (used_[bin] + sizeof record > kStagingBytes) hand_over(bin);
+      std::memcpy(staging_.data() + bin * kStagingBytes + used_[bin], &record, sizeof record);
+      used_[bin] += sizeof record;
     }
     Status flush();
     // Whether an append has failed since the last flush().
     bool failed() const { return !outcome_.ok(); }
 
    private:
-    // All partitions together fit the second-level cache.
+    // All bins together fit the second-level cache.
     static constexpr std::size_t kStagingBytes = 2 << 10;
-    void hand_over(std::size_t partition);
+    void hand_over(std::size_t bin);
 
     Spill& spill_;
     std::vector<char> staging_;
-    std::array<std::uint32_t, kPartitions> used_{};
+    std::array<std::uint32_t, kBins> used_{};
     Status outcome_ = Done{};
   };
 
@@ -98,7 +97,7 @@ class Spill {
     std::uint64_t offset;
     std::uint32_t bytes;
   };
-  struct Partition {
+  struct Bin {
     mutable std::mutex mutex;
     std::vector<std::string> blocks;
     std::vector<Frame> frames;
@@ -106,22 +105,22 @@ class Spill {
   };
 
   Status spill_everything();
-  Status write_frame(std::size_t partition, std::string_view records);
+  Status write_frame(std::size_t bin, std::string_view records);
 
   Options options_;
   std::atomic<std::uint64_t> memory_limit_;
   std::atomic<std::uint64_t> memory_used_{0};
-  std::array<Partition, kPartitions> partitions_;
+  std::array<Bin, kBins> bins_;
   std::mutex file_mutex_;
-  std::optional<File> file_;
+  std::unique_ptr<DiskFile> file_;
   std::string pending_;  // frames not yet written
   std::atomic<std::uint64_t> file_length_{0};
 };
 
 // A frame of a spill file, as encoded bytes: header and records.
-std::string encode_spill_frame(std::uint16_t partition, std::string_view records);
+std::string encode_spill_frame(std::uint16_t bin, std::string_view records);
 struct SpillFrameHeader {
-  std::uint16_t partition;
+  std::uint16_t bin;
   std::uint32_t bytes;
   std::uint64_t checksum;
 };

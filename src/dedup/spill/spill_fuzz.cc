@@ -19,8 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     kin::dedup::Spill spill({.file = path, .record_bytes = 1, .memory_bytes = 0});
     if (!spill.reopen(bytes.size()).ok()) continue;
     std::size_t total = 0;
-    for (std::size_t partition = 0; partition < kin::dedup::Spill::kPartitions; ++partition) {
-      const auto records = spill.read(partition);
+    for (std::size_t bin = 0; bin < kin::dedup::Spill::kBins; ++bin) {
+      const auto records = spill.read(bin);
       if (records.ok()) total += records->size();
     }
     if (total > bytes.size()) std::abort();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/workers.h"
 
@@ -21,8 +22,8 @@ class SpillTest : public testing::Test {
     return {.file = file(), .record_bytes = sizeof(std::uint64_t), .memory_bytes = memory};
   }
 
-  static std::vector<std::uint64_t> sorted_partition(const Spill& spill, std::size_t partition) {
-    const auto bytes = spill.read(partition);
+  static std::vector<std::uint64_t> sorted_bin(const Spill& spill, std::size_t bin) {
+    const auto bytes = spill.read(bin);
     EXPECT_TRUE(bytes.ok());
     std::vector<std::uint64_t> values(bytes->size() / sizeof(std::uint64_t));
     std::memcpy(values.data(), bytes->data(), bytes->size());
@@ -33,7 +34,7 @@ class SpillTest : public testing::Test {
   static void fill(Spill& spill, std::uint64_t from, std::uint64_t to) {
     Spill::Writer writer(spill);
     for (std::uint64_t value = from; value < to; ++value) {
-      writer.append(value % Spill::kPartitions, value);
+      writer.append(value % Spill::kBins, value);
     }
     ASSERT_TRUE(writer.flush().ok());
   }
@@ -54,9 +55,9 @@ TEST_F(SpillTest, HoldsTheSameInMemoryAndOnDisk) {
   EXPECT_EQ(roomy.bytes_on_disk(), 0U);
   EXPECT_GT(tight.bytes_on_disk(), 2'000'000U);
   EXPECT_EQ(tight.total_bytes(), 600'000U * 8);
-  for (const std::size_t partition : {0, 7, 255}) {
-    EXPECT_EQ(sorted_partition(tight, partition), sorted_partition(roomy, partition));
-    EXPECT_GT(sorted_partition(roomy, partition).size(), 2'000U);
+  for (const std::size_t bin : {0, 7, 255}) {
+    EXPECT_EQ(sorted_bin(tight, bin), sorted_bin(roomy, bin));
+    EXPECT_GT(sorted_bin(roomy, bin).size(), 2'000U);
   }
 }
 
@@ -67,16 +68,16 @@ TEST_F(SpillTest, IsTakenUpFromItsCheckpoint) {
     Spill spill(options(1 << 30));
     fill(spill, 0, 50'000);
     length = *spill.checkpoint();
-    before = sorted_partition(spill, 3);
+    before = sorted_bin(spill, 3);
     fill(spill, 50'000, 90'000);  // after the checkpoint: to be forgotten
     ASSERT_TRUE(spill.checkpoint().ok());
   }
   Spill again(options(1 << 30));
   ASSERT_TRUE(again.reopen(length).ok());
-  EXPECT_EQ(sorted_partition(again, 3), before);
+  EXPECT_EQ(sorted_bin(again, 3), before);
   fill(again, 50'000, 60'000);
   ASSERT_TRUE(again.checkpoint().ok());
-  EXPECT_GT(sorted_partition(again, 3).size(), before.size());
+  EXPECT_GT(sorted_bin(again, 3).size(), before.size());
 }
 
 TEST_F(SpillTest, RefusesAFlippedBit) {
@@ -109,17 +110,12 @@ TEST_F(SpillTest, RefusesAFileThatIsTooShort) {
 
 TEST(SpillFrame, NeverChanges) {
   const std::string frame = encode_spill_frame(3, "abcd");
-  std::string hex;
-  for (const char c : frame) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    hex += kDigits[static_cast<unsigned char>(c) >> 4];
-    hex += kDigits[static_cast<unsigned char>(c) & 15];
-  }
+  const std::string hex = to_hex(frame);
   EXPECT_EQ(hex.substr(0, 24), "4b53504c0100030004000000");
   EXPECT_EQ(hex.substr(48), "61626364");
   const auto header = decode_spill_header(frame);
   ASSERT_TRUE(header.ok());
-  EXPECT_EQ(header->partition, 3);
+  EXPECT_EQ(header->bin, 3);
   EXPECT_EQ(header->bytes, 4U);
 }
 

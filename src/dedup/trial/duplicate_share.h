@@ -1,4 +1,4 @@
-// How many duplicates a collection has, judged by those of a sample.
+// Estimates how many duplicates a collection has from those of a sample.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What two texts share and what sets them apart, word by word.
+// A word-by-word comparison of two texts.
 #pragma once
 
 #include <cstddef>

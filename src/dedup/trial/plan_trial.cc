@@ -3,7 +3,6 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <chrono>
 #include <thread>
 
 #include "base/file.h"
@@ -47,11 +46,11 @@ std::uint64_t bytes_in(const fs::path& folder) {
 // Looks at the memory of the process and at a folder while it lives.
 class Watch {
  public:
-  Watch(const Progress& progress, const fs::path& folder, Trial& trial)
-      : thread_([this, &progress, &trial, folder](const std::stop_token& stop) {
+  Watch(const Progress& progress, const fs::path& folder, Clock& clock, Trial& trial)
+      : thread_([this, &progress, &clock, &trial, folder](const std::stop_token& stop) {
           while (!stop.stop_requested()) {
             look(progress, folder, trial);
-            std::this_thread::sleep_for(std::chrono::milliseconds(3));
+            clock.sleep_for(std::chrono::milliseconds(3));
           }
         }) {}
 
@@ -132,14 +131,14 @@ std::string file_name(std::string_view stem, data::FileType type) {
   return name;
 }
 
-Result<Trial> run_trial(const TrialInput& input, data::FileType from, data::FileType to,
-                        const DedupOptions& options, const fs::path& folder) {
-  KIN_TRY(const TemporaryFolder source, TemporaryFolder::create(folder));
-  KIN_TRY(const TemporaryFolder work, TemporaryFolder::create(folder));
-  KIN_TRY(const fs::path path, make_input(input, from, options.threads, source.path()));
+Result<Trial> run_trial(const TrialInput& input, const TrialPlace& place,
+                        const DedupOptions& options, Clock& clock) {
+  KIN_TRY(const TemporaryFolder source, TemporaryFolder::create(place.folder));
+  KIN_TRY(const TemporaryFolder work, TemporaryFolder::create(place.folder));
+  KIN_TRY(const fs::path path, make_input(input, place.from, options.threads, source.path()));
   DedupJob job;
   job.inputs = {path.string()};
-  job.output = work.path() / file_name("clean", to);
+  job.output = work.path() / file_name("clean", place.to);
   job.options = options;
   job.options.temporary_folder = work.path();
   job.options.signature_store.reset();
@@ -151,8 +150,8 @@ Result<Trial> run_trial(const TrialInput& input, data::FileType from, data::File
   ::malloc_trim(0);
   Progress progress;
   {
-    const Watch watch(progress, work.path(), trial);
-    KIN_TRY(trial.report, run_dedup(job, progress));
+    const Watch watch(progress, work.path(), clock, trial);
+    KIN_TRY(trial.report, run_dedup(job, progress, clock));
   }
   const fs::path log = removed_path(job.output);
   trial.output_bytes = size_of(job.output);

@@ -1,4 +1,4 @@
-// A run over a part of the input, watched, to learn what the whole will take.
+// Runs dedup over a sample and measures it, to predict what the whole input needs.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,13 @@ struct Trial {
 
 // Runs dedup over `input`, written as a file of the type `from`, to one of the type `to`, in
 // `folder`. One at a time in a process: memory is measured from outside.
-Result<Trial> run_trial(const TrialInput& input, data::FileType from, data::FileType to,
-                        const DedupOptions& options, const std::filesystem::path& folder);
+struct TrialPlace {
+  data::FileType from;
+  data::FileType to;
+  const std::filesystem::path& folder;
+};
+Result<Trial> run_trial(const TrialInput& input, const TrialPlace& place,
+                        const DedupOptions& options, Clock& clock);
 
 // "data.jsonl.gz" for gzipped JSONL.
 std::string file_name(std::string_view stem, data::FileType type);

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "text/words.h"
 
@@ -157,12 +158,7 @@ void Planter::swap_sentences(Tokens& tokens, double similarity) {
 void Planter::change_surface(Tokens& tokens) {
   for (std::string& token : tokens) {
     switch (random_.below(8)) {
-      case 0:
-        for (char& letter : token) {
-          const auto byte = static_cast<unsigned char>(letter);
-          if (byte < 0x80) letter = static_cast<char>(std::toupper(byte));
-        }
-        break;
+      case 0: std::ranges::transform(token, token.begin(), ascii_upper); break;
       case 1: std::replace(token.begin(), token.end(), '.', '!'); break;
       case 2: std::replace(token.begin(), token.end(), ' ', '\n'); break;
       case 3: std::erase(token, ','); break;

@@ -1,4 +1,4 @@
-// Near-duplicates made on purpose, to see whether they are found.
+// Makes near-duplicates, to measure whether they are found.
 #pragma once
 
 #include <array>

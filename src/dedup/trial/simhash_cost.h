@@ -1,4 +1,4 @@
-// How much work finding pairs of SimHashes is.
+// Estimates the work of finding pairs of SimHashes.
 #pragma once
 
 #include <span>

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ascii.h"
 #include "embed/embedder.h"
 
 namespace kin::embed {
@@ -29,16 +30,6 @@ inline std::string from_hex(std::string_view hex) {
   std::string out;
   for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
     out += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
-  return out;
-}
-
-inline std::string to_hex(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string out;
-  for (const char c : bytes) {
-    out += kDigits[static_cast<unsigned char>(c) >> 4];
-    out += kDigits[static_cast<unsigned char>(c) & 15];
-  }
   return out;
 }
 

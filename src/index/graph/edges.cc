@@ -14,11 +14,11 @@ Direction opposite(Direction direction) {
 }
 
 Result<GraphEdge> named(const TruthView& view, const EdgeStep& step) {
-  KIN_TRY(const std::string_view name, view.name(step.place.name));
-  return GraphEdge{.id = {.from = step.place.from,
+  KIN_TRY(const std::string_view name, view.name(step.key.name));
+  return GraphEdge{.id = {.from = step.key.from,
                           .name = std::string(name),
-                          .to = step.place.to,
-                          .since = step.place.since},
+                          .to = step.key.to,
+                          .since = step.key.since},
                    .until = step.until,
                    .weight = step.weight};
 }
@@ -39,7 +39,7 @@ kv::Cursor& EdgeWalker::cursor(Side side) {
 }
 
 bool EdgeWalker::means(const EdgeStep& step) const {
-  const Validity period{.from = step.place.since, .until = step.until};
+  const Validity period{.from = step.key.since, .until = step.until};
   if (filter_.as_of && !period.holds_at(*filter_.as_of)) return false;
   if (filter_.during &&
       (period.from >= filter_.during->until || filter_.during->from >= period.until)) {
@@ -53,9 +53,9 @@ Result<bool> EdgeWalker::walk(Side side, std::string_view prefix, const Visit& v
   const bool forward = side == Side::kForward;
   kv::Cursor& at = cursor(side);
   for (at.seek(prefix); at.valid() && at.key().starts_with(prefix); at.next()) {
-    const auto place = forward ? decode_forward_key(at.key()) : decode_reverse_key(at.key());
-    if (!place) return Error{Code::kDataLoss, "a key of edges is damaged"};
-    EdgeStep step{.place = *place, .other = forward ? place->to : place->from};
+    const auto key = forward ? decode_forward_key(at.key()) : decode_reverse_key(at.key());
+    if (!key) return Error{Code::kDataLoss, "a key of edges is damaged"};
+    EdgeStep step{.key = *key, .other = forward ? key->to : key->from};
     if (forward) {
       KIN_TRY(const EdgeRow row, decode_edge(at.value()));
       if (row.deleted) continue;
@@ -87,9 +87,9 @@ Status EdgeWalker::visit(const DocId& node, const Visit& visit) {
     if (!more) return Done{};
   }
   if (direction_ != Direction::kOut) {
-    // An edge from a node to itself is met on its way out.
+    // An edge from a node to itself was already visited as an outgoing edge.
     const auto inward = [&](const EdgeStep& step) {
-      const bool met = direction_ == Direction::kBoth && step.place.from == step.place.to;
+      const bool met = direction_ == Direction::kBoth && step.key.from == step.key.to;
       return met || visit(step);
     };
     KIN_TRY([[maybe_unused]] const bool more, walk_names(Side::kReverse, node, inward));
@@ -113,7 +113,7 @@ Result<std::vector<GraphEdge>> edges(const TruthView& view, const EdgeQuery& que
   }
   if (query.order == EdgeQuery::Order::kNewest) {
     std::stable_sort(steps.begin(), steps.end(), [](const EdgeStep& a, const EdgeStep& b) {
-      return a.place.since > b.place.since;
+      return a.key.since > b.key.since;
     });
   }
   if (steps.size() > query.limit) steps.resize(query.limit);

@@ -1,4 +1,4 @@
-// Which edges leave a node, and which lead to it?
+// The edges of a node, in both directions.
 #pragma once
 
 #include <array>
@@ -17,16 +17,16 @@ namespace kin::index {
 enum class Direction { kOut, kIn, kBoth };
 Direction opposite(Direction direction);
 
-// Edges that are meant; one that says nothing means all.
+// Which edges to read. An empty filter means all.
 struct EdgeFilter {
-  std::vector<std::string> names = {};
-  std::optional<Millis> as_of = {};     // holds at that moment
-  std::optional<Validity> during = {};  // holds at some moment of that period
+  std::vector<std::string> names = {};  // empty: any name
+  std::optional<Millis> as_of = {};     // edges that hold at that moment
+  std::optional<Validity> during = {};  // edges that hold at some moment of that period
   std::optional<double> min_weight = {};
   std::optional<double> max_weight = {};
 };
 
-// An edge without what it says; TruthView::edge() has that.
+// An edge without its summary, which TruthView::edge() reads.
 struct GraphEdge {
   EdgeId id = {};
   Millis until = kForever;
@@ -34,29 +34,29 @@ struct GraphEdge {
   friend bool operator==(const GraphEdge&, const GraphEdge&) = default;
 };
 
-// An edge on the way, its name a number.
+// An edge during a walk, with its name as a number.
 struct EdgeStep {
-  EdgePlace place = {};
+  EdgeKey key = {};
   Millis until = kForever;
   double weight = 1;
-  DocId other = {};  // the end that is not the node it was asked of
+  DocId other = {};  // the end that the walk did not come from
 };
 Result<GraphEdge> named(const TruthView& view, const EdgeStep& step);
 
-// Reads the edges of one node after another. One thread only; not longer than the view lives.
+// Reads the edges of one node after another. One thread only; the view must outlive it.
 class EdgeWalker {
  public:
   EdgeWalker(const TruthView& view, Direction direction, const EdgeFilter& filter);
 
-  // Those of `node` that the filter means: outgoing ones first, then by name, other end and
-  // beginning. `visit` returns whether to go on.
+  // Visits the edges of `node` that pass the filter: outgoing ones first, then by name, other end
+  // and beginning. `visit` returns whether to continue.
   using Visit = std::function<bool(const EdgeStep&)>;
   Status visit(const DocId& node, const Visit& visit);
 
  private:
   enum class Side : std::uint8_t { kForward, kReverse };
   kv::Cursor& cursor(Side side);
-  // False if it was told to stop.
+  // False if `visit` said stop.
   Result<bool> walk(Side side, std::string_view prefix, const Visit& visit);
   Result<bool> walk_names(Side side, const DocId& node, const Visit& visit);
   bool means(const EdgeStep& step) const;
@@ -64,7 +64,7 @@ class EdgeWalker {
   const TruthView& view_;
   Direction direction_;
   EdgeFilter filter_;
-  std::vector<NameId> names_;  // of the filter, as far as anything has them
+  std::vector<NameId> names_;  // of the filter; names that no edge has are left out
   std::array<std::optional<kv::Cursor>, 2> cursors_;
 };
 

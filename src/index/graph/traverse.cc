@@ -6,7 +6,7 @@
 namespace kin::index {
 namespace {
 
-// One traversal under way.
+// The state of one traversal.
 class Traverser {
  public:
   Traverser(const TruthView& view, const TraverseRequest& request)
@@ -25,7 +25,7 @@ class Traverser {
   }
 
  private:
-  // Keeps of `level` what is new and there, up to the limit.
+  // Keeps the new and existing nodes of `level`, up to the limit.
   Status arrive(std::vector<Reached>& level) {
     std::vector<DocId> ids(level.size());
     std::transform(level.begin(), level.end(), ids.begin(), [](const Reached& r) { return r.id; });
@@ -51,7 +51,8 @@ class Traverser {
 
   bool is_there(const std::optional<EntityHead>& head) const {
     const auto& as_of = request_.filter.as_of;
-    return head && (!as_of || head->valid.holds_at(*as_of));
+    return head && (!as_of || head->valid.holds_at(*as_of)) &&
+           (!request_.partitions || request_.partitions->contains(head->partition));
   }
 
   Result<std::vector<Reached>> next_level(const std::vector<Reached>& level, std::uint32_t hop) {
@@ -85,11 +86,11 @@ class Traverser {
 
   Status keep_joining_edges() {
     for (const EdgeStep& step : steps_) {
-      if (!places_.contains(step.place.from) || !places_.contains(step.place.to)) continue;
+      if (!places_.contains(step.key.from) || !places_.contains(step.key.to)) continue;
       KIN_TRY(GraphEdge edge, named(view_, step));
       found_.edges.push_back(std::move(edge));
     }
-    // Both its ends may have met it.
+    // Both ends may have visited it.
     const auto by_id = [](const GraphEdge& a, const GraphEdge& b) { return a.id < b.id; };
     std::sort(found_.edges.begin(), found_.edges.end(), by_id);
     found_.edges.erase(std::unique(found_.edges.begin(), found_.edges.end()), found_.edges.end());

@@ -1,4 +1,4 @@
-// Every index of a shard, made anew from the truth and compared.
+// Rebuilds every index of a shard from the truth and compares.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,12 +14,12 @@ namespace {
 using Fault = std::function<void(std::string)>;
 constexpr std::size_t kMostFaults = 1'000;
 
-// The vectors of a space, made anew.
+// The vectors of a space as the truth has them.
 class ExpectedVectors : public RawVectors {
  public:
   explicit ExpectedVectors(SpaceOptions space) : space_(std::move(space)) {}
 
-  Status add(std::span<const Document> documents) {
+  Status add(std::span<const StoredDocument> documents) {
     KIN_TRY(const auto vectors, vectors_of(space_, documents));
     for (std::size_t i = 0; i < documents.size(); ++i) {
       if (!vectors[i]) continue;
@@ -45,13 +45,13 @@ class ExpectedVectors : public RawVectors {
   std::vector<float> values_;
 };
 
-// The signatures of one moment, each of which is met once.
+// Compares the signatures of a moment with the texts, each once.
 class ExpectedSignatures {
  public:
   ExpectedSignatures(const NearDuplicates& is, const Fault& fault)
       : is_(is), left_(is.size()), fault_(fault) {}
 
-  void see(const Document& document) {
+  void see(const StoredDocument& document) {
     const auto* stored = std::get_if<StoredEntity>(&document);
     if (stored == nullptr) return;
     const std::uint32_t number = number_of(document);
@@ -61,7 +61,7 @@ class ExpectedSignatures {
       fault_(fmt::format("the signature of number {} is not that of its text", number));
   }
   void finish() {
-    if (left_ > 0) fault_(fmt::format("{} signatures stand for no entity", left_));
+    if (left_ > 0) fault_(fmt::format("{} signatures have no entity", left_));
   }
 
  private:
@@ -70,9 +70,9 @@ class ExpectedSignatures {
   const Fault& fault_;
 };
 
-// One moment of a shard.
+// The state of a shard at one moment.
 struct Moment {
-  // Being held, it keeps what it sees in the indexes of vectors.
+  // Holding the view keeps its numbers in the vector indexes.
   std::shared_ptr<const ShardView::State> state;
   TextCheckpoint text;
   std::optional<NearDuplicates> near;
@@ -108,7 +108,7 @@ class Checker {
     if (progress_) progress_(share);
   }
 
-  // The text; vectors and signatures on the way.
+  // Rebuilds the text, and collects vectors and signatures in the same pass.
   Result<TextIndex> make_anew() {
     KIN_TRY(TextIndex text, TextIndex::create(options_));
     for (const auto& space : moment_.spaces) vectors_.emplace_back(space->options);
@@ -116,9 +116,10 @@ class Checker {
     if (moment_.near) signatures.emplace(*moment_.near, fault_);
     const auto all = static_cast<double>(report_.text_documents + 1);
     std::uint64_t seen = 0;
-    const auto see = [&](const std::vector<Document>& page, bool) -> Status {
+    const auto see = [&](const std::vector<StoredDocument>& page, bool) -> Status {
       TextChanges changes{.lsn = text.view().applied() + 1};
-      for (const Document& document : page) changes.upserts.push_back(text_document(document));
+      for (const StoredDocument& document : page)
+        changes.upserts.push_back(text_document(document));
       text.apply(std::move(changes));
       for (ExpectedVectors& of : vectors_) KIN_RETURN_IF_ERROR(of.add(page));
       if (signatures) std::ranges::for_each(page, [&](const auto& one) { signatures->see(one); });

@@ -24,7 +24,7 @@ std::vector<std::uint64_t> read_sequences(RowReader& reader) {
   return sequences;
 }
 
-// Ascending, so as gaps: the first number, then each less the one before.
+// Ascending numbers, written as differences.
 void append_retired(std::string& out, const std::vector<std::uint32_t>& numbers) {
   append_varint(out, numbers.size());
   std::uint32_t last = 0;
@@ -34,7 +34,7 @@ void append_retired(std::string& out, const std::vector<std::uint32_t>& numbers)
   }
 }
 
-// False if they do not ascend or are no numbers.
+// False if they do not ascend or are too large.
 bool read_retired(RowReader& reader, std::vector<std::uint32_t>& numbers) {
   const std::size_t count = reader.count();
   std::uint64_t last = 0;
@@ -57,13 +57,13 @@ std::string encode(const ShardCheckpoint& checkpoint) {
   append_varint(out, checkpoint.spaces.size());
   for (const SpaceRecord& space : checkpoint.spaces) {
     append_text(out, space.name);
-    append_le(out, space.options);
+    append_le(out, space.options_hash);
     append_retired(out, space.retired);
     append_sequences(out, space.sequences);
   }
   append_varint(out, checkpoint.near_duplicates ? 1 : 0);
   if (checkpoint.near_duplicates) {
-    append_le(out, checkpoint.near_duplicates->options);
+    append_le(out, checkpoint.near_duplicates->options_hash);
     append_sequences(out, checkpoint.near_duplicates->sequences);
   }
   append_le(out, checksum(out));
@@ -84,13 +84,13 @@ Result<ShardCheckpoint> decode_shard_checkpoint(std::string_view bytes) {
   for (std::size_t i = 0; i < spaces && reader.ok(); ++i) {
     SpaceRecord& space = checkpoint.spaces.emplace_back();
     space.name = reader.text();
-    space.options = reader.read<std::uint64_t>();
+    space.options_hash = reader.read<std::uint64_t>();
     if (!read_retired(reader, space.retired)) return damaged();
     space.sequences = read_sequences(reader);
   }
   if (reader.varint_up_to(1) == 1) {
     checkpoint.near_duplicates.emplace();
-    checkpoint.near_duplicates->options = reader.read<std::uint64_t>();
+    checkpoint.near_duplicates->options_hash = reader.read<std::uint64_t>();
     checkpoint.near_duplicates->sequences = read_sequences(reader);
   }
   if (!reader.done()) return damaged();

@@ -1,4 +1,4 @@
-// How far the indexes of a shard came, as one row (docs/formats.md, "An index shard: checkpoints").
+// The record of a checkpoint, as one row (docs/formats.md, "An index shard: checkpoints").
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,26 @@
 
 namespace kin::index {
 
-// Which pieces of the store make the vectors of one space.
+// The pieces of the store that hold the vectors of one space.
 struct SpaceRecord {
   std::string name = {};
-  std::uint64_t options = 0;  // their fingerprint
-  // Numbers that have a vector in the pieces, and no document any more; in order.
+  std::uint64_t options_hash = 0;
+  // Numbers with a vector in the pieces whose document is gone; ascending.
   std::vector<std::uint32_t> retired = {};
-  // Of the checkpoint that wrote each partition last.
+  // Of the checkpoint that wrote each cell last.
   std::vector<std::uint64_t> sequences = {};
   friend bool operator==(const SpaceRecord&, const SpaceRecord&) = default;
 };
 
 struct NearDuplicateRecord {
-  std::uint64_t options = 0;
-  std::vector<std::uint64_t> sequences = {};  // of each page
+  std::uint64_t options_hash = 0;
+  std::vector<std::uint64_t> sequences = {};  // of the checkpoint that wrote each page last
   friend bool operator==(const NearDuplicateRecord&, const NearDuplicateRecord&) = default;
 };
 
 struct ShardCheckpoint {
-  Lsn applied = 0;             // every change up to this one is in all of them
-  std::uint64_t sequence = 0;  // of checkpoints
+  Lsn applied = 0;             // all indexes hold every change up to this one
+  std::uint64_t sequence = 0;  // number of the checkpoint, from 1
   std::vector<SpaceRecord> spaces = {};
   std::optional<NearDuplicateRecord> near_duplicates = {};
   friend bool operator==(const ShardCheckpoint&, const ShardCheckpoint&) = default;

@@ -178,8 +178,8 @@ TEST_F(ShardDamageTest, CheckTellsWhereTheTruthContradictsItself) {
   const auto told = faults();
   EXPECT_EQ(told, (std::vector<std::string>{"1 of 60 rows of the kind \"member\" are missing",
                                             "1 of 61 rows of the kind \"reverse edge\" are missing",
-                                            "a summary that 1 refer to says 4",
-                                            "62 edges are counted, and 61 are there"}));
+                                            "a summary is used 1 times, and its count is 4",
+                                            "the counters say 62 edges, and there are 61"}));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace kin::index {
 namespace {
 
-// Documents of a page.
+// Documents per page.
 constexpr std::size_t kPage = 4'000;
 
 std::string_view type_name(DocKind kind) {
@@ -31,7 +31,7 @@ std::string as_text(const AttributeValue& value) {
   return std::visit(Print{}, value);
 }
 
-// Values of facets have no control characters.
+// Values of facets must not have control characters.
 void add_facet(TextDocument& document, std::size_t facet, std::string value) {
   if (value.empty() || value.size() > kMostFacetBytes) return;
   for (char& c : value) {
@@ -97,7 +97,7 @@ struct Number {
   DocNumber operator()(const EdgeFragmentRef& said) const { return said.fragment.number; }
 };
 
-Status compute(const SpaceOptions& space, std::span<const Document> documents,
+Status compute(const SpaceOptions& space, std::span<const StoredDocument> documents,
                std::vector<std::optional<std::vector<float>>>& vectors) {
   std::vector<SourceText> texts;
   std::vector<std::size_t> places;
@@ -110,8 +110,9 @@ Status compute(const SpaceOptions& space, std::span<const Document> documents,
   if (texts.empty()) return Done{};
   KIN_TRY(auto made, space.source->documents(texts));
   if (made.size() != texts.size())
-    return Error{Code::kInternal, fmt::format("the source of the space {} made {} vectors of {}",
-                                              space.name, made.size(), texts.size())};
+    return Error{Code::kInternal,
+                 fmt::format("the source of the space {} made {} vectors for {} texts", space.name,
+                             made.size(), texts.size())};
   for (std::size_t i = 0; i < made.size(); ++i) {
     if (made[i].empty()) continue;
     if (made[i].size() != space.space.dimension)
@@ -133,11 +134,11 @@ TextOptions text_options(const ShardOptions& options) {
   return text;
 }
 
-std::uint32_t number_of(const Document& document) {
+std::uint32_t number_of(const StoredDocument& document) {
   return static_cast<std::uint32_t>(std::visit(Number{}, document));
 }
 
-TextDocument text_document(const Document& document) {
+TextDocument text_document(const StoredDocument& document) {
   return std::visit([](const auto& one) { return made(one); }, document);
 }
 
@@ -152,7 +153,7 @@ Status each_page(const TruthView& view, const Want& want, const SeePage& see) {
     }
     KIN_RETURN_IF_ERROR(at.status());
     KIN_TRY(auto found, view.documents(numbers, want));
-    std::vector<Document> page;
+    std::vector<StoredDocument> page;
     for (auto& document : found) {
       if (document) page.push_back(std::move(*document));
     }
@@ -162,7 +163,7 @@ Status each_page(const TruthView& view, const Want& want, const SeePage& see) {
 }
 
 Result<std::vector<std::optional<std::vector<float>>>> vectors_of(
-    const SpaceOptions& space, std::span<const Document> documents) {
+    const SpaceOptions& space, std::span<const StoredDocument> documents) {
   std::vector<std::optional<std::vector<float>>> vectors(documents.size());
   if (space.origin == VectorOrigin::kComputed) {
     KIN_RETURN_IF_ERROR(compute(space, documents, vectors));
@@ -189,7 +190,7 @@ Status check_space_options(const SpaceOptions& space) {
   return Done{};
 }
 
-std::uint64_t fingerprint(const SpaceOptions& space) {
+std::uint64_t options_hash(const SpaceOptions& space) {
   std::string bytes = space.name + '\0';
   append_le(bytes, space.generation);
   append_le(bytes, space.origin);

@@ -1,4 +1,4 @@
-// What a document of the truth is to the indexes of a shard.
+// How the indexes of a shard see a document of the truth.
 #pragma once
 
 #include <functional>
@@ -13,36 +13,36 @@
 
 namespace kin::index {
 
-// Places in the facets of text_options().
+// Indexes of the facets in text_options().
 inline constexpr std::size_t kTypeFacet = 0;
 inline constexpr std::size_t kTagFacet = 1;
 inline constexpr std::size_t kSourceFacet = 2;
 inline constexpr std::size_t kAttributeFacet = 3;
-// Of an attribute; what is longer is kept, but no facet.
+// A longer value of an attribute is stored but is not a facet.
 inline constexpr std::size_t kMostFacetBytes = 256;
 
-// Thread-safe, like all that follows.
-std::uint32_t number_of(const Document& document);
+// All functions here are thread-safe.
+std::uint32_t number_of(const StoredDocument& document);
 
 // An entity: title, text with its summaries, tags; facets type, tag, source, attribute
 // ("year=1994", "open=true"). An edge: its summary as text, its name as attribute "name=cites";
 // valid while it holds. A fragment: its text, valid from when it was said.
-TextDocument text_document(const Document& document);
+TextDocument text_document(const StoredDocument& document);
 
-// Every document, in the order of numbers; `last` says that there is no further page, and the last
-// may be empty.
-using SeePage = std::function<Status(const std::vector<Document>& page, bool last)>;
+// Visits every document in the order of numbers. `last` is true for the last page, which may be
+// empty.
+using SeePage = std::function<Status(const std::vector<StoredDocument>& page, bool last)>;
 Status each_page(const TruthView& view, const Want& want, const SeePage& see);
 
-// The vectors of documents in one space; nothing for what is no entity, has none, or has one that
-// does not fit the space.
+// The vectors of documents in one space. Nothing for a document that is not an entity, has no
+// vector, or has one that does not fit the space.
 Result<std::vector<std::optional<std::vector<float>>>> vectors_of(
-    const SpaceOptions& space, std::span<const Document> documents);
+    const SpaceOptions& space, std::span<const StoredDocument> documents);
 
-// kInvalidArgument for a space that cannot be.
+// kInvalidArgument for options that contradict each other.
 Status check_space_options(const SpaceOptions& space);
 
-// Of the space, as a number: another one cannot use what was kept of it.
-std::uint64_t fingerprint(const SpaceOptions& space);
+// Hash of the options of a space. A checkpoint with another hash is discarded.
+std::uint64_t options_hash(const SpaceOptions& space);
 
 }  // namespace kin::index

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-// The best that came to a node with so many hops.
+// The best score that reached a node in a given number of hops.
 struct Arrival {
   double score = 0;
   std::size_t from = kNone;
@@ -22,8 +22,8 @@ struct Link {
   double weight = 0;
 };
 
-// Passes scores on over what a traversal found, one layer a hop: layers make the way to a node the
-// one that its score came by.
+// Passes scores on along the edges of a traversal, one layer per hop. The layers keep, for every
+// node and hop, the edge that its best score came by, from which the way is read back.
 class Spreader {
  public:
   Spreader(const Traversal& found, const Expansion& expand) : found_(found), expand_(expand) {
@@ -42,7 +42,7 @@ class Spreader {
     for (std::uint32_t hop = 1; hop <= expand_.hops; ++hop) layers_.push_back(next_layer());
   }
 
-  // Nothing if it got nothing.
+  // Nothing if no score reached the node.
   std::optional<Neighbour> neighbour(std::size_t node) const {
     std::size_t hops = 0;
     double best = 0;
@@ -113,10 +113,11 @@ Status add_numbers(const ShardView& view, std::vector<Neighbour>& neighbours) {
 }  // namespace
 
 Result<std::vector<Neighbour>> neighbours_of(const ShardView& view, std::span<const Seed> seeds,
-                                             const Expansion& expand, std::optional<Millis> as_of) {
+                                             const Expansion& expand, const Scope& scope) {
   TraverseRequest request{
       .direction = expand.direction, .filter = expand.edges, .hops = expand.hops};
-  if (!request.filter.as_of) request.filter.as_of = as_of;
+  request.partitions = scope.partitions;
+  if (!request.filter.as_of) request.filter.as_of = scope.as_of;
   for (const Seed& seed : seeds) request.from.push_back(seed.id);
   KIN_TRY(const Traversal found, traverse(view.truth(), request));
   Spreader spreader(found, expand);

@@ -1,7 +1,6 @@
-// What joins by links: the neighbours of what was found.
+// Finds the neighbours of hits, and what links pass on to them.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,7 +11,7 @@
 
 namespace kin::index {
 
-// Where the walk begins, and what it has to pass on.
+// Where the walk begins, and the score that it passes on.
 struct Seed {
   DocId id = {};
   double score = 0;
@@ -21,15 +20,16 @@ struct Seed {
 struct Neighbour {
   std::uint32_t number = 0;
   DocId id = {};
-  double score = 0;  // by the best way there, of one hop at least
+  double score = 0;  // by the best way, of at least one hop
   GraphTrace trace = {};
 };
 
-// Entities within reach, seeds too if another way leads to them; best first, of equal scores the
-// lower number first. An edge passes on what its start has times `decay` times its weight; weights
-// above 1 count against the heaviest of all edges that were walked, those of 0 and less pass on
-// nothing. Of equal ways the one of fewer hops counts. Thread-safe.
+// Entities within reach, best first, of equal scores the lower number first. A seed is among them
+// if a way leads to it from another seed. An edge passes on the score of its start times `decay`
+// times its weight. Weights above 1 are divided by the heaviest weight of all edges walked; weights
+// of 0 and below pass on nothing. Of equal ways the one with fewer hops counts. The walk obeys
+// `as_of` and `partitions` of the scope, and nothing else in it. Thread-safe.
 Result<std::vector<Neighbour>> neighbours_of(const ShardView& view, std::span<const Seed> seeds,
-                                             const Expansion& expand, std::optional<Millis> as_of);
+                                             const Expansion& expand, const Scope& scope);
 
 }  // namespace kin::index

@@ -1,4 +1,4 @@
-// From changes of the truth to what the indexes of a shard hold.
+// Following: changes of the truth become changes of the indexes.
 #include <algorithm>
 #include <unordered_set>
 
@@ -8,10 +8,10 @@
 namespace kin::index {
 namespace {
 
-// More are not remembered while one reader holds an old view.
+// Limit of remembered views while a reader holds an old one.
 constexpr std::size_t kManyStates = 256;
 
-// The numbers that changes bring, without those that they take away again.
+// The new numbers of the changes, without those that the same changes retire.
 std::vector<DocNumber> learnt(std::span<const Change> changes,
                               const std::unordered_set<std::uint32_t>& retired) {
   std::vector<DocNumber> numbers;
@@ -30,8 +30,8 @@ bool wants_vectors(const ShardSpace& space) {
 
 }  // namespace
 
-// A number stands for one state of one document for ever: indexes only learn new ones and forget
-// retired ones, so changes that are followed twice, or after later ones, do no harm.
+// A number means one state of one document. Indexes only learn new numbers and forget retired ones,
+// so it does no harm to follow changes twice, or after later ones.
 Status Shard::State::follow(const TruthView& view, std::span<const Change> changes,
                             const PreparedBatch& prepared) {
   if (changes.empty()) return Done{};
@@ -43,13 +43,14 @@ Status Shard::State::follow(const TruthView& view, std::span<const Change> chang
   const std::vector<DocNumber> numbers = learnt(changes, retired);
   const bool vectors = std::ranges::any_of(spaces_, wants_vectors);
   KIN_TRY(auto found, view.documents(numbers, {.vectors = vectors}));
-  std::vector<Document> documents;
+  std::vector<StoredDocument> documents;
   for (auto& document : found) {
     if (document) documents.push_back(std::move(*document));
   }
   TextChanges text{.deletes = {retired.begin(), retired.end()}, .upserts = {}, .lsn = last};
   if (text_->view().applied() < last) {
-    for (const Document& document : documents) text.upserts.push_back(text_document(document));
+    for (const StoredDocument& document : documents)
+      text.upserts.push_back(text_document(document));
   }
   text_->apply(std::move(text));
   for (const ShardSpace& space : spaces_) {
@@ -61,7 +62,7 @@ Status Shard::State::follow(const TruthView& view, std::span<const Change> chang
   }
   if (near_) {
     for (const std::uint32_t number : retired) near_->forget(number);
-    for (const Document& document : documents) {
+    for (const StoredDocument& document : documents) {
       if (const auto* stored = std::get_if<StoredEntity>(&document))
         near_->learn(number_of(document), near_->sketch(stored->entity).keys);
     }
@@ -71,7 +72,7 @@ Status Shard::State::follow(const TruthView& view, std::span<const Change> chang
 }
 
 Status Shard::State::follow_space(const std::shared_ptr<SpaceGeneration>& generation,
-                                  std::span<const Document> documents,
+                                  std::span<const StoredDocument> documents,
                                   const PreparedBatch& prepared) {
   const auto known = prepared.computed.find(generation);
   PreparedBatch::Vectors vectors;
@@ -80,7 +81,7 @@ Status Shard::State::follow_space(const std::shared_ptr<SpaceGeneration>& genera
   }
   for (std::size_t i = 0; i < documents.size(); ++i) {
     const std::uint32_t number = number_of(documents[i]);
-    // The scan comes by these.
+    // The scan will read these.
     if (generation->scan && number < generation->scan->below) continue;
     const std::optional<std::vector<float>>* vector = nullptr;
     if (known == prepared.computed.end()) {
@@ -120,7 +121,7 @@ Status Shard::State::publish() {
   return Done{};
 }
 
-// What was retired leaves an index once nobody holds a view that still sees it.
+// A retired number leaves an index when no reader holds a view that sees it.
 void Shard::State::drain() {
   const auto nobody = [](const Published& one) { return one.state.expired(); };
   while (!published_.empty() && nobody(published_.front())) published_.pop_front();

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kRankOffset = 60;
 
-// From a leg's scores to their shares.
+// Turns the scores of a leg into shares of the hit's score.
 struct Scale {
   double floor = 0;
   double width = 1;
@@ -39,8 +39,8 @@ double weight_of(LegKind leg, std::span<const LegFound> legs, const FusionOption
 
 }  // namespace
 
-std::vector<Fused> fuse(std::span<const LegFound> legs, const FusionOptions& options) {
-  std::map<std::uint32_t, Fused> by_number;
+std::vector<Fused> fuse_legs(std::span<const LegFound> legs, const FusionOptions& options) {
+  std::map<std::uint32_t, Fused> by_document;
   for (const LegFound& found : legs) {
     const Scale scale = scale_of(found, weight_of(found.leg, legs, options), options);
     for (const LegHit& hit : found.hits) {
@@ -49,15 +49,15 @@ std::vector<Fused> fuse(std::span<const LegFound> legs, const FusionOptions& opt
         share = options.how == Fusion::kAlpha ? scale.share(hit.score)
                 : hit.rank == 0               ? 0
                                               : 1 / (kRankOffset + hit.rank);
-      Fused& fused = by_number[hit.number];
-      fused.number = hit.number;
+      Fused& fused = by_document[hit.document];
+      fused.document = hit.document;
       fused.score += share;
       fused.legs.push_back(
           {.leg = found.leg, .score = hit.score, .share = share, .rank = hit.rank});
     }
   }
   std::vector<Fused> all;
-  for (auto& [number, fused] : by_number) all.push_back(std::move(fused));
+  for (auto& [document, fused] : by_document) all.push_back(std::move(fused));
   std::ranges::stable_sort(all, std::ranges::greater(), &Fused::score);
   return all;
 }

@@ -19,7 +19,7 @@ LegFound made_up(LegKind leg, Random& random) {
   while (numbers.size() < size) numbers.insert(static_cast<std::uint32_t>(random.below(40)));
   // Few different scores, so that some are equal.
   for (const std::uint32_t number : numbers)
-    found.hits.push_back({.number = number,
+    found.hits.push_back({.document = number,
                           .score = leg == LegKind::kVector
                                        ? static_cast<double>(random.below(13)) / 10 - 0.2
                                        : static_cast<double>(random.below(12))});
@@ -31,7 +31,7 @@ LegFound made_up(LegKind leg, Random& random) {
 
 std::optional<LegHit> hit_of(const LegFound& found, std::uint32_t number) {
   for (const LegHit& hit : found.hits) {
-    if (hit.number == number) return hit;
+    if (hit.document == number) return hit;
   }
   return std::nullopt;
 }
@@ -74,22 +74,23 @@ TEST(Fusion, AgreesWithTheContractTakenLiterally) {
     options.graph = random.unit();
     std::set<std::uint32_t> all;
     for (const LegFound& found : legs) {
-      for (const LegHit& hit : found.hits) all.insert(hit.number);
+      for (const LegHit& hit : found.hits) all.insert(hit.document);
     }
-    const std::vector<Fused> fused = fuse(legs, options);
+    const std::vector<Fused> fused = fuse_legs(legs, options);
     ASSERT_EQ(fused.size(), all.size());
     for (std::size_t i = 0; i < fused.size(); ++i) {
       double wanted = 0;
       double shares = 0;
       for (const LegFound& found : legs)
-        wanted += oracle_share(legs, found, fused[i].number, options);
+        wanted += oracle_share(legs, found, fused[i].document, options);
       for (const LegScore& leg : fused[i].legs) shares += leg.share;
       EXPECT_NEAR(fused[i].score, wanted, 1e-9);
       EXPECT_NEAR(fused[i].score, shares, 1e-9);
-      EXPECT_EQ(all.erase(fused[i].number), 1U);
+      EXPECT_EQ(all.erase(fused[i].document), 1U);
       if (i == 0) continue;
-      EXPECT_TRUE(fused[i - 1].score > fused[i].score ||
-                  (fused[i - 1].score == fused[i].score && fused[i - 1].number < fused[i].number));
+      EXPECT_TRUE(
+          fused[i - 1].score > fused[i].score ||
+          (fused[i - 1].score == fused[i].score && fused[i - 1].document < fused[i].document));
     }
   }
 }
@@ -98,9 +99,9 @@ TEST(Fusion, VectorsOfAnyLengthStayWithinTheirShare) {
   const std::vector<LegFound> legs{
       {.leg = LegKind::kText, .hits = {{1, 8, 1}}},
       {.leg = LegKind::kVector, .hits = {{2, 300, 1}, {1, 150, 2}, {3, -20, 3}}}};
-  const std::vector<Fused> fused = fuse(legs, {.alpha = 0.25});
+  const std::vector<Fused> fused = fuse_legs(legs, {.alpha = 0.25});
   ASSERT_EQ(fused.size(), 3U);
-  EXPECT_EQ(fused[0].number, 1U);
+  EXPECT_EQ(fused[0].document, 1U);
   EXPECT_NEAR(fused[0].score, 0.75 + 0.125, 1e-12);
   EXPECT_NEAR(fused[1].score, 0.25, 1e-12);
   EXPECT_EQ(fused[2].score, 0);
@@ -110,16 +111,16 @@ TEST(Fusion, WeakNearnessDoesNotCountAsMuchAsStrong) {
   const LegFound words{.leg = LegKind::kText, .hits = {{1, 5, 1}}};
   const auto score_of_nearest = [&](double cosine) {
     const std::vector<LegFound> legs{words, {.leg = LegKind::kVector, .hits = {{2, cosine, 1}}}};
-    return fuse(legs, {.alpha = 0.5}).back().score;
+    return fuse_legs(legs, {.alpha = 0.5}).back().score;
   };
   EXPECT_NEAR(score_of_nearest(0.2), 0.1, 1e-12);
   EXPECT_NEAR(score_of_nearest(0.9), 0.45, 1e-12);
 }
 
 TEST(Fusion, NothingGivesNothing) {
-  EXPECT_TRUE(fuse({}, {}).empty());
+  EXPECT_TRUE(fuse_legs({}, {}).empty());
   const std::vector<LegFound> legs{{.leg = LegKind::kText}, {.leg = LegKind::kVector}};
-  EXPECT_TRUE(fuse(legs, {}).empty());
+  EXPECT_TRUE(fuse_legs(legs, {}).empty());
 }
 
 }  // namespace

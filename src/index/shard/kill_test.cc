@@ -19,7 +19,7 @@
 namespace kin::index {
 namespace {
 
-// Three in four of them are there at a time: enough for vectors to be given partitions.
+// Three in four of them are there at a time: enough for vectors to be given cells.
 constexpr std::uint32_t kKeys = 3'200;
 // Of every so many entities one is looked for by every leg; check() looks at all.
 constexpr std::uint32_t kLookedFor = 40;
@@ -50,7 +50,7 @@ ShardOptions options() {
   computed.origin = VectorOrigin::kComputed;
   computed.source = std::make_shared<HashedWords>(1, 3);
   made.spaces = {given, elsewhere, computed};
-  made.partition_size = 8;
+  made.cell_size = 8;
   made.near_duplicates = NearDuplicateOptions{.threshold = 0.8};
   return made;
 }
@@ -91,7 +91,7 @@ struct Line {
       const auto did = (*shard)->step();
       if (!did.ok()) _exit(2);
       if (random.below(200) == 0 && !(*shard)->checkpoint().ok()) _exit(3);
-      if (!*did) usleep(200);
+      if (!did->did_work()) usleep(200);
     }
   });
   Random random(seed);

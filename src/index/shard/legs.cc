@@ -1,20 +1,18 @@
 #include "index/shard/legs.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "index/shard/expand.h"
-#include "index/text_query_legs.h"
+#include "index/text_leg.h"
 
 namespace kin::index {
 namespace {
 
 void add_ranked(LegFound& found, std::uint32_t number, double score) {
   const auto rank = static_cast<std::uint32_t>(found.hits.size() + 1);
-  found.hits.push_back({.number = number, .score = score, .rank = rank});
+  found.hits.push_back({.document = number, .score = score, .rank = rank});
 }
 
 void add_counts(FacetCounts& to, const FacetCounts& from) {
@@ -27,13 +25,19 @@ void add_counts(FacetCounts& to, const FacetCounts& from) {
     more.erase(known);
   }
   for (const auto& [value, count] : more) to.values.push_back({std::string(value), count});
-  // Validities have an order of their own.
+  // The values of validity keep their order.
   if (to.name != kValidity)
     std::ranges::stable_sort(to.values, std::ranges::greater(), &FacetCount::count);
 }
 
-bool has_direction(std::span<const float> vector) {
-  return std::ranges::any_of(vector, [](float value) { return value != 0; });
+// The same search without hits, but with the sums that the query asks for.
+TextSearch summing(TextSearch search, const ShardQuery& query) {
+  search.k = 0;
+  search.count = query.count;
+  search.facets = query.facets;
+  search.validity_at = query.validity_at;
+  search.statistics = query.statistics;
+  return search;
 }
 
 }  // namespace
@@ -47,25 +51,6 @@ double similarity(Distance kind, float distance) {
   KIN_UNREACHABLE();
 }
 
-Result<VectorQuestion> vector_question(const ShardView& view, const VectorLeg& leg,
-                                       const std::optional<TextLeg>& text) {
-  KIN_TRY(const SpaceView* space, view.space(leg.space));
-  if (!leg.vector.empty()) return VectorQuestion{.space = space, .vector = leg.vector};
-  if (space->source == nullptr)
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("nothing makes vectors of texts for the space \"{}\": give a vector",
-                             space->name)};
-  std::string words = leg.text;
-  if (words.empty() && text) {
-    KIN_TRY(words, words_of(*text, view.text().options()));
-  }
-  if (words.empty())
-    return Error{Code::kInvalidArgument, "a search by nearness needs a vector or a text"};
-  KIN_TRY(std::vector<float> vector, space->source->query(words));
-  if (!has_direction(vector)) vector.clear();
-  return VectorQuestion{.space = space, .vector = std::move(vector)};
-}
-
 Status LegSearch::run() {
   if (query_.text) {
     KIN_RETURN_IF_ERROR(find_texts());
@@ -73,7 +58,7 @@ Status LegSearch::run() {
     KIN_RETURN_IF_ERROR(summarise());
   }
   if (query_.vector) {
-    KIN_RETURN_IF_ERROR(find_vectors());
+    KIN_RETURN_IF_ERROR(find_nearest());
   }
   if (query_.graph) {
     KIN_RETURN_IF_ERROR(find_reached());
@@ -82,62 +67,34 @@ Status LegSearch::run() {
   return score_missing();
 }
 
-TextSearch LegSearch::summing_search() const {
-  TextSearch search = docs_.text();
-  search.count = query_.count;
-  search.facets = query_.facets;
-  search.validity_at = query_.validity_at;
-  search.statistics = query_.statistics;
-  return search;
-}
-
 Status LegSearch::summarise() {
   if (!query_.count && query_.facets.empty()) return Done{};
-  TextSearch search = summing_search();
-  search.k = 0;
-  KIN_TRY(summary_, view_.text().search({.kind = TextQuery::Kind::kEverything}, search));
-  return Done{};
-}
-
-Status LegSearch::summarise_too(const std::vector<std::uint32_t>& numbers) {
-  DocSet others{numbers};
-  const TextSearch matching{.k = numbers.size(), .filter = &others};
-  KIN_TRY(const TextHits matched, view_.text().search(text_, matching));
-  for (const TextHit& hit : matched.hits) others.remove(hit.number);
-  TextSearch search = summing_search();
-  search.k = 0;
-  search.filter = &others;
-  KIN_TRY(const TextHits more, view_.text().search({.kind = TextQuery::Kind::kEverything}, search));
-  if (summary_.count) *summary_.count += *more.count;
-  for (std::size_t i = 0; i < summary_.facets.size(); ++i)
-    add_counts(summary_.facets[i], more.facets[i]);
+  KIN_TRY(summary_, view_.text().search({.kind = TextQuery::Kind::kEverything},
+                                        summing(docs_.text(), query_)));
   return Done{};
 }
 
 Status LegSearch::find_texts() {
-  KIN_TRY(text_, text_query(*query_.text, view_.text().options()));
-  TextSearch search = summing_search();
+  KIN_TRY(text_, parse_leg(*query_.text, view_.text().options()));
+  TextSearch search = summing(docs_.text(), query_);
   search.k = depth_;
   KIN_TRY(summary_, view_.text().search(text_, search));
-  LegFound found{.leg = LegKind::kText};
+  LegFound& found = found_.emplace_back(LegFound{.leg = LegKind::kText});
   for (const TextHit& hit : summary_.hits) add_ranked(found, hit.number, hit.score);
-  found_.push_back(std::move(found));
   return Done{};
 }
 
-Status LegSearch::find_vectors() {
-  KIN_TRY(question_, vector_question(view_, *query_.vector, query_.text));
-  LegFound found{.leg = LegKind::kVector};
-  if (docs_.has_entities() && !question_.vector.empty()) {
-    const VectorSearch how{.k = static_cast<std::uint32_t>(depth_),
-                           .recall = query_.vector->recall,
-                           .filter = docs_.entities(),
-                           .exact = query_.vector->exact};
-    KIN_TRY(const auto hits, view_.nearest(*question_.space, question_.vector, how));
-    const Distance kind = question_.space->index->space().distance;
-    for (const VectorHit& hit : hits) add_ranked(found, hit.id, similarity(kind, hit.distance));
-  }
-  found_.push_back(std::move(found));
+Status LegSearch::find_nearest() {
+  LegFound& found = found_.emplace_back(LegFound{.leg = LegKind::kVector});
+  // An unknown space is an error even if nothing is searched for in it.
+  KIN_RETURN_IF_ERROR(view_.space(query_.vector->space));
+  if (!docs_.has_entities()) return Done{};
+  KIN_RETURN_IF_ERROR(score_nearness({.k = static_cast<std::uint32_t>(depth_),
+                                      .recall = query_.vector->recall,
+                                      .filter = docs_.entities()},
+                                     found));
+  for (std::size_t i = 0; i < found.hits.size(); ++i)
+    found.hits[i].rank = static_cast<std::uint32_t>(i + 1);
   return Done{};
 }
 
@@ -149,8 +106,8 @@ Status LegSearch::find_reached() {
   }
   Expansion reach = query_.expand;
   reach.hops = std::max(reach.hops, 1U);
-  KIN_TRY(auto reached, neighbours_of(view_, seeds, reach, query_.scope.as_of));
-  LegFound found{.leg = LegKind::kGraph};
+  KIN_TRY(auto reached, neighbours_of(view_, seeds, reach, query_.scope));
+  LegFound& found = found_.emplace_back(LegFound{.leg = LegKind::kGraph});
   const IdFilter* among = docs_.entities();
   for (Neighbour& one : reached) {
     if (found.hits.size() == reach.most || !docs_.has_entities()) break;
@@ -158,26 +115,27 @@ Status LegSearch::find_reached() {
     add_ranked(found, one.number, one.score);
     traces_.emplace(one.number, std::move(one.trace));
   }
-  found_.push_back(std::move(found));
   return Done{};
 }
 
-// What one leg found is scored by the others too, so that not having been among their best is not
-// taken for not matching at all.
+// A document that one leg found is scored by the others too: not having been among their best does
+// not mean that it does not match at all.
 Status LegSearch::score_missing() {
   std::set<std::uint32_t> all;
   for (const LegFound& found : found_) {
-    for (const LegHit& hit : found.hits) all.insert(hit.number);
+    for (const LegHit& hit : found.hits) all.insert(hit.document);
   }
   for (LegFound& found : found_) {
     std::set<std::uint32_t> missing = all;
-    for (const LegHit& hit : found.hits) missing.erase(hit.number);
+    for (const LegHit& hit : found.hits) missing.erase(hit.document);
     const std::vector<std::uint32_t> numbers(missing.begin(), missing.end());
     if (numbers.empty()) continue;
     if (found.leg == LegKind::kText) {
       KIN_RETURN_IF_ERROR(score_texts(numbers, found));
-    } else if (found.leg == LegKind::kVector && !question_.vector.empty()) {
-      KIN_RETURN_IF_ERROR(score_vectors(numbers, found));
+    } else if (found.leg == LegKind::kVector) {
+      const IdFilter among = IdFilter::of(numbers);
+      KIN_RETURN_IF_ERROR(score_nearness(
+          {.k = static_cast<std::uint32_t>(numbers.size()), .filter = &among}, found));
     }
   }
   return Done{};
@@ -191,13 +149,41 @@ Status LegSearch::score_texts(const std::vector<std::uint32_t>& numbers, LegFoun
   return Done{};
 }
 
-Status LegSearch::score_vectors(const std::vector<std::uint32_t>& numbers, LegFound& found) const {
-  const IdFilter among = IdFilter::of(numbers);
-  const VectorSearch how{.k = static_cast<std::uint32_t>(numbers.size()), .filter = &among};
-  KIN_TRY(const auto hits, view_.nearest(*question_.space, question_.vector, how));
-  const Distance kind = question_.space->index->space().distance;
+Status LegSearch::score_nearness(VectorSearch how, LegFound& found) const {
+  if (query_.vector->vector.empty()) return Done{};
+  how.exact = query_.vector->exact;
+  KIN_TRY(const SpaceView* space, view_.space(query_.vector->space));
+  KIN_TRY(const auto hits, view_.nearest(*space, query_.vector->vector, how));
+  const Distance kind = space->index->space().distance;
   for (const VectorHit& hit : hits)
     found.hits.push_back({hit.id, similarity(kind, hit.distance), 0});
+  return Done{};
+}
+
+bool sums_joined(const ShardQuery& query) {
+  return query.text && (query.count || !query.facets.empty());
+}
+
+bool is_joined(const ShardHit& hit) {
+  return std::ranges::find(hit.legs, LegKind::kText, &LegScore::leg) == hit.legs.end();
+}
+
+Status sum_joined(const ShardView& view, const ShardQuery& query,
+                  std::span<const std::uint32_t> numbers, ShardHits& result) {
+  if (numbers.empty()) return Done{};
+  // The text leg may match some of them all the same, further down than it searched.
+  KIN_TRY(const TextQuery text, parse_leg(*query.text, view.text().options()));
+  DocSet joined{numbers};
+  const TextSearch matching{.k = numbers.size(), .filter = &joined};
+  KIN_TRY(const TextHits matched, view.text().search(text, matching));
+  for (const TextHit& hit : matched.hits) joined.remove(hit.number);
+  const TextSearch all{
+      .filter = &joined, .kinds = query.scope.kinds, .valid_at = query.scope.as_of};
+  KIN_TRY(const TextHits more,
+          view.text().search({.kind = TextQuery::Kind::kEverything}, summing(all, query)));
+  if (result.count) *result.count += *more.count;
+  for (std::size_t i = 0; i < result.facets.size(); ++i)
+    add_counts(result.facets[i], more.facets[i]);
   return Done{};
 }
 

@@ -37,7 +37,7 @@ class ManyDocuments : public ShardQueryFixture {
 
   std::vector<ShardQuery> queries() {
     const TextLeg text{.query = "alpha gamma"};
-    const VectorLeg vector{.text = "alpha epsilon", .exact = true};
+    const VectorLeg vector = letters("alpha epsilon", true);
     return {{.text = text},
             {.vector = vector},
             {.text = text, .vector = vector},
@@ -122,11 +122,11 @@ class PipelineTest : public ManyDocuments {
 };
 
 TEST_F(PipelineTest, EachStageWorksOnWhatTheOneBeforeLeft) {
-  const FindStage nearest{{.vector = VectorLeg{.text = "beta zeta", .exact = true}, .k = 50}};
+  const FindStage nearest{{.vector = letters("beta zeta", true), .k = 50}};
   const FindStage words{{.text = TextLeg{.query = "gamma"}, .k = 50}};
-  const ShardHits near = run({nearest});
+  const ShardHits close = run({nearest});
   std::set<DocNumber> candidates;
-  for (const ShardHit& hit : near.hits) candidates.insert(hit.number);
+  for (const ShardHit& hit : close.hits) candidates.insert(hit.number);
   const ShardHits both = run({nearest, words});
   ASSERT_FALSE(both.hits.empty());
   for (const ShardHit& hit : both.hits) {
@@ -139,7 +139,7 @@ TEST_F(PipelineTest, EachStageWorksOnWhatTheOneBeforeLeft) {
   EXPECT_EQ(limited.hits[0].number, both.hits[0].number);
   const ShardHits filtered = run({nearest, FilterStage{{.filters = {{"tag", "half"}}}}});
   EXPECT_GT(filtered.hits.size(), 0U);
-  EXPECT_LT(filtered.hits.size(), near.hits.size());
+  EXPECT_LT(filtered.hits.size(), close.hits.size());
   for (const ShardHit& hit : filtered.hits) EXPECT_TRUE(candidates.contains(hit.number));
 }
 
@@ -157,7 +157,7 @@ TEST_F(PipelineTest, ExpansionAddsNeighboursThatLaterStagesSee) {
 
 TEST_F(PipelineTest, PartOfTheScoreBeforeCanStay) {
   const FindStage words{{.text = TextLeg{.query = "gamma"}, .k = 40}};
-  FindStage nearest{{.vector = VectorLeg{.text = "beta", .exact = true}, .k = 40}};
+  FindStage nearest{{.vector = letters("beta", true), .k = 40}};
   nearest.keep = 1;
   const ShardHits before = run({words});
   const ShardHits kept = run({words, nearest});

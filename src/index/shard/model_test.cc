@@ -39,7 +39,7 @@ class ShardModelTest : public ShardFixture, public testing::WithParamInterface<s
     given.space.storage = storage;
     SpaceOptions computed = computed_space(1);
     made.spaces = {given, computed};
-    made.partition_size = 8;
+    made.cell_size = 8;
     return made;
   }
 
@@ -73,7 +73,7 @@ class ShardModelTest : public ShardFixture, public testing::WithParamInterface<s
     batch.emplace_back(PutEntity{.entity = entity});
   }
 
-  // So many that vectors get partitions.
+  // So many that vectors get cells.
   void add_ballast() {
     std::vector<Mutation> batch;
     for (int i = 0; i < 2'100; ++i) {
@@ -83,7 +83,7 @@ class ShardModelTest : public ShardFixture, public testing::WithParamInterface<s
     }
     apply(batch);
     step_all();
-    EXPECT_GT(shard().stats().spaces[0].vectors.partitions, 100U);
+    EXPECT_GT(shard().stats().spaces[0].vectors.cells, 100U);
   }
 
   void remove_entity(std::vector<Mutation>& batch) {

@@ -1,4 +1,4 @@
-// Which entities say almost the same? The keys of their MinHash bands, in memory.
+// Finds near-duplicates by the keys of MinHash bands, in memory.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@
 
 namespace kin::index {
 
-// What a text is compared by. Texts shorter than a shingle are one shingle, so they are near only
-// what has the same words; a text without words is near nothing.
+// The sketch of a text. A text shorter than a shingle is one shingle, so it is near only texts with
+// the same words. A text without words is near nothing.
 struct TextSketch {
   std::vector<std::uint64_t> shingles = {};  // a set, in order
-  std::vector<std::uint32_t> keys = {};      // one a band; empty for a text without words
+  std::vector<std::uint32_t> keys = {};      // one per band; empty for a text without words
 };
 
 // A page of keys as bytes (docs/formats.md), and back.
@@ -34,8 +34,8 @@ struct SignaturePage {
 std::string encode(const SignaturePage& page);
 Result<SignaturePage> decode_signature_page(std::string_view bytes);
 
-// Numbers of documents under the keys of their bands. Candidates are to be compared by their
-// shingles: similar ones are missed once in a hundred at the threshold, less above it. Numbers come
+// Document numbers under the keys of their bands. The caller compares candidates by their shingles.
+// At the threshold one similar text in a hundred is missed, above it fewer. Numbers must be added
 // in ascending order. Thread-compatible.
 class NearDuplicates {
  public:
@@ -44,25 +44,25 @@ class NearDuplicates {
 
   double threshold() const { return threshold_; }
   std::uint32_t bands() const { return banding_.bands; }
-  std::uint64_t fingerprint() const;
-  // What decides of an entity: its text, or its title if it has none. Thread-safe.
+  std::uint64_t options_hash() const;
+  // Of the text, or of the title if there is no text. Thread-safe.
   TextSketch sketch(const Entity& entity) const;
 
-  // Nothing if a number as high is there already, or the keys are none.
+  // Does nothing if a number as high was added before, or if there are no keys.
   void learn(std::uint32_t number, std::span<const std::uint32_t> keys);
   void forget(std::uint32_t number);
-  // Those that share a band, the most bands first; at most kMostCandidates.
+  // Numbers that share a band, those with most bands first; at most kMostCandidates.
   static constexpr std::size_t kMostCandidates = 64;
   std::vector<std::uint32_t> candidates(std::span<const std::uint32_t> keys) const;
 
   std::size_t size() const { return live_; }
   std::size_t bytes() const;
-  // Of a number that is there; empty if it is not.
+  // Empty for an unknown number.
   std::span<const std::uint32_t> keys(std::uint32_t number) const;
   std::vector<std::uint32_t> numbers() const;
 
-  // Pages of kPageNumbers numbers each: those that changed since the last call, or all. Page i
-  // covers numbers from i * kPageNumbers on.
+  // The pages that changed since the last call, or all. Page i covers kPageNumbers numbers from
+  // i * kPageNumbers on.
   static constexpr std::uint32_t kPageNumbers = 4096;
   struct Pages {
     std::uint32_t count = 0;
@@ -70,8 +70,7 @@ class NearDuplicates {
   };
   enum class Scope : std::uint8_t { kChanged, kAll };
   Pages checkpoint(Scope scope);
-  // Pages in order, into an empty one; learn() afterwards makes no page dirty that restore()
-  // filled.
+  // Restores pages in order, into an empty object. Restored pages do not count as changed.
   Status restore(const SignaturePage& page);
 
  private:

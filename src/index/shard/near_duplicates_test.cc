@@ -180,6 +180,19 @@ TEST_F(ShardNearDuplicatesTest, AreRefusedWithWhatBelongsToThem) {
   expect_clean();
 }
 
+TEST_F(ShardNearDuplicatesTest, LeaveNoLinkInAPartitionOfAnotherOwner) {
+  open_with(Action::kLink);
+  apply({PutEntity{.entity = made("a", story("Ann"))},
+         AssignOwner{.partition = PartitionId{0}, .epoch = 1, .owned = true}});
+  const Applied applied =
+      apply({PutEntity{.entity = made("b", story("Ann")), .partition = PartitionId{5}}});
+  EXPECT_EQ(applied.outcomes[0].effect, Effect::kNotOwned);
+  EXPECT_EQ(shard().view().truth().counters().edges, 0U);
+  apply({PutEntity{.entity = made("b", story("Ann"))}});
+  EXPECT_EQ(links("b").size(), 1U);
+  expect_clean();
+}
+
 TEST_F(ShardNearDuplicatesTest, AreKnownAfterOpeningAgain) {
   open_with(Action::kRefuse);
   apply({PutEntity{.entity = made("a", story("Ann"))}});

@@ -1,4 +1,4 @@
-// How a shard finds its indexes again.
+// Opening: indexes come from the checkpoint or are rebuilt, and the log is replayed.
 #include <algorithm>
 
 #include "base/workers.h"
@@ -8,22 +8,22 @@
 namespace kin::index {
 namespace {
 
-// Changes that are replayed at a time.
+// Changes per replayed page.
 constexpr std::size_t kPage = 12'000;
 
 }  // namespace
 
 Status Shard::State::restore(const TruthView& view) {
   const auto& checkpoint = store_->checkpoint();
-  // Of a truth that was put back, or lost its last batches with the machine: it tells of a future
-  // that did not happen.
+  // The checkpoint may be ahead of a truth that was restored from a backup or lost unsynced
+  // batches.
   const bool follows = checkpoint && checkpoint->applied <= view.lsn() &&
                        checkpoint->applied >= view.counters().trimmed;
   const bool whole = view.counters().trimmed == 0;
   start_ = follows ? Start::kCheckpoint : whole ? Start::kFirstChange : Start::kScan;
   applied_ = follows ? checkpoint->applied : whole ? 0 : view.lsn();
   checkpoint_lsn_ = follows ? applied_ : 0;
-  // Each reads much and has nothing to do with the others.
+  // Independent, and each reads much.
   spaces_.resize(options_.spaces.size());
   return parallel_for(available_cores(), spaces_.size() + 2, [&](std::size_t task) {
     if (task == 0) return restore_text(view);
@@ -51,11 +51,10 @@ Status Shard::State::restore_text(const TruthView& view) {
 
 Status Shard::State::rebuild_text(const TruthView& view) {
   return each_page(view, {.vectors = false},
-                   [&](const std::vector<Document>& page, bool last) -> Status {
-                     // Every page needs an LSN of its own, and there are no more of them than
-                     // changes.
+                   [&](const std::vector<StoredDocument>& page, bool last) -> Status {
+                     // Every page needs an LSN of its own. There are fewer pages than changes.
                      TextChanges changes{.lsn = last ? view.lsn() : text_->view().applied() + 1};
-                     for (const Document& document : page)
+                     for (const StoredDocument& document : page)
                        changes.upserts.push_back(text_document(document));
                      text_->apply(std::move(changes));
                      while (text_->merge()) {
@@ -66,21 +65,21 @@ Status Shard::State::rebuild_text(const TruthView& view) {
 
 Result<std::shared_ptr<SpaceGeneration>> Shard::State::begun(const SpaceOptions& options,
                                                              const TruthView& view) const {
-  KIN_TRY(auto generation, SpaceGeneration::create(options, options_.partition_size));
+  KIN_TRY(auto generation, SpaceGeneration::create(options, options_.cell_size));
   if (view.counters().entities > 0) generation->scan = SpaceScan{.below = view.counters().numbers};
   return generation;
 }
 
 Result<std::shared_ptr<SpaceGeneration>> Shard::State::restored(const SpaceOptions& options) const {
-  const Error none{Code::kNotFound, "no checkpoint of the space"};
+  const Error none{Code::kNotFound, "the checkpoint does not have the space"};
   if (start_ != Start::kCheckpoint) return none;
   const auto& spaces = store_->checkpoint()->spaces;
   const auto record = std::ranges::find(spaces, options.name, &SpaceRecord::name);
-  if (record == spaces.end() || record->options != fingerprint(options)) return none;
+  if (record == spaces.end() || record->options_hash != options_hash(options)) return none;
   KIN_TRY(const std::string head, store_->head(options.name));
   const std::string owner = pieces_of_space(options.name);
   KIN_TRY(auto generation,
-          SpaceGeneration::restore(options, options_.partition_size, head,
+          SpaceGeneration::restore(options, options_.cell_size, head,
                                    [&](std::uint32_t number) -> Result<std::string> {
                                      if (number >= record->sequences.size()) return none;
                                      return store_->piece(record->sequences[number], owner, number);
@@ -106,8 +105,8 @@ Status Shard::State::restore_near_duplicates(const TruthView& view) {
   if (!near_ || start_ == Start::kFirstChange) return Done{};
   const auto from_checkpoint = [&]() -> Status {
     const auto& record = store_->checkpoint()->near_duplicates;
-    if (!record || record->options != near_->fingerprint())
-      return Error{Code::kNotFound, "no signatures"};
+    if (!record || record->options_hash != near_->options_hash())
+      return Error{Code::kNotFound, "the checkpoint does not have the signatures"};
     for (std::uint32_t page = 0; page < record->sequences.size(); ++page) {
       if (record->sequences[page] == 0) continue;
       KIN_TRY(const std::string bytes,
@@ -122,8 +121,8 @@ Status Shard::State::restore_near_duplicates(const TruthView& view) {
   KIN_TRY(near_, NearDuplicates::create(near_->threshold()));
   near_sequences_.clear();
   const Want want{.vectors = false, .summaries = false};
-  return each_page(view, want, [&](const std::vector<Document>& page, bool) -> Status {
-    for (const Document& document : page) {
+  return each_page(view, want, [&](const std::vector<StoredDocument>& page, bool) -> Status {
+    for (const StoredDocument& document : page) {
       if (const auto* stored = std::get_if<StoredEntity>(&document))
         near_->learn(number_of(document), near_->sketch(stored->entity).keys);
     }
@@ -134,9 +133,9 @@ Status Shard::State::restore_near_duplicates(const TruthView& view) {
 Status Shard::State::replay(const TruthView& view) {
   const std::lock_guard lock(writing_);
   while (applied_ < view.lsn()) {
-    KIN_TRY(const auto changes, view.changes({.after = applied_, .limit = kPage}));
-    if (changes.empty()) return Error{Code::kDataLoss, "the changelog has a gap"};
-    KIN_RETURN_IF_ERROR(follow(view, changes, {}));
+    KIN_TRY(const auto page, view.changes({.after = applied_, .limit = kPage}));
+    if (page.changes.empty()) return Error{Code::kDataLoss, "changes are missing in the changelog"};
+    KIN_RETURN_IF_ERROR(follow(view, page.changes, {}));
     each_generation([&](const auto& generation) { generation->drain(applied_); });
   }
   return Done{};

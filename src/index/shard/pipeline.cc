@@ -28,7 +28,7 @@ double part_of(double score, double best) {
   return best > 0 ? std::max(0.0, score) / best : 0;
 }
 
-// Scores of different kinds are comparable as parts of the best of their kind.
+// Scores of different kinds compare as shares of the best of their kind.
 void keep_share(double keep, const Hits& before, Hits& now) {
   std::unordered_map<std::uint32_t, double> old;
   for (const ShardHit& hit : before) old.emplace(static_cast<std::uint32_t>(hit.number), hit.score);
@@ -40,7 +40,7 @@ void keep_share(double keep, const Hits& before, Hits& now) {
   }
 }
 
-// A hit says by which stages it came, not only by the last.
+// A hit names the legs of all stages that it came by, not only of the last.
 void add_history(const Hits& before, Hits& now) {
   std::unordered_map<std::uint32_t, const ShardHit*> old;
   for (const ShardHit& hit : before) old.emplace(static_cast<std::uint32_t>(hit.number), &hit);
@@ -51,14 +51,15 @@ void add_history(const Hits& before, Hits& now) {
   }
 }
 
-// One pipeline on its way. One thread only.
+// Runs the stages of one pipeline. One thread only.
 class PipelineRun {
  public:
   explicit PipelineRun(const ShardView& view) : view_(view) {}
 
   Status operator()(const FindStage& stage) {
     if (!(stage.keep >= 0 && stage.keep <= 1))
-      return Error{Code::kInvalidArgument, "what is kept of a score is from 0 to 1"};
+      return Error{Code::kInvalidArgument,
+                   "the share of the score that is kept must be from 0 to 1"};
     ShardQuery query = stage.query;
     query.count = false;
     query.facets.clear();
@@ -79,7 +80,7 @@ class PipelineRun {
     KIN_RETURN_IF_ERROR(needs_candidates());
     KIN_RETURN_IF_ERROR(check(stage.expand));
     if (stage.expand.hops == 0)
-      return Error{Code::kInvalidArgument, "an expansion needs one hop at least"};
+      return Error{Code::kInvalidArgument, "an expansion needs at least one hop"};
     return join_neighbours(view_, {.expand = stage.expand, .scope = {}}, hits_);
   }
 
@@ -105,7 +106,7 @@ class PipelineRun {
  private:
   Status needs_candidates() const {
     if (!first_) return Done{};
-    return Error{Code::kInvalidArgument, "the first stage has to find something"};
+    return Error{Code::kInvalidArgument, "the first stage must be a find stage"};
   }
 
   const ShardView& view_;
@@ -116,7 +117,7 @@ class PipelineRun {
 }  // namespace
 
 Result<ShardHits> run_pipeline(const ShardView& view, std::span<const Stage> stages) {
-  if (stages.empty()) return Error{Code::kInvalidArgument, "a pipeline needs one stage at least"};
+  if (stages.empty()) return Error{Code::kInvalidArgument, "a pipeline needs at least one stage"};
   PipelineRun run(view);
   for (std::size_t i = 0; i < stages.size(); ++i) {
     if (Status done = std::visit(run, stages[i]); !done)

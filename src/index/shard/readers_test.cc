@@ -68,7 +68,7 @@ TEST_F(ShardReadersTest, NeverSeeTwoRoundsAtOnce) {
   for (const RawStorage storage : {RawStorage::kF32, RawStorage::kElsewhere}) {
     ShardOptions options = given_options();
     options.spaces[0].space.storage = storage;
-    options.partition_size = 8;
+    options.cell_size = 8;
     open(options);
     std::vector<Mutation> ballast;
     for (int i = 0; i < 2'100; ++i)
@@ -105,7 +105,7 @@ TEST_F(ShardReadersTest, NeverSeeTwoRoundsAtOnce) {
           fault = did.error().message;
           done = true;
         }
-        if (did.ok() && !*did) std::this_thread::yield();
+        if (did.ok() && !did->did_work()) std::this_thread::yield();
       }
     });
     for (int round = 1; round < 150 && !done; ++round) {
@@ -150,7 +150,7 @@ TEST_F(ShardReadersTest, WritersTakeTurns) {
 TEST_F(ShardReadersTest, ASpaceIsReplacedWhileOthersWriteAndRead) {
   ShardOptions options;
   options.spaces = {computed_space(1)};
-  options.partition_size = 16;
+  options.cell_size = 16;
   open(options);
   std::vector<Mutation> mutations;
   for (int i = 0; i < 5'000; ++i)

@@ -18,13 +18,12 @@ bool is_facet(std::string_view name) {
   return name == "tag" || name == kSource || name == "type";
 }
 
-// Any of `values` of a facet.
+// A query for documents with any of `values` of a facet.
 Result<TextQuery> any_value(const TextOptions& options, std::string_view name,
                             const Values& values) {
   const std::string facet(is_facet(name) ? name : kAttribute);
   if (std::ranges::find(options.facets, facet) == options.facets.end())
-    return Error{Code::kInvalidArgument,
-                 fmt::format("nothing can be filtered by \"{}\" here", name)};
+    return Error{Code::kInvalidArgument, fmt::format("this index has no filter \"{}\"", name)};
   TextQuery any;
   for (const std::string_view value : values) {
     any.should.push_back(
@@ -44,30 +43,89 @@ Result<DocSet> numbers_of(const ShardView& view, const std::vector<DocId>& ids) 
   return numbers;
 }
 
-}  // namespace
-
-std::vector<DocId> ids_called(const ShardView& view, const Scope& scope, std::string_view name) {
-  // An id of its own is the same whatever the source.
+// The ids that a filter by "id" may mean: a UUID, a ULID, or the key that a source gives an entity.
+std::vector<DocId> ids_called(const ShardView& view, std::string_view name) {
+  // These are the same whatever the source.
   if (const auto uuid = parse_uuid(name)) return {*uuid};
   if (const auto ulid = parse_ulid(name)) return {*ulid};
-  std::vector<std::string> sources;
-  for (const Filter& filter : scope.filters) {
-    if (filter.name == kSource) sources.push_back(filter.value);
-  }
-  if (sources.empty()) sources = view.text().facet_values(kSource);
   std::vector<DocId> ids;
-  for (const std::string& source : sources) ids.push_back(doc_id_of(source, name));
+  for (const std::string& source : view.text().facet_values(kSource))
+    ids.push_back(doc_id_of(source, name));
+  // Ids may be made without the source, even of entities that name one.
+  ids.push_back(doc_id_of("", name));
   return ids;
 }
 
+Error damaged_row() {
+  return {Code::kDataLoss, "a row of members, edges or fragments is damaged"};
+}
+
+// Adds the numbers of the rows of `family` that belong to entities of `ids`.
+template <typename Decode>
+Status add_numbers(const TruthView& truth, kv::Family family, const std::vector<DocId>& ids,
+                   const Decode& decode, DocSet& numbers) {
+  kv::Cursor at = truth.rows(family);
+  for (const DocId& id : ids) {
+    for (at.seek(id.view()); at.valid() && at.key().starts_with(id.view()); at.next()) {
+      KIN_TRY(const auto row, decode(at.value()));
+      if (row.number != kNoNumber) numbers.add(static_cast<std::uint32_t>(row.number));
+    }
+  }
+  return at.status();
+}
+
+// The documents of all partitions that are not `owned`. Normally a shard owns what it holds, or all
+// but the few partitions that are on the move: so these are read, and the owned ones skipped.
+Result<DocSet> documents_outside(const TruthView& truth, const std::set<PartitionId>& owned) {
+  DocSet numbers;
+  std::vector<DocId> ids;
+  kv::Cursor at = truth.rows(kMembersFamily);
+  while (at.valid()) {
+    const auto partition = decode_member_partition(at.key());
+    const auto number = decode_member_key(at.key());
+    const auto id = decode_entity_key(at.value());
+    if (!partition || !number || !id) return damaged_row();
+    if (owned.contains(*partition)) {
+      at.seek(member_key(*partition, kNoNumber));  // behind all of its members
+      continue;
+    }
+    numbers.add(static_cast<std::uint32_t>(*number));
+    ids.push_back(*id);
+    at.next();
+  }
+  KIN_RETURN_IF_ERROR(at.status());
+  KIN_RETURN_IF_ERROR(add_numbers(truth, kForwardEdgesFamily, ids, decode_edge, numbers));
+  KIN_RETURN_IF_ERROR(add_numbers(truth, kEntityFragmentsFamily, ids, decode_fragment, numbers));
+  KIN_RETURN_IF_ERROR(add_numbers(truth, kEdgeFragmentsFamily, ids, decode_fragment, numbers));
+  return numbers;
+}
+
+}  // namespace
+
 Result<ScopedDocs> ScopedDocs::of(const ShardView& view, const Scope& scope, const DocSet* among) {
   ScopedDocs docs(view, scope);
-  KIN_RETURN_IF_ERROR(docs.add_filters(among));
+  if (among != nullptr) docs.allowed_ = *among;
+  KIN_RETURN_IF_ERROR(docs.hide_partitions());
+  KIN_RETURN_IF_ERROR(docs.add_filters());
   return docs;
 }
 
-Status ScopedDocs::add_filters(const DocSet* among) {
-  if (among != nullptr) named_ = *among;
+void ScopedDocs::restrict(DocSet numbers) {
+  if (allowed_) numbers.keep(*allowed_);
+  allowed_ = std::move(numbers);
+}
+
+Status ScopedDocs::hide_partitions() {
+  if (!scope_->partitions) return Done{};
+  KIN_TRY(const DocSet hidden, documents_outside(view_->truth(), *scope_->partitions));
+  if (hidden.size() == 0) return Done{};
+  DocSet visible = DocSet::below(view_->truth().counters().numbers);
+  visible.remove(hidden);
+  restrict(std::move(visible));
+  return Done{};
+}
+
+Status ScopedDocs::add_filters() {
   std::map<std::string_view, Values> by_name;
   for (const Filter& filter : scope_->filters) {
     if (filter.name.empty())
@@ -80,23 +138,23 @@ Status ScopedDocs::add_filters(const DocSet* among) {
     if (name == kId) {
       std::vector<DocId> ids;
       for (const std::string_view value : values) {
-        for (const DocId& id : ids_called(*view_, *scope_, value)) ids.push_back(id);
+        for (const DocId& id : ids_called(*view_, value)) ids.push_back(id);
       }
       KIN_TRY(DocSet numbers, numbers_of(*view_, ids));
-      if (named_) numbers.keep(*named_);
-      named_ = std::move(numbers);
+      restrict(std::move(numbers));
       continue;
     }
     KIN_TRY(TextQuery any, any_value(view_->text().options(), name, values));
     facets.must.push_back(std::move(any));
   }
   if (!facets.must.empty())
-    named_ = view_->text().matching(facets, {.filter = named_ ? &*named_ : nullptr});
+    allowed_ = view_->text().matching(facets, {.filter = allowed_ ? &*allowed_ : nullptr});
   return Done{};
 }
 
 TextSearch ScopedDocs::text() const {
-  return {.filter = named_ ? &*named_ : nullptr, .kinds = scope_->kinds, .valid_at = scope_->as_of};
+  return {
+      .filter = allowed_ ? &*allowed_ : nullptr, .kinds = scope_->kinds, .valid_at = scope_->as_of};
 }
 
 DocSet ScopedDocs::all() const {
@@ -105,8 +163,8 @@ DocSet ScopedDocs::all() const {
 }
 
 const IdFilter* ScopedDocs::entities() {
-  if (!named_ && !scope_->as_of) return nullptr;
-  if (!entities_) entities_.emplace(scope_->as_of ? all() : *named_);
+  if (!allowed_ && !scope_->as_of) return nullptr;
+  if (!entities_) entities_.emplace(scope_->as_of ? all() : *allowed_);
   return &*entities_;
 }
 

@@ -1,7 +1,6 @@
-// The documents that a scope means.
+// The documents that are in a scope.
 #pragma once
 
-#include <memory>
 #include <optional>
 
 #include "base/result.h"
@@ -12,34 +11,33 @@
 
 namespace kin::index {
 
-// Makes no set where nothing is restricted. One thread only; not longer than the view and the scope
-// live.
+// Builds no set where the scope restricts nothing. One thread only; the view and the scope outlive
+// it.
 class ScopedDocs {
  public:
-  // `among`: no others. kInvalidArgument for a filter that makes no sense.
+  // Restricted to `among` unless that is null. kInvalidArgument for a filter that makes no sense.
   static Result<ScopedDocs> of(const ShardView& view, const Scope& scope,
                                const DocSet* among = nullptr);
 
-  // A search of the texts in scope.
+  // The restrictions of a text search.
   TextSearch text() const;
   // Every document in scope.
   DocSet all() const;
   // Whether any entity can be in scope at all.
   bool has_entities() const { return (scope_->kinds & kind_bit(DocKind::kEntity)) != 0; }
-  // The entities in scope, with perhaps other documents beside them; nothing: all that there are.
+  // A set with the entities in scope, and perhaps other documents; null: all entities are in scope.
   const IdFilter* entities();
 
  private:
   ScopedDocs(const ShardView& view, const Scope& scope) : view_(&view), scope_(&scope) {}
-  Status add_filters(const DocSet* among);
+  Status add_filters();
+  Status hide_partitions();
+  void restrict(DocSet numbers);
 
   const ShardView* view_;
   const Scope* scope_;
-  std::optional<DocSet> named_;  // by filters; as_of and kinds are left to whoever searches
+  std::optional<DocSet> allowed_;  // nothing: all; does not regard `as_of` and `kinds`
   std::optional<IdFilter> entities_;
 };
-
-// The ids that a filter by "id" means: a UUID, a ULID, or what any source calls an entity.
-std::vector<DocId> ids_called(const ShardView& view, const Scope& scope, std::string_view name);
 
 }  // namespace kin::index

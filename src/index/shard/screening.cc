@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "index/truth/owners.h"
 #include "sketch/jaccard.h"
 
 namespace kin::index {
@@ -11,8 +12,8 @@ std::uint64_t band_key(std::size_t band, std::uint32_t key) {
   return std::uint64_t{band} << 32 | key;
 }
 
-// Whose mutation is it? Nothing if it is not to be left out with its owner.
-struct Owner {
+// The entity that a mutation belongs to, and is left out with. Nothing if it is never left out.
+struct EntityOf {
   const DocId* operator()(const PutEdge& put) const { return &put.edge.id.from; }
   const DocId* operator()(const SetEdges& set) const { return &set.from; }
   const DocId* operator()(const CloseEdge& close) const { return &close.from; }
@@ -22,19 +23,21 @@ struct Owner {
   const DocId* operator()(const PutEntity&) const { return nullptr; }
   const DocId* operator()(const RemoveEntity&) const { return nullptr; }
   const DocId* operator()(const AssignPartition&) const { return nullptr; }
+  const DocId* operator()(const AssignOwner&) const { return nullptr; }
 };
 
 }  // namespace
 
-Status Screening::read_versions(std::span<const Mutation> mutations) {
+Status Screening::read_stored(std::span<const Mutation> mutations) {
   std::vector<DocId> ids;
   for (const Mutation& mutation : mutations) {
     if (const auto* put = std::get_if<PutEntity>(&mutation)) ids.push_back(put->entity.id);
   }
-  KIN_TRY(const auto versions, view_.versions(ids));
+  KIN_TRY(const auto heads, view_.heads(ids));
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (versions[i]) versions_.emplace(ids[i], *versions[i]);
+    if (heads[i]) stored_.emplace(ids[i], heads[i]->partition);
   }
+  KIN_TRY(owners_, view_.owners());
   return Done{};
 }
 
@@ -85,9 +88,13 @@ void Screening::remember(const DocId& id, TextSketch sketch) {
 
 Result<Screening::Verdict> Screening::judge(const PutEntity& put) {
   const DocId& id = put.entity.id;
-  const auto known = versions_.find(id);
-  Verdict verdict{.screened = true, .replaces = known != versions_.end()};
-  if (put.version && verdict.replaces && *put.version <= known->second) return Verdict{};
+  const auto known = stored_.find(id);
+  Verdict verdict{.replaces = known != stored_.end()};
+  const PartitionId partition =
+      put.partition.value_or(verdict.replaces ? known->second : PartitionId{});
+  // The truth will refuse it, and must not be left with a link of it.
+  if (!owners_.empty() && refusal(find_owner(owners_, partition), map_epoch_))
+    return Verdict{.screened = false};
   TextSketch sketch = near_.sketch(put.entity);
   if (!sketch.keys.empty()) {
     match_batch(id, sketch, verdict.match);
@@ -98,23 +105,19 @@ Result<Screening::Verdict> Screening::judge(const PutEntity& put) {
     return verdict;
   }
   remember(id, std::move(sketch));
-  versions_[id] =
-      put.version.value_or(Version{.epoch = std::numeric_limits<std::uint64_t>::max(), .lsn = 0});
+  stored_[id] = partition;
   return verdict;
 }
 
 bool Screening::is_left_out(const Mutation& mutation) const {
-  const DocId* owner = std::visit(Owner{}, mutation);
-  return owner != nullptr && refused_.contains(*owner) && !put_.contains(*owner);
+  const DocId* id = std::visit(EntityOf{}, mutation);
+  return id != nullptr && refused_.contains(*id) && !put_.contains(*id);
 }
 
-// Edges by this name are the shard's own: they say what the entity says now is near to.
+// The shard owns the edges of this name: they follow the entity's present text.
 void Screening::add_link(const PutEntity& put, const Verdict& verdict, ScreenedBatch& batch) const {
   if (!verdict.match && !verdict.replaces) return;
-  SetEdges links{.from = put.entity.id,
-                 .name = std::string(kNearDuplicateOf),
-                 .edges = {},
-                 .version = put.version};
+  SetEdges links{.from = put.entity.id, .name = std::string(kNearDuplicateOf), .edges = {}};
   if (verdict.match) {
     Edge edge;
     edge.id = {.from = links.from, .name = links.name, .to = verdict.match->id};
@@ -126,7 +129,7 @@ void Screening::add_link(const PutEntity& put, const Verdict& verdict, ScreenedB
 }
 
 Result<ScreenedBatch> Screening::run(std::span<const Mutation> mutations) {
-  KIN_RETURN_IF_ERROR(read_versions(mutations));
+  KIN_RETURN_IF_ERROR(read_stored(mutations));
   std::vector<Verdict> verdicts(mutations.size());
   for (std::size_t i = 0; i < mutations.size(); ++i) {
     if (const auto* put = std::get_if<PutEntity>(&mutations[i])) {

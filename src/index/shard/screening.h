@@ -17,22 +17,23 @@
 
 namespace kin::index {
 
-// What is to be written instead of a batch.
+// The batch to write instead of the given one.
 struct ScreenedBatch {
   static constexpr std::size_t kAdded = std::numeric_limits<std::size_t>::max();
   std::vector<Mutation> mutations = {};
-  std::vector<std::size_t> origins = {};  // of each, in the batch that was given; kAdded: none
+  std::vector<std::size_t> origins = {};  // index of each in the given batch; kAdded: none
   std::vector<Repeat> repeats = {};
 };
 
-// Screens one batch. An entity is compared with those that are there and those before it in the
-// batch; never with what it replaces. Of one that is refused the edges and fragments in the batch
-// are left out as well, unless it is also put in a way that is not. One thread only; what it is
-// given must outlive it.
+// Screens one batch. An entity is compared with the stored ones and with those before it in the
+// batch, but not with the state it replaces. If it is refused, its edges and fragments in the batch
+// are left out too, unless the batch also puts it with a text that is accepted. One thread only;
+// the arguments of the constructor must outlive it.
 class Screening {
  public:
-  Screening(const NearDuplicateOptions& options, const NearDuplicates& near, const TruthView& view)
-      : options_(options), near_(near), view_(view) {}
+  Screening(const NearDuplicateOptions& options, const NearDuplicates& near, const TruthView& view,
+            std::optional<std::uint64_t> map_epoch)
+      : options_(options), near_(near), view_(view), map_epoch_(map_epoch) {}
 
   Result<ScreenedBatch> run(std::span<const Mutation> mutations);
 
@@ -42,12 +43,12 @@ class Screening {
     double similarity = 0;
   };
   struct Verdict {
-    bool screened = false;  // by its version it will be written
-    bool replaces = false;  // something that may have been linked
+    bool screened = true;   // false: the shard does not own its partition
+    bool replaces = false;  // an entity that may have a link
     std::optional<Match> match = {};
   };
 
-  Status read_versions(std::span<const Mutation> mutations);
+  Status read_stored(std::span<const Mutation> mutations);
   Result<Verdict> judge(const PutEntity& put);
   Status match_stored(const DocId& id, const TextSketch& sketch, std::optional<Match>& best);
   void match_batch(const DocId& id, const TextSketch& sketch, std::optional<Match>& best) const;
@@ -59,10 +60,12 @@ class Screening {
   const NearDuplicateOptions& options_;
   const NearDuplicates& near_;
   const TruthView& view_;
-  std::map<DocId, Version> versions_;  // as of where in the batch it is
-  std::set<DocId> superseded_;         // what is stored of them is not there any more
-  std::map<DocId, TextSketch> put_;    // in the batch, and not refused
-  std::unordered_map<std::uint64_t, std::vector<DocId>> bands_;  // of those
+  std::optional<std::uint64_t> map_epoch_;
+  Owners owners_;
+  std::map<DocId, PartitionId> stored_;  // put by the batch or before it
+  std::set<DocId> superseded_;           // whose stored text is no longer current
+  std::map<DocId, TextSketch> put_;      // put by the batch and not refused
+  std::unordered_map<std::uint64_t, std::vector<DocId>> bands_;  // of put_
   std::set<DocId> refused_;
 };
 

@@ -1,6 +1,8 @@
-// The steps of a search that pipelines and explanations share. All functions are thread-safe.
+// The steps of a search that find(), pipelines and searches of one shard share. All functions are
+// thread-safe.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -14,23 +16,23 @@ namespace kin::index {
 Status check(const ShardQuery& query);
 Status check(const Expansion& expand);
 
-// As search(); of documents that are in `among`, unless that is nothing.
-Result<ShardHits> search_among(const ShardView& view, const ShardQuery& query, const DocSet* among);
+bool has_legs(const ShardQuery& query);
+// The candidates that each leg has to find, at most `documents`.
+std::size_t find_depth(const ShardQuery& query, std::size_t documents);
 
-// The hits of all pages; of a single leg without expansion those up to the end of this one.
-Result<ShardHits> search_all(const ShardView& view, const ShardQuery& query);
+// As search(), restricted to documents in `among` unless that is null.
+Result<ShardHits> search_among(const ShardView& view, const ShardQuery& query, const DocSet* among);
 
 // Best first; of equal scores the lower number first.
 void put_in_order(std::vector<ShardHit>& hits);
 
-// What joins hits by links.
 struct JoinRequest {
   const Expansion& expand;
-  const Scope& scope;             // neighbours join if they are in it
-  const DocSet* among = nullptr;  // and in this, if there is any
+  const Scope& scope;             // neighbours join if they are in scope
+  const DocSet* among = nullptr;  // and in this set, unless it is null
 };
-// Neighbours of the hits join them, or lift what is among them already, by what is passed on to
-// them; then all are put in order.
+// Adds the neighbours of the hits, or raises the scores of those that are hits already; then puts
+// all in order.
 Status join_neighbours(const ShardView& view, const JoinRequest& request,
                        std::vector<ShardHit>& hits);
 

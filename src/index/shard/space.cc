@@ -28,8 +28,8 @@ Result<bool> read_vector(const TruthView& view, const SpaceOptions& space, std::
 }
 
 VectorIndexOptions index_options(const SpaceOptions& options, const RawVectors* raw,
-                                 std::uint32_t partition_size) {
-  return {.space = options.space, .raw = raw, .partition_size = partition_size};
+                                 std::uint32_t cell_size) {
+  return {.space = options.space, .raw = raw, .cell_size = cell_size};
 }
 
 }  // namespace
@@ -44,23 +44,22 @@ Result<bool> PinnedVectors::read(std::uint32_t id, std::span<float> out) const {
 }
 
 Result<std::shared_ptr<SpaceGeneration>> SpaceGeneration::create(const SpaceOptions& options,
-                                                                 std::uint32_t partition_size) {
+                                                                 std::uint32_t cell_size) {
   auto made = std::make_shared<SpaceGeneration>();
   made->options = options;
   made->raw = std::make_unique<PinnedVectors>(options);
-  KIN_TRY(made->index,
-          VectorIndex::create(index_options(options, made->raw.get(), partition_size)));
+  KIN_TRY(made->index, VectorIndex::create(index_options(options, made->raw.get(), cell_size)));
   return made;
 }
 
 Result<std::shared_ptr<SpaceGeneration>> SpaceGeneration::restore(
-    const SpaceOptions& options, std::uint32_t partition_size, std::string_view head,
-    const std::function<Result<std::string>(std::uint32_t number)>& partition) {
+    const SpaceOptions& options, std::uint32_t cell_size, std::string_view head,
+    const std::function<Result<std::string>(std::uint32_t number)>& read_cell) {
   auto made = std::make_shared<SpaceGeneration>();
   made->options = options;
   made->raw = std::make_unique<PinnedVectors>(options);
-  KIN_TRY(made->index, VectorIndex::restore(index_options(options, made->raw.get(), partition_size),
-                                            head, partition));
+  KIN_TRY(made->index, VectorIndex::restore(index_options(options, made->raw.get(), cell_size),
+                                            head, read_cell));
   return made;
 }
 

@@ -1,4 +1,4 @@
-// One generation of an embedding space in a shard: an index of vectors, and how far it is.
+// One generation of an embedding space in a shard: an index of vectors, and its progress.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace kin::index {
 
-// The vectors that a view of the truth has, or makes it possible to compute. Thread-safe.
+// Vectors read from a view of the truth, or computed from its texts. Thread-safe.
 class TruthVectors : public RawVectors {
  public:
   TruthVectors(const TruthView& view, SpaceOptions space)
@@ -30,8 +30,8 @@ class TruthVectors : public RawVectors {
   SpaceOptions space_;
 };
 
-// What an index that keeps no vectors reads while it is stepped: those of the view it is given for
-// that time. One thread at a time.
+// Vectors for an index that keeps none, read from the view that is pinned during a step. One thread
+// at a time.
 class PinnedVectors : public RawVectors {
  public:
   explicit PinnedVectors(SpaceOptions space) : space_(std::move(space)) {}
@@ -43,31 +43,31 @@ class PinnedVectors : public RawVectors {
   const TruthView* view_ = nullptr;
 };
 
-// Entities that were there before the generation was, and are still to be read.
+// The scan of entities that are older than the generation.
 struct SpaceScan {
   std::optional<DocNumber> after = {};
-  std::uint32_t below = 0;                      // later numbers come by the changelog
-  std::unordered_set<std::uint32_t> gone = {};  // retired since the page in hand was read
+  std::uint32_t below = 0;                      // higher numbers come by the changelog
+  std::unordered_set<std::uint32_t> gone = {};  // retired since the current page was read
 };
 
-// What it shares with readers is the index alone; all else is its shard's, under the shard's lock.
+// Readers use the index only. Everything else is guarded by the lock of the shard.
 struct SpaceGeneration {
   static Result<std::shared_ptr<SpaceGeneration>> create(const SpaceOptions& options,
-                                                         std::uint32_t partition_size);
+                                                         std::uint32_t cell_size);
   static Result<std::shared_ptr<SpaceGeneration>> restore(
-      const SpaceOptions& options, std::uint32_t partition_size, std::string_view head,
-      const std::function<Result<std::string>(std::uint32_t number)>& partition);
+      const SpaceOptions& options, std::uint32_t cell_size, std::string_view head,
+      const std::function<Result<std::string>(std::uint32_t number)>& read_cell);
 
   struct Retired {
     Lsn lsn;
     std::uint32_t number;
   };
 
-  // Remembers that a number has no place in views from `lsn` on.
+  // Views from `lsn` on do not see the number.
   void retire(std::uint32_t number, Lsn lsn);
-  // Removes what no view sees that is older than `oldest`.
+  // Removes numbers from the index that no view from `oldest` on sees.
   void drain(Lsn oldest);
-  // In order.
+  // Numbers that are retired but still in the index; ascending.
   std::shared_ptr<const std::vector<std::uint32_t>> retired() const;
 
   bool is_complete() const { return !scan.has_value(); }
@@ -78,13 +78,13 @@ struct SpaceGeneration {
   std::unique_ptr<VectorIndex> index;
   std::optional<SpaceScan> scan;
   std::deque<Retired> queue;             // retired, and still in the index
-  std::vector<std::uint64_t> sequences;  // of the checkpoint that wrote each partition last
+  std::vector<std::uint64_t> sequences;  // of the checkpoint that wrote each cell last
 };
 
-// A generation that is searched, and one that may be in the making.
+// The generation that is searched, and one that may be under construction.
 struct ShardSpace {
   std::shared_ptr<SpaceGeneration> live;
-  std::shared_ptr<SpaceGeneration> next;  // nothing: none is
+  std::shared_ptr<SpaceGeneration> next;  // null: none is under construction
 };
 
 }  // namespace kin::index

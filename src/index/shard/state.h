@@ -1,4 +1,4 @@
-// What a shard is made of.
+// The parts of a shard, and what their locks guard.
 #pragma once
 
 #include <atomic>
@@ -20,11 +20,11 @@
 
 namespace kin::index {
 
-// What was found out about a batch before it was written, by mutation.
+// Vectors of a batch that were computed before it was written, by its mutations or records.
 struct PreparedBatch {
   using Vectors = std::vector<std::optional<std::vector<float>>>;
   std::map<std::shared_ptr<SpaceGeneration>, Vectors> computed = {};
-  std::vector<std::size_t> origins = {};  // of what is written in its place; empty: of each its own
+  std::vector<std::size_t> origins = {};  // of a screened batch, see ScreenedBatch; empty: as given
   std::unordered_map<std::uint32_t, std::size_t> mutations = {};  // by the number they made
 };
 
@@ -35,9 +35,11 @@ class Shard::State {
                                              ShardOptions options);
   ~State();
 
-  Result<Applied> apply(std::span<const Mutation> mutations, const kv::WriteOptions& options);
+  Result<Applied> apply(std::span<const Mutation> mutations, const ApplyOptions& options);
+  Result<Applied> apply(std::span<const Record> records, const ApplyOptions& options);
+  Truth& truth() { return *truth_; }
   std::shared_ptr<const ShardView::State> current() const;
-  Result<bool> step();
+  Result<StepOutcome> step();
   Status replace_space(SpaceOptions space);
   Status checkpoint();
   ShardStats stats() const;
@@ -62,7 +64,7 @@ class Shard::State {
   Status follow(const TruthView& view, std::span<const Change> changes,
                 const PreparedBatch& prepared);
   Status follow_space(const std::shared_ptr<SpaceGeneration>& generation,
-                      std::span<const Document> documents, const PreparedBatch& prepared);
+                      std::span<const StoredDocument> documents, const PreparedBatch& prepared);
   Status publish();
   void drain();
   template <typename Do>
@@ -74,19 +76,20 @@ class Shard::State {
   }
 
   // Writing.
-  Status check_vectors(std::span<const Mutation> mutations) const;
-  Result<PreparedBatch> prepare(std::span<const Mutation> mutations) const;
-  Result<Applied> write(std::span<const Mutation> mutations, const kv::WriteOptions& options,
-                        PreparedBatch& prepared);
+  // By mutation or record; nullptr where none is put.
+  Status check_vectors(std::span<const Entity* const> entities) const;
+  Result<PreparedBatch> prepare(std::span<const Entity* const> entities) const;
+  // The indexes follow a batch that was written.
+  Result<Applied> follow_batch(Result<Applied> written, PreparedBatch& prepared);
   Status refused() const;
 
   // Steps; with `stepping` held.
   Status tidy_views();
-  Result<bool> step_text();
-  Result<bool> step_space(ShardSpace& space);
-  Result<bool> step_index(SpaceGeneration& generation);
-  Result<bool> step_scan(SpaceGeneration& generation);
-  Result<bool> step_checkpoint();
+  Result<StepOutcome> step_text();
+  Result<StepOutcome> step_space(ShardSpace& space);
+  Result<StepOutcome> step_index(SpaceGeneration& generation);
+  Result<StepOutcome> step_scan(SpaceGeneration& generation);
+  Result<StepOutcome> step_checkpoint();
   bool checkpoint_is_due() const;
   Status write_checkpoint();
   void add_near_duplicates(CheckpointWrite& write);
@@ -95,19 +98,19 @@ class Shard::State {
   std::unique_ptr<Truth> truth_;
   std::optional<ShardStore> store_;
   std::optional<TextIndex> text_;
-  // Where opening starts from: what the store holds, nothing at all with every change still there,
-  // or a truth whose first changes are gone.
+  // Where opening starts: at a checkpoint, at the first change of a complete log, or with a scan of
+  // the truth because the log is trimmed.
   enum class Start : std::uint8_t { kCheckpoint, kFirstChange, kScan };
   Start start_ = Start::kScan;
 
-  mutable std::mutex stepping_;  // by whoever does what takes time; guards store_ and what follows
+  mutable std::mutex stepping_;  // held during long work; guards store_ and what follows
   std::size_t turn_ = 0;
-  bool write_all_ = false;  // a checkpoint failed, and what it held counts as unwritten
-  bool merged_ = false;     // texts since the last view
+  bool write_all_ = false;  // a checkpoint failed, so the next one must write everything
+  bool merged_ = false;     // text segments were merged since the last view
   bool checkpoint_wanted_ = false;
-  std::atomic<Lsn> checkpoint_lsn_ = 0;  // read by anybody
+  std::atomic<Lsn> checkpoint_lsn_ = 0;  // read without a lock
 
-  mutable std::mutex writing_;      // by whoever changes anything; guards what follows
+  mutable std::mutex writing_;      // held during changes; guards what follows
   std::vector<ShardSpace> spaces_;  // changed with `stepping` held, too
   std::optional<NearDuplicates> near_;
   std::vector<std::uint64_t> near_sequences_;  // of the checkpoint that wrote each page last
@@ -117,9 +120,9 @@ class Shard::State {
     Lsn lsn;
     std::weak_ptr<const ShardView::State> state;
   };
-  std::deque<Published> published_;  // from the oldest that somebody may still hold
+  std::deque<Published> published_;  // from the oldest that a reader may hold
 
-  mutable std::mutex publishing_;  // to copy or exchange the pointer, no longer
+  mutable std::mutex publishing_;  // held only to copy or swap now_
   std::shared_ptr<const ShardView::State> now_;
 };
 

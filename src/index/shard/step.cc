@@ -1,4 +1,4 @@
-// What a shard does when nobody waits for it.
+// The background work of a shard.
 #include <algorithm>
 
 #include "index/shard/documents.h"
@@ -7,31 +7,32 @@
 namespace kin::index {
 namespace {
 
-// A checkpoint is due after so many changes, or this share of everything there is.
+// A checkpoint is due after kLeastChanges, or after changes of one kShareOfAll-th of all things.
 constexpr std::uint64_t kLeastChanges = 20'000;
 constexpr std::uint64_t kShareOfAll = 8;
-// Entities that a generation in the making reads at a time.
+// Entities that a space under construction reads at a time.
 constexpr std::size_t kScanPage = 2'000;
 
 }  // namespace
 
-// Each task in its turn, so that none waits for ever while another is always due.
-Result<bool> Shard::State::step() {
+// The tasks take turns, so that none starves while another always has work.
+Result<StepOutcome> Shard::State::step() {
   const std::lock_guard lock(stepping_);
   KIN_RETURN_IF_ERROR(tidy_views());
   const std::size_t tasks = spaces_.size() + 2;
-  for (std::size_t i = 0; i < tasks; ++i) {
+  StepOutcome all = StepOutcome::idle();
+  for (std::size_t i = 0; i < tasks && !all.did_work(); ++i) {
     const std::size_t task = turn_++ % tasks;
-    Result<bool> did = task == 0   ? step_text()
-                       : task == 1 ? step_checkpoint()
-                                   : step_space(spaces_[task - 2]);
-    if (!did.ok() || *did) return did;
+    KIN_TRY(const StepOutcome one, task == 0   ? step_text()
+                                   : task == 1 ? step_checkpoint()
+                                               : step_space(spaces_[task - 2]));
+    all = combine(all, one);
   }
-  return false;
+  return all;
 }
 
-// Whoever writes many batches has the lock nearly always, and does all this at the end of each: a
-// step that waited for it would get little else done.
+// A busy writer holds the lock nearly always, and does the same at the end of each batch. A step
+// that waited for the lock would do little else.
 Status Shard::State::tidy_views() {
   const std::unique_lock lock(writing_, std::try_to_lock);
   if (!lock) return Done{};
@@ -44,56 +45,59 @@ Status Shard::State::tidy_views() {
   return publish();
 }
 
-Result<bool> Shard::State::step_text() {
-  if (!text_->merge()) return false;
-  // Views go on holding what was merged until there is a newer one.
+Result<StepOutcome> Shard::State::step_text() {
+  if (!text_->merge()) return StepOutcome::idle();
+  // The current view holds the merged segments until a newer one is published.
   merged_ = true;
   KIN_RETURN_IF_ERROR(tidy_views());
-  return true;
+  return StepOutcome::worked();
 }
 
 // Only steps change which generations there are.
-Result<bool> Shard::State::step_space(ShardSpace& space) {
+Result<StepOutcome> Shard::State::step_space(ShardSpace& space) {
+  StepOutcome all = StepOutcome::idle();
   for (const auto& generation : {space.live, space.next}) {
     if (!generation) continue;
-    KIN_TRY(bool did, step_index(*generation));
-    if (!did) {
-      KIN_TRY(did, step_scan(*generation));
-    }
-    if (did) return true;
+    KIN_TRY(const StepOutcome indexed, step_index(*generation));
+    if (indexed.did_work()) return indexed;
+    KIN_TRY(const StepOutcome scanned, step_scan(*generation));
+    if (scanned.did_work()) return scanned;
+    all = combine(all, combine(indexed, scanned));
   }
-  if (!space.next || !space.next->is_complete()) return false;
+  if (!space.next || !space.next->is_complete()) return all;
   const std::lock_guard lock(writing_);
   space.live = std::move(space.next);
   space.next.reset();
   checkpoint_wanted_ = true;
   KIN_RETURN_IF_ERROR(publish());
-  return true;
+  return StepOutcome::worked();
 }
 
-// With vectors elsewhere a step reads them as of when it began: what was retired before must have
-// left the index by then.
-Result<bool> Shard::State::step_index(SpaceGeneration& generation) {
-  if (generation.options.space.storage != RawStorage::kElsewhere) return generation.index->step();
+// An index without vectors of its own reads them from a view of the start of the step. Numbers that
+// were retired earlier have no vector there, so they must have left the index.
+Result<StepOutcome> Shard::State::step_index(SpaceGeneration& generation) {
+  const SteadyTime moment = options_.clock->steady_now();
+  if (generation.options.space.storage != RawStorage::kElsewhere)
+    return generation.index->step(moment);
   std::optional<TruthView> view;
   {
     const std::lock_guard lock(writing_);
-    if (!generation.queue.empty()) return false;
+    if (!generation.queue.empty()) return StepOutcome::idle();
     KIN_TRY(TruthView now, truth_->view());
     view.emplace(std::move(now));
   }
   generation.raw->pin(&*view);
-  Result<bool> did = generation.index->step();
+  Result<StepOutcome> outcome = generation.index->step(moment);
   generation.raw->pin(nullptr);
-  return did;
+  return outcome;
 }
 
-Result<bool> Shard::State::step_scan(SpaceGeneration& generation) {
+Result<StepOutcome> Shard::State::step_scan(SpaceGeneration& generation) {
   ScanRequest request{.limit = kScanPage, .want = {.summaries = false}};
   std::optional<TruthView> view;
   {
     const std::lock_guard lock(writing_);
-    if (!generation.scan) return false;
+    if (!generation.scan) return StepOutcome::idle();
     generation.scan->gone.clear();
     request.after = generation.scan->after;
     KIN_TRY(TruthView now, truth_->view());
@@ -101,8 +105,8 @@ Result<bool> Shard::State::step_scan(SpaceGeneration& generation) {
   }
   request.want.vectors = generation.options.origin == VectorOrigin::kGiven;
   KIN_TRY(ScanPage page, view->scan(request));
-  std::vector<Document> documents(std::make_move_iterator(page.entities.begin()),
-                                  std::make_move_iterator(page.entities.end()));
+  std::vector<StoredDocument> documents(std::make_move_iterator(page.entities.begin()),
+                                        std::make_move_iterator(page.entities.end()));
   KIN_TRY(const auto vectors, vectors_of(generation.options, documents));
   const std::lock_guard lock(writing_);
   SpaceScan& scan = *generation.scan;
@@ -112,10 +116,11 @@ Result<bool> Shard::State::step_scan(SpaceGeneration& generation) {
     KIN_RETURN_IF_ERROR(generation.index->insert(number, *vectors[i]));
   }
   scan.after = page.next;
-  if (page.next && static_cast<std::uint32_t>(*page.next) < scan.below) return true;
+  if (page.next && static_cast<std::uint32_t>(*page.next) < scan.below)
+    return StepOutcome::worked();
   generation.scan.reset();
   checkpoint_wanted_ = true;
-  return true;
+  return StepOutcome::worked();
 }
 
 Status Shard::State::replace_space(SpaceOptions options) {
@@ -142,10 +147,10 @@ bool Shard::State::checkpoint_is_due() const {
          now->truth.lsn() - checkpoint_lsn_ > std::max(kLeastChanges, all / kShareOfAll);
 }
 
-Result<bool> Shard::State::step_checkpoint() {
-  if (!checkpoint_is_due()) return false;
+Result<StepOutcome> Shard::State::step_checkpoint() {
+  if (!checkpoint_is_due()) return StepOutcome::idle();
   KIN_RETURN_IF_ERROR(write_checkpoint());
-  return true;
+  return StepOutcome::worked();
 }
 
 Status Shard::State::checkpoint() {
@@ -153,11 +158,12 @@ Status Shard::State::checkpoint() {
   return write_checkpoint();
 }
 
-// Text and signatures are those of one moment; vectors may already hold changes that came while
-// they were written, which following again does no harm to.
+// Text and signatures are those of one moment. Vectors may hold later changes too; replaying those
+// does no harm.
 Status Shard::State::write_checkpoint() {
   CheckpointWrite write;
   std::vector<std::shared_ptr<SpaceGeneration>> complete;
+  KIN_RETURN_IF_ERROR(store_->recover());
   const std::uint64_t sequence = store_->next_sequence();
   {
     const std::lock_guard lock(writing_);
@@ -169,7 +175,7 @@ Status Shard::State::write_checkpoint() {
       if (!space.live->is_complete()) continue;
       complete.push_back(space.live);
       write.record.spaces.push_back({.name = space.live->options.name,
-                                     .options = fingerprint(space.live->options),
+                                     .options_hash = options_hash(space.live->options),
                                      .retired = *space.live->retired()});
     }
     if (near_) add_near_duplicates(write);
@@ -180,7 +186,7 @@ Status Shard::State::write_checkpoint() {
   for (std::size_t i = 0; i < complete.size(); ++i) {
     SpaceGeneration& generation = *complete[i];
     VectorCheckpoint made = generation.index->checkpoint(write.record.applied, scope);
-    generation.sequences.resize(made.partitions);
+    generation.sequences.resize(made.cells);
     for (const auto& [number, bytes] : made.changed) generation.sequences[number] = sequence;
     write.record.spaces[i].sequences = generation.sequences;
     write.heads.emplace_back(generation.options.name, std::move(made.head));
@@ -198,7 +204,7 @@ void Shard::State::add_near_duplicates(CheckpointWrite& write) {
   near_sequences_.resize(pages.count);
   for (const auto& [page, bytes] : pages.changed) near_sequences_[page] = write.record.sequence;
   write.record.near_duplicates =
-      NearDuplicateRecord{.options = near_->fingerprint(), .sequences = near_sequences_};
+      NearDuplicateRecord{.options_hash = near_->options_hash(), .sequences = near_sequences_};
   write.pieces.push_back({std::string(kSignaturePieces), std::move(pages.changed)});
 }
 

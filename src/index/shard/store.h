@@ -1,4 +1,4 @@
-// Where a shard keeps what its indexes hold, between one opening and the next.
+// Stores the checkpoints of a shard's indexes.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace kin::index {
 
-// Pieces that one index adds to a checkpoint: partitions of a space, pages of signatures.
+// Pieces that one index adds to a checkpoint: cells of a space, pages of signatures.
 struct CheckpointPieces {
   std::string owner = {};
   std::vector<std::pair<std::uint32_t, std::string>> pieces = {};
@@ -37,41 +37,49 @@ struct CheckpointWrite {
 std::string pieces_of_space(std::string_view name);
 inline constexpr std::string_view kSignaturePieces = "signatures";
 
-// One checkpoint at a time is there: a new one is the last batch of its writing, before which
-// nothing of the old one is touched. Everything in it can be made again from the truth: a store
-// that is damaged is made anew. Thread-compatible.
+// Holds one checkpoint. Writing the next one ends with a batch that replaces it; until then the old
+// one is untouched. Everything in it can be rebuilt from the truth, so a damaged store is replaced
+// by an empty one. Thread-compatible.
 class ShardStore {
  public:
   // With the engine, disk and log_bytes of the shard's truth.
   static Result<ShardStore> open(const std::filesystem::path& folder, const TruthOptions& truth);
 
-  // Nothing if there is none, or none that can be read.
+  // Nothing if there is no readable checkpoint.
   const std::optional<ShardCheckpoint>& checkpoint() const { return checkpoint_; }
-  // kDataLoss for what is missing.
+  // kDataLoss if a part is missing.
   Result<std::string> text_manifest() const;
   Result<std::string> text_part(std::uint64_t id) const;
   Result<std::string> head(std::string_view space) const;
   Result<std::string> piece(std::uint64_t sequence, std::string_view owner,
                             std::uint32_t number) const;
 
-  // The sequence that the next checkpoint has to have.
+  // Opens the store again if a write to it has failed: it would refuse every other. Before
+  // next_sequence(), because what failed may be there after all.
+  Status recover();
+  // The sequence number that the next checkpoint must have.
   std::uint64_t next_sequence() const { return checkpoint_ ? checkpoint_->sequence + 1 : 1; }
   Status write(const CheckpointWrite& write);
 
-  kv::StoreUsage usage() const { return store_->usage(); }
   Status close() { return store_->close(); }
 
  private:
-  explicit ShardStore(std::unique_ptr<kv::KeyValueStore> store) : store_(std::move(store)) {}
+  ShardStore(std::filesystem::path folder, const TruthOptions& truth)
+      : folder_(std::move(folder)), truth_(truth) {}
   Status read_checkpoint();
   Status forget_unfinished();
-  using Parts = std::map<std::uint64_t, std::uint64_t>;  // ids, and the checksums of the segments
+  using Parts = std::map<std::uint64_t, std::uint64_t>;  // ids and checksums of text segments
   Status write_text(const TextCheckpoint& text, Parts& parts);
   void remove_superseded(const CheckpointWrite& write, const Parts& parts, kv::Batch& batch) const;
 
-  std::unique_ptr<kv::KeyValueStore> store_;
+  Status write_all(const CheckpointWrite& write);
+
+  std::filesystem::path folder_;
+  TruthOptions truth_;  // for its engine and disk
+  bool failed_ = false;
+  std::unique_ptr<kv::KeyValueStore> store_;  // nullptr only if recover() failed
   std::optional<ShardCheckpoint> checkpoint_;
-  Parts parts_;  // of the text, that are stored
+  Parts parts_;  // stored text segments
 };
 
 }  // namespace kin::index

@@ -109,7 +109,7 @@ class ShardFixture : public testing::Test {
     for (;;) {
       const auto did = shard_->step();
       ASSERT_TRUE(did.ok()) << did.error().message;
-      if (!*did) return;
+      if (!did->did_work()) return;
     }
   }
 

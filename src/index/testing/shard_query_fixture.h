@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "index/query.h"
+#include "index/shard/documents.h"
 #include "index/testing/truth_fixture.h"
 #include "index/text_index.h"
 
@@ -59,7 +60,7 @@ class ShardQueryFixture : public TruthFixture {
 
   DocNumber number_of(std::string_view key) { return get(id(key))->head.number; }
   std::string key_of(const ShardHit& hit) {
-    const auto found = get(hit.id);
+    const auto found = get(hit.doc.id);
     return found ? found->entity.key : "?";
   }
   std::vector<std::string> keys(const ShardHits& hits) {
@@ -73,6 +74,11 @@ class ShardQueryFixture : public TruthFixture {
     return all;
   }
 
+  // Asks for what is near to a text in the space "letters".
+  static VectorLeg letters(std::string_view text, bool exact = false) {
+    return {.space = "letters", .vector = LetterSource::count(text), .exact = exact};
+  }
+
   // Of everything that is in the truth now. Vectors: those that entities bring for "main", and in
   // the space "letters" what LetterSource makes of their texts.
   ShardView shard() {
@@ -84,7 +90,7 @@ class ShardQueryFixture : public TruthFixture {
     for (std::uint32_t n = 0; n < truth.counters().numbers; ++n) {
       const auto document = *truth.document(DocNumber{n});
       if (!document) continue;
-      changes.upserts.push_back(text_of(n, *document));
+      changes.upserts.push_back(text_document(*document));
       const auto* stored = std::get_if<StoredEntity>(&*document);
       if (stored == nullptr) continue;
       const auto counts = LetterSource::count(stored->entity.text);
@@ -113,34 +119,6 @@ class ShardQueryFixture : public TruthFixture {
     auto hits = search(shard(), query);
     KIN_CHECK(hits.ok(), "the query makes sense");
     return std::move(*hits);
-  }
-
- private:
-  static TextDocument text_of(std::uint32_t number, const Document& document) {
-    TextDocument made{.number = number};
-    if (const auto* entity = std::get_if<StoredEntity>(&document)) {
-      const Entity& said = entity->entity;
-      made.fields = {said.title, said.text};
-      made.facets = {{0, "entity"}, {2, said.source}};
-      for (const std::string& tag : said.tags) made.facets.push_back({1, tag});
-      for (const Attribute& attribute : said.attributes)
-        made.facets.push_back({3, attribute.name + "=" + std::get<std::string>(attribute.value)});
-      made.valid_from = said.valid.from;
-      made.valid_until = said.valid.until;
-    } else if (const auto* edge = std::get_if<StoredEdge>(&document)) {
-      made.kind = DocKind::kEdge;
-      made.fields = {"", edge->edge.summary};
-      made.facets = {{0, "edge"}};
-    } else if (const auto* fragment = std::get_if<EntityFragmentRef>(&document)) {
-      made.kind = DocKind::kEntityFragment;
-      made.fields = {"", fragment->fragment.fragment.text};
-      made.facets = {{0, "entity_fragment"}};
-    } else {
-      made.kind = DocKind::kEdgeFragment;
-      made.fields = {"", std::get<EdgeFragmentRef>(document).fragment.fragment.text};
-      made.facets = {{0, "edge_fragment"}};
-    }
-    return made;
   }
 };
 

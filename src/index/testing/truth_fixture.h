@@ -50,8 +50,14 @@ class TruthFixture : public testing::Test {
     return std::move(*applied);
   }
 
+  Applied do_records(const std::vector<Record>& records) {
+    auto applied = truth_->apply(records, {.sync = false});
+    KIN_CHECK(applied.ok(), "the records are applied");
+    return std::move(*applied);
+  }
+
   std::optional<StoredEntity> get(const DocId& of) { return std::move(*view().get(of)); }
-  std::vector<Change> changes() { return std::move(*view().changes({})); }
+  std::vector<Change> changes() { return std::move(view().changes({})->changes); }
 
   std::size_t count_rows(kv::Family family) {
     const TruthView now = view();

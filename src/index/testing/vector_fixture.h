@@ -93,9 +93,10 @@ inline double recall_of(const std::vector<VectorHit>& found, const std::vector<V
   return hits / static_cast<double>(wanted.size());
 }
 
-inline void run_steps(VectorIndex& index) {
-  for (Result<bool> more = index.step(); more.value(); more = index.step()) {
-  }
+// Takes steps until nothing is left to do, without waiting: `now` passes as the steps want it.
+inline SteadyTime run_steps(VectorIndex& index, SteadyTime now = {}) {
+  while (const auto next = index.step(now).value().next(now)) now = *next;
+  return now;
 }
 
 }  // namespace kin::index

@@ -16,7 +16,7 @@ TextToken pair_of(const text::Token& left, const text::Token& right, std::uint32
   return {.begin = left.begin, .end = right.end, .position = position, .pair = true, .unit = true};
 }
 
-// Without what separates the parts of a key.
+// Removes the bytes that separate the parts of a key.
 std::string clean(std::string_view value) {
   std::string cleaned(text::cut_word(value));
   for (char& c : cleaned) {
@@ -89,7 +89,7 @@ TextAnalyzer::Keys& TextAnalyzer::keys(std::string_view word, std::uint32_t hash
   return keys;
 }
 
-// Words lie scattered in memory: what a later one needs is fetched while an earlier one is read.
+// Words lie scattered in memory: prefetch for later words while an earlier one is read.
 void TextAnalyzer::look_up(std::string_view text, std::vector<TextToken>& tokens) {
   constexpr std::size_t kAhead = 8;
   const auto word = [&](const TextToken& token) {

@@ -1,4 +1,4 @@
-// From texts to the keys of the term dictionary.
+// Turns texts into keys of the term dictionary.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace kin::index {
 
-// Every key of a dictionary begins with what it is about. A word is found under its stem and, for
-// prefixes, patterns and misspellings, under its own folded form.
+// The first byte of a key says what it is. A word is found under its stem and, for prefixes,
+// patterns and misspellings, under its own folded form.
 inline constexpr char kFacetKey = '\x01';  // facet, folded value, value: see facet_key()
 inline constexpr char kFormKey = '\x02';
 inline constexpr char kStemKey = '\x03';
@@ -45,8 +45,8 @@ struct TextToken {
   bool pair = false;
   bool unit = false;                  // a character, or a pair, of a script without spaces
   const std::string* stem = nullptr;  // the keys
-  const std::string* form = nullptr;  // none if the stem's list serves as well
-  Terms* terms = nullptr;             // what the reader of the tokens remembers of the word
+  const std::string* form = nullptr;  // null if the list of the stem serves as well
+  Terms* terms = nullptr;             // for the builder to remember the word's numbers
 };
 
 // One thread only.
@@ -63,10 +63,10 @@ class TextAnalyzer {
   // alone.
   void query(std::string_view text, std::vector<TextToken>& tokens);
 
-  // What the keys of folded forms begin with: without stems, those of stems serve.
+  // The first byte of the keys of folded forms. Without stemming these are the keys of stems.
   char form_space() const;
 
-  // A number for one who is about to use Terms; not 0.
+  // A number for a new user of Terms; not 0.
   std::uint64_t new_builder() { return ++builders_; }
 
  private:

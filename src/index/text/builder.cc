@@ -44,7 +44,7 @@ void KeyTable::grow() {
   slots_ = std::move(slots);
 }
 
-// Most words come again within a segment: their numbers are kept with them.
+// Most words repeat within a segment, so a token remembers the numbers of its keys.
 const Terms& TextBuilder::terms_of(const TextToken& token) {
   Terms& terms = *token.terms;
   if (terms.builder == self_) return terms;
@@ -123,7 +123,7 @@ std::vector<std::uint32_t> TextBuilder::terms_in_order() const {
   return order;
 }
 
-// They lie in the order of documents and positions already, which stays within each term.
+// A counting sort: it keeps the order of documents and positions within each term.
 std::vector<TextBuilder::Occurrence> TextBuilder::occurrences_by_term(
     std::vector<std::uint32_t>& starts) const {
   starts.assign(keys_.size() + 1, 0);
@@ -138,7 +138,7 @@ std::vector<TextBuilder::Occurrence> TextBuilder::occurrences_by_term(
 std::string TextBuilder::finish() && {
   std::vector<std::uint32_t> starts;
   const std::vector<Occurrence> occurrences = occurrences_by_term(starts);
-  // Most terms of a small segment are in one document: four bytes there, five for the position.
+  // Most terms of a small segment are in one document: four bytes of postings, five of positions.
   SegmentWriter writer(std::move(docs_),
                        {.dictionary = keys_.bytes() + 8 * std::size_t{keys_.size()},
                         .postings = 4 * occurrences.size(),

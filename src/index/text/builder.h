@@ -1,4 +1,4 @@
-// From documents to a segment.
+// Builds a segment from documents.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class KeyTable {
  public:
   KeyTable() : slots_(1024) {}
 
-  // Of a key that may be new.
+  // The number of the key, a new one if the key is new.
   std::uint32_t number(std::string_view key);
   std::string_view key(std::uint32_t number) const {
     return std::string_view(bytes_).substr(keys_[number].begin, keys_[number].length);
@@ -75,10 +75,11 @@ class TextBuilder {
   std::vector<TextToken> tokens_;
 };
 
-// The first eight bytes as a number: keys are ordered as these are, where they differ.
+// The first eight bytes as a number. Keys whose numbers differ are ordered as the numbers.
 std::uint64_t front_of(std::string_view key);
 
-// The bytes of one segment with the documents of several. No number is kept twice. Thread-safe.
+// The bytes of one segment with the documents of several. A number is kept in at most one of them.
+// Thread-safe.
 struct MergeInput {
   const TextSegment* segment = nullptr;
   std::vector<bool> keep{};  // by ordinal

@@ -11,7 +11,7 @@ namespace {
 using Fault = std::function<void(std::string)>;
 using Segment = std::shared_ptr<const TextSegment>;
 
-// Everything in one segment, or nothing if there is nothing.
+// Merges everything into one segment; null for an empty index.
 Segment merged(TextIndex& index) {
   index.merge_all();
   const TextCheckpoint whole = index.checkpoint();
@@ -29,7 +29,7 @@ void compare_numbers(const SegmentDocs& is, const SegmentDocs& should, const Fau
     fault(fmt::format("the text of number {} should not be there", number));
 }
 
-// Numbers of the documents of a term, with how often and where it is in each.
+// The documents of a term by number, with its frequency and positions in each.
 std::vector<std::uint64_t> numbers_of(const TextSegment& segment, const TermPostings& postings) {
   std::vector<std::uint64_t> found;
   PostingCursor cursor(postings);
@@ -76,7 +76,7 @@ Status compare_texts(const TextOptions& options, const TextCheckpoint& is, TextI
   const Segment one = merged(copy);
   const Segment other = merged(should);
   if (one == nullptr && other == nullptr) return Done{};
-  // A segment is a function of its documents.
+  // A segment is a function of its documents, so equal documents give equal bytes.
   if (one != nullptr && other != nullptr && one->bytes() == other->bytes()) return Done{};
   std::size_t faults = 0;
   const Fault counted = [&](std::string text) {

@@ -1,4 +1,4 @@
-// Do two text indexes hold the same?
+// Compares two text indexes.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace kin::index {
 
-// Calls `fault` for every document that one of them lacks or knows differently. Both are of the
-// same options; `is` is copied and merged, so it is left as it is. Thread-safe.
+// Calls `fault` for every document that is missing in one of them or differs. Both have the same
+// options. Works on a copy of `is`. Thread-safe.
 Status compare_texts(const TextOptions& options, const TextCheckpoint& is, TextIndex should,
                      const std::function<void(std::string)>& fault);
 

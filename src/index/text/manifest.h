@@ -1,4 +1,4 @@
-// Which segments make a text index, as bytes (docs/formats.md, "Text manifest").
+// The list of the segments of a text index, as bytes (docs/formats.md, "Text manifest").
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct ManifestPart {
 };
 
 struct TextManifest {
-  std::uint64_t options = 0;  // their fingerprint
+  std::uint64_t options = 0;  // options_hash()
   std::uint64_t applied = 0;
   std::uint64_t next_id = 0;
   std::vector<ManifestPart> parts{};

@@ -8,6 +8,10 @@ namespace {
 
 constexpr Score kLeast = 1;
 
+std::uint32_t count(std::span<const std::uint32_t> positions) {
+  return static_cast<std::uint32_t>(positions.size());
+}
+
 class NothingMatcher final : public Matcher {
  public:
   NothingMatcher() { doc_ = kNoDoc; }
@@ -31,7 +35,7 @@ class EverythingMatcher final : public Matcher {
   std::uint32_t size_;
 };
 
-// The best score of each block, worked out when first asked for.
+// The best score of each block, computed on first use.
 class TermBounds {
  public:
   TermBounds(float weight, LengthNorm norm) : weight_(weight), norm_(norm) {}
@@ -72,7 +76,7 @@ class TermMatcher final : public Matcher {
     return term_score(term_.weight, norm_, cursor_.frequency(), lengths_[doc_]);
   }
   void explain(std::vector<TermShare>& shares) override {
-    shares.push_back({.term = &term_, .frequency = cursor_.frequency(), .score = score()});
+    shares.push_back({.term = &term_, .occurrences = count(cursor_.positions()), .score = score()});
   }
   ScoreBound bound(std::uint32_t target) override { return bounds_.at(cursor_, target); }
 
@@ -113,7 +117,8 @@ class FieldTermMatcher final : public Matcher {
     return term_score(term_.weight, norm_, frequency_, segment_.docs().lengths[doc_]);
   }
   void explain(std::vector<TermShare>& shares) override {
-    shares.push_back({.term = &term_, .frequency = frequency_, .score = score()});
+    shares.push_back(
+        {.term = &term_, .occurrences = frequency_ / field_.quarters, .score = score()});
   }
   ScoreBound bound(std::uint32_t target) override { return bounds_.at(cursor_, target); }
 
@@ -154,8 +159,9 @@ class PhraseMatcher final : public Matcher {
   }
   void explain(std::vector<TermShare>& shares) override {
     for (std::size_t i = 0; i < cursors_.size(); ++i)
-      shares.push_back(
-          {.term = &plan_.terms[i], .frequency = cursors_[i].frequency(), .score = share(i)});
+      shares.push_back({.term = &plan_.terms[i],
+                        .occurrences = count(cursors_[i].positions()),
+                        .score = share(i)});
   }
   ScoreBound bound(std::uint32_t target) override {
     ScoreBound sum{.most = 0, .last = kNoDoc - 1};
@@ -210,7 +216,7 @@ class PhraseMatcher final : public Matcher {
   std::vector<TermBounds> bounds_;
 };
 
-// Matches worked out beforehand.
+// Matches that were computed beforehand.
 class ListMatcher final : public Matcher {
  public:
   struct Entry {
@@ -241,7 +247,7 @@ class ListMatcher final : public Matcher {
   Score most_ = 0;
 };
 
-// Any of several. The few that queries have are cheaper to look through than to keep in a heap.
+// Any of several. Queries have few parts: a loop over them is cheaper than a heap.
 class AnyMatcher final : public Matcher {
  public:
   explicit AnyMatcher(std::vector<std::unique_ptr<Matcher>> parts) : parts_(std::move(parts)) {
@@ -284,7 +290,7 @@ class AnyMatcher final : public Matcher {
   std::vector<bool> started_;
 };
 
-// All of some, none of others; what matches of the optional ones adds to the score.
+// All of `must`, none of `must_not`; matching parts of `should` add to the score.
 class AllMatcher final : public Matcher {
  public:
   AllMatcher(std::vector<std::unique_ptr<Matcher>> must, std::unique_ptr<Matcher> should,
@@ -387,7 +393,7 @@ class MatcherMaker {
     return summed(found);
   }
 
-  // A prefix can stand for thousands of terms: they are added up one after another.
+  // A prefix can stand for thousands of terms: their scores are summed term by term.
   std::unique_ptr<Matcher> summed(const Matchers& parts) const {
     std::vector<Score> scores(segment_.size(), 0);
     for (const auto& part : parts) {

@@ -17,10 +17,10 @@ struct ScoreBound {
   std::uint32_t last = 0;  // the last document it holds for
 };
 
-// What a term gave to the score of a document.
+// The part of a term in the score of a document.
 struct TermShare {
   const PlanTerm* term = nullptr;
-  std::uint32_t frequency = 0;  // in quarters of a word, weighted
+  std::uint32_t occurrences = 0;  // in the document, or in the field that is asked for
   Score score = 0;
 };
 
@@ -38,7 +38,7 @@ class Matcher {
   // Of the current match.
   virtual Score score() = 0;
   virtual void explain(std::vector<TermShare>& shares) = 0;
-  // What no match from `target` to bound.last can exceed. `target` is not before doc().
+  // An upper bound for the matches from `target` to bound.last. `target` is not before doc().
   virtual ScoreBound bound(std::uint32_t target) = 0;
 
  protected:
@@ -49,7 +49,7 @@ class Matcher {
 std::unique_ptr<Matcher> make_matcher(const Plan& plan, LengthNorm norm,
                                       const TextSegment& segment);
 
-// Matches those of both that are among `ordinals`, which ascend.
+// Matches what `matcher` matches among `ordinals`, which ascend.
 std::unique_ptr<Matcher> restrict_matcher(std::unique_ptr<Matcher> matcher,
                                           std::vector<std::uint32_t> ordinals);
 

@@ -8,7 +8,7 @@
 namespace kin::index {
 namespace {
 
-// Greater than that of any key.
+// Greater than front_of() any key.
 constexpr std::uint64_t kNoFront = ~std::uint64_t{0};
 
 struct Source {
@@ -62,7 +62,8 @@ void append_postings(const Source& source, PostingList& list) {
   for (std::size_t i = begin; i < list.docs.size(); ++i) list.docs[i] = source.places[list.docs[i]];
 }
 
-// Documents of several segments may interleave, and some are left out.
+// Maps the ordinals of each input to ordinals of the result: documents may interleave, and some are
+// dropped.
 void put_in_order(PostingList& list) {
   if (std::ranges::is_sorted(list.docs) && list.docs.back() != kNoDoc) return;
   std::vector<std::uint32_t> order;
@@ -84,7 +85,7 @@ void put_in_order(PostingList& list) {
   list = std::move(sorted);
 }
 
-// The one whose key comes first; nothing if all are through.
+// The input whose key comes first; null at the end.
 const Source* least_of(const std::vector<Source>& sources) {
   const Source* least = &sources.front();
   for (const Source& source : sources) {

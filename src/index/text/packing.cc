@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kLanes = 4;
 constexpr std::size_t kRows = kPackedNumbers / kLanes;
 
-// The compiler makes what the processor has of it, or four words.
+// A vector of the compiler: one SIMD register where there is one, four words otherwise.
 using Vector = std::uint32_t __attribute__((vector_size(16)));
 
 inline Vector load(const std::uint8_t* from, std::size_t index) {
@@ -81,10 +81,10 @@ constexpr std::size_t controls_of(std::size_t count) {
   return (count + 3) / 4;
 }
 
-// By the bytes that follow the first.
+// Masks by the number of bytes after the first.
 constexpr std::array<std::uint32_t, 4> kMasks{0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF};
 
-// The bytes of the four numbers that a control byte describes.
+// How many bytes the four numbers of a control byte take.
 constexpr auto kSizes = [] {
   std::array<std::uint8_t, 256> sizes{};
   for (std::size_t control = 0; control < sizes.size(); ++control) {
@@ -94,7 +94,7 @@ constexpr auto kSizes = [] {
   return sizes;
 }();
 
-// Writes at most controls_of(count) + 4 * count bytes, of which the number it returns counts.
+// `out` has room for controls_of(count) + 4 * count bytes. Returns the number of bytes used.
 std::size_t write_numbers(std::span<const std::uint32_t> numbers, char* out) {
   char* data = out + controls_of(numbers.size());
   for (std::size_t i = 0; i < numbers.size(); i += 4) {
@@ -128,7 +128,7 @@ void unpack(const std::uint8_t* in, std::uint32_t bits, std::uint32_t* numbers) 
 }
 
 void append_numbers(std::string& out, std::span<const std::uint32_t> numbers) {
-  // Most lists are short: they are not worth a string that grows and shrinks.
+  // Most lists are short: a buffer on the stack is cheaper than resizing the string twice.
   constexpr std::size_t kShort = 32;
   if (numbers.size() <= kShort) {
     std::array<char, controls_of(kShort) + 4 * kShort> bytes;

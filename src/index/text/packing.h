@@ -1,9 +1,9 @@
-// Numbers in few bytes, in two ways. All functions are thread-safe.
+// Two encodings of numbers in few bytes. All functions are thread-safe.
 //
-// Blocks of 128 in as few bits each as the largest needs, laid out so that four are unpacked at
-// once; and any number of them in one to four bytes each, as StreamVByte lays them out: a byte for
-// every four numbers with two bits each that say how many bytes more than one, then the bytes of
-// all, lowest first (docs/adr/0013).
+// pack(): blocks of 128 numbers, each in as many bits as the largest needs, laid out so that four
+// are unpacked at once. append_numbers(): any number of them in one to four bytes each, as
+// StreamVByte does: one byte per four numbers with two bits each, the number of bytes less one,
+// then the bytes of all numbers, lowest first (docs/adr/0013).
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ constexpr std::size_t packed_bytes(std::uint32_t bits) {
 void pack(const std::uint32_t* numbers, std::uint32_t bits, std::uint8_t* out);
 void unpack(const std::uint8_t* in, std::uint32_t bits, std::uint32_t* numbers);
 
-// Reading may go so far past the last number.
+// Reading may touch so many bytes past the last number.
 inline constexpr std::size_t kReadAhead = 3;
 
 void append_numbers(std::string& out, std::span<const std::uint32_t> numbers);

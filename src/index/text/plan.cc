@@ -9,21 +9,22 @@
 namespace kin::index {
 namespace {
 
-enum class Place : std::uint8_t { kOptional, kDeciding };
+// Whether a document matches without the part of the query, or not.
+enum class Role : std::uint8_t { kOptional, kDeciding };
 
 class Planner {
  public:
   Planner(const PlanRequest& request, TextAnalyzer& analyzer, TextStatistics& used)
       : request_(request), analyzer_(analyzer), used_(used) {}
 
-  Plan plan(const TextQuery& query, Place place) {
+  Plan plan(const TextQuery& query, Role role) {
     switch (query.kind) {
       case TextQuery::Kind::kBoolean: return boolean(query);
       case TextQuery::Kind::kEverything: return {.kind = Plan::Kind::kEverything};
-      case TextQuery::Kind::kWords: return words(query, place);
-      case TextQuery::Kind::kPhrase: return facet_of(query) ? words(query, place) : phrase(query);
-      case TextQuery::Kind::kPattern: return pattern(query, place);
-      case TextQuery::Kind::kFuzzy: return fuzzy(query, place);
+      case TextQuery::Kind::kWords: return words(query, role);
+      case TextQuery::Kind::kPhrase: return facet_of(query) ? words(query, role) : phrase(query);
+      case TextQuery::Kind::kPattern: return pattern(query, role);
+      case TextQuery::Kind::kFuzzy: return fuzzy(query, role);
     }
     KIN_UNREACHABLE();
   }
@@ -31,16 +32,15 @@ class Planner {
  private:
   Plan boolean(const TextQuery& query) {
     Plan result{.kind = Plan::Kind::kBoolean};
-    const auto add_all = [&](const std::vector<TextQuery>& from, std::vector<Plan>& to,
-                             Place place) {
+    const auto add_all = [&](const std::vector<TextQuery>& from, std::vector<Plan>& to, Role role) {
       for (const TextQuery& part : from) {
-        Plan planned = plan(part, place);
+        Plan planned = plan(part, role);
         if (planned.kind != Plan::Kind::kNothing) to.push_back(std::move(planned));
       }
     };
-    add_all(query.must, result.must, Place::kDeciding);
-    add_all(query.should, result.should, Place::kOptional);
-    add_all(query.must_not, result.must_not, Place::kDeciding);
+    add_all(query.must, result.must, Role::kDeciding);
+    add_all(query.should, result.should, Role::kOptional);
+    add_all(query.must_not, result.must_not, Role::kDeciding);
     join_terms(result.should);
     if (result.must.empty() && result.should.empty() && result.must_not.empty()) return {};
     if (result.must.empty() && result.must_not.empty() && result.should.size() == 1) {
@@ -98,10 +98,10 @@ class Planner {
                        .quarters = static_cast<std::uint32_t>(found->weight * 4)};
   }
 
-  Plan words(const TextQuery& query, Place place) {
+  Plan words(const TextQuery& query, Role role) {
     if (const auto facet = facet_of(query)) return facet_values(*facet, query);
     analyzer_.query(query.text, tokens_);
-    if (place == Place::kDeciding && tokens_.size() > 1) return phrase(query);
+    if (role == Role::kDeciding && tokens_.size() > 1) return phrase(query);
     Plan result{.kind = Plan::Kind::kTerms, .field = field_of(query)};
     for (const TextToken& token : tokens_) add_term(result.terms, term(*token.stem));
     return result.terms.empty() ? Plan{} : result;
@@ -152,7 +152,7 @@ class Planner {
     return result;
   }
 
-  // Of a pattern: what lies between its wildcards.
+  // Folds the literal pieces of a pattern between its wildcards.
   static std::string folded(std::string_view pattern) {
     std::string result;
     std::string piece;
@@ -173,32 +173,43 @@ class Planner {
     return std::ranges::any_of(tokens_, &TextToken::unit);
   }
 
-  Plan pattern(const TextQuery& query, Place place) {
+  Plan pattern(const TextQuery& query, Role role) {
     if (const auto facet = facet_of(query)) return facet_pattern(*facet, query);
-    // Where words have no ends, every word is a beginning.
-    if (has_units(query.text)) return words(query, place);
+    // In scripts without spaces every word is a prefix already.
+    if (has_units(query.text)) return words(query, role);
     const std::string space(1, analyzer_.form_space());
     const std::string wanted = folded(query.text);
-    return expansion(query, [&](const TextSegment& segment, const TermFound& found) {
-      find_pattern(segment, space, wanted, found);
-    });
+    return expansion(
+        query, space,
+        [&](const TextSegment& segment, const TermFound& found) {
+          find_pattern(segment, space, wanted, found);
+        },
+        [&](std::string_view term) { return matches_pattern(term, wanted); });
   }
 
-  Plan fuzzy(const TextQuery& query, Place place) {
-    if (facet_of(query) || has_units(query.text)) return words(query, place);
-    if (tokens_.size() != 1) return words(query, place);
+  Plan fuzzy(const TextQuery& query, Role role) {
+    if (facet_of(query) || has_units(query.text)) return words(query, role);
+    if (tokens_.size() != 1) return words(query, role);
     const std::string space(1, analyzer_.form_space());
     std::string word;
     text::fold_word(query.text, word);
-    // What is typed may have punctuation around it; the form has none.
+    // The typed word may have punctuation around it; its form has none.
     if (tokens_.front().form != nullptr) word = tokens_.front().form->substr(1);
-    return expansion(query, [&](const TextSegment& segment, const TermFound& found) {
-      find_similar(segment, space, word, query.distance, found);
-    });
+    return expansion(
+        query, space,
+        [&](const TextSegment& segment, const TermFound& found) {
+          find_similar(segment, space, word, query.distance, found);
+        },
+        [&](std::string_view term) {
+          return edit_distance(word, term, query.distance) <= query.distance;
+        });
   }
 
-  template <typename Find>
-  Plan expansion(const TextQuery& query, const Find& find) {
+  // `find` finds the terms of a segment that the query stands for, `accepts` tells whether a term
+  // is one of them.
+  template <typename Find, typename Accepts>
+  Plan expansion(const TextQuery& query, const std::string& space, const Find& find,
+                 const Accepts& accepts) {
     struct Expanded {
       std::uint64_t frequency = 0;
       int distance = 0;
@@ -217,7 +228,17 @@ class Planner {
       one.frequency = note(key, one.frequency);
       most = std::max(most, one.frequency);
     }
-    // All of them count as rare as the most frequent: a misspelling is no better than the word.
+    if (request_.given != nullptr) {
+      // Another shard may have a more frequent one, and all shards must compute the same weight.
+      const auto& given = request_.given->frequencies;
+      for (auto at = given.lower_bound(space); at != given.end() && at->first.starts_with(space);
+           ++at) {
+        if (accepts(std::string_view(at->first).substr(space.size())))
+          most = std::max(most, at->second);
+      }
+    }
+    // All of them get the weight of the most frequent one: a rare misspelling must not outweigh the
+    // word itself.
     const double inverse = inverse_frequency(used_.documents, most);
     for (const auto& [key, one] : found) {
       result.terms.push_back(
@@ -226,7 +247,7 @@ class Planner {
            .weight = term_weight(inverse, request_.options->ranking, 1.0 / (1 + one.distance)),
            .frequency = one.frequency});
     }
-    // Nothing like it was found, which is not the same as nothing having been asked.
+    // No such term: the part matches nothing, unlike kNothing, which is ignored.
     if (found.empty()) result.kind = Plan::Kind::kFacet;
     return result;
   }
@@ -244,7 +265,7 @@ class Planner {
     return made;
   }
 
-  // The frequency that counts; kept for statistics().
+  // The frequency to use, also recorded for statistics().
   std::uint64_t note(const std::string& key, std::uint64_t local) {
     std::uint64_t frequency = local;
     if (request_.given != nullptr) {
@@ -286,7 +307,7 @@ PlannedQuery plan_query(const TextQuery& query, const PlanRequest& request,
                              : static_cast<double>(planned.used.total_length) /
                                    static_cast<double>(planned.used.documents);
   planned.norm = LengthNorm::of(request.options->ranking, average);
-  planned.root = Planner(request, analyzer, planned.used).plan(query, Place::kOptional);
+  planned.root = Planner(request, analyzer, planned.used).plan(query, Role::kOptional);
   return planned;
 }
 

@@ -1,4 +1,4 @@
-// A query made ready for a view: its words as keys of terms, with their weights.
+// Turns a query into keys of terms with weights, for the segments of one view.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace kin::index {
 
-// What scores depend on besides the document. Those of several shards add up.
+// What scores depend on besides the document. The statistics of several shards add up.
 struct TextStatistics {
   std::uint64_t documents = 0;
   std::uint64_t total_length = 0;  // in quarters of a word, weighted
@@ -28,11 +28,11 @@ struct TextStatistics {
 struct PlanTerm {
   std::string key{};
   double inverse_frequency = 0;
-  float weight = 0;  // see text_score.h
+  float weight = 0;  // see text/score.h
   std::uint64_t frequency = 0;
-  std::vector<TermPostings> found{};  // by segment, without documents where it is not; or empty
+  std::vector<TermPostings> found{};  // by segment, 0 documents where the term is not; or empty
 
-  // In the segment at `place` of the view.
+  // The postings in `segment`, which is number `place` of the view.
   std::optional<TermPostings> postings(const TextSegment& segment, std::size_t place) const {
     if (found.empty()) return segment.find(key);
     return found[place].documents == 0 ? std::nullopt : std::optional(found[place]);
@@ -44,12 +44,12 @@ struct Plan {
 
   Kind kind = Kind::kNothing;
   std::vector<PlanTerm> terms{};         // any of them (kTerms, kFacet), or all in a row (kPhrase)
-  std::vector<std::uint32_t> offsets{};  // of kPhrase: where its terms stand in it
+  std::vector<std::uint32_t> offsets{};  // kPhrase: positions of its terms, from the first
   struct Field {
     std::size_t place = 0;
     std::uint32_t quarters = 4;  // its weight
   };
-  std::optional<Field> field{};  // of kTerms and kPhrase: only there
+  std::optional<Field> field{};  // kTerms and kPhrase: match in this field only
   std::vector<Plan> must{};
   std::vector<Plan> should{};
   std::vector<Plan> must_not{};
@@ -67,8 +67,8 @@ struct PlannedQuery {
   TextStatistics used;  // with the frequencies of all terms of the query
 };
 
-// A word that is in none of the statistics given has the frequency of the segments. One thread
-// only, for the sake of the analyzer.
+// A term that is missing in the statistics given has the frequency that the segments say. One
+// thread only, because of the analyzer.
 PlannedQuery plan_query(const TextQuery& query, const PlanRequest& request, TextAnalyzer& analyzer);
 
 }  // namespace kin::index

@@ -25,7 +25,7 @@ BlockHeader header_of(const std::uint8_t* postings, std::uint32_t block) {
   return load_le<BlockHeader>(postings + block * sizeof(BlockHeader));
 }
 
-// A whole block: how many bits its gaps and its frequencies take, then both.
+// A full block: the widths of its gaps and frequencies in bits, then both packed.
 void append_block(std::string& out, std::span<const std::uint32_t> docs,
                   std::span<const std::uint32_t> frequencies, std::uint32_t previous) {
   std::array<std::uint32_t, kBlockDocs> gaps;
@@ -42,7 +42,7 @@ void append_block(std::string& out, std::span<const std::uint32_t> docs,
   pack(frequencies.data(), frequency_bits, at + packed_bytes(gap_bits));
 }
 
-// A block that is not whole.
+// The last, shorter block.
 void append_rest(std::string& out, std::span<const std::uint32_t> docs,
                  std::span<const std::uint32_t> frequencies, std::uint32_t previous) {
   std::array<std::uint32_t, kBlockDocs> gaps;
@@ -54,12 +54,12 @@ void append_rest(std::string& out, std::span<const std::uint32_t> docs,
   append_numbers(out, frequencies);
 }
 
-// The impacts no other is better than in both ways, at most four: neighbours are joined into one
-// that is better than either.
+// The impacts that no other impact dominates, at most four. Surplus ones are joined with a
+// neighbour into one that dominates both, so that bounds stay bounds.
 std::array<Impact, kBlockImpacts> best_impacts(std::span<const std::uint32_t> docs,
                                                std::span<const std::uint32_t> frequencies,
                                                std::span<const std::uint32_t> lengths) {
-  // As one number: the shorter first, of the same length the more frequent.
+  // Sort keys: shorter documents first, of the same length the more frequent.
   std::array<std::uint64_t, kBlockDocs> order;
   for (std::size_t i = 0; i < docs.size(); ++i)
     order[i] = std::uint64_t{lengths[docs[i]]} << 32 | ~frequencies[i];
@@ -121,7 +121,7 @@ void encode_postings(const PostingList& list, std::span<const std::uint32_t> len
 
 namespace {
 
-// Reads a whole list with all checks.
+// Reads a whole list and checks everything.
 class PostingChecker {
  public:
   PostingChecker(std::string_view postings, std::string_view positions)
@@ -294,7 +294,7 @@ std::uint32_t PostingCursor::block_of(std::uint32_t target) const {
   const std::uint32_t blocks = term_.blocks();
   if (blocks == 1) return block_;
   std::uint32_t low = block_;
-  // Most moves are short: look near before halving.
+  // Most moves are short: search linearly before the binary search.
   std::uint32_t step = 1;
   while (low + step < blocks && block_last(low + step - 1) < target) {
     low += step;

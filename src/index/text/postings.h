@@ -14,7 +14,7 @@ namespace kin::index {
 
 inline constexpr std::uint32_t kNoDoc = 0xFFFFFFFF;
 inline constexpr std::uint32_t kBlockDocs = 128;
-// Vector loads may read so far past what they decode.
+// Vector loads may read so many bytes past the data.
 inline constexpr std::size_t kPostingPadding = 16;
 
 // Frequency and length in quarters of a word.
@@ -55,8 +55,8 @@ struct PostingSizes {
   std::size_t postings = 0;
   std::size_t positions = 0;
 };
-// The bytes a term takes up in areas that end as given, or nothing if what is there is no list of
-// `documents` ordinals below `segment_documents`. A list that passed can be read without checks.
+// The bytes that a term takes up at the front of the two areas; nothing if they do not hold a valid
+// list of `documents` ordinals below `segment_documents`. A valid list can be read without checks.
 std::optional<PostingSizes> check_postings(std::string_view postings, std::string_view positions,
                                            std::uint32_t documents,
                                            std::uint32_t segment_documents);

@@ -24,7 +24,7 @@ struct Clause {
   TextQuery query{};
 };
 
-// A word as it is typed, with its escapes taken out.
+// A word as typed, without its escapes.
 struct RawWord {
   std::string text{};
   bool pattern = false;
@@ -79,7 +79,7 @@ class QueryParser {
     return true;
   }
 
-  // Clauses with OR or nothing between them.
+  // Clauses joined by OR or by nothing.
   Result<TextQuery> parse_any(int depth) {
     TextQuery query;
     bool after_or = false;
@@ -114,7 +114,7 @@ class QueryParser {
     query.should.push_back(std::move(without));
   }
 
-  // Clauses with AND between them.
+  // Clauses joined by AND.
   Result<Clause> parse_all(int depth) {
     if (at_keyword("AND")) return wrong(at_, "AND needs something before it");
     KIN_TRY(Clause first, parse_one(depth));

@@ -4,12 +4,12 @@
 //   a AND b, a OR b, NOT c    AND binds closer than OR; (…) groups
 //   +a -b                     must be there, must not be there
 //   "a phrase"                these words one after another, in one field
-//   begin*  w?ld*card         beginnings and patterns, of words as they are written
-//   word~1  word~2            words at most so many letters away
+//   begin*  w?ld*card         prefixes and patterns, of words as they are written
+//   word~1  word~2            words that differ by at most so many letters
 //   title:word  tag:value     in this field, or with this value of a facet; also title:(a b)
 //   *                         every document
 //
-// A backslash takes its meaning from the character that follows.
+// A backslash makes the next character an ordinary one.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ namespace kin::index {
 
 struct TextQuery {
   enum class Kind : std::uint8_t {
-    kBoolean,     // nothing at all in it: finds nothing
-    kWords,       // a text whose words are looked for by their stems
+    kBoolean,     // without any part it finds nothing
+    kWords,       // a text whose words are searched by their stems
     kPhrase,      // the same, one after another
     kPattern,     // with kAnyText and kAnyCharacter in it
     kFuzzy,       // a word and a distance
@@ -36,9 +36,9 @@ struct TextQuery {
   std::string text{};
   std::string field{};  // or facet; empty: all fields
   int distance = 0;
-  // Of kBoolean: all of `must`, none of `must_not`, and if `must` is empty one of `should` unless
-  // that is empty too. What matches of `should` adds to the score in any case. A part that asks for
-  // nothing (no word in it) counts as not being there.
+  // kBoolean: all of `must`, none of `must_not`, and if `must` is empty at least one of `should`
+  // unless that is empty too. Matching parts of `should` always add to the score. A part without
+  // any word is ignored.
   std::vector<TextQuery> must{};
   std::vector<TextQuery> should{};
   std::vector<TextQuery> must_not{};

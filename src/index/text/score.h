@@ -1,5 +1,6 @@
-// Scores of terms, as whole numbers: sums do not depend on their order, so pruned and exhaustive
-// searches agree to the last bit. All functions are thread-safe.
+// Scores of terms as whole numbers: sums do not depend on their order, so that pruned and
+// exhaustive searches, on one shard or several, agree to the last bit. All functions are
+// thread-safe.
 #pragma once
 
 #include <cmath>
@@ -19,7 +20,7 @@ constexpr double as_number(Score score) {
   return static_cast<double>(score) / kScoreUnit;
 }
 
-// Of BM25, with the lengths and frequencies in quarters of a word that the index counts in.
+// The length normalisation of BM25. The index counts lengths and frequencies in quarters of a word.
 struct LengthNorm {
   float base = 0;
   float slope = 0;
@@ -38,7 +39,7 @@ inline double inverse_frequency(std::uint64_t documents, std::uint64_t frequency
   return std::log(1 + (n - df + 0.5) / (df + 0.5));
 }
 
-// The weight of a term in units: what it scores where it is all there is.
+// The weight of a term in units: the limit of its score as its frequency grows.
 inline float term_weight(double inverse, const Bm25& ranking, double factor) {
   const auto weight = static_cast<float>(inverse * (ranking.k1 + 1) * factor);
   return (weight < kHeaviestWeight ? weight : kHeaviestWeight) * kScoreUnit;
@@ -51,8 +52,8 @@ inline std::uint32_t term_score(float weight, LengthNorm norm, std::uint32_t fre
   return 1 + static_cast<std::uint32_t>(static_cast<std::int32_t>(weight * tf / denominator));
 }
 
-// No posting with at most this frequency and at least this length scores more: rounding is worth
-// a few units at the heaviest weight.
+// An upper bound for postings with at most this frequency and at least this length. Rounding can
+// be off by a few units at the heaviest weight.
 inline std::uint32_t score_bound(float weight, LengthNorm norm, std::uint32_t frequency,
                                  std::uint32_t length) {
   return term_score(weight, norm, frequency, length) + 4;

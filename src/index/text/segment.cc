@@ -26,7 +26,7 @@ void append_number(std::string& out, std::uint64_t value) {
   out += static_cast<char>(value);
 }
 
-// Gives 0 for a number that is cut off, and nothing more after it.
+// Returns 0 for a number that is cut off, and for all numbers after it.
 std::uint64_t read_number(std::string_view& bytes) {
   std::uint64_t value = 0;
   for (int shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
@@ -199,7 +199,7 @@ Status TextSegment::parse() {
   positions_ = reader.read_bytes(sizes[4]);
   if (!reader.ok() || reader.rest().size() != kPostingPadding + 8) return damaged("header");
   if (docs_.fields == 0 || docs_.fields > kMostFields) return damaged("header");
-  // What each document takes in its part bounds how many there can be.
+  // Each document takes some bytes, which bounds their number before memory is allocated.
   if (docs.size() < std::uint64_t{documents} * 29 + std::uint64_t{facet_values} * 4)
     return damaged("header");
   docs_.facet_values.resize(facet_values);

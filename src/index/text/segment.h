@@ -1,5 +1,5 @@
 // An immutable part of a text index: some documents, their terms in order, and the postings of
-// each (docs/formats.md, "Text segment"). It is searched in the very bytes it is stored as.
+// each (docs/formats.md, "Text segment"). It is searched in its stored form.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 namespace kin::index {
 
 inline constexpr std::uint32_t kSegmentVersion = 1;
-// Positions run through all fields of a document, with so many left out between two of them.
+// Positions are counted through all fields of a document, with a gap of so many between two fields.
 inline constexpr std::uint32_t kFieldGap = 64;
 
-// What a segment knows of its documents, by ordinal, which follow the order of their numbers.
+// The documents of a segment by ordinal. Ordinals have the order of the numbers.
 struct SegmentDocs {
   std::uint32_t fields = 0;
   std::vector<std::uint32_t> numbers{};
@@ -29,7 +29,7 @@ struct SegmentDocs {
   std::vector<std::uint32_t> field_lengths{};  // in words; `fields` of them a document
   std::vector<std::int64_t> valid_from{};
   std::vector<std::int64_t> valid_until{};
-  std::vector<std::uint32_t> facet_starts{0};  // of each document in facet_values{}; one more
+  std::vector<std::uint32_t> facet_starts{0};  // of each document in facet_values, and its end
   std::vector<std::uint32_t> facet_values{};   // ordinals of facet terms, which come first
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(numbers.size()); }
@@ -45,12 +45,12 @@ struct SegmentSizes {
 // Makes the bytes of a segment. One thread only.
 class SegmentWriter {
  public:
-  // `expected`: of about what it will be, so that nothing is moved as it grows.
+  // `expected`: about the final sizes, to reserve memory.
   SegmentWriter(SegmentDocs docs, const SegmentSizes& expected);
 
   const SegmentDocs& docs() const { return docs_; }
-  // Keys come in ascending order, each once, each with a document at least. What facets documents
-  // have is taken from the keys of facets.
+  // Keys come in ascending order, each once, each with at least one document. The facets of the
+  // documents are read from the keys of facets.
   void add(std::string_view key, const PostingList& list);
   std::string finish() &&;
 
@@ -72,13 +72,13 @@ class SegmentWriter {
   std::vector<DocFacet> facets_;
 };
 
-// Thread-safe: nothing of it ever changes.
+// Immutable, so thread-safe.
 class TextSegment {
  public:
   // kDataLoss if the bytes are damaged, kFailedPrecondition if they are of another version. Reads
   // and checks everything, so that searches need not.
   static Result<std::shared_ptr<const TextSegment>> decode(std::string bytes);
-  // Of bytes that SegmentWriter has just made, which are taken as they are.
+  // From bytes that SegmentWriter has just made; does not check them.
   static std::shared_ptr<const TextSegment> of_writer(std::string bytes);
 
   const std::string& bytes() const { return bytes_; }
@@ -94,7 +94,7 @@ class TextSegment {
   std::optional<std::uint32_t> ordinal(std::uint32_t number) const;
   // The ordinals of the values of its facets.
   std::span<const std::uint32_t> facet_values(std::uint32_t ordinal) const;
-  // The place of position 0 of `field` in a document, and the place behind its last.
+  // The positions of `field` in a document: the first, and the one behind the last.
   struct FieldRange {
     std::uint64_t begin;
     std::uint64_t end;

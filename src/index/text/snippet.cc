@@ -71,7 +71,7 @@ std::vector<Highlighter::Mark> Highlighter::find(std::size_t field, std::string_
                         (field < fields_.size() && wanted_[i].field == fields_[field]);
       if (!here || !matches(wanted_[i], token)) continue;
       const TextRange range{.begin = token.begin, .end = token.end};
-      // Pairs of characters overlap; what is marked is one stretch.
+      // Pairs of characters overlap: join them to one mark.
       if (!marks.empty() && range.begin < marks.back().range.end) {
         marks.back().range.end = std::max(marks.back().range.end, range.end);
       } else {
@@ -100,7 +100,7 @@ TextRange Highlighter::widen(TextRange core, std::string_view text, std::size_t 
     if (token.begin >= core.end && token.end - part.begin <= length)
       part.end = std::max(part.end, token.end);
   }
-  // What follows the last word belongs to the text too: its full stop.
+  // Include what follows the last word, such as a full stop.
   if (text.size() - part.begin <= length) part.end = static_cast<std::uint32_t>(text.size());
   return part;
 }

@@ -1,4 +1,4 @@
-// The part of a text that shows best why it was found, and the words in it to mark.
+// Finds the part of a text that best shows why it matched, and the words in it to mark.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +32,12 @@ class Highlighter {
  public:
   static Result<Highlighter> create(const TextQuery& query, const TextOptions& options);
 
-  // All words of the text of `field` (its place in TextOptions::fields) that the query asks for.
-  // What it asks not to have is not marked.
+  // All words of the text of `field` (its index in TextOptions::fields) that the query asks for.
+  // Excluded words are not marked.
   std::vector<TextRange> marks(std::size_t field, std::string_view text);
 
-  // The part of at most `length` bytes, unless a single word is longer, with the most different
-  // words of the query; of equal parts the first. Without any, the beginning of the text.
+  // The part of at most `length` bytes, or one longer word, with the most different words of the
+  // query; of equal parts the first. The beginning of the text if no word matches.
   Snippet snippet(std::size_t field, std::string_view text, std::size_t length = 200);
 
  private:

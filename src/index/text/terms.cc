@@ -9,7 +9,7 @@
 namespace kin::index {
 namespace {
 
-// A byte that belongs to no well-formed character counts as one.
+// A byte outside any well-formed character counts as a character.
 std::size_t character_length(std::string_view text, std::size_t at) {
   if (static_cast<unsigned char>(text[at]) < 0x80) return 1;
   return std::max<std::size_t>(1,
@@ -23,8 +23,8 @@ std::vector<std::string_view> characters(std::string_view text) {
   return found;
 }
 
-// The rows of Levenshtein's table for one word against the beginnings of another, one row a
-// character. Rows of a shared beginning are kept.
+// Levenshtein's table for one word against the prefixes of another, one row per character. Terms
+// come in order, so the rows of a shared prefix are kept.
 class EditRows {
  public:
   EditRows(std::string_view word, int most) : word_(characters(word)), most_(most) {
@@ -36,7 +36,7 @@ class EditRows {
   std::size_t depth() const { return rows_.size() - 1; }
   int distance() const { return rows_.back().back(); }
 
-  // False if nothing that begins so can be near enough.
+  // False if no word with this prefix can be near enough.
   bool add(std::string_view character) {
     const std::vector<int>& above = rows_.back();
     std::vector<int> row{above[0] + 1};
@@ -119,7 +119,7 @@ void find_similar(const TextSegment& segment, std::string_view space, std::strin
     bool near = true;
     while (near && depth < letters.size()) near = rows.add(letters[depth++]);
     if (!near) {
-      // Nothing sorted between this beginning and the last string that has it can be near.
+      // No term with this prefix can be near: skip all of them.
       const auto end = letters[depth - 1].data() + letters[depth - 1].size();
       const std::string beyond(key.substr(0, static_cast<std::size_t>(end - key.data())));
       more = terms.seek(std::string(space) + beyond + '\xFF');

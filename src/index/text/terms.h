@@ -1,5 +1,5 @@
-// Which terms of a dictionary a beginning, a pattern or a misspelt word stands for. All functions
-// are thread-safe.
+// Finds the terms of a dictionary that a prefix, a pattern or a misspelt word stands for. All
+// functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace kin::index {
 
-// Told of each term found, and how many edits away it is.
+// Called for each term found, with its number of edits.
 using TermFound = std::function<void(const TextSegment::Terms& terms, int distance)>;
 
-// Terms whose key is `space` and something that `pattern` (see text_query.h) matches.
+// Terms whose key is `space` and something that `pattern` (see text/query.h) matches.
 void find_pattern(const TextSegment& segment, std::string_view space, std::string_view pattern,
                   const TermFound& found);
 
-// Terms whose key is `space` and a word at most `distance` characters added, left out or exchanged
-// away from `word`.
+// Terms whose key is `space` and a word that differs from `word` by at most `distance` characters
+// added, left out or replaced.
 void find_similar(const TextSegment& segment, std::string_view space, std::string_view word,
                   int distance, const TermFound& found);
 

@@ -15,7 +15,7 @@ struct ScoredDoc {
   std::uint32_t number = 0;
   DocKind kind = DocKind::kEntity;
 
-  // Of equal scores the lower number comes first, so that an order is total.
+  // Of equal scores the lower number comes first, so that the order is total.
   friend bool better(const ScoredDoc& a, const ScoredDoc& b) {
     return a.score != b.score ? a.score > b.score : a.number < b.number;
   }

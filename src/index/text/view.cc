@@ -46,7 +46,7 @@ class Searcher final : public DocVisitor {
     }
   }
 
-  // Scores nothing: only who matches counts.
+  // Collects matches without scoring them.
   DocSet run_matching() {
     DocSet all;
     for (place_ = 0; place_ < state_.segments.size(); ++place_) {
@@ -128,7 +128,7 @@ class Searcher final : public DocVisitor {
     std::uint32_t target = 0;
     while (true) {
       if (const Score needed = least(); needed > 0) {
-        // Stretches in which nothing can get in are left out, unseen.
+        // Skip stretches whose bound is below the score needed.
         ScoreBound bound = matcher.bound(target);
         while (bound.most < needed && bound.last < kNoDoc - 1) {
           target = bound.last + 1;
@@ -312,7 +312,7 @@ std::optional<TextExplanation> TextView::explain(const TextQuery& query, std::ui
     for (const TermShare& share : shares) {
       result.terms.push_back({.term = share.term->key.substr(1),
                               .score = as_number(share.score),
-                              .frequency = share.frequency / 4.0,
+                              .frequency = share.occurrences,
                               .documents = share.term->frequency,
                               .inverse_frequency = share.term->inverse_frequency});
     }

@@ -1,4 +1,4 @@
-// What a reader of the text index sees: its state at one moment.
+// What a reader of the text index sees: its state as of one moment.
 #pragma once
 
 #include <atomic>
@@ -27,10 +27,10 @@ struct TextSearch {
   std::uint8_t kinds = kAllKinds;              // see kind_bit()
   std::optional<std::int64_t> valid_at{};      // only documents valid then
   bool count = false;                          // how many match, exactly
-  std::vector<std::string> facets{};           // names to count values of{}; "validity" too
-  std::int64_t validity_at = 0;                // what the facet "validity" is counted for
+  std::vector<std::string> facets{};           // names whose values are counted; also kValidity
+  std::int64_t validity_at = 0;                // the moment that kValidity refers to
   const TextStatistics* statistics = nullptr;  // of all shards, instead of this index's own
-  bool exhaustive = false;                     // score every match; the hits are the same ones
+  bool exhaustive = false;                     // score every match; finds the same hits
 };
 
 struct TextHit {
@@ -39,7 +39,7 @@ struct TextHit {
   double score = 0;
 };
 
-// The facet that every document has beside those of the options. Its values keep their order.
+// A facet of every document beside those of the options: valid, expired, future, in this order.
 inline constexpr std::string_view kValidity = "validity";
 
 struct FacetCount {
@@ -59,18 +59,18 @@ struct TextHits {
 };
 
 struct TermExplanation {
-  std::string term{};           // stem, or the word itself where that was looked for
+  std::string term{};           // the stem, or the word itself if that was searched for
   double score = 0;             // of this term
-  double frequency = 0;         // weighted by fields
+  std::uint32_t frequency = 0;  // occurrences in the document, whatever the weight of their field
   std::uint64_t documents = 0;  // that have it
   double inverse_frequency = 0;
 };
 
 struct TextExplanation {
-  double score = 0;   // that of the hit
+  double score = 0;   // of the hit
   double length = 0;  // of the document in words, weighted by fields
   double average_length = 0;
-  std::vector<TermExplanation> terms{};  // fewer than all where a pattern stands for very many
+  std::vector<TermExplanation> terms{};  // not all if a pattern stands for very many
 };
 
 // A segment, and when each of its documents was deleted. Thread-safe for one writer.
@@ -112,7 +112,7 @@ class AnalyzerPool {
   std::vector<std::unique_ptr<TextAnalyzer>> idle_;
 };
 
-// Never changes, and sees whole documents only, however much is written meanwhile. Thread-safe.
+// Never changes, and holds whole documents only, whatever is written meanwhile. Thread-safe.
 class TextView {
  public:
   struct State {
@@ -120,7 +120,7 @@ class TextView {
     std::shared_ptr<AnalyzerPool> analyzers{};
     std::vector<std::shared_ptr<LiveSegment>> segments{};
     std::uint64_t moment = 0;
-    std::uint64_t applied = 0;  // the log sequence number everything up to which is in it
+    std::uint64_t applied = 0;  // the LSN of the last change in it
   };
 
   explicit TextView(std::shared_ptr<const State> state) : state_(std::move(state)) {}
@@ -128,19 +128,20 @@ class TextView {
   // kInvalidArgument if a facet is not one of the index.
   Result<TextHits> search(const TextQuery& query, const TextSearch& search = {}) const;
 
-  // The numbers of all documents that match; of `search` what restricts them counts.
+  // The numbers of all documents that match, within the restrictions of `search`.
   DocSet matching(const TextQuery& query, const TextSearch& search = {}) const;
 
-  // The values that documents have of a facet, as they were written, in the order of their folded
-  // forms; also of documents deleted a short while ago. Nothing if there is no such facet.
+  // The values of a facet as they were written, in the order of their folded forms, including those
+  // of documents deleted a short while ago. Empty if there is no such facet.
   std::vector<std::string> facet_values(std::string_view facet) const;
 
-  // Why a document has the score it has; nothing if it does not match or is not there.
+  // Why a document has its score; nothing if it does not match or is not there.
   std::optional<TextExplanation> explain(const TextQuery& query, std::uint32_t number,
                                          const TextSearch& search = {}) const;
 
-  // What this index adds to the statistics a query needs: documents, lengths, and the frequency of
-  // every term it stands for. Documents deleted a short while ago still count.
+  // What this index adds to the statistics that a query needs: the number of documents, their
+  // lengths, and the frequency of every term of the query. Documents deleted a short while ago
+  // still count.
   TextStatistics statistics(const TextQuery& query) const;
 
   bool contains(std::uint32_t number) const;

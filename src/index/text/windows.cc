@@ -15,7 +15,7 @@ class WindowTerm {
              const std::uint32_t* lengths)
       : weight_(weight), norm_(norm), lengths_(lengths), cursor_(postings) {}
 
-  // The best score of the documents from `begin` to before `end`, or more. Windows come in order.
+  // An upper bound for the scores of documents in [begin, end). Windows come in order.
   std::uint32_t bound(std::uint32_t begin, std::uint32_t end) {
     if (cursor_.blocks() == 1) return only_block();
     std::uint32_t most = 0;
@@ -27,7 +27,7 @@ class WindowTerm {
     return most;
   }
 
-  // Adds the scores of the documents from `begin` to before `end`.
+  // Adds the scores of the documents in [begin, end).
   void add_to(std::int32_t* sums, std::uint32_t begin, std::uint32_t end) {
     std::uint32_t doc = cursor_.seek(begin);
     while (doc < end) {
@@ -112,7 +112,7 @@ class WindowSearch {
     for (std::size_t i = 0; i < order_.size(); ++i)
       sum_of_bounds_[i + 1] = sum_of_bounds_[i] + order_[i].bound;
     const Score least = visitor_.least();
-    // The weakest terms cannot make a hit by themselves, all together.
+    // Terms that even together cannot reach the score needed only add to hits of the others.
     std::size_t first = 0;
     while (first < order_.size() && sum_of_bounds_[first + 1] < least) ++first;
     if (first == order_.size()) return;

@@ -1,5 +1,5 @@
-// Any of some terms, best documents first: MAXSCORE by windows of documents, with the bounds of
-// blocks.
+// Searches for any of several terms with MAXSCORE: windows of documents, pruned by the score bounds
+// of blocks.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace kin::index {
 
-// Who is told of documents, and says from which score on they are of interest. One thread only.
+// Receives documents, and says which scores are still of interest. One thread only.
 class DocVisitor {
  public:
   virtual ~DocVisitor() = default;
@@ -25,7 +25,7 @@ class DocVisitor {
 
 struct PlacedSegment {
   const TextSegment& segment;
-  std::size_t place;  // in the view
+  std::size_t place;  // its number in the view
 };
 
 // Reports every document of a segment that has one of the terms and scores at least what the

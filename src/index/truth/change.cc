@@ -2,15 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "index/truth/entity_bytes.h"
 
 namespace kin::index {
 namespace {
 
 constexpr char kFormat = 1;
-constexpr auto kLastKind = static_cast<std::uint8_t>(ChangeKind::kEdgeFragmentRemoved);
+constexpr auto kLastKind = static_cast<std::uint8_t>(ChangeKind::kOwnerAssigned);
 
 struct Fields {
   bool former = false;
@@ -22,7 +20,8 @@ struct Fields {
 constexpr Fields fields_of(ChangeKind kind) {
   switch (kind) {
     case ChangeKind::kEntityPut:
-    case ChangeKind::kEntityRemoved: return {};
+    case ChangeKind::kEntityRemoved:
+    case ChangeKind::kOwnerAssigned: return {};
     case ChangeKind::kEntityAssigned: return {.former = true};
     case ChangeKind::kEdgePut:
     case ChangeKind::kEdgeRemoved: return {.edge = true, .time = true};
@@ -34,20 +33,13 @@ constexpr Fields fields_of(ChangeKind kind) {
   KIN_UNREACHABLE();
 }
 
-DocId read_id(RowReader& reader) {
-  DocId id;
-  const std::string_view bytes = reader.bytes(id.bytes.size());
-  std::copy(bytes.begin(), bytes.end(), id.bytes.begin());
-  return id;
-}
-
 }  // namespace
 
-EdgePlace edge_of(const Change& change) {
+EdgeKey edge_of(const Change& change) {
   return {.from = change.id, .name = change.name, .to = change.to, .since = change.time};
 }
 
-FragmentPlace fragment_of(const Change& change) {
+FragmentKey fragment_of(const Change& change) {
   return {.id = change.id,
           .name = change.name,
           .to = change.to,
@@ -60,15 +52,14 @@ std::string encode(const Change& change) {
   std::string out(1, kFormat);
   out += static_cast<char>(change.kind);
   append_varint(out, static_cast<std::uint32_t>(change.partition));
-  append_varint(out, change.version.epoch);
-  append_varint(out, change.version.lsn);
+  append_version(out, change.version);
   append_le(out, static_cast<std::uint32_t>(change.number));
   append_le(out, static_cast<std::uint32_t>(change.retired));
-  out.append(change.id.view());
+  append_id(out, change.id);
   if (fields.former) append_varint(out, static_cast<std::uint32_t>(change.former));
   if (fields.edge) {
     append_varint(out, static_cast<std::uint32_t>(change.name));
-    out.append(change.to.view());
+    append_id(out, change.to);
   }
   if (fields.time) append_le(out, change.time);
   if (fields.content) append_le(out, change.content);
@@ -84,8 +75,7 @@ Result<Change> decode_change(Lsn lsn, std::string_view bytes) {
   Change change{.lsn = lsn, .kind = static_cast<ChangeKind>(kind)};
   const Fields fields = fields_of(change.kind);
   change.partition = PartitionId{reader.varint32()};
-  change.version.epoch = reader.varint();
-  change.version.lsn = reader.varint();
+  change.version = read_version(reader);
   change.number = DocNumber{reader.read<std::uint32_t>()};
   change.retired = DocNumber{reader.read<std::uint32_t>()};
   change.id = read_id(reader);

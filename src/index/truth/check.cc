@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/hash.h"
 
 namespace kin::index {
@@ -14,17 +15,11 @@ namespace {
 
 using Fault = std::function<void(std::string)>;
 
-std::string in_hex(std::string_view bytes) {
-  std::string text;
-  for (const char c : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return text;
-}
-
-// Rows that should be in a family, by the rows of others. They are compared by their hashes: all of
-// them may be too many to keep.
+// The rows that a family should have, as the rows of other families say. Only hashes are kept: the
+// rows may not fit into memory.
 class ExpectedRows {
  public:
-  // `compare` says what of a value has to agree.
+  // `compare` gives the part of a value that must agree.
   using Compare = std::function<Result<std::string>(std::string_view value)>;
   ExpectedRows(std::string_view what, kv::Family family, Compare compare)
       : what_(what), family_(family), compare_(std::move(compare)) {}
@@ -43,8 +38,7 @@ class ExpectedRows {
       if (value.ok() && std::ranges::binary_search(hashes_, hash(at.key(), *value)))
         ++found;
       else
-        fault(fmt::format("{} {} stands for nothing, or says something else", what_,
-                          in_hex(at.key())));
+        fault(fmt::format("{} {} does not match any row of the truth", what_, to_hex(at.key())));
     }
     if (found != hashes_.size())
       fault(fmt::format("{} of {} rows of the kind \"{}\" are missing", hashes_.size() - found,
@@ -93,14 +87,15 @@ class TruthChecker {
     kv::Cursor at = view_.rows(family);
     for (; at.valid(); at.next()) {
       if (const Status seen = see(at.key(), at.value()); !seen.ok())
-        fault_(fmt::format("row {}: {}", in_hex(at.key()), seen.error().message));
+        fault_(fmt::format("row {}: {}", to_hex(at.key()), seen.error().message));
     }
     return at.status();
   }
 
   void expect_document(DocKind kind, DocNumber number, std::string_view key) {
     if (static_cast<std::uint32_t>(number) >= view_.counters().numbers)
-      fault_(fmt::format("number {} was never given out", static_cast<std::uint32_t>(number)));
+      fault_(fmt::format("number {} is in use but was never given out",
+                         static_cast<std::uint32_t>(number)));
     documents_.add(document_key(number),
                    encode(DocumentRow{.kind = kind, .key = std::string(key)}));
   }
@@ -122,11 +117,11 @@ class TruthChecker {
   Status see_edges() {
     return each(kForwardEdgesFamily, [&](std::string_view key, std::string_view value) -> Status {
       KIN_TRY(const EdgeRow row, decode_edge(value));
-      const auto place = decode_forward_key(key);
-      if (!place) return Error{Code::kDataLoss, "is no key of an edge"};
+      const auto edge_key = decode_forward_key(key);
+      if (!edge_key) return Error{Code::kDataLoss, "the key of an edge is damaged"};
       if (row.deleted) return Done{};
       ++edges_;
-      reverse_.add(reverse_key(*place),
+      reverse_.add(reverse_key(*edge_key),
                    encode(ReverseRow{.weight = row.weight, .until = row.until}));
       if (!row.summary) return Done{};
       ++summaries_[*row.summary];
@@ -138,6 +133,7 @@ class TruthChecker {
   Status see_fragments(kv::Family family, DocKind kind) {
     return each(family, [&](std::string_view key, std::string_view value) -> Status {
       KIN_TRY(const FragmentRow row, decode_fragment(value));
+      if (row.deleted) return Done{};
       ++fragments_;
       expect_document(kind, row.number, key);
       return Done{};
@@ -157,13 +153,13 @@ class TruthChecker {
           ++texts;
           const Hash128 hash = summary_hash(text);
           if (key != summary_text_key(hash))
-            fault_("a summary is not the one it is known as");
+            fault_("the key of a summary is not the hash of its text");
           else
             KIN_RETURN_IF_ERROR(see_count(hash));
           return Done{};
         }));
     if (texts != summaries_.size() || counts != summaries_.size())
-      fault_(fmt::format("{} summaries are referred to, {} are there, {} are counted",
+      fault_(fmt::format("{} summaries are in use, {} are stored, {} have a count",
                          summaries_.size(), texts, counts));
     return Done{};
   }
@@ -175,7 +171,8 @@ class TruthChecker {
     if (!at.valid() || at.key() != key || expected == summaries_.end()) return Done{};
     KIN_TRY(const std::uint64_t count, decode_summary_count(at.value()));
     if (count != expected->second)
-      fault_(fmt::format("a summary that {} refer to says {}", expected->second, count));
+      fault_(
+          fmt::format("a summary is used {} times, and its count is {}", expected->second, count));
     return Done{};
   }
 
@@ -183,7 +180,7 @@ class TruthChecker {
     const Counters& counters = view_.counters();
     const auto compare = [&](std::string_view what, std::uint64_t counted, std::uint64_t found) {
       if (counted != found)
-        fault_(fmt::format("{} {} are counted, and {} are there", counted, what, found));
+        fault_(fmt::format("the counters say {} {}, and there are {}", counted, what, found));
     };
     compare("entities", counters.entities, entities_);
     compare("edges", counters.edges, edges_);

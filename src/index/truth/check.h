@@ -1,4 +1,4 @@
-// Does the truth agree with itself?
+// Checks that the rows of the truth agree with each other.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,9 @@
 
 namespace kin::index {
 
-// Calls `fault` with everything that does not: edges that are known from one end only, documents
-// without what they stand for and the other way round, summaries that are referred to more or less
-// often than they say, members, counters. An error only for what cannot be read at all.
-// Thread-safe.
+// Calls `fault` for every contradiction: edges known from one end only, document numbers without
+// their thing and things without a number, wrong counts of summaries, members or counters. An error
+// only if rows cannot be read at all. Thread-safe.
 Status check_truth(const TruthView& view, const std::function<void(std::string)>& fault);
 
 }  // namespace kin::index

@@ -1,4 +1,4 @@
-// What a document number stands for.
+// The kinds of things that have a document number.
 #pragma once
 
 #include <cstdint>

@@ -15,6 +15,11 @@ DocSet::DocSet() : bitmap_(roaring_bitmap_create()) {}
 DocSet::DocSet(std::span<const std::uint32_t> numbers)
     : bitmap_(roaring_bitmap_of_ptr(numbers.size(), numbers.data())) {}
 
+DocSet DocSet::below(std::uint32_t end) {
+  // Roaring has no empty range.
+  return end == 0 ? DocSet() : DocSet(roaring_bitmap_from_range(0, end, 1));
+}
+
 Result<DocSet> DocSet::from_bytes(std::string_view bytes) {
   roaring_bitmap_t* bitmap = roaring_bitmap_portable_deserialize_safe(bytes.data(), bytes.size());
   if (bitmap == nullptr) return Error{Code::kDataLoss, "the filter is not a Roaring bitmap"};
@@ -38,6 +43,10 @@ void DocSet::add(std::span<const std::uint32_t> numbers) {
 
 void DocSet::remove(std::uint32_t number) {
   roaring_bitmap_remove(bitmap_.get(), number);
+}
+
+void DocSet::remove(const DocSet& others) {
+  roaring_bitmap_andnot_inplace(bitmap_.get(), others.bitmap_.get());
 }
 
 void DocSet::keep(const DocSet& others) {

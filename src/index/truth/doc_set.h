@@ -19,6 +19,8 @@ class DocSet {
   DocSet();
   // In any order; one that is named twice counts once.
   explicit DocSet(std::span<const std::uint32_t> numbers);
+  // All numbers below `end`.
+  static DocSet below(std::uint32_t end);
   // From Roaring's portable serialisation.
   static Result<DocSet> from_bytes(std::string_view bytes);
 
@@ -31,6 +33,7 @@ class DocSet {
   void add(std::uint32_t number);
   void add(std::span<const std::uint32_t> numbers);
   void remove(std::uint32_t number);
+  void remove(const DocSet& others);
   // Only what is in the other one too.
   void keep(const DocSet& others);
 

@@ -25,6 +25,13 @@ TEST(DocSet, KeepsEachNumberOnceAndInOrder) {
   EXPECT_THAT(set.numbers(), ElementsAre(2, 70'000));
 }
 
+TEST(DocSet, ARangeWithoutSomeNumbers) {
+  DocSet set = DocSet::below(5);
+  set.remove(DocSet(Numbers{0, 3, 9}));
+  EXPECT_THAT(set.numbers(), ElementsAre(1, 2, 4));
+  EXPECT_THAT(DocSet::below(0).numbers(), IsEmpty());
+}
+
 TEST(DocSet, GivesPagesWithoutGaps) {
   const DocSet set(Numbers{1, 3, 5, 7, 9});
   EXPECT_THAT(set.numbers(0, 2), ElementsAre(1, 3));

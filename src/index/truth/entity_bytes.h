@@ -1,15 +1,29 @@
-// Numbers and texts in rows of the truth: lengths that take as many bytes as they need.
+// The parts of rows and records: variable-length numbers, texts, ids, versions, periods and values.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/bytes.h"
+#include "index/entity.h"
 
 namespace kin::index {
 
-// Seven bits a byte, the lowest first; all but the last byte have the top bit.
+inline constexpr std::size_t kMaxDimensions = 65'536;
+
+// Written in formats: the numbers stay.
+enum RowFlag : std::uint8_t {
+  kDeleted = 1,
+  kHasFrom = 2,
+  kHasUntil = 4,
+  kHasSummary = 8,
+  kHasAssigned = 16
+};
+
+// Seven bits per byte, lowest first. All bytes but the last have the top bit set.
 inline void append_varint(std::string& out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
   out += static_cast<char>(value);
@@ -20,7 +34,7 @@ inline void append_text(std::string& out, std::string_view text) {
   out.append(text);
 }
 
-// As ByteReader: after a read that fails every further one gives nothing. One thread only.
+// Like ByteReader: after a failed read every further read gives nothing. One thread only.
 class RowReader {
  public:
   explicit RowReader(std::string_view bytes) : reader_(bytes) {}
@@ -31,7 +45,7 @@ class RowReader {
   }
   std::string_view bytes(std::size_t count) { return reader_.read_bytes(count); }
 
-  // Longer than need be, or more than 64 bits, fails: a value has one spelling.
+  // Fails for more than 64 bits or needless bytes, so that a value has one spelling.
   std::uint64_t varint() {
     std::uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
@@ -58,7 +72,7 @@ class RowReader {
   std::string_view text() {
     return bytes(static_cast<std::size_t>(varint_up_to(reader_.rest().size())));
   }
-  // A count of things of at least one byte each, so that no more is reserved than can follow.
+  // A count of things of at least one byte each. Fails if fewer bytes follow.
   std::size_t count() { return static_cast<std::size_t>(varint_up_to(reader_.rest().size())); }
 
   bool ok() const { return ok_ && reader_.ok(); }
@@ -69,5 +83,25 @@ class RowReader {
   ByteReader reader_;
   bool ok_ = true;
 };
+
+inline void append_id(std::string& out, const DocId& id) {
+  out.append(id.view());
+}
+DocId read_id(RowReader& reader);
+
+void append_version(std::string& out, const Version& version);
+Version read_version(RowReader& reader);
+
+// An open end of a period takes no bytes; flags say which ends follow. range_flags() of what was
+// read must be the flags that were read, so that a period has one spelling.
+std::uint8_t range_flags(const Validity& valid);
+void append_range(std::string& out, const Validity& valid);
+Validity read_range(RowReader& reader, std::uint8_t flags);
+
+void append_value(std::string& out, const AttributeValue& value);
+std::optional<AttributeValue> read_value(RowReader& reader);
+
+// Nothing if the bytes are not from 1 to kMaxDimensions numbers.
+std::optional<std::vector<float>> to_vector(std::string_view bytes);
 
 }  // namespace kin::index

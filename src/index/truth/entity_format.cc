@@ -10,35 +10,30 @@ namespace kin::index {
 namespace {
 
 constexpr char kFormat = 1;
-enum Flag : std::uint8_t { kDeleted = 1, kHasFrom = 2, kHasUntil = 4, kHasSummary = 8 };
+// Entities with a version of their partition, and tombstones of fragments.
+constexpr char kSecondFormat = 2;
 
 Error damaged(std::string_view what) {
   return {Code::kDataLoss, fmt::format("a row of {} is damaged", what)};
 }
 
-// The reader behind the version byte; an error if this program cannot read that version.
-Result<RowReader> open_row(std::string_view bytes, std::string_view what) {
+// The version byte of a row; an error if this program cannot read that version.
+Result<char> format_of(std::string_view bytes, std::string_view what, char newest) {
   if (bytes.empty()) return damaged(what);
-  if (bytes[0] != kFormat) {
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("a row of {} has version {}, and this program reads version {}", what,
-                             static_cast<unsigned char>(bytes[0]), int{kFormat})};
-  }
+  if (bytes[0] >= kFormat && bytes[0] <= newest) return bytes[0];
+  return Error{Code::kFailedPrecondition,
+               fmt::format("a row of {} has version {}, and this program reads up to version {}",
+                           what, static_cast<unsigned char>(bytes[0]), int{newest})};
+}
+
+// The reader behind the version byte of a row that has one version.
+Result<RowReader> open_row(std::string_view bytes, std::string_view what) {
+  KIN_TRY([[maybe_unused]] const char format, format_of(bytes, what, kFormat));
   return RowReader(bytes.substr(1));
 }
 
 std::string new_row() {
   return std::string(1, kFormat);
-}
-
-void append_version(std::string& out, const Version& version) {
-  append_varint(out, version.epoch);
-  append_varint(out, version.lsn);
-}
-
-Version read_version(RowReader& reader) {
-  const std::uint64_t epoch = reader.varint();
-  return {.epoch = epoch, .lsn = reader.varint()};
 }
 
 void append_hash(std::string& out, const Hash128& hash) {
@@ -53,49 +48,9 @@ Hash128 read_hash(RowReader& reader) {
   return hash;
 }
 
-// An end that is open is not written: most ranges have one.
-std::uint8_t range_flags(const Validity& valid) {
-  return static_cast<std::uint8_t>((valid.from != kBeginning ? kHasFrom : 0) |
-                                   (valid.until != kForever ? kHasUntil : 0));
-}
-
-void append_range(std::string& out, const Validity& valid) {
-  if (valid.from != kBeginning) append_le(out, valid.from);
-  if (valid.until != kForever) append_le(out, valid.until);
-}
-
-Validity read_range(RowReader& reader, std::uint8_t flags) {
-  Validity valid;
-  if ((flags & kHasFrom) != 0) valid.from = reader.read<Millis>();
-  if ((flags & kHasUntil) != 0) valid.until = reader.read<Millis>();
-  return valid;
-}
-
-// Flags that say what is not so would give one value two spellings.
+// Other flags would give one value two spellings.
 bool spelt_as_written(const Validity& valid, std::uint8_t flags) {
   return range_flags(valid) == (flags & (kHasFrom | kHasUntil));
-}
-
-void append_value(std::string& out, const AttributeValue& value) {
-  out += static_cast<char>(value.index());
-  if (const auto* text = std::get_if<std::string>(&value)) append_text(out, *text);
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) append_le(out, *whole);
-  if (const auto* number = std::get_if<double>(&value)) append_le(out, *number);
-  if (const auto* truth = std::get_if<bool>(&value)) out += static_cast<char>(*truth ? 1 : 0);
-}
-
-std::optional<AttributeValue> read_value(RowReader& reader) {
-  switch (reader.read<std::uint8_t>()) {
-    case 0: return std::string(reader.text());
-    case 1: return reader.read<std::int64_t>();
-    case 2: return reader.read<double>();
-    case 3: {
-      const auto byte = reader.read<std::uint8_t>();
-      if (byte > 1) return {};
-      return byte == 1;
-    }
-    default: return {};
-  }
 }
 
 }  // namespace
@@ -131,13 +86,15 @@ Result<Counters> decode_counters(std::string_view bytes) {
 }
 
 std::string encode(const HeadRow& row) {
-  std::string out = new_row();
-  out += static_cast<char>((row.deleted ? kDeleted : 0) | range_flags(row.head.valid));
+  const bool moved = row.head.assigned != row.head.version;
+  std::string out(1, kSecondFormat);
+  out += static_cast<char>((row.deleted ? kDeleted : range_flags(row.head.valid)) |
+                           (moved ? kHasAssigned : 0));
   append_varint(out, static_cast<std::uint32_t>(row.head.partition));
   append_version(out, row.head.version);
+  if (moved) append_version(out, row.head.assigned);
   if (row.deleted) return out;
   append_le(out, static_cast<std::uint32_t>(row.head.number));
-  append_version(out, row.born);
   append_range(out, row.head.valid);
   append_varint(out, static_cast<std::uint32_t>(row.source));
   append_varint(out, row.spaces.size());
@@ -147,27 +104,32 @@ std::string encode(const HeadRow& row) {
   return out;
 }
 
+// The first version has no version of the partition, and says since when the entity exists.
 Result<HeadRow> decode_head(std::string_view bytes) {
-  KIN_TRY(RowReader reader, open_row(bytes, "entities"));
+  KIN_TRY(const char format, format_of(bytes, "entities", kSecondFormat));
+  RowReader reader(bytes.substr(1));
   HeadRow row;
   const auto flags = reader.read<std::uint8_t>();
   row.deleted = (flags & kDeleted) != 0;
   row.head.partition = PartitionId{reader.varint32()};
-  row.head.version = read_version(reader);
+  row.head.version = row.head.assigned = read_version(reader);
+  const bool moved = format == kSecondFormat && (flags & kHasAssigned) != 0;
+  if (moved) row.head.assigned = read_version(reader);
+  const std::uint8_t rest = flags & static_cast<std::uint8_t>(moved ? ~kHasAssigned : ~0);
+  if (moved && row.head.assigned == row.head.version) return damaged("entities");
   if (row.deleted) {
-    if (flags != kDeleted || !reader.done()) return damaged("entities");
+    if (rest != kDeleted || !reader.done()) return damaged("entities");
     return row;
   }
   row.head.number = DocNumber{reader.read<std::uint32_t>()};
-  row.born = read_version(reader);
+  if (format == kFormat) read_version(reader);
   row.head.valid = read_range(reader, flags);
   row.source = NameId{reader.varint32()};
   row.spaces.resize(reader.count());
   for (NameId& space : row.spaces) space = NameId{reader.varint32()};
   row.summaries.resize(reader.count());
   for (Hash128& hash : row.summaries) hash = read_hash(reader);
-  const bool spelt = flags <= (kHasFrom | kHasUntil) && spelt_as_written(row.head.valid, flags);
-  if (!reader.done() || !spelt) return damaged("entities");
+  if (!reader.done() || rest != range_flags(row.head.valid)) return damaged("entities");
   return row;
 }
 
@@ -268,17 +230,23 @@ Result<ReverseRow> decode_reverse(std::string_view bytes) {
 }
 
 std::string encode(const FragmentRow& row) {
-  std::string out = new_row();
+  std::string out(1, row.deleted ? kSecondFormat : kFormat);
   append_version(out, row.version);
+  if (row.deleted) return out;
   append_le(out, static_cast<std::uint32_t>(row.number));
   out.append(row.text);
   return out;
 }
 
 Result<FragmentRow> decode_fragment(std::string_view bytes) {
-  KIN_TRY(RowReader reader, open_row(bytes, "fragments"));
-  FragmentRow row;
+  KIN_TRY(const char format, format_of(bytes, "fragments", kSecondFormat));
+  RowReader reader(bytes.substr(1));
+  FragmentRow row{.deleted = format == kSecondFormat};
   row.version = read_version(reader);
+  if (row.deleted) {
+    if (!reader.done()) return damaged("fragments");
+    return row;
+  }
   row.number = DocNumber{reader.read<std::uint32_t>()};
   if (!reader.ok()) return damaged("fragments");
   row.text = reader.rest();
@@ -316,15 +284,39 @@ std::string encode_vector(std::span<const float> values) {
 }
 
 Result<std::vector<float>> decode_vector(std::string_view bytes) {
-  KIN_TRY(RowReader reader, open_row(bytes, "vectors"));
-  const std::string_view rest = reader.rest();
-  if (rest.empty() || rest.size() % sizeof(float) != 0 ||
-      rest.size() / sizeof(float) > kMaxDimensions) {
-    return damaged("vectors");
-  }
-  std::vector<float> values(rest.size() / sizeof(float));
-  std::memcpy(values.data(), rest.data(), rest.size());
-  return values;
+  KIN_TRY(const RowReader reader, open_row(bytes, "vectors"));
+  auto values = to_vector(reader.rest());
+  if (!values) return damaged("vectors");
+  return std::move(*values);
+}
+
+std::string encode(const Ownership& owner) {
+  std::string out = new_row();
+  append_varint(out, owner.epoch);
+  out += static_cast<char>(owner.owned ? 1 : 0);
+  return out;
+}
+
+Result<Ownership> decode_owner(std::string_view bytes) {
+  KIN_TRY(RowReader reader, open_row(bytes, "owners"));
+  Ownership owner{.epoch = reader.varint()};
+  const auto owned = reader.read<std::uint8_t>();
+  if (!reader.done() || owned > 1) return damaged("owners");
+  owner.owned = owned == 1;
+  return owner;
+}
+
+std::string encode_follower(Lsn applied) {
+  std::string out = new_row();
+  append_varint(out, applied);
+  return out;
+}
+
+Result<Lsn> decode_follower(std::string_view bytes) {
+  KIN_TRY(RowReader reader, open_row(bytes, "followers"));
+  const Lsn applied = reader.varint();
+  if (!reader.done()) return damaged("followers");
+  return applied;
 }
 
 std::string encode_name(std::string_view name) {

@@ -1,5 +1,6 @@
-// The rows of the truth: what stands under the keys of entity_keys.h. Every value begins with the
-// version of its format; decoders take any bytes and refuse (kDataLoss) what no encoder writes.
+// The rows of the truth, under the keys of entity_keys.h. Every row begins with the version of its
+// format. Decoders take any bytes: kDataLoss for what no encoder writes, kFailedPrecondition for a
+// version that this program does not read.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +14,30 @@
 #include "base/result.h"
 #include "index/entity.h"
 #include "index/truth/doc_kind.h"
+#include "index/truth/entity_bytes.h"
 #include "index/truth/entity_keys.h"
 #include "index/truth/name_id.h"
 
 namespace kin::index {
 
-inline constexpr std::size_t kMaxDimensions = 65'536;
-
-// What the next change gets. One row, in every batch.
+// One row, written with every batch. Tombstones do not count.
 struct Counters {
-  Lsn last_lsn = 0;             // of the last change
-  Lsn trimmed = 0;              // changes up to this one are no longer kept
-  std::uint32_t numbers = 0;    // given out; the next document gets this one
-  std::uint32_t names = 0;      // given out
-  std::uint64_t entities = 0;   // that are there
-  std::uint64_t edges = 0;      // that are there
-  std::uint64_t fragments = 0;  // that are there, of both kinds
+  Lsn last_lsn = 0;           // of the last change
+  Lsn trimmed = 0;            // the log keeps the changes after this one
+  std::uint32_t numbers = 0;  // given out; the next document gets this one
+  std::uint32_t names = 0;    // given out
+  std::uint64_t entities = 0;
+  std::uint64_t edges = 0;
+  std::uint64_t fragments = 0;  // of entities and of edges
   friend bool operator==(const Counters&, const Counters&) = default;
 };
 
-// Under `entities`. A deleted entity leaves its version and its partition.
+// Under `entities`. A deleted entity leaves its versions and its partition.
 struct HeadRow {
   bool deleted = false;
   EntityHead head = {};
-  Version born = {};  // since when it is there without having been deleted
   NameId source{};
-  std::vector<NameId> spaces = {};  // it has vectors of
+  std::vector<NameId> spaces = {};  // in which it has a vector
   std::vector<Hash128> summaries = {};
   friend bool operator==(const HeadRow&, const HeadRow&) = default;
 };
@@ -65,27 +64,28 @@ struct EdgeRow {
   double weight = 1;
   Millis until = kForever;
   Version version = {};
-  DocNumber number = kNoNumber;  // there if and only if `summary` is
+  DocNumber number = kNoNumber;  // only of an edge with a summary
   std::optional<Hash128> summary = {};
   friend bool operator==(const EdgeRow&, const EdgeRow&) = default;
 };
 
-// Under `reverse_edges`: enough to walk by.
+// Under `reverse_edges`: what a walk needs.
 struct ReverseRow {
   double weight = 1;
   Millis until = kForever;
   friend bool operator==(const ReverseRow&, const ReverseRow&) = default;
 };
 
-// Under `entity_fragments` and `edge_fragments`.
+// Under `entity_fragments` and `edge_fragments`. A removed fragment leaves its version.
 struct FragmentRow {
+  bool deleted = false;
   Version version = {};
   DocNumber number = kNoNumber;
   std::string text = {};
   friend bool operator==(const FragmentRow&, const FragmentRow&) = default;
 };
 
-// Under `documents`: the kind, and the key of the row it is the number of.
+// Under `documents`: the kind of a document, and the key of its row.
 struct DocumentRow {
   DocKind kind = DocKind::kEntity;
   std::string key = {};
@@ -99,6 +99,8 @@ std::string encode(const EdgeRow& row);
 std::string encode(const ReverseRow& row);
 std::string encode(const FragmentRow& row);
 std::string encode(const DocumentRow& row);
+std::string encode(const Ownership& owner);
+std::string encode_follower(Lsn applied);
 std::string encode_vector(std::span<const float> values);
 std::string encode_name(std::string_view name);
 std::string encode_summary_text(std::string_view text);
@@ -111,6 +113,8 @@ Result<EdgeRow> decode_edge(std::string_view bytes);
 Result<ReverseRow> decode_reverse(std::string_view bytes);
 Result<FragmentRow> decode_fragment(std::string_view bytes);
 Result<DocumentRow> decode_document(std::string_view bytes);
+Result<Ownership> decode_owner(std::string_view bytes);
+Result<Lsn> decode_follower(std::string_view bytes);
 Result<std::vector<float>> decode_vector(std::string_view bytes);
 Result<std::string> decode_name(std::string_view bytes);
 Result<std::string> decode_summary_text(std::string_view bytes);

@@ -13,10 +13,10 @@ DocId id(std::uint8_t byte) {
   return made;
 }
 
-EdgePlace place() {
+EdgeKey edge_key() {
   return {.from = id(1), .name = NameId{2}, .to = id(3), .since = -4};
 }
-FragmentPlace fragment_place() {
+FragmentKey fragment_key() {
   return {.id = id(1), .name = NameId{2}, .to = id(3), .time = 5, .content = 6};
 }
 Counters counters() {
@@ -31,16 +31,33 @@ Counters counters() {
 HeadRow head() {
   return {.head = {.number = DocNumber{7},
                    .partition = PartitionId{300},
+                   .assigned = {.epoch = 1, .lsn = 98},
                    .version = {.epoch = 1, .lsn = 99},
                    .valid = {.from = 10, .until = 20}},
-          .born = {.epoch = 1, .lsn = 9},
           .source = NameId{1},
           .spaces = {NameId{2}, NameId{200}},
           .summaries = {{.low = 1, .high = 2}}};
 }
 HeadRow tombstone() {
   return {.deleted = true,
-          .head = {.partition = PartitionId{3}, .version = {.epoch = 2, .lsn = 5}}};
+          .head = {.partition = PartitionId{3},
+                   .assigned = {.epoch = 2, .lsn = 5},
+                   .version = {.epoch = 2, .lsn = 5}}};
+}
+// What version 1 wrote for head(), and for tombstone().
+std::string first_head() {
+  std::string row("\x01\x06\xac\x02\x01\x63", 6);
+  append_le(row, std::uint32_t{7});
+  row.append("\x01\x09", 2);
+  append_le(row, Millis{10});
+  append_le(row, Millis{20});
+  row.append("\x01\x02\x02\xc8\x01\x01", 6);
+  append_le(row, std::uint64_t{2});
+  append_le(row, std::uint64_t{1});
+  return row;
+}
+std::string first_tombstone() {
+  return "\x01\x01\x03\x02\x05";
 }
 ContentRow content() {
   return {.key = "key",
@@ -62,6 +79,9 @@ EdgeRow edge() {
 FragmentRow fragment() {
   return {.version = {.epoch = 0, .lsn = 3}, .number = DocNumber{9}, .text = "said"};
 }
+FragmentRow removed_fragment() {
+  return {.deleted = true, .version = {.epoch = 1, .lsn = 300}};
+}
 Change change(ChangeKind kind) {
   Change made{.lsn = 17,
               .kind = kind,
@@ -75,7 +95,7 @@ Change change(ChangeKind kind) {
     made.name = NameId{6};
     made.to = id(9);
   }
-  if (kind != ChangeKind::kEntityPut && kind != ChangeKind::kEntityAssigned) made.time = -7;
+  if (kind == ChangeKind::kEdgePut || kind == ChangeKind::kEdgeFragmentAdded) made.time = -7;
   if (kind == ChangeKind::kEdgeFragmentAdded) made.content = 8;
   return made;
 }
@@ -85,13 +105,18 @@ const std::vector<float> kVector{1.5F, -2.0F};
 TEST(EntityFormat, BytesOnDiskStayAsTheyWere) {
   const auto golden = [](std::string_view bytes) { return hash64(bytes); };
   EXPECT_EQ(golden(encode(counters())), 0x11241640b93bf214ULL);
-  EXPECT_EQ(golden(encode(head())), 0xb2dbb649a069a286ULL);
-  EXPECT_EQ(golden(encode(tombstone())), 0x83c676e8657cf81bULL);
+  EXPECT_EQ(golden(first_head()), 0xb2dbb649a069a286ULL);
+  EXPECT_EQ(golden(first_tombstone()), 0x83c676e8657cf81bULL);
+  EXPECT_EQ(golden(encode(head())), 0xd45cdf7b0ae2460dULL);
+  EXPECT_EQ(golden(encode(tombstone())), 0xd003cb0e3faf660dULL);
   EXPECT_EQ(golden(encode(content())), 0xf1babe5893c459edULL);
   EXPECT_EQ(golden(encode(edge())), 0xc2dd9c09c1fd29f9ULL);
   EXPECT_EQ(golden(encode(ReverseRow{.weight = 0.25, .until = 9})), 0x4d587d7a5d0cc7f9ULL);
   EXPECT_EQ(golden(encode(fragment())), 0x537c62ef86bb98f6ULL);
-  EXPECT_EQ(golden(encode(DocumentRow{.kind = DocKind::kEdge, .key = forward_key(place())})),
+  EXPECT_EQ(golden(encode(removed_fragment())), 0xfa14abcf7b46df48ULL);
+  EXPECT_EQ(golden(encode(Ownership{.epoch = 300, .owned = true})), 0x6196154cac76aa40ULL);
+  EXPECT_EQ(golden(encode_follower(300)), 0xe96c77ad9f133d3aULL);
+  EXPECT_EQ(golden(encode(DocumentRow{.kind = DocKind::kEdge, .key = forward_key(edge_key())})),
             0x567524a56af6f258ULL);
   EXPECT_EQ(golden(encode_vector(kVector)), 0xefb3aea2cdde99ceULL);
   EXPECT_EQ(golden(encode_name("cites")), 0x0b3ce55541848c2bULL);
@@ -106,11 +131,13 @@ TEST(EntityFormat, BytesOnDiskStayAsTheyWere) {
 TEST(EntityFormat, KeysOnDiskStayAsTheyWere) {
   const std::string all = name_key(NameId{2}) + vector_key(DocNumber{1}, NameId{2}) +
                           summary_text_key({.low = 1, .high = 2}) +
-                          summary_count_key({.low = 1, .high = 2}) + forward_key(place()) +
-                          reverse_key(place()) + entity_fragment_key(fragment_place()) +
-                          edge_fragment_key(fragment_place()) + document_key(DocNumber{3}) +
+                          summary_count_key({.low = 1, .high = 2}) + forward_key(edge_key()) +
+                          reverse_key(edge_key()) + entity_fragment_key(fragment_key()) +
+                          edge_fragment_key(fragment_key()) + document_key(DocNumber{3}) +
                           member_key(PartitionId{4}, DocNumber{5}) + change_key(6);
   EXPECT_EQ(hash64(all), 0x546389ea052d6bbeULL);
+  EXPECT_EQ(owner_key(PartitionId{0x61626364}), "owner/abcd");
+  EXPECT_EQ(follower_key("node-1"), "follower/node-1");
 }
 
 TEST(EntityFormat, DecodesWhatItEncoded) {
@@ -122,26 +149,38 @@ TEST(EntityFormat, DecodesWhatItEncoded) {
   EXPECT_EQ(*decode_edge(encode(EdgeRow{})), EdgeRow{});
   EXPECT_EQ(*decode_reverse(encode(ReverseRow{.weight = 2})), (ReverseRow{.weight = 2}));
   EXPECT_EQ(*decode_fragment(encode(fragment())), fragment());
+  EXPECT_EQ(*decode_fragment(encode(removed_fragment())), removed_fragment());
+  EXPECT_EQ(*decode_owner(encode(Ownership{.epoch = 3, .owned = true})),
+            (Ownership{.epoch = 3, .owned = true}));
+  EXPECT_EQ(*decode_follower(encode_follower(300)), 300U);
+  EXPECT_EQ(decode_owner_key(owner_key(PartitionId{7})), PartitionId{7});
   EXPECT_EQ(*decode_vector(encode_vector(kVector)), kVector);
   EXPECT_EQ(*decode_summary_count(encode_summary_count(300)), 300U);
-  EXPECT_EQ(*decode_forward_key(forward_key(place())), place());
-  EXPECT_EQ(*decode_reverse_key(reverse_key(place())), place());
-  EXPECT_EQ(*decode_edge_fragment_key(edge_fragment_key(fragment_place())), fragment_place());
+  EXPECT_EQ(*decode_forward_key(forward_key(edge_key())), edge_key());
+  EXPECT_EQ(*decode_reverse_key(reverse_key(edge_key())), edge_key());
+  EXPECT_EQ(*decode_edge_fragment_key(edge_fragment_key(fragment_key())), fragment_key());
   for (const auto kind : {ChangeKind::kEntityPut, ChangeKind::kEntityAssigned, ChangeKind::kEdgePut,
-                          ChangeKind::kEdgeFragmentAdded}) {
+                          ChangeKind::kEdgeFragmentAdded, ChangeKind::kOwnerAssigned}) {
     EXPECT_EQ(*decode_change(17, encode(change(kind))), change(kind));
   }
 }
 
+TEST(EntityFormat, ReadsEntitiesOfTheFirstVersion) {
+  HeadRow expected = head();
+  expected.head.assigned = expected.head.version;
+  EXPECT_EQ(*decode_head(first_head()), expected);
+  EXPECT_EQ(*decode_head(first_tombstone()), tombstone());
+}
+
 TEST(EntityFormat, KeysAreInTheOrderOfTime) {
-  EdgePlace earlier = place();
+  EdgeKey earlier = edge_key();
   earlier.since = kBeginning;
-  EXPECT_LT(forward_key(earlier), forward_key(place()));
-  EdgePlace later = place();
+  EXPECT_LT(forward_key(earlier), forward_key(edge_key()));
+  EdgeKey later = edge_key();
   later.since = 3;
-  EXPECT_LT(forward_key(place()), forward_key(later));
+  EXPECT_LT(forward_key(edge_key()), forward_key(later));
   later.since = kForever;
-  EXPECT_LT(forward_key(place()), forward_key(later));
+  EXPECT_LT(forward_key(edge_key()), forward_key(later));
   EXPECT_LT(change_key(255), change_key(256));
 }
 
@@ -167,7 +206,7 @@ TEST(EntityFormat, RowsThatAreCutOffOrTooLongAreRefused) {
 
 TEST(EntityFormat, ARowOfALaterVersionIsToldFromDamage) {
   std::string later = encode(head());
-  later[0] = 2;
+  later[0] = 3;
   EXPECT_EQ(decode_head(later).error().code, Code::kFailedPrecondition);
   EXPECT_EQ(decode_head("").error().code, Code::kDataLoss);
   std::string counted = encode(counters());

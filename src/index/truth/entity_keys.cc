@@ -19,7 +19,7 @@ void append_be(std::string& out, std::uint32_t value) {
 void append_be(std::string& out, std::uint64_t value) {
   append_le(out, __builtin_bswap64(value));
 }
-// The sign is flipped: what is negative comes first.
+// The sign is flipped, so that negative times come first.
 void append_time(std::string& out, Millis time) {
   append_be(out, std::bit_cast<std::uint64_t>(time) ^ (std::uint64_t{1} << 63));
 }
@@ -98,13 +98,13 @@ std::string summary_count_key(const Hash128& hash) {
   return summary_text_key(hash) + '#';
 }
 
-std::string forward_key(const EdgePlace& edge) {
+std::string forward_key(const EdgeKey& edge) {
   std::string key = edge_bytes(edge.from, edge.name, edge.to);
   append_time(key, edge.since);
   return key;
 }
 
-std::string reverse_key(const EdgePlace& edge) {
+std::string reverse_key(const EdgeKey& edge) {
   std::string key = edge_bytes(edge.to, edge.name, edge.from);
   append_time(key, edge.since);
   return key;
@@ -120,14 +120,14 @@ std::string periods_prefix(const DocId& from, NameId name, const DocId& to) {
   return edge_bytes(from, name, to);
 }
 
-std::string entity_fragment_key(const FragmentPlace& fragment) {
+std::string entity_fragment_key(const FragmentKey& fragment) {
   std::string key(fragment.id.view());
   append_time(key, fragment.time);
   append_be(key, fragment.content);
   return key;
 }
 
-std::string edge_fragment_key(const FragmentPlace& fragment) {
+std::string edge_fragment_key(const FragmentKey& fragment) {
   std::string key = edge_bytes(fragment.id, fragment.name, fragment.to);
   append_time(key, fragment.time);
   append_be(key, fragment.content);
@@ -156,6 +156,14 @@ std::string change_key(Lsn lsn) {
   return key;
 }
 
+std::string owner_key(PartitionId partition) {
+  return std::string(kOwnersPrefix) + members_prefix(partition);
+}
+
+std::string follower_key(std::string_view name) {
+  return std::string(kFollowersPrefix).append(name);
+}
+
 std::optional<NameId> decode_name_key(std::string_view key) {
   if (key.size() != 4) return {};
   ByteReader reader(key);
@@ -168,10 +176,10 @@ std::optional<DocId> decode_entity_key(std::string_view key) {
   return read_id(reader);
 }
 
-std::optional<EdgePlace> decode_forward_key(std::string_view key) {
+std::optional<EdgeKey> decode_forward_key(std::string_view key) {
   if (key.size() != kEdgeBytes + 8) return {};
   ByteReader reader(key);
-  EdgePlace edge;
+  EdgeKey edge;
   edge.from = read_id(reader);
   edge.name = NameId{read_be32(reader)};
   edge.to = read_id(reader);
@@ -179,26 +187,26 @@ std::optional<EdgePlace> decode_forward_key(std::string_view key) {
   return edge;
 }
 
-std::optional<EdgePlace> decode_reverse_key(std::string_view key) {
-  std::optional<EdgePlace> edge = decode_forward_key(key);
+std::optional<EdgeKey> decode_reverse_key(std::string_view key) {
+  std::optional<EdgeKey> edge = decode_forward_key(key);
   if (edge) std::swap(edge->from, edge->to);
   return edge;
 }
 
-std::optional<FragmentPlace> decode_entity_fragment_key(std::string_view key) {
+std::optional<FragmentKey> decode_entity_fragment_key(std::string_view key) {
   if (key.size() != kIdBytes + 16) return {};
   ByteReader reader(key);
-  FragmentPlace fragment;
+  FragmentKey fragment;
   fragment.id = read_id(reader);
   fragment.time = read_time(reader);
   fragment.content = read_be64(reader);
   return fragment;
 }
 
-std::optional<FragmentPlace> decode_edge_fragment_key(std::string_view key) {
+std::optional<FragmentKey> decode_edge_fragment_key(std::string_view key) {
   if (key.size() != kEdgeBytes + 16) return {};
   ByteReader reader(key);
-  FragmentPlace fragment;
+  FragmentKey fragment;
   fragment.id = read_id(reader);
   fragment.name = NameId{read_be32(reader)};
   fragment.to = read_id(reader);
@@ -216,6 +224,18 @@ std::optional<DocNumber> decode_document_key(std::string_view key) {
 std::optional<DocNumber> decode_member_key(std::string_view key) {
   if (key.size() != 8) return {};
   return decode_document_key(key.substr(4));
+}
+
+std::optional<PartitionId> decode_owner_key(std::string_view key) {
+  if (!key.starts_with(kOwnersPrefix) || key.size() != kOwnersPrefix.size() + 4) return {};
+  ByteReader reader(key.substr(kOwnersPrefix.size()));
+  return PartitionId{read_be32(reader)};
+}
+
+std::optional<PartitionId> decode_member_partition(std::string_view key) {
+  if (key.size() != 8) return {};
+  ByteReader reader(key);
+  return PartitionId{read_be32(reader)};
 }
 
 std::optional<Lsn> decode_change_key(std::string_view key) {

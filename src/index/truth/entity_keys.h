@@ -1,4 +1,4 @@
-// Where a row of the truth lies: families, and keys whose order is the order of reading.
+// Keys of the rows of the truth, by family. The order of keys is the order of reading.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,10 @@
 
 namespace kin::index {
 
-// The families of a shard's truth, by number; the main one holds the counters.
+// The main family holds single rows: the counters, the owners of partitions, the followers.
 inline constexpr kv::Family kCountersFamily = kv::kMain;
+inline constexpr kv::Family kOwnersFamily = kv::kMain;
+inline constexpr kv::Family kFollowersFamily = kv::kMain;
 inline constexpr kv::Family kNamesFamily{1};
 inline constexpr kv::Family kEntitiesFamily{2};
 inline constexpr kv::Family kContentsFamily{3};
@@ -32,57 +34,63 @@ inline constexpr std::size_t kTruthFamilies = 13;
 const std::vector<std::string>& truth_family_names();
 
 inline constexpr std::string_view kCountersKey = "counters";
+inline constexpr std::string_view kOwnersPrefix = "owner/";
+inline constexpr std::string_view kFollowersPrefix = "follower/";
 
-// An edge with its name as a number: what keys are made of.
-struct EdgePlace {
+// The key of an edge, in parts. The name of the edge is a number.
+struct EdgeKey {
   DocId from = {};
   NameId name{};
   DocId to = {};
   Millis since = kBeginning;
-  friend bool operator==(const EdgePlace&, const EdgePlace&) = default;
+  friend bool operator==(const EdgeKey&, const EdgeKey&) = default;
 };
 
-// A fragment of an entity, which needs no name and no other end, or of an edge in all its periods.
-struct FragmentPlace {
+// The key of a fragment, in parts. A fragment of an entity has no name and no other end; a fragment
+// of an edge belongs to all periods of the edge.
+struct FragmentKey {
   DocId id = {};  // the entity, or where the edge begins
   NameId name{};
   DocId to = {};
   Millis time = 0;
-  std::uint64_t content = 0;  // hash64 of the text: the same thing said twice is one fragment
-  friend bool operator==(const FragmentPlace&, const FragmentPlace&) = default;
+  std::uint64_t content = 0;  // hash64 of the text: the same text is one fragment
+  friend bool operator==(const FragmentKey&, const FragmentKey&) = default;
 };
 
 std::string name_key(NameId name);
 std::string entity_key(const DocId& id);
-// Numbers only grow, so what is long is appended and never merged with what is there.
+// Long values are under numbers, which only grow: they are appended, never merged with older rows.
 std::string content_key(DocNumber number);
 std::string vector_key(DocNumber number, NameId space);
-// What a summary is known by.
 Hash128 summary_hash(std::string_view text);
 std::string summary_text_key(const Hash128& hash);
 std::string summary_count_key(const Hash128& hash);
-std::string forward_key(const EdgePlace& edge);
-std::string reverse_key(const EdgePlace& edge);
-// Of all edges of `node` by `name`, of forward and of reverse keys alike.
+std::string forward_key(const EdgeKey& edge);
+std::string reverse_key(const EdgeKey& edge);
+// Prefix of the forward keys, or the reverse keys, of the edges of `node` by `name`.
 std::string edges_prefix(const DocId& node, NameId name);
-// Of all periods, and all fragments, of an edge.
+// Prefix of the periods, or the fragments, of an edge.
 std::string periods_prefix(const DocId& from, NameId name, const DocId& to);
-std::string entity_fragment_key(const FragmentPlace& fragment);
-std::string edge_fragment_key(const FragmentPlace& fragment);
+std::string entity_fragment_key(const FragmentKey& fragment);
+std::string edge_fragment_key(const FragmentKey& fragment);
 std::string document_key(DocNumber number);
 std::string member_key(PartitionId partition, DocNumber number);
 std::string members_prefix(PartitionId partition);
 std::string change_key(Lsn lsn);
+std::string owner_key(PartitionId partition);
+std::string follower_key(std::string_view name);
 
-// Nothing if `key` is none of its kind.
+// Nothing if `key` is not of that kind.
 std::optional<NameId> decode_name_key(std::string_view key);
 std::optional<DocId> decode_entity_key(std::string_view key);
-std::optional<EdgePlace> decode_forward_key(std::string_view key);
-std::optional<EdgePlace> decode_reverse_key(std::string_view key);
-std::optional<FragmentPlace> decode_entity_fragment_key(std::string_view key);
-std::optional<FragmentPlace> decode_edge_fragment_key(std::string_view key);
+std::optional<EdgeKey> decode_forward_key(std::string_view key);
+std::optional<EdgeKey> decode_reverse_key(std::string_view key);
+std::optional<FragmentKey> decode_entity_fragment_key(std::string_view key);
+std::optional<FragmentKey> decode_edge_fragment_key(std::string_view key);
 std::optional<DocNumber> decode_document_key(std::string_view key);
 std::optional<DocNumber> decode_member_key(std::string_view key);
+std::optional<PartitionId> decode_member_partition(std::string_view key);
 std::optional<Lsn> decode_change_key(std::string_view key);
+std::optional<PartitionId> decode_owner_key(std::string_view key);
 
 }  // namespace kin::index

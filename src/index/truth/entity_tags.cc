@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/ascii.h"
 #include "text/normalize.h"
 #include "text/words.h"
 
@@ -11,12 +12,8 @@ namespace {
 
 constexpr std::size_t kMaxHashtagBytes = 256;
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 bool is_ascii_word(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  return is_ascii_digit(c) || is_ascii_alpha(c) || c == '_';
 }
 
 bool may_precede(std::string_view text, std::size_t hash) {
@@ -74,9 +71,7 @@ std::string tag_key(std::string_view tag) {
   text::normalize(tag, text::Normalization::kLight, light);
   if (std::all_of(light.begin(), light.end(),
                   [](char c) { return static_cast<unsigned char>(c) < 0x80; })) {
-    std::transform(light.begin(), light.end(), light.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    return light;
+    return ascii_lowered(light);
   }
   std::string key;
   std::vector<std::string_view> words;
@@ -103,7 +98,8 @@ std::vector<std::string> hashtags(std::string_view utf8) {
   for (; at != std::string_view::npos; at = utf8.find('#', at + 1)) {
     if (!may_precede(utf8, at)) continue;
     const std::string_view tag = utf8.substr(at + 1, tag_length(utf8.substr(at + 1)));
-    if (tag.size() > kMaxHashtagBytes || std::all_of(tag.begin(), tag.end(), is_digit)) continue;
+    if (tag.size() > kMaxHashtagBytes || std::all_of(tag.begin(), tag.end(), is_ascii_digit))
+      continue;
     if (keys.insert(tag_key(tag)).second) tags.emplace_back(tag);
   }
   return tags;

@@ -143,9 +143,9 @@ void check_changelog(const TruthView& view, const std::map<DocId, DocNumber>& th
   std::map<DocId, DocNumber> told;
   Lsn last = 0;
   for (;;) {
-    const auto changes = *view.changes({.after = last});
-    if (changes.empty()) break;
-    for (const Change& change : changes) {
+    const ChangesPage page = *view.changes({.after = last});
+    if (page.changes.empty()) break;
+    for (const Change& change : page.changes) {
       ASSERT_EQ(change.lsn, ++last);
       if (change.kind == ChangeKind::kEntityPut) told[change.id] = change.number;
       if (change.kind == ChangeKind::kEntityRemoved) told.erase(change.id);

@@ -5,20 +5,12 @@
 #include <set>
 
 #include "base/file.h"
-#include "base/random.h"
 #include "index/graph.h"
+#include "index/testing/random_mutations.h"
 #include "index/truth/truth.h"
 
 namespace kin::index {
 namespace {
-
-constexpr std::uint64_t kKeys = 12;
-constexpr Millis kMoments = 20;
-constexpr std::uint64_t kEpoch = 1;
-
-DocId id_of(std::uint64_t key) {
-  return doc_id_of("model", std::to_string(key));
-}
 
 // (from, name, to), without the period.
 using Pair = std::tuple<DocId, std::string, DocId>;
@@ -26,151 +18,137 @@ Pair pair_of(const EdgeId& id) {
   return {id.from, id.name, id.to};
 }
 
-// What the contracts of truth_mutation.h say, over maps.
+// The contracts of mutation.h, over maps.
 class Model {
  public:
   struct Node {
     Entity entity;
     PartitionId partition{};
     Version version;
-    Version born;
-  };
-  struct Link {
-    Edge edge;
-    Version version;
   };
   using Said = std::pair<Millis, std::string>;
 
-  Effect apply(const Mutation& mutation, Lsn next_lsn) {
-    next_ = {.epoch = kEpoch, .lsn = next_lsn};
+  // `version` is what the truth gave the mutation.
+  Effect apply(const Mutation& mutation, const Version& version) {
+    version_ = version;
     return std::visit([this](const auto& one) { return run(one); }, mutation);
   }
 
   std::map<DocId, Node> nodes;
-  std::map<EdgeId, Link> links;
-  std::map<DocId, std::map<Said, Version>> said;
-  std::map<Pair, std::map<Said, Version>> said_of_links;
+  std::map<EdgeId, Edge> links;
+  std::map<DocId, std::set<Said>> said;
+  std::map<Pair, std::set<Said>> said_of_links;
+  Owners owners;
 
  private:
-  Version version(const std::optional<Version>& given) const { return given.value_or(next_); }
-
-  template <typename Map, typename Key>
-  static bool is_older(const Map& map, const Key& key, const Version& than) {
-    const auto found = map.find(key);
-    return found == map.end() || found->second < than;
+  bool refuses(PartitionId partition) const {
+    const auto owner = owners.find(partition);
+    return !owners.empty() && (owner == owners.end() || !owner->second.owned);
+  }
+  PartitionId partition_of(const DocId& id) const {
+    const auto found = partitions_.find(id);
+    return found == partitions_.end() ? PartitionId{} : found->second;
   }
 
   Effect run(const PutEntity& put) {
-    const Version now = version(put.version);
     const DocId& id = put.entity.id;
-    if (!is_older(heads_, id, now)) return Effect::kStale;
-    heads_[id] = now;
-    const bool there = nodes.contains(id);
-    const PartitionId partition = put.partition.value_or(partitions_[id]);
+    const PartitionId partition = put.partition.value_or(partition_of(id));
+    if (nodes.contains(id) && refuses(partition_of(id))) return Effect::kNotOwned;
+    if (refuses(partition)) return Effect::kNotOwned;
     partitions_[id] = partition;
-    nodes[id] = {put.entity, partition, now, there ? nodes[id].born : now};
+    nodes[id] = {put.entity, partition, version_};
     return Effect::kDone;
   }
 
   Effect run(const RemoveEntity& remove) {
-    if (!nodes.contains(remove.id) && !remove.version) return Effect::kAbsent;
-    const Version now = version(remove.version);
-    if (!is_older(heads_, remove.id, now)) return Effect::kStale;
-    heads_[remove.id] = now;
+    if (!nodes.contains(remove.id)) return Effect::kAbsent;
+    if (refuses(partition_of(remove.id))) return Effect::kNotOwned;
     nodes.erase(remove.id);
-    for (auto link = links.begin(); link != links.end();) {
-      const bool goes = link->first.from == remove.id && link->second.version < now;
-      if (goes) periods_[link->first] = now;
-      link = goes ? links.erase(link) : std::next(link);
-    }
-    for (auto& [pair, all] : said_of_links) {
-      if (std::get<0>(pair) == remove.id) forget(all, now);
-    }
-    forget(said[remove.id], now);
+    std::erase_if(links, [&](const auto& link) { return link.first.from == remove.id; });
+    std::erase_if(said_of_links,
+                  [&](const auto& one) { return std::get<0>(one.first) == remove.id; });
+    said.erase(remove.id);
     return Effect::kDone;
   }
 
   Effect run(const AssignPartition& assign) {
     const auto node = nodes.find(assign.id);
     if (node == nodes.end()) return Effect::kAbsent;
+    if (refuses(node->second.partition) || refuses(assign.partition)) return Effect::kNotOwned;
     if (node->second.partition == assign.partition) return Effect::kStale;
     node->second.partition = partitions_[assign.id] = assign.partition;
     return Effect::kDone;
   }
 
+  Effect run(const AssignOwner& assign) {
+    const Ownership owner{.epoch = assign.epoch, .owned = assign.owned};
+    const auto known = owners.find(assign.partition);
+    if (known != owners.end() && known->second == owner) return Effect::kDone;
+    if (known != owners.end() && owner.epoch <= known->second.epoch) return Effect::kStale;
+    owners[assign.partition] = owner;
+    return Effect::kDone;
+  }
+
   Effect run(const PutEdge& put) {
-    const Version now = version(put.version);
-    if (!is_older(periods_, put.edge.id, now)) return Effect::kStale;
-    periods_[put.edge.id] = now;
-    links[put.edge.id] = {put.edge, now};
+    if (refuses(partition_of(put.edge.id.from))) return Effect::kNotOwned;
+    links[put.edge.id] = put.edge;
     return Effect::kDone;
   }
 
   Effect run(const SetEdges& set) {
-    const Version now = version(set.version);
+    if (refuses(partition_of(set.from))) return Effect::kNotOwned;
     std::map<EdgeId, Edge> wanted;
     for (const Edge& edge : set.edges) wanted[edge.id] = edge;
     std::vector<EdgeId> gone;
     for (const auto& [id, link] : links) {
       const bool ours = id.from == set.from && id.name == set.name;
-      if (ours && !wanted.contains(id) && link.version < now) gone.push_back(id);
-      if (ours && wanted.contains(id) && wanted[id] == link.edge) wanted.erase(id);
+      if (ours && !wanted.contains(id)) gone.push_back(id);
+      if (ours && wanted.contains(id) && wanted[id] == link) wanted.erase(id);
     }
-    Effect effect = gone.empty() ? Effect::kStale : Effect::kDone;
-    for (const EdgeId& id : gone) remove_period(id, now);
-    for (const auto& [id, edge] : wanted) {
-      if (run(PutEdge{.edge = edge, .version = now}) == Effect::kDone) effect = Effect::kDone;
-    }
-    return effect;
+    for (const EdgeId& id : gone) remove_period(id);
+    for (const auto& [id, edge] : wanted) links[id] = edge;
+    return gone.empty() && wanted.empty() ? Effect::kStale : Effect::kDone;
   }
 
   Effect run(const CloseEdge& close) {
+    if (refuses(partition_of(close.from))) return Effect::kNotOwned;
     auto last = links.end();
     for (auto link = links.begin(); link != links.end(); ++link) {
-      const Validity period{.from = link->first.since, .until = link->second.edge.until};
+      const Validity period{.from = link->first.since, .until = link->second.until};
       const bool same = pair_of(link->first) == Pair{close.from, close.name, close.to};
       if (same && period.holds_at(close.at)) last = link;
     }
     if (last == links.end()) return Effect::kAbsent;
-    const Version now = version(close.version);
-    if (now <= last->second.version) return Effect::kStale;
-    if (last->first.since == close.at) return remove_period(last->first, now);
-    periods_[last->first] = last->second.version = now;
-    last->second.edge.until = close.at;
+    if (last->first.since == close.at) return remove_period(last->first);
+    last->second.until = close.at;
     return Effect::kDone;
   }
 
   Effect run(const RemoveEdge& remove) {
-    if (!links.contains(remove.edge) && !remove.version) return Effect::kAbsent;
-    const Version now = version(remove.version);
-    if (!is_older(periods_, remove.edge, now)) return Effect::kStale;
-    return remove_period(remove.edge, now);
+    if (refuses(partition_of(remove.edge.from))) return Effect::kNotOwned;
+    return links.contains(remove.edge) ? remove_period(remove.edge) : Effect::kAbsent;
   }
 
-  Effect remove_period(const EdgeId id, const Version& now) {
-    periods_[id] = now;
+  Effect remove_period(const EdgeId id) {
     links.erase(id);
-    if (!holds(pair_of(id))) forget(said_of_links[pair_of(id)], now);
+    if (!holds(pair_of(id))) said_of_links.erase(pair_of(id));
     return Effect::kDone;
   }
 
   Effect run(const AddFragment& add) {
-    const auto node = nodes.find(add.id);
-    if (node == nodes.end()) return Effect::kAbsent;
-    const Version now = version(add.version);
-    if (now < node->second.born) return Effect::kStale;
-    return say(said[add.id], add.fragment, now);
+    if (!nodes.contains(add.id)) return Effect::kAbsent;
+    if (refuses(partition_of(add.id))) return Effect::kNotOwned;
+    return say(said[add.id], add.fragment);
   }
 
   Effect run(const AddEdgeFragment& add) {
+    if (refuses(partition_of(add.from))) return Effect::kNotOwned;
     const Pair pair{add.from, add.name, add.to};
-    if (!holds(pair)) return Effect::kAbsent;
-    return say(said_of_links[pair], add.fragment, version(add.version));
+    return holds(pair) ? say(said_of_links[pair], add.fragment) : Effect::kAbsent;
   }
 
-  static Effect say(std::map<Said, Version>& all, const Fragment& fragment, const Version& now) {
-    return all.emplace(Said{fragment.time, fragment.text}, now).second ? Effect::kDone
-                                                                       : Effect::kStale;
+  static Effect say(std::set<Said>& all, const Fragment& fragment) {
+    return all.emplace(fragment.time, fragment.text).second ? Effect::kDone : Effect::kStale;
   }
 
   bool holds(const Pair& pair) const {
@@ -178,112 +156,21 @@ class Model {
                        [&](const auto& link) { return pair_of(link.first) == pair; });
   }
 
-  static void forget(std::map<Said, Version>& all, const Version& now) {
-    std::erase_if(all, [&](const auto& one) { return one.second < now; });
-  }
-
-  Version next_;
-  std::map<DocId, Version> heads_;           // of entities, there or deleted
-  std::map<EdgeId, Version> periods_;        // of edges, there or removed
+  Version version_;
   std::map<DocId, PartitionId> partitions_;  // where an entity is or was
 };
 
-class TruthModelTest : public testing::TestWithParam<std::uint64_t> {
+class TruthModelTest : public testing::TestWithParam<std::uint64_t>, protected RandomMutations {
  protected:
+  TruthModelTest() : RandomMutations(GetParam()) {}
+
   void reopen() {
     truth_.reset();
-    auto opened = Truth::open(folder_.path() / "truth", {.epoch = kEpoch});
+    auto opened = Truth::open(folder_.path() / "truth", {});
     ASSERT_TRUE(opened.ok());
     truth_ = std::move(*opened);
   }
 
-  std::uint64_t below(std::uint64_t bound) { return random_.below(bound); }
-  DocId any_id() { return id_of(below(kKeys)); }
-  std::string any_name() { return below(2) == 0 ? "cites" : "knows"; }
-  Millis any_moment() { return static_cast<Millis>(below(kMoments)); }
-  std::optional<Version> any_version() {
-    if (below(3) != 0) return {};
-    return Version{.epoch = below(3), .lsn = below(2 * truth_->last_lsn() + 10)};
-  }
-
-  Entity any_entity() {
-    const std::uint64_t key = below(kKeys);
-    Entity entity;
-    entity.id = id_of(key);
-    entity.key = std::to_string(key);
-    entity.source = below(2) == 0 ? "one" : "two";
-    entity.title = std::to_string(below(1'000));
-    entity.text = std::string(below(600), 'x') + entity.title;
-    if (below(2) == 0) entity.tags = {"t" + std::to_string(below(5))};
-    if (below(2) == 0) entity.attributes = {{"n", static_cast<std::int64_t>(below(9))}};
-    if (below(2) == 0) entity.vectors.push_back({"words", {static_cast<float>(below(99)), 1}});
-    if (below(3) == 0) entity.vectors.push_back({"model", {static_cast<float>(below(99))}});
-    if (below(2) == 0) entity.summaries = {"s" + std::to_string(below(3))};
-    const Millis from = any_moment();
-    if (below(2) == 0) entity.valid = {.from = from, .until = from + 1 + any_moment()};
-    return entity;
-  }
-
-  EdgeId any_edge_id() {
-    const Millis since = below(2) == 0 ? kBeginning : any_moment();
-    return {.from = any_id(), .name = any_name(), .to = any_id(), .since = since};
-  }
-
-  Edge any_edge() {
-    Edge edge{.id = any_edge_id(), .weight = static_cast<double>(below(10))};
-    if (below(2) == 0) edge.until = std::max<Millis>(edge.id.since, 0) + 1 + any_moment();
-    if (below(3) == 0) edge.summary = "s" + std::to_string(below(3));
-    return edge;
-  }
-
-  Fragment any_fragment() { return {any_moment(), std::to_string(below(3))}; }
-
-  Mutation any_mutation() {
-    switch (below(13)) {
-      case 0: return RemoveEntity{.id = any_id(), .version = any_version()};
-      case 1:
-        return AssignPartition{.id = any_id(),
-                               .partition = PartitionId{static_cast<std::uint32_t>(below(3))}};
-      case 2:
-        return CloseEdge{.from = any_id(),
-                         .name = any_name(),
-                         .to = any_id(),
-                         .at = any_moment(),
-                         .version = any_version()};
-      case 3: return RemoveEdge{.edge = any_edge_id(), .version = any_version()};
-      case 4:
-        return AddFragment{.id = any_id(), .fragment = any_fragment(), .version = any_version()};
-      case 5:
-        return AddEdgeFragment{.from = any_id(),
-                               .name = any_name(),
-                               .to = any_id(),
-                               .fragment = any_fragment(),
-                               .version = any_version()};
-      case 12: {
-        SetEdges set{.from = any_id(), .name = any_name(), .version = any_version()};
-        std::map<EdgeId, Edge> edges;
-        for (std::uint64_t i = below(3); i > 0; --i) {
-          Edge edge = any_edge();
-          edge.id.from = set.from;
-          edge.id.name = set.name;
-          edges.emplace(edge.id, edge);
-        }
-        for (const auto& [id, edge] : edges) set.edges.push_back(edge);
-        return set;
-      }
-      case 6:
-      case 7:
-      case 8: {
-        PutEntity put{.entity = any_entity(), .version = any_version()};
-        if (below(3) == 0) put.partition = PartitionId{static_cast<std::uint32_t>(below(3))};
-        return put;
-      }
-      default: return PutEdge{.edge = any_edge(), .version = any_version()};
-    }
-  }
-
-  // The version that a mutation gets depends on how many changes those before it made, so the
-  // model is told it by the outcome.
   void step() {
     std::vector<Mutation> mutations;
     for (std::uint64_t i = 1 + below(6); i > 0; --i) mutations.push_back(any_mutation());
@@ -291,9 +178,7 @@ class TruthModelTest : public testing::TestWithParam<std::uint64_t> {
     ASSERT_TRUE(applied.ok());
     for (std::size_t i = 0; i < mutations.size(); ++i) {
       const Outcome& outcome = applied->outcomes[i];
-      // What was not done has no version; it would have had at least this one.
-      const Lsn lsn = outcome.effect == Effect::kDone ? outcome.version.lsn : applied->first;
-      ASSERT_EQ(model_.apply(mutations[i], lsn), outcome.effect) << "mutation " << i;
+      ASSERT_EQ(model_.apply(mutations[i], outcome.version), outcome.effect) << "mutation " << i;
     }
   }
 
@@ -340,7 +225,7 @@ class TruthModelTest : public testing::TestWithParam<std::uint64_t> {
       for (const Direction direction : {Direction::kOut, Direction::kIn}) {
         std::set<EdgeId> expected;
         for (const auto& [id, link] : model_.links) {
-          const Validity period{.from = id.since, .until = link.edge.until};
+          const Validity period{.from = id.since, .until = link.until};
           const DocId& end = direction == Direction::kOut ? id.from : id.to;
           const bool named = filter.names.empty() || filter.names[0] == id.name;
           if (end == id_of(key) && named && (!filter.as_of || period.holds_at(*filter.as_of)))
@@ -351,10 +236,10 @@ class TruthModelTest : public testing::TestWithParam<std::uint64_t> {
         std::set<EdgeId> ids;
         for (const GraphEdge& edge : found) {
           ids.insert(edge.id);
-          ASSERT_EQ(edge.weight, model_.links.at(edge.id).edge.weight);
-          ASSERT_EQ(edge.until, model_.links.at(edge.id).edge.until);
+          ASSERT_EQ(edge.weight, model_.links.at(edge.id).weight);
+          ASSERT_EQ(edge.until, model_.links.at(edge.id).until);
           const auto stored = *view.edge(edge.id);
-          ASSERT_EQ(stored->edge, model_.links.at(edge.id).edge);
+          ASSERT_EQ(stored->edge, model_.links.at(edge.id));
         }
         ASSERT_EQ(ids, expected);
       }
@@ -372,9 +257,9 @@ class TruthModelTest : public testing::TestWithParam<std::uint64_t> {
 
   void check_said(const TruthView& view) {
     const Millis now = any_moment();
-    const auto expected = [&](const std::map<Model::Said, Version>& all) {
+    const auto expected = [&](const std::set<Model::Said>& all) {
       std::vector<Model::Said> shown;
-      for (const auto& [said, version] : all) {
+      for (const auto& said : all) {
         if (said.first <= now) shown.push_back(said);
       }
       return shown;
@@ -391,9 +276,9 @@ class TruthModelTest : public testing::TestWithParam<std::uint64_t> {
   // An index that follows the changelog has the numbers that stand for something.
   void check_followers(const TruthView& view) {
     for (;;) {
-      const auto changes = *view.changes({.after = followed_, .limit = 50});
-      if (changes.empty()) break;
-      for (const Change& change : changes) {
+      const ChangesPage page = *view.changes({.after = followed_, .limit = 50});
+      if (page.changes.empty()) break;
+      for (const Change& change : page.changes) {
         ASSERT_EQ(change.lsn, ++followed_);
         numbers_.erase(change.retired);
         if (change.number != kNoNumber) numbers_.insert(change.number);
@@ -410,6 +295,7 @@ class TruthModelTest : public testing::TestWithParam<std::uint64_t> {
 
   void check_all() {
     const TruthView view = std::move(*truth_->view());
+    ASSERT_EQ(*view.owners(), model_.owners);
     ASSERT_NO_FATAL_FAILURE(check_nodes(view));
     ASSERT_NO_FATAL_FAILURE(check_partitions(view));
     ASSERT_NO_FATAL_FAILURE(check_links(view));
@@ -420,7 +306,6 @@ class TruthModelTest : public testing::TestWithParam<std::uint64_t> {
   TemporaryFolder folder_ = std::move(*TemporaryFolder::create());
   std::unique_ptr<Truth> truth_;
   Model model_;
-  Random random_{GetParam()};
   Lsn followed_ = 0;
   std::set<DocNumber> numbers_;
 };

@@ -1,4 +1,4 @@
-// Names that recur — sources, edges, attributes, embedding spaces — are written as numbers.
+// Names of sources, edges, attributes and embedding spaces are stored as numbers.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Names and their numbers, both ways.
+// Maps names to numbers and back.
 #pragma once
 
 #include <deque>
@@ -14,17 +14,17 @@
 
 namespace kin::index {
 
-// All of them in memory: they are few, and recur in every row. Thread-safe.
+// All names are in memory: they are few and occur in every row. Thread-safe.
 class NameTable {
  public:
-  // From the `names` of a store, of which there must be exactly `count`.
+  // Reads the family `names`. kDataLoss unless there are exactly `count`.
   Status load(const kv::KeyValueStore& store, std::uint32_t count);
 
   std::optional<NameId> find(std::string_view name) const;
-  // kDataLoss if there is no such name. Lives as long as the table.
+  // kDataLoss for an unknown number. The view lives as long as the table.
   Result<std::string_view> name(NameId id) const;
   std::uint32_t size() const;
-  // The next number; `name` must be new.
+  // Gives `name`, which must be new, the next number.
   NameId add(std::string_view name);
 
  private:

@@ -3,7 +3,7 @@
 namespace kin::index {
 namespace {
 
-std::size_t place(kv::Family family) {
+std::size_t slot(kv::Family family) {
   return static_cast<std::size_t>(family);
 }
 
@@ -11,7 +11,7 @@ std::size_t place(kv::Family family) {
 
 Status StagedRows::fetch(kv::Family family, std::vector<std::string> keys) {
   KIN_TRY(auto values, store_.get_many(keys, family));
-  auto& known = fetched_[place(family)];
+  auto& known = fetched_[slot(family)];
   for (std::size_t i = 0; i < keys.size(); ++i)
     known.insert_or_assign(std::move(keys[i]), std::move(values[i]));
   return Done{};
@@ -19,9 +19,9 @@ Status StagedRows::fetch(kv::Family family, std::vector<std::string> keys) {
 
 Result<std::optional<std::string>> StagedRows::get(kv::Family family,
                                                    const std::string& key) const {
-  const Rows& changed = changed_[place(family)];
+  const Rows& changed = changed_[slot(family)];
   if (const auto found = changed.find(key); found != changed.end()) return found->second;
-  const auto& known = fetched_[place(family)];
+  const auto& known = fetched_[slot(family)];
   if (const auto found = known.find(key); found != known.end()) return found->second;
   return store_.get(key, family);
 }
@@ -31,7 +31,7 @@ Status StagedRows::for_each(kv::Family family, std::string_view prefix, const Vi
   kv::Cursor at = store_.cursor(kv::keys_with(prefix), family);
   for (; at.valid(); at.next()) rows.emplace(at.key(), at.value());
   KIN_RETURN_IF_ERROR(at.status());
-  const Rows& changed = changed_[place(family)];
+  const Rows& changed = changed_[slot(family)];
   for (auto row = changed.lower_bound(std::string(prefix));
        row != changed.end() && row->first.starts_with(prefix); ++row) {
     if (row->second) rows.insert_or_assign(row->first, *row->second);
@@ -41,13 +41,22 @@ Status StagedRows::for_each(kv::Family family, std::string_view prefix, const Vi
   return Done{};
 }
 
+Result<bool> StagedRows::has_any(kv::Family family, std::string_view prefix) const {
+  bool found = false;
+  KIN_RETURN_IF_ERROR(for_each(family, prefix, [&](const std::string&, const std::string&) {
+    found = true;
+    return Status(Done{});
+  }));
+  return found;
+}
+
 void StagedRows::put(kv::Family family, std::string key, std::string value) {
-  Rows& rows = changed_[place(family)];
+  Rows& rows = changed_[slot(family)];
   rows.insert_or_assign(rows.end(), std::move(key), std::move(value));
 }
 
 void StagedRows::remove(kv::Family family, std::string key) {
-  changed_[place(family)].insert_or_assign(std::move(key), std::nullopt);
+  changed_[slot(family)].insert_or_assign(std::move(key), std::nullopt);
 }
 
 void StagedRows::write_to(kv::Batch& batch) const {

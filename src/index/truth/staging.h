@@ -1,4 +1,4 @@
-// Rows that are about to be written, seen as if they had been.
+// Rows of a batch that is not written yet, read as if it were.
 #pragma once
 
 #include <array>
@@ -16,18 +16,19 @@
 
 namespace kin::index {
 
-// A store with changes on top of it that are in no batch yet. While it is used nobody else may
-// write to the store. One thread only.
+// A store with unwritten changes on top. While it is in use nobody else may write to the store. One
+// thread only.
 class StagedRows {
  public:
   explicit StagedRows(const kv::KeyValueStore& store) : store_(store) {}
 
-  // Reads many rows at once, which get() then knows.
+  // Reads many rows in one go, for later calls of get().
   Status fetch(kv::Family family, std::vector<std::string> keys);
   Result<std::optional<std::string>> get(kv::Family family, const std::string& key) const;
   // In the order of keys; `visit` may change rows.
   using Visit = std::function<Status(const std::string& key, const std::string& value)>;
   Status for_each(kv::Family family, std::string_view prefix, const Visit& visit) const;
+  Result<bool> has_any(kv::Family family, std::string_view prefix) const;
 
   void put(kv::Family family, std::string key, std::string value);
   void remove(kv::Family family, std::string key);

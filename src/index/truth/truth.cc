@@ -1,5 +1,7 @@
 #include "index/truth/truth.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace kin::index {
@@ -10,9 +12,9 @@ Result<Counters> read_counters(const std::optional<std::string>& row) {
   return decode_counters(*row);
 }
 
-// Texts and vectors make up most of what is written; kept apart, they are written twice (log and
-// file) and not once more for every level of tables. The log is short, so that opening after a
-// crash is.
+// Texts and vectors are most of the bytes. Stored apart from the keys they are written twice (log
+// and file), and not again for every level of tables. The log is kept short, so that opening after
+// a crash is fast.
 kv::StoreOptions store_options(const TruthOptions& options) {
   const std::uint64_t small = std::uint64_t{8} << 20;
   kv::StoreOptions store{.mode = options.mode,
@@ -34,28 +36,80 @@ kv::StoreOptions store_options(const TruthOptions& options) {
   return store;
 }
 
+// Nothing if the row is not a tombstone.
+Result<std::optional<Version>> tombstone_version(kv::Family family, std::string_view value) {
+  const auto if_deleted = [](bool deleted, const Version& version) {
+    return deleted ? std::optional(version) : std::nullopt;
+  };
+  if (family == kEntitiesFamily) {
+    KIN_TRY(const HeadRow row, decode_head(value));
+    return if_deleted(row.deleted, row.head.version);
+  }
+  if (family == kForwardEdgesFamily) {
+    KIN_TRY(const EdgeRow row, decode_edge(value));
+    return if_deleted(row.deleted, row.version);
+  }
+  KIN_TRY(const FragmentRow row, decode_fragment(value));
+  return if_deleted(row.deleted, row.version);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Truth>> Truth::open(const std::filesystem::path& folder,
                                            const TruthOptions& options) {
   KIN_TRY(auto store, kv::KeyValueStore::open(folder, store_options(options)));
   std::unique_ptr<Truth> truth(new Truth(std::move(store)));
-  truth->epoch_ = options.epoch;
   KIN_TRY(const auto row, truth->store_->get(kCountersKey, kCountersFamily));
   KIN_TRY(truth->counters_, read_counters(row));
   KIN_RETURN_IF_ERROR(truth->names_.load(*truth->store_, truth->counters_.names));
+  KIN_RETURN_IF_ERROR(truth->load_owners());
+  KIN_RETURN_IF_ERROR(truth->load_followers());
   return truth;
 }
 
-Result<Applied> Truth::apply(std::span<const Mutation> mutations, const kv::WriteOptions& options) {
+Status Truth::load_owners() {
+  KIN_TRY(const TruthView now, view());
+  KIN_TRY(owners_, now.owners());
+  return Done{};
+}
+
+Status Truth::load_followers() {
+  const auto add = [&](std::string_view key, std::string_view value) -> Status {
+    KIN_TRY(const Lsn applied, decode_follower(value));
+    followers_.emplace(key.substr(kFollowersPrefix.size()), applied);
+    return Done{};
+  };
+  return store_->for_each(kFollowersPrefix, add, kFollowersFamily);
+}
+
+Result<Applied> Truth::apply(std::span<const Mutation> mutations, const ApplyOptions& options) {
   for (const Mutation& mutation : mutations) KIN_RETURN_IF_ERROR(check(mutation));
+  return write(mutations, options);
+}
+
+Result<Applied> Truth::apply_checked(std::span<const Mutation> mutations,
+                                     const ApplyOptions& options) {
+  return write(mutations, options);
+}
+
+Result<Applied> Truth::apply(std::span<const Record> records, const ApplyOptions& options) {
+  for (const Record& record : records) KIN_RETURN_IF_ERROR(check(record));
+  return write(records, options);
+}
+
+template <typename Item>
+Result<Applied> Truth::write(std::span<const Item> items, const ApplyOptions& options) {
   const std::lock_guard lock(mutex_);
-  TruthWriter writer({.store = *store_, .names = names_, .counters = counters_, .epoch = epoch_});
-  KIN_RETURN_IF_ERROR(writer.fetch(mutations));
+  TruthWriter writer({.store = *store_,
+                      .names = names_,
+                      .owners = owners_,
+                      .counters = counters_,
+                      .map_epoch = options.map_epoch});
+  KIN_RETURN_IF_ERROR(writer.fetch(items));
   Applied applied{.first = counters_.last_lsn + 1};
-  applied.outcomes.reserve(mutations.size());
-  for (const Mutation& mutation : mutations) {
-    KIN_TRY(const Outcome outcome, writer.apply(mutation));
+  applied.outcomes.reserve(items.size());
+  for (const Item& item : items) {
+    KIN_TRY(const Outcome outcome, writer.apply(item));
     applied.outcomes.push_back(outcome);
   }
   applied.last = writer.counters().last_lsn;
@@ -65,8 +119,9 @@ Result<Applied> Truth::apply(std::span<const Mutation> mutations, const kv::Writ
   // Readers of the batch must know its names. If writing it fails nobody reads it, and the store
   // takes no further batch that could use their numbers for others.
   for (const std::string& name : writer.new_names()) names_.add(name);
-  KIN_RETURN_IF_ERROR(store_->write(batch, options));
+  KIN_RETURN_IF_ERROR(store_->write(batch, {.sync = options.sync}));
   counters_ = writer.counters();
+  for (const auto& [partition, owner] : writer.new_owners()) owners_[partition] = owner;
   return applied;
 }
 
@@ -82,9 +137,54 @@ Lsn Truth::last_lsn() const {
   return counters_.last_lsn;
 }
 
+// Losing an acknowledgement in a crash only keeps changes longer, so it need not be on the device
+// at once. Registering must: the follower counts on the log from then on.
+Status Truth::acknowledge(std::string_view follower, Lsn applied) {
+  if (follower.empty()) return Error{Code::kInvalidArgument, "a follower needs a name"};
+  const std::lock_guard lock(mutex_);
+  if (applied > counters_.last_lsn)
+    return Error{Code::kInvalidArgument,
+                 fmt::format("follower {} has applied change {}, but the log ends at {}", follower,
+                             applied, counters_.last_lsn)};
+  const auto known = followers_.find(follower);
+  if (known != followers_.end() && applied <= known->second) return Done{};
+  if (known == followers_.end() && applied < counters_.trimmed)
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("follower {} needs changes after {}, and the log begins after {} "
+                             "(import an export first)",
+                             follower, applied, counters_.trimmed)};
+  kv::Batch batch(*store_);
+  batch.put(follower_key(follower), encode_follower(applied), kFollowersFamily);
+  KIN_RETURN_IF_ERROR(store_->write(batch, {.sync = known == followers_.end()}));
+  followers_.insert_or_assign(std::string(follower), applied);
+  return Done{};
+}
+
+Status Truth::drop_follower(std::string_view follower) {
+  const std::lock_guard lock(mutex_);
+  const auto known = followers_.find(follower);
+  if (known == followers_.end()) return Done{};
+  kv::Batch batch(*store_);
+  batch.remove(follower_key(follower), kFollowersFamily);
+  KIN_RETURN_IF_ERROR(store_->write(batch));
+  followers_.erase(known);
+  return Done{};
+}
+
+Followers Truth::followers() const {
+  const std::lock_guard lock(mutex_);
+  return followers_;
+}
+
+Owners Truth::owners() const {
+  const std::lock_guard lock(mutex_);
+  return owners_;
+}
+
 Status Truth::trim_changes(Lsn lsn) {
   const std::lock_guard lock(mutex_);
-  const Lsn up_to = std::min(lsn, counters_.last_lsn);
+  Lsn up_to = std::min(lsn, counters_.last_lsn);
+  for (const auto& [name, applied] : followers_) up_to = std::min(up_to, applied);
   if (up_to <= counters_.trimmed) return Done{};
   Counters after = counters_;
   after.trimmed = up_to;
@@ -98,8 +198,10 @@ Status Truth::trim_changes(Lsn lsn) {
 
 Status Truth::purge_deletions(const Version& version) {
   const std::lock_guard lock(mutex_);
-  KIN_RETURN_IF_ERROR(purge_family(kEntitiesFamily, version));
-  return purge_family(kForwardEdgesFamily, version);
+  for (const kv::Family family :
+       {kEntitiesFamily, kForwardEdgesFamily, kEntityFragmentsFamily, kEdgeFragmentsFamily})
+    KIN_RETURN_IF_ERROR(purge_family(family, version));
+  return Done{};
 }
 
 Status Truth::purge_family(kv::Family family, const Version& before) {
@@ -107,15 +209,8 @@ Status Truth::purge_family(kv::Family family, const Version& before) {
   kv::Batch batch(*store_);
   kv::Cursor at = store_->cursor({}, family);
   for (; at.valid(); at.next()) {
-    bool old = false;
-    if (family == kEntitiesFamily) {
-      KIN_TRY(const HeadRow row, decode_head(at.value()));
-      old = row.deleted && row.head.version < before;
-    } else {
-      KIN_TRY(const EdgeRow row, decode_edge(at.value()));
-      old = row.deleted && row.version < before;
-    }
-    if (old) batch.remove(at.key(), family);
+    KIN_TRY(const auto version, tombstone_version(family, at.value()));
+    if (version && *version < before) batch.remove(at.key(), family);
     if (batch.size() < kBatchRows) continue;
     KIN_RETURN_IF_ERROR(store_->write(batch));
     batch.clear();

@@ -1,16 +1,19 @@
-// What is so? The entities of one shard, their edges and fragments, and every change in order.
+// The source of truth of a shard: entities, edges, fragments, and the log of changes.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "index/entity.h"
 #include "index/mutation.h"
+#include "index/record.h"
 #include "index/truth/name_table.h"
 #include "index/truth/view.h"
 #include "index/truth/writer.h"
@@ -18,12 +21,11 @@
 
 namespace kin::index {
 
-// Where it is in the folder of its shard.
+// Its folder in the folder of its shard.
 inline constexpr const char* kTruthFolder = "truth";
 
 struct TruthOptions {
   kv::StoreOptions::Mode mode = kv::StoreOptions::Mode::kOpenOrMake;
-  std::uint64_t epoch = 0;  // of the versions that this owner gives
   std::uint64_t block_cache_bytes = std::uint64_t{64} << 20;
   int background_jobs = 2;
   kv::StoreOptions::Engine engine = kv::StoreOptions::Engine::kRocksDb;
@@ -31,22 +33,25 @@ struct TruthOptions {
   std::uint64_t log_bytes = std::uint64_t{32} << 20;  // that opening after a crash reads again
 };
 
-// An entity that says almost the same as another.
+// An entity that is a near-duplicate of another.
 struct Repeat {
-  std::size_t mutation = 0;  // that puts it, among those that were given
+  std::size_t mutation = 0;  // index of the mutation that puts it
   DocId of = {};
   double similarity = 0;
 };
 
 struct Applied {
-  Lsn first = 0;  // of the changes that were made; first > last: none
+  Lsn first = 0;  // LSNs of the changes; first > last: nothing changed
   Lsn last = 0;
-  std::vector<Outcome> outcomes = {};  // one a mutation
-  std::vector<Repeat> repeats = {};    // linked or refused, by a shard that looks for them
+  std::vector<Outcome> outcomes = {};  // one per mutation or record
+  std::vector<Repeat> repeats = {};    // linked or refused, if the shard looks for near-duplicates
 };
 
-// The source of truth of a shard: every derived index is a function of it, and follows it by the
-// changelog. Thread-safe; those who write wait for each other.
+// The LSN up to which each follower has applied the log, by name.
+using Followers = std::map<std::string, Lsn, std::less<>>;
+
+// Every derived index is a function of the truth and follows it by the changelog. Thread-safe;
+// writers wait for each other.
 //
 //   KIN_TRY(auto truth, Truth::open("shard/truth", {}));
 //   const std::vector<Mutation> mutations{PutEntity{.entity = article}, PutEdge{.edge = cites}};
@@ -58,32 +63,51 @@ class Truth {
   static Result<std::unique_ptr<Truth>> open(const std::filesystem::path& folder,
                                              const TruthOptions& options);
 
-  // All of them or, with an error, none: a crash, or a reader, never sees a part. Durable when it
-  // returns, unless told otherwise.
-  Result<Applied> apply(std::span<const Mutation> mutations, const kv::WriteOptions& options = {});
+  // Applies all mutations or, with an error, none: a crash or a reader never sees a part of a
+  // batch. Durable when it returns, unless the options say otherwise.
+  Result<Applied> apply(std::span<const Mutation> mutations, const ApplyOptions& options = {});
+  // The same for mutations that have passed check().
+  Result<Applied> apply_checked(std::span<const Mutation> mutations, const ApplyOptions& options);
+  // The same for records of another shard. Ownership is not checked: a copy is not the owner.
+  Result<Applied> apply(std::span<const Record> records, const ApplyOptions& options = {});
 
   Result<TruthView> view() const;
   Lsn last_lsn() const;
 
-  // Forgets changes up to `lsn`, which every follower must have seen.
+  // Records, durably, that the follower has applied the log up to `applied`; an older LSN is
+  // ignored. The first call registers the follower: kFailedPrecondition if changes after `applied`
+  // are trimmed. kInvalidArgument for an empty name or an LSN that the log has not reached.
+  Status acknowledge(std::string_view follower, Lsn applied);
+  // A follower that is not registered is not an error.
+  Status drop_follower(std::string_view follower);
+  Followers followers() const;
+  Owners owners() const;
+
+  // Forgets changes up to `lsn`, but none that a registered follower still needs.
   Status trim_changes(Lsn lsn);
-  // Forgets the marks of deletions before `version`. What is older must not arrive after that.
+  // Forgets tombstones before `version`. Records older than that must not arrive afterwards, and
+  // copies that are compared by digests must purge alike.
   Status purge_deletions(const Version& version);
 
   kv::StoreUsage usage() const { return store_->usage(); }
   Status flush() { return store_->flush(); }
-  // Nothing else may be called after, and views must be gone.
+  // No other call may follow, and views must be gone.
   Status close() { return store_->close(); }
 
  private:
   explicit Truth(std::unique_ptr<kv::KeyValueStore> store) : store_(std::move(store)) {}
+  Status load_owners();
+  Status load_followers();
+  template <typename Item>
+  Result<Applied> write(std::span<const Item> items, const ApplyOptions& options);
   Status purge_family(kv::Family family, const Version& before);
 
   std::unique_ptr<kv::KeyValueStore> store_;
   NameTable names_;
-  std::uint64_t epoch_ = 0;
-  mutable std::mutex mutex_;  // guards counters_, and writing
+  mutable std::mutex mutex_;  // guards what follows, and writing
   Counters counters_;
+  Owners owners_;
+  Followers followers_;
 };
 
 }  // namespace kin::index

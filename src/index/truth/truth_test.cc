@@ -58,19 +58,21 @@ TEST_F(TruthTest, AnEntityThatIsWrittenAgainGetsANewNumberAndLosesItsOldVectors)
   EXPECT_EQ(*view().vector(entity.id, "model"), std::nullopt);
   EXPECT_THAT(**view().vector(entity.id, "words"), ElementsAre(3));
   const std::vector<DocNumber> numbers{DocNumber{0}, DocNumber{1}, DocNumber{2}};
-  const auto places = *view().places(numbers);
-  EXPECT_FALSE(places[0]);
-  ASSERT_TRUE(places[1]);
-  EXPECT_EQ(places[1]->key, entity.id.view());
-  EXPECT_FALSE(places[2]);
+  const auto rows = *view().document_rows(numbers);
+  EXPECT_FALSE(rows[0]);
+  ASSERT_TRUE(rows[1]);
+  EXPECT_EQ(rows[1]->key, entity.id.view());
+  EXPECT_FALSE(rows[2]);
   EXPECT_EQ(view().counters().entities, 1U);
 }
 
-TEST_F(TruthTest, AnOlderVersionIsIgnoredAndANewerOneIsNot) {
+TEST_F(TruthTest, ARecordIsWrittenOverAnOlderVersionOnly) {
   Entity entity = made("a");
   const auto put = [&](std::string text, Version version) {
     entity.text = std::move(text);
-    return do_all({PutEntity{.entity = entity, .version = version}}).outcomes[0].effect;
+    return do_records({EntityRecord{.entity = entity, .version = version, .assigned = version}})
+        .outcomes[0]
+        .effect;
   };
   EXPECT_EQ(put("two", {.epoch = 2, .lsn = 5}), Effect::kDone);
   EXPECT_EQ(put("again", {.epoch = 2, .lsn = 5}), Effect::kStale);
@@ -81,25 +83,120 @@ TEST_F(TruthTest, AnOlderVersionIsIgnoredAndANewerOneIsNot) {
   EXPECT_EQ(truth().last_lsn(), 2U);
 }
 
-TEST_F(TruthTest, WhatWasDeletedDoesNotComeBackByAnOlderWrite) {
+TEST_F(TruthTest, ARecordDoesNotBringBackWhatWasDeletedLater) {
   const Entity entity = made("a");
   const Version before{.epoch = 1, .lsn = 1};
   const Version deleted{.epoch = 1, .lsn = 2};
   const Version after{.epoch = 1, .lsn = 3};
+  const auto effect = [&](const Record& record) { return do_records({record}).outcomes[0].effect; };
+  const EntityRecord tombstone{
+      .entity = {.id = entity.id}, .deleted = true, .version = deleted, .assigned = before};
   // The deletion may arrive first.
-  do_all({RemoveEntity{.id = entity.id, .version = deleted}});
-  EXPECT_EQ(do_all({PutEntity{.entity = entity, .version = before}}).outcomes[0].effect,
+  EXPECT_EQ(effect(tombstone), Effect::kDone);
+  EXPECT_EQ(effect(EntityRecord{.entity = entity, .version = before, .assigned = before}),
             Effect::kStale);
   EXPECT_FALSE(get(entity.id));
-  EXPECT_EQ(do_all({PutEntity{.entity = entity, .version = after}}).outcomes[0].effect,
+  EXPECT_EQ(effect(EntityRecord{.entity = entity, .version = after, .assigned = before}),
             Effect::kDone);
   EXPECT_TRUE(get(entity.id));
-  EXPECT_EQ(do_all({RemoveEntity{.id = entity.id, .version = deleted}}).outcomes[0].effect,
+  EXPECT_EQ(effect(tombstone), Effect::kStale);
+}
+
+TEST_F(TruthTest, AMutationOverANewerRecordGetsANewerVersion) {
+  const Version other{.epoch = 7, .lsn = 1'000};
+  do_records({EntityRecord{.entity = made("a"), .version = other, .assigned = other}});
+  const Outcome outcome = do_all({PutEntity{.entity = made("a")}}).outcomes[0];
+  EXPECT_EQ(outcome.effect, Effect::kDone);
+  EXPECT_GT(outcome.version, other);
+}
+
+TEST_F(TruthTest, APartitionHasAVersionOfItsOwn) {
+  const Version first{.epoch = 1, .lsn = 1};
+  const Version moved{.epoch = 1, .lsn = 2};
+  const Version changed{.epoch = 1, .lsn = 3};
+  EntityRecord record{.entity = made("a"), .version = changed, .assigned = first};
+  do_records({record});
+  // Older contents, newer partition.
+  record.version = first;
+  record.entity.text = "old";
+  record.partition = PartitionId{4};
+  record.assigned = moved;
+  EXPECT_EQ(do_records({record}).outcomes[0].effect, Effect::kDone);
+  EXPECT_EQ(get(id("a"))->entity, made("a"));
+  EXPECT_EQ(get(id("a"))->head.partition, PartitionId{4});
+  EXPECT_EQ(get(id("a"))->head.assigned, moved);
+  reopen();
+  EXPECT_EQ(get(id("a"))->head.assigned, moved);
+}
+
+TEST_F(TruthTest, WritesOnlyThePartitionsThatItOwns) {
+  const auto put = [&](const std::string& key, std::uint32_t partition,
+                       std::optional<std::uint64_t> map_epoch = {}) {
+    const std::vector<Mutation> mutations{
+        PutEntity{.entity = made(key), .partition = PartitionId{partition}}};
+    return truth().apply(mutations, {.sync = false, .map_epoch = map_epoch})->outcomes[0];
+  };
+  const auto assign = [&](std::uint32_t partition, std::uint64_t epoch, bool owned) {
+    return do_all(
+               {AssignOwner{.partition = PartitionId{partition}, .epoch = epoch, .owned = owned}})
+        .outcomes[0]
+        .effect;
+  };
+  EXPECT_EQ(put("a", 3).effect, Effect::kDone);
+  EXPECT_EQ(assign(3, 5, true), Effect::kDone);
+  EXPECT_EQ(put("b", 3).version.epoch, 5U);
+  EXPECT_EQ(put("c", 4).effect, Effect::kNotOwned);
+  EXPECT_EQ(put("b", 3, 4).effect, Effect::kOldEpoch);
+  EXPECT_EQ(put("b", 3, 4).version.epoch, 5U);
+  EXPECT_EQ(put("b", 3, 5).effect, Effect::kDone);
+  EXPECT_EQ(assign(3, 5, true), Effect::kDone);  // again
+  EXPECT_EQ(assign(3, 5, false), Effect::kStale);
+  EXPECT_EQ(assign(3, 4, false), Effect::kStale);
+  EXPECT_EQ(assign(3, 6, false), Effect::kDone);
+  reopen();
+  const Outcome refused = put("a", 3);
+  EXPECT_EQ(refused.effect, Effect::kNotOwned);
+  EXPECT_EQ(refused.version.epoch, 6U);
+  // Everything that belongs to an entity of the partition is refused, and nothing else.
+  const Applied applied = do_all(
+      {RemoveEntity{.id = id("a")}, AssignPartition{.id = id("a"), .partition = PartitionId{3}},
+       PutEdge{.edge = edge("a", "cites", "b")}, SetEdges{.from = id("a"), .name = "cites"},
+       CloseEdge{.from = id("a"), .name = "cites", .to = id("b"), .at = 5},
+       RemoveEdge{.edge = edge("a", "cites", "b").id},
+       AddFragment{.id = id("a"), .fragment = {1, "x"}},
+       AddEdgeFragment{.from = id("a"), .name = "cites", .to = id("b"), .fragment = {1, "x"}}});
+  for (const Outcome& outcome : applied.outcomes) EXPECT_EQ(outcome.effect, Effect::kNotOwned);
+  EXPECT_EQ(assign(0, 1, true), Effect::kDone);
+  EXPECT_EQ(do_all({PutEdge{.edge = edge("z", "cites", "b")}}).outcomes[0].effect, Effect::kDone);
+}
+
+TEST_F(TruthTest, ARecordOfAnOwnerTellsThatThisShardIsNot) {
+  do_records({OwnerRecord{.partition = PartitionId{2}, .epoch = 3}});
+  EXPECT_THAT(*view().owners(),
+              ElementsAre(std::pair(PartitionId{2}, Ownership{.epoch = 3, .owned = false})));
+  const auto take = [&](std::uint64_t epoch) {
+    return do_all({AssignOwner{.partition = PartitionId{2}, .epoch = epoch, .owned = true}})
+        .outcomes[0]
+        .effect;
+  };
+  EXPECT_EQ(take(3), Effect::kStale);
+  EXPECT_EQ(take(4), Effect::kDone);
+  EXPECT_EQ(do_records({OwnerRecord{.partition = PartitionId{2}, .epoch = 3}}).outcomes[0].effect,
             Effect::kStale);
-  EXPECT_EQ(do_all({AddFragment{.id = entity.id, .fragment = {1, "late"}, .version = before}})
-                .outcomes[0]
-                .effect,
-            Effect::kStale);
+  EXPECT_TRUE(view().owners()->at(PartitionId{2}).owned);
+}
+
+TEST_F(TruthTest, AVersionGrowsAlsoFromAPartitionWithAHigherEpoch) {
+  do_all({AssignOwner{.partition = PartitionId{1}, .epoch = 9, .owned = true},
+          AssignOwner{.partition = PartitionId{2}, .epoch = 3, .owned = true},
+          PutEntity{.entity = made("a"), .partition = PartitionId{1}},
+          PutEdge{.edge = edge("a", "cites", "b")},
+          AssignPartition{.id = id("a"), .partition = PartitionId{2}}});
+  const Version before = get(id("a"))->head.version;
+  EXPECT_EQ(before.epoch, 9U);
+  EXPECT_GT(do_all({PutEntity{.entity = made("a")}}).outcomes[0].version, before);
+  do_all({RemoveEntity{.id = id("a")}});
+  EXPECT_FALSE(*view().edge(edge("a", "cites", "b").id));
 }
 
 TEST_F(TruthTest, RemovingAnEntityTakesItsEdgesAndFragmentsAndLeavesThoseThatLeadToIt) {
@@ -304,11 +401,45 @@ TEST_F(TruthTest, TheChangelogHasEveryChangeInOrderUntilItIsTrimmed) {
   for (const Change& change : changes()) lsns.push_back(change.lsn);
   EXPECT_THAT(lsns, ElementsAre(1, 2, 3, 4, 5));
   EXPECT_EQ(changes()[4].kind, ChangeKind::kEntityRemoved);
-  EXPECT_EQ(view().changes({.after = 1, .limit = 2})->size(), 2U);
-  EXPECT_EQ(view().changes({.partition = PartitionId{3}})->size(), 4U);
+  EXPECT_EQ(view().changes({.after = 1, .limit = 2})->changes.size(), 2U);
+  EXPECT_EQ(view().changes({.after = 1, .limit = 2})->up_to, 3U);
   ASSERT_TRUE(truth().trim_changes(3).ok());
-  EXPECT_EQ(view().changes({.after = 3})->size(), 2U);
+  EXPECT_EQ(view().changes({.after = 3})->changes.size(), 2U);
   EXPECT_EQ(view().changes({.after = 2}).error().code, Code::kFailedPrecondition);
+}
+
+TEST_F(TruthTest, AFilteredReadOfTheLogTellsHowFarItCame) {
+  do_all({PutEntity{.entity = made("a"), .partition = PartitionId{3}},
+          PutEdge{.edge = edge("a", "cites", "b")}, PutEntity{.entity = made("c")},
+          AssignPartition{.id = id("a"), .partition = PartitionId{4}}});
+  const auto read = [&](std::uint32_t partition) {
+    return *view().changes({.partitions = {{PartitionId{partition}}}});
+  };
+  EXPECT_EQ(read(3).changes.size(), 3U);  // it is told that the entity left
+  EXPECT_EQ(read(4).changes.size(), 1U);
+  EXPECT_EQ(read(9).changes.size(), 0U);
+  EXPECT_EQ(read(9).up_to, 4U);
+}
+
+TEST_F(TruthTest, FollowersHoldBackTheTrimmingOfTheLog) {
+  for (int i = 0; i < 10; ++i) do_all({PutEntity{.entity = made("a")}});
+  ASSERT_TRUE(truth().acknowledge("slow", 2).ok());
+  ASSERT_TRUE(truth().acknowledge("fast", 8).ok());
+  ASSERT_TRUE(truth().acknowledge("fast", 5).ok());  // came late, and is ignored
+  reopen();
+  EXPECT_THAT(truth().followers(), ElementsAre(std::pair("fast", 8), std::pair("slow", 2)));
+  ASSERT_TRUE(truth().trim_changes(10).ok());
+  EXPECT_EQ(view().counters().trimmed, 2U);
+  ASSERT_TRUE(truth().acknowledge("slow", 4).ok());
+  ASSERT_TRUE(truth().trim_changes(10).ok());
+  EXPECT_EQ(view().counters().trimmed, 4U);
+  ASSERT_TRUE(truth().drop_follower("slow").ok());
+  ASSERT_TRUE(truth().drop_follower("slow").ok());
+  ASSERT_TRUE(truth().trim_changes(10).ok());
+  EXPECT_EQ(view().counters().trimmed, 8U);
+  EXPECT_EQ(truth().acknowledge("new", 7).error().code, Code::kFailedPrecondition);
+  EXPECT_EQ(truth().acknowledge("new", 11).error().code, Code::kInvalidArgument);
+  EXPECT_TRUE(truth().acknowledge("new", 8).ok());
 }
 
 TEST_F(TruthTest, NumbersAndLsnsGoOnAfterEverythingWasTrimmedAndTheShardReopened) {
@@ -334,14 +465,17 @@ TEST_F(TruthTest, AViewStaysAsItWas) {
 }
 
 TEST_F(TruthTest, PurgedDeletionsLeaveNoRow) {
-  do_all({PutEntity{.entity = made("a")}, PutEdge{.edge = edge("a", "cites", "b")}});
+  do_all({PutEntity{.entity = made("a")}, PutEdge{.edge = edge("a", "cites", "b")},
+          AddFragment{.id = id("a"), .fragment = {1, "x"}}});
   do_all({RemoveEntity{.id = id("a")}});
   EXPECT_EQ(count_rows(kEntitiesFamily), 1U);
+  EXPECT_EQ(count_rows(kEntityFragmentsFamily), 1U);
   ASSERT_TRUE(truth().purge_deletions({.epoch = 0, .lsn = 3}).ok());
   EXPECT_EQ(count_rows(kEntitiesFamily), 1U);
   ASSERT_TRUE(truth().purge_deletions({.epoch = 1, .lsn = 0}).ok());
   EXPECT_EQ(count_rows(kEntitiesFamily), 0U);
   EXPECT_EQ(count_rows(kForwardEdgesFamily), 0U);
+  EXPECT_EQ(count_rows(kEntityFragmentsFamily), 0U);
 }
 
 }  // namespace

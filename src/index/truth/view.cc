@@ -17,7 +17,7 @@ bool wanted(const EntityHead& head, const Want& want) {
   return !want.as_of || head.valid.holds_at(*want.as_of);
 }
 
-// Of the rows of documents that are no entities.
+// The family of a document that is not an entity.
 kv::Family family_of(DocKind kind) {
   if (kind == DocKind::kEdge) return kForwardEdgesFamily;
   return kind == DocKind::kEntityFragment ? kEntityFragmentsFamily : kEdgeFragmentsFamily;
@@ -27,15 +27,30 @@ std::string successor(const std::string& key) {
   return key + '\0';
 }
 
-bool concerns(const Change& change, PartitionId partition) {
-  const bool left = change.kind == ChangeKind::kEntityAssigned && change.former == partition;
-  return change.partition == partition || left;
+// Changes that a filtered page looks at: a filter that nothing passes must not read the whole log.
+constexpr std::size_t kMostLooked = 100'000;
+
+bool concerns(const Change& change, const std::set<PartitionId>& partitions) {
+  return partitions.contains(change.partition) ||
+         (change.kind == ChangeKind::kEntityAssigned && partitions.contains(change.former));
 }
 
 }  // namespace
 
 TruthView::TruthView(const NameTable& names, kv::Snapshot snapshot, const Counters& counters)
     : names_(names), snapshot_(std::move(snapshot)), counters_(counters) {}
+
+Result<Owners> TruthView::owners() const {
+  Owners owners;
+  kv::Cursor at = rows(kOwnersFamily, kv::keys_with(kOwnersPrefix));
+  for (; at.valid(); at.next()) {
+    const auto partition = decode_owner_key(at.key());
+    if (!partition) return Error{Code::kDataLoss, "a key of owners is damaged"};
+    KIN_TRY(owners[*partition], decode_owner(at.value()));
+  }
+  KIN_RETURN_IF_ERROR(at.status());
+  return owners;
+}
 
 Result<std::vector<std::optional<HeadRow>>> TruthView::read_heads(
     std::span<const DocId> ids) const {
@@ -142,19 +157,6 @@ Result<std::vector<std::optional<StoredEntity>>> TruthView::get_many(std::span<c
   return found;
 }
 
-Result<std::vector<std::optional<Version>>> TruthView::versions(std::span<const DocId> ids) const {
-  std::vector<std::string> keys(ids.size());
-  std::transform(ids.begin(), ids.end(), keys.begin(), entity_key);
-  KIN_TRY(const auto values, snapshot_.get_many(keys, kEntitiesFamily));
-  std::vector<std::optional<Version>> versions(ids.size());
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (!values[i]) continue;
-    KIN_TRY(const HeadRow row, decode_head(*values[i]));
-    versions[i] = row.head.version;
-  }
-  return versions;
-}
-
 Result<std::optional<std::vector<float>>> TruthView::vector(const DocId& id,
                                                             std::string_view space) const {
   KIN_TRY(const auto rows, read_heads(std::span(&id, 1)));
@@ -212,7 +214,7 @@ Result<TruthView::ScanStep> TruthView::next_entities(const ScanRequest& request)
 }
 
 Result<ScanPage> TruthView::scan(const ScanRequest& request) const {
-  if (request.limit == 0) return Error{Code::kInvalidArgument, "a page of nothing was asked for"};
+  if (request.limit == 0) return Error{Code::kInvalidArgument, "a page must have a limit above 0"};
   KIN_TRY(const ScanStep step, request.partition ? next_members(request) : next_entities(request));
   KIN_TRY(auto found, get_many(step.ids, request.want));
   ScanPage page{.next = step.next};
@@ -222,12 +224,12 @@ Result<ScanPage> TruthView::scan(const ScanRequest& request) const {
   return page;
 }
 
-Result<StoredEdge> TruthView::assemble_edge(const EdgePlace& place, const EdgeRow& row) const {
-  KIN_TRY(const std::string_view name, names_.name(place.name));
-  StoredEdge stored{.edge = {.id = {.from = place.from,
+Result<StoredEdge> TruthView::assemble_edge(const EdgeKey& key, const EdgeRow& row) const {
+  KIN_TRY(const std::string_view name, names_.name(key.name));
+  StoredEdge stored{.edge = {.id = {.from = key.from,
                                     .name = std::string(name),
-                                    .to = place.to,
-                                    .since = place.since},
+                                    .to = key.to,
+                                    .since = key.since},
                              .until = row.until,
                              .weight = row.weight},
                     .version = row.version,
@@ -241,12 +243,12 @@ Result<StoredEdge> TruthView::assemble_edge(const EdgePlace& place, const EdgeRo
 Result<std::optional<StoredEdge>> TruthView::edge(const EdgeId& id) const {
   const auto name = names_.find(id.name);
   if (!name) return std::optional<StoredEdge>();
-  const EdgePlace place{.from = id.from, .name = *name, .to = id.to, .since = id.since};
-  KIN_TRY(const auto value, snapshot_.get(forward_key(place), kForwardEdgesFamily));
+  const EdgeKey key{.from = id.from, .name = *name, .to = id.to, .since = id.since};
+  KIN_TRY(const auto value, snapshot_.get(forward_key(key), kForwardEdgesFamily));
   if (!value) return std::optional<StoredEdge>();
   KIN_TRY(const EdgeRow row, decode_edge(*value));
   if (row.deleted) return std::optional<StoredEdge>();
-  KIN_TRY(StoredEdge stored, assemble_edge(place, row));
+  KIN_TRY(StoredEdge stored, assemble_edge(key, row));
   return std::optional(std::move(stored));
 }
 
@@ -257,13 +259,14 @@ Result<std::vector<StoredFragment>> TruthView::read_fragments(kv::Family family,
   const bool of_edge = family == kEdgeFragmentsFamily;
   kv::Cursor at = snapshot_.cursor(kv::keys_with(prefix), family);
   for (; at.valid(); at.next()) {
-    const auto place =
+    const auto key =
         of_edge ? decode_edge_fragment_key(at.key()) : decode_entity_fragment_key(at.key());
-    if (!place) return Error{Code::kDataLoss, "a key of fragments is damaged"};
-    if (place->time < range.from) continue;
-    if (place->time >= range.until) break;
+    if (!key) return Error{Code::kDataLoss, "a key of fragments is damaged"};
+    if (key->time < range.from) continue;
+    if (key->time >= range.until) break;
     KIN_TRY(FragmentRow row, decode_fragment(at.value()));
-    newest.push_back({.fragment = {.time = place->time, .text = std::move(row.text)},
+    if (row.deleted) continue;
+    newest.push_back({.fragment = {.time = key->time, .text = std::move(row.text)},
                       .version = row.version,
                       .number = row.number});
     if (newest.size() > range.limit) newest.pop_front();
@@ -285,7 +288,7 @@ Result<std::vector<StoredFragment>> TruthView::fragments(const EdgeId& edge,
   return read_fragments(kEdgeFragmentsFamily, periods_prefix(edge.from, *name, edge.to), range);
 }
 
-Result<std::vector<std::optional<DocumentRow>>> TruthView::places(
+Result<std::vector<std::optional<DocumentRow>>> TruthView::document_rows(
     std::span<const DocNumber> numbers) const {
   std::vector<std::string> keys(numbers.size());
   std::transform(numbers.begin(), numbers.end(), keys.begin(), document_key);
@@ -298,15 +301,16 @@ Result<std::vector<std::optional<DocumentRow>>> TruthView::places(
   return rows;
 }
 
-Result<std::optional<Document>> TruthView::document(DocNumber number, const Want& want) const {
+Result<std::optional<StoredDocument>> TruthView::document(DocNumber number,
+                                                          const Want& want) const {
   KIN_TRY(auto found, documents(std::span(&number, 1), want));
   return std::move(found[0]);
 }
 
-Result<std::vector<std::optional<Document>>> TruthView::documents(
+Result<std::vector<std::optional<StoredDocument>>> TruthView::documents(
     std::span<const DocNumber> numbers, const Want& want) const {
-  KIN_TRY(const auto rows, places(numbers));
-  std::vector<std::optional<Document>> found(numbers.size());
+  KIN_TRY(const auto rows, document_rows(numbers));
+  std::vector<std::optional<StoredDocument>> found(numbers.size());
   std::vector<DocId> ids;
   std::array<std::vector<std::size_t>, 4> of_kind;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -331,43 +335,47 @@ Result<std::vector<std::optional<Document>>> TruthView::documents(
   return found;
 }
 
-Result<Document> TruthView::other_document(const DocumentRow& document,
-                                           std::string_view value) const {
+Result<StoredDocument> TruthView::other_document(const DocumentRow& document,
+                                                 std::string_view value) const {
   if (document.kind == DocKind::kEdge) {
     KIN_TRY(const EdgeRow row, decode_edge(value));
     KIN_TRY(StoredEdge edge, assemble_edge(*decode_forward_key(document.key), row));
-    return Document(std::move(edge));
+    return StoredDocument(std::move(edge));
   }
   KIN_TRY(FragmentRow row, decode_fragment(value));
   const bool of_edge = document.kind == DocKind::kEdgeFragment;
-  const FragmentPlace place =
+  const FragmentKey key =
       of_edge ? *decode_edge_fragment_key(document.key) : *decode_entity_fragment_key(document.key);
-  StoredFragment fragment{.fragment = {.time = place.time, .text = std::move(row.text)},
+  StoredFragment fragment{.fragment = {.time = key.time, .text = std::move(row.text)},
                           .version = row.version,
                           .number = row.number};
-  if (!of_edge) return Document(EntityFragmentRef{.id = place.id, .fragment = std::move(fragment)});
-  KIN_TRY(const std::string_view name, names_.name(place.name));
-  return Document(
-      EdgeFragmentRef{.edge = {.from = place.id, .name = std::string(name), .to = place.to},
+  if (!of_edge)
+    return StoredDocument(EntityFragmentRef{.id = key.id, .fragment = std::move(fragment)});
+  KIN_TRY(const std::string_view name, names_.name(key.name));
+  return StoredDocument(
+      EdgeFragmentRef{.edge = {.from = key.id, .name = std::string(name), .to = key.to},
                       .fragment = std::move(fragment)});
 }
 
-Result<std::vector<Change>> TruthView::changes(const ChangesRequest& request) const {
+Result<ChangesPage> TruthView::changes(const ChangesRequest& request) const {
   if (request.after < counters_.trimmed) {
     return Error{Code::kFailedPrecondition,
-                 fmt::format("changes after {} were asked for, and those up to {} are gone",
+                 fmt::format("changes after {} are needed, and the log begins after {}",
                              request.after, counters_.trimmed)};
   }
-  std::vector<Change> changes;
+  ChangesPage page{.up_to = request.after};
+  std::size_t left = request.partitions ? kMostLooked : request.limit;
   kv::Cursor at = snapshot_.cursor({.from = change_key(request.after + 1)}, kChangelogFamily);
-  for (; at.valid() && changes.size() < request.limit; at.next()) {
+  for (; at.valid() && page.changes.size() < request.limit && left > 0; at.next(), --left) {
     const auto lsn = decode_change_key(at.key());
     if (!lsn) return Error{Code::kDataLoss, "a key of the changelog is damaged"};
     KIN_TRY(Change change, decode_change(*lsn, at.value()));
-    if (!request.partition || concerns(change, *request.partition)) changes.push_back(change);
+    if (!request.partitions || concerns(change, *request.partitions))
+      page.changes.push_back(change);
+    page.up_to = *lsn;
   }
   KIN_RETURN_IF_ERROR(at.status());
-  return changes;
+  return page;
 }
 
 }  // namespace kin::index

@@ -1,8 +1,9 @@
-// What a shard knew at one moment.
+// The truth of a shard at one moment.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,39 +18,45 @@
 
 namespace kin::index {
 
+// What to read of an entity.
 struct Want {
   bool vectors = true;
   bool summaries = true;
-  std::optional<Millis> as_of = {};  // only what is valid at that moment
+  std::optional<Millis> as_of = {};  // only entities that are valid at that moment
 };
 
 struct ScanRequest {
-  std::optional<PartitionId> partition = {};  // nothing: all of them
-  std::optional<DocNumber> after = {};        // where the page before ended
+  std::optional<PartitionId> partition = {};  // nothing: all partitions
+  std::optional<DocNumber> after = {};        // `next` of the page before
   std::size_t limit = 1'000;
   Want want = {};
 };
 
 struct ScanPage {
-  // In the order of their numbers: what changes between two pages comes again, at the end.
+  // In the order of their numbers. An entity that changes between two pages comes again at the end.
   std::vector<StoredEntity> entities = {};
-  std::optional<DocNumber> next = {};  // where to go on after; nothing: that was all
+  std::optional<DocNumber> next = {};  // nothing: this was the last page
 };
 
 struct ChangesRequest {
   Lsn after = 0;
   std::size_t limit = 10'000;
-  std::optional<PartitionId> partition = {};  // that a thing is or was in
+  // Only changes of things in these partitions, or that left one of them. Nothing: all changes.
+  std::optional<std::set<PartitionId>> partitions = {};
+};
+
+struct ChangesPage {
+  std::vector<Change> changes = {};  // in the order of their LSNs
+  Lsn up_to = 0;                     // every change up to this LSN was looked at
 };
 
 // Fragments by time, the oldest first.
 struct FragmentRange {
   Millis from = kBeginning;
-  Millis until = kForever;    // without it; as of T is until T + 1
-  std::size_t limit = 1'000;  // the newest of them
+  Millis until = kForever;    // exclusive; as of T is until T + 1
+  std::size_t limit = 1'000;  // if there are more, the newest ones
 };
 
-// What a document number stands for.
 struct EntityFragmentRef {
   DocId id = {};
   StoredFragment fragment = {};
@@ -58,55 +65,62 @@ struct EdgeFragmentRef {
   EdgeId edge = {};  // without its period
   StoredFragment fragment = {};
 };
-using Document = std::variant<StoredEntity, StoredEdge, EntityFragmentRef, EdgeFragmentRef>;
+// What has a document number.
+using StoredDocument = std::variant<StoredEntity, StoredEdge, EntityFragmentRef, EdgeFragmentRef>;
 
-// A consistent view: an entity is in it whole, with the edges and fragments it was written with.
-// Thread-safe; not longer than its truth lives, which keeps for it what is overwritten, so drop it
-// soon.
+// A snapshot: it holds every batch up to lsn() and no part of a later one. Thread-safe. The truth
+// must outlive it. While a view lives, the store keeps what is overwritten, so drop it soon.
 class TruthView {
  public:
   TruthView(const NameTable& names, kv::Snapshot snapshot, const Counters& counters);
 
   const Counters& counters() const { return counters_; }
-  Lsn lsn() const { return counters_.last_lsn; }  // of the last change that is in it
+  Lsn lsn() const { return counters_.last_lsn; }  // of the last change in the view
+  // Empty: the shard was never told of an owner, and owns every partition.
+  Result<Owners> owners() const;
 
-  // Nothing where there is none, where it was deleted, or where it is not valid as wanted.
+  // Nothing for an entity that does not exist, is deleted, or is not valid at `as_of`.
   Result<std::optional<StoredEntity>> get(const DocId& id, const Want& want = {}) const;
   Result<std::vector<std::optional<StoredEntity>>> get_many(std::span<const DocId> ids,
                                                             const Want& want = {}) const;
   Result<std::vector<std::optional<EntityHead>>> heads(std::span<const DocId> ids) const;
-  // Also of those that were deleted, whose mark has one; nothing if it was never there.
-  Result<std::vector<std::optional<Version>>> versions(std::span<const DocId> ids) const;
   Result<std::optional<std::vector<float>>> vector(const DocId& id, std::string_view space) const;
-  // Without a look-up of the entity. Nothing where the document is no entity or has none.
+  // By document number. Nothing for a document that is not an entity or has no vector in the space.
   Result<std::vector<std::optional<std::vector<float>>>> vectors(std::span<const DocNumber> numbers,
                                                                  std::string_view space) const;
   Result<ScanPage> scan(const ScanRequest& request) const;
 
   Result<std::optional<StoredEdge>> edge(const EdgeId& id) const;
   Result<std::vector<StoredFragment>> fragments(const DocId& id, const FragmentRange& range) const;
-  // Of the edge over all its periods.
+  // Those of all periods of the edge.
   Result<std::vector<StoredFragment>> fragments(const EdgeId& edge,
                                                 const FragmentRange& range) const;
 
-  // Nothing for a number that is retired or was never given out.
-  Result<std::vector<std::optional<DocumentRow>>> places(std::span<const DocNumber> numbers) const;
-  Result<std::optional<Document>> document(DocNumber number, const Want& want = {}) const;
-  Result<std::vector<std::optional<Document>>> documents(std::span<const DocNumber> numbers,
-                                                         const Want& want = {}) const;
+  // Nothing for a number that is retired or was never used.
+  Result<std::vector<std::optional<DocumentRow>>> document_rows(
+      std::span<const DocNumber> numbers) const;
+  Result<std::optional<StoredDocument>> document(DocNumber number, const Want& want = {}) const;
+  Result<std::vector<std::optional<StoredDocument>>> documents(std::span<const DocNumber> numbers,
+                                                               const Want& want = {}) const;
 
-  // In the order of their LSNs. kFailedPrecondition if changes after `after` were trimmed: then an
-  // index must be made anew from scan().
-  Result<std::vector<Change>> changes(const ChangesRequest& request) const;
+  // Reads the log until `limit` changes match or many were looked at; the page says how far it
+  // came. kFailedPrecondition if changes after `after` are trimmed: rebuild from scan() or an
+  // export.
+  Result<ChangesPage> changes(const ChangesRequest& request) const;
 
   std::optional<NameId> find_name(std::string_view name) const { return names_.find(name); }
   Result<std::string_view> name(NameId id) const { return names_.name(id); }
   kv::Cursor rows(kv::Family family, const kv::KeyRange& range = {}) const {
     return snapshot_.cursor(range, family);
   }
+  Result<std::optional<std::string>> row(kv::Family family, std::string_view key) const {
+    return snapshot_.get(key, family);
+  }
+  // The edge of a row that is not deleted.
+  Result<StoredEdge> assemble_edge(const EdgeKey& key, const EdgeRow& row) const;
 
  private:
-  // Of those that are not deleted.
+  // Nothing for deleted entities.
   Result<std::vector<std::optional<HeadRow>>> read_heads(std::span<const DocId> ids) const;
   Result<StoredEntity> assemble(const DocId& id, const HeadRow& head, const Want& want) const;
   struct VectorOf {
@@ -115,10 +129,9 @@ class TruthView {
   };
   Status add_vectors(std::span<const VectorOf> of, std::span<const std::string> keys,
                      std::vector<std::optional<StoredEntity>>& entities) const;
-  Result<Document> other_document(const DocumentRow& row, std::string_view value) const;
+  Result<StoredDocument> other_document(const DocumentRow& row, std::string_view value) const;
   Status add_content(std::string_view content, Entity& entity) const;
   Result<std::string> summary(const Hash128& hash) const;
-  Result<StoredEdge> assemble_edge(const EdgePlace& place, const EdgeRow& row) const;
   Result<std::vector<StoredFragment>> read_fragments(kv::Family family, std::string_view prefix,
                                                      const FragmentRange& range) const;
   struct ScanStep {

@@ -3,31 +3,54 @@
 #include <algorithm>
 
 #include "index/truth/entity_tags.h"
+#include "index/truth/owners.h"
 
 namespace kin::index {
 namespace {
 
-const DocId& owner(const PutEntity& put) {
-  return put.entity.id;
+// The entity whose partition decides. Nothing for a change of owners.
+struct EntityOf {
+  const DocId* operator()(const PutEntity& put) const { return &put.entity.id; }
+  const DocId* operator()(const PutEdge& put) const { return &put.edge.id.from; }
+  const DocId* operator()(const RemoveEdge& remove) const { return &remove.edge.from; }
+  const DocId* operator()(const SetEdges& set) const { return &set.from; }
+  const DocId* operator()(const CloseEdge& close) const { return &close.from; }
+  const DocId* operator()(const AddEdgeFragment& add) const { return &add.from; }
+  const DocId* operator()(const AssignOwner&) const { return nullptr; }
+  const DocId* operator()(const EntityRecord& record) const { return &record.entity.id; }
+  const DocId* operator()(const EdgeRecord& record) const { return &record.edge.id.from; }
+  const DocId* operator()(const OwnerRecord&) const { return nullptr; }
+  template <typename Other>
+  const DocId* operator()(const Other& other) const {
+    return &other.id;
+  }
+};
+
+const EdgeId* edge_in(const Mutation& mutation) {
+  const auto* put = std::get_if<PutEdge>(&mutation);
+  return put == nullptr ? nullptr : &put->edge.id;
 }
-const DocId& owner(const PutEdge& put) {
-  return put.edge.id.from;
+const EdgeId* edge_in(const Record& record) {
+  const auto* edge = std::get_if<EdgeRecord>(&record);
+  return edge == nullptr ? nullptr : &edge->edge.id;
 }
-const DocId& owner(const RemoveEdge& remove) {
-  return remove.edge.from;
-}
-const DocId& owner(const SetEdges& set) {
-  return set.from;
-}
-const DocId& owner(const CloseEdge& close) {
-  return close.from;
-}
-const DocId& owner(const AddEdgeFragment& add) {
-  return add.from;
-}
-template <typename T>
-const DocId& owner(const T& other) {
-  return other.id;
+
+template <typename Items>
+Status fetch_rows(const Items& items, const NameTable& names, StagedRows& rows) {
+  std::vector<std::string> heads;
+  std::vector<std::string> edges;
+  for (const auto& item : items) {
+    if (const DocId* id = std::visit(EntityOf{}, item)) heads.push_back(entity_key(*id));
+    const EdgeId* edge = edge_in(item);
+    if (edge == nullptr) continue;
+    if (const auto name = names.find(edge->name))
+      edges.push_back(
+          forward_key({.from = edge->from, .name = *name, .to = edge->to, .since = edge->since}));
+  }
+  std::sort(heads.begin(), heads.end());
+  heads.erase(std::unique(heads.begin(), heads.end()), heads.end());
+  KIN_RETURN_IF_ERROR(rows.fetch(kEntitiesFamily, std::move(heads)));
+  return rows.fetch(kForwardEdgesFamily, std::move(edges));
 }
 
 Outcome stale() {
@@ -37,32 +60,37 @@ Outcome absent() {
   return {.effect = Effect::kAbsent};
 }
 
+bool is_live(const std::optional<HeadRow>& row) {
+  return row && !row->deleted;
+}
+
+PartitionId partition_in(const std::optional<HeadRow>& row) {
+  return row ? row->head.partition : PartitionId{};
+}
+
 }  // namespace
 
 TruthWriter::TruthWriter(const Start& start)
-    : names_(start.names), rows_(start.store), counters_(start.counters), epoch_(start.epoch) {}
+    : names_(start.names),
+      owners_(start.owners),
+      rows_(start.store),
+      counters_(start.counters),
+      map_epoch_(start.map_epoch) {}
 
 Status TruthWriter::fetch(std::span<const Mutation> mutations) {
-  std::vector<std::string> heads;
-  std::vector<std::string> edges;
-  for (const Mutation& mutation : mutations) {
-    heads.push_back(entity_key(
-        std::visit([](const auto& one) -> const DocId& { return owner(one); }, mutation)));
-    const auto* put = std::get_if<PutEdge>(&mutation);
-    if (put == nullptr) continue;
-    const EdgeId& id = put->edge.id;
-    if (const auto name = names_.find(id.name))
-      edges.push_back(
-          forward_key({.from = id.from, .name = *name, .to = id.to, .since = id.since}));
-  }
-  std::sort(heads.begin(), heads.end());
-  heads.erase(std::unique(heads.begin(), heads.end()), heads.end());
-  KIN_RETURN_IF_ERROR(rows_.fetch(kEntitiesFamily, std::move(heads)));
-  return rows_.fetch(kForwardEdgesFamily, std::move(edges));
+  return fetch_rows(mutations, names_, rows_);
+}
+
+Status TruthWriter::fetch(std::span<const Record> records) {
+  return fetch_rows(records, names_, rows_);
 }
 
 Result<Outcome> TruthWriter::apply(const Mutation& mutation) {
   return std::visit([this](const auto& one) { return run(one); }, mutation);
+}
+
+Result<Outcome> TruthWriter::apply(const Record& record) {
+  return std::visit([this](const auto& one) { return run(one); }, record);
 }
 
 void TruthWriter::finish(kv::Batch& batch) {
@@ -81,8 +109,8 @@ Result<std::optional<HeadRow>> TruthWriter::head(const DocId& id) const {
   return std::optional(std::move(decoded));
 }
 
-Result<std::optional<EdgeRow>> TruthWriter::edge(const EdgePlace& place) const {
-  KIN_TRY(const auto row, rows_.get(kForwardEdgesFamily, forward_key(place)));
+Result<std::optional<EdgeRow>> TruthWriter::edge(const EdgeKey& key) const {
+  KIN_TRY(const auto row, rows_.get(kForwardEdgesFamily, forward_key(key)));
   if (!row) return std::optional<EdgeRow>();
   KIN_TRY(EdgeRow decoded, decode_edge(*row));
   return std::optional(decoded);
@@ -90,11 +118,28 @@ Result<std::optional<EdgeRow>> TruthWriter::edge(const EdgePlace& place) const {
 
 Result<PartitionId> TruthWriter::partition_of(const DocId& id) const {
   KIN_TRY(const auto row, head(id));
-  return row ? row->head.partition : PartitionId{};
+  return partition_in(row);
 }
 
-Version TruthWriter::version_or_next(const std::optional<Version>& given) const {
-  return given.value_or(Version{.epoch = epoch_, .lsn = counters_.last_lsn + 1});
+const Ownership* TruthWriter::owner_of(PartitionId partition) const {
+  const Ownership* owner = find_owner(new_owners_, partition);
+  return owner != nullptr ? owner : find_owner(owners_, partition);
+}
+
+std::optional<Outcome> TruthWriter::refuse(PartitionId partition) const {
+  if (owners_.empty() && new_owners_.empty()) return {};
+  const Ownership* owner = owner_of(partition);
+  const auto effect = refusal(owner, map_epoch_);
+  if (!effect) return {};
+  return Outcome{.effect = *effect, .version = {.epoch = owner == nullptr ? 0 : owner->epoch}};
+}
+
+// Versions of a thing must only grow. Epoch and LSN of this shard are not enough: an entity may
+// come from a partition whose owner has a higher epoch, or with LSNs of another shard.
+Version TruthWriter::next_version(PartitionId partition, const Version& before) const {
+  const Ownership* owner = owner_of(partition);
+  const Version next{.epoch = owner == nullptr ? 0 : owner->epoch, .lsn = counters_.last_lsn + 1};
+  return std::max(next, Version{.epoch = before.epoch, .lsn = before.lsn + 1});
 }
 
 std::optional<NameId> TruthWriter::known(std::string_view name) const {
@@ -121,7 +166,7 @@ Result<DocNumber> TruthWriter::new_document(DocKind kind, std::string key) {
   const DocNumber number{counters_.numbers};
   if (number == kNoNumber) {
     return Error{Code::kResourceExhausted,
-                 "the shard has used all its document numbers (export it and make it anew)"};
+                 "the shard has used all its document numbers (copy its documents to a new index)"};
   }
   ++counters_.numbers;
   rows_.put(kDocumentsFamily, document_key(number),
@@ -169,12 +214,45 @@ Status TruthWriter::clear_entity(const HeadRow& row) {
   return Done{};
 }
 
-Status TruthWriter::write_entity(const PutEntity& put, const HeadRow& row) {
-  const Entity& entity = put.entity;
+// Filtered readers of the log follow entities between partitions by this change. Edges and
+// fragments may be older than their entity: until it comes they are in partition 0.
+Status TruthWriter::log_move(const EntityWrite& write) {
+  const PartitionId former = partition_in(write.before);
+  const EntityHead& head = write.after.head;
+  if (former == head.partition) return Done{};
+  bool leaves_something = write.before.has_value();
+  for (const kv::Family family :
+       {kForwardEdgesFamily, kEntityFragmentsFamily, kEdgeFragmentsFamily}) {
+    if (leaves_something) break;
+    KIN_TRY(leaves_something, rows_.has_any(family, write.id.view()));
+  }
+  if (!leaves_something) return Done{};
+  log({.kind = ChangeKind::kEntityAssigned,
+       .partition = head.partition,
+       .former = former,
+       .version = head.assigned,
+       .number = head.number,
+       .id = write.id});
+  return Done{};
+}
+
+Result<Outcome> TruthWriter::write_entity(EntityWrite write, const Entity& entity,
+                                          std::vector<std::string> tags) {
+  HeadRow& row = write.after;
+  const bool was_there = is_live(write.before);
+  row.source = intern(entity.source);
+  for (const std::string& summary : entity.summaries) {
+    KIN_TRY(const Hash128 hash, refer(summary));
+    row.summaries.push_back(hash);
+  }
+  for (const SpaceVector& vector : entity.vectors) row.spaces.push_back(intern(vector.space));
+  if (was_there) KIN_RETURN_IF_ERROR(clear_entity(*write.before));
+  const std::string key = entity_key(write.id);
+  KIN_TRY(row.head.number, new_document(DocKind::kEntity, key));
   ContentRow content{.key = entity.key,
                      .title = entity.title,
                      .text = entity.text,
-                     .tags = all_tags(entity.tags, entity.text),
+                     .tags = std::move(tags),
                      .attributes = {}};
   for (const Attribute& attribute : entity.attributes)
     content.attributes.push_back({.name = intern(attribute.name), .value = attribute.value});
@@ -183,81 +261,141 @@ Status TruthWriter::write_entity(const PutEntity& put, const HeadRow& row) {
               encode_vector(entity.vectors[i].values));
   }
   rows_.put(kContentsFamily, content_key(row.head.number), encode(content));
-  rows_.put(kMembersFamily, member_key(row.head.partition, row.head.number), entity_key(entity.id));
-  rows_.put(kEntitiesFamily, entity_key(entity.id), encode(row));
-  return Done{};
+  rows_.put(kMembersFamily, member_key(row.head.partition, row.head.number), key);
+  rows_.put(kEntitiesFamily, key, encode(row));
+  counters_.entities += was_there ? 0 : 1;
+  log({.kind = ChangeKind::kEntityPut,
+       .partition = row.head.partition,
+       .version = row.head.version,
+       .number = row.head.number,
+       .retired = was_there ? write.before->head.number : kNoNumber,
+       .id = write.id});
+  KIN_RETURN_IF_ERROR(log_move(write));
+  return Outcome{.number = row.head.number, .version = row.head.version};
+}
+
+Result<Outcome> TruthWriter::bury_entity(const EntityWrite& write) {
+  const EntityHead& head = write.after.head;
+  const bool was_there = is_live(write.before);
+  if (was_there) {
+    KIN_RETURN_IF_ERROR(clear_entity(*write.before));
+    --counters_.entities;
+  }
+  const HeadRow mark{
+      .deleted = true,
+      .head = {.partition = head.partition, .assigned = head.assigned, .version = head.version}};
+  rows_.put(kEntitiesFamily, entity_key(write.id), encode(mark));
+  log({.kind = ChangeKind::kEntityRemoved,
+       .partition = head.partition,
+       .version = head.version,
+       .retired = was_there ? write.before->head.number : kNoNumber,
+       .id = write.id});
+  KIN_RETURN_IF_ERROR(log_move(write));
+  return Outcome{.version = head.version};
+}
+
+// A tombstone has a partition too, so that copies of a partition have the same tombstones.
+Result<Outcome> TruthWriter::move_entity(const EntityWrite& write) {
+  const EntityHead& head = write.after.head;
+  if (!write.after.deleted) {
+    rows_.remove(kMembersFamily, member_key(write.before->head.partition, head.number));
+    rows_.put(kMembersFamily, member_key(head.partition, head.number), entity_key(write.id));
+  }
+  rows_.put(kEntitiesFamily, entity_key(write.id), encode(write.after));
+  // The version of the partition is newer even where the partition is the same.
+  if (write.before->head.partition == head.partition) {
+    log({.kind = ChangeKind::kEntityAssigned,
+         .partition = head.partition,
+         .former = head.partition,
+         .version = head.assigned,
+         .number = head.number,
+         .id = write.id});
+  }
+  KIN_RETURN_IF_ERROR(log_move(write));
+  return Outcome{.number = head.number, .version = head.version};
 }
 
 Result<Outcome> TruthWriter::run(const PutEntity& put) {
   const Entity& entity = put.entity;
   KIN_TRY(const auto before, head(entity.id));
-  const Version version = version_or_next(put.version);
-  if (before && version <= before->head.version) return stale();
-  const bool was_there = before && !before->deleted;
-  HeadRow row{.head = {.version = version, .valid = entity.valid},
-              .born = was_there ? before->born : version,
-              .source = intern(entity.source)};
-  row.head.partition = put.partition.value_or(before ? before->head.partition : PartitionId{});
-  for (const std::string& summary : entity.summaries) {
-    KIN_TRY(const Hash128 hash, refer(summary));
-    row.summaries.push_back(hash);
+  const PartitionId former = partition_in(before);
+  const PartitionId partition = put.partition.value_or(former);
+  if (is_live(before)) {
+    if (const auto refused = refuse(former)) return *refused;
   }
-  for (const SpaceVector& vector : entity.vectors) row.spaces.push_back(intern(vector.space));
-  if (was_there) {
-    KIN_RETURN_IF_ERROR(clear_entity(*before));
-  }
-  KIN_TRY(row.head.number, new_document(DocKind::kEntity, entity_key(entity.id)));
-  KIN_RETURN_IF_ERROR(write_entity(put, row));
-  counters_.entities += was_there ? 0 : 1;
-  log({.kind = ChangeKind::kEntityPut,
-       .partition = row.head.partition,
-       .version = version,
-       .number = row.head.number,
-       .retired = was_there ? before->head.number : kNoNumber,
-       .id = entity.id});
-  return Outcome{.number = row.head.number, .version = version};
+  if (const auto refused = refuse(partition)) return *refused;
+  const EntityHead old = before ? before->head : EntityHead{};
+  const Version version = next_version(partition, std::max(old.version, old.assigned));
+  const bool stays = before && partition == former;
+  HeadRow after;
+  after.head = {.partition = partition,
+                .assigned = stays ? old.assigned : version,
+                .version = version,
+                .valid = entity.valid};
+  return write_entity({.id = entity.id, .before = before, .after = std::move(after)}, entity,
+                      all_tags(entity.tags, entity.text));
 }
 
 Result<Outcome> TruthWriter::run(const RemoveEntity& remove) {
   KIN_TRY(const auto before, head(remove.id));
-  const bool was_there = before && !before->deleted;
-  // Somebody else's deletion leaves its mark even so: what it deleted may yet arrive.
-  if (!was_there && !remove.version) return absent();
-  const Version version = version_or_next(remove.version);
-  if (before && version <= before->head.version) return stale();
-  const PartitionId partition = before ? before->head.partition : PartitionId{};
-  KIN_RETURN_IF_ERROR(remove_edges_of(remove.id, version));
-  KIN_RETURN_IF_ERROR(remove_fragments(Of::kEntity, remove.id.view(), version));
-  if (was_there) {
-    KIN_RETURN_IF_ERROR(clear_entity(*before));
-    --counters_.entities;
-  }
-  const HeadRow mark{.deleted = true, .head = {.partition = partition, .version = version}};
-  rows_.put(kEntitiesFamily, entity_key(remove.id), encode(mark));
-  log({.kind = ChangeKind::kEntityRemoved,
-       .partition = partition,
-       .version = version,
-       .retired = was_there ? before->head.number : kNoNumber,
-       .id = remove.id});
-  return Outcome{.version = version};
+  if (!is_live(before)) return absent();
+  const PartitionId partition = before->head.partition;
+  if (const auto refused = refuse(partition)) return *refused;
+  HeadRow after;
+  after.head = before->head;
+  after.head.version = next_version(partition, before->head.version);
+  KIN_RETURN_IF_ERROR(remove_edges_of(remove.id, partition));
+  KIN_RETURN_IF_ERROR(remove_fragments(Of::kEntity, remove.id.view(), partition));
+  return bury_entity({.id = remove.id, .before = before, .after = std::move(after)});
 }
 
 Result<Outcome> TruthWriter::run(const AssignPartition& assign) {
-  KIN_TRY(auto row, head(assign.id));
-  if (!row || row->deleted) return absent();
-  const PartitionId former = row->head.partition;
+  KIN_TRY(const auto before, head(assign.id));
+  if (!is_live(before)) return absent();
+  const PartitionId former = before->head.partition;
+  if (const auto refused = refuse(former)) return *refused;
+  if (const auto refused = refuse(assign.partition)) return *refused;
   if (former == assign.partition) return stale();
-  rows_.remove(kMembersFamily, member_key(former, row->head.number));
-  rows_.put(kMembersFamily, member_key(assign.partition, row->head.number), entity_key(assign.id));
-  row->head.partition = assign.partition;
-  rows_.put(kEntitiesFamily, entity_key(assign.id), encode(*row));
-  log({.kind = ChangeKind::kEntityAssigned,
-       .partition = assign.partition,
-       .former = former,
-       .version = row->head.version,
-       .number = row->head.number,
-       .id = assign.id});
-  return Outcome{.number = row->head.number, .version = row->head.version};
+  HeadRow after = *before;
+  after.head.partition = assign.partition;
+  after.head.assigned = next_version(assign.partition, before->head.assigned);
+  return move_entity({.id = assign.id, .before = before, .after = std::move(after)});
+}
+
+Result<Outcome> TruthWriter::run(const EntityRecord& record) {
+  KIN_TRY(const auto before, head(record.entity.id));
+  const bool says_more = !before || record.version > before->head.version;
+  const bool moves = !before || record.assigned > before->head.assigned;
+  if (!says_more && !moves) return stale();
+  HeadRow after = before && !says_more ? *before : HeadRow{.deleted = record.deleted};
+  after.head.partition = moves ? record.partition : before->head.partition;
+  after.head.assigned = moves ? record.assigned : before->head.assigned;
+  if (!says_more)
+    return move_entity({.id = record.entity.id, .before = before, .after = std::move(after)});
+  after.head.version = record.version;
+  after.head.valid = record.entity.valid;
+  EntityWrite write{.id = record.entity.id, .before = before, .after = std::move(after)};
+  if (record.deleted) return bury_entity(write);
+  return write_entity(std::move(write), record.entity, record.entity.tags);
+}
+
+Outcome TruthWriter::set_owner(PartitionId partition, const Ownership& owner) {
+  const Ownership* before = owner_of(partition);
+  if (before != nullptr && *before == owner) return {.version = {.epoch = owner.epoch}};
+  if (before != nullptr && owner.epoch <= before->epoch) return stale();
+  rows_.put(kOwnersFamily, owner_key(partition), encode(owner));
+  new_owners_[partition] = owner;
+  const Version version{.epoch = owner.epoch, .lsn = counters_.last_lsn + 1};
+  log({.kind = ChangeKind::kOwnerAssigned, .partition = partition, .version = version});
+  return {.version = version};
+}
+
+Result<Outcome> TruthWriter::run(const AssignOwner& assign) {
+  return set_owner(assign.partition, {.epoch = assign.epoch, .owned = assign.owned});
+}
+
+Result<Outcome> TruthWriter::run(const OwnerRecord& record) {
+  return set_owner(record.partition, {.epoch = record.epoch, .owned = false});
 }
 
 }  // namespace kin::index

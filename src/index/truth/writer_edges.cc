@@ -3,10 +3,21 @@
 #include "index/truth/writer.h"
 
 namespace kin::index {
+namespace {
+
+constexpr kv::Family fragments_family(bool of_edge) {
+  return of_edge ? kEdgeFragmentsFamily : kEntityFragmentsFamily;
+}
+
+std::string fragment_row_key(bool of_edge, const FragmentKey& key) {
+  return of_edge ? edge_fragment_key(key) : entity_fragment_key(key);
+}
+
+}  // namespace
 
 Result<Outcome> TruthWriter::write_edge(EdgeWrite write) {
   const bool was_there = write.before && !write.before->deleted;
-  const std::string key = forward_key(write.place);
+  const std::string key = forward_key(write.key);
   const DocNumber retired = was_there ? write.before->number : kNoNumber;
   if (!write.summary.empty()) {
     KIN_TRY(write.after.summary, refer(write.summary));
@@ -15,37 +26,41 @@ Result<Outcome> TruthWriter::write_edge(EdgeWrite write) {
   if (was_there && write.before->summary) KIN_RETURN_IF_ERROR(release(*write.before->summary));
   retire(retired);
   rows_.put(kForwardEdgesFamily, key, encode(write.after));
-  rows_.put(kReverseEdgesFamily, reverse_key(write.place),
+  rows_.put(kReverseEdgesFamily, reverse_key(write.key),
             encode(ReverseRow{.weight = write.after.weight, .until = write.after.until}));
   counters_.edges += was_there ? 0 : 1;
-  KIN_TRY(const PartitionId partition, partition_of(write.place.from));
+  KIN_TRY(const PartitionId partition, partition_of(write.key.from));
   log({.kind = ChangeKind::kEdgePut,
        .partition = partition,
        .version = write.after.version,
        .number = write.after.number,
        .retired = retired,
-       .id = write.place.from,
-       .name = write.place.name,
-       .to = write.place.to,
-       .time = write.place.since});
+       .id = write.key.from,
+       .name = write.key.name,
+       .to = write.key.to,
+       .time = write.key.since});
   return Outcome{.number = write.after.number, .version = write.after.version};
 }
 
-Result<Outcome> TruthWriter::put_edge(const Edge& given, const Version& version) {
-  const EdgePlace place{.from = given.id.from,
-                        .name = intern(given.id.name),
-                        .to = given.id.to,
-                        .since = given.id.since};
-  KIN_TRY(const auto before, edge(place));
-  if (before && version <= before->version) return Outcome{.effect = Effect::kStale};
-  const EdgeRow after{.weight = given.weight, .until = given.until, .version = version};
-  return write_edge({.place = place, .before = before, .after = after, .summary = given.summary});
+Result<Outcome> TruthWriter::put_edge(const Edge& given, PartitionId partition) {
+  const EdgeKey key{.from = given.id.from,
+                    .name = intern(given.id.name),
+                    .to = given.id.to,
+                    .since = given.id.since};
+  KIN_TRY(const auto before, edge(key));
+  const EdgeRow after{.weight = given.weight,
+                      .until = given.until,
+                      .version = next_version(partition, before ? before->version : Version{})};
+  return write_edge({.key = key, .before = before, .after = after, .summary = given.summary});
 }
 
 Result<Outcome> TruthWriter::run(const PutEdge& put) {
-  return put_edge(put.edge, version_or_next(put.version));
+  KIN_TRY(const PartitionId partition, partition_of(put.edge.id.from));
+  if (const auto refused = refuse(partition)) return *refused;
+  return put_edge(put.edge, partition);
 }
 
+// Whether the stored edge is there, and equal to `given`.
 bool TruthWriter::is_same(const EdgeRow& row, const Edge& given) {
   const bool says =
       row.summary ? *row.summary == summary_hash(given.summary) : given.summary.empty();
@@ -53,14 +68,15 @@ bool TruthWriter::is_same(const EdgeRow& row, const Edge& given) {
 }
 
 Result<Outcome> TruthWriter::run(const SetEdges& set) {
-  const Version version = version_or_next(set.version);
+  KIN_TRY(const PartitionId partition, partition_of(set.from));
+  if (const auto refused = refuse(partition)) return *refused;
   const NameId name = intern(set.name);
   std::map<std::string, const Edge*> wanted;
   for (const Edge& given : set.edges) {
     wanted[forward_key(
         {.from = set.from, .name = name, .to = given.id.to, .since = given.id.since})] = &given;
   }
-  Outcome outcome{.effect = Effect::kStale, .version = version};
+  Outcome outcome{.effect = Effect::kStale};
   const auto look = [&](const std::string& key, const std::string& value) -> Status {
     KIN_TRY(const EdgeRow row, decode_edge(value));
     const auto found = wanted.find(key);
@@ -68,43 +84,42 @@ Result<Outcome> TruthWriter::run(const SetEdges& set) {
       if (is_same(row, *found->second)) wanted.erase(found);
       return Done{};
     }
-    if (row.deleted || version <= row.version) return Done{};
-    outcome.effect = Effect::kDone;
-    const auto place = decode_forward_key(key);
-    if (!place) return Error{Code::kDataLoss, "a key of forward_edges is damaged"};
-    KIN_TRY([[maybe_unused]] const Outcome removed,
-            remove_period({.place = *place, .before = row, .version = version}));
+    if (row.deleted) return Done{};
+    const auto edge_key = decode_forward_key(key);
+    if (!edge_key) return Error{Code::kDataLoss, "a key of forward_edges is damaged"};
+    const Version version = next_version(partition, row.version);
+    KIN_TRY(outcome, remove_period({.key = *edge_key, .before = row, .version = version}));
     return Done{};
   };
   KIN_RETURN_IF_ERROR(rows_.for_each(kForwardEdgesFamily, edges_prefix(set.from, name), look));
   for (const auto& [key, given] : wanted) {
-    KIN_TRY(const Outcome put, put_edge(*given, version));
-    if (put.effect == Effect::kDone) outcome.effect = Effect::kDone;
+    KIN_TRY(const Outcome put, put_edge(*given, partition));
+    outcome = {.version = put.version};
   }
   return outcome;
 }
 
 Result<Outcome> TruthWriter::run(const CloseEdge& close) {
+  KIN_TRY(const PartitionId partition, partition_of(close.from));
+  if (const auto refused = refuse(partition)) return *refused;
   const auto name = known(close.name);
   if (!name) return Outcome{.effect = Effect::kAbsent};
-  std::optional<EdgePlace> place;
+  std::optional<EdgeKey> key;
   std::optional<EdgeRow> before;
-  const auto look = [&](const std::string& key, const std::string& value) -> Status {
+  const auto look = [&](const std::string& bytes, const std::string& value) -> Status {
     KIN_TRY(const EdgeRow row, decode_edge(value));
-    const auto at = decode_forward_key(key);
+    const auto at = decode_forward_key(bytes);
     const bool holds = at && !row.deleted && at->since <= close.at && close.at < row.until;
-    if (holds) place = at, before = row;
+    if (holds) key = at, before = row;
     return Done{};
   };
   KIN_RETURN_IF_ERROR(
       rows_.for_each(kForwardEdgesFamily, periods_prefix(close.from, *name, close.to), look));
-  if (!place) return Outcome{.effect = Effect::kAbsent};
-  const Version version = version_or_next(close.version);
-  if (version <= before->version) return Outcome{.effect = Effect::kStale};
+  if (!key) return Outcome{.effect = Effect::kAbsent};
+  const Version version = next_version(partition, before->version);
   // A period that ends where it begins never held.
-  if (place->since == close.at) {
-    return remove_period({.place = *place, .before = *before, .version = version});
-  }
+  if (key->since == close.at)
+    return remove_period({.key = *key, .before = *before, .version = version});
   std::string summary;
   if (before->summary) {
     KIN_TRY(const auto row, rows_.get(kSummariesFamily, summary_text_key(*before->summary)));
@@ -112,66 +127,82 @@ Result<Outcome> TruthWriter::run(const CloseEdge& close) {
     KIN_TRY(summary, decode_summary_text(*row));
   }
   const EdgeRow after{.weight = before->weight, .until = close.at, .version = version};
-  return write_edge({.place = *place, .before = before, .after = after, .summary = summary});
+  return write_edge({.key = *key, .before = before, .after = after, .summary = summary});
 }
 
 Result<Outcome> TruthWriter::run(const RemoveEdge& remove) {
   const EdgeId& id = remove.edge;
+  KIN_TRY(const PartitionId partition, partition_of(id.from));
+  if (const auto refused = refuse(partition)) return *refused;
   const auto name = known(id.name);
-  if (!name && !remove.version) return Outcome{.effect = Effect::kAbsent};
-  const EdgePlace place{.from = id.from, .name = intern(id.name), .to = id.to, .since = id.since};
-  KIN_TRY(const auto before, edge(place));
-  const bool was_there = before && !before->deleted;
-  if (!was_there && !remove.version) return Outcome{.effect = Effect::kAbsent};
-  const Version version = version_or_next(remove.version);
-  if (before && version <= before->version) return Outcome{.effect = Effect::kStale};
-  const EdgeRow row = before.value_or(EdgeRow{.deleted = true});
-  return remove_period({.place = place, .before = row, .version = version});
+  if (!name) return Outcome{.effect = Effect::kAbsent};
+  const EdgeKey key{.from = id.from, .name = *name, .to = id.to, .since = id.since};
+  KIN_TRY(const auto before, edge(key));
+  if (!before || before->deleted) return Outcome{.effect = Effect::kAbsent};
+  const Version version = next_version(partition, before->version);
+  return remove_period({.key = key, .before = *before, .version = version});
+}
+
+Result<Outcome> TruthWriter::run(const EdgeRecord& record) {
+  const EdgeId& id = record.edge.id;
+  const EdgeKey key{.from = id.from, .name = intern(id.name), .to = id.to, .since = id.since};
+  KIN_TRY(const auto before, edge(key));
+  if (before && record.version <= before->version) return Outcome{.effect = Effect::kStale};
+  if (record.deleted) {
+    const EdgeRow row = before.value_or(EdgeRow{.deleted = true});
+    KIN_RETURN_IF_ERROR(bury_edge({.key = key, .before = row, .version = record.version}));
+    return Outcome{.version = record.version};
+  }
+  const EdgeRow after{
+      .weight = record.edge.weight, .until = record.edge.until, .version = record.version};
+  return write_edge({.key = key, .before = before, .after = after, .summary = record.edge.summary});
 }
 
 Result<Outcome> TruthWriter::remove_period(const EdgeRemoval& removal) {
-  const EdgePlace& place = removal.place;
+  const EdgeKey& key = removal.key;
   KIN_RETURN_IF_ERROR(bury_edge(removal));
-  KIN_TRY(const bool holds_on, has_period(place.from, place.name, place.to));
+  KIN_TRY(const bool holds_on, has_period(key.from, key.name, key.to));
   if (!holds_on) {
-    const std::string prefix = periods_prefix(place.from, place.name, place.to);
-    KIN_RETURN_IF_ERROR(remove_fragments(Of::kEdge, prefix, removal.version));
+    KIN_TRY(const PartitionId partition, partition_of(key.from));
+    const std::string prefix = periods_prefix(key.from, key.name, key.to);
+    KIN_RETURN_IF_ERROR(remove_fragments(Of::kEdge, prefix, partition));
   }
   return Outcome{.version = removal.version};
 }
 
 Status TruthWriter::bury_edge(const EdgeRemoval& removal) {
-  const EdgePlace& place = removal.place;
-  rows_.put(kForwardEdgesFamily, forward_key(place),
+  const EdgeKey& key = removal.key;
+  rows_.put(kForwardEdgesFamily, forward_key(key),
             encode(EdgeRow{.deleted = true, .version = removal.version}));
-  rows_.remove(kReverseEdgesFamily, reverse_key(place));
+  rows_.remove(kReverseEdgesFamily, reverse_key(key));
   if (!removal.before.deleted) {
     if (removal.before.summary) KIN_RETURN_IF_ERROR(release(*removal.before.summary));
     retire(removal.before.number);
     --counters_.edges;
   }
-  KIN_TRY(const PartitionId partition, partition_of(place.from));
+  KIN_TRY(const PartitionId partition, partition_of(key.from));
   log({.kind = ChangeKind::kEdgeRemoved,
        .partition = partition,
        .version = removal.version,
        .retired = removal.before.number,
-       .id = place.from,
-       .name = place.name,
-       .to = place.to,
-       .time = place.since});
+       .id = key.from,
+       .name = key.name,
+       .to = key.to,
+       .time = key.since});
   return Done{};
 }
 
-Status TruthWriter::remove_edges_of(const DocId& id, const Version& version) {
-  const auto bury = [&](const std::string& key, const std::string& value) -> Status {
+Status TruthWriter::remove_edges_of(const DocId& id, PartitionId partition) {
+  const auto bury = [&](const std::string& bytes, const std::string& value) -> Status {
     KIN_TRY(const EdgeRow row, decode_edge(value));
-    const auto place = decode_forward_key(key);
-    if (!place) return Error{Code::kDataLoss, "a key of forward_edges is damaged"};
-    if (row.deleted || row.version >= version) return Done{};
-    return bury_edge({.place = *place, .before = row, .version = version});
+    const auto key = decode_forward_key(bytes);
+    if (!key) return Error{Code::kDataLoss, "a key of forward_edges is damaged"};
+    if (row.deleted) return Done{};
+    const Version version = next_version(partition, row.version);
+    return bury_edge({.key = *key, .before = row, .version = version});
   };
   KIN_RETURN_IF_ERROR(rows_.for_each(kForwardEdgesFamily, id.view(), bury));
-  return remove_fragments(Of::kEdge, id.view(), version);
+  return remove_fragments(Of::kEdge, id.view(), partition);
 }
 
 Result<bool> TruthWriter::has_period(const DocId& from, NameId name, const DocId& to) const {
@@ -188,81 +219,105 @@ Result<bool> TruthWriter::has_period(const DocId& from, NameId name, const DocId
 Result<Outcome> TruthWriter::run(const AddFragment& add) {
   KIN_TRY(const auto row, head(add.id));
   if (!row || row->deleted) return Outcome{.effect = Effect::kAbsent};
-  const Version version = version_or_next(add.version);
-  // Said of an entity of this id that was deleted since.
-  if (version < row->born) return Outcome{.effect = Effect::kStale};
-  const FragmentPlace place{
+  if (const auto refused = refuse(row->head.partition)) return *refused;
+  const FragmentKey key{
       .id = add.id, .time = add.fragment.time, .content = hash64(add.fragment.text)};
-  return write_fragment(
-      {.of = Of::kEntity, .place = place, .text = add.fragment.text, .version = version});
+  return add_fragment({.of = Of::kEntity, .key = key, .after = {.text = add.fragment.text}},
+                      row->head.partition);
 }
 
 Result<Outcome> TruthWriter::run(const AddEdgeFragment& add) {
+  KIN_TRY(const PartitionId partition, partition_of(add.from));
+  if (const auto refused = refuse(partition)) return *refused;
   const auto name = known(add.name);
   if (!name) return Outcome{.effect = Effect::kAbsent};
   KIN_TRY(const bool holds, has_period(add.from, *name, add.to));
   if (!holds) return Outcome{.effect = Effect::kAbsent};
-  const FragmentPlace place{.id = add.from,
-                            .name = *name,
-                            .to = add.to,
-                            .time = add.fragment.time,
-                            .content = hash64(add.fragment.text)};
-  return write_fragment({.of = Of::kEdge,
-                         .place = place,
-                         .text = add.fragment.text,
-                         .version = version_or_next(add.version)});
+  const FragmentKey key{.id = add.from,
+                        .name = *name,
+                        .to = add.to,
+                        .time = add.fragment.time,
+                        .content = hash64(add.fragment.text)};
+  return add_fragment({.of = Of::kEdge, .key = key, .after = {.text = add.fragment.text}},
+                      partition);
 }
 
-Result<Outcome> TruthWriter::write_fragment(const FragmentWrite& write) {
-  const bool of_edge = write.of == Of::kEdge;
-  const kv::Family family = of_edge ? kEdgeFragmentsFamily : kEntityFragmentsFamily;
-  const std::string key =
-      of_edge ? edge_fragment_key(write.place) : entity_fragment_key(write.place);
-  KIN_TRY(const auto before, rows_.get(family, key));
-  if (before) return Outcome{.effect = Effect::kStale};
-  const DocKind kind = of_edge ? DocKind::kEdgeFragment : DocKind::kEntityFragment;
-  KIN_TRY(const DocNumber number, new_document(kind, key));
-  const FragmentRow row{
-      .version = write.version, .number = number, .text = std::string(write.text)};
-  rows_.put(family, key, encode(row));
-  ++counters_.fragments;
-  KIN_TRY(const PartitionId partition, partition_of(write.place.id));
-  log({.kind = of_edge ? ChangeKind::kEdgeFragmentAdded : ChangeKind::kEntityFragmentAdded,
-       .partition = partition,
-       .version = write.version,
-       .number = number,
-       .id = write.place.id,
-       .name = write.place.name,
-       .to = write.place.to,
-       .time = write.place.time,
-       .content = write.place.content});
-  return Outcome{.number = number, .version = write.version};
+Result<Outcome> TruthWriter::run(const FragmentRecord& record) {
+  const Of of = record.name.empty() ? Of::kEntity : Of::kEdge;
+  FragmentKey key{.id = record.id, .time = record.fragment.time, .content = record.content};
+  if (of == Of::kEdge) {
+    key.name = intern(record.name);
+    key.to = record.to;
+  }
+  KIN_TRY(const auto before, fragment(of, key));
+  if (before && record.version <= before->version) return Outcome{.effect = Effect::kStale};
+  FragmentRow after{
+      .deleted = record.deleted, .version = record.version, .text = record.fragment.text};
+  return write_fragment({.of = of, .key = key, .after = std::move(after)}, before);
 }
 
-Status TruthWriter::remove_fragments(Of of, std::string_view prefix, const Version& version) {
+Result<std::optional<FragmentRow>> TruthWriter::fragment(Of of, const FragmentKey& key) const {
   const bool of_edge = of == Of::kEdge;
-  const kv::Family family = of_edge ? kEdgeFragmentsFamily : kEntityFragmentsFamily;
-  const auto remove = [&](const std::string& key, const std::string& value) -> Status {
+  KIN_TRY(const auto row, rows_.get(fragments_family(of_edge), fragment_row_key(of_edge, key)));
+  if (!row) return std::optional<FragmentRow>();
+  KIN_TRY(FragmentRow decoded, decode_fragment(*row));
+  return std::optional(std::move(decoded));
+}
+
+Result<Outcome> TruthWriter::add_fragment(FragmentWrite write, PartitionId partition) {
+  KIN_TRY(const auto before, fragment(write.of, write.key));
+  if (before && !before->deleted) return Outcome{.effect = Effect::kStale};
+  write.after.version = next_version(partition, before ? before->version : Version{});
+  return write_fragment(std::move(write), before);
+}
+
+// Writes a fragment or its tombstone.
+Result<Outcome> TruthWriter::write_fragment(FragmentWrite write,
+                                            const std::optional<FragmentRow>& before) {
+  const bool of_edge = write.of == Of::kEdge;
+  const FragmentKey& key = write.key;
+  FragmentRow& after = write.after;
+  std::string row_key = fragment_row_key(of_edge, key);
+  const DocNumber retired = before ? before->number : kNoNumber;
+  if (before && !before->deleted) --counters_.fragments;
+  retire(retired);
+  if (!after.deleted) {
+    const DocKind kind = of_edge ? DocKind::kEdgeFragment : DocKind::kEntityFragment;
+    KIN_TRY(after.number, new_document(kind, row_key));
+    ++counters_.fragments;
+  }
+  rows_.put(fragments_family(of_edge), std::move(row_key), encode(after));
+  KIN_TRY(const PartitionId partition, partition_of(key.id));
+  const ChangeKind added =
+      of_edge ? ChangeKind::kEdgeFragmentAdded : ChangeKind::kEntityFragmentAdded;
+  const ChangeKind removed =
+      of_edge ? ChangeKind::kEdgeFragmentRemoved : ChangeKind::kEntityFragmentRemoved;
+  log({.kind = after.deleted ? removed : added,
+       .partition = partition,
+       .version = after.version,
+       .number = after.number,
+       .retired = retired,
+       .id = key.id,
+       .name = key.name,
+       .to = key.to,
+       .time = key.time,
+       .content = key.content});
+  return Outcome{.number = after.number, .version = after.version};
+}
+
+Status TruthWriter::remove_fragments(Of of, std::string_view prefix, PartitionId partition) {
+  const bool of_edge = of == Of::kEdge;
+  const auto remove = [&](const std::string& bytes, const std::string& value) -> Status {
     KIN_TRY(const FragmentRow row, decode_fragment(value));
-    const auto place = of_edge ? decode_edge_fragment_key(key) : decode_entity_fragment_key(key);
-    if (!place) return Error{Code::kDataLoss, "a key of fragments is damaged"};
-    if (row.version >= version) return Done{};
-    rows_.remove(family, key);
-    retire(row.number);
-    --counters_.fragments;
-    KIN_TRY(const PartitionId partition, partition_of(place->id));
-    log({.kind = of_edge ? ChangeKind::kEdgeFragmentRemoved : ChangeKind::kEntityFragmentRemoved,
-         .partition = partition,
-         .version = version,
-         .retired = row.number,
-         .id = place->id,
-         .name = place->name,
-         .to = place->to,
-         .time = place->time,
-         .content = place->content});
+    const auto key = of_edge ? decode_edge_fragment_key(bytes) : decode_entity_fragment_key(bytes);
+    if (!key) return Error{Code::kDataLoss, "a key of fragments is damaged"};
+    if (row.deleted) return Done{};
+    const FragmentRow mark{.deleted = true, .version = next_version(partition, row.version)};
+    KIN_TRY([[maybe_unused]] const Outcome removed,
+            write_fragment({.of = of, .key = *key, .after = mark}, row));
     return Done{};
   };
-  return rows_.for_each(family, prefix, remove);
+  return rows_.for_each(fragments_family(of_edge), prefix, remove);
 }
 
 }  // namespace kin::index

@@ -11,10 +11,10 @@
 namespace kin::index {
 namespace {
 
-// Standard deviations of the estimate that the bound allows for.
+// The error bound, in standard deviations of the estimate.
 constexpr float kDeviations = 1.9F;
 constexpr int kSampleVectors = 32;
-// Around the scale that is best on average, what is tried for each vector.
+// Factors around the scale that is best on average; each vector tries all of them.
 constexpr std::array kTries{1.0F, 0.86F, 0.93F, 1.07F, 1.15F, 1.25F};
 
 double gaussian(Random& random) {
@@ -98,7 +98,7 @@ void Encoder::pack(std::span<const float> magnitudes, float scale, VectorCode& c
   }
 }
 
-// By the notation of the header: x is ±½ in each dimension.
+// In the notation of the header, x is ±½ in each dimension.
 void Encoder::encode(std::span<const float> vector, std::span<const float> centroid,
                      VectorCode& code) const {
   const std::size_t dimension = space_.dimension;

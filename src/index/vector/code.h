@@ -1,4 +1,4 @@
-// RaBitQ codes: a vector, rotated and seen from the centroid of its partition, as a sign and some
+// RaBitQ codes: a vector, rotated and seen from the centroid of its cell, as a sign and some
 // more bits for each dimension, from which its distance to any query is estimated with a bound on
 // the error (Gao and Long, SIGMOD 2024; Gao et al., SIGMOD 2025).
 //
@@ -74,7 +74,7 @@ class Encoder {
   float full_error_ratio_ = 1;
 };
 
-// A query as the codes of all partitions are compared with it. Thread-compatible.
+// A query as the codes of all cells are compared with it. Thread-compatible.
 struct QueryCode {
   QueryCode(const VectorSpace& space, std::vector<float> rotated);
 

@@ -11,12 +11,12 @@
 
 namespace kin::index {
 
-// A set of ids made ready for asking very often. Immutable, so thread-safe; make one once and
-// search with it often.
+// A set of ids with a fast contains(). Immutable, so thread-safe; make it once and search with it
+// often.
 class IdFilter {
  public:
   explicit IdFilter(DocSet ids);
-  // In any order; one that is named twice counts once.
+  // In any order, with or without repeats.
   static IdFilter of(std::span<const std::uint32_t> ids) { return IdFilter(DocSet(ids)); }
   // From Roaring's portable serialisation.
   static Result<IdFilter> from_bytes(std::string_view bytes);
@@ -32,7 +32,7 @@ class IdFilter {
  private:
   DocSet ids_;
   std::uint64_t size_ = 0;
-  // Plain bits, where they are few for the ids that are set: a scan asks for very many.
+  // Plain bits, unless the set is sparse: a scan asks about very many ids.
   std::vector<std::uint64_t> bits_;
 };
 

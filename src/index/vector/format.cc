@@ -12,15 +12,15 @@
 namespace kin::index::internal {
 namespace {
 
-constexpr std::uint64_t kHeadMagic = 0x314345564E494BULL;       // "KINVEC1"
-constexpr std::uint64_t kPartitionMagic = 0x315056424E494BULL;  // "KINBVP1"
+constexpr std::uint64_t kHeadMagic = 0x314345564E494BULL;  // "KINVEC1"
+constexpr std::uint64_t kCellMagic = 0x315056424E494BULL;  // "KINBVP1"
 constexpr std::uint32_t kVersion = 1;
 
 Error damaged(std::string_view what) {
   return {Code::kDataLoss, fmt::format("a checkpoint of vectors: {}", what)};
 }
 
-// What is in front of a checksum that holds, behind magic and version.
+// Checks checksum, magic and version; reads what is between them.
 Result<ByteReader> opened(std::string_view bytes, std::uint64_t magic) {
   if (bytes.size() < 20) return damaged("too short");
   const std::string_view body = bytes.substr(0, bytes.size() - 8);
@@ -49,7 +49,7 @@ bool all_finite(std::span<const float> values) {
   return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
 }
 
-// Of `count` floats; empty if there are not so many or one is not finite.
+// Reads `count` floats; empty if there are fewer or one is not finite.
 std::vector<float> read_floats(ByteReader& reader, std::size_t count) {
   const std::string_view bytes = reader.read_bytes(count * sizeof(float));
   std::vector<float> values(reader.ok() ? count : 0);
@@ -118,32 +118,32 @@ Result<VectorCheckpointHead> decode_head(std::string_view bytes) {
   head.curve = {read_floats(reader, points), read_floats(reader, points)};
   if (head.curve.share.size() != points || head.curve.reach.size() != points)
     return damaged("its recall curve is cut short");
-  const auto partitions = reader.read<std::uint32_t>();
-  if (partitions > Place::kMostPartitions || reader.rest().size() / 8 < partitions)
-    return damaged("it has fewer partitions than it says");
-  for (std::uint32_t i = 0; i < partitions; ++i) head.sums.push_back(reader.read<std::uint64_t>());
+  const auto cells = reader.read<std::uint32_t>();
+  if (cells > CellSlot::kMostCells || reader.rest().size() / 8 < cells)
+    return damaged("it has fewer cells than it says");
+  for (std::uint32_t i = 0; i < cells; ++i) head.sums.push_back(reader.read<std::uint64_t>());
   KIN_RETURN_IF_ERROR(read_pending(reader, head));
   return head;
 }
 
-std::string encode_partition(std::uint32_t number, std::span<const float> centre,
-                             const Posting& posting) {
-  std::string out = begun(kPartitionMagic);
+std::string encode_cell(std::uint32_t number, std::span<const float> centre,
+                        const Posting& posting) {
+  std::string out = begun(kCellMagic);
   append_le(out, number);
   out += as_bytes_view(centre);
   posting.append_to(out);
   return closed(std::move(out));
 }
 
-Result<VectorPartition> decode_partition(const VectorSpace& space, float error_ratio,
-                                         std::uint32_t number, std::string_view bytes) {
-  KIN_TRY(ByteReader reader, opened(bytes, kPartitionMagic));
-  if (reader.read<std::uint32_t>() != number) return damaged("a partition has another's number");
-  VectorPartition partition;
-  partition.centre = read_floats(reader, space.dimension);
-  if (partition.centre.empty()) return damaged("a partition has no centroid");
-  KIN_TRY(partition.posting, Posting::from_bytes(space, error_ratio, reader.rest()));
-  return partition;
+Result<VectorCell> decode_cell(const VectorSpace& space, float error_ratio, std::uint32_t number,
+                               std::string_view bytes) {
+  KIN_TRY(ByteReader reader, opened(bytes, kCellMagic));
+  if (reader.read<std::uint32_t>() != number) return damaged("a cell has another's number");
+  VectorCell cell;
+  cell.centre = read_floats(reader, space.dimension);
+  if (cell.centre.empty()) return damaged("a cell has no centroid");
+  KIN_TRY(cell.posting, Posting::from_bytes(space, error_ratio, reader.rest()));
+  return cell;
 }
 
 }  // namespace kin::index::internal

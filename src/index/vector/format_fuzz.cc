@@ -24,10 +24,10 @@ void check_head(const std::string& bytes) {
   if (head.ok() && internal::encode_head(*head) != bytes) std::abort();
 }
 
-void check_partition(const VectorSpace& space, const std::string& bytes) {
-  const auto partition = internal::decode_partition(space, 1, 3, bytes);
-  if (!partition.ok()) return;
-  if (internal::encode_partition(3, partition->centre, *partition->posting) != bytes) std::abort();
+void check_cell(const VectorSpace& space, const std::string& bytes) {
+  const auto cell = internal::decode_cell(space, 1, 3, bytes);
+  if (!cell.ok()) return;
+  if (internal::encode_cell(3, cell->centre, *cell->posting) != bytes) std::abort();
 }
 
 }  // namespace
@@ -38,8 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const VectorSpace kept{.dimension = 3, .storage = RawStorage::kF16, .bits = 1};
   for (const std::string& input : {std::string(bytes), sealed(bytes)}) {
     check_head(input);
-    check_partition(plain, input);
-    check_partition(kept, input);
+    check_cell(plain, input);
+    check_cell(kept, input);
   }
   return 0;
 }

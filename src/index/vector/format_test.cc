@@ -24,7 +24,7 @@ VectorCheckpointHead head_of() {
   return head;
 }
 
-std::string partition_bytes() {
+std::string cell_bytes() {
   const Encoder encoder(kSpace);
   Posting posting(kSpace, encoder.full_error_ratio(), 2);
   const std::vector<float> centre{0.5F, 0, 0, -0.5F, 1};
@@ -34,7 +34,7 @@ std::string partition_bytes() {
   encoder.encode(std::vector<float>{0, 0, 1, 0, 0}, centre, code);
   posting.set(1, 41, code);
   posting.finish();
-  return encode_partition(3, centre, posting);
+  return encode_cell(3, centre, posting);
 }
 
 TEST(VectorFormat, KeepsEveryFieldOfAHead) {
@@ -53,22 +53,22 @@ TEST(VectorFormat, KeepsEveryFieldOfAHead) {
 TEST(VectorFormat, StaysAsItIs) {
   EXPECT_EQ(encode_head(head_of()).size(), 12U + 15 + 16 + 4 + 2 * 404 + 4 + 16 + 4 + 24 + 8);
   EXPECT_EQ(checksum(encode_head(head_of())), 12583041432648946005ULL);
-  EXPECT_EQ(partition_bytes().size(), 12U + 4 + 20 + 12 + 8 + 32 + 192 + 16 + 4 + 8);
-  EXPECT_EQ(checksum(partition_bytes()), 10216978065773318265ULL);
+  EXPECT_EQ(cell_bytes().size(), 12U + 4 + 20 + 12 + 8 + 32 + 192 + 16 + 4 + 8);
+  EXPECT_EQ(checksum(cell_bytes()), 10216978065773318265ULL);
 }
 
 TEST(VectorFormat, NoticesEveryChangedByte) {
-  for (const std::string& bytes : {encode_head(head_of()), partition_bytes()}) {
+  for (const std::string& bytes : {encode_head(head_of()), cell_bytes()}) {
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       std::string broken = bytes;
       broken[i] = static_cast<char>(broken[i] ^ 0x10);
       EXPECT_FALSE(decode_head(broken).ok());
-      EXPECT_FALSE(decode_partition(kSpace, 1, 3, broken).ok());
+      EXPECT_FALSE(decode_cell(kSpace, 1, 3, broken).ok());
     }
     EXPECT_FALSE(decode_head(bytes.substr(0, bytes.size() / 2)).ok());
   }
-  EXPECT_TRUE(decode_partition(kSpace, 1, 3, partition_bytes()).ok());
-  EXPECT_FALSE(decode_partition(kSpace, 1, 4, partition_bytes()).ok());
+  EXPECT_TRUE(decode_cell(kSpace, 1, 3, cell_bytes()).ok());
+  EXPECT_FALSE(decode_cell(kSpace, 1, 4, cell_bytes()).ok());
 }
 
 }  // namespace

@@ -139,14 +139,14 @@ struct Sums {
   hn::Vec<D16> odd;
 };
 
-// Of one table with the first and the last 16 vectors of a block.
+// The sums of one table for the first and the last 16 vectors of a block.
 template <class D16>
 struct TableSums {
   Sums<D16> first;
   Sums<D16> last;
 };
 
-// Of both tables.
+// The sums of both tables.
 template <class D16>
 struct BlockSums {
   TableSums<D16> low;
@@ -357,7 +357,7 @@ void dot_rows(const float* query, const float* rows, std::size_t stride, std::sp
 void hadamard(float* values, std::size_t count) {
   HWY_DYNAMIC_DISPATCH(hadamard_all)(values, count);
 }
-// By hand, so that what is stored is the same whatever the machine: to nearest, ties to even.
+// Written out, so that stored halves are the same on every machine: to nearest, ties to even.
 void halves_from_floats(std::span<const float> from, std::uint16_t* to) {
   for (std::size_t i = 0; i < from.size(); ++i) to[i] = half_from_float(from[i]);
 }

@@ -1,5 +1,5 @@
-// The loops that vector search spends its time in, each compiled for every instruction set and
-// chosen when the program starts. All are thread-safe: they touch only what they are given.
+// The inner loops of vector search, each compiled for every instruction set and chosen when the
+// program starts. All are thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,7 @@ struct SignScan {
   const std::uint8_t* high_table;
   float offset;  // product = offset + step * sum of table entries
   float step;
-  // Half-precision factors of the block's vectors, see vector_code.h.
+  // Half-precision factors of the block's vectors, see vector/code.h.
   const std::uint16_t* add;
   const std::uint16_t* rescale;
   const std::uint16_t* error;

@@ -11,7 +11,7 @@ namespace kin::index {
 namespace {
 
 constexpr int kMostRounds = 12;
-// Rounds end when fewer than one in so many points changes its centre.
+// Stop when fewer than one in so many points changes its centre.
 constexpr std::size_t kFewChanges = 200;
 
 }  // namespace
@@ -85,7 +85,7 @@ bool KMeans::round() {
   return ++rounds_ < kMostRounds && changes * kFewChanges > points_.rows();
 }
 
-// A centre that owns nothing moves next to the one that owns most; they part in the next round.
+// A centre without points moves next to the one with most points; the next round separates them.
 void KMeans::fill_empty(std::vector<std::uint32_t>& counts) {
   Random random(seed_ + static_cast<std::uint64_t>(rounds_));
   for (std::size_t c = 0; c < counts.size(); ++c) {

@@ -1,5 +1,5 @@
-// Centres of mass that cut a set of vectors into partitions. The same on every machine that rounds
-// alike, for the same vectors and seed.
+// k-means: the centres that cut a set of vectors into cells. The same vectors and seed give the
+// same centres on every machine that rounds alike.
 #pragma once
 
 #include <cstdint>
@@ -52,10 +52,10 @@ class Centres {
   std::vector<float> squares_;
 };
 
-// Lloyd's algorithm, a round at a time so that nobody waits long for it. One thread only.
+// Lloyd's algorithm, one round per call so that no call takes long. One thread only.
 class KMeans {
  public:
-  // `points` in no order that means anything; `centres` at most as many as points.
+  // `points` must be in random order; `centres` is at most the number of points.
   KMeans(Matrix points, std::size_t centres, std::uint64_t seed);
 
   // One more round. False once another would change little.

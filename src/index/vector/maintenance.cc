@@ -1,6 +1,5 @@
-// Training, splits, merges: the part of VectorWriter that nobody waits for.
+// Training, splits, merges: the part of VectorWriter that runs in the background.
 #include <algorithm>
-#include <thread>
 
 #include "base/random.h"
 #include "index/vector/kernels.h"
@@ -10,53 +9,52 @@
 namespace kin::index::internal {
 namespace {
 
-// Fewer vectors are searched one by one.
+// An index of fewer vectors has no cells: they are compared one by one.
 constexpr std::uint64_t kTrainAt = 2048;
-// It is trained again when there are so many times the vectors of the last training.
+// Train again when the number of vectors has grown by this factor.
 constexpr std::uint64_t kRetrainGrowth = 4;
-constexpr std::size_t kSampleOfPartition = 64;
-// A posting is split when it has grown to so many times the size aimed at, merged when it has
-// shrunk to one so many-th, and written anew when one in so many of its slots is dead.
+constexpr std::size_t kSampleOfCell = 64;
+// Split a cell above target * kSplitAt vectors, merge one below target / kMergeAt, and rewrite one
+// with more than one dead slot in kReclaimAt.
 constexpr std::uint32_t kSplitAt = 3;
 constexpr std::uint32_t kMergeAt = 8;
 constexpr std::uint32_t kReclaimAt = 5;
-// Taking in pending vectors writes nearly every partition anew. In a large index it waits for one
-// in so many of all, unless nobody inserts for a while.
+// Building pending vectors into their cells rewrites nearly every cell, since vectors come in no
+// order. A large index waits until they are one in kWorthIt of all, or until no insert came for a
+// while.
 constexpr std::uint64_t kLarge = 50'000;
 constexpr std::uint64_t kWorthIt = 32;
 constexpr auto kQuiet = std::chrono::milliseconds(50);
-constexpr auto kMoment = std::chrono::milliseconds(1);
-// Vectors that stand for queries when the recall curve is measured.
+// Vectors that serve as queries when the recall curve is measured.
 constexpr std::size_t kCurveQueries = 128;
 
 }  // namespace
 
-Result<bool> VectorWriter::step() {
+Result<StepOutcome> VectorWriter::step(SteadyTime now) {
   if (training_) {
-    if (training_->round()) return true;
+    if (training_->round()) return StepOutcome::worked();
     KIN_RETURN_IF_ERROR(finish_training());
-    return true;
+    return StepOutcome::worked();
   }
   std::unique_lock lock(changes_);
   const std::uint64_t live = live_;
   const std::uint64_t rows = pending_rows_;
-  const bool busy = Clock::now() - last_insert_ < kQuiet;
+  if (inserts_ != seen_inserts_) grew_at_ = now;
+  seen_inserts_ = inserts_;
   lock.unlock();
   const bool trained = core_.snapshot()->centres != nullptr;
   if (live >= kTrainAt && (!trained || live >= kRetrainGrowth * trained_)) {
     KIN_RETURN_IF_ERROR(start_training());
-    return true;
+    return StepOutcome::worked();
   }
-  if (!trained) return false;
+  if (!trained) return StepOutcome::idle();
   KIN_TRY(const bool tidied, tidy());
-  if (tidied) return true;
-  if (rows == 0) return false;
-  if (busy && live >= kLarge && rows < live / kWorthIt) {
-    std::this_thread::sleep_for(kMoment);
-    return true;
-  }
+  if (tidied) return StepOutcome::worked();
+  if (rows == 0) return StepOutcome::idle();
+  if (live >= kLarge && rows < live / kWorthIt && now < grew_at_ + kQuiet)
+    return StepOutcome::not_before(grew_at_ + kQuiet);
   KIN_RETURN_IF_ERROR(build_pending(live));
-  return true;
+  return StepOutcome::worked();
 }
 
 std::vector<VectorWriter::Source> VectorWriter::sources(Draft& next) const {
@@ -80,15 +78,15 @@ Status VectorWriter::read(const Source& source, std::vector<float>& out) const {
   KIN_TRY(const bool found, core_.read(*source.posting, source.at, out));
   if (found) return Done{};
   return Error{Code::kUnavailable,
-               "the vector of id " + std::to_string(source.id()) + " is not where it should be"};
+               "the vector of id " + std::to_string(source.id()) + " could not be read"};
 }
 
 Status VectorWriter::start_training() {
   Draft now = begin_draft();
   const std::vector<Source> all = sources(now);
-  const std::size_t centres = std::clamp<std::size_t>(all.size() / core_.options.partition_size, 1,
-                                                      Place::kMostPartitions / 2);
-  const std::size_t wanted = std::min(all.size(), centres * kSampleOfPartition);
+  const std::size_t centres =
+      std::clamp<std::size_t>(all.size() / core_.options.cell_size, 1, CellSlot::kMostCells / 2);
+  const std::size_t wanted = std::min(all.size(), centres * kSampleOfCell);
   Matrix sample(core_.options.space.dimension);
   sample.reserve(wanted);
   Random random(core_.options.space.seed + all.size());
@@ -103,7 +101,7 @@ Status VectorWriter::start_training() {
   return Done{};
 }
 
-// The numbers of the sources that each centre owns; the meter sees all of them.
+// For each centre the indexes of the sources nearest to it. The meter sees all of them.
 Result<std::vector<std::vector<std::uint32_t>>> VectorWriter::members_of(
     const Centres& centres, const std::vector<Source>& all, RecallMeter& meter) const {
   std::vector<float> vector;
@@ -141,7 +139,7 @@ Result<std::shared_ptr<Posting>> VectorWriter::encoded(const std::vector<Source>
   return posting;
 }
 
-// A partition that is too large for a posting becomes several with one centroid.
+// A cell that is too large for a posting becomes several with the same centroid.
 void VectorWriter::cut_large(std::vector<std::vector<std::uint32_t>>& members, Matrix& centres) {
   constexpr std::size_t kMost = kMostSlots / 2;
   for (std::size_t p = 0; p < members.size(); ++p) {
@@ -178,10 +176,10 @@ Status VectorWriter::finish_training() {
 Result<bool> VectorWriter::tidy() {
   const auto snapshot = core_.snapshot();
   const auto& postings = snapshot->postings;
-  const std::uint32_t aim = core_.options.partition_size;
+  const std::uint32_t aim = core_.options.cell_size;
   for (std::uint32_t p = 0; p < postings.size(); ++p) {
     const std::uint32_t live = postings[p]->live();
-    if (live > kSplitAt * aim && postings.size() < Place::kMostPartitions) {
+    if (live > kSplitAt * aim && postings.size() < CellSlot::kMostCells) {
       KIN_RETURN_IF_ERROR(split(p));
       return true;
     }
@@ -197,33 +195,33 @@ Result<bool> VectorWriter::tidy() {
   return false;
 }
 
-void VectorWriter::reclaim(std::uint32_t partition) {
+void VectorWriter::reclaim(std::uint32_t cell) {
   Draft next = begin_draft();
-  next.put(partition, extended(*next.postings[partition], next.centres.row(partition), {}));
+  next.put(cell, extended(*next.postings[cell], next.centres.row(cell), {}));
   publish(std::move(next));
 }
 
-Status VectorWriter::split(std::uint32_t partition) {
+Status VectorWriter::split(std::uint32_t cell) {
   Draft next = begin_draft();
-  KIN_TRY(const std::vector<Item> items, items_of(*next.postings[partition]));
+  KIN_TRY(const std::vector<Item> items, items_of(*next.postings[cell]));
   Matrix points(core_.options.space.dimension);
   for (const Item& item : items) points.add(item.rotated);
-  KMeans two(std::move(points), 2, core_.options.space.seed + partition);
+  KMeans two(std::move(points), 2, core_.options.space.seed + cell);
   while (two.round()) {
   }
   const Matrix centres = two.take();
-  std::copy_n(centres.row(0).begin(), centres.columns(), next.centres.row(partition).begin());
+  std::copy_n(centres.row(0).begin(), centres.columns(), next.centres.row(cell).begin());
   next.centres.add(centres.row(1));
   const auto other = static_cast<std::uint32_t>(next.postings.size());
-  next.put(partition, empty_posting());
+  next.put(cell, empty_posting());
   next.put(other, empty_posting());
-  assign(next, items, owners_after_split(next, items, {partition, other}));
+  assign(next, items, owners_after_split(next, items, {cell, other}));
   publish(std::move(next));
   return Done{};
 }
 
-// Others get only what is nearer to them: centroids that are the same would hand their vectors to
-// each other for ever.
+// A vector moves to another cell only if it is nearer to its centroid: equal centroids would pass
+// their vectors back and forth for ever.
 std::vector<std::uint32_t> VectorWriter::owners_after_split(const Draft& next,
                                                             const std::vector<Item>& items,
                                                             Halves halves) {
@@ -245,23 +243,22 @@ std::vector<std::uint32_t> VectorWriter::owners_after_split(const Draft& next,
     stayed += owner == halves.first ? 1 : 0;
     owners.push_back(owner);
   }
-  // Equal vectors cannot be told apart by any centroid: half of them move.
+  // No centroid separates equal vectors: half of them move.
   if (stayed == items.size()) {
     for (std::size_t i = 0; i < owners.size(); i += 2) owners[i] = halves.second;
   }
   return owners;
 }
 
-// The last partition takes the number of the one that goes.
-Status VectorWriter::merge(std::uint32_t partition) {
+// The last cell takes the number of the merged one, so that numbers stay dense.
+Status VectorWriter::merge(std::uint32_t cell) {
   Draft next = begin_draft();
-  KIN_TRY(const std::vector<Item> items, items_of(*next.postings[partition]));
+  KIN_TRY(const std::vector<Item> items, items_of(*next.postings[cell]));
   const auto last = static_cast<std::uint32_t>(next.postings.size() - 1);
   std::ranges::copy(std::vector(next.centres.row(last).begin(), next.centres.row(last).end()),
-                    next.centres.row(partition).begin());
+                    next.centres.row(cell).begin());
   next.centres.resize(last);
-  if (partition != last)
-    next.put(partition, extended(*next.postings[last], next.centres.row(partition), {}));
+  if (cell != last) next.put(cell, extended(*next.postings[last], next.centres.row(cell), {}));
   next.postings.resize(last);
   next.touched.resize(last);
   assign_nearest(next, items);

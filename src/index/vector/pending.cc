@@ -4,8 +4,8 @@
 
 namespace kin::index {
 
-// One after the other: a long log must not be freed by recursion. Whoever lets go of a chunk last
-// frees it; that a count reads 1 would not show what others did before they let go.
+// Frees the chunks in a loop: recursion over a long log would overflow the stack. Each chunk is
+// moved out and released, because a use_count() of 1 does not order the accesses of other threads.
 PendingChunk::~PendingChunk() {
   thread_local std::shared_ptr<PendingChunk>* outer_next = nullptr;
   if (outer_next != nullptr) {

@@ -1,5 +1,5 @@
-// Vectors that were taken in and have no partition yet: a log that one thread appends to while
-// others read what is in front of its end.
+// The log of vectors that have no cell yet. One thread appends to it while others read the rows
+// before its end.
 #pragma once
 
 #include <array>

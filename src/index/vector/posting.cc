@@ -14,7 +14,7 @@ namespace {
 
 using internal::kBlock;
 
-// The largest factor comes to lie below this, far from what a half can hold.
+// Factors are scaled so that the largest is below this, well within the range of a half.
 constexpr float kLargestHalf = 8192;
 
 float power_of_two_scale(float largest) {
@@ -30,10 +30,10 @@ std::uint16_t half(float value) {
   return result;
 }
 
-// Of a value that is finite.
+// The value must be finite.
 float from_half(std::uint16_t value) {
   const std::uint32_t sign = std::uint32_t{value & 0x8000U} << 16;
-  // The exponent's bias is put right by a multiplication, which does subnormals too.
+  // A multiplication corrects the bias of the exponent, for subnormals too.
   const auto small = std::bit_cast<float>(std::uint32_t{value & 0x7FFFU} << 13);
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(small * 0x1p112F) | sign);
 }
@@ -146,7 +146,7 @@ bool Posting::mark_dead(std::uint32_t slot) {
   return true;
 }
 
-std::uint32_t Posting::scan(std::size_t block, const QueryCode& query, const PartitionView& view,
+std::uint32_t Posting::scan(std::size_t block, const QueryCode& query, const CellView& view,
                             float limit, float* products) const {
   const std::uint16_t* factors = halves(block);
   const internal::SignScan scan{.rows = rows(block),
@@ -169,7 +169,7 @@ std::uint32_t Posting::scan(std::size_t block, const QueryCode& query, const Par
   return mask & ~static_cast<std::uint32_t>(dead >> (block % 2 * kBlock));
 }
 
-Estimate Posting::estimate(std::uint32_t slot, const QueryCode& query, const PartitionView& view,
+Estimate Posting::estimate(std::uint32_t slot, const QueryCode& query, const CellView& view,
                            float product) const {
   const std::uint8_t* own = record(slot);
   const auto add = load_le<float>(own) + view.add;
@@ -231,7 +231,7 @@ void Posting::append_to(std::string& out) const {
 
 Result<std::shared_ptr<Posting>> Posting::from_bytes(const VectorSpace& space, float error_ratio,
                                                      std::string_view bytes) {
-  const Error broken{Code::kDataLoss, "the partition's codes do not have their length"};
+  const Error broken{Code::kDataLoss, "the codes of a cell have the wrong length"};
   ByteReader reader(bytes);
   const auto slots = reader.read<std::uint32_t>();
   if (!reader.ok() || slots > kMostSlots) return broken;

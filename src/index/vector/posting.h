@@ -1,4 +1,4 @@
-// The codes of one partition's vectors, laid out for scanning. Immutable once made, but for the
+// The codes of the vectors of one cell, laid out for scanning. Immutable once made, except for the
 // marks of deleted vectors.
 #pragma once
 
@@ -15,18 +15,18 @@
 
 namespace kin::index {
 
-// Slots of a posting at most; a place in the index has 12 bits for one.
+// The most slots of a posting: CellSlot has 12 bits for a slot.
 constexpr std::uint32_t kMostSlots = 4095;
 
-// What a scan found worth a closer look.
+// The distance of one vector as its code tells it.
 struct Estimate {
   std::uint32_t slot;
   float distance;  // by all bits, not yet halved for cosine
   float error;     // what the distance may be off by
 };
 
-// How a partition lies to a query.
-struct PartitionView {
+// The position of a cell relative to a query.
+struct CellView {
   float add = 0;       // the centroid's distance: |q - c|², or -<q, c>
   float distance = 0;  // |q - c|
 };
@@ -60,21 +60,21 @@ class Posting {
   std::size_t blocks() const { return (slots_ + 31) / 32; }
   // Vectors of a block whose lower bound by signs is within `limit`, as bits; `products` (32) is
   // what estimate() needs of them.
-  std::uint32_t scan(std::size_t block, const QueryCode& query, const PartitionView& view,
-                     float limit, float* products) const;
-  // Has the first blocks brought into the cache; the machine sees to the others.
+  std::uint32_t scan(std::size_t block, const QueryCode& query, const CellView& view, float limit,
+                     float* products) const;
+  // Prefetches the first blocks; the hardware prefetches the others.
   void prefetch_blocks() const {
     const auto* front = reinterpret_cast<const char*>(blocks_.data());
     const std::size_t bytes = blocks_.size() * 2 < 1536 ? blocks_.size() * 2 : 1536;
     for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(front + at);
   }
-  // Has what estimate() reads of a slot brought into the cache.
+  // Prefetches what estimate() reads of a slot.
   void prefetch(std::size_t slot) const {
     const std::uint8_t* own = record(slot);
     for (std::size_t at = 0; at < record_bytes_; at += 64) __builtin_prefetch(own + at);
     __builtin_prefetch(own + record_bytes_ - 1);
   }
-  Estimate estimate(std::uint32_t slot, const QueryCode& query, const PartitionView& view,
+  Estimate estimate(std::uint32_t slot, const QueryCode& query, const CellView& view,
                     float product) const;
 
   // Is this the slot's code? Half-precision factors may have lost their last bits.
@@ -85,8 +85,8 @@ class Posting {
 
   std::size_t bytes() const;
 
-  // The posting without its dead, as bytes behind `out`; and back. An error if the bytes are not
-  // such; their checksum is the caller's business.
+  // Appends the posting without its dead slots as bytes; and reads it back. An error if the bytes
+  // have another form; the caller checks their checksum.
   void append_to(std::string& out) const;
   static Result<std::shared_ptr<Posting>> from_bytes(const VectorSpace& space, float error_ratio,
                                                      std::string_view bytes);

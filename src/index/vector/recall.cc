@@ -63,7 +63,7 @@ void RecallMeter::add(const Draft& draft, const Centres& centres, std::size_t qu
       before += nearness(i) <= nearness(own) ? 1 : 0;
     shares_.push_back(static_cast<float>(before) / static_cast<float>(products.size()));
     const float apart = std::max(0.0F, square + centres.square(own) - 2 * products[own]);
-    const PartitionView view{products_ ? -products[own] : apart, std::sqrt(apart)};
+    const CellView view{products_ ? -products[own] : apart, std::sqrt(apart)};
     reaches_.push_back(
         reach_needed(view, draft.postings[own]->spread(), limit, std::sqrt(square), products_));
   }

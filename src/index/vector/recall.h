@@ -1,5 +1,5 @@
-// Measures where the neighbours of some of an index's own vectors are, so that a search knows how
-// far to look for a given recall.
+// Measures how far a search has to look for a given recall, with some of the index's own vectors as
+// queries.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ class RecallMeter {
   // A vector whose neighbours are looked for; `source` is its number among those seen. All rotated
   // and padded.
   void add_query(std::size_t source, std::span<const float> vector);
-  // One of all vectors, and the partition that it is in.
+  // One of all vectors, and the cell that it is in.
   void see(std::size_t source, std::span<const float> vector, std::uint32_t owner);
-  // Once all were seen and the partitions are laid out.
+  // Once all were seen and the cells are laid out.
   RecallCurve curve(const Draft& draft);
 
  private:

@@ -10,11 +10,11 @@ namespace kin::index::internal {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-// A filter of fewer ids is searched id by id.
+// With a filter of at most so many ids, each id is looked up instead of scanning cells.
 constexpr std::uint64_t kFewIds = 3000;
-// Partitions that are put in order at a time.
+// Cells are sorted by distance in batches of this size: most searches need the first batch only.
 constexpr std::size_t kOrdered = 64;
-// Partitions in a row that are unlikely to hold a neighbour, after which a search ends.
+// A search ends after so many cells in a row that are unlikely to hold a neighbour.
 constexpr std::size_t kMostMisses = 48;
 constexpr int kAttempts = 4;
 
@@ -30,7 +30,7 @@ struct Candidate {
   }
 };
 
-// The nearest so far.
+// The nearest candidates so far.
 class Pool {
  public:
   explicit Pool(std::size_t most) : most_(most) {
@@ -85,7 +85,7 @@ class Searcher {
   }
 
  private:
-  // False if a change came between, and another attempt may succeed.
+  // False if the snapshot and the slots disagree because of a change: try again.
   Result<bool> collect(const Snapshot& snapshot, Pool& pool, int attempt) {
     if (snapshot.postings.empty()) return true;
     if (how_.exact) return scan_exactly(snapshot, pool);
@@ -107,8 +107,8 @@ class Searcher {
                      : squared_l2(query_.rotated.data(), vector.data(), vector.size());
   }
 
-  PartitionView view_of(const Centres& centres, std::size_t partition, float product) const {
-    const float square = std::max(0.0F, query_.square + centres.square(partition) - 2 * product);
+  CellView view_of(const Centres& centres, std::size_t cell, float product) const {
+    const float square = std::max(0.0F, query_.square + centres.square(cell) - 2 * product);
     return {products_ ? -product : square, std::sqrt(square)};
   }
 
@@ -129,11 +129,11 @@ class Searcher {
     std::vector<float> vector;
     float products[kBlock];
     for (const std::uint32_t id : how_.filter->ids()) {
-      const Place place = core_.places.get(id);
-      if (!place.is_indexed() || !in_time(id)) continue;
-      if (place.partition() >= snapshot.postings.size()) return false;
-      const Posting& posting = *snapshot.postings[place.partition()];
-      const std::uint32_t slot = place.slot();
+      const CellSlot at = core_.slots.get(id);
+      if (!at.is_indexed() || !in_time(id)) continue;
+      if (at.cell() >= snapshot.postings.size()) return false;
+      const Posting& posting = *snapshot.postings[at.cell()];
+      const std::uint32_t slot = at.slot();
       if (slot >= posting.size() || posting.ids()[slot] != id) return false;
       if (posting.is_dead(slot)) continue;
       if (rerank_ && core_.options.space.storage != RawStorage::kElsewhere) {
@@ -141,9 +141,9 @@ class Searcher {
         if (found) pool.add({exact(vector), 0, id, slot, &posting});
         continue;
       }
-      const auto centre = snapshot.centres->matrix().row(place.partition());
+      const auto centre = snapshot.centres->matrix().row(at.cell());
       const float product = dot(query_.rotated.data(), centre.data(), centre.size());
-      const PartitionView view = view_of(*snapshot.centres, place.partition(), product);
+      const CellView view = view_of(*snapshot.centres, at.cell(), product);
       posting.scan(slot / kBlock, query_, view, kInfinity, products);
       const Estimate estimate = posting.estimate(slot, query_, view, products[slot % kBlock]);
       pool.add({estimate.distance, estimate.error, id, slot, &posting});
@@ -151,7 +151,7 @@ class Searcher {
     return true;
   }
 
-  // What a curve says of the recall aimed at.
+  // The value of a curve at the target recall.
   float aimed(const std::vector<float>& curve) const {
     const double at = std::clamp(how_.recall, 0.0, 1.0) * (kCurvePoints - 1);
     const auto low = static_cast<std::size_t>(at);
@@ -163,7 +163,7 @@ class Searcher {
     const auto all = static_cast<double>(snapshot.postings.size());
     if (how_.probes) return std::min(*how_.probes, static_cast<std::uint32_t>(all));
     if (snapshot.curve.share.empty()) return snapshot.postings.size();
-    // More neighbours lie further apart than the ten that the curve was measured with.
+    // The curve was measured for ten neighbours; more of them lie further away.
     const double more = std::pow(std::max(1.0, how_.k / 10.0), 0.3);
     return static_cast<std::size_t>(
         std::min(all, std::ceil(aimed(snapshot.curve.share) * all * more)));
@@ -186,8 +186,8 @@ class Searcher {
       if (i == ordered) ordered = order_more(order, ordered, enough);
       const std::uint32_t p = order[i].second;
       const Posting& posting = *snapshot.postings[p];
-      const PartitionView view = view_of(centres, p, products[p]);
-      // A filter leaves neighbours that are further away, so more partitions may hold some.
+      const CellView view = view_of(centres, p, products[p]);
+      // The nearest ids that pass a filter are further away, so more cells may hold one.
       if (i >= enough && filtered && pool.limit() < kInfinity &&
           reach_needed(view, posting.spread(), pool.limit(), std::sqrt(query_.square), products_) >
               reach) {
@@ -220,17 +220,18 @@ class Searcher {
     return mask;
   }
 
-  // A vector that the scan of its signs left for a closer look.
+  // A vector that passed the scan of its signs and needs an estimate by all bits.
   struct Left {
     const Posting* posting;
-    PartitionView view;
+    CellView view;
     std::uint32_t slot;
     float product;
   };
 
-  // What a posting leaves is looked at after the next one was scanned: by then its codes have come
-  // from memory. Until the pool is full, at once: without a limit everything would be left.
-  void scan_posting(const Posting& posting, const PartitionView& view, Pool& pool) {
+  // Vectors of one posting are estimated after the next posting was scanned: by then their codes
+  // are in the cache. Until the pool is full they are estimated at once, because without a limit
+  // every vector passes the scan.
+  void scan_posting(const Posting& posting, const CellView& view, Pool& pool) {
     float products[kBlock];
     now_.clear();
     for (std::size_t block = 0; block < posting.blocks(); ++block) {
@@ -259,8 +260,8 @@ class Searcher {
     left.clear();
   }
 
-  // After the partitions: a vector that is being replaced is marked deleted there only once its
-  // successor is in the log.
+  // Runs after the cells: a replaced vector is marked as deleted in its cell only when the new one
+  // is in the log, so this order misses neither.
   void scan_pending(const Snapshot& snapshot, Pool& pool) const {
     snapshot.pending.each([&](const PendingChunk& chunk, std::uint32_t row) {
       const std::uint32_t id = chunk.id(row);
@@ -269,8 +270,8 @@ class Searcher {
     });
   }
 
-  // A vector that was replaced while the search ran may have been found twice; the pending one is
-  // the newer.
+  // A vector that was replaced during the search may have been found twice: keep the pending one,
+  // which is newer.
   static void drop_replaced(std::vector<Candidate>& found) {
     std::ranges::sort(found, [](const Candidate& a, const Candidate& b) {
       return a.id != b.id ? a.id<b.id : (a.posting == nullptr)>(b.posting == nullptr);
@@ -280,7 +281,7 @@ class Searcher {
     std::sort(found.begin(), found.end());
   }
 
-  // Replaces estimates by distances wherever the error bound leaves it open who is among the k.
+  // Replaces estimates by exact distances where the error bounds do not decide who is among the k.
   Status settle(std::vector<Candidate>& found) const {
     if (!rerank_) return Done{};
     std::vector<float> upper;

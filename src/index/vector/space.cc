@@ -26,7 +26,7 @@ Result<std::vector<float>> prepared(const VectorSpace& space, std::span<const fl
                                                      vector.size(), space.dimension)};
   double square = 0;
   for (const float value : vector) square += static_cast<double>(value) * value;
-  // Squares of what the codes compute must be finite too.
+  // The codes compute with squares, which must be finite too.
   if (!(square < 1e30))
     return Error{Code::kInvalidArgument,
                  "the vector has a number that is not finite, or too large"};
@@ -42,7 +42,7 @@ Result<std::vector<float>> prepared(const VectorSpace& space, std::span<const fl
 Status check_vector(const VectorSpace& space, std::span<const float> vector) {
   KIN_TRY(const std::vector<float> kept, prepared(space, vector));
   if (space.storage != RawStorage::kF16) return Done{};
-  // A rotation moves no number beyond the vector's length.
+  // After the rotation a number can be as large as the vector's length.
   if (internal::dot(kept.data(), kept.data(), kept.size()) < 4e9F) return Done{};
   return Error{Code::kInvalidArgument, "the vector is too long for numbers of 16 bits"};
 }

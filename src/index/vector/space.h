@@ -1,4 +1,4 @@
-// What is the same for all vectors of one index.
+// The properties that all vectors of one index share.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ enum class Distance : std::uint8_t { kL2 = 0, kCosine = 1, kDot = 2 };
 
 // Where the vectors themselves are; the codes are always in memory.
 //   kF32, kF16  in memory, with 32 or 16 bits a number
-//   kElsewhere  with the caller, who lends them through RawVectors
+//   kElsewhere  with the caller, read through RawVectors
 enum class RawStorage : std::uint8_t { kF32 = 0, kF16 = 1, kElsewhere = 2 };
 
 constexpr std::uint32_t kMostDimensions = 16384;
@@ -32,14 +32,15 @@ struct VectorSpace {
   friend bool operator==(const VectorSpace&, const VectorSpace&) = default;
 };
 
-// Done, or what is wrong with a space.
+// kInvalidArgument says what is wrong with the space.
 Status check_space(const VectorSpace& space);
 
 // The vector as the index keeps it: of length 1 for kCosine. An error if it has another dimension,
 // a number that is not finite, or no direction where one is needed.
 Result<std::vector<float>> prepared(const VectorSpace& space, std::span<const float> vector);
 
-// Can a vector be inserted? What prepared() refuses, and what is too long for 16 bits a number.
+// kInvalidArgument for a vector that cannot be inserted: one that prepared() refuses, or one that
+// is too long for 16 bits a number.
 Status check_vector(const VectorSpace& space, std::span<const float> vector);
 
 // The distance between two prepared vectors.

@@ -1,4 +1,4 @@
-// What a vector index holds, compared with what it should.
+// Compares the contents of a vector index with what is expected.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class Verifier {
   }
 
  private:
-  // The vector of an id that has a say and should be there.
+  // The vector of an id that is not ignored and is expected.
   Result<bool> read(std::uint32_t id) {
     if (id >= expected_.below || std::ranges::binary_search(expected_.without, id)) return false;
     seen_.push_back(id);
@@ -61,7 +61,8 @@ class Verifier {
     return true;
   }
 
-  // Training encodes anew from what is kept, so numbers of 16 bits give one of two codes.
+  // Training encodes again from the stored vector. With 16-bit storage that may give another code
+  // than the original vector did; both are right.
   bool is_of(const Posting& posting, std::uint32_t slot, std::span<const float> centre) {
     std::vector<float> kept(rotated_.size(), 0.0F);
     if (posting.raw(slot, kept.data()) && !is_kept(kept)) return false;

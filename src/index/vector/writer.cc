@@ -9,20 +9,20 @@
 namespace kin::index::internal {
 namespace {
 
-// Pending vectors that one step takes in at most: so many, or one in so many of all. Partitions
-// that get some are written anew, which is nearly every one of them if vectors come in no order.
+// A step takes at most kBatch pending vectors, or one in kShareOfAll of all if that is more. Cells
+// that get vectors are rewritten: nearly all of them, since vectors come in no order.
 constexpr std::uint64_t kBatch = 1024;
 constexpr std::uint64_t kShareOfAll = 8;
 
 }  // namespace
 
-void Draft::put(std::uint32_t partition, std::shared_ptr<Posting> posting) {
-  if (partition >= postings.size()) {
-    postings.resize(partition + 1);
-    touched.resize(partition + 1);
+void Draft::put(std::uint32_t cell, std::shared_ptr<Posting> posting) {
+  if (cell >= postings.size()) {
+    postings.resize(cell + 1);
+    touched.resize(cell + 1);
   }
-  postings[partition] = std::move(posting);
-  touched[partition] = true;
+  postings[cell] = std::move(posting);
+  touched[cell] = true;
 }
 
 VectorWriter::VectorWriter(VectorCore& core)
@@ -43,19 +43,19 @@ void VectorWriter::append(std::uint32_t id, std::span<const float> rotated) {
   tail_->append(id, rotated);
   pending_[id] = {tail_, row};
   ++pending_rows_;
-  last_insert_ = Clock::now();
+  ++inserts_;
 }
 
 Status VectorWriter::insert(std::uint32_t id, std::span<const float> vector) {
   KIN_RETURN_IF_ERROR(check_vector(core_.options.space, vector));
   KIN_TRY(const std::vector<float> rotated, core_.rotated(vector));
   const std::lock_guard lock(changes_);
-  const Place old = core_.places.get(id);
+  const CellSlot old = core_.slots.get(id);
   std::optional<PendingRow> replaced;
   if (const auto found = pending_.find(id); found != pending_.end()) replaced = found->second;
   append(id, rotated);
-  // Deleted rows of this id that wait to be reclaimed have no say in its place any more.
-  core_.places.set(id, Place::without(VectorState::kPending));
+  // Deleted rows of this id that wait to be reclaimed do not change its state any more.
+  core_.slots.set(id, CellSlot::without(VectorState::kPending));
   if (replaced) replaced->chunk->mark_dead(replaced->row);
   if (old.is_indexed()) forget(old);
   if (replaced || old.is_indexed())
@@ -65,27 +65,27 @@ Status VectorWriter::insert(std::uint32_t id, std::span<const float> vector) {
   return Done{};
 }
 
-void VectorWriter::forget(Place place) {
+void VectorWriter::forget(CellSlot slot) {
   const auto snapshot = core_.snapshot();
-  snapshot->postings[place.partition()]->mark_dead(place.slot());
-  dirty_[place.partition()] = true;
+  snapshot->postings[slot.cell()]->mark_dead(slot.slot());
+  dirty_[slot.cell()] = true;
 }
 
 bool VectorWriter::remove(std::uint32_t id) {
   const std::lock_guard lock(changes_);
-  const Place old = core_.places.get(id);
+  const CellSlot old = core_.slots.get(id);
   const auto found = pending_.find(id);
   if (!old.is_indexed() && found == pending_.end()) return false;
   disturbed_.insert(id);
   --live_;
   if (old.is_indexed()) {
-    core_.places.set(id, Place::without(VectorState::kDeleted));
+    core_.slots.set(id, CellSlot::without(VectorState::kDeleted));
     forget(old);
     return true;
   }
   found->second.chunk->mark_dead(found->second.row);
   pending_.erase(found);
-  core_.places.set(id, Place::without(VectorState::kPendingDeleted));
+  core_.slots.set(id, CellSlot::without(VectorState::kPendingDeleted));
   return true;
 }
 
@@ -118,8 +118,9 @@ void VectorWriter::take_rows(Draft& next, std::uint64_t most, const SeeRow& see)
   }
 }
 
-// Ids whose deleted slots are gone with the old postings are absent from then on. Places come
-// before the snapshot: who sees the new one must not think a vector pending that has left the log.
+// Ids whose deleted slots disappear with the old postings become absent. Slots are set before the
+// snapshot is published: a reader of the new snapshot must not take a vector for pending that has
+// left the log.
 void VectorWriter::publish(Draft next) {
   auto snapshot = std::make_shared<Snapshot>();
   if (next.centres.rows() > 0)
@@ -131,8 +132,8 @@ void VectorWriter::publish(Draft next) {
     const Posting& posting = *old->postings[p];
     for (std::uint32_t slot = 0; slot < posting.size(); ++slot) {
       const std::uint32_t id = posting.ids()[slot];
-      if (posting.is_dead(slot) && core_.places.get(id).state() == VectorState::kDeleted)
-        core_.places.set(id, {});
+      if (posting.is_dead(slot) && core_.slots.get(id).state() == VectorState::kDeleted)
+        core_.slots.set(id, {});
     }
   }
   leave_log(next);
@@ -151,13 +152,13 @@ void VectorWriter::place_new(const Draft& next) {
     const auto ids = next.postings[p]->ids();
     for (std::uint32_t slot = 0; slot < ids.size(); ++slot) {
       if (disturbed_.empty() || !disturbed_.contains(ids[slot])) {
-        core_.places.set(ids[slot], Place::at(p, slot));
+        core_.slots.set(ids[slot], CellSlot::at(p, slot));
         continue;
       }
       next.postings[p]->mark_dead(slot);
-      // Unless it waits in the log again.
-      if (core_.places.get(ids[slot]).state() != VectorState::kPending)
-        core_.places.set(ids[slot], Place::without(VectorState::kDeleted));
+      // It stays pending if it was inserted again.
+      if (core_.slots.get(ids[slot]).state() != VectorState::kPending)
+        core_.slots.set(ids[slot], CellSlot::without(VectorState::kDeleted));
     }
   }
 }
@@ -166,7 +167,7 @@ void VectorWriter::leave_log(const Draft& next) {
   for (const std::uint32_t id : next.taken)
     if (!disturbed_.contains(id)) pending_.erase(id);
   for (const std::uint32_t id : next.purged) {
-    if (core_.places.get(id).state() == VectorState::kPendingDeleted) core_.places.set(id, {});
+    if (core_.slots.get(id).state() == VectorState::kPendingDeleted) core_.slots.set(id, {});
   }
   pending_rows_ -= next.taken_rows;
 }
@@ -179,7 +180,7 @@ Result<std::vector<Item>> VectorWriter::items_of(const Posting& posting) const {
     KIN_TRY(const bool found, core_.read(posting, slot, item.rotated));
     if (!found)
       return Error{Code::kUnavailable,
-                   "the vector of id " + std::to_string(item.id) + " is not where it should be"};
+                   "the vector of id " + std::to_string(item.id) + " could not be read"};
     items.push_back(std::move(item));
   }
   return items;
@@ -204,18 +205,18 @@ std::shared_ptr<Posting> VectorWriter::extended(const Posting& old, std::span<co
   return posting;
 }
 
-// What a partition has no room for goes to new ones with the same centroid, which a split moves.
+// Vectors that a cell has no room for go to new cells with the same centroid; a split moves it
+// later.
 void VectorWriter::assign(Draft& next, const std::vector<Item>& items,
                           std::span<const std::uint32_t> owners) const {
   std::map<std::uint32_t, std::vector<const Item*>> groups;
   for (std::size_t i = 0; i < items.size(); ++i) groups[owners[i]].push_back(&items[i]);
-  for (const auto& [partition, members] : groups) {
-    const std::vector<float> centre(next.centres.row(partition).begin(),
-                                    next.centres.row(partition).end());
-    const Posting& old = *next.postings[partition];
+  for (const auto& [cell, members] : groups) {
+    const std::vector<float> centre(next.centres.row(cell).begin(), next.centres.row(cell).end());
+    const Posting& old = *next.postings[cell];
     std::span<const Item* const> rest(members);
     const std::size_t fitting = std::min<std::size_t>(rest.size(), kMostSlots - old.live());
-    next.put(partition, extended(old, centre, rest.first(fitting)));
+    next.put(cell, extended(old, centre, rest.first(fitting)));
     for (rest = rest.subspan(fitting); !rest.empty();) {
       const std::size_t some = std::min<std::size_t>(rest.size(), kMostSlots / 2);
       next.put(next.centres.rows(), extended(*empty_posting(), centre, rest.first(some)));
@@ -262,12 +263,11 @@ VectorCheckpoint VectorWriter::checkpoint(std::uint64_t lsn, VectorIndex::Scope 
   std::uint64_t rows = pending_rows_;
   lock.unlock();
   VectorCheckpoint result;
-  result.partitions = static_cast<std::uint32_t>(snapshot->postings.size());
-  sums_.resize(result.partitions);
-  for (std::uint32_t p = 0; p < result.partitions; ++p) {
+  result.cells = static_cast<std::uint32_t>(snapshot->postings.size());
+  sums_.resize(result.cells);
+  for (std::uint32_t p = 0; p < result.cells; ++p) {
     if (!changed[p]) continue;
-    std::string bytes =
-        encode_partition(p, snapshot->centres->matrix().row(p), *snapshot->postings[p]);
+    std::string bytes = encode_cell(p, snapshot->centres->matrix().row(p), *snapshot->postings[p]);
     sums_[p] = checksum(bytes);
     result.changed.emplace_back(p, std::move(bytes));
   }
@@ -277,7 +277,7 @@ VectorCheckpoint VectorWriter::checkpoint(std::uint64_t lsn, VectorIndex::Scope 
                             .curve = snapshot->curve,
                             .sums = sums_,
                             .pending = {}};
-  // Rows that came meanwhile may stand for vectors that a partition above still holds.
+  // Later rows are left out: they may replace vectors that the cells above still hold.
   snapshot->pending.each([&](const PendingChunk& chunk, std::uint32_t row) {
     if (rows == 0) return;
     --rows;
@@ -293,8 +293,8 @@ Status VectorWriter::adopt(const VectorCheckpointHead& head, Draft next) {
   for (std::uint32_t p = 0; p < next.postings.size(); ++p) {
     const auto ids = next.postings[p]->ids();
     for (std::uint32_t slot = 0; slot < ids.size(); ++slot) {
-      if (core_.places.get(ids[slot]).word != 0) return twice;
-      core_.places.set(ids[slot], Place::at(p, slot));
+      if (core_.slots.get(ids[slot]).word != 0) return twice;
+      core_.slots.set(ids[slot], CellSlot::at(p, slot));
     }
     live_ += ids.size();
   }
@@ -302,9 +302,9 @@ Status VectorWriter::adopt(const VectorCheckpointHead& head, Draft next) {
   publish(std::move(next));
   const std::lock_guard lock(changes_);
   for (const Item& item : head.pending) {
-    if (core_.places.get(item.id).word != 0) return twice;
+    if (core_.slots.get(item.id).word != 0) return twice;
     append(item.id, item.rotated);
-    core_.places.set(item.id, Place::without(VectorState::kPending));
+    core_.slots.set(item.id, CellSlot::without(VectorState::kPending));
     ++live_;
   }
   trained_ = head.trained;
@@ -320,8 +320,8 @@ VectorStats VectorWriter::stats() const {
   VectorStats stats{.vectors = live_,
                     .pending = pending_.size(),
                     .deleted = pending_rows_ - pending_.size(),
-                    .partitions = static_cast<std::uint32_t>(snapshot->postings.size()),
-                    .bytes = sizeof(VectorCore) + core_.places.bytes()};
+                    .cells = static_cast<std::uint32_t>(snapshot->postings.size()),
+                    .bytes = sizeof(VectorCore) + core_.slots.bytes()};
   stats.bytes += pending_.size() * (sizeof(PendingRow) + 24);
   lock.unlock();
   for (const auto& posting : snapshot->postings) {

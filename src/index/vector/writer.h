@@ -1,7 +1,6 @@
-// The changes of a vector index.
+// Inserts, removals and background work of a vector index.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/step.h"
 #include "index/vector/core.h"
 #include "index/vector/format.h"
 
@@ -24,35 +24,36 @@ struct Draft {
   RecallCurve curve;
   std::vector<bool> touched;  // postings whose vectors have new places
 
-  // Of the log when the draft was begun, and what of it is in the postings now.
+  // Rows of the log when the draft was begun, and those that are in its postings now.
   std::uint64_t rows = 0;
   std::uint64_t taken_rows = 0;
   std::vector<std::uint32_t> taken = {};   // ids of live rows
   std::vector<std::uint32_t> purged = {};  // ids of dead rows
 
   // Puts `posting` in the place of another, or behind all.
-  void put(std::uint32_t partition, std::shared_ptr<Posting> posting);
+  void put(std::uint32_t cell, std::shared_ptr<Posting> posting);
 };
 
 class RecallMeter;
 
-// Thread-safe, but step(), checkpoint() and adopt() one at a time. A step works on a snapshot
-// without the lock; what is removed or replaced meanwhile is marked in what the step made when that
-// is published, and what is inserted stays in the log.
+// Thread-safe, except that only one of step(), checkpoint() and adopt() runs at a time. A step
+// works on a snapshot without the lock. Vectors removed or replaced meanwhile are marked as deleted
+// when the step publishes its draft; inserted ones stay in the log.
 class VectorWriter {
  public:
   explicit VectorWriter(VectorCore& core);
 
   Status insert(std::uint32_t id, std::span<const float> vector);
   bool remove(std::uint32_t id);
-  Result<bool> step();
+  // See VectorIndex::step().
+  Result<StepOutcome> step(SteadyTime now);
   VectorStats stats() const;
-  // While no step runs.
+  // Call while no step runs.
   Status verify(const VectorsExpected& expected,
                 const std::function<void(std::string)>& fault) const;
 
   VectorCheckpoint checkpoint(std::uint64_t lsn, VectorIndex::Scope scope);
-  // Takes over what a checkpoint holds; before anything else.
+  // Takes over the contents of a checkpoint. Call it first.
   Status adopt(const VectorCheckpointHead& head, Draft draft);
   std::uint64_t applied_lsn() const {
     const std::lock_guard lock(changes_);
@@ -64,26 +65,26 @@ class VectorWriter {
     std::shared_ptr<PendingChunk> chunk;
     std::uint32_t row;
   };
-  // Where a vector is read from while everything is laid out anew.
+  // Where training reads a vector from.
   struct Source {
-    const Posting* posting;  // nothing: pending
+    const Posting* posting;  // null: pending
     const PendingChunk* chunk;
     std::uint32_t at;
     std::uint32_t id() const { return posting != nullptr ? posting->ids()[at] : chunk->id(at); }
   };
 
   void append(std::uint32_t id, std::span<const float> rotated);
-  void forget(Place place);
+  void forget(CellSlot slot);
 
   Draft begin_draft();
-  // The next rows of the log, up to `most`, into the draft's `taken` and `purged`.
+  // Moves the next rows of the log, up to `most`, to the draft's `taken` and `purged`.
   using SeeRow = std::function<void(const PendingChunk& chunk, std::uint32_t row)>;
   static void take_rows(Draft& next, std::uint64_t most, const SeeRow& see);
   void publish(Draft draft);
   void place_new(const Draft& next);
   void leave_log(const Draft& next);
   Result<std::vector<Item>> items_of(const Posting& posting) const;
-  // Adds each item to the partition that `owners` names.
+  // Adds each item to the cell that `owners` names.
   void assign(Draft& next, const std::vector<Item>& items,
               std::span<const std::uint32_t> owners) const;
   void assign_nearest(Draft& next, const std::vector<Item>& items) const;
@@ -104,7 +105,7 @@ class VectorWriter {
   static void cut_large(std::vector<std::vector<std::uint32_t>>& members, Matrix& centres);
   Status build_pending(std::uint64_t live);
   Result<bool> tidy();
-  Status split(std::uint32_t partition);
+  Status split(std::uint32_t cell);
   struct Halves {
     std::uint32_t first;
     std::uint32_t second;
@@ -112,25 +113,25 @@ class VectorWriter {
   static std::vector<std::uint32_t> owners_after_split(const Draft& next,
                                                        const std::vector<Item>& items,
                                                        Halves halves);
-  Status merge(std::uint32_t partition);
-  void reclaim(std::uint32_t partition);
-
-  using Clock = std::chrono::steady_clock;
+  Status merge(std::uint32_t cell);
+  void reclaim(std::uint32_t cell);
 
   VectorCore& core_;
   std::uint64_t trained_ = 0;  // vectors there were when it was trained
   std::optional<KMeans> training_;
-  std::vector<std::uint64_t> sums_;  // of the partitions as last written
+  std::uint64_t seen_inserts_ = 0;   // by the last step
+  SteadyTime grew_at_{};             // the first step that saw so many
+  std::vector<std::uint64_t> sums_;  // of the cells as last written
 
-  mutable std::mutex changes_;  // guards what follows, the marks of postings, and the places
+  mutable std::mutex changes_;  // guards what follows, the marks of postings, and the slots
   std::shared_ptr<PendingChunk> tail_;
   std::unordered_map<std::uint32_t, PendingRow> pending_;  // live rows
   std::uint64_t pending_rows_ = 0;                         // live and dead
-  Clock::time_point last_insert_{};
+  std::uint64_t inserts_ = 0;                              // so far
   std::uint64_t live_ = 0;
   std::unordered_set<std::uint32_t> disturbed_;  // removed or replaced since the draft was begun
   std::uint64_t applied_lsn_ = 0;
-  std::vector<bool> dirty_;  // partitions to write at the next checkpoint
+  std::vector<bool> dirty_;  // cells to write at the next checkpoint
 };
 
 }  // namespace kin::index::internal

@@ -4,6 +4,22 @@
 
 namespace kin::kv {
 
+Status FailureLatch::check(const std::filesystem::path& folder) const {
+  if (!failed_) return Done{};
+  const std::lock_guard lock(mutex_);
+  return Error{first_->code,
+               fmt::format("{} refuses writes since an earlier failure (open it again): {}",
+                           folder.string(), first_->message)};
+}
+
+Status FailureLatch::note(Status status) {
+  if (status.ok()) return status;
+  const std::lock_guard lock(mutex_);
+  if (!first_) first_ = status.error();
+  failed_ = true;
+  return status;
+}
+
 Status prepare_copy(Disk& disk, const std::filesystem::path& folder) {
   KIN_TRY(const bool there, disk.exists(folder));
   if (!there) return disk.make_folder(folder);

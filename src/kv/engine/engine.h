@@ -1,8 +1,10 @@
 // The interface between KeyValueStore and its engines. Contracts are those of key_value_store.h.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -61,6 +63,21 @@ class Engine : public EngineReader {
   virtual Status checkpoint(const std::filesystem::path& folder) = 0;
   virtual StoreUsage usage() const = 0;
   virtual Status close() = 0;
+};
+
+// Refuses changes after one has failed: what is on the device is not known until the store is
+// opened again. Thread-safe.
+class FailureLatch {
+ public:
+  // An error that names the first failure, if there was one.
+  Status check(const std::filesystem::path& folder) const;
+  // Remembers the failure of a change; returns `status`.
+  Status note(Status status);
+
+ private:
+  std::atomic<bool> failed_ = false;  // so that a check without a failure takes no lock
+  mutable std::mutex mutex_;
+  std::optional<Error> first_;
 };
 
 // The name of the main family in files.

@@ -214,7 +214,7 @@ class LogStore final : public Engine {
   mutable std::mutex writing_;  // guards what follows
   std::optional<LogWriter> log_;
   std::uint64_t base_bytes_ = 0;
-  std::optional<Error> failed_;
+  FailureLatch failure_;
 
   mutable std::mutex publishing_;  // guards state_
   State state_;
@@ -281,14 +281,8 @@ bool LogStore::is_long() const {
 template <typename Act>
 Status LogStore::change(Act&& act) {
   const std::lock_guard lock(writing_);
-  if (failed_) {
-    return Error{failed_->code, fmt::format("{} refuses writes since an earlier failure (open it "
-                                            "again): {}",
-                                            folder_.string(), failed_->message)};
-  }
-  Status done = act();
-  if (!done.ok()) failed_ = done.error();
-  return done;
+  KIN_RETURN_IF_ERROR(failure_.check(folder_));
+  return failure_.note(act());
 }
 
 Status LogStore::write(const EngineBatch& batch, const WriteOptions& options) {
@@ -363,7 +357,7 @@ StoreUsage LogStore::usage() const {
 Status LogStore::close() {
   const std::lock_guard lock(writing_);
   Status closed = Done{};
-  if (!failed_) {
+  if (failure_.check(folder_).ok()) {
     // The seal shows damage to the last batches; without it they would count as torn.
     closed = log_->sync();
     if (closed.ok()) closed = log_->seal();

@@ -251,10 +251,49 @@ class DiskFileSystem final : public rocksdb::FileSystem {
   Disk& disk_;
 };
 
+thread_local bool keep_tables = false;
+
+// What RocksDB leaves to chance.
+class CarefulFileSystem final : public rocksdb::FileSystemWrapper {
+ public:
+  using rocksdb::FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "kindred"; }
+
+  IOStatus DeleteFile(const std::string& path, const IOOptions& options,
+                      IODebugContext* debug) override {
+    if (keep_tables && path.ends_with(".sst")) return IOStatus::OK();
+    return target()->DeleteFile(path, options, debug);
+  }
+
+  // CURRENT gets its name after the manifest in it has, in whatever order the file system writes
+  // the names of a folder.
+  IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
+                      IODebugContext* debug) override {
+    if (to.ends_with("/CURRENT")) {
+      std::unique_ptr<rocksdb::FSDirectory> folder;
+      IOStatus synced =
+          target()->NewDirectory(to.substr(0, to.rfind('/')), options, &folder, debug);
+      if (synced.ok()) synced = folder->Fsync(options, debug);
+      if (!synced.ok()) return synced;
+    }
+    return target()->RenameFile(from, to, options, debug);
+  }
+};
+
 }  // namespace
 
+KeepTables::KeepTables() {
+  keep_tables = true;
+}
+
+KeepTables::~KeepTables() {
+  keep_tables = false;
+}
+
 std::unique_ptr<rocksdb::Env> env_on(Disk& disk) {
-  return rocksdb::NewCompositeEnv(std::make_shared<DiskFileSystem>(disk));
+  std::shared_ptr<rocksdb::FileSystem> files = rocksdb::FileSystem::Default();
+  if (&disk != &system_disk()) files = std::make_shared<DiskFileSystem>(disk);
+  return rocksdb::NewCompositeEnv(std::make_shared<CarefulFileSystem>(files));
 }
 
 }  // namespace kin::kv

@@ -95,13 +95,6 @@ class Silence : public rocksdb::Logger {
   void Logv(const char*, va_list) override {}
 };
 
-// RocksDB reaches the system's files in ways that a Disk does not offer (read-ahead, fallocate,
-// links), so it keeps its own environment there.
-std::unique_ptr<rocksdb::Env> env_of(const StoreOptions& options) {
-  const bool is_system = &disk_of(options) == &system_disk();
-  return is_system ? nullptr : env_on(disk_of(options));
-}
-
 rocksdb::DBOptions database_options(const StoreOptions& options, rocksdb::Env* env) {
   rocksdb::DBOptions database;
   database.create_if_missing = options.mode != StoreOptions::Mode::kOpen;
@@ -113,10 +106,10 @@ rocksdb::DBOptions database_options(const StoreOptions& options, rocksdb::Env* e
   // Background files go to the device as they are written: a sync of the log would otherwise wait
   // behind all of them.
   database.bytes_per_sync = 1 << 20;
-  if (env != nullptr) {
-    database.env = env;
-    database.info_log = std::make_shared<Silence>();
-  }
+  // flush() is the caller's to call; after a failure there is nothing that RocksDB could still do.
+  database.avoid_flush_during_shutdown = true;
+  database.env = env;
+  if (&disk_of(options) != &system_disk()) database.info_log = std::make_shared<Silence>();
   return database;
 }
 
@@ -170,7 +163,7 @@ class RocksCursor final : public EngineCursor {
 struct Database {
   fs::path folder;
   Disk* disk = nullptr;
-  std::unique_ptr<rocksdb::Env> env;  // nullptr: RocksDB's own
+  std::unique_ptr<rocksdb::Env> env;
   std::shared_ptr<rocksdb::Cache> cache;
   std::unique_ptr<rocksdb::DB> rocks;
   std::vector<rocksdb::ColumnFamilyHandle*> families;
@@ -321,13 +314,16 @@ class RocksStore final : public Engine {
   Status copy_file(const rocksdb::LiveFileStorageInfo& file, const fs::path& to);
 
   Database database_;
+  // RocksDB refuses some writes after a failure by itself; but trying again what failed, it can
+  // run into assertions of its own.
+  FailureLatch failure_;
   std::mutex ingesting_;  // one temporary file at a time
 };
 
 Status RocksStore::open(const fs::path& folder, const StoreOptions& options) {
   database_.folder = folder;
   database_.disk = &disk_of(options);
-  database_.env = env_of(options);
+  database_.env = env_on(*database_.disk);
   const rocksdb::DBOptions how = database_options(options, database_.env.get());
   if (options.mode == StoreOptions::Mode::kFresh) {
     KIN_TRY(const bool there, database_.disk->exists(folder));
@@ -350,8 +346,9 @@ Status RocksStore::write(const EngineBatch& batch, const WriteOptions& options) 
   rocksdb::WriteOptions how;
   how.sync = options.sync;
   how.disableWAL = !options.log;
-  return database_.outcome(
-      database_.rocks->Write(how, static_cast<const RocksBatch&>(batch).changes()));
+  KIN_RETURN_IF_ERROR(failure_.check(database_.folder));
+  return failure_.note(database_.outcome(
+      database_.rocks->Write(how, static_cast<const RocksBatch&>(batch).changes())));
 }
 
 Status RocksStore::write_table(const std::string& path, const KeyValueStore::NextRow& next,
@@ -370,6 +367,7 @@ Status RocksStore::write_table(const std::string& path, const KeyValueStore::Nex
 
 Status RocksStore::ingest(const KeyValueStore::NextRow& next, Family family) {
   const std::lock_guard lock(ingesting_);
+  KIN_RETURN_IF_ERROR(failure_.check(database_.folder));
   const fs::path path = database_.folder / "ingested.tmp";
   std::uint64_t rows = 0;
   Status done = write_table(path.string(), next, family, rows);
@@ -377,8 +375,9 @@ Status RocksStore::ingest(const KeyValueStore::NextRow& next, Family family) {
     rocksdb::IngestExternalFileOptions how;
     how.move_files = true;
     how.write_global_seqno = false;  // it would be written into the middle of the file
-    done = database_.outcome(
-        database_.rocks->IngestExternalFile(database_.handle(family), {path.string()}, how));
+    const KeepTables keep;
+    done = failure_.note(database_.outcome(
+        database_.rocks->IngestExternalFile(database_.handle(family), {path.string()}, how)));
   }
   // RocksDB does not know the name, and the next call overwrites a file that stays behind.
   (void)database_.disk->remove(path);
@@ -402,15 +401,18 @@ Status RocksStore::contains_many(std::span<const std::string_view> keys,
 }
 
 Status RocksStore::flush() {
-  return database_.outcome(database_.rocks->Flush(rocksdb::FlushOptions(), database_.families));
+  KIN_RETURN_IF_ERROR(failure_.check(database_.folder));
+  return failure_.note(
+      database_.outcome(database_.rocks->Flush(rocksdb::FlushOptions(), database_.families)));
 }
 
 Status RocksStore::compact() {
   rocksdb::CompactRangeOptions options;
+  KIN_RETURN_IF_ERROR(failure_.check(database_.folder));
   options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
   for (rocksdb::ColumnFamilyHandle* family : database_.families) {
-    KIN_RETURN_IF_ERROR(
-        database_.outcome(database_.rocks->CompactRange(options, family, nullptr, nullptr)));
+    KIN_RETURN_IF_ERROR(failure_.note(
+        database_.outcome(database_.rocks->CompactRange(options, family, nullptr, nullptr))));
   }
   return Done{};
 }
@@ -418,7 +420,7 @@ Status RocksStore::compact() {
 Status RocksStore::copy_file(const rocksdb::LiveFileStorageInfo& file, const fs::path& to) {
   constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
   const fs::path from = fs::path(file.directory) / file.relative_filename;
-  if (!database_.env && !file.trim_to_size) {
+  if (database_.disk == &system_disk() && !file.trim_to_size) {
     std::error_code failed;
     fs::create_hard_link(from, to, failed);
     if (!failed) return Done{};
@@ -449,10 +451,13 @@ Status RocksStore::copy_files(const std::vector<rocksdb::LiveFileStorageInfo>& f
 }
 
 Status RocksStore::checkpoint(const fs::path& folder) {
+  // It flushes first.
+  KIN_RETURN_IF_ERROR(failure_.check(database_.folder));
   KIN_RETURN_IF_ERROR(prepare_copy(*database_.disk, folder));
   KIN_RETURN_IF_ERROR(database_.outcome(database_.rocks->DisableFileDeletions()));
   std::vector<rocksdb::LiveFileStorageInfo> files;
-  Status copied = database_.outcome(database_.rocks->GetLiveFilesStorageInfo({}, &files));
+  Status copied =
+      failure_.note(database_.outcome(database_.rocks->GetLiveFilesStorageInfo({}, &files)));
   if (copied.ok()) copied = copy_files(files, folder);
   const Status enabled = database_.outcome(database_.rocks->EnableFileDeletions(false));
   return copied.ok() ? enabled : copied;
@@ -492,9 +497,9 @@ Result<std::unique_ptr<Engine>> open_rocks(const fs::path& folder, const StoreOp
 
 Result<std::optional<std::string>> read_rocks_value(const fs::path& folder, std::string_view key,
                                                     const StoreOptions& options) {
-  const std::unique_ptr<rocksdb::Env> env = env_of(options);
+  const std::unique_ptr<rocksdb::Env> env = env_on(disk_of(options));
   rocksdb::Options how;
-  if (env) how.env = env.get();
+  how.env = env.get();
   how.info_log = std::make_shared<Silence>();  // reading leaves no log in the folder
   rocksdb::DB* opened = nullptr;
   const rocksdb::Status found = rocksdb::DB::OpenForReadOnly(how, folder.string(), &opened);

@@ -22,13 +22,13 @@ void Caretaker::wake() {
   changed_.notify_all();
 }
 
-Status Caretaker::settle(const std::function<bool()>& stop) {
+Status Caretaker::wait_until_idle(const std::function<bool()>& stop) {
   std::unique_lock lock(mutex_);
   const std::uint64_t mine = ++wanted_;
   last_ = Done{};
   changed_.notify_all();
   constexpr std::chrono::milliseconds kAskEvery{100};
-  while (settled_ < mine && last_.ok()) {
+  while (idle_up_to_ < mine && last_.ok()) {
     changed_.wait_for(lock, kAskEvery);
     if (stop && stop()) return Done{};
   }
@@ -46,7 +46,7 @@ void Caretaker::run(const std::stop_token& stop) {
     lock.lock();
     if (worked && *worked) continue;
     if (worked) {
-      settled_ = seen;
+      idle_up_to_ = seen;
     } else {
       last_ = worked.error();
     }

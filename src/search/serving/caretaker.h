@@ -1,4 +1,4 @@
-// A thread that does what is due, whenever something is.
+// A thread for the background work of an index.
 #pragma once
 
 #include <condition_variable>
@@ -10,18 +10,19 @@
 
 namespace kin::search {
 
-// Calls `work` until it returns that nothing is due, then waits until woken or a second has passed.
-// After an error, which `on_problem` gets, it waits as well. Thread-safe.
+// Calls `work` until it returns false (nothing is due), then waits for wake() or a second. An error
+// of `work` is passed to `on_problem`, and the thread waits, too. Thread-safe.
 class Caretaker {
  public:
   using Work = std::function<Result<bool>()>;
   Caretaker(Work work, std::function<void(const Error&)> on_problem);
-  // Ends after the piece of work at hand.
+  // Blocks until the running call of `work` returns.
   ~Caretaker();
 
   void wake();
-  // Returns once nothing is due, or `stop` says so; the error of the work that failed meanwhile.
-  Status settle(const std::function<bool()>& stop);
+  // Returns once nothing is due or `stop` returns true. Returns the error if `work` fails
+  // meanwhile.
+  Status wait_until_idle(const std::function<bool()>& stop);
 
  private:
   void run(const std::stop_token& stop);
@@ -30,8 +31,8 @@ class Caretaker {
   std::function<void(const Error&)> on_problem_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::uint64_t wanted_ = 0;   // how often it was woken
-  std::uint64_t settled_ = 0;  // up to which of these nothing is due
+  std::uint64_t wanted_ = 0;      // number of calls of wake()
+  std::uint64_t idle_up_to_ = 0;  // nothing is due for the calls up to this one
   Status last_ = Done{};
   std::jthread thread_;
 };

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "index/explain.h"
 #include "index/graph.h"
-#include "index/text_query_legs.h"
+#include "index/present.h"
+#include "index/text_leg.h"
 
 namespace kin::search {
 namespace {
@@ -18,12 +17,6 @@ namespace {
 using index::ShardView;
 
 constexpr std::size_t kSnippetBytes = 240;
-
-index::Millis now() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 index::TextLeg text_leg(const Question& question) {
   using Syntax = index::TextLeg::Syntax;
@@ -37,11 +30,11 @@ bool has_vectors(const ShardView& view, const Question& question) {
   return space && ((*space)->source != nullptr || !question.vector.empty());
 }
 
-// Words alone can have a meaning: "*", "tag:sea" and "-lakes" have none.
+// Whether a vector can be made: "*", "tag:sea" and "-lakes" have no words to make one of.
 bool has_meaning(const SearchSettings& settings, const Question& question) {
   if (!question.vector.empty()) return true;
-  const auto words = index::words_of(text_leg(question), settings.text);
-  return !words || !words->empty();  // what cannot be read is refused where it is searched by
+  const auto words = index::extract_words(text_leg(question), settings.text);
+  return !words || !words->empty();  // syntax errors are reported by the search itself
 }
 
 Mode mode_of(const ShardView& view, const SearchSettings& settings, const Question& question) {
@@ -86,55 +79,97 @@ Status check_starts(const ShardView& view, const Question& question) {
   return Done{};
 }
 
-Result<index::ShardQuery> query_of(const ShardView& view, const SearchSettings& settings,
-                                   const Question& question, Mode mode) {
-  index::ShardQuery query{
-      .scope = question.scope,
-      .fusion = {.how = question.fusion, .alpha = question.alpha.value_or(settings.alpha)},
-      .expand = question.expand,
-      .k = question.k,
-      .offset = question.offset,
-      .facets = question.facets,
-      .validity_at = question.scope.as_of.value_or(now())};
+// The vector to search by, made once for all shards and legs. Empty if the words have none in the
+// space.
+Result<std::vector<float>> make_vector(const ShardView& view, const Question& question,
+                                       const std::string& words) {
+  KIN_TRY(const index::SpaceView* space, view.space(question.space));
+  if (space->source == nullptr)
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("nothing makes vectors of texts for the space \"{}\": give a vector",
+                             space->name)};
+  if (words.empty())
+    return Error{Code::kInvalidArgument, "a search by vector needs a vector or words"};
+  KIN_TRY(std::vector<float> vector, space->source->query(words));
+  if (std::ranges::all_of(vector, [](float value) { return value == 0; })) vector.clear();
+  return vector;
+}
+
+// A question as a query, and the words that show in what it finds.
+struct ReadyQuery {
+  index::ShardQuery query = {};
+  index::TextQuery words = {};
+};
+
+Result<ReadyQuery> make_query(const ShardView& view, const SearchSettings& settings,
+                              const Question& question, Mode mode) {
+  const index::Millis now = settings.clock->now().time_since_epoch().count();
+  ReadyQuery ready{.query = {.scope = question.scope,
+                             .fusion = {.how = question.fusion,
+                                        .alpha = question.alpha.value_or(settings.alpha)},
+                             .expand = question.expand,
+                             .k = question.k,
+                             .offset = question.offset,
+                             .facets = question.facets,
+                             .validity_at = question.scope.as_of.value_or(now)}};
+  index::ShardQuery& query = ready.query;
   query.expand.edges.as_of = question.scope.as_of;
   if (mode == Mode::kGraph) {
     KIN_RETURN_IF_ERROR(check_starts(view, question));
     query.graph = index::GraphStart{.from = starts_of(question)};
-    return query;
+    return ready;
   }
+  const index::TextLeg words = text_leg(question);
   const bool asks_words = mode == Mode::kText || mode == Mode::kHybrid;
-  if (asks_words && !question.text.empty()) query.text = text_leg(question);
+  if (asks_words && !question.text.empty()) {
+    query.text = words;
+    KIN_TRY(ready.words, index::parse_leg(words, settings.text));
+  }
   if (mode == Mode::kVector || mode == Mode::kHybrid) {
     KIN_RETURN_IF_ERROR(check_space(view, question));
     query.vector = index::VectorLeg{
         .space = question.space, .vector = question.vector, .exact = question.exact};
-    if (question.vector.empty() && !query.text) {
-      KIN_TRY(query.vector->text, index::words_of(text_leg(question), settings.text));
+    if (question.vector.empty()) {
+      KIN_TRY(const std::string meant, index::extract_words(words, settings.text));
+      KIN_TRY(query.vector->vector, make_vector(view, question, meant));
+      if (!query.text) ready.words = index::plain_query(meant);
     }
   }
-  query.count = question.count && !query.graph && (query.text || !query.vector);
-  return query;
+  query.count = question.count && (query.text || !query.vector);
+  return ready;
 }
 
-Result<std::vector<index::Stage>> stages_of(const ShardView& view, const SearchSettings& settings,
-                                            const Question& question) {
-  std::vector<index::Stage> stages;
+// A pipeline as stages. The last stage that asks for words has those that show.
+struct ReadyStages {
+  std::vector<index::Stage> stages = {};
+  index::TextQuery words = {};
+  bool by_words = false;
+};
+
+Result<ReadyStages> make_stages(const ShardView& view, const SearchSettings& settings,
+                                const Question& question) {
+  ReadyStages ready;
   for (const StageQuestion& stage : question.pipeline) {
     if (stage.kind == StageQuestion::Kind::kFind) {
-      auto query = query_of(view, settings, stage.find, mode_of(view, settings, stage.find));
-      if (!query)
-        return with_context(fmt::format("stage {} of the pipeline", stages.size() + 1),
-                            query.error());
-      stages.emplace_back(index::FindStage{.query = std::move(*query), .keep = stage.keep});
+      auto made = make_query(view, settings, stage.find, mode_of(view, settings, stage.find));
+      if (!made)
+        return with_context(fmt::format("stage {} of the pipeline", ready.stages.size() + 1),
+                            made.error());
+      if (made->query.text || made->query.vector) {
+        ready.words = std::move(made->words);
+        ready.by_words = made->query.text.has_value();
+      }
+      ready.stages.emplace_back(
+          index::FindStage{.query = std::move(made->query), .keep = stage.keep});
     } else if (stage.kind == StageQuestion::Kind::kExpand) {
-      stages.emplace_back(index::ExpandStage{.expand = stage.expand});
+      ready.stages.emplace_back(index::ExpandStage{.expand = stage.expand});
     } else if (stage.kind == StageQuestion::Kind::kFilter) {
-      stages.emplace_back(index::FilterStage{.scope = stage.filter});
+      ready.stages.emplace_back(index::FilterStage{.scope = stage.filter});
     } else {
-      stages.emplace_back(index::LimitStage{.k = stage.limit});
+      ready.stages.emplace_back(index::LimitStage{.k = stage.limit});
     }
   }
-  return stages;
+  return ready;
 }
 
 MarkedText marked(const index::HitSnippet& snippet) {
@@ -173,41 +208,62 @@ class Keys {
   std::unordered_map<DocId, std::string> known_;
 };
 
-// What was found, and the query whose words show in it.
-struct Found {
-  index::ShardHits hits = {};
-  index::ShardQuery words = {};
-};
+std::vector<index::Fragment> contents(const std::vector<index::StoredFragment>& stored) {
+  std::vector<index::Fragment> fragments;
+  for (const index::StoredFragment& one : stored) fragments.push_back(one.fragment);
+  return fragments;
+}
+
+// Adds the fragments of a document and of its links, `edges`, which are in the order of `links`. A
+// link with several periods has its fragments in the first.
+Status add_fragments(const index::TruthView& truth, const DocId& id,
+                     std::optional<index::Millis> as_of, const std::vector<index::GraphEdge>& edges,
+                     Document& document, std::vector<Link>& links) {
+  if (truth.counters().fragments == 0) return Done{};
+  const index::FragmentRange range{.until = as_of ? *as_of + 1 : index::kForever,
+                                   .limit = 1'000'000};
+  KIN_TRY(const auto said, truth.fragments(id, range));
+  document.fragments = contents(said);
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const bool again =
+        i > 0 && edges[i - 1].id.name == edges[i].id.name && edges[i - 1].id.to == edges[i].id.to;
+    if (again) continue;
+    KIN_TRY(const auto about, truth.fragments(edges[i].id, range));
+    links[i].fragments = contents(about);
+  }
+  return Done{};
+}
 
 // Makes hits ready to be shown. One thread only.
 class Presenter {
  public:
   Presenter(const ShardView& view, const Found& found) : view_(view), found_(found), keys_(view) {}
 
+  // Leaves out documents that were removed after they were found.
   Result<std::vector<AnswerHit>> all(const Question& question) {
-    std::vector<index::DocNumber> numbers;
-    for (const index::ShardHit& hit : found_.hits.hits) numbers.push_back(hit.number);
-    std::vector<std::vector<index::HitSnippet>> snippets(numbers.size());
+    std::vector<index::DocIdentity> identities;
+    for (const index::ShardHit& hit : found_.hits.hits) identities.push_back(hit.doc);
+    KIN_TRY(const auto documents, index::read_documents(view_.truth(), identities));
+    std::vector<std::vector<index::HitSnippet>> snippets(documents.size());
     if (question.show) {
-      KIN_TRY(snippets, index::snippets(view_, found_.words, numbers, {.length = kSnippetBytes}));
-    }
-    if (question.explain && found_.words.text) {
-      KIN_TRY(query_, index::text_query(*found_.words.text, view_.text().options()));
+      KIN_TRY(snippets, index::make_snippets(view_.text().options(), found_.words, documents,
+                                             {.length = kSnippetBytes}));
     }
     std::vector<AnswerHit> hits;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      KIN_TRY(auto hit, present(found_.hits.hits[i], snippets[i]));
-      if (question.explain) hit.why = reason(found_.hits.hits[i]);
+    for (std::size_t i = 0; i < documents.size(); ++i) {
+      if (!documents[i]) continue;
+      KIN_TRY(AnswerHit hit, present(found_.hits.hits[i], *documents[i], snippets[i]));
+      if (question.explain) hit.why = reason(found_.hits.hits[i], *documents[i]);
       hits.push_back(std::move(hit));
     }
     return hits;
   }
 
  private:
-  Result<AnswerHit> present(const index::ShardHit& found,
+  Result<AnswerHit> present(const index::ShardHit& found, const index::StoredDocument& document,
                             const std::vector<index::HitSnippet>& snippets) {
-    AnswerHit hit{.kind = found.kind, .score = found.score, .legs = found.legs};
-    KIN_RETURN_IF_ERROR(fill(hit, found));
+    AnswerHit hit{.kind = found.doc.kind, .score = found.score, .legs = found.legs};
+    KIN_RETURN_IF_ERROR(fill(hit, found.doc, document));
     for (const index::HitSnippet& snippet : snippets)
       (snippet.field == "title" ? hit.title : hit.snippet) = marked(snippet);
     if (hit.title.empty() && !hit.document.title.empty()) hit.title = {{hit.document.title, false}};
@@ -218,28 +274,29 @@ class Presenter {
     return hit;
   }
 
-  Status fill(AnswerHit& hit, const index::ShardHit& found) {
-    KIN_TRY(const auto entity, view_.truth().get(found.id, {.vectors = false, .summaries = false}));
-    hit.document = entity ? document_of(entity->entity) : Document{.id = keys_.of(found.id)};
+  // Edges and fragments are shown with the entity that they belong to.
+  Status fill(AnswerHit& hit, const index::DocIdentity& identity,
+              const index::StoredDocument& document) {
+    if (const auto* stored = std::get_if<index::StoredEntity>(&document)) {
+      hit.document = document_of(stored->entity);
+    } else {
+      KIN_TRY(const auto owner,
+              view_.truth().get(identity.id, {.vectors = false, .summaries = false}));
+      hit.document = owner ? document_of(owner->entity) : Document{.id = keys_.of(identity.id)};
+    }
     hit.document.text.clear();
-    if (found.kind != index::DocKind::kEdge && found.kind != index::DocKind::kEdgeFragment)
-      return Done{};
-    KIN_TRY(const auto document, view_.truth().document(found.number));
-    if (!document) return Done{};
-    const auto* edge = std::get_if<index::StoredEdge>(&*document);
-    const index::EdgeId& id =
-        edge != nullptr ? edge->edge.id : std::get<index::EdgeFragmentRef>(*document).edge;
-    hit.name = id.name;
-    hit.to = keys_.of(id.to);
+    if (identity.name.empty()) return Done{};
+    hit.name = identity.name;
+    hit.to = keys_.of(identity.to);
     return Done{};
   }
 
-  AnswerReason reason(const index::ShardHit& found) const {
+  AnswerReason reason(const index::ShardHit& found, const index::StoredDocument& document) const {
     AnswerReason why;
     for (const index::LegScore& leg : found.legs)
       if (leg.leg == index::LegKind::kVector) why.similarity = leg.score;
-    if (!query_) return why;
-    const auto text = view_.text().explain(*query_, static_cast<std::uint32_t>(found.number));
+    if (!found_.by_words) return why;
+    const auto text = index::explain_text(view_, found_.words, document, found_.statistics);
     if (!text) return why;
     for (const index::TermExplanation& term : text->terms)
       why.terms.push_back({term.term, term.score, term.frequency, term.documents});
@@ -249,30 +306,7 @@ class Presenter {
   const ShardView& view_;
   const Found& found_;
   Keys keys_;
-  std::optional<index::TextQuery> query_;
 };
-
-// The last stage that asks for words has those that show.
-Result<Found> run_stages(const ShardView& view, const SearchSettings& settings,
-                         const Question& question) {
-  KIN_TRY(const std::vector<index::Stage> stages, stages_of(view, settings, question));
-  Found found;
-  for (const index::Stage& stage : stages) {
-    const auto* find = std::get_if<index::FindStage>(&stage);
-    if (find != nullptr && (find->query.text || find->query.vector)) found.words = find->query;
-  }
-  KIN_TRY(found.hits, index::run_pipeline(view, stages));
-  return found;
-}
-
-Result<Found> find(const ShardView& view, const SearchSettings& settings, const Question& question,
-                   Mode mode) {
-  if (!question.pipeline.empty()) return run_stages(view, settings, question);
-  Found found;
-  KIN_TRY(found.words, query_of(view, settings, question, mode));
-  KIN_TRY(found.hits, index::search(view, found.words));
-  return found;
-}
 
 }  // namespace
 
@@ -287,16 +321,37 @@ std::string key_of(const ShardView& view, const DocId& id) {
   return entity && *entity ? (*entity)->entity.key : to_string(id);
 }
 
+Result<Found> find(const ShardView& view, const SearchSettings& settings,
+                   const Question& question) {
+  if (!question.pipeline.empty()) {
+    KIN_TRY(ReadyStages ready, make_stages(view, settings, question));
+    KIN_TRY(index::ShardHits hits, index::run_pipeline(view, ready.stages));
+    return Found{.hits = std::move(hits),
+                 .words = std::move(ready.words),
+                 .by_words = ready.by_words,
+                 .mode = "pipeline"};
+  }
+  const Mode mode = mode_of(view, settings, question);
+  KIN_TRY(ReadyQuery ready, make_query(view, settings, question, mode));
+  KIN_TRY(index::ShardHits hits, index::search(view, ready.query));
+  return Found{.hits = std::move(hits),
+               .words = std::move(ready.words),
+               .by_words = ready.query.text.has_value(),
+               .mode = std::string(name_of(mode))};
+}
+
+Result<Answer> present(const ShardView& view, const Found& found, const Question& question) {
+  Answer answer{.count = found.hits.count, .facets = found.hits.facets, .mode = found.mode};
+  KIN_TRY(answer.hits, Presenter(view, found).all(question));
+  return answer;
+}
+
 Result<Answer> answer(const ShardView& view, const SearchSettings& settings,
                       const Question& question) {
-  const auto start = std::chrono::steady_clock::now();
-  const Mode mode = mode_of(view, settings, question);
-  KIN_TRY(Found found, find(view, settings, question, mode));
-  Answer answer{.count = found.hits.count,
-                .facets = std::move(found.hits.facets),
-                .mode = question.pipeline.empty() ? std::string(name_of(mode)) : "pipeline"};
-  KIN_TRY(answer.hits, Presenter(view, found).all(question));
-  const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
+  const SteadyTime start = settings.clock->steady_now();
+  KIN_TRY(const Found found, find(view, settings, question));
+  KIN_TRY(Answer answer, present(view, found, question));
+  const std::chrono::duration<double, std::milli> taken = settings.clock->steady_now() - start;
   answer.milliseconds = taken.count();
   return answer;
 }
@@ -309,11 +364,15 @@ Result<Document> with_links(const ShardView& view, const index::Entity& entity,
                        {.node = entity.id, .filter = {.as_of = as_of}, .limit = 1'000'000}));
   std::vector<Link> links;
   Keys keys(view);
-  for (const index::GraphEdge& edge : edges)
+  for (const index::GraphEdge& edge : edges) {
     links.push_back({.to = keys.of(edge.id.to),
                      .name = edge.id.name,
                      .weight = edge.weight,
                      .valid = {edge.id.since, edge.until}});
+    KIN_TRY(const auto stored, view.truth().edge(edge.id));
+    if (stored) links.back().summary = stored->edge.summary;
+  }
+  KIN_RETURN_IF_ERROR(add_fragments(view.truth(), entity.id, as_of, edges, document, links));
   if (!links.empty()) document.links = std::move(links);
   return document;
 }

@@ -1,11 +1,14 @@
-// Questions put to a view of a shard, and its answers made ready to be shown.
+// Puts questions to a view of a shard, and makes its answers ready to be shown.
 #pragma once
 
 #include <optional>
 #include <string>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "embed/embedder_spec.h"
+#include "index/query.h"
+#include "index/text_leg.h"
 #include "index/view.h"
 #include "search/answer.h"
 #include "search/question.h"
@@ -15,19 +18,39 @@ namespace kin::search {
 
 struct SearchSettings {
   index::TextOptions text = {};
-  double alpha = 0.3;  // of the vector leg, unless a question says otherwise
+  double alpha = 0.3;  // weight of the vector leg, unless a question says otherwise
+  const Clock* clock = &system_clock();  // says what is valid now, and how long an answer took
 };
 
-// How much the vectors of an embedder count beside words: as it served best on judged collections.
+// The weight of an embedder's vectors beside words: the one that served best on judged collections.
 double alpha_for(embed::EmbedderKind kind);
 
+// What a question found, before anything is shown of it.
+struct Found {
+  index::ShardHits hits = {};
+  index::TextQuery words = {};  // those that show in the hits
+  bool by_words = false;        // they were searched for: scores are explained by them
+  std::string mode = {};        // how it was searched
+  const index::TextStatistics* statistics = nullptr;  // that it was searched with; null: the view's
+};
+
+// Makes the question's vector, if it needs one, and searches. Thread-safe, as all functions here.
+Result<Found> find(const index::ShardView& view, const SearchSettings& settings,
+                   const Question& question);
+
+// What was found, with texts and reasons as `view` has them: it may be a later view than the one
+// searched. Documents that it does not have are left out.
+Result<Answer> present(const index::ShardView& view, const Found& found, const Question& question);
+
+// Finds, presents and takes the time.
 Result<Answer> answer(const index::ShardView& view, const SearchSettings& settings,
                       const Question& question);
 
-// The id of a document that was added, or the id itself, written as a UUID, if it is not there:
-// doc_id() of either is the same.
+// The id that a document was added with, or `id` itself as a UUID if it is not there: doc_id() of
+// either is the same.
 std::string key_of(const index::ShardView& view, const DocId& id);
 
+// The document of an entity with its links and fragments; only those of `as_of`, if it is given.
 Result<Document> with_links(const index::ShardView& view, const index::Entity& entity,
                             std::optional<index::Millis> as_of);
 

@@ -15,6 +15,13 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kFirst = 32;
 constexpr std::uint64_t kMany = 50'000;
+// When is_outdated() looks at documents, and at how many.
+constexpr std::uint64_t kLeastNew = 32;
+constexpr std::uint64_t kGrowthShare = 8;
+constexpr std::uint64_t kCompared = 1'000;
+// Below this share of unknown terms a model serves well, whatever the share among older documents.
+constexpr double kLeastUnknown = 0.05;
+constexpr double kUnknownFactor = 2;
 constexpr std::string_view kBefore = "model-";
 constexpr std::string_view kAfter = ".corpus";
 
@@ -54,6 +61,24 @@ Result<embed::CorpusSample> sample_of(const index::TruthView& truth, const std::
   }
 }
 
+// Texts of the documents numbered from `first` to below `last`.
+Result<std::vector<std::string>> texts_between(const index::TruthView& truth, std::uint64_t first,
+                                               std::uint64_t last) {
+  std::vector<std::string> texts;
+  index::ScanRequest request{.limit = kCompared, .want = {.vectors = false, .summaries = false}};
+  if (first > 0) request.after = index::DocNumber{static_cast<std::uint32_t>(first - 1)};
+  KIN_TRY(const index::ScanPage page, truth.scan(request));
+  for (const index::StoredEntity& stored : page.entities) {
+    if (static_cast<std::uint64_t>(stored.head.number) >= last) break;
+    texts.push_back(embedded_text({stored.entity.title, stored.entity.text}));
+  }
+  return texts;
+}
+
+double unknown_share(const embed::CorpusModel& model, const std::vector<std::string>& texts) {
+  return model.unknown_share(std::vector<std::string_view>(texts.begin(), texts.end()));
+}
+
 }  // namespace
 
 bool has_model(const fs::path& folder) {
@@ -69,10 +94,27 @@ Result<CorpusGeneration> newest_model(const fs::path& folder) {
   return newest;
 }
 
-bool is_due(const CorpusGeneration& now, std::uint64_t documents) {
+bool has_grown(const CorpusGeneration& now, std::uint64_t documents) {
   if (now.model == nullptr) return documents >= kFirst;
   const std::uint64_t seen = now.model->documents();
   return documents >= (documents > kMany ? 2 * seen : seen + seen / 2);
+}
+
+Result<bool> is_outdated(const CorpusGeneration& now, const index::TruthView& truth) {
+  const index::Counters counters = truth.counters();
+  if (now.model == nullptr) return false;
+  const std::uint64_t seen = now.model->documents();
+  if (counters.entities < seen + std::max(kLeastNew, seen / kGrowthShare)) return false;
+  // Numbers are given out in order, so the newest documents have the last ones.
+  const std::uint64_t added = std::min(counters.entities - seen, kCompared);
+  const auto number = [&](std::uint64_t back) -> std::uint64_t {
+    return counters.numbers > back ? counters.numbers - back : 0;
+  };
+  KIN_TRY(const auto newest, texts_between(truth, number(added), counters.numbers));
+  KIN_TRY(const auto older, texts_between(truth, number(counters.entities - seen + kCompared),
+                                          number(counters.entities - seen)));
+  const double unknown = unknown_share(*now.model, newest);
+  return unknown > kLeastUnknown && unknown > kUnknownFactor * unknown_share(*now.model, older);
 }
 
 Result<CorpusGeneration> learn(const index::ShardView& view, const std::string& language,

@@ -1,4 +1,4 @@
-// Vectors that an index learns from its own documents, and learns again as it grows.
+// Vectors that an index learns from its own documents, and learns again as these change.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,28 @@
 
 namespace kin::search {
 
-// A model and its place in the row of models that an index had. Kept in a file of its own.
+// A model and its number in the sequence of models that the index had. Each has its own file.
 struct CorpusGeneration {
-  std::uint64_t number = 0;  // 0: there is none yet
+  std::uint64_t number = 0;  // 0: no model yet
   std::shared_ptr<const embed::CorpusModel> model = {};
 };
 
 bool has_model(const std::filesystem::path& folder);
-// The newest model in the folder. One that is damaged counts as none: it can be learnt again.
+// The newest model in the folder. A damaged one counts as none, since it can be learnt again.
 Result<CorpusGeneration> newest_model(const std::filesystem::path& folder);
 
-// Is it worth learning anew with so many documents? First with 32, then whenever there are half as
-// many again as the model saw, from 50,000 on twice as many.
-bool is_due(const CorpusGeneration& now, std::uint64_t documents);
+// True if there are enough documents to learn a first model (32), or enough new ones since the
+// model was learnt: half as many again, or from 50,000 documents on as many again.
+bool has_grown(const CorpusGeneration& now, std::uint64_t documents);
 
-// Learns from what is in the view, and puts the model into the folder; older ones go. An error of
-// kFailedPrecondition if the documents have too few words in common.
+// True if the newest documents are about something else than the model knows: there are an eighth
+// more documents than it saw, and at least 32 more, and the newest ones (at most 1,000) have twice
+// as many unknown terms as the documents before them. Documents on one subject differ by a factor
+// of 1.1 to 1.8 between those a model has seen and those it has not, whatever its size.
+Result<bool> is_outdated(const CorpusGeneration& now, const index::TruthView& truth);
+
+// Learns from the documents in the view and writes the model into the folder; older models are
+// removed. kFailedPrecondition if the documents have too few words in common.
 Result<CorpusGeneration> learn(const index::ShardView& view, const std::string& language,
                                const CorpusGeneration& now, const std::filesystem::path& folder);
 

@@ -14,22 +14,22 @@ CorpusGeneration model_of(std::size_t documents) {
 }
 
 TEST(CorpusVectorsTest, AreLearntFirstWithEnoughDocuments) {
-  EXPECT_FALSE(is_due({}, 31));
-  EXPECT_TRUE(is_due({}, 32));
+  EXPECT_FALSE(has_grown({}, 31));
+  EXPECT_TRUE(has_grown({}, 32));
 }
 
 TEST(CorpusVectorsTest, AreLearntAgainWithHalfAsManyDocumentsMore) {
   const CorpusGeneration now = model_of(200);
-  EXPECT_FALSE(is_due(now, 200));
-  EXPECT_FALSE(is_due(now, 299));
-  EXPECT_TRUE(is_due(now, 300));
+  EXPECT_FALSE(has_grown(now, 200));
+  EXPECT_FALSE(has_grown(now, 299));
+  EXPECT_TRUE(has_grown(now, 300));
 }
 
 TEST(CorpusVectorsTest, OfManyDocumentsAreLearntAgainWithTwiceAsMany) {
   const CorpusGeneration now = model_of(60'000);
-  EXPECT_FALSE(is_due(now, 60'000));
-  EXPECT_FALSE(is_due(now, 119'999));
-  EXPECT_TRUE(is_due(now, 120'000));
+  EXPECT_FALSE(has_grown(now, 60'000));
+  EXPECT_FALSE(has_grown(now, 119'999));
+  EXPECT_TRUE(has_grown(now, 120'000));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Lets an embedder make the vectors of a shard.
+// An embedder as the source of a shard's vectors.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace kin::search {
 
-// What is embedded of a document: its title, a space and its text.
+// The text that is embedded: title, a space, text.
 std::string embedded_text(const index::SourceText& text);
 
 // Thread-safe.
@@ -19,7 +19,7 @@ class EmbedderSource : public index::VectorSource {
 
   Result<std::vector<std::vector<float>>> documents(
       std::span<const index::SourceText> texts) const override;
-  // Empty if the text says nothing that the embedder knows.
+  // Empty if the embedder knows none of the words.
   Result<std::vector<float>> query(std::string_view text) const override;
 
  private:

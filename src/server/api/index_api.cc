@@ -13,12 +13,13 @@ namespace {
 
 using data::JsonFields;
 using data::JsonValue;
-using search::Library;
+using search::IndexFolder;
 using search::SearchIndex;
 
 constexpr std::size_t kLargestBatch = std::size_t{16} << 20;
 constexpr std::uint64_t kMostHops = 4;
 constexpr std::uint64_t kMostNodes = 500;
+constexpr std::uint64_t kLongestPath = 64;
 
 using IndexPointer = std::shared_ptr<SearchIndex>;
 
@@ -102,6 +103,17 @@ Result<std::optional<index::Millis>> as_of_in(const Request& request) {
   return std::optional(*moment);
 }
 
+// The items of a list with commas; empty ones are left out.
+std::vector<std::string> separated(const std::string& list) {
+  std::vector<std::string> items;
+  for (std::size_t from = 0; from <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', from), list.size());
+    if (comma > from) items.push_back(list.substr(from, comma - from));
+    from = comma + 1;
+  }
+  return items;
+}
+
 // The field of a Question that a parameter stands for.
 Result<JsonValue> field_of(const Parameter& parameter) {
   static const std::set<std::string_view> kNumbers{"k", "offset", "expand", "fuzzy", "alpha"};
@@ -120,11 +132,7 @@ Result<JsonValue> field_of(const Parameter& parameter) {
   if (kTexts.contains(parameter.name)) return JsonValue(parameter.value);
   if (!kLists.contains(parameter.name)) return not_known(parameter.name);
   JsonValue::Array items;
-  for (std::size_t from = 0; from <= parameter.value.size();) {
-    const std::size_t comma = std::min(parameter.value.find(',', from), parameter.value.size());
-    if (comma > from) items.emplace_back(parameter.value.substr(from, comma - from));
-    from = comma + 1;
-  }
+  for (std::string& item : separated(parameter.value)) items.emplace_back(std::move(item));
   return JsonValue(std::move(items));
 }
 
@@ -174,6 +182,30 @@ Result<search::NeighboursQuestion> neighbours_in(const Request& request) {
   return question;
 }
 
+Result<search::PathQuestion> path_in(const Request& request) {
+  KIN_RETURN_IF_ERROR(
+      only_parameters(request, {"from", "to", "direction", "edges", "hops", "as_of"}));
+  search::PathQuestion question;
+  KIN_TRY(question.as_of, as_of_in(request));
+  for (const Parameter& parameter : request.query) {
+    if (parameter.name == "from") {
+      question.from = parameter.value;
+    } else if (parameter.name == "to") {
+      question.to = parameter.value;
+    } else if (parameter.name == "direction") {
+      KIN_TRY(question.direction, search::direction_named(parameter.value));
+    } else if (parameter.name == "edges") {
+      question.edges = separated(parameter.value);
+    } else if (parameter.name == "hops") {
+      KIN_TRY(const std::uint64_t hops, number_in(parameter, kLongestPath));
+      question.hops = static_cast<std::uint32_t>(hops);
+    }
+  }
+  if (question.from.empty() || question.to.empty())
+    return Error{Code::kInvalidArgument, "parameters \"from\" and \"to\" must name documents"};
+  return question;
+}
+
 // --- answers -----------------------------------------------------------------------------------
 
 Response index_answer(int status, const std::string& name, const Result<IndexPointer>& index) {
@@ -184,7 +216,7 @@ Response index_answer(int status, const std::string& name, const Result<IndexPoi
   return json_response(status, json.end().take());
 }
 
-Response list_answer(Library& library) {
+Response list_answer(IndexFolder& library) {
   const auto indexes = library.list();
   if (!indexes) return error_response(indexes.error());
   JsonWriter json;
@@ -193,7 +225,7 @@ Response list_answer(Library& library) {
   return json_response(200, json.end().end().take());
 }
 
-Response create_answer(Library& library, const Request& request) {
+Response create_answer(IndexFolder& library, const Request& request) {
   const auto made = new_index_in(request);
   if (!made) return error_response(made.error());
   if (const Status created = library.create(made->name, made->config); !created.ok())
@@ -264,12 +296,20 @@ Response neighbours_answer(const SearchIndex& index, const Request& request) {
   return json_response(200, json.end().take());
 }
 
+Response path_answer(const SearchIndex& index, const Request& request) {
+  const auto question = path_in(request);
+  if (!question) return error_response(question.error());
+  const auto path = index.path(*question);
+  if (!path) return error_response(path.error());
+  return json_response(200, search::to_json(*path));
+}
+
 // --- routes ------------------------------------------------------------------------------------
 
 using Ask = Response (*)(SearchIndex& index, const Request& request);
 
 // A route about one index: opens the index in the path and calls `ask`.
-Route about_index(Library& library, std::string method, std::string below, Ask ask) {
+Route about_index(IndexFolder& library, std::string method, std::string below, Ask ask) {
   return {.method = std::move(method),
           .pattern = "/api/v1/indexes/{name}" + std::move(below),
           .named_handler = [&library, ask](const Request& request, const std::string& name) {
@@ -280,7 +320,7 @@ Route about_index(Library& library, std::string method, std::string below, Ask a
 
 }  // namespace
 
-void add_index_api(RouteTable& routes, Library& library) {
+void add_index_api(RouteTable& routes, IndexFolder& library) {
   routes.add(
       {.method = "GET",
        .pattern = "/api/v1/indexes",
@@ -319,6 +359,9 @@ void add_index_api(RouteTable& routes, Library& library) {
   routes.add(about_index(
       library, "GET", "/neighbours",
       [](SearchIndex& index, const Request& asked) { return neighbours_answer(index, asked); }));
+  routes.add(about_index(library, "GET", "/path", [](SearchIndex& index, const Request& asked) {
+    return path_answer(index, asked);
+  }));
 }
 
 }  // namespace kin::server

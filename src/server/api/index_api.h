@@ -1,12 +1,12 @@
 // The JSON API of indexes: docs/api.md, "Indexes".
 #pragma once
 
-#include "search/library.h"
+#include "search/index_folder.h"
 #include "server/http/routes.h"
 
 namespace kin::server {
 
-// Adds the routes. The library must outlive the table.
-void add_index_api(RouteTable& routes, search::Library& library);
+// Adds the routes. The folder must outlive the table.
+void add_index_api(RouteTable& routes, search::IndexFolder& library);
 
 }  // namespace kin::server

@@ -104,6 +104,15 @@ TEST_F(IndexApiTest, ShowsDocumentsAndTheirNeighbours) {
   const JsonValue near = get("/api/v1/indexes/papers/neighbours?id=b");
   EXPECT_EQ(near["nodes"].items().size(), 2U);
   EXPECT_EQ(near["edges"].items().front()["from"].text(), "a/1");
+  const JsonValue path = get("/api/v1/indexes/papers/path?from=b&to=a%2F1")["path"];
+  EXPECT_EQ(*path["hops"].number(), 1);
+  EXPECT_EQ(path["nodes"].items().front()["id"].text(), "b");
+  EXPECT_EQ(path["edges"].items().front()["from"].text(), "a/1");
+  EXPECT_TRUE(get("/api/v1/indexes/papers/path?from=b&to=a%2F1&direction=out")["path"].is_null());
+  EXPECT_TRUE(get("/api/v1/indexes/papers/path?from=b&to=a%2F1&edges=cites")["path"].is_null());
+  get("/api/v1/indexes/papers/path?from=b&to=z", 404);
+  get("/api/v1/indexes/papers/path?from=b", 400);
+  get("/api/v1/indexes/papers/path?from=b&to=a%2F1&direction=up", 400);
   ask(204, "DELETE /api/v1/indexes/papers/document?id=a%2F1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
   get("/api/v1/indexes/papers/document?id=a%2F1", 404);
   EXPECT_EQ(ids(get("/api/v1/indexes/papers/search?q=tides")), std::vector<std::string>{"b"});
@@ -137,7 +146,7 @@ TEST_F(IndexApiTest, SaysWhatIsWrongWithARequest) {
                          R"({"documents": [{"title": "x"}]})", 400)),
             "document 1: a document needs an \"id\"");
   EXPECT_EQ(message(send("POST", "/api/v1/indexes", R"({"name": "../x"})", 400)),
-            "\"../x\" is no name for an index (use up to 64 letters, digits, - and _)");
+            "\"../x\" is not a name for an index (use up to 64 letters, digits, - and _)");
   get("/api/v1/indexes/a%20b", 400);
   get("/api/v1/indexes/..%2Fx", 404);
   EXPECT_EQ(message(get("/api/v1/indexes/none/search?q=x", 404)),

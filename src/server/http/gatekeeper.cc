@@ -33,12 +33,6 @@ bool same_secret(std::string_view given, const std::string& digest) {
   return ::CRYPTO_memcmp(other.data(), digest.data(), digest.size()) == 0;
 }
 
-std::string hexadecimal(std::string_view bytes) {
-  std::string out;
-  for (const char c : bytes) out += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return out;
-}
-
 bool is_digits(std::string_view text) {
   return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -94,7 +88,7 @@ std::vector<net::Header> security_headers() {
 
 Status check_token(std::string_view token) {
   const auto fits = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+    return is_ascii_digit(c) || is_ascii_alpha(c) ||
            std::string_view("-._~+/=").find(c) != std::string_view::npos;
   };
   if (token.size() < kShortestToken || !std::all_of(token.begin(), token.end(), fits))
@@ -110,7 +104,7 @@ Status check_token(std::string_view token) {
 Gatekeeper::Gatekeeper(GateOptions options)
     : options_(std::move(options)),
       token_digest_(sha256(options_.token)),
-      cookie_(hexadecimal(sha256("kindred cookie 1\n" + options_.token))),
+      cookie_(to_hex(sha256("kindred cookie 1\n" + options_.token))),
       cookie_digest_(sha256(cookie_)) {}
 
 std::optional<Response> Gatekeeper::check_sender(const Request& request) const {

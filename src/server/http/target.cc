@@ -2,19 +2,13 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 namespace kin::server {
 namespace {
 
 constexpr std::size_t kMostParameters = 64;
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 Error bad_target(std::string_view what) {
   return {Code::kInvalidArgument, "the request's address " + std::string(what)};
@@ -43,9 +37,9 @@ Result<std::string> decode(std::string_view text, Plus plus) {
     } else if (text[i] != '%') {
       out += text[i];
     } else {
-      if (i + 2 >= text.size() || hex_digit(text[i + 1]) < 0 || hex_digit(text[i + 2]) < 0)
+      if (i + 2 >= text.size() || hex_value(text[i + 1]) < 0 || hex_value(text[i + 2]) < 0)
         return bad_target("has a '%' without two hexadecimal digits after it");
-      out += static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2]));
+      out += static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
       i += 2;
     }
   }
@@ -85,16 +79,14 @@ Result<Target> parse_target(std::string_view target) {
 }
 
 std::string percent_encoded(std::string_view text) {
-  static constexpr std::string_view kHex = "0123456789ABCDEF";
   std::string out;
   for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       c == '-' || c == '.' || c == '_' || c == '~';
+    const bool plain =
+        is_ascii_digit(c) || is_ascii_alpha(c) || c == '-' || c == '.' || c == '_' || c == '~';
     if (plain) {
       out += c;
     } else {
-      out += {'%', kHex[byte >> 4], kHex[byte & 15]};
+      out += percent_escape(c);
     }
   }
   return out;

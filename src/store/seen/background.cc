@@ -19,21 +19,21 @@ void SeenBackground::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-Result<bool> SeenBackground::step(MergeRule rule) {
+Result<StepOutcome> SeenBackground::step(MergeRule rule) {
   const std::lock_guard lock(mutex_);
   auto worked = try_step(rule);
   if (!worked) state_.poison(worked.error());
   return worked;
 }
 
-Result<bool> SeenBackground::try_step(MergeRule rule) {
+Result<StepOutcome> SeenBackground::try_step(MergeRule rule) {
   const FrozenTable frozen = state_.frozen();
   LogPosition log = state_.position();
   if (frozen.table == nullptr) {
-    if (!runs_->merge_due(rule)) return false;
+    if (!runs_->merge_due(rule)) return StepOutcome::idle();
     KIN_RETURN_IF_ERROR(runs_->merge_step(log, rule));
     state_.set_runs(*runs_, false);
-    return true;
+    return StepOutcome::worked();
   }
   std::vector<SeenId> ids = frozen.table->ids();
   std::sort(ids.begin(), ids.end());
@@ -42,7 +42,7 @@ Result<bool> SeenBackground::try_step(MergeRule rule) {
   state_.set_runs(*runs_, true);
   // If it stays behind, it is removed when the set is opened next.
   (void)placement_.disk->remove(log_path(placement_.folder, frozen.log));
-  return true;
+  return StepOutcome::worked();
 }
 
 Status SeenBackground::verify() {

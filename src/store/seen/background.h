@@ -1,4 +1,4 @@
-// The work of a seen set that nobody waits for: full tables become runs, runs are merged.
+// The background work of a seen set: writes full tables out as runs, and merges runs.
 #pragma once
 
 #include <memory>
@@ -6,13 +6,15 @@
 #include <thread>
 
 #include "base/result.h"
+#include "base/step.h"
 #include "store/seen/runs.h"
 #include "store/seen/state.h"
 
 namespace kin::store {
 
-// Works on a thread of its own between start() and stop(), or when asked step by step. A failure
-// poisons `state` and ends the work.
+// Works step by step when asked, or between start() and stop() on a thread of its own. The thread
+// is here and not in `app` because an insert hands a full table to it and goes on: every program
+// that inserts would otherwise need one. A failure poisons `state` and ends the work.
 class SeenBackground {
  public:
   SeenBackground(const SeenPlacement& placement, SeenState& state, std::unique_ptr<SeenRuns> runs)
@@ -20,17 +22,18 @@ class SeenBackground {
   ~SeenBackground() { stop(); }
 
   void start();
-  // Finishes the table that waits, if any, and the step under way.
+  // Finishes the running step and the waiting table, if any.
   void stop();
-  // One step, here and now: a table that waits, or a piece of a merge. False if neither is due.
-  Result<bool> step(MergeRule rule);
+  // Does one step on the caller's thread: writes out the waiting table, or merges one piece. Idle
+  // if neither is due.
+  Result<StepOutcome> step(MergeRule rule);
 
-  // Between two steps:
+  // These wait for a running step:
   Status verify();
   Status note_log(const LogPosition& log);
 
  private:
-  Result<bool> try_step(MergeRule rule);
+  Result<StepOutcome> try_step(MergeRule rule);
 
   SeenPlacement placement_;
   SeenState& state_;

@@ -1,4 +1,4 @@
-// A split-block Bloom filter: may this id be here? One cache line a question.
+// A split-block Bloom filter. A look-up reads one cache line.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace kin::store {
 
-// Eight bits of each id, all in one block of 256. At 9 bits an id 2 % of the absent pass, at 16
-// bits 0.1 %. Filling is for one thread; asking is thread-safe after that.
+// Sets eight bits of each id, all in one block of 256. At 9 bits an id 2 % of absent ids pass, at
+// 16 bits 0.1 %. One thread fills it; look-ups are thread-safe after that.
 class BlockFilter {
  public:
   struct alignas(32) Block {
@@ -23,14 +23,14 @@ class BlockFilter {
 
   void add(SeenId id);
   bool may_contain(SeenId id) const { return passes(blocks_[block_of(id, blocks_.size())], id); }
-  // Brings the block of `id` nearer; a question soon after is then answered without waiting.
+  // Prefetches the block of `id` for a look-up soon after.
   void prefetch(SeenId id) const { __builtin_prefetch(&blocks_[block_of(id, blocks_.size())]); }
 
   std::span<const Block> blocks() const { return blocks_.values(); }
   std::uint64_t bytes() const { return blocks_.size() * sizeof(Block); }
 
-  // The same questions for a filter's blocks, or for one that lies elsewhere: which of `count`
-  // blocks, and does it pass?
+  // The two halves of a look-up, for blocks that lie elsewhere: which of `count` blocks, and
+  // whether the id passes it.
   static std::uint64_t block_of(SeenId id, std::uint64_t count);
   static bool passes(const Block& block, SeenId id);
 

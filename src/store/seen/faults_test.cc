@@ -19,186 +19,36 @@ class SeenFaults : public testing::TestWithParam<IdKind> {
     return with_mode(small_set(disk, GetParam()), mode);
   }
 
-  struct Run {
-    SimulatedDisk disk;
-    SeenHistory history;
-    std::unique_ptr<SeenSet> set;  // nothing if it was not even opened
-    std::optional<Error> error;
-
-    void note(const Status& status) {
-      if (!status.ok() && !error) error = status.error();
-    }
-  };
-
-  // A small run of which one change fails.
-  std::unique_ptr<Run> run_with(const Fault& fault) {
-    auto run = std::make_unique<Run>();
-    run->disk.fail(fault);
-    auto set = SeenSet::open(kSetFolder, options(run->disk));
-    if (!set.ok()) {
-      run->error = set.error();
-      return run;
-    }
-    run->set = std::move(*set);
-    run->note(run->history.write_on(*run->set, 230));
-    if (!run->error) run->note(run->set->settle());
-    if (!run->error) run->note(run->history.flush(*run->set));
-    if (!run->error) run->note(run->history.close(*run->set));
-    if (!run->error) run->set.reset();
-    return run;
+  std::unique_ptr<SeenUnderTest> fresh() const {
+    return std::make_unique<SeenUnderTest>(GetParam());
   }
-
-  // No write succeeds any more, and the error says what happened; look-ups go on.
-  void expect_poisoned(Run& run) {
-    SeenSet& set = *run.set;
-    for (int again = 0; again < 2; ++again) {
-      const auto inserted = set.insert(nth_id(set, kStranger));
-      const auto committed = set.commit();
-      const auto flushed = set.flush();
-      ASSERT_FALSE(inserted.ok());
-      ASSERT_FALSE(committed.ok());
-      ASSERT_FALSE(flushed.ok());
-      for (const Error& error : {inserted.error(), committed.error(), flushed.error()}) {
-        EXPECT_THAT(error.message, HasSubstr("refuses writes since an earlier failure"));
-        EXPECT_THAT(error.message, HasSubstr(cause_of(run)));
-      }
-    }
-    for (std::uint64_t n = 0; n < run.history.attempted(); ++n) {
-      if (!run.history.acknowledged(n)) continue;
-      const auto found = set.contains(nth_id(set, n));
-      ASSERT_TRUE(found.ok()) << found.error().message;
-      ASSERT_TRUE(*found);
-    }
-  }
-  static std::string cause_of(const Run& run) {
-    return run.error->code == Code::kResourceExhausted ? "No space left" : "Input/output error";
-  }
-
-  // The power goes at every step that is made on the disk from now on.
-  void cut_at_every_step(SimulatedDisk& disk, const SeenHistory& history) {
-    disk.observe([&](const SimulatedDisk::Step& step) {
-      if (HasFailure()) return;
-      const PowerCut cut{.seed = mix64(step.number * 1000 + faults_)};
-      SCOPED_TRACE("then a power cut before step " + std::to_string(step.number) + ", " +
-                   name_of(step.operation) + " " + step.path.string() + ", " + name_of(cut));
-      const auto woken = disk.power_cut(cut);
-      auto set = SeenSet::open(kSetFolder, options(*woken));
-      ASSERT_TRUE(set.ok()) << set.error().message;
-      history.expect_kept(**set);
-      ++recoveries_;
-    });
-  }
-
-  // Opens, expects everything acknowledged, writes on and loses the power: still everything.
-  void expect_recovery(SimulatedDisk& disk, SeenHistory history) {
-    history.crash();
-    ++recoveries_;
-    cut_at_every_step(disk, history);
-    auto set = SeenSet::open(kSetFolder, options(disk));
-    ASSERT_TRUE(set.ok()) << set.error().message;
-    history.expect_kept(**set);
-    const Status written = history.write_on(**set, 25);
-    ASSERT_TRUE(written.ok()) << written.error().message;
-    history.expect_kept(**set);
-    disk.observe({});
-    for (const PowerCut& cut :
-         {PowerCut{UnsyncedBytes::kLost, UnsyncedNames::kLost},
-          PowerCut{UnsyncedBytes::kKept, UnsyncedNames::kLost}, PowerCut{.seed = disk.steps()}}) {
-      SCOPED_TRACE("after recovery, " + name_of(cut));
-      const auto woken = disk.power_cut(cut);
-      auto again = SeenSet::open(kSetFolder, options(*woken));
-      ASSERT_TRUE(again.ok()) << again.error().message;
-      history.expect_kept(**again);
-      ++recoveries_;
-    }
-  }
-
-  // False once there is no k-th such change.
-  bool check(const Fault& fault) {
-    const auto run = run_with(fault);
-    if (run->disk.failures() == 0) return false;
-    ++faults_;
-    if (run->error && run->set != nullptr) expect_poisoned(*run);
-    if (!run->error) ++unharmed_;
-    run->set.reset();
-    run->disk.fail(std::nullopt);
-    for (const PowerCut& cut : every_cut(faults_, 1)) {
-      SCOPED_TRACE("power cut, " + name_of(cut));
-      const auto woken = run->disk.power_cut(cut);
-      auto set = SeenSet::open(kSetFolder, options(*woken));
-      EXPECT_TRUE(set.ok()) << set.error().message;
-      if (set.ok()) run->history.expect_kept(**set);
-      if (HasFailure()) return false;
-      ++recoveries_;
-    }
-    SCOPED_TRACE("without a power cut");
-    expect_recovery(run->disk, run->history);
-    return !HasFailure();
-  }
-
-  static Fault nth_fault(std::uint64_t k) {
-    static constexpr std::uint64_t kPrefixes[] = {0, 1, 40, 600, 1'000'000};
-    return {.nth = k,
-            .error_number = k % 2 == 0 ? ENOSPC : EIO,
-            .write_prefix = kPrefixes[k % std::size(kPrefixes)]};
-  }
-
-  void TearDown() override {
-    RecordProperty("faults", static_cast<int>(faults_));
-    RecordProperty("recoveries", static_cast<int>(recoveries_));
-    RecordProperty("unharmed", static_cast<int>(unharmed_));
-  }
-
-  std::uint64_t faults_ = 0;
-  std::uint64_t recoveries_ = 0;
-  std::uint64_t unharmed_ = 0;  // runs that could do without the change that failed
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, SeenFaults, testing::Values(IdKind::kNumber, IdKind::kText),
                          name_of_kind);
 
+constexpr std::uint64_t kCount = 230;
+
 TEST_P(SeenFaults, EveryChangeMayFailOnce) {
-  for (std::uint64_t k = 1;; k += kStride) {
-    SCOPED_TRACE("change " + std::to_string(k) + " fails");
-    if (!check(nth_fault(k))) break;
-  }
-  EXPECT_GT(faults_, 200U / kStride);
+  Durability durability(fresh());
+  durability.fail_every_call({}, kCount);
+  EXPECT_GT(durability.figures().faults, 200U / kStride);
 }
 
 TEST_P(SeenFaults, TheDiskMayDieAtEveryChange) {
-  for (std::uint64_t k = 1;; k += kStride) {
-    SCOPED_TRACE("everything from change " + std::to_string(k) + " on fails");
-    Fault fault = nth_fault(k);
-    fault.for_good = true;
-    if (!check(fault)) break;
-  }
-  EXPECT_GT(faults_, 200U / kStride);
+  Durability durability(fresh());
+  durability.fail_every_call({.for_good = true}, kCount);
+  EXPECT_GT(durability.figures().faults, 200U / kStride);
 }
 
 TEST_P(SeenFaults, EveryKindOfChangeMayFailForGood) {
-  for (const Operation kind : SimulatedDisk::kChanges) {
-    for (std::uint64_t k = 1;; k += kStride) {
-      SCOPED_TRACE("every " + name_of(kind) + " from number " + std::to_string(k) + " on fails");
-      Fault fault = nth_fault(k);
-      fault.only = kind;
-      fault.for_good = true;
-      if (!check(fault)) break;
-    }
-    if (HasFailure()) return;
-  }
+  Durability(fresh()).fail_every_kind_of_change(kCount);
 }
 
-TEST_P(SeenFaults, OnlyWhatCanBeDoneWithoutIsForgiven) {
-  for (const Operation kind : {Operation::kCreate, Operation::kAppend, Operation::kSync,
-                               Operation::kRename, Operation::kSyncFolder}) {
-    for (std::uint64_t k = 1;; ++k) {
-      Fault fault = nth_fault(k);
-      fault.only = kind;
-      const auto run = run_with(fault);
-      if (run->disk.failures() == 0) break;
-      EXPECT_TRUE(run->error) << name_of(kind) << " " << k << " failed and nobody said so";
-    }
-  }
+TEST_P(SeenFaults, OnlyRemovalsMayFailWithoutAnError) {
+  Durability(fresh()).expect_errors_of({Operation::kCreate, Operation::kAppend, Operation::kSync,
+                                        Operation::kRename, Operation::kSyncFolder},
+                                       kCount);
 }
 
 // What a failed sync dropped can still be read when the set is opened again, and only the next
@@ -248,6 +98,7 @@ TEST_P(SeenFaults, AFailedReadIsAnErrorAndNeverAnAnswer) {
     ASSERT_TRUE(history.write_on(*set, 130).ok());
     ASSERT_TRUE(history.close(*set).ok());
   }
+  int struck_reads = 0;
   bool struck = true;
   for (std::uint64_t k = 1; struck; ++k) {
     SCOPED_TRACE("read " + std::to_string(k) + " fails");
@@ -261,11 +112,11 @@ TEST_P(SeenFaults, AFailedReadIsAnErrorAndNeverAnAnswer) {
       ASSERT_TRUE(failed || *found == (n < history.attempted())) << "id " << n;
     }
     struck = disk.failures() > before;
-    if (struck) ++faults_;
+    if (struck) ++struck_reads;
     disk.fail(std::nullopt);
     history.expect_kept(**SeenSet::open(kSetFolder, options(disk, Mode::kRead)));
   }
-  EXPECT_GT(faults_, 20U);
+  EXPECT_GT(struck_reads, 20);
 }
 
 TEST_P(SeenFaults, ASecondWriterIsRefusedUntilTheFirstIsGone) {

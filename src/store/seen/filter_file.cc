@@ -97,7 +97,7 @@ Status FilterFile::read_page(std::uint64_t page, char* to) const {
   KIN_RETURN_IF_ERROR(file_->read_at(page * kPageBytes, to, kPageBytes));
   const std::string_view body(to + 8, kPageBytes - 8);
   if (load_le<std::uint64_t>(to) != sum(body, identity_, page)) {
-    return damage(path_, fmt::format("the checksum of page {} does not hold", page));
+    return damage(path_, fmt::format("the checksum of page {} is wrong", page));
   }
   return Done{};
 }

@@ -1,4 +1,4 @@
-// A filter on disk: pages with a checksum each, so that a question can be answered by reading one.
+// A filter on disk, in pages with a checksum each. A look-up reads one page.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace kin::store {
 
-// Says what the filter is a filter of. Part of every checksum: the filter of another file of the
-// same name does not pass for this one.
+// Names the file that the filter is for. It is part of every checksum, so the filter of another
+// file of the same name is not accepted.
 struct FilterIdentity {
   std::uint64_t value = 0;
 };
@@ -23,11 +23,11 @@ Status write_filter(Disk& disk, const std::filesystem::path& path, FilterIdentit
 // An open filter file. Thread-safe.
 class FilterFile {
  public:
-  // kNotFound if there is none, kDataLoss if it is damaged or another's.
+  // kNotFound if there is none, kDataLoss if it is damaged or belongs to another file.
   static Result<FilterFile> open(Disk& disk, const std::filesystem::path& path,
                                  FilterIdentity identity);
 
-  // One read of a page.
+  // Reads one page.
   Result<bool> may_contain(SeenId id) const;
   Result<std::shared_ptr<const BlockFilter>> load() const;
   std::uint64_t blocks() const { return blocks_; }

@@ -9,7 +9,7 @@
 
 namespace kin::store {
 
-// What the ids of a set are. Fixed when the set is made.
+// The kind of ids in a set. Fixed when the set is made.
 enum class IdKind : std::uint8_t {
   kNumber = 1,  // unsigned 64-bit numbers, kept exactly
   kText = 2,    // strings, kept as a 128-bit hash: two of a billion collide once in 10^21 sets
@@ -23,7 +23,7 @@ struct SeenId {
   std::uint64_t low = 0;  // 0 for numbers
 
   static SeenId number(std::uint64_t id) { return {mix64(id), 0}; }
-  // The number it was made of.
+  // The number that the id was made from.
   std::uint64_t number() const { return unmix64(high); }
 
   static SeenId text(std::string_view id, std::uint64_t seed) {

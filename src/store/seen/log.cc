@@ -202,7 +202,7 @@ Result<SeenLogContents> decode_log(std::string_view bytes, IdKind kind,
   contents.dropped_bytes = bytes.size() - contents.length;
   if (contents.length < expected.durable_bytes ||
       was_durable(bytes, contents.length, kind, expected.number)) {
-    return damaged(fmt::format("the frame at byte {} does not hold", contents.length));
+    return damaged(fmt::format("the frame at byte {} is damaged", contents.length));
   }
   return contents;
 }

@@ -1,4 +1,5 @@
-// The log of the seen set: ids in the order they came, durable before they are acknowledged.
+// The log of the seen set: ids in the order of their insertion, durable before they are
+// acknowledged.
 #pragma once
 
 #include <cstdint>
@@ -25,33 +26,33 @@ struct SeenLogContents {
   std::uint64_t dropped_bytes = 0;  // after it: a write that a crash cut short
 };
 
-// What a log must be.
+// What the manifest says about a log.
 struct SeenLogExpectation {
   std::uint64_t number = 0;
   std::uint64_t sequence = 0;       // ids of the set before it
   std::uint64_t durable_bytes = 0;  // known to have been synced
 };
 
-// Appends ids to one log. One thread only. After an error nothing more may be written: what is on
-// the device is then unknown, and syncing again would lie.
+// Appends ids to one log. One thread only. Do not write after an error: it is unknown what is on
+// the device, and a later sync would not tell.
 class SeenLogWriter {
  public:
   // Makes log `number`, whose first id is the `sequence`-th of the set; its name is durable.
   static Result<SeenLogWriter> create(const SeenPlacement& placement, std::uint64_t number,
                                       std::uint64_t sequence);
-  // Goes on with a log after the part that holds, which is durable when it returns; what lies
-  // behind is cut off.
+  // Continues a log after its last valid frame. Everything up to there is durable when it returns;
+  // the rest is cut off.
   static Result<SeenLogWriter> reopen(const SeenPlacement& placement,
                                       const SeenLogExpectation& expected,
                                       const SeenLogContents& contents);
 
-  // Kept in memory until a frame is full.
+  // Buffers the id until a frame is full.
   Status add(SeenId id);
-  // Hands everything to the system.
+  // Writes the buffer to the file.
   Status write();
-  // Everything is on the device when it returns.
+  // Writes the buffer, and returns once everything is on the device.
   Status sync();
-  // Says that the log ends here and goes on in the next, durably.
+  // Writes a durable end mark: the next log continues.
   Status seal();
 
   std::uint64_t number() const { return number_; }

@@ -112,7 +112,7 @@ Result<SeenManifest> decode_seen_manifest(std::string_view bytes) {
   if (bytes.size() < kSum) return damaged("it is too short");
   const std::string_view body = bytes.substr(0, bytes.size() - kSum);
   if (load_le<std::uint64_t>(bytes.data() + body.size()) != checksum(body)) {
-    return damaged("its checksum does not hold");
+    return damaged("its checksum is wrong");
   }
   ByteReader reader(body);
   if (reader.read<std::uint64_t>() != kMagic) return damaged("it is not a manifest");

@@ -39,7 +39,7 @@ struct SeenManifest {
   friend bool operator==(const SeenManifest&, const SeenManifest&) = default;
 };
 
-// Each id once, though a merge that is under way is spread over old runs and new.
+// The number of ids, each counted once: a running merge spreads its ids over old and new runs.
 std::uint64_t ids_in_runs(const SeenManifest& manifest);
 
 std::string encode(const SeenManifest& manifest);

@@ -1,4 +1,4 @@
-// Reading runs in order, and several of them as one.
+// Cursors over one run, and over several runs merged.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ class RunCursor {
  public:
   RunCursor(std::span<const std::shared_ptr<const Piece>> pieces, SeenId from);
 
-  // Makes sure that rest() holds something, unless the run is at its end.
+  // Reads more if rest() is empty and the run is not at its end.
   Status fill();
   std::span<const SeenId> rest() const { return std::span(ids_).subspan(at_); }
   void skip(std::size_t count) { at_ += count; }
-  // Nothing lies behind rest().
+  // Whether rest() is the end of the run.
   bool at_end() const { return piece_ == pieces_.size(); }
 
  private:
@@ -52,8 +52,7 @@ class RunMerger {
 // is written a few times over the life of a set.
 std::vector<std::size_t> runs_to_merge(std::span<const std::uint64_t> ids);
 
-// The same for a set that has nothing else to do: those of fewest ids, so that `left` runs are
-// left.
+// The same for an idle set: the smallest runs, so that `left` runs remain.
 std::vector<std::size_t> runs_to_tidy(std::span<const std::uint64_t> ids, std::size_t left);
 
 }  // namespace kin::store

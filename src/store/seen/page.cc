@@ -93,7 +93,7 @@ std::string_view SeenPageBuilder::finish(const SeenPlace& place) {
 
 Result<SeenPage> SeenPage::read(const char* bytes, const SeenPlace& place, IdKind kind) {
   if (load_le<std::uint64_t>(bytes) != page_checksum(bytes, place)) {
-    return damaged("the checksum does not hold");
+    return damaged("the checksum is wrong");
   }
   SeenPage view;
   view.base_ = load_le<std::uint64_t>(bytes + kFirst);

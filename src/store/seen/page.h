@@ -1,4 +1,4 @@
-// A page of sorted ids: what the files of the seen set are made of, and the unit of a read.
+// A page of sorted ids, the unit of reading in the files of the seen set.
 //
 // Ids of a page are close together, so each is kept as its distance from the first, in as many
 // bits as the largest distance needs: 47 bits instead of 64 in a set of a hundred million.
@@ -50,7 +50,7 @@ class SeenPageBuilder {
   SeenPageBytes page_;
 };
 
-// A look into a page whose checksum and form hold. Borrows the bytes. Thread-safe.
+// A view of a valid page. Borrows the bytes. Thread-safe.
 class SeenPage {
  public:
   // Of kSeenPageBytes and the slack at `bytes`. kDataLoss, without a path, if the page is damaged

@@ -170,7 +170,7 @@ Status Piece::load_index() {
   }
   if (load_le<std::uint64_t>(end.data() + index_bytes) !=
       index_sum(view.substr(0, index_bytes), info_.number)) {
-    return damage("the checksum of its index does not hold");
+    return damage("the checksum of its index is wrong");
   }
   index_.resize(info_.pages);
   std::memcpy(index_.data(), end.data(), index_bytes);

@@ -18,7 +18,7 @@
 
 namespace kin::store {
 
-// What the manifest knows of a piece; the file says the same at its end.
+// The manifest's entry of a piece; the end of the file repeats it.
 struct PieceInfo {
   std::uint64_t number = 0;  // names the files
   std::uint64_t ids = 0;
@@ -62,7 +62,7 @@ class PieceWriter {
   // In ascending order, and above what was added before.
   Status add(std::span<const SeenId> ids);
   std::uint64_t ids() const { return info_.ids; }
-  // Both files are on the device when it returns, though not yet their names.
+  // Both files are on the device when it returns; their names are not durable yet.
   Result<Finished> finish();
 
  private:
@@ -91,24 +91,24 @@ class Piece {
   std::uint64_t index_bytes() const { return index_.size() * sizeof(std::uint32_t); }
   std::uint64_t file_bytes() const { return file_bytes_; }
 
-  // One read, but for one in a hundred thousand. `scratch` is the caller's.
+  // Reads one page, in one of a hundred thousand cases two. `scratch` is the caller's.
   Result<bool> contains(SeenId id, SeenPageBytes& scratch) const;
 
   // The last page that may begin at or below `id`: nothing from `id` on is in pages before it,
   // except that the index is rough and the page may begin above `id`.
   std::uint64_t page_of(SeenId id) const;
-  // A page from which on lie all ids from `id` on.
+  // A page such that all ids from `id` on lie in it or after it.
   std::uint64_t page_before(SeenId id) const;
   // Appends the ids of `count` pages from `page` on, as far as there are any, with one read.
   Status read_ids(std::uint64_t page, std::uint64_t count, std::vector<SeenId>& out) const;
 
-  // The filter as its file holds it; kDataLoss if it does not check, kNotFound if it is gone.
+  // The filter from its file; kDataLoss if it is damaged, kNotFound if it is missing.
   Result<FilterFile> open_filter() const;
-  // Made again from the ids.
+  // The filter made again from the ids.
   Result<std::shared_ptr<const BlockFilter>> rebuild_filter(double bits_per_id) const;
 
-  // Reads everything: the sums, the order, the count, the digest, and that `filter` lets every id
-  // pass. No filter is damage.
+  // Reads everything and checks checksums, order, count, digest, and that `filter` passes every id.
+  // A missing filter is an error.
   Status verify(const FilterFile* filter) const;
 
  private:

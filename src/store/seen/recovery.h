@@ -1,4 +1,4 @@
-// Opening a seen set's folder: finding or making its manifest, and taking up its logs.
+// Opens the folder of a seen set: finds or makes its manifest, and recovers its logs.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace kin::store {
 
-// Held by the writer as long as it has the set open.
+// The file that the writer locks while it has the set open.
 inline constexpr std::string_view kLockName = "lock";
 
 // The manifest in `folder`, or a new one where `options.mode` allows it. kNotFound if there is no
@@ -21,18 +21,18 @@ inline constexpr std::string_view kLockName = "lock";
 Result<SeenManifest> find_or_make_manifest(const std::filesystem::path& folder,
                                            const SeenOptions& options);
 
-// Removes files of ours that the manifest does not name: what a crash or a merge left.
+// Removes files of the set that the manifest does not name, left by a crash or a merge.
 Status remove_leftovers(const SeenPlacement& placement, const SeenManifest& manifest);
 
-// The ids that are in no run yet.
+// The ids that no run holds yet.
 struct RecoveredLogs {
   std::shared_ptr<SeenTable> table;
   std::optional<SeenLogWriter> log;  // nothing when opened to read
   std::uint64_t log_bytes = 0;       // of the last log, as far as it holds
 };
 
-// Reads the logs. To write: full ones become runs, and the last is gone on with. To read: all ids
-// come into the table, and nothing is changed.
+// Reads the logs. A writer turns full logs into runs and continues the last one. A reader loads all
+// ids into the table and changes nothing.
 Result<RecoveredLogs> recover_logs(const SeenPlacement& placement, SeenRuns& runs, bool read_only);
 
 }  // namespace kin::store

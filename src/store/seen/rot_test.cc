@@ -21,7 +21,6 @@ class SeenRot : public testing::TestWithParam<IdKind> {
     while (!is_varied() && history_.attempted() < 300) EXPECT_TRUE(history_.write_on(*set, 7).ok());
     EXPECT_TRUE(is_varied()) << "a log and several runs are wanted";
     EXPECT_TRUE(history_.close(*set).ok());
-    files_ = disk_.files();
   }
 
   SeenOptions options(Disk& disk, Mode mode = Mode::kOpenOrMake) const {
@@ -30,7 +29,7 @@ class SeenRot : public testing::TestWithParam<IdKind> {
     return options;
   }
 
-  enum class Outcome { kRefused, kReported, kHealed, kUnnoticed };
+  using Outcome = RotOutcome;
 
   // Opens, asks for everything and verifies: every answer that comes is right, every error is
   // kDataLoss.
@@ -63,86 +62,61 @@ class SeenRot : public testing::TestWithParam<IdKind> {
     return Outcome::kHealed;
   }
 
-  std::uint64_t size_of(const fs::path& path) { return read_whole(disk_, path)->size(); }
-
-  // Flips a bit of every `stride`-th byte of every file.
-  void flip_bits(Mode mode, std::uint64_t stride) {
-    for (const fs::path& path : files_) {
-      const std::uint64_t size = size_of(path);
-      for (std::uint64_t byte = 0; byte < size; byte += stride) {
-        SCOPED_TRACE(path.string() + ", bit " + std::to_string(byte * 8 + byte % 8));
-        // A set that is only read leaves the disk as it is, so that the bit can be flipped back.
-        const auto copy = mode == Mode::kRead ? nullptr : disk_.power_cut({});
-        SimulatedDisk& disk = copy == nullptr ? disk_ : *copy;
-        disk.flip_bit(path, byte * 8 + byte % 8);
-        note(examine(disk, mode));
-        if (copy == nullptr) disk.flip_bit(path, byte * 8 + byte % 8);
-        if (HasFailure()) return;
-      }
-    }
-  }
-
-  void note(Outcome outcome) {
-    ++flips_;
-    ++outcomes_[outcome];
-    EXPECT_NE(outcome, Outcome::kUnnoticed) << "damage that nobody noticed";
-  }
-
-  void TearDown() override {
-    RecordProperty("examined", static_cast<int>(flips_));
-    RecordProperty("refused", static_cast<int>(outcomes_[Outcome::kRefused]));
-    RecordProperty("reported", static_cast<int>(outcomes_[Outcome::kReported]));
-    RecordProperty("healed", static_cast<int>(outcomes_[Outcome::kHealed]));
+  // What Rot asks for: damage is always noticed.
+  Rot::Examine noticed(Mode mode) {
+    return [this, mode](SimulatedDisk& disk) {
+      const Outcome outcome = examine(disk, mode);
+      EXPECT_NE(outcome, Outcome::kUnnoticed) << "damage that nobody noticed";
+      return outcome;
+    };
   }
 
   std::uint64_t table_ids_ = 24;
   SimulatedDisk disk_;
   SeenHistory history_;
-  std::vector<fs::path> files_;
-  std::uint64_t flips_ = 0;
-  std::map<Outcome, std::uint64_t> outcomes_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, SeenRot, testing::Values(IdKind::kNumber, IdKind::kText),
                          name_of_kind);
 
 TEST_P(SeenRot, AFlippedBitInAnyByteIsNoticedByAReader) {
-  flip_bits(Mode::kRead, 1);
+  Rot(disk_).flip_bits({.copies = false}, noticed(Mode::kRead));
 }
 
 TEST_P(SeenRot, AFlippedBitInAnyByteIsNoticedByAWriter) {
-  flip_bits(Mode::kOpenOrMake, 1);
-  EXPECT_GT(outcomes_[Outcome::kHealed], 0U) << "no filter was flipped";
+  Rot rot(disk_);
+  rot.flip_bits({}, noticed(Mode::kOpenOrMake));
+  EXPECT_GT(rot.count(Outcome::kHealed), 0U) << "no filter was flipped";
 }
 
 TEST_P(SeenRot, AHealedSetIsWholeWhenOpenedAgain) {
-  for (const fs::path& path : files_) {
-    for (std::uint64_t byte = 0; byte < size_of(path); byte += 97) {
-      const auto disk = disk_.power_cut({});
-      disk->flip_bit(path, byte * 8);
-      if (examine(*disk, Mode::kOpenOrMake) != Outcome::kHealed) continue;
-      ++outcomes_[Outcome::kHealed];
-      auto set = *SeenSet::open(kSetFolder, options(*disk));
-      EXPECT_EQ(set->stats().rebuilt_filters, 0U) << "the filter was not written again";
-      history_.expect_kept(*set);
-    }
-  }
-  EXPECT_GT(outcomes_[Outcome::kHealed], 0U);
+  Rot rot(disk_);
+  rot.flip_bits({.stride = 97}, [&](SimulatedDisk& disk) {
+    const Outcome outcome = examine(disk, Mode::kOpenOrMake);
+    if (outcome != Outcome::kHealed) return outcome;
+    auto set = *SeenSet::open(kSetFolder, options(disk));
+    EXPECT_EQ(set->stats().rebuilt_filters, 0U) << "the filter was not written again";
+    history_.expect_kept(*set);
+    return outcome;
+  });
+  EXPECT_GT(rot.count(Outcome::kHealed), 0U);
 }
 
 // A table that may take all the memory leaves none for filters, so that they are read as needed.
 TEST_P(SeenRot, AFlippedBitInAFilterOnDiskIsNoticed) {
   table_ids_ = 10'000'000;
   EXPECT_EQ((*SeenSet::open(kSetFolder, options(disk_)))->stats().resident_filter_bytes, 0U);
-  flip_bits(Mode::kRead, 3);
-  flip_bits(Mode::kOpenOrMake, 7);
+  Rot rot(disk_);
+  rot.flip_bits({.stride = 3, .copies = false}, noticed(Mode::kRead));
+  rot.flip_bits({.stride = 7}, noticed(Mode::kOpenOrMake));
 }
 
 TEST_P(SeenRot, ABitFlippedUnderAnOpenSetGivesNoWrongAnswer) {
   for (const std::uint64_t table_ids : {std::uint64_t{24}, std::uint64_t{10'000'000}}) {
     table_ids_ = table_ids;
-    for (const fs::path& path : files_) {
-      for (std::uint64_t byte = 0; byte < size_of(path); byte += 11) {
+    for (const fs::path& path : disk_.files()) {
+      const std::uint64_t size = read_whole(disk_, path)->size();
+      for (std::uint64_t byte = 0; byte < size; byte += 11) {
         SCOPED_TRACE(path.string() + ", bit " + std::to_string(byte * 8 + byte % 8));
         auto set = *SeenSet::open(kSetFolder, options(disk_, Mode::kRead));
         disk_.flip_bit(path, byte * 8 + byte % 8);
@@ -153,29 +127,18 @@ TEST_P(SeenRot, ABitFlippedUnderAnOpenSetGivesNoWrongAnswer) {
               << "id " << n;
         }
         disk_.flip_bit(path, byte * 8 + byte % 8);
-        ++flips_;
       }
     }
   }
 }
 
 TEST_P(SeenRot, AFileCutShortIsNoticed) {
-  for (const fs::path& path : files_) {
-    const std::string whole = *read_whole(disk_, path);
-    for (std::uint64_t size = 0; size < whole.size(); size += 1 + size / 7) {
-      for (const Mode mode : {Mode::kRead, Mode::kOpenOrMake}) {
-        SCOPED_TRACE(path.string() + " cut to " + std::to_string(size) + " bytes");
-        const auto disk = disk_.power_cut({});
-        disk->replace(path, whole.substr(0, size));
-        note(examine(*disk, mode));
-        if (HasFailure()) return;
-      }
-    }
-  }
+  for (const Mode mode : {Mode::kRead, Mode::kOpenOrMake})
+    Rot(disk_).cut_files_short(noticed(mode));
 }
 
 TEST_P(SeenRot, AFileThatGrewIsNoticedOrHarmless) {
-  for (const fs::path& path : files_) {
+  for (const fs::path& path : disk_.files()) {
     SCOPED_TRACE(path.string());
     for (const std::size_t more : {1, 512, 5000}) {
       const auto disk = disk_.power_cut({});
@@ -186,28 +149,12 @@ TEST_P(SeenRot, AFileThatGrewIsNoticedOrHarmless) {
 }
 
 TEST_P(SeenRot, ALostFileIsNoticed) {
-  for (const fs::path& path : files_) {
-    if (size_of(path) == 0) continue;
-    for (const Mode mode : {Mode::kRead, Mode::kOpenOrMake, Mode::kOpen}) {
-      SCOPED_TRACE(path.string());
-      const auto disk = disk_.power_cut({});
-      ASSERT_TRUE(disk->remove(path).ok());
-      note(examine(*disk, mode));
-    }
-  }
+  for (const Mode mode : {Mode::kRead, Mode::kOpenOrMake, Mode::kOpen})
+    Rot(disk_).lose_files(noticed(mode));
 }
 
 TEST_P(SeenRot, ExchangedFilesAreNoticed) {
-  for (const fs::path& one : files_) {
-    for (const fs::path& other : files_) {
-      if (one >= other) continue;
-      SCOPED_TRACE(one.string() + " and " + other.string());
-      const auto disk = disk_.power_cut({});
-      disk->replace(one, *read_whole(disk_, other));
-      disk->replace(other, *read_whole(disk_, one));
-      note(examine(*disk, Mode::kOpenOrMake));
-    }
-  }
+  Rot(disk_).exchange_files(noticed(Mode::kOpenOrMake));
 }
 
 TEST_P(SeenRot, APageOfAnotherPlaceIsNoticed) {
@@ -222,6 +169,7 @@ TEST_P(SeenRot, APageOfAnotherPlaceIsNoticed) {
     ASSERT_TRUE(history_.write_on(*set, 6000).ok());
     ASSERT_TRUE(history_.close(*set).ok());
   }
+  int moved_pages = 0;
   for (const fs::path& path : whole.files()) {
     const std::string bytes = *read_whole(whole, path);
     for (std::uint64_t at = 0; at + 2 * kPage <= bytes.size(); at += kPage) {
@@ -231,10 +179,11 @@ TEST_P(SeenRot, APageOfAnotherPlaceIsNoticed) {
       if (moved == bytes) continue;
       const auto disk = whole.power_cut({});
       disk->replace(path, moved);
-      note(examine(*disk, Mode::kOpenOrMake));
+      noticed(Mode::kOpenOrMake)(*disk);
+      ++moved_pages;
     }
   }
-  EXPECT_GT(flips_, 5U);
+  EXPECT_GT(moved_pages, 5);
 }
 
 TEST_P(SeenRot, ALostManifestIsNoticedEvenIfThereIsNoRunYet) {

@@ -20,7 +20,7 @@ struct PieceView {
   std::shared_ptr<const Piece> piece;
   std::shared_ptr<const BlockFilter> filter;      // nothing: ask the file
   std::shared_ptr<const FilterFile> filter_file;  // nothing: lost, so every id may be there
-  // Of `filter`, at hand: a look-up follows as few pointers as it can.
+  // Copies from `filter`, so that a look-up follows fewer pointers.
   std::span<const BlockFilter::Block> blocks = {};
 };
 
@@ -44,29 +44,30 @@ struct SeenRunsCounts {
   std::uint64_t rebuilt_filters = 0;
 };
 
-// Which merges are due: those that keep the runs few while ids come, or also those that leave two
-// while none do, or one for good.
+// Which merges are due: those that keep the number of runs small while ids arrive, those that leave
+// two runs when the set is idle, or those that leave one.
 enum class MergeRule { kKeepFew, kTidy, kOne };
 
-// The log as far as the manifest speaks of it.
+// What the manifest records about the log.
 struct LogPosition {
   std::uint64_t first = 1;    // logs below have been written out
   std::uint64_t durable = 1;  // a log ...
   std::uint64_t bytes = 0;    // ... and how much of it is on the device for certain
 };
 
-// For one thread at a time; what views() returned stays valid on any thread. After an error nothing
-// may be added or merged: what the manifest on the device says is then unknown.
+// For one thread at a time; results of views() stay valid on any thread. Do not add or merge after
+// an error: it is unknown which manifest is on the device.
 class SeenRuns {
  public:
   static Result<std::unique_ptr<SeenRuns>> open(const SeenPlacement& placement,
                                                 const SeenRunsOptions& options,
                                                 SeenManifest manifest);
 
-  // A run of `ids`, ascending, that were in logs below `log.first`.
+  // Adds a run of `ids`, ascending, which were in logs before `log.first`.
   Status add_run(std::span<const SeenId> ids, const LogPosition& log);
   bool merge_due(MergeRule rule) const;
-  // Takes the merge that has least to do one piece further, or begins one. merge_due() must hold.
+  // Advances the merge with the least left to do by one piece, or begins one. merge_due() must
+  // hold.
   Status merge_step(const LogPosition& log, MergeRule rule);
   // Writes the manifest with a new position of the log.
   Status note_log(const LogPosition& log);
@@ -80,7 +81,7 @@ class SeenRuns {
   std::uint64_t run_bytes() const;
   std::uint64_t filter_file_bytes() const;
 
-  // Everything on disk, and that it is what the manifest says.
+  // Checks every file against the manifest.
   Status verify() const;
 
  private:
@@ -89,10 +90,11 @@ class SeenRuns {
 
   Result<PieceView> open_piece(const PieceInfo& info);
   Status make_filter_again(PieceView& view);
-  // Makes `next` the manifest, with the files of `fresh`, and removes what it no longer names.
+  // Replaces the manifest by `next`, with the files of `fresh`, and removes files it no longer
+  // names.
   Status install(SeenManifest next, PieceWriter::Finished fresh, const LogPosition& log);
   Status write_manifest(const SeenManifest& manifest);
-  // Holds in memory the filters that fit, those of small runs first.
+  // Loads the filters that fit into memory, those of small runs first.
   Status choose_residents();
   void rebuild_views();
   RunInfo* begin_or_resume_merge(SeenManifest& manifest, MergeRule rule) const;

@@ -1,4 +1,4 @@
-// What the writer of a seen set, its background and its readers share.
+// The state that the writer, the background work and the readers of a seen set share.
 #pragma once
 
 #include <array>
@@ -24,21 +24,21 @@ struct FrozenTable {
   std::uint64_t log = 0;
 };
 
-// Thread-safe. Who may change what: tables are the writer's, runs the background's.
+// Thread-safe. Only the writer changes tables, and only the background work changes runs.
 class SeenState {
  public:
-  // Changes whenever version() does, and can be asked at every look-up.
+  // Changes whenever version() does; cheap enough for every look-up.
   std::uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
-  // The version to look things up in, and its epoch.
+  // The version for look-ups, and its epoch.
   std::shared_ptr<const SeenVersion> version(std::uint64_t& epoch) const;
 
-  // The writer's.
+  // For the writer:
   void set_table(std::shared_ptr<const SeenTable> table);
   // `full` is to become a run; `table` takes its place.
   void freeze(FrozenTable full, std::shared_ptr<const SeenTable> table);
   void set_durable(std::uint64_t log, std::uint64_t bytes);
 
-  // The background's. The frozen table leaves the version as its run enters it.
+  // For the background work. A new run replaces the frozen table in one step.
   void set_runs(const SeenRuns& runs, bool frozen_is_a_run);
   FrozenTable frozen() const;
 
@@ -51,13 +51,13 @@ class SeenState {
 
   // Asks the background to stop once no table waits to become a run.
   void stop();
-  // Waits for work: false if there is none to come. If nothing is added for a while, tidying is
-  // work too. For the background.
+  // Waits for work; false if the background work should end. A set to which nothing is added for a
+  // second merges more. For the background work.
   bool wait_for_work();
   // Returns when no table waits, or something failed.
   void wait_for_run();
   MergeRule merge_rule() const;
-  // Makes one run of all, and returns when no merge is due either, or something failed.
+  // Asks for a single run, and returns when no work is left or something failed.
   void wait_for_quiet();
 
   void add_counts(const SeenLookupCounts& counts);

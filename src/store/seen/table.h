@@ -1,5 +1,4 @@
-// The ids that came last, in memory: an open-addressed table that one thread fills while others
-// ask.
+// The most recent ids, in memory: an open-addressed table that one thread fills while others read.
 #pragma once
 
 #include <atomic>
@@ -11,11 +10,11 @@
 
 namespace kin::store {
 
-// Inserting is for one thread at a time; asking is thread-safe beside it, and finds every id whose
-// insert happened before.
+// One thread inserts at a time; look-ups may run at the same time, and find every id whose insert
+// happened before.
 class SeenTable {
  public:
-  // Of a power of two of slots, to be filled to at most seven tenths.
+  // `slots` is a power of two; at most seven tenths are filled.
   SeenTable(IdKind kind, std::uint64_t slots);
 
   static std::uint64_t slots_for(std::uint64_t ids);
@@ -27,7 +26,7 @@ class SeenTable {
   bool insert(SeenId id);
 
   std::uint64_t size() const { return size_.load(std::memory_order_relaxed); }
-  // How many ids it takes.
+  // The most ids that it can hold.
   std::uint64_t capacity() const { return slots_ / 10 * 7; }
   std::uint64_t slots() const { return slots_; }
   std::uint64_t bytes() const;

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/file.h"
 #include "store/signatures/page_table.h"
 
 namespace kin::store {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kRunBytes = std::size_t{1} << 20;
@@ -22,21 +20,20 @@ std::string_view view(const std::uint8_t* bytes, std::size_t count) {
 
 }  // namespace
 
-ColdPages::ColdPages(std::unique_ptr<BlockFile> file, std::uint32_t signature_bytes,
-                     std::optional<fs::path> folder)
+ColdPages::ColdPages(std::unique_ptr<DiskFile> file, std::uint32_t signature_bytes,
+                     const StorePlace& place)
     : file_(std::move(file)),
-      folder_(std::move(folder)),
+      place_(place),
       signature_bytes_(signature_bytes),
       page_bytes_(std::size_t{signature_bytes} * kPageSignatures) {}
 
-Result<std::unique_ptr<ColdPages>> ColdPages::open(const Placement& placement,
+Result<std::unique_ptr<ColdPages>> ColdPages::open(const StorePlace& place,
                                                    std::uint32_t signature_bytes,
                                                    SignatureManifest& loaded) {
-  KIN_TRY(auto file, open_placed(placement, kPagesFileName));
-  std::unique_ptr<ColdPages> pages(new ColdPages(std::move(file), signature_bytes, placement.path));
+  KIN_TRY(auto file, open_store_file(place, kPagesFileName));
+  std::unique_ptr<ColdPages> pages(new ColdPages(std::move(file), signature_bytes, place));
   auto started = pages->start(loaded);
-  if (!started.ok() && placement.path)
-    return with_context(placement.path->string(), started.error());
+  if (!started.ok() && place.folder) return with_context(place.folder->string(), started.error());
   if (!started.ok()) return started.error();
   return pages;
 }
@@ -44,19 +41,15 @@ Result<std::unique_ptr<ColdPages>> ColdPages::open(const Placement& placement,
 Status ColdPages::start(SignatureManifest& loaded) {
   loaded = SignatureManifest{.signature_bytes = signature_bytes_, .slots = 0, .pages = {}};
   KIN_TRY(const std::uint64_t size, file_->size());
-  bool has_manifest = false;
-  if (folder_) {
-    KIN_TRY(has_manifest, file_exists(*folder_ / kManifestFileName));
-  }
-  if (size == 0 && has_manifest) {
-    return Error{Code::kDataLoss, fmt::format("{} is missing or empty", kPagesFileName)};
-  }
-  if (size == 0) {
-    KIN_RETURN_IF_ERROR(file_->write_at(0, encode_pages_header(signature_bytes_)));
-    return commit({});
-  }
   std::string header(std::min(size, kPagesHeaderBytes), '\0');
   KIN_RETURN_IF_ERROR(file_->read_at(0, header.data(), header.size()));
+  bool has_manifest = false;
+  if (place_.folder) {
+    KIN_TRY(has_manifest, place_.disk->exists(*place_.folder / kManifestFileName));
+  }
+  if (!has_manifest) return start_empty(header, size);
+  if (size == 0)
+    return Error{Code::kDataLoss, fmt::format("{} is missing or empty", kPagesFileName)};
   KIN_TRY(const std::uint32_t kept, decode_pages_header(header));
   if (kept != signature_bytes_) {
     return Error{
@@ -65,16 +58,30 @@ Status ColdPages::start(SignatureManifest& loaded) {
                     "made with, or another path)",
                     kept, signature_bytes_)};
   }
-  // Killed between making the file and its first manifest: nothing was ever kept.
-  if (!has_manifest) return commit({});
-  KIN_TRY(const std::string manifest, read_file(*folder_ / kManifestFileName));
+  KIN_TRY(const std::string manifest, read_whole(*place_.disk, *place_.folder / kManifestFileName));
   KIN_TRY(loaded, decode_manifest(manifest));
   if (loaded.signature_bytes != signature_bytes_) {
     return Error{Code::kDataLoss, "the manifest and the page file are of different stores"};
   }
+  // A process that died may not have synced the name of the manifest that we see; an older one may
+  // name slots that we take for free.
+  KIN_RETURN_IF_ERROR(place_.disk->sync_folder(*place_.folder));
   slots_ = loaded.slots;
   rebuild_free(loaded.pages);
   return Done{};
+}
+
+// The first manifest is written right after the header, so a file without one holds at most a part
+// of a header, unless its manifest was lost or the file is not ours.
+Status ColdPages::start_empty(std::string_view contents, std::uint64_t size) {
+  if (!is_unfinished_header(contents, kPagesMagic))
+    KIN_RETURN_IF_ERROR(decode_pages_header(contents));
+  if (size > kPagesHeaderBytes)
+    return Error{Code::kDataLoss, fmt::format("{} is missing", kManifestFileName)};
+  KIN_RETURN_IF_ERROR(file_->write_at(0, encode_pages_header(signature_bytes_)));
+  // A manifest on the device without its page file would be taken for a loss.
+  if (place_.folder) KIN_RETURN_IF_ERROR(place_.disk->sync_folder(*place_.folder));
+  return commit({});
 }
 
 std::size_t ColdPages::memory_bytes() const {
@@ -184,15 +191,29 @@ Status ColdPages::read_slots(std::uint32_t first, std::uint32_t count, std::uint
   return file_->read_at(offset_of(first), reinterpret_cast<char*>(to), count * page_bytes_);
 }
 
+Status ColdPages::check_writable() const {
+  if (commit_failure_) return writes_refused(*commit_failure_);
+  return Done{};
+}
+
 Status ColdPages::commit(std::vector<ManifestPage> pages) {
-  if (!folder_) return Done{};
-  KIN_RETURN_IF_ERROR(file_->sync());
-  SignatureManifest manifest{
+  if (!place_.folder) return Done{};
+  KIN_RETURN_IF_ERROR(check_writable());
+  const SignatureManifest manifest{
       .signature_bytes = signature_bytes_, .slots = slots_, .pages = std::move(pages)};
-  KIN_RETURN_IF_ERROR(
-      write_file_atomically(*folder_ / kManifestFileName, encode_manifest(manifest)));
+  if (auto durable = make_durable(manifest); !durable.ok()) {
+    commit_failure_ = durable.error();
+    return durable;
+  }
   rebuild_free(manifest.pages);
   return file_->truncate(offset_of(slots_));
+}
+
+// A failed sync drops pages that no later sync writes, and a failed replacement leaves it open
+// which manifest is on the device, so neither can be tried again.
+Status ColdPages::make_durable(const SignatureManifest& manifest) {
+  KIN_RETURN_IF_ERROR(file_->sync());
+  return replace_whole(*place_.disk, *place_.folder / kManifestFileName, encode_manifest(manifest));
 }
 
 void ColdPages::rebuild_free(const std::vector<ManifestPage>& pages) {

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,8 +10,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "store/block_file.h"
 #include "store/signatures/format.h"
+#include "store/signatures/store_file.h"
 
 namespace kin::store {
 
@@ -34,13 +33,14 @@ struct PageRead {
   std::uint32_t tag = 0;
 };
 
-// Pages that the last commit() made durable are never overwritten before the next one, so that a
-// store that is killed reopens as it was at that commit. Reading is thread-safe beside reading;
-// everything else wants the object for itself.
+// Pages that the last commit() made durable are never overwritten before the next one, so a store
+// that is killed reopens as it was at that commit. After a commit() that failed it is unknown what
+// is on the device; every later one fails, and the store must be opened again. Reads may run at the
+// same time as other reads; every other call needs the object for itself.
 class ColdPages {
  public:
   // `loaded` becomes the manifest of what is there; empty for a new or temporary store.
-  static Result<std::unique_ptr<ColdPages>> open(const Placement& placement,
+  static Result<std::unique_ptr<ColdPages>> open(const StorePlace& place,
                                                  std::uint32_t signature_bytes,
                                                  SignatureManifest& loaded);
 
@@ -51,10 +51,12 @@ class ColdPages {
   Status read(std::span<PageRead> pages,
               const std::function<void(const PageRead&, const std::uint8_t*)>& visit) const;
   void release(std::uint32_t slot);
-  // Makes the pages named durable, and them alone. Nothing to do for a temporary store.
+  // Makes exactly `pages` durable. Does nothing for a temporary store.
   Status commit(std::vector<ManifestPage> pages);
-  // Forgets every page. On the device they stay until commit(), if the store is kept.
+  // Forgets every page. A kept store keeps them on the device until commit().
   Status clear();
+  // An error after a commit() that failed: write() and clear() must not be called any more.
+  Status check_writable() const;
 
   std::size_t page_bytes() const { return page_bytes_; }
   std::uint64_t reads() const { return reads_.load(std::memory_order_relaxed); }
@@ -64,9 +66,10 @@ class ColdPages {
   std::size_t memory_bytes() const;
 
  private:
-  ColdPages(std::unique_ptr<BlockFile> file, std::uint32_t signature_bytes,
-            std::optional<std::filesystem::path> folder);
+  ColdPages(std::unique_ptr<DiskFile> file, std::uint32_t signature_bytes, const StorePlace& place);
   Status start(SignatureManifest& loaded);
+  Status start_empty(std::string_view contents, std::uint64_t size);
+  Status make_durable(const SignatureManifest& manifest);
   std::uint64_t offset_of(std::uint32_t slot) const {
     return kPagesHeaderBytes + std::uint64_t{slot} * page_bytes_;
   }
@@ -79,14 +82,15 @@ class ColdPages {
   Status read_slots(std::uint32_t first, std::uint32_t count, std::uint8_t* to) const;
   std::size_t run_pages() const;
 
-  std::unique_ptr<BlockFile> file_;
-  std::optional<std::filesystem::path> folder_;  // nothing: temporary
+  std::unique_ptr<DiskFile> file_;
+  const StorePlace place_;
   std::uint32_t signature_bytes_;
   std::size_t page_bytes_;
   std::uint32_t slots_ = 0;
   std::vector<std::uint32_t> free_;  // descending once sorted, so that the lowest is taken first
   bool free_sorted_ = true;
   std::vector<bool> durable_;  // slots that the manifest on the device names
+  std::optional<Error> commit_failure_;
   std::vector<char> write_buffer_;
   std::uint64_t bytes_written_ = 0;
   mutable std::atomic<std::uint64_t> reads_ = 0;

@@ -8,7 +8,6 @@
 namespace kin::store {
 namespace {
 
-constexpr std::string_view kPagesMagic = "KINSIGPG";
 constexpr std::string_view kManifestMagic = "KINSIGMF";
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kHeaderFields = 8 + 3 * sizeof(std::uint32_t);

@@ -1,8 +1,8 @@
 // The files of a signature store: `signatures.pages` (a header, then pages of signatures in slots)
 // and `signatures.manifest` (which page lies in which slot, and its checksum).
 //
-// The checksum of a page is kept in the manifest, apart from the page, so that a write that was
-// lost or went astray is found out as surely as a flipped bit.
+// The checksum of a page is kept in the manifest, apart from the page, so that a lost or misplaced
+// write is detected like a flipped bit.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@ inline constexpr std::uint32_t kPageSignatures = 64;
 inline constexpr std::uint64_t kPagesHeaderBytes = 4096;
 inline constexpr std::uint32_t kMaxSignatureBytes = 65'536;
 
+inline constexpr std::string_view kPagesMagic = "KINSIGPG";
 inline constexpr std::string_view kPagesFileName = "signatures.pages";
 inline constexpr std::string_view kManifestFileName = "signatures.manifest";
 

@@ -1,4 +1,4 @@
-// What a signature store knows of every page of 64 records.
+// The table of a signature store: one entry for every page of 64 records.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct PageEntry {
 // lone high id costs one chunk. 24 bytes a page. Thread-compatible.
 class PageTable {
  public:
-  // Null if nothing near that page was ever there.
+  // Null if the table has no chunk for that page.
   const PageEntry* find(std::uint32_t page) const {
     const std::size_t chunk = page / kChunk;
     if (chunk >= chunks_.size() || !chunks_[chunk]) return nullptr;
@@ -53,7 +53,7 @@ class PageTable {
     }
   }
 
-  // No page from here on holds anything.
+  // All pages lie below this number.
   std::uint32_t end_page() const { return static_cast<std::uint32_t>(chunks_.size() * kChunk); }
 
   void clear() { chunks_.clear(); }

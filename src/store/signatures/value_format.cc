@@ -8,7 +8,6 @@
 namespace kin::store {
 namespace {
 
-constexpr std::string_view kValuesMagic = "KINVALUE";
 constexpr std::string_view kIndexMagic = "KINVALIX";
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uint64_t kFrameSeed = 0x6b696e2d66726d65ULL;

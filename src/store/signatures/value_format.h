@@ -13,6 +13,7 @@
 
 namespace kin::store {
 
+inline constexpr std::string_view kValuesMagic = "KINVALUE";
 inline constexpr std::string_view kValuesFileName = "values.data";
 inline constexpr std::string_view kValueIndexFileName = "values.index";
 inline constexpr std::size_t kValuesHeaderBytes = 32;
@@ -30,7 +31,7 @@ struct FrameHeader {
 };
 
 std::string encode_frame_header(RecordId id, std::string_view value);
-// Takes any kFrameHeaderBytes bytes: whether they are right shows when frame_holds() is asked.
+// Decodes any kFrameHeaderBytes bytes; frame_holds() checks them.
 FrameHeader decode_frame_header(const char* bytes);
 bool frame_holds(const FrameHeader& header, RecordId id, std::string_view value);
 

@@ -13,20 +13,12 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "base/testing/simulated_disk.h"
+#include "base/testing/durability.h"
 #include "store/seen_set.h"
 
 namespace kin::store {
 
 inline const std::filesystem::path kSetFolder = "/set";
-
-// Tests that try something at every step try it at every one of these: sanitizers make them too
-// slow otherwise, and look for other faults.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr std::uint64_t kStride = 7;
-#else
-inline constexpr std::uint64_t kStride = 1;
-#endif
 
 // So small that logs are rotated, runs written and merged within a hundred ids.
 inline SeenOptions small_set(Disk& disk, IdKind kind) {
@@ -185,44 +177,82 @@ inline void SeenHistory::expect_kept(SeenSet& set) const {
   ASSERT_TRUE(verified.ok()) << verified.error().message;
 }
 
-inline std::string name_of(SimulatedDisk::Operation operation) {
-  switch (operation) {
-    case SimulatedDisk::Operation::kCreate: return "create";
-    case SimulatedDisk::Operation::kAppend: return "append";
-    case SimulatedDisk::Operation::kWriteAt: return "write at";
-    case SimulatedDisk::Operation::kSync: return "sync";
-    case SimulatedDisk::Operation::kTruncate: return "truncate";
-    case SimulatedDisk::Operation::kRename: return "rename";
-    case SimulatedDisk::Operation::kRemove: return "remove";
-    case SimulatedDisk::Operation::kMakeFolder: return "make folder";
-    case SimulatedDisk::Operation::kSyncFolder: return "sync folder";
-    case SimulatedDisk::Operation::kRead: return "read";
+// A small set on which every call writes out and merges by itself.
+class SeenUnderTest final : public StoreUnderTest {
+ public:
+  explicit SeenUnderTest(IdKind kind, SeenHistory history = {})
+      : kind_(kind), history_(std::move(history)) {}
+
+  Status open(SimulatedDisk& disk) override;
+  bool is_open() const override { return set_ != nullptr; }
+  Status write_on(std::uint64_t count) override { return history_.write_on(*set_, count); }
+  Status close() override;
+  void drop() override { set_.reset(); }
+  void expect_kept() override { history_.expect_kept(*set_); }
+  void expect_after(const Error& error) override;
+  void expect_varied() override;
+  std::unique_ptr<StoreUnderTest> after_crash() const override;
+
+ private:
+  IdKind kind_;
+  SeenHistory history_;
+  std::unique_ptr<SeenSet> set_;
+};
+
+// Readers, which come before the writer here, find everything too.
+inline Status SeenUnderTest::open(SimulatedDisk& disk) {
+  const SeenOptions options = small_set(disk, kind_);
+  if (history_.acknowledged_count() > 0) {
+    KIN_TRY(const auto reading,
+            SeenSet::open(kSetFolder, with_mode(options, SeenOptions::Mode::kRead)));
+    history_.expect_kept(*reading);
   }
-  return "";
+  KIN_TRY(set_, SeenSet::open(kSetFolder, options));
+  return Done{};
 }
 
-inline std::string name_of(const PowerCut& cut) {
-  static constexpr const char* kBytes[] = {"lost", "kept", "prefix", "torn", "shuffled", "any"};
-  static constexpr const char* kNames[] = {"lost", "kept", "any"};
-  return std::string("bytes ") + kBytes[static_cast<int>(cut.bytes)] + ", names " +
-         kNames[static_cast<int>(cut.names)] + ", seed " + std::to_string(cut.seed);
+inline Status SeenUnderTest::close() {
+  KIN_RETURN_IF_ERROR(set_->settle());
+  KIN_RETURN_IF_ERROR(history_.flush(*set_));
+  KIN_RETURN_IF_ERROR(history_.close(*set_));
+  set_.reset();
+  return Done{};
 }
 
-// Every policy; those that draw, `draws` times.
-inline std::vector<PowerCut> every_cut(std::uint64_t seed, std::uint64_t draws) {
-  std::vector<PowerCut> cuts;
-  for (const UnsyncedNames names :
-       {UnsyncedNames::kLost, UnsyncedNames::kKept, UnsyncedNames::kAny}) {
-    for (const UnsyncedBytes bytes :
-         {UnsyncedBytes::kLost, UnsyncedBytes::kKept, UnsyncedBytes::kPrefix, UnsyncedBytes::kTorn,
-          UnsyncedBytes::kShuffled, UnsyncedBytes::kAny}) {
-      const bool certain = names != UnsyncedNames::kAny &&
-                           (bytes == UnsyncedBytes::kLost || bytes == UnsyncedBytes::kKept);
-      for (std::uint64_t i = 0; i < (certain ? 1 : draws); ++i)
-        cuts.push_back({bytes, names, mix64(seed * 1000 + i + 1)});
+// No write succeeds any more, and the error says why; look-ups go on.
+inline void SeenUnderTest::expect_after(const Error& error) {
+  const char* cause =
+      error.code == Code::kResourceExhausted ? "No space left" : "Input/output error";
+  for (int again = 0; again < 2; ++again) {
+    const auto inserted = set_->insert(nth_id(*set_, 1'000'000));
+    const auto committed = set_->commit();
+    const auto flushed = set_->flush();
+    ASSERT_FALSE(inserted.ok());
+    ASSERT_FALSE(committed.ok());
+    ASSERT_FALSE(flushed.ok());
+    for (const Error& refusal : {inserted.error(), committed.error(), flushed.error()}) {
+      EXPECT_THAT(refusal.message, testing::HasSubstr("refuses writes since an earlier failure"));
+      EXPECT_THAT(refusal.message, testing::HasSubstr(cause));
     }
   }
-  return cuts;
+  for (std::uint64_t n = 0; n < history_.attempted(); ++n) {
+    if (!history_.acknowledged(n)) continue;
+    const auto found = set_->contains(nth_id(*set_, n));
+    ASSERT_TRUE(found.ok()) << found.error().message;
+    ASSERT_TRUE(*found);
+  }
+}
+
+inline void SeenUnderTest::expect_varied() {
+  EXPECT_TRUE(set_->settle().ok());
+  EXPECT_GT(set_->stats().merges, 2U) << "the run is too small to merge";
+  EXPECT_GT(set_->stats().flushes, 5U) << "the run is too small to write runs out";
+}
+
+inline std::unique_ptr<StoreUnderTest> SeenUnderTest::after_crash() const {
+  SeenHistory history = history_;
+  history.crash();
+  return std::make_unique<SeenUnderTest>(kind_, std::move(history));
 }
 
 inline std::string name_of_kind(const testing::TestParamInfo<IdKind>& kind) {

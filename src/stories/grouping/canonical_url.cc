@@ -88,12 +88,7 @@ bool is_unreserved(char c) {
 // Gives every character one spelling: decodes escapes of ordinary characters, writes other escapes
 // with capital digits, and escapes bytes that an address must not contain.
 std::string one_spelling(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string result;
-  const auto escape = [&](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    result += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
-  };
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '%' && i + 2 < text.size() && hex_value(text[i + 1]) >= 0 &&
@@ -103,11 +98,11 @@ std::string one_spelling(std::string_view text) {
       if (is_unreserved(stands_for)) {
         result += stands_for;
       } else {
-        escape(stands_for);
+        result += percent_escape(stands_for);
       }
       i += 2;
     } else if (c <= ' ' || c == '\x7F' || c == '%') {
-      escape(c);
+      result += percent_escape(c);
     } else {
       result += c;
     }

@@ -1,4 +1,4 @@
-// What each preset makes of a character, asked of ICU once and then looked up.
+// A cache of what ICU says about each character under each preset.
 #pragma once
 
 #include <array>
@@ -29,8 +29,8 @@ struct Character {
 // A letter or number of a script that is written without spaces between words.
 bool is_unspaced(char32_t character);
 
-// Thread-safe. Blocks of 256 characters are filled when first met, so that a run pays for the
-// scripts it sees and not for all of Unicode.
+// Thread-safe. Blocks of 256 characters are filled on first use, so a run pays only for the scripts
+// it meets.
 class CharacterTable {
  public:
   static const CharacterTable& of(Normalization preset);

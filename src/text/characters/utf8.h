@@ -9,7 +9,7 @@
 
 namespace kin::text {
 
-// What a byte that is no UTF-8 is read as: one byte too, so that no text grows by it.
+// The character that an ill-formed byte is read as. It is one byte too, so that texts do not grow.
 inline constexpr char32_t kReplacement = U'?';
 
 inline bool is_ascii(char byte) {
@@ -37,8 +37,8 @@ struct Decoded {
   std::uint32_t length;
 };
 
-// The character at `from`, which starts with no ASCII byte. Ill-formed bytes never lead outside
-// [from, end) nor to a character above U+10FFFF.
+// The character at `from`, which must not be an ASCII byte. Ill-formed bytes never lead outside
+// [from, end) or to a character above U+10FFFF.
 inline Decoded decode_multibyte(const char* from, const char* end) {
   const auto byte = [from](int i) {
     return static_cast<std::uint32_t>(static_cast<std::uint8_t>(from[i]));

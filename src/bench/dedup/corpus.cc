@@ -1,0 +1,64 @@
+#include "bench/dedup/corpus.h"
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/json_writer.h"
+
+namespace kin::bench {
+namespace {
+
+class Corpus {
+ public:
+  Corpus(const CorpusOptions& options, const Prose& prose) : options_(options), prose_(prose) {}
+
+  std::string text(std::uint64_t record) const {
+    Random random(mix64(options_.seed + 2) ^ record);
+    const std::uint64_t kind = random.next();
+    if (!is_duplicate(record)) return original(record);
+    std::uint64_t of = random.below(record);
+    while (is_duplicate(of)) of = of / 2;
+    const std::string copied = original(of);
+    // From one word in 500 to one in 25: similarities from 0.67 to 0.98.
+    return kind % 2 == 0 ? copied : with_changed_words(copied, 25 + random.below(476), random);
+  }
+
+ private:
+  bool is_duplicate(std::uint64_t record) const {
+    if (record == 0) return false;
+    return Random(mix64(options_.seed + 1) ^ record).unit() < options_.duplicates;
+  }
+
+  std::string original(std::uint64_t record) const {
+    Random random(mix64(options_.seed) ^ record);
+    std::string text;
+    prose_.append(random, options_.bytes / 2 + random.below(options_.bytes + 1), text);
+    return text;
+  }
+
+  const CorpusOptions& options_;
+  const Prose& prose_;
+};
+
+}  // namespace
+
+Status write_corpus(const CorpusOptions& options, const Prose& prose,
+                    const std::filesystem::path& path) {
+  constexpr std::size_t kAtOnce = 4 << 20;
+  const Corpus corpus(options, prose);
+  KIN_TRY(File file, File::create(path));
+  std::string lines;
+  for (std::uint64_t record = 0; record < options.records; ++record) {
+    lines += fmt::format("{{\"id\":\"doc-{:09}\",\"text\":", record);
+    append_json_string(lines, corpus.text(record));
+    lines += "}\n";
+    if (lines.size() < kAtOnce) continue;
+    KIN_RETURN_IF_ERROR(file.write(lines));
+    lines.clear();
+  }
+  KIN_RETURN_IF_ERROR(file.write(lines));
+  return file.close();
+}
+
+}  // namespace kin::bench

@@ -1,0 +1,41 @@
+// The stages of a run: which one runs, and how long each took.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "dedup/run.h"
+
+namespace kin::dedup {
+
+// Times a run from its construction on. One thread only.
+class StageTimes {
+ public:
+  StageTimes(Progress& progress, Clock& clock)
+      : progress_(progress), clock_(clock), started_(clock.steady_now()) {}
+
+  // Ends the stage before and begins this one, also in the progress; kCancelled if the run is to
+  // stop.
+  Status enter(const char* stage);
+  // The error of a run that is to stop.
+  static Error stopped() { return {Code::kCancelled, "stopped"}; }
+  // Ends the last stage. The stages in order, with their seconds.
+  std::vector<std::pair<std::string, double>> finish();
+  // Of the whole run so far.
+  double seconds() const { return clock_.seconds_since(started_); }
+
+ private:
+  void leave();
+
+  Progress& progress_;
+  Clock& clock_;
+  SteadyTime started_;
+  const char* stage_ = nullptr;
+  SteadyTime stage_started_;
+  std::vector<std::pair<std::string, double>> stages_;
+};
+
+}  // namespace kin::dedup

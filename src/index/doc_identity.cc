@@ -1,0 +1,105 @@
+#include "index/doc_identity.h"
+
+#include <limits>
+
+#include "base/check.h"
+#include "base/hash.h"
+
+namespace kin::index {
+namespace {
+
+Result<DocIdentity> identity_of(const TruthView& view, const DocumentRow& row) {
+  DocIdentity identity{.kind = row.kind};
+  std::optional<NameId> name;
+  if (row.kind == DocKind::kEntity) {
+    identity.id = *decode_entity_key(row.key);
+  } else if (row.kind == DocKind::kEdge) {
+    const EdgeKey edge = *decode_forward_key(row.key);
+    identity.id = edge.from;
+    identity.to = edge.to;
+    identity.time = edge.since;
+    name = edge.name;
+  } else {
+    const bool of_edge = row.kind == DocKind::kEdgeFragment;
+    const FragmentKey fragment =
+        of_edge ? *decode_edge_fragment_key(row.key) : *decode_entity_fragment_key(row.key);
+    identity.id = fragment.id;
+    identity.to = fragment.to;
+    identity.time = fragment.time;
+    identity.content = fragment.content;
+    if (of_edge) name = fragment.name;
+  }
+  if (name) {
+    KIN_TRY(identity.name, view.name(*name));
+  }
+  return identity;
+}
+
+EdgeId edge_of(const DocIdentity& identity) {
+  return {.from = identity.id, .name = identity.name, .to = identity.to};
+}
+
+// Fragments are stored by time; the hash tells apart those that were said at the same moment.
+std::optional<StoredFragment> pick(std::vector<StoredFragment> said, const DocIdentity& wanted) {
+  for (StoredFragment& one : said) {
+    if (hash64(one.fragment.text) == wanted.content) return std::move(one);
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<StoredDocument>> read_other(const TruthView& view, const DocIdentity& wanted) {
+  if (wanted.kind == DocKind::kEdge) {
+    EdgeId id = edge_of(wanted);
+    id.since = wanted.time;
+    KIN_TRY(auto edge, view.edge(id));
+    return edge ? std::optional<StoredDocument>(std::move(*edge)) : std::nullopt;
+  }
+  const FragmentRange moment{.from = wanted.time,
+                             .until = wanted.time + 1,
+                             .limit = std::numeric_limits<std::size_t>::max()};
+  if (wanted.kind == DocKind::kEntityFragment) {
+    KIN_TRY(auto said, view.fragments(wanted.id, moment));
+    auto found = pick(std::move(said), wanted);
+    if (!found) return std::optional<StoredDocument>();
+    return std::optional<StoredDocument>(EntityFragmentRef{wanted.id, std::move(*found)});
+  }
+  KIN_TRY(auto said, view.fragments(edge_of(wanted), moment));
+  auto found = pick(std::move(said), wanted);
+  if (!found) return std::optional<StoredDocument>();
+  return std::optional<StoredDocument>(EdgeFragmentRef{edge_of(wanted), std::move(*found)});
+}
+
+}  // namespace
+
+Result<std::vector<std::optional<DocIdentity>>> identify(const TruthView& view,
+                                                         std::span<const DocNumber> numbers) {
+  KIN_TRY(const auto rows, view.document_rows(numbers));
+  std::vector<std::optional<DocIdentity>> found(numbers.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i]) continue;
+    KIN_TRY(found[i], identity_of(view, *rows[i]));
+  }
+  return found;
+}
+
+Result<std::vector<std::optional<StoredDocument>>> read_documents(
+    const TruthView& view, std::span<const DocIdentity> identities) {
+  std::vector<std::optional<StoredDocument>> found(identities.size());
+  std::vector<DocId> ids;
+  std::vector<std::size_t> entities;
+  for (std::size_t i = 0; i < identities.size(); ++i) {
+    if (identities[i].kind == DocKind::kEntity) {
+      ids.push_back(identities[i].id);
+      entities.push_back(i);
+      continue;
+    }
+    KIN_TRY(found[i], read_other(view, identities[i]));
+  }
+  KIN_TRY(auto stored, view.get_many(ids, {.vectors = false, .summaries = false}));
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    if (stored[i]) found[entities[i]] = std::move(*stored[i]);
+  }
+  return found;
+}
+
+}  // namespace kin::index

@@ -1,0 +1,71 @@
+// Copies of partitions: the log as records, exports, and digests to compare two copies.
+//
+//   KIN_TRY(const LogPage page, read_log(source.view().truth(), {.after = applied}));
+//   KIN_TRY(const auto done, copy.apply(page.records));         // in any order, any number of
+//   times KIN_RETURN_IF_ERROR(source.acknowledge("copy", page.up_to));  // later pages begin there
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/result.h"
+#include "index/record.h"
+#include "index/truth/view.h"
+
+namespace kin::index {
+
+struct LogRequest {
+  Lsn after = 0;
+  // Only things in these partitions, or that left one of them. Nothing: all.
+  std::optional<std::set<PartitionId>> partitions = {};
+  std::size_t limit = 1'000;  // changes
+};
+
+struct LogPage {
+  std::vector<Record> records = {};
+  Lsn up_to = 0;  // the page covers the log up to this LSN, also if it has no record
+};
+
+// The things that changed after an LSN, once each, in the state they have in the view. Whoever
+// applies all pages in any order has the state of the last view. An entity that comes into one of
+// the partitions brings its edges and fragments. Ship only changes that were written with `sync`: a
+// power cut takes others back from this shard, but not from its copies. kFailedPrecondition if the
+// log is trimmed beyond `after`: export the partitions instead. Thread-safe.
+Result<LogPage> read_log(const TruthView& view, const LogRequest& request);
+
+inline constexpr std::size_t kBuckets = 256;
+// The bucket of an entity, with its edges and fragments. The same in every shard. Thread-safe.
+std::uint8_t bucket_of(const DocId& id);
+
+struct ExportRequest {
+  PartitionId partition{};
+  std::optional<std::uint8_t> bucket = {};  // nothing: all buckets
+  std::optional<std::string> after = {};    // `next` of the page before
+  std::size_t limit = 1'000;                // records
+};
+
+struct ExportPage {
+  std::vector<Record> records = {};
+  std::optional<std::string> next = {};  // opaque; nothing: this was the last page
+};
+
+// A partition as records: its entities, the edges that leave them, the fragments of both, and all
+// tombstones. Edges that lead into it belong to the partition where they begin. Things whose entity
+// never existed are in partition 0. All pages must be read from one view; the log after view.lsn()
+// continues them. Walks over the ids of the whole shard, and reads the contents of the partition
+// only. Thread-safe.
+Result<ExportPage> export_partition(const TruthView& view, const ExportRequest& request);
+
+// One digest per bucket, over ids, versions and contents, tombstones included. Two copies of a
+// partition are equal if their digests are.
+using PartitionDigest = std::array<Hash128, kBuckets>;
+
+// Reads the partition as export_partition() does. Thread-safe.
+Result<PartitionDigest> digest_partition(const TruthView& view, PartitionId partition);
+
+}  // namespace kin::index

@@ -1,0 +1,34 @@
+// The file of a store on disk: opened in its folder, or without a name for a temporary store.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "base/disk.h"
+#include "base/result.h"
+
+namespace kin::store {
+
+// Where a store keeps its files.
+struct StorePlace {
+  Disk* disk = &system_disk();
+  // The folder of a kept store, made if it does not exist. Nothing: the store is temporary.
+  std::optional<std::filesystem::path> folder = std::nullopt;
+  // Where a temporary store has its bytes; nothing is the system's folder for temporary files.
+  std::optional<std::filesystem::path> temporary_parent = std::nullopt;
+};
+
+// Opens the file `name` of a kept store and locks it: kFailedPrecondition if another store has it
+// open. The file of a temporary store has no name.
+Result<std::unique_ptr<DiskFile>> open_store_file(const StorePlace& place, std::string_view name);
+
+// Whether `bytes`, all that a file holds, can be what a power cut left of a header that begins
+// with `magic`: unsynced bytes are absent or zero.
+bool is_unfinished_header(std::string_view bytes, std::string_view magic);
+
+// The error of writes after `cause` left it unknown what is on the device.
+Error writes_refused(const Error& cause);
+
+}  // namespace kin::store
