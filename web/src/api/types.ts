@@ -112,7 +112,8 @@ export interface VectorSpace {
   pending: number;
   partitions: number;
   memory: number;
-  built: boolean;
+  /** The share of vectors that is computed: 1 unless they are being computed again. */
+  built: number;
 }
 
 /** An index that cannot be read, and why. */
