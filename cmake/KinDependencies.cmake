@@ -9,6 +9,7 @@ find_package(CURL REQUIRED)
 find_package(pugixml REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(Boost 1.81 REQUIRED)
+find_package(Eigen3 REQUIRED NO_MODULE)
 find_package(PkgConfig REQUIRED)
 
 # Debian ships these with a pkg-config file or nothing at all, so they are found by hand.

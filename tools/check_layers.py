@@ -68,6 +68,7 @@ HOMES = {
     "zlib.h": ["data"],
     "libdeflate.h": ["data"],
     "roaring/": ["index"],
+    "Eigen/": ["embed"],
     "hnswlib/": ["bench"],
     "sqlite3.h": ["stories"],
     "pugixml": ["stories"],

@@ -1,4 +1,4 @@
-// Some records of one input, as a scan hands them out.
+// Some records of one input, as a scan gives them to a visitor.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace kin::data {
 
-// The id of a row; runs with more rows than ids are refused when they are read.
+// The id of a row. Reading fails for inputs with more rows than there are ids.
 constexpr RecordId record_at(std::uint64_t row) {
   return RecordId(static_cast<std::uint32_t>(row));
 }
 
-// What a batch holds, filled by the readers.
+// The content of a batch, filled by the readers.
 struct BatchContent {
   std::vector<RecordId> rows;
-  // One for each record: its line, or its row in the file where a format has no lines.
+  // For each record its line, or its row in the file if the format has no lines.
   std::vector<std::uint64_t> places;
   // By column, then by record; a view without data is a null.
   std::vector<std::vector<std::string_view>> values;
@@ -29,7 +29,7 @@ struct BatchContent {
   std::uint64_t bytes = 0;
 };
 
-// Views and the batch itself live as long as the call that got it. Thread-compatible.
+// Views and the batch itself are valid during the visitor's call only. Thread-compatible.
 class Batch {
  public:
   explicit Batch(const BatchContent& content) : content_(content) {}
@@ -37,7 +37,7 @@ class Batch {
 
   std::size_t size() const { return content_.rows.size(); }
   RecordId row(std::size_t i) const { return content_.rows[i]; }
-  // Valid UTF-8; nothing if it is null.
+  // Valid UTF-8; nothing if the value is null.
   std::optional<std::string_view> value(std::size_t column, std::size_t i) const {
     const std::string_view text = content_.values[column][i];
     if (text.data() == nullptr) return {};
@@ -45,9 +45,9 @@ class Batch {
   }
   // "a.jsonl:412" or "a.parquet: row 17", for messages. Lines count from 1, rows of a file from 0.
   std::string where(std::size_t i) const;
-  // Which of the inputs.
+  // The number of the input.
   std::uint32_t file() const { return content_.file; }
-  // The bytes of the input on disk that the batch stands for, for progress.
+  // How many bytes of the input on disk the batch stands for; for progress.
   std::uint64_t bytes() const { return content_.bytes; }
 
  private:

@@ -1,4 +1,4 @@
-// Hands out the records of JSONL and CSV files, a block at a time, to several threads.
+// Reads JSONL and CSV files in blocks of records, for several threads.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@
 
 namespace kin::data {
 
-// Records of one file that lie next to each other. Meant to be used again: buffers are kept.
+// Adjacent records of one file. Reuse it: buffers are kept.
 struct Block {
   struct Record {
     std::uint32_t begin;  // in `bytes`
-    std::uint32_t end;    // behind the line end, if it has one
+    std::uint32_t end;    // after the line end, if it has one
     std::uint32_t line;   // counted from first_line
   };
 
@@ -45,21 +45,21 @@ struct BlockReaderOptions {
   std::function<bool()> pause = {};
 };
 
-// Files are read in order, and cut into blocks at places that do not depend on who asks. The
-// first record of each CSV file, its header, is left out. Thread-safe.
+// Reads files in order. Where blocks end does not depend on the threads. The first record of each
+// CSV file, its header, is left out. Thread-safe.
 class BlockReader {
  public:
   // `inputs` must outlive the reader and have one format, not Parquet.
   BlockReader(std::span<const Input> inputs, BlockReaderOptions options);
 
-  // Fills `block` with the next records. False at the end, or when told to pause. After an error,
-  // with which `block` has its number all the same, there are no more: every call returns it.
+  // Fills `block` with the next records. False at the end, or when told to pause. After an error
+  // every call returns that error; `block` has its number even then.
   Result<bool> next(Block& block);
 
-  // Where next() would go on; meant to be asked when no thread reads any more.
+  // Where next() continues. Call it when no thread reads.
   Position position() const;
   bool finished() const;
-  // For each file that was begun, its first row.
+  // The first row of each file that was opened.
   std::vector<std::uint64_t> first_rows() const;
 
  private:
@@ -77,7 +77,7 @@ class BlockReader {
   std::uint64_t blocks_ = 0;
   std::optional<Error> failure_;
   std::unique_ptr<ByteSource> source_;
-  std::string left_over_;  // read, but behind the last whole record of the block before
+  std::string left_over_;  // read, but after the last complete record of the previous block
   bool at_end_of_file_ = false;
   bool skip_header_ = false;
   std::vector<std::uint64_t> first_rows_;

@@ -1,4 +1,4 @@
-// The bytes of an input as they were before it was compressed.
+// The decompressed bytes of an input.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ class ByteSource {
   static Result<std::unique_ptr<ByteSource>> open(const Input& input, std::uint64_t offset = 0);
   virtual ~ByteSource() = default;
 
-  // Up to `capacity` bytes; 0 only at the end. A compressed file that is cut short or damaged is
-  // an error (kDataLoss), never an early end.
+  // Reads up to `capacity` bytes; 0 only at the end. A compressed file that is truncated or damaged
+  // is an error (kDataLoss).
   virtual Result<std::size_t> read(char* to, std::size_t capacity) = 0;
 
-  // How far into the file itself, in bytes on disk, the reading has come.
+  // How many bytes of the file on disk have been read.
   virtual std::uint64_t consumed() const = 0;
 };
 

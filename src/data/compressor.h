@@ -1,4 +1,4 @@
-// Packs pieces of an output, each on its own, so that several threads can.
+// Compresses pieces of an output independently, so that several threads can work.
 #pragma once
 
 #include <memory>
@@ -10,16 +10,16 @@
 
 namespace kin::data {
 
-// One gzip member or zstd frame a piece; pieces put one after another make a valid file. The
-// same piece gives the same bytes. One thread only.
+// Makes one gzip member or zstd frame per piece; concatenated pieces are a valid file. The same
+// piece gives the same bytes. One thread only.
 class Compressor {
  public:
   explicit Compressor(Compression compression);
   ~Compressor();
   Compressor(Compressor&&) noexcept;
 
-  // `piece` packed, or as it is if nothing is to be compressed. The view lives until the next
-  // call, and no longer than `piece`.
+  // `piece` compressed, or unchanged for Compression::kNone. The view is valid until the next call
+  // and as long as `piece`.
   Result<std::string_view> pack(std::string_view piece);
 
  private:

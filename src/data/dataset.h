@@ -1,5 +1,5 @@
-// Datasets: records of JSONL, Parquet and CSV files, read in parallel and written out again as
-// they went in.
+// Datasets: records of JSONL, Parquet and CSV files, read in parallel and written exactly as they
+// were read.
 #pragma once
 
 #include <cstdint>
@@ -23,20 +23,20 @@ namespace kin::data {
 enum class OnError { kFail, kSkip };
 
 struct ScanOptions {
-  // Top-level names, or dotted paths into nested records ("meta.title"); a column that has the dot
-  // in its own name goes first.
+  // Top-level names, or dotted paths into nested records ("meta.title"). A column whose own name
+  // has the dot is preferred.
   std::vector<std::string> columns;
-  // How many of the last columns may be missing: they are null where they are.
+  // How many of the last columns may be missing; a missing value is null.
   std::size_t optional_columns = 0;
   int threads = 1;
   OnError on_error = OnError::kFail;
   // Visit just these rows.
   const RecordSet* only = nullptr;
-  // Where to go on. A dataset opened since then must be given what the earlier one remembered
+  // Where to continue. A dataset that was opened since needs the memory() of the earlier one
   // (restore()), or it knows nothing of the files and records before.
   Position start = {};
-  // Asked between blocks of uncompressed JSONL and CSV, between row groups of Parquet, and between
-  // files of any kind; true stops the scan there. Never asked by two threads at once.
+  // Called between blocks of uncompressed JSONL and CSV, between row groups of Parquet, and between
+  // files of any kind; true stops the scan there. Never called by two threads at once.
   std::function<bool()> pause = {};
 };
 
@@ -51,13 +51,13 @@ using Visitor = std::function<Status(const Batch& batch, int worker)>;
 
 struct DatasetOptions {
   int threads = 1;
-  // For the reader and writer itself, DuckDB included. Not for what visitors keep.
+  // For reader and writer, DuckDB included; not for visitors.
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;
   std::filesystem::path temporary_folder;
 };
 
-// Records that could not be read and were left out. They keep their row numbers, and reach no
-// visitor and no output.
+// Records that could not be read and were left out. They keep their row numbers. Visitors and
+// outputs do not get them.
 struct SkippedRecords {
   std::uint64_t count = 0;
   // The first 100 by row.
@@ -66,7 +66,7 @@ struct SkippedRecords {
   std::vector<RecordId> rows;
 };
 
-// What a later process must know of the scans of an earlier one to go on where it stopped.
+// What a later process must know about the scans of an earlier one to continue them.
 struct ScanMemory {
   std::vector<std::uint64_t> first_rows;
   std::optional<std::uint64_t> rows;
@@ -76,14 +76,14 @@ struct ScanMemory {
 struct WriteReport {
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;  // of the output
-  // What the output could not keep, in plain words. Empty if it kept everything.
+  // What the output format could not keep, for the user. Empty if it kept everything.
   std::vector<std::string> notes;
 };
 
 struct WriteOptions {
   int threads = 1;
-  // Other work, for threads that have nothing left to write: each of them calls it once, several
-  // at once. Its error is that of the write.
+  // Other work for threads that have nothing left to write. Each of them calls it once, several at
+  // a time. Its error fails the write.
   std::function<Status()> beside = {};
 };
 
@@ -91,40 +91,40 @@ struct SampleOptions {
   std::vector<std::string> columns;
   std::uint64_t max_bytes = 16 << 20;
   OnError on_error = OnError::kFail;
-  // Also handed the sampled records, on the caller's thread, if set.
+  // If set, it gets the sampled records, on the caller's thread.
   Visitor visitor = {};
 };
 
-// Some records from all over the inputs.
+// Statistics of some records from all parts of the inputs.
 struct Sample {
   std::uint64_t rows = 0;
-  std::uint64_t bytes = 0;       // of the inputs on disk, which the rows stand for
+  std::uint64_t bytes = 0;       // bytes of the inputs on disk that the rows stand for
   std::uint64_t total_rows = 0;  // of all inputs; an estimate unless `exact`
   bool exact = false;
   std::vector<std::vector<std::uint32_t>> lengths;  // by column, in bytes of text; 0 for null
 };
 
-// One operation at a time; each of them uses several threads inside.
+// One operation at a time; an operation uses several threads inside.
 class Dataset {
  public:
-  // `inputs` have one format (find_inputs() sees to it). Inputs are never written to.
+  // `inputs` must have one format (find_inputs() checks it). Inputs are never written to.
   static Result<std::unique_ptr<Dataset>> open(std::vector<Input> inputs, DatasetOptions options);
   virtual ~Dataset() = default;
 
   virtual const std::vector<Input>& inputs() const = 0;
-  // Instead of DatasetOptions::memory_bytes, from the next operation on.
+  // Replaces DatasetOptions::memory_bytes from the next operation on.
   virtual void limit_memory(std::uint64_t bytes) = 0;
-  // Top-level names. Of JSONL those of the first records, in order of appearance.
+  // Top-level names. For JSONL the keys of the first records, in order of appearance.
   virtual Result<std::vector<std::string>> columns() = 0;
 
   // Visits every record. Fails at the first record, by row, that is malformed or lacks a column,
-  // unless such records are to be skipped; and when the visitor does. No records at all is an
-  // error. Columns that are no text are handed out as text.
+  // unless OnError::kSkip; and if the visitor fails. An input without records is an error. Values
+  // that are not text are given as text.
   virtual Result<ScanEnd> scan(const ScanOptions& options, const Visitor& visitor) = 0;
 
-  // Known for Parquet at once, for others after a whole scan.
+  // Known at once for Parquet, for others after a complete scan.
   virtual std::optional<std::uint64_t> rows() const = 0;
-  // First row of each file, as far as files have been scanned.
+  // The first row of each file that has been scanned.
   virtual std::vector<std::uint64_t> first_rows() const = 0;
   virtual const SkippedRecords& skipped() const = 0;
   virtual ScanMemory memory() const = 0;
@@ -132,11 +132,11 @@ class Dataset {
 
   virtual Result<Sample> sample(const SampleOptions& options) = 0;
 
-  // An error if it is plain without reading the records that they cannot be written to `output`.
+  // An error if the records cannot be written to `output`, as far as is known without reading them.
   virtual Status check_output(const std::filesystem::path& output) const;
-  // Writes the records in `keep`, all of which there must be, in input order, to `output` ("-":
-  // JSONL on standard output), whole or not at all. The format goes by the extension; the bytes do
-  // not depend on `threads` or on the memory there is.
+  // Writes the records in `keep`, all of which must exist, in input order to `output` ("-": JSONL
+  // on standard output). The output appears complete or not at all. The extension decides the
+  // format. The bytes do not depend on `threads` or memory.
   Result<WriteReport> write(const RecordSet& keep, const std::filesystem::path& output,
                             int threads);
   // The same, but `output` appears only when the staged output is committed.

@@ -1,4 +1,4 @@
-// Which files a run reads, and what is in them by their names.
+// The files that a run reads, and their types by extension.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct FileType {
 // "JSONL", "Parquet", "CSV", "TSV": for messages.
 std::string_view format_name(Format format);
 
-// By extension, in any case: .jsonl .ndjson .json .csv .tsv, each also with .gz or .zst, and
-// .parquet. The error of another extension lists these.
+// By extension, in upper or lower case: .jsonl .ndjson .json .csv .tsv, each also with .gz or .zst,
+// and .parquet. The error for another extension lists these.
 Result<FileType> file_type(const std::filesystem::path& path);
 
 // A file to read. `bytes` is its size on disk.
@@ -34,7 +34,7 @@ struct Input {
   FileType type;
   std::uint64_t bytes = 0;
   std::string shown_as;                   // the path as it was given, or "standard input"
-  std::optional<std::int64_t> changed{};  // when it last was, in nanoseconds since 1970, if known
+  std::optional<std::int64_t> changed{};  // time of last change, nanoseconds since 1970, if known
 };
 
 // The files that `patterns` name, in order: paths, and globs (* ? [a-z], sorted by name), each
@@ -45,11 +45,11 @@ Result<std::vector<Input>> find_inputs(std::span<const std::string> patterns,
                                        const std::filesystem::path& spool_folder);
 
 // An error if one of `inputs` has another size or time of change than when it was found. A run
-// reads its inputs several times and goes by row numbers, so that what it makes of an input that
-// changes meanwhile is worth nothing.
+// reads its inputs several times and relies on row numbers, so an input that changes meanwhile
+// makes its output wrong.
 Status check_unchanged(std::span<const Input> inputs);
 
-// The type of an output that is none of the inputs: "-" is JSONL.
+// The type of an output; "-" is JSONL. An error if it is one of the inputs.
 Result<FileType> output_type(const std::filesystem::path& output, std::span<const Input> inputs);
 
 }  // namespace kin::data

@@ -113,22 +113,35 @@ bool JsonFields::read(std::string_view name, std::vector<std::string>& out) {
   return good;
 }
 
-bool JsonFields::read(std::string_view name, std::vector<float>& out) {
+template <typename T, typename IsValid>
+bool JsonFields::read_numbers(std::string_view name, std::string_view must, std::vector<T>& out,
+                              IsValid is_valid) {
   const JsonValue* value = find(name);
   if (value == nullptr) return false;
-  std::vector<float> numbers;
+  std::vector<T> numbers;
   numbers.reserve(value->items().size());
   bool good = value->array() != nullptr;
   for (const JsonValue& item : value->items()) {
-    good = good && item.number() != nullptr && std::isfinite(static_cast<float>(*item.number()));
+    good = good && item.number() != nullptr && is_valid(*item.number());
     if (!good) break;
-    numbers.push_back(static_cast<float>(*item.number()));
+    numbers.push_back(static_cast<T>(*item.number()));
   }
   if (good)
     out = std::move(numbers);
   else
-    fail(name, "must be a list of numbers");
+    fail(name, must);
   return good;
+}
+
+bool JsonFields::read(std::string_view name, std::vector<std::uint64_t>& out) {
+  return read_numbers(name, "must be a list of whole numbers", out, [](double number) {
+    return is_in(&number, {0, kMostExact}) && number == std::floor(number);
+  });
+}
+
+bool JsonFields::read(std::string_view name, std::vector<float>& out) {
+  return read_numbers(name, "must be a list of numbers", out,
+                      [](double number) { return std::isfinite(static_cast<float>(number)); });
 }
 
 void JsonFields::require(std::string_view name) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <span>
@@ -58,6 +59,8 @@ class JsonFields {
   }
   // One string, or a list of strings.
   bool read(std::string_view name, std::vector<std::string>& out);
+  // A list of whole numbers from 0 to 2^53.
+  bool read(std::string_view name, std::vector<std::uint64_t>& out);
   // A list of numbers that are finite as floats.
   bool read(std::string_view name, std::vector<float>& out);
   template <typename T, std::size_t N>
@@ -123,10 +126,11 @@ class JsonFields {
   Status finish() const;
 
  private:
+  // Doubles, which numbers in JSON are, hold whole numbers exactly up to 2^53.
+  static constexpr double kMostExact = 9007199254740992.0;
+
   template <std::integral T>
   static constexpr JsonRange whole_range() {
-    // Doubles, which numbers in JSON are, hold whole numbers exactly up to 2^53.
-    constexpr double kMostExact = 9007199254740992.0;
     const double least = static_cast<double>(std::numeric_limits<T>::min());
     const double most = static_cast<double>(std::numeric_limits<T>::max());
     return {least < -kMostExact ? -kMostExact : least, most > kMostExact ? kMostExact : most};
@@ -134,6 +138,9 @@ class JsonFields {
 
   std::string path(std::string_view name) const;
   std::optional<double> whole(std::string_view name, JsonRange range);
+  template <typename T, typename IsValid>
+  bool read_numbers(std::string_view name, std::string_view must, std::vector<T>& out,
+                    IsValid is_valid);
   // The number of the word that the field has.
   template <typename WordOf>
   std::optional<std::size_t> choice(std::string_view name, std::size_t count, WordOf word_of) {

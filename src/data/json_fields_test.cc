@@ -89,6 +89,9 @@ TEST(JsonFields, SaysWhatAValueMustBe) {
             "field \"x\" must be a string or a list of strings");
   EXPECT_EQ(problem_with<std::vector<float>>(R"({"x":[1e300]})"),
             "field \"x\" must be a list of numbers");
+  for (const char* list : {R"({"x":[1,-1]})", R"({"x":[0.5]})", R"({"x":["1"]})", R"({"x":1})"})
+    EXPECT_EQ(problem_with<std::vector<std::uint64_t>>(list),
+              "field \"x\" must be a list of whole numbers");
   EXPECT_EQ(problem_with<Colour>(R"({"x":"green"})", kColours),
             "field \"x\" must be one of \"red\", \"blue\"");
 }

@@ -1,4 +1,4 @@
-// How DuckDB shares out the memory that it may use.
+// How the memory that DuckDB may use is divided.
 #pragma once
 
 #include <algorithm>

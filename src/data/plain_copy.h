@@ -1,4 +1,4 @@
-// DuckDB's own copy of a file: what our times are measured against.
+// A copy of a file by DuckDB alone, as a baseline for benchmarks.
 #pragma once
 
 #include <filesystem>

@@ -217,7 +217,7 @@ TEST_F(GraphTest, FindsTheCheapestWay) {
   EXPECT_EQ(path({.from = id("a"), .to = id("c"), .cost = Cost::kInverseWeight}), "ac");
   arrows({{"a", "b", "x", -2}});
   EXPECT_EQ(path({.from = id("a"), .to = id("c"), .cost = Cost::kWeight}),
-            "an edge on the way has a negative weight");
+            "an edge on the path has a negative weight");
 }
 
 // Against breadth-first search and Bellman-Ford over a matrix.

@@ -1,4 +1,4 @@
-// Facts about a shard that is not opened.
+// Reads facts about a shard without opening it.
 #pragma once
 
 #include <filesystem>
@@ -8,12 +8,12 @@
 
 namespace kin::index {
 
-// The counters of the shard, read from its files. Works while the shard is open, in this process or
-// another, and may then be a little old. All zero if there is no shard. Thread-safe.
+// The shard's counters as its files have them, even while it is open in this or another process.
+// All zero where there is no shard yet. Thread-safe.
 Result<Counters> peek_counters(const std::filesystem::path& folder);
 
-// kFailedPrecondition if the shard is open, in this process or another. A missing or damaged shard
-// is not open. Thread-safe.
+// kFailedPrecondition if the shard is open in this or another process. A missing or damaged shard
+// counts as closed. Thread-safe.
 Status check_closed(const std::filesystem::path& folder);
 
 }  // namespace kin::index

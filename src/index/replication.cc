@@ -186,10 +186,8 @@ class LogReader {
   // Whoever reads some partitions has not seen the edges and fragments that come with this entity.
   bool enters(const Change& change) const {
     if (!request_.partitions || change.kind != ChangeKind::kEntityAssigned) return false;
-    const auto has = [&](PartitionId one) {
-      return std::ranges::find(*request_.partitions, one) != request_.partitions->end();
-    };
-    return has(change.partition) && !has(change.former);
+    return request_.partitions->contains(change.partition) &&
+           !request_.partitions->contains(change.former);
   }
 
   Status add_rows_of(const DocId& id) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ namespace kin::index {
 struct LogRequest {
   Lsn after = 0;
   // Only things in these partitions, or that left one of them. Nothing: all.
-  std::optional<std::vector<PartitionId>> partitions = {};
+  std::optional<std::set<PartitionId>> partitions = {};
   std::size_t limit = 1'000;  // changes
 };
 
@@ -56,14 +57,15 @@ struct ExportPage {
 // A partition as records: its entities, the edges that leave them, the fragments of both, and all
 // tombstones. Edges that lead into it belong to the partition where they begin. Things whose entity
 // never existed are in partition 0. All pages must be read from one view; the log after view.lsn()
-// continues them. Thread-safe.
+// continues them. Walks over the ids of the whole shard, and reads the contents of the partition
+// only. Thread-safe.
 Result<ExportPage> export_partition(const TruthView& view, const ExportRequest& request);
 
 // One digest per bucket, over ids, versions and contents, tombstones included. Two copies of a
 // partition are equal if their digests are.
 using PartitionDigest = std::array<Hash128, kBuckets>;
 
-// Reads the whole partition. Thread-safe.
+// Reads the partition as export_partition() does. Thread-safe.
 Result<PartitionDigest> digest_partition(const TruthView& view, PartitionId partition);
 
 }  // namespace kin::index

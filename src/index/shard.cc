@@ -50,7 +50,7 @@ Result<std::unique_ptr<Shard::State>> Shard::State::open(const std::filesystem::
   return state;
 }
 
-// Views keep snapshots of the truth, which must outlive them.
+// The current view holds a snapshot of the truth, so it must go first.
 Shard::State::~State() {
   now_.reset();
 }
@@ -109,7 +109,8 @@ Status Shard::State::check_vectors(std::span<const Entity* const> entities) cons
   return Done{};
 }
 
-// Before the truth is changed: a source that fails fails the batch, and no index is left behind.
+// Runs before the truth changes, so that a failing source fails the batch and no index falls
+// behind.
 Result<PreparedBatch> Shard::State::prepare(std::span<const Entity* const> entities) const {
   std::vector<std::shared_ptr<SpaceGeneration>> computed;
   {

@@ -170,7 +170,7 @@ Result<Network> Network::parse(std::string_view text) {
   }
   if (!valid)
     return Error{Code::kInvalidArgument,
-                 fmt::format("\"{}\" is no network (write it like 10.0.0.0/8 or fd00::/8)",
+                 fmt::format("\"{}\" is not a network (write it like 10.0.0.0/8 or fd00::/8)",
                              text.substr(0, 100))};
   return Network{*address, bits};
 }
@@ -184,10 +184,10 @@ bool Network::contains(const IpAddress& other) const {
 std::string_view name_of(AddressKind kind) {
   switch (kind) {
     case AddressKind::kPublic: return "a public address";
-    case AddressKind::kUnspecified: return "no address of a machine";
+    case AddressKind::kUnspecified: return "the unspecified address";
     case AddressKind::kLoopback: return "a loopback address";
     case AddressKind::kPrivate: return "a private address";
-    case AddressKind::kSharedCarrier: return "an address shared by a carrier's customers";
+    case AddressKind::kSharedCarrier: return "an address of carrier-grade NAT";
     case AddressKind::kLinkLocal: return "a link-local address";
     case AddressKind::kMetadata: return "a cloud's metadata address";
     case AddressKind::kMulticast: return "a multicast address";

@@ -1,4 +1,4 @@
-// Which addresses of the internet a fetch may connect to.
+// IP addresses, and which of them the client may connect to.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ class IpAddress {
  public:
   // "192.0.2.1" or "2001:db8::1", without brackets or zone.
   static std::optional<IpAddress> parse(std::string_view text);
-  // Nothing if it is of another family.
+  // Nothing for other families than IPv4 and IPv6.
   static std::optional<IpAddress> from(const sockaddr& address);
   static IpAddress v4(std::uint32_t number);
 
@@ -36,12 +36,12 @@ class IpAddress {
   bool v4_ = false;
 };
 
-// The addresses that start like `address` in its first `bits` bits.
+// The addresses whose first `bits` bits are those of `address`.
 struct Network {
   IpAddress address;
   int bits = 0;
 
-  // "10.0.0.0/8", or an address alone.
+  // "10.0.0.0/8", or one address.
   static Result<Network> parse(std::string_view text);
   bool contains(const IpAddress& other) const;
 };
@@ -53,19 +53,19 @@ enum class AddressKind {
   kPrivate,        // 10/8, 172.16/12, 192.168/16, fc00::/7, site-local
   kSharedCarrier,  // 100.64/10
   kLinkLocal,
-  kMetadata,  // of cloud machines, wherever it is
+  kMetadata,  // metadata services of clouds
   kMulticast,
-  kReserved,  // documentation, benchmarking, broadcast, tunnels, and what is not given out yet
+  kReserved,  // documentation, benchmarking, broadcast, tunnels, and unassigned addresses
 };
 
 // "a loopback address" and so on, for messages.
 std::string_view name_of(AddressKind kind);
 
-// What `address` is. An IPv6 address that stands for an IPv4 one (mapped, compatible, NAT64, 6to4)
-// is what that one is. Thread-safe.
+// The kind of `address`. An IPv6 address that contains an IPv4 address (mapped, compatible, NAT64,
+// 6to4) has the kind of that one. Thread-safe.
 AddressKind classify(const IpAddress& address);
 
-// Public addresses, and what is listed. Thread-compatible.
+// Permits public addresses and the networks listed. Thread-compatible.
 struct AddressPolicy {
   bool allow_all = false;
   std::vector<Network> allowed = {};

@@ -1,5 +1,4 @@
-// The header fields of an answer that steer us. All functions are thread-safe and take whatever a
-// server sends.
+// HTTP header fields. All functions are thread-safe and accept any text that a server may send.
 #pragma once
 
 #include <chrono>
@@ -16,15 +15,15 @@ struct Header {
   friend bool operator==(const Header&, const Header&) = default;
 };
 
-// The last value of the field called `name`, in any case; nothing if there is none.
+// The last value of the field `name`, in upper or lower case; nothing if there is none.
 std::optional<std::string_view> find_header(const std::vector<Header>& headers,
                                             std::string_view name);
 
-// A line of a header, without its end. Nothing if it is no field: a status line, an empty line.
+// Parses a line of a header, without its end. Nothing for a status line or an empty line.
 std::optional<Header> parse_header_line(std::string_view line);
 
 struct ContentType {
-  std::string type;     // "text/html", in lower case; empty if it is none
+  std::string type;     // "text/html", in lower case; empty if `value` has no type
   std::string charset;  // as written; may be empty
   friend bool operator==(const ContentType&, const ContentType&) = default;
 };

@@ -1,4 +1,4 @@
-// The Parquet columns that hold everything that JSONL records do.
+// The Parquet columns that can hold all values of JSONL records.
 #pragma once
 
 #include <span>

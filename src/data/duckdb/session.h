@@ -1,4 +1,4 @@
-// DuckDB as we use it: queries by text, and a function of ours that sees rows go by.
+// DuckDB: queries in SQL, and a function of ours that is called with the rows of a query.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct DuckDbLimits {
   std::uint64_t held_back_bytes = 128 << 20;
 };
 
-// Rows that a query passes by, at most 2,048.
+// Some rows of a query, at most 2,048.
 struct PassingRows {
   std::span<const std::int64_t> numbers;
   std::vector<std::vector<std::string_view>> values;  // by column, then row; without data: null

@@ -1,4 +1,4 @@
-// DuckDB's names of types, taken apart.
+// Parses DuckDB's names of types.
 #pragma once
 
 #include <functional>

@@ -11,7 +11,7 @@ namespace kin::data {
 // folder. Destroyed without commit(), it leaves nothing behind. Thread-compatible.
 class StagedOutput {
  public:
-  // Nothing is made yet. `target` may be "-".
+  // Creates no file yet. `target` may be "-".
   StagedOutput(std::filesystem::path target, const std::filesystem::path& temporary_folder);
   StagedOutput(StagedOutput&& other) noexcept;
   StagedOutput& operator=(StagedOutput&&) = delete;
@@ -21,7 +21,7 @@ class StagedOutput {
   const std::filesystem::path& path() const { return temporary_; }
   const std::filesystem::path& target() const { return target_; }
 
-  // Makes what was written durable. commit() does so too; calling it before keeps that short.
+  // Makes the written bytes durable. commit() does so too; an earlier call makes it quicker.
   Status sync();
   // Renames to the target, or copies to standard output.
   Status commit();

@@ -42,11 +42,12 @@ Error fault_in(DuckDbSession& duckdb, const ParquetFile& file, const ParquetColu
                const Error& error) {
   if (error.message.find(kBadText) != std::string::npos) {
     return {Code::kInvalidArgument,
-            fmt::format("{}: column `{}` has text that is not valid UTF-8 in {}{}: such a column "
-                        "cannot be read, nor single rows of it be skipped (re-encode it, or store "
-                        "it as binary)",
-                        file.shown_as, column.name, rows_of_fault(duckdb, file, column.name),
-                        shown_text(error.message))};
+            fmt::format(
+                "{}: column `{}` has text that is not valid UTF-8 in {}{}: such a column "
+                "cannot be read, and single rows of it cannot be skipped (re-encode it, or store "
+                "it as binary)",
+                file.shown_as, column.name, rows_of_fault(duckdb, file, column.name),
+                shown_text(error.message))};
   }
   if (error.code == Code::kResourceExhausted || error.code == Code::kCancelled)
     return explain_parquet_error(file.shown_as, error);

@@ -1,4 +1,4 @@
-// Why a Parquet file cannot be read, in plain words.
+// Error messages for Parquet files that cannot be read.
 #pragma once
 
 #include <optional>

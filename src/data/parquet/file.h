@@ -1,4 +1,4 @@
-// What a Parquet file says about itself.
+// The footer of a Parquet file.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct ParquetColumn {
 
 struct ParquetFile {
   std::string shown_as;
-  std::filesystem::path path;  // one that DuckDB takes for no pattern
+  std::filesystem::path path;  // has no characters that DuckDB reads as a pattern
   std::string sql;             // "read_parquet('…', …)"
   std::string sql_path;
   std::uint64_t rows = 0;

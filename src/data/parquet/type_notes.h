@@ -1,4 +1,4 @@
-// What a format cannot keep of a column's type.
+// Notes on column types that a format cannot keep.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Numbers for threads that are not ours.
+// Numbers for threads that a library owns.
 #pragma once
 
 #include <condition_variable>

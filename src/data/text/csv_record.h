@@ -17,8 +17,8 @@ class CsvRecordReader {
   // `columns` are places in the header, which names `width` columns.
   CsvRecordReader(char delimiter, std::size_t width, std::vector<std::size_t> columns);
 
-  // Reads one record, its line end included. Fills `values`, one for each column, without quotes;
-  // views point into `record` or `arena`. Returns what is wrong with the record, if anything is.
+  // Reads one record with its line end. Fills `values`, one for each column, without quotes; views
+  // point into `record` or `arena`. Returns the problem of a record that is malformed.
   std::optional<std::string> read(std::string_view record, ValueArena& arena,
                                   std::string_view* values);
 
@@ -29,7 +29,7 @@ class CsvRecordReader {
   std::vector<std::string_view> fields_;  // as they lie in the record, quotes included
 };
 
-// The values of one record: what CsvRecordReader finds in all of its columns.
+// The values of all columns of one record, as CsvRecordReader finds them.
 std::optional<std::string> split_csv(std::string_view record, char delimiter,
                                      std::vector<std::string_view>& fields);
 

@@ -1,4 +1,4 @@
-// Fields of one JSONL record, found without copying what nobody asked for.
+// Finds fields of one JSONL record without copying the others.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace kin::data {
 
-// Bytes that must be readable behind a record, whatever they hold.
+// How many bytes after a record must be readable, whatever they are.
 inline constexpr std::size_t kJsonPadding = 64;
 
-// Room for values that had to be unescaped. What was put in stays where it is until clear().
+// Memory for values that had to be unescaped. Values stay in place until clear().
 class ValueArena {
  public:
   // `bytes` free bytes at one place; take() keeps the first of them.
@@ -38,7 +38,7 @@ struct RecordProblem {
   friend bool operator==(const RecordProblem&, const RecordProblem&) = default;
 };
 
-// What columns of a record are.
+// How columns are found in a record.
 enum class JsonColumns {
   kPaths,          // top-level keys or dotted paths; one that is missing is a problem
   kKeysOrNothing,  // top-level keys; one that is missing is null

@@ -1,4 +1,4 @@
-// What values the fields of JSONL records hold, for a schema that keeps all of them.
+// The types of values in the fields of JSONL records, for a schema that can hold all of them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace kin::data {
 
-// What was seen at one place of the records: at a key, or in an array. Thread-compatible.
+// The values seen at one place of the records: at a key, or in an array. Thread-compatible.
 struct JsonShape {
   // More keys than this are the entries of a dictionary rather than fields of a schema.
   static constexpr std::size_t kMostFields = 1000;

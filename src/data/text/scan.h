@@ -12,7 +12,7 @@
 
 namespace kin::data {
 
-// The failure that comes first in input order, of those found by several threads. Thread-safe.
+// Of the failures of several threads, the first one in input order. Thread-safe.
 class FirstFailure {
  public:
   // `place` orders failures: the number of the block.

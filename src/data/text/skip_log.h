@@ -1,4 +1,4 @@
-// Which records were left out, gathered by several threads.
+// The records that were left out, collected from several threads.
 #pragma once
 
 #include <mutex>
@@ -14,11 +14,11 @@ namespace kin::data {
 class SkipLog {
  public:
   void add(RecordId row, std::string message);
-  // Makes what was added part of records().
+  // Moves the added records to records().
   void settle();
   const SkippedRecords& records() const { return records_; }
   void restore(SkippedRecords records) { records_ = std::move(records); }
-  // Of the settled ones.
+  // Only those that settle() has moved.
   bool contains(RecordId row) const;
 
  private:

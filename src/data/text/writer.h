@@ -1,4 +1,4 @@
-// Writes kept records of text files as they lie in their files.
+// Writes kept records of text files, byte for byte.
 #pragma once
 
 #include <cstdint>

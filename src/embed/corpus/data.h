@@ -1,4 +1,4 @@
-// What a corpus model consists of, between training, its format and its use.
+// The content of a corpus model, as training makes it and as the format stores it.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct CorpusData {
   std::uint64_t documents = 0;
   std::uint32_t dimension = 0;
   std::vector<std::uint64_t> keys;  // of the terms, ascending
-  std::vector<float> scales;      // what a row's numbers are multiplied with; its term's weight too
-  std::vector<std::int8_t> rows;  // `dimension` a term
+  std::vector<float> scales;        // factor of each row, with the weight of its term
+  std::vector<std::int8_t> rows;    // `dimension` numbers per term
 };
 
 std::string encode_corpus(const CorpusData& data);

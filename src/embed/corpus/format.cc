@@ -25,7 +25,7 @@ Status check(const CorpusData& data) {
     return kFile.damaged("its terms are not in order");
   const bool plain = std::all_of(data.scales.begin(), data.scales.end(),
                                  [](float scale) { return std::isfinite(scale) && scale >= 0; });
-  if (!plain) return kFile.damaged("a row's scale is no number");
+  if (!plain) return kFile.damaged("the scale of a row is not finite");
   return Done{};
 }
 
@@ -54,7 +54,7 @@ Result<CorpusData> decode_corpus(std::string_view bytes) {
   const auto terms = reader.read<std::uint32_t>();
   data.language = reader.read_bytes(reader.read<std::uint16_t>());
   if (!reader.ok() || data.dimension == 0 || data.dimension > kMostDimensions)
-    return kFile.damaged("its header makes no sense");
+    return kFile.damaged("its header is not valid");
   const std::uint64_t a_term = sizeof(std::uint64_t) + sizeof(float) + data.dimension;
   if (reader.rest().size() != terms * a_term)
     return kFile.damaged("its length does not fit its header");

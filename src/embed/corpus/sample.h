@@ -1,4 +1,4 @@
-// Which documents a corpus model learns from, and what of them.
+// The documents that a corpus model is trained on, as counts of terms.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 namespace kin::embed {
 
 struct SampleOptions {
-  std::string language = "english";     // of the stems, as text::Stemmer::create() takes it
-  std::size_t most_documents = 50'000;  // of more, so many are chosen by chance
+  std::string language = "english";     // for the stems; see text::Stemmer::create()
+  std::size_t most_documents = 50'000;  // of more documents a random sample is kept
   std::uint64_t seed = 1;
 };
 
-// Counts the terms of documents as they are added, and keeps the counts of at most so many
-// documents; any document added is as likely to be kept as any other. The same documents in the
-// same order give the same sample. One thread only.
+// Counts the terms of documents as they are added, and keeps the counts of at most `most_documents`
+// documents, each with the same probability. The same documents in the same order give the same
+// sample. One thread only.
 class CorpusSample {
  public:
   // An error if there are no stems for the language.
@@ -30,7 +30,7 @@ class CorpusSample {
   CorpusSample& operator=(CorpusSample&&) noexcept;
   ~CorpusSample();
 
-  // Documents without words are seen, but never kept.
+  // Documents without words are counted in seen(), but not kept.
   void add(std::string_view text);
 
   // How many documents were added, and how many are kept.

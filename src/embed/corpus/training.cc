@@ -97,7 +97,7 @@ struct Directions {
 };
 
 Directions directions_of(const Matrix& matrix, std::size_t most, int threads) {
-  const internal::Eigen found = internal::eigen(internal::gram(matrix, threads));
+  const internal::EigenPairs found = internal::eigen(internal::gram(matrix, threads));
   Directions out;
   for (const double value : found.values) {
     if (out.strengths.size() == most || value <= kNoise * found.values[0]) break;
@@ -158,8 +158,7 @@ Result<std::shared_ptr<const CorpusModel>> train_corpus_model(const CorpusSample
                                                               const CorpusOptions& options) {
   if (sample.size() < kFewestDocuments)
     return Error{Code::kFailedPrecondition,
-                 fmt::format("vectors of a corpus need at least {} documents with words, and "
-                             "there are {}",
+                 fmt::format("training needs at least {} documents with words; there are {}",
                              kFewestDocuments, sample.size())};
   const Vocabulary vocabulary = vocabulary_of(sample, options.most_terms);
   const SparseMatrix documents = matrix_of(sample, vocabulary);
@@ -168,7 +167,7 @@ Result<std::shared_ptr<const CorpusModel>> train_corpus_model(const CorpusSample
   internal::CorpusData data = quantised(vectors, vocabulary);
   if (data.dimension == 0)
     return Error{Code::kFailedPrecondition,
-                 "the documents share no words: vectors of a corpus need some that do"};
+                 "training needs words that several documents have; there are none"};
   data.language = sample.options().language;
   data.documents = sample.seen();
   return internal::make_corpus_model(std::move(data));

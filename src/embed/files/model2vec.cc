@@ -28,7 +28,7 @@ Error wrong(std::string_view file, std::string_view what) {
   return {Code::kInvalidArgument, fmt::format("{}: {}", file, what)};
 }
 
-// A row for every token, as bytes where the file has bytes.
+// The vectors of tokens, kept as bytes if the file has bytes.
 class Rows {
  public:
   static Result<Rows> of(const std::vector<Tensor>& tensors, std::size_t tokens);
@@ -52,8 +52,8 @@ class Rows {
   std::size_t dimension_ = 0;
   std::vector<std::int8_t> bytes_;
   std::vector<float> floats_;
-  std::vector<float> weights_;          // of each token; none if all are 1
-  std::vector<std::uint32_t> mapping_;  // the row of each token; none if it is its number
+  std::vector<float> weights_;          // of each token; empty if all are 1
+  std::vector<std::uint32_t> mapping_;  // from token to row; empty if they are the same
 };
 
 const Tensor* find(const std::vector<Tensor>& tensors, std::string_view name) {
@@ -67,8 +67,7 @@ Result<std::vector<float>> floats_of(const Tensor& tensor) {
   for (std::size_t i = 0; i < out.size(); ++i) {
     out[i] = static_cast<float>(tensor.at(i));
     if (!std::isfinite(out[i]))
-      return wrong(kTensors,
-                   fmt::format("'{}' has something in it that is no number", tensor.name));
+      return wrong(kTensors, fmt::format("\"{}\" has a number that is not finite", tensor.name));
   }
   return out;
 }
@@ -76,7 +75,7 @@ Result<std::vector<float>> floats_of(const Tensor& tensor) {
 Status Rows::take_rows(const Tensor& rows) {
   if (rows.shape.size() != 2 || rows.shape[0] == 0 || rows.shape[1] == 0 ||
       rows.shape[1] > kMostDimensions)
-    return wrong(kTensors, fmt::format("'{}' is not made of rows", rows.name));
+    return wrong(kTensors, fmt::format("\"{}\" must be a matrix", rows.name));
   dimension_ = rows.shape[1];
   if (rows.type == TensorType::kI8) {
     const auto* const begin = reinterpret_cast<const std::int8_t*>(rows.bytes.data());
@@ -91,7 +90,7 @@ Status Rows::take_mapping(const Tensor& mapping, std::size_t rows) {
   for (std::size_t i = 0; i < mapping.count(); ++i) {
     const double row = mapping.at(i);
     if (!(row >= 0 && row < static_cast<double>(rows)))
-      return wrong(kTensors, "'mapping' leads to a row that is not there");
+      return wrong(kTensors, "\"mapping\" names a row that does not exist");
     mapping_.push_back(static_cast<std::uint32_t>(row));
   }
   return Done{};
@@ -101,7 +100,7 @@ Result<Rows> Rows::of(const std::vector<Tensor>& tensors, std::size_t tokens) {
   const Tensor* rows = find(tensors, "embeddings");
   if (rows == nullptr) rows = find(tensors, "embedding.weight");
   if (rows == nullptr)
-    return wrong(kTensors, "it has no 'embeddings' of a type we read (F32, F16, BF16, F64, I8)");
+    return wrong(kTensors, "there are no \"embeddings\" of the type F32, F16, BF16, F64 or I8");
   Rows out;
   KIN_RETURN_IF_ERROR(out.take_rows(*rows));
   std::size_t known = rows->shape[0];
@@ -114,7 +113,7 @@ Result<Rows> Rows::of(const std::vector<Tensor>& tensors, std::size_t tokens) {
     known = std::min(known, out.weights_.size());
   }
   if (known < tokens)
-    return wrong(kTensors, fmt::format("it has rows for {} tokens, and {} has {}", known,
+    return wrong(kTensors, fmt::format("it has rows for {} tokens, but {} has {}", known,
                                        kTokenizer, tokens));
   return out;
 }
@@ -171,9 +170,10 @@ Result<std::shared_ptr<const Embedder>> open_model2vec(const std::filesystem::pa
   const auto settings = data::parse_json(config);
   if (!settings) return with_context((folder / kConfig).string(), settings.error());
   if ((*settings)["model_type"].text() != "model2vec")
-    return with_context(folder.string(),
-                        wrong(kConfig, fmt::format("the model is of type '{}', not 'model2vec'",
-                                                   (*settings)["model_type"].text())));
+    return with_context(
+        folder.string(),
+        wrong(kConfig, fmt::format("the model type is \"{}\" instead of \"model2vec\"",
+                                   (*settings)["model_type"].text())));
   KIN_TRY(const std::string tokenizer, read_file(folder / kTokenizer));
   KIN_TRY(const std::string tensors, read_file(folder / kTensors));
   auto made = make_model2vec({.tokenizer = tokenizer, .safetensors = tensors});

@@ -1,4 +1,4 @@
-// Models of model2vec: a row for every piece of a word, distilled from a sentence transformer.
+// Models of model2vec: a vector for each piece of a word, distilled from a sentence transformer.
 #pragma once
 
 #include <filesystem>
@@ -13,15 +13,14 @@ namespace kin::embed {
 // The files of a model, as bytes.
 struct Model2VecFiles {
   std::string_view tokenizer;    // tokenizer.json: BERT's words and pieces
-  std::string_view safetensors;  // model.safetensors: "embeddings", and "weights" and "mapping" if
-                                 // there are any
+  std::string_view safetensors;  // model.safetensors: "embeddings", optionally "weights", "mapping"
 };
 
-// A text's vector is the mean of its tokens' rows; what is made of no known pieces is left out.
-// Errors say which file is wrong, and what about it. Thread-safe.
+// A text's vector is the mean of its tokens' vectors. Words with unknown pieces are left out.
+// Errors name the file and say what is wrong with it. Thread-safe.
 Result<std::shared_ptr<const Embedder>> make_model2vec(const Model2VecFiles& files);
 
-// The same from the folder of a model; its config.json must say that it is one.
+// The same from the folder of a model. "model_type" in its config.json must be "model2vec".
 Result<std::shared_ptr<const Embedder>> open_model2vec(const std::filesystem::path& folder);
 
 }  // namespace kin::embed

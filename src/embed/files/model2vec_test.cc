@@ -128,26 +128,27 @@ std::string fault(std::string_view tokenizer_json, std::string_view tensors) {
 TEST(Model2VecTest, SaysWhichFileIsWrongAndWhatAboutIt) {
   const std::string good = floats();
   EXPECT_THAT(fault("{", good), AllOf(HasSubstr("tokenizer.json"), HasSubstr("not valid JSON")));
-  EXPECT_THAT(fault(R"({"model":{"type":"Unigram"}})", good), HasSubstr("only WordPiece is known"));
+  EXPECT_THAT(fault(R"({"model":{"type":"Unigram"}})", good),
+              HasSubstr("only WordPiece is supported"));
   EXPECT_THAT(fault(tokenizer("{}"), good), HasSubstr("no vocabulary"));
-  EXPECT_THAT(fault(tokenizer(R"({"a":-1})"), good), HasSubstr("'a'"));
+  EXPECT_THAT(fault(tokenizer(R"({"a":-1})"), good), HasSubstr("\"a\""));
   EXPECT_THAT(fault(tokenizer(R"({"a":6})"), good), HasSubstr("rows for 6 tokens"));
   EXPECT_THAT(fault(kTokenizer, "short"),
               AllOf(HasSubstr("model.safetensors"), HasSubstr("header")));
-  EXPECT_THAT(fault(kTokenizer, safetensors({})), HasSubstr("no 'embeddings'"));
+  EXPECT_THAT(fault(kTokenizer, safetensors({})), HasSubstr("no \"embeddings\""));
   EXPECT_THAT(fault(kTokenizer, safetensors({{"embeddings", "F32", "[6,3]", bytes_of(kRows)}})),
-              HasSubstr("48 bytes, and its shape makes 72"));
+              HasSubstr("48 bytes, but its shape needs 72"));
   EXPECT_THAT(fault(kTokenizer, safetensors({{"embeddings", "F32", "[12]", bytes_of(kRows)}})),
-              HasSubstr("not made of rows"));
-  EXPECT_THAT(fault(kTokenizer, good.substr(0, good.size() - 1)), HasSubstr("does not lie"));
+              HasSubstr("must be a matrix"));
+  EXPECT_THAT(fault(kTokenizer, good.substr(0, good.size() - 1)), HasSubstr("not inside the file"));
   auto infinite = kRows;
   infinite[4] = std::numeric_limits<float>::infinity();
   EXPECT_THAT(fault(kTokenizer, safetensors({{"embeddings", "F32", "[6,2]", bytes_of(infinite)}})),
-              HasSubstr("no number"));
+              HasSubstr("not finite"));
   EXPECT_THAT(
       fault(kTokenizer, safetensors({{"embeddings", "F32", "[6,2]", bytes_of(kRows)},
                                      {"mapping", "I64", "[1]", bytes_of<std::int64_t>({6})}})),
-      HasSubstr("a row that is not there"));
+      HasSubstr("row that does not exist"));
 }
 
 TEST(Model2VecTest, OpensAFolder) {
@@ -158,7 +159,7 @@ TEST(Model2VecTest, OpensAFolder) {
   };
   write("config.json", R"({"model_type":"bert"})");
   EXPECT_THAT(open_model2vec(folder.path()).error().message,
-              AllOf(HasSubstr(folder.path().string()), HasSubstr("'bert'")));
+              AllOf(HasSubstr(folder.path().string()), HasSubstr("\"bert\"")));
   write("config.json", R"({"model_type":"model2vec"})");
   EXPECT_THAT(open_model2vec(folder.path()).error().message, HasSubstr("tokenizer.json"));
   write("tokenizer.json", kTokenizer);

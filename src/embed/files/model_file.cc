@@ -15,7 +15,7 @@ constexpr std::size_t kSealBytes = sizeof(std::uint64_t);
 }  // namespace
 
 Error ModelFile::damaged(std::string_view why) const {
-  return {Code::kDataLoss, fmt::format("this is no {}: {}", what, why)};
+  return {Code::kDataLoss, fmt::format("not a {}: {}", what, why)};
 }
 
 std::string ModelFile::begin() const {
@@ -30,18 +30,18 @@ void ModelFile::seal(std::string& bytes) {
 }
 
 Result<std::string_view> ModelFile::open(std::string_view bytes) const {
-  if (!bytes.starts_with(magic)) return damaged("it does not begin like one");
+  if (!bytes.starts_with(magic)) return damaged("it does not begin with the right bytes");
   if (bytes.size() < magic.size() + kVersionsBytes + kSealBytes) return damaged("it is cut short");
   const std::string_view body = bytes.substr(0, bytes.size() - kSealBytes);
   ByteReader reader(body.substr(magic.size()));
   const auto written = reader.read<std::uint16_t>();
   if (written != version)
-    return damaged(fmt::format("its version is {}, and this program reads {}", written, version));
+    return damaged(fmt::format("its version is {}; this program reads {}", written, version));
   if (load_le<std::uint64_t>(bytes.data() + body.size()) != checksum(body))
-    return damaged("its checksum does not hold");
+    return damaged("its checksum is wrong");
   if (const auto terms = reader.read<std::uint16_t>(); terms != kTermsVersion)
-    return damaged(fmt::format("its terms are of version {}, and those of this program of {}",
-                               terms, kTermsVersion));
+    return damaged(
+        fmt::format("its terms have version {}; this program has {}", terms, kTermsVersion));
   return reader.rest();
 }
 

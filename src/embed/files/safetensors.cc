@@ -5,18 +5,17 @@
 #include <optional>
 
 #include "base/bytes.h"
-#include "data/json_value.h"
+#include "data/json_fields.h"
 #include "embed/files/safetensors.h"
 
 namespace kin::embed::internal {
 namespace {
 
 constexpr std::uint64_t kLongestHeader = std::uint64_t{100} << 20;
-// What doubles, which JSON's numbers are, hold exactly.
-constexpr double kLargestWhole = 9e15;
+constexpr std::uint64_t kLargest = std::uint64_t{1} << 53;
 
 Error damaged(std::string_view what) {
-  return {Code::kDataLoss, fmt::format("this is no safetensors file: {}", what)};
+  return {Code::kDataLoss, fmt::format("not a safetensors file: {}", what)};
 }
 
 std::optional<TensorType> type_of(std::string_view name) {
@@ -52,37 +51,34 @@ double half(std::uint16_t bits) {
   return sign * std::ldexp(1024 + fraction, exponent - 25);
 }
 
-std::optional<std::size_t> whole(const data::JsonValue& value) {
-  const double* const number = value.number();
-  if (number == nullptr || !(*number >= 0 && *number <= kLargestWhole)) return std::nullopt;
-  if (*number != std::floor(*number)) return std::nullopt;
-  return static_cast<std::size_t>(*number);
-}
-
-// Nothing for a type we have no use for.
+// Nothing for a type that embedders do not use.
 Result<std::optional<Tensor>> tensor_of(const std::string& name, const data::JsonValue& entry,
                                         std::string_view bytes) {
-  const auto type = type_of(entry["dtype"].text());
+  std::string dtype;
+  std::vector<std::uint64_t> shape;
+  std::vector<std::uint64_t> offsets;
+  data::JsonFields fields(entry, name);
+  fields.read("dtype", dtype);
+  fields.read("shape", shape);
+  fields.read("data_offsets", offsets);
+  if (const Status status = fields.status(); !status.ok()) return damaged(status.error().message);
+  const auto type = type_of(dtype);
   if (!type) return std::optional<Tensor>();
-  Tensor out{.name = name, .type = *type, .shape = {}, .bytes = {}};
   std::uint64_t expected = size_of(*type);
-  for (const data::JsonValue& item : entry["shape"].items()) {
-    const auto extent = whole(item);
-    if (!extent || (*extent > 0 && expected > kLargestWhole / static_cast<double>(*extent)))
-      return damaged(fmt::format("the shape of '{}' makes no sense", name));
-    out.shape.push_back(*extent);
-    expected *= *extent;
+  for (const std::uint64_t extent : shape) {
+    if (extent > 0 && expected > kLargest / extent)
+      return damaged(fmt::format("the shape of \"{}\" is too large", name));
+    expected *= extent;
   }
-  const auto& offsets = entry["data_offsets"].items();
-  const auto begin = offsets.size() == 2 ? whole(offsets[0]) : std::nullopt;
-  const auto end = offsets.size() == 2 ? whole(offsets[1]) : std::nullopt;
-  if (!begin || !end || *begin > *end || *end > bytes.size())
-    return damaged(fmt::format("'{}' does not lie in the file", name));
-  if (*end - *begin != expected)
-    return damaged(
-        fmt::format("'{}' has {} bytes, and its shape makes {}", name, *end - *begin, expected));
-  out.bytes = bytes.substr(*begin, *end - *begin);
-  return std::optional(std::move(out));
+  if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > bytes.size())
+    return damaged(fmt::format("\"{}\" is not inside the file", name));
+  if (offsets[1] - offsets[0] != expected)
+    return damaged(fmt::format("\"{}\" has {} bytes, but its shape needs {}", name,
+                               offsets[1] - offsets[0], expected));
+  return std::optional(Tensor{.name = name,
+                              .type = *type,
+                              .shape = {shape.begin(), shape.end()},
+                              .bytes = bytes.substr(offsets[0], expected)});
 }
 
 }  // namespace
@@ -110,11 +106,11 @@ Result<std::vector<Tensor>> parse_safetensors(std::string_view file) {
   ByteReader reader(file);
   const auto length = reader.read<std::uint64_t>();
   if (!reader.ok() || length > kLongestHeader || length > reader.rest().size())
-    return damaged("its header does not lie in it");
+    return damaged("it is shorter than its header says");
   const std::string_view header = reader.read_bytes(length);
   const auto parsed = data::parse_json(header);
   if (!parsed) return damaged("its header: " + parsed.error().message);
-  if (parsed->object() == nullptr) return damaged("its header is no JSON object");
+  if (parsed->object() == nullptr) return damaged("its header is not a JSON object");
   std::vector<Tensor> out;
   for (const auto& [name, entry] : *parsed->object()) {
     if (name == "__metadata__") continue;

@@ -16,15 +16,15 @@ struct Tensor {
   std::string name;
   TensorType type;
   std::vector<std::size_t> shape;
-  std::string_view bytes;  // of the file
+  std::string_view bytes;  // in the file
 
-  std::size_t count() const;  // of its numbers
+  std::size_t count() const;  // how many numbers it has
   // Number `i`, which is below count().
   double at(std::size_t i) const;
 };
 
-// Those of `file`, which they look at, that are of a type above; kDataLoss if it is no such file,
-// and no numbers but finite ones are promised. Thread-safe.
+// The tensors of `file` that have one of the types above. They borrow the bytes of `file`. Numbers
+// need not be finite. kDataLoss if it is not such a file. Thread-safe.
 Result<std::vector<Tensor>> parse_safetensors(std::string_view file);
 
 }  // namespace kin::embed::internal

@@ -1,4 +1,4 @@
-// From a text to the keys of its terms: as a search index sees words, and a hash of each.
+// The terms of a text, as hashes: words folded and stemmed as in a search index.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace kin::embed::internal {
 
-// What terms are made of. Another rule is another number: it is part of every fingerprint.
+// Version of the rules that make terms. It is part of every model file and of its hash.
 inline constexpr std::uint16_t kTermsVersion = 1;
 
 // The key of a folded word, or of its stem.
@@ -26,11 +26,11 @@ std::uint64_t term_key(std::string_view term);
 // One thread only.
 class TermReader {
  public:
-  // `language` as Stemmer::create() takes it; "none" for words as they are, folded.
+  // `language`: see text::Stemmer::create(). With "none" words are folded and not stemmed.
   static Result<std::unique_ptr<TermReader>> create(std::string_view language);
 
-  // Replaces `keys` by those of the text's terms, one for each time one occurs, in order: words
-  // and, for scripts without spaces, characters and pairs of neighbours.
+  // Replaces `keys` by the keys of the text's terms, in order and with repetitions: words and, for
+  // scripts without spaces, characters and pairs of characters.
   void read(std::string_view text, std::vector<std::uint64_t>& keys);
 
  private:
@@ -50,12 +50,12 @@ class TermReader {
   std::string folded_;
 };
 
-// Readers of one language for as many threads as ask at once. Thread-safe.
+// A pool of readers of one language, so that many threads can read. Thread-safe.
 class TermReaders {
  public:
   static Result<std::unique_ptr<TermReaders>> create(std::string_view language);
 
-  // What `vector_of` makes of the keys of each text, in order. It may change the keys.
+  // The vectors that `vector_of` makes of the keys of each text, in order. It may change the keys.
   using VectorOf = std::function<std::vector<float>(std::vector<std::uint64_t>& keys)>;
   std::vector<std::vector<float>> embed(std::span<const std::string_view> texts,
                                         const VectorOf& vector_of);

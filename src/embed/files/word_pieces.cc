@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/json_value.h"
+#include "data/json_fields.h"
 #include "embed/files/word_pieces.h"
 
 namespace kin::embed::internal {
@@ -17,19 +17,20 @@ Error wrong(std::string_view what) {
   return {Code::kInvalidArgument, std::string(what)};
 }
 
-bool flag(const JsonValue& value, bool otherwise) {
-  return value.boolean() == nullptr ? otherwise : *value.boolean();
-}
-
+// Fields of another type are errors, missing ones have the default of the tokenizers library.
 Result<text::BertNormalization> normalization_of(const JsonValue& normalizer) {
-  if (normalizer["type"].text() != "BertNormalizer")
-    return wrong(fmt::format("the normalizer is '{}', and only BertNormalizer is known",
-                             normalizer["type"].text()));
-  text::BertNormalization out;
-  out.clean_text = flag(normalizer["clean_text"], true);
-  out.split_han = flag(normalizer["handle_chinese_chars"], true);
-  out.lower_case = flag(normalizer["lowercase"], true);
-  out.strip_accents = flag(normalizer["strip_accents"], out.lower_case);
+  std::string type;
+  text::BertNormalization out{.clean_text = true, .split_han = true, .lower_case = true};
+  data::JsonFields fields(normalizer, "normalizer");
+  fields.read("type", type);
+  fields.read("clean_text", out.clean_text);
+  fields.read("handle_chinese_chars", out.split_han);
+  fields.read("lowercase", out.lower_case);
+  out.strip_accents = out.lower_case;
+  fields.read("strip_accents", out.strip_accents);
+  KIN_RETURN_IF_ERROR(fields.status());
+  if (type != "BertNormalizer")
+    return wrong(fmt::format("the normalizer is \"{}\"; only BertNormalizer is supported", type));
   return out;
 }
 
@@ -46,10 +47,10 @@ Result<WordPieces> WordPieces::parse(std::string_view json) {
   const JsonValue& model = root["model"];
   if (model["type"].text() != "WordPiece")
     return wrong(
-        fmt::format("the model is '{}', and only WordPiece is known", model["type"].text()));
+        fmt::format("the model is \"{}\"; only WordPiece is supported", model["type"].text()));
   if (const auto type = root["pre_tokenizer"]["type"].text(); type != "BertPreTokenizer")
     return wrong(
-        fmt::format("the pre-tokenizer is '{}', and only BertPreTokenizer is known", type));
+        fmt::format("the pre-tokenizer is \"{}\"; only BertPreTokenizer is supported", type));
   const JsonValue::Object* const vocabulary = model["vocab"].object();
   if (vocabulary == nullptr || vocabulary->empty()) return wrong("the model has no vocabulary");
   WordPieces out;
@@ -59,16 +60,16 @@ Result<WordPieces> WordPieces::parse(std::string_view json) {
   const std::string_view unknown = model["unk_token"].text();
   const JsonValue& given = model["continuing_subword_prefix"];
   const std::string prefix(given.string() == nullptr ? "##" : given.text());
-  if (prefix.empty()) return wrong("the prefix of pieces that go on with a word is empty");
+  if (prefix.empty()) return wrong("the prefix of pieces that continue a word is empty");
   for (const auto& [piece, token] : *vocabulary) {
     const double* const number = token.number();
     if (number == nullptr || !(*number >= 0 && *number < kMostTokens) ||
         *number != std::floor(*number))
-      return wrong(fmt::format("the number of the token '{}' is none", piece));
+      return wrong(fmt::format("the token \"{}\" has no valid number", piece));
     const auto value = static_cast<std::uint32_t>(*number);
     out.tokens_ = std::max<std::size_t>(out.tokens_, value + std::size_t{1});
     out.longest_ = std::max(out.longest_, piece.size());
-    // What is not known says nothing.
+    // The token of unknown words would make texts with many of them alike.
     if (piece == unknown) continue;
     if (piece.size() > prefix.size() && piece.starts_with(prefix))
       out.later_.emplace(piece.substr(prefix.size()), value);

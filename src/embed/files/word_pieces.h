@@ -1,4 +1,4 @@
-// The tokens of a tokenizer.json: BERT's words, cut into the longest pieces there are.
+// The tokenizer of a tokenizer.json: BERT's words, cut into the longest known pieces.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace kin::embed::internal {
 // Thread-compatible.
 class WordPieces {
  public:
-  // Of the text of a tokenizer.json; an error says what in it is wrong or not known to us.
+  // Parses a tokenizer.json. An error says what in it is wrong or not supported.
   static Result<WordPieces> parse(std::string_view json);
 
   const text::BertNormalization& normalization() const { return normalization_; }
-  // One more than the highest number of a token.
+  // The highest number of a token, plus one.
   std::size_t tokens() const { return tokens_; }
 
-  // Appends the numbers of the pieces of a word; nothing for one that is not made of known pieces.
+  // Appends the numbers of the pieces of a word; nothing if it has a part that is not known.
   void append_pieces(std::string_view word, std::vector<std::uint32_t>& out) const;
 
  private:
@@ -41,8 +41,8 @@ class WordPieces {
   std::optional<Piece> longest(std::string_view rest, const Pieces& pieces) const;
 
   text::BertNormalization normalization_;
-  Pieces first_;  // that start a word
-  Pieces later_;  // that go on with it, without their prefix
+  Pieces first_;  // start a word
+  Pieces later_;  // continue a word; without their prefix
   std::size_t longest_ = 0;
   std::size_t tokens_ = 0;
   std::size_t longest_word_ = 100;  // characters; longer words are not cut

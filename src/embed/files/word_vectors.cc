@@ -18,6 +18,9 @@ namespace {
 using internal::ModelFile;
 
 constexpr ModelFile kFile{.magic = "KWVE", .version = 1, .what = "file of word vectors"};
+// Part of the model's hash. Another number when the same file gives other vectors: 1 since Eigen
+// finds the common directions.
+constexpr std::uint64_t kRules = 1;
 constexpr std::uint32_t kMostDimensions = 65'536;
 constexpr float kSteps = 127;
 
@@ -87,7 +90,7 @@ Result<Columns> columns_of(std::string_view bytes) {
   out.dimension = reader.read<std::uint32_t>();
   out.count = reader.read<std::uint32_t>();
   if (!reader.ok() || out.dimension == 0 || out.dimension > kMostDimensions || out.count == 0)
-    return kFile.damaged("its header makes no sense");
+    return kFile.damaged("its header is not valid");
   const std::uint64_t a_word = 8 + 4 + 4 + std::uint64_t{out.dimension};
   if (reader.rest().size() != out.count * a_word)
     return kFile.damaged("its length does not fit its header");
@@ -99,12 +102,12 @@ Result<Columns> columns_of(std::string_view bytes) {
   return out;
 }
 
-// What all texts have in common: a point, and directions.
+// What all texts have in common: a mean, and the directions in which most texts vary.
 struct Common {
   std::vector<float> mean;
   std::vector<std::vector<float>> directions;
 
-  // Out of the sum of words of so much weight.
+  // Subtracts it from a sum of word vectors with this total weight.
   void take_out(double weight, std::vector<float>& sum) const {
     if (mean.empty()) return;
     for (std::size_t j = 0; j < sum.size(); ++j) sum[j] -= static_cast<float>(weight) * mean[j];
@@ -116,7 +119,7 @@ struct Common {
   }
 };
 
-// The rows of the words less their mean, each by the root of what it counts.
+// The rows of the words minus their mean, each times the root of its weight.
 internal::Matrix spread_of(const Columns& columns, const std::vector<std::size_t>& words,
                            const std::vector<float>& mean) {
   internal::Matrix out(words.size(), columns.dimension);
@@ -141,7 +144,7 @@ Common common_of(const Columns& columns) {
   for (const std::size_t word : words) total += columns.frequency(word) * columns.weight(word);
   for (const std::size_t word : words)
     columns.add(word, columns.frequency(word) * columns.weight(word) / total, out.mean);
-  const internal::Eigen found =
+  const internal::EigenPairs found =
       internal::eigen(internal::gram(spread_of(columns, words, out.mean), 1));
   for (std::size_t i = 0; i < columns.dimension / kDimensionsOfADirection; ++i) {
     const double* const row = &found.vectors.values[i * columns.dimension];
@@ -161,7 +164,7 @@ class WordVectors final : public Embedder {
         readers_(std::move(readers)),
         info_{.kind = EmbedderKind::kWords,
               .dimension = columns.dimension,
-              .model_hash = hash64(*bytes_)} {}
+              .model_hash = hash64(*bytes_, kRules)} {}
 
   const EmbedderInfo& info() const override { return info_; }
 

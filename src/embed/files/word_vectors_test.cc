@@ -105,8 +105,9 @@ TEST(WordVectorsTest, NamesTheFileThatIsWrong) {
   const auto file = folder.path() / "mine.kwv";
   EXPECT_EQ(open_word_vectors(file).error().code, Code::kNotFound);
   ASSERT_TRUE(write_file_atomically(file, "plain text").ok());
-  EXPECT_THAT(open_word_vectors(file).error().message,
-              testing::AllOf(HasSubstr("mine.kwv"), HasSubstr("does not begin")));
+  EXPECT_THAT(
+      open_word_vectors(file).error().message,
+      testing::AllOf(HasSubstr("mine.kwv"), HasSubstr("does not begin with the right bytes")));
 }
 
 TEST(WordVectorsTest, ReadsWhatTheToolOfSetUpWrites) {

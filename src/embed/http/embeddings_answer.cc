@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
 
-#include "data/json_value.h"
+#include "data/json_fields.h"
 #include "embed/http/embeddings_answer.h"
 #include "embed/linear/dense.h"
 
@@ -12,22 +12,8 @@ namespace {
 constexpr std::size_t kMostDimensions = 65'536;
 constexpr std::size_t kLongestMessage = 300;
 
-Error damaged(std::string_view what) {
-  return {Code::kDataLoss, fmt::format("the answer makes no sense: {}", what)};
-}
-
-Result<std::vector<float>> vector_of(const data::JsonValue& numbers) {
-  std::vector<float> out;
-  out.reserve(numbers.items().size());
-  for (const data::JsonValue& item : numbers.items()) {
-    const double* const number = item.number();
-    if (number == nullptr || !std::isfinite(static_cast<float>(*number)))
-      return damaged("a vector has something in it that is no number");
-    out.push_back(static_cast<float>(*number));
-  }
-  if (out.empty() || out.size() > kMostDimensions)
-    return damaged(fmt::format("a vector has {} dimensions", out.size()));
-  return out;
+Error invalid(std::string_view what) {
+  return {Code::kDataLoss, fmt::format("the server's answer is not valid: {}", what)};
 }
 
 }  // namespace
@@ -35,25 +21,31 @@ Result<std::vector<float>> vector_of(const data::JsonValue& numbers) {
 Result<std::vector<std::vector<float>>> parse_embeddings(std::string_view body, std::size_t count,
                                                          std::size_t dimension) {
   const auto parsed = data::parse_json(body);
-  if (!parsed) return damaged(parsed.error().message);
-  const auto& entries = (*parsed)["data"].items();
-  if (entries.size() != count)
-    return damaged(fmt::format("{} vectors for {} texts", entries.size(), count));
+  if (!parsed) return invalid(parsed.error().message);
   std::vector<std::vector<float>> out(count);
-  for (const data::JsonValue& entry : entries) {
-    const double* const index = entry["index"].number();
-    if (index == nullptr || !(*index >= 0 && *index < static_cast<double>(count)) ||
-        *index != std::floor(*index))
-      return damaged("a vector does not say which text it is of");
-    std::vector<float>& place = out[static_cast<std::size_t>(*index)];
-    if (!place.empty()) return damaged(fmt::format("two vectors for text {}", *index));
-    KIN_TRY(place, vector_of(entry["embedding"]));
-    if (dimension == 0) dimension = place.size();
-    if (place.size() != dimension)
-      return damaged(
-          fmt::format("a vector has {} dimensions, and {} are expected", place.size(), dimension));
-    if (!normalise(place)) return damaged("a vector is no direction");
-  }
+  std::size_t found = 0;
+  data::JsonFields fields(*parsed);
+  fields.read_objects("data", [&](data::JsonFields& entry) {
+    std::size_t index = 0;
+    std::vector<float> vector;
+    entry.require("index");
+    entry.require("embedding");
+    ++found;
+    if (!entry.read("index", index, {0, static_cast<double>(count) - 1}) ||
+        !entry.read("embedding", vector))
+      return;
+    if (dimension == 0) dimension = vector.size();
+    if (!out[index].empty())
+      entry.fail("index", fmt::format("is {} for two vectors", index));
+    else if (vector.size() != dimension || vector.size() > kMostDimensions)
+      entry.fail("embedding", fmt::format("has {} dimensions instead of {}", vector.size(),
+                                          std::min(dimension, kMostDimensions)));
+    else if (!normalise(vector))
+      entry.fail("embedding", "is zero");
+    out[index] = std::move(vector);
+  });
+  if (const Status status = fields.status(); !status.ok()) return invalid(status.error().message);
+  if (found != count) return invalid(fmt::format("{} vectors for {} texts", found, count));
   return out;
 }
 

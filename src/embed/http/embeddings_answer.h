@@ -1,4 +1,4 @@
-// What a server answers to a request for embeddings.
+// The response of OpenAI's embeddings API.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace kin::embed::internal {
 
-// The `count` vectors of an answer, in the order of its indexes, each of length 1 and all of one
-// dimension: `dimension`, unless that is 0. kDataLoss for anything else. Thread-safe.
+// The `count` vectors of a response in the order of its indexes, normalised to length 1. All must
+// have the same dimension, and `dimension` unless that is 0. Else kDataLoss. Thread-safe.
 Result<std::vector<std::vector<float>>> parse_embeddings(std::string_view body, std::size_t count,
                                                          std::size_t dimension);
 
-// What a body says of an error; empty if it says nothing we understand. Thread-safe.
+// The error message in a body; empty if there is none. Thread-safe.
 std::string error_in(std::string_view body);
 
 }  // namespace kin::embed::internal

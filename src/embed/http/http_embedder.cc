@@ -145,7 +145,7 @@ Result<std::shared_ptr<const Embedder>> open_http_embedder(HttpEmbedderOptions o
   while (options.url.ends_with('/')) options.url.pop_back();
   if (options.model.empty())
     return Error{Code::kInvalidArgument,
-                 fmt::format("{}: say which model it should use", options.url)};
+                 fmt::format("{}: the name of the model is missing", options.url)};
   if (options.batch == 0) options.batch = 1;
   if (const auto url = net::Url::parse(options.url); !url) return url.error();
   const bool ask = options.dimension == 0;

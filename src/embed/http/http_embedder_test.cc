@@ -115,16 +115,16 @@ TEST_F(HttpEmbedderTest, ShowsItsKeyAndSaysWhenItIsWrong) {
   EXPECT_EQ(waited(), 0s);
 }
 
-TEST_F(HttpEmbedderTest, RefusesAnswersThatMakeNoSense) {
+TEST_F(HttpEmbedderTest, RefusesAnswersThatAreNotValid) {
   const std::string_view texts[] = {"one", "two"};
-  for (const auto& [model, what] : std::vector<std::pair<std::string, std::string>>{
-           {"few", "1 vectors for 2 texts"},
-           {"twice", "two vectors for text 0"},
-           {"ragged", "5 dimensions, and 4 are expected"},
-           {"words", "no number"},
-           {"zero", "no direction"},
-           {"unnumbered", "which text"},
-           {"garbage", "not valid JSON"}}) {
+  for (const auto& [model, what] :
+       std::vector<std::pair<std::string, std::string>>{{"few", "1 vectors for 2 texts"},
+                                                        {"twice", "is 0 for two vectors"},
+                                                        {"ragged", "has 5 dimensions instead of 4"},
+                                                        {"words", "must be a list of numbers"},
+                                                        {"zero", "is zero"},
+                                                        {"unnumbered", "index\" is missing"},
+                                                        {"garbage", "not valid JSON"}}) {
     auto given = options(model);
     given.dimension = 4;
     const auto vectors = open_http_embedder(given, clock_).value()->embed(texts);
@@ -140,7 +140,7 @@ TEST_F(HttpEmbedderTest, SaysWhatIsWrongWithTheAddress) {
   EXPECT_EQ(error_of(elsewhere).code, Code::kNotFound);
   elsewhere.url = "ftp://example.com";
   EXPECT_EQ(error_of(elsewhere).code, Code::kInvalidArgument);
-  EXPECT_THAT(error_of(options("")).message, HasSubstr("which model"));
+  EXPECT_THAT(error_of(options("")).message, HasSubstr("the name of the model is missing"));
   EXPECT_THAT(error_of(options("moved")).message, HasSubstr("307"));
   auto strict = options("letters");
   strict.addresses = {};

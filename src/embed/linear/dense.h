@@ -1,5 +1,5 @@
-// Rows of floats and what latent semantic vectors need of linear algebra. Every result is the same
-// whatever the number of threads: each sum is made by one thread, in one order.
+// Linear algebra for latent semantic vectors. Results do not depend on the number of threads: each
+// sum is made by one thread, in one order.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace kin::embed::internal {
 
-// Rows of `width` floats, each padded with zeros to whole vectors. Thread-compatible.
+// Rows of `width` floats, each padded with zeros to whole SIMD vectors. Thread-compatible.
 class Matrix {
  public:
   Matrix() = default;
@@ -32,7 +32,7 @@ class Matrix {
 
 // A matrix of mostly zeros, by rows. Thread-compatible.
 struct SparseMatrix {
-  std::vector<std::size_t> begins = {0};  // of each row in the two below, and their end
+  std::vector<std::size_t> begins = {0};  // where each row starts below, and the end of the last
   std::vector<std::uint32_t> columns;
   std::vector<float> values;
   std::size_t width = 0;
@@ -59,16 +59,17 @@ struct Square {
 Square gram(const Matrix& matrix, int threads);
 
 // The eigenvalues of a symmetric matrix, the largest first, and in row i the vector of value i.
-struct Eigen {
+// Runs on one thread, with the same result on every machine.
+struct EigenPairs {
   std::vector<double> values;
   Square vectors;
 };
-Eigen eigen(Square symmetric);
+EigenPairs eigen(const Square& symmetric);
 
-// sum += factor * row, of as many numbers as `sum` has.
+// sum += factor * row. `row` has as many numbers as `sum`.
 void add_scaled(const std::int8_t* row, float factor, std::span<float> sum);
 
-// `vector` made one of length 1; false if it is no direction: zero, or not finite.
+// Scales `vector` to length 1. False if it is zero or not finite.
 bool normalise(std::span<float> vector);
 
 }  // namespace kin::embed::internal

@@ -64,7 +64,7 @@ TEST(DenseTest, GivesTheSameSumsWithAnyNumberOfThreads) {
 TEST(DenseTest, FindsTheEigenvectorsOfSymmetricMatrices) {
   for (const std::size_t size : {1U, 2U, 3U, 40U, 101U}) {
     const Square matrix = gram(random_matrix(size / 2 + 5, size), 1);
-    const Eigen found = eigen(matrix);
+    const EigenPairs found = eigen(matrix);
     for (std::size_t v = 0; v < size; ++v) {
       double length = 0;
       for (std::size_t i = 0; i < size; ++i) {
@@ -82,7 +82,7 @@ TEST(DenseTest, FindsTheEigenvectorsOfSymmetricMatrices) {
 }
 
 TEST(DenseTest, FindsTheEigenvectorsOfDiagonalAndZeroMatrices) {
-  const Eigen diagonal = eigen({.size = 3, .values = {1, 0, 0, 0, 7, 0, 0, 0, 3}});
+  const EigenPairs diagonal = eigen({.size = 3, .values = {1, 0, 0, 0, 7, 0, 0, 0, 3}});
   EXPECT_EQ(diagonal.values, (std::vector<double>{7, 3, 1}));
   EXPECT_EQ(std::abs(diagonal.vectors.at(0, 1)), 1);
   EXPECT_EQ(eigen({.size = 2, .values = {0, 0, 0, 0}}).values, (std::vector<double>{0, 0}));

@@ -87,7 +87,7 @@ Status EdgeWalker::visit(const DocId& node, const Visit& visit) {
     if (!more) return Done{};
   }
   if (direction_ != Direction::kOut) {
-    // An edge from a node to itself is met on its way out.
+    // An edge from a node to itself was already visited as an outgoing edge.
     const auto inward = [&](const EdgeStep& step) {
       const bool met = direction_ == Direction::kBoth && step.key.from == step.key.to;
       return met || visit(step);

@@ -9,7 +9,7 @@ namespace {
 
 Error too_many_edges() {
   return {Code::kResourceExhausted,
-          "the search for a path met too many edges (allow more, or name the edges it may use)"};
+          "the search for a path looked at too many edges (allow more, or name the edges to use)"};
 }
 
 Result<std::vector<std::uint8_t>> present(const TruthView& view, const PathRequest& request,
@@ -24,7 +24,7 @@ Result<std::vector<std::uint8_t>> present(const TruthView& view, const PathReque
   return there;
 }
 
-// How a node was come by.
+// How the search reached a node.
 struct Arrival {
   DocId by = {};
   EdgeStep step = {};
@@ -55,7 +55,7 @@ Result<Path> path_along(const TruthView& view, const DocId& from,
   return path;
 }
 
-// From both ends at once, a level at a time, the smaller one first.
+// Searches from both ends, always one level of the smaller side.
 class MeetingSearch {
  public:
   MeetingSearch(const TruthView& view, const PathRequest& request)
@@ -107,7 +107,7 @@ class MeetingSearch {
       side.level.push_back(next[i]);
       if (!meeting_ && other.arrivals.contains(next[i])) meeting_ = next[i];
     }
-    // What is not there must not be met by the other side.
+    // The other side must not meet a missing node.
     for (std::size_t i = 0; i < next.size(); ++i) {
       if (there[i] == 0) side.arrivals.erase(next[i]);
     }
@@ -129,7 +129,7 @@ class MeetingSearch {
   std::size_t looked_at_ = 0;
 };
 
-// Dijkstra's.
+// Dijkstra's algorithm.
 class CheapestSearch {
  public:
   CheapestSearch(const TruthView& view, const PathRequest& request)
@@ -155,8 +155,8 @@ class CheapestSearch {
     const bool inverse = request_.cost == PathRequest::Cost::kInverseWeight;
     if (weight > 0 || (weight == 0 && !inverse)) return inverse ? 1 / weight : weight;
     return Error{Code::kInvalidArgument,
-                 inverse ? "an edge on the way has a weight that is not positive"
-                         : "an edge on the way has a negative weight"};
+                 inverse ? "an edge on the path has a weight that is not positive"
+                         : "an edge on the path has a negative weight"};
   }
 
   Status leave(const DocId& node, double cost) {

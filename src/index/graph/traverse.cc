@@ -6,7 +6,7 @@
 namespace kin::index {
 namespace {
 
-// One traversal under way.
+// The state of one traversal.
 class Traverser {
  public:
   Traverser(const TruthView& view, const TraverseRequest& request)
@@ -25,7 +25,7 @@ class Traverser {
   }
 
  private:
-  // Keeps of `level` what is new and there, up to the limit.
+  // Keeps the new and existing nodes of `level`, up to the limit.
   Status arrive(std::vector<Reached>& level) {
     std::vector<DocId> ids(level.size());
     std::transform(level.begin(), level.end(), ids.begin(), [](const Reached& r) { return r.id; });
@@ -90,7 +90,7 @@ class Traverser {
       KIN_TRY(GraphEdge edge, named(view_, step));
       found_.edges.push_back(std::move(edge));
     }
-    // Both its ends may have met it.
+    // Both ends may have visited it.
     const auto by_id = [](const GraphEdge& a, const GraphEdge& b) { return a.id < b.id; };
     std::sort(found_.edges.begin(), found_.edges.end(), by_id);
     found_.edges.erase(std::unique(found_.edges.begin(), found_.edges.end()), found_.edges.end());

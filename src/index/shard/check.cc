@@ -1,4 +1,4 @@
-// Every index of a shard, made anew from the truth and compared.
+// Rebuilds every index of a shard from the truth and compares.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 using Fault = std::function<void(std::string)>;
 constexpr std::size_t kMostFaults = 1'000;
 
-// The vectors of a space, made anew.
+// The vectors of a space as the truth has them.
 class ExpectedVectors : public RawVectors {
  public:
   explicit ExpectedVectors(SpaceOptions space) : space_(std::move(space)) {}
@@ -45,7 +45,7 @@ class ExpectedVectors : public RawVectors {
   std::vector<float> values_;
 };
 
-// The signatures of one moment, each of which is met once.
+// Compares the signatures of a moment with the texts, each once.
 class ExpectedSignatures {
  public:
   ExpectedSignatures(const NearDuplicates& is, const Fault& fault)
@@ -61,7 +61,7 @@ class ExpectedSignatures {
       fault_(fmt::format("the signature of number {} is not that of its text", number));
   }
   void finish() {
-    if (left_ > 0) fault_(fmt::format("{} signatures stand for no entity", left_));
+    if (left_ > 0) fault_(fmt::format("{} signatures have no entity", left_));
   }
 
  private:
@@ -70,9 +70,9 @@ class ExpectedSignatures {
   const Fault& fault_;
 };
 
-// One moment of a shard.
+// The state of a shard at one moment.
 struct Moment {
-  // Being held, it keeps what it sees in the indexes of vectors.
+  // Holding the view keeps its numbers in the vector indexes.
   std::shared_ptr<const ShardView::State> state;
   TextCheckpoint text;
   std::optional<NearDuplicates> near;
@@ -108,7 +108,7 @@ class Checker {
     if (progress_) progress_(share);
   }
 
-  // The text; vectors and signatures on the way.
+  // Rebuilds the text, and collects vectors and signatures in the same pass.
   Result<TextIndex> make_anew() {
     KIN_TRY(TextIndex text, TextIndex::create(options_));
     for (const auto& space : moment_.spaces) vectors_.emplace_back(space->options);

@@ -24,7 +24,7 @@ std::vector<std::uint64_t> read_sequences(RowReader& reader) {
   return sequences;
 }
 
-// Ascending, so as gaps: the first number, then each less the one before.
+// Ascending numbers, written as differences.
 void append_retired(std::string& out, const std::vector<std::uint32_t>& numbers) {
   append_varint(out, numbers.size());
   std::uint32_t last = 0;
@@ -34,7 +34,7 @@ void append_retired(std::string& out, const std::vector<std::uint32_t>& numbers)
   }
 }
 
-// False if they do not ascend or are no numbers.
+// False if they do not ascend or are too large.
 bool read_retired(RowReader& reader, std::vector<std::uint32_t>& numbers) {
   const std::size_t count = reader.count();
   std::uint64_t last = 0;

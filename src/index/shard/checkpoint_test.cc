@@ -11,10 +11,10 @@ ShardCheckpoint sample() {
   return {.applied = 300,
           .sequence = 7,
           .spaces = {{.name = "main",
-                      .options = 0x0123456789ABCDEFULL,
+                      .options_hash = 0x0123456789ABCDEFULL,
                       .retired = {0, 5, 4'000'000'000U},
                       .sequences = {7, 2, 300}}},
-          .near_duplicates = NearDuplicateRecord{.options = 9, .sequences = {0, 7}}};
+          .near_duplicates = NearDuplicateRecord{.options_hash = 9, .sequences = {0, 7}}};
 }
 
 TEST(ShardCheckpointFormat, HasNotChanged) {

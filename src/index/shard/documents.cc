@@ -8,7 +8,7 @@
 namespace kin::index {
 namespace {
 
-// Documents of a page.
+// Documents per page.
 constexpr std::size_t kPage = 4'000;
 
 std::string_view type_name(DocKind kind) {
@@ -31,7 +31,7 @@ std::string as_text(const AttributeValue& value) {
   return std::visit(Print{}, value);
 }
 
-// Values of facets have no control characters.
+// Values of facets must not have control characters.
 void add_facet(TextDocument& document, std::size_t facet, std::string value) {
   if (value.empty() || value.size() > kMostFacetBytes) return;
   for (char& c : value) {
@@ -110,8 +110,9 @@ Status compute(const SpaceOptions& space, std::span<const StoredDocument> docume
   if (texts.empty()) return Done{};
   KIN_TRY(auto made, space.source->documents(texts));
   if (made.size() != texts.size())
-    return Error{Code::kInternal, fmt::format("the source of the space {} made {} vectors of {}",
-                                              space.name, made.size(), texts.size())};
+    return Error{Code::kInternal,
+                 fmt::format("the source of the space {} made {} vectors for {} texts", space.name,
+                             made.size(), texts.size())};
   for (std::size_t i = 0; i < made.size(); ++i) {
     if (made[i].empty()) continue;
     if (made[i].size() != space.space.dimension)

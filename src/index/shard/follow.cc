@@ -1,4 +1,4 @@
-// From changes of the truth to what the indexes of a shard hold.
+// Following: changes of the truth become changes of the indexes.
 #include <algorithm>
 #include <unordered_set>
 
@@ -8,10 +8,10 @@
 namespace kin::index {
 namespace {
 
-// More are not remembered while one reader holds an old view.
+// Limit of remembered views while a reader holds an old one.
 constexpr std::size_t kManyStates = 256;
 
-// The numbers that changes bring, without those that they take away again.
+// The new numbers of the changes, without those that the same changes retire.
 std::vector<DocNumber> learnt(std::span<const Change> changes,
                               const std::unordered_set<std::uint32_t>& retired) {
   std::vector<DocNumber> numbers;
@@ -30,8 +30,8 @@ bool wants_vectors(const ShardSpace& space) {
 
 }  // namespace
 
-// A number stands for one state of one document for ever: indexes only learn new ones and forget
-// retired ones, so changes that are followed twice, or after later ones, do no harm.
+// A number means one state of one document. Indexes only learn new numbers and forget retired ones,
+// so it does no harm to follow changes twice, or after later ones.
 Status Shard::State::follow(const TruthView& view, std::span<const Change> changes,
                             const PreparedBatch& prepared) {
   if (changes.empty()) return Done{};
@@ -81,7 +81,7 @@ Status Shard::State::follow_space(const std::shared_ptr<SpaceGeneration>& genera
   }
   for (std::size_t i = 0; i < documents.size(); ++i) {
     const std::uint32_t number = number_of(documents[i]);
-    // The scan comes by these.
+    // The scan will read these.
     if (generation->scan && number < generation->scan->below) continue;
     const std::optional<std::vector<float>>* vector = nullptr;
     if (known == prepared.computed.end()) {
@@ -121,7 +121,7 @@ Status Shard::State::publish() {
   return Done{};
 }
 
-// What was retired leaves an index once nobody holds a view that still sees it.
+// A retired number leaves an index when no reader holds a view that sees it.
 void Shard::State::drain() {
   const auto nobody = [](const Published& one) { return one.state.expired(); };
   while (!published_.empty() && nobody(published_.front())) published_.pop_front();

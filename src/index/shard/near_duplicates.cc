@@ -15,17 +15,17 @@ namespace {
 
 constexpr std::string_view kMagic = "KINNEARD";
 constexpr std::uint32_t kVersion = 1;
-// Of documents that share a key with very many others only the newest are looked at.
+// If very many documents share a key, only the newest are looked at.
 constexpr std::size_t kMostOfABucket = 256;
 constexpr std::size_t kFirstBuckets = 1024;
 constexpr std::uint32_t kMostBands = sketch::kMaxHashes;
 
-// A band's rows agree, or its key differs but for once in 2^32.
+// Bands that differ have the same key once in 2^32.
 std::uint32_t short_key(std::uint64_t key) {
   return static_cast<std::uint32_t>(key >> 32);
 }
 
-// Sources may say anything; words are looked for in UTF-8.
+// Texts may be ill-formed; words are found in well-formed UTF-8.
 std::string as_utf8(std::string_view text) {
   std::string made(text);
   if (text::is_valid_utf8(text)) return made;
@@ -159,7 +159,7 @@ void NearDuplicates::forget(std::uint32_t number) {
 void NearDuplicates::compact() {
   std::size_t to = 0;
   for (std::size_t slot = 0; slot < numbers_.size(); ++slot) {
-    // The last stays: it says up to where numbers are known.
+    // The last entry stays: learn() compares new numbers with it.
     if (dead_[slot] && slot + 1 < numbers_.size()) continue;
     numbers_[to] = numbers_[slot];
     dead_[to] = dead_[slot];

@@ -1,4 +1,4 @@
-// How a shard finds its indexes again.
+// Opening: indexes come from the checkpoint or are rebuilt, and the log is replayed.
 #include <algorithm>
 
 #include "base/workers.h"
@@ -8,22 +8,22 @@
 namespace kin::index {
 namespace {
 
-// Changes that are replayed at a time.
+// Changes per replayed page.
 constexpr std::size_t kPage = 12'000;
 
 }  // namespace
 
 Status Shard::State::restore(const TruthView& view) {
   const auto& checkpoint = store_->checkpoint();
-  // Of a truth that was put back, or lost its last batches with the machine: it tells of a future
-  // that did not happen.
+  // The checkpoint may be ahead of a truth that was restored from a backup or lost unsynced
+  // batches.
   const bool follows = checkpoint && checkpoint->applied <= view.lsn() &&
                        checkpoint->applied >= view.counters().trimmed;
   const bool whole = view.counters().trimmed == 0;
   start_ = follows ? Start::kCheckpoint : whole ? Start::kFirstChange : Start::kScan;
   applied_ = follows ? checkpoint->applied : whole ? 0 : view.lsn();
   checkpoint_lsn_ = follows ? applied_ : 0;
-  // Each reads much and has nothing to do with the others.
+  // Independent, and each reads much.
   spaces_.resize(options_.spaces.size());
   return parallel_for(available_cores(), spaces_.size() + 2, [&](std::size_t task) {
     if (task == 0) return restore_text(view);
@@ -52,8 +52,7 @@ Status Shard::State::restore_text(const TruthView& view) {
 Status Shard::State::rebuild_text(const TruthView& view) {
   return each_page(view, {.vectors = false},
                    [&](const std::vector<StoredDocument>& page, bool last) -> Status {
-                     // Every page needs an LSN of its own, and there are no more of them than
-                     // changes.
+                     // Every page needs an LSN of its own. There are fewer pages than changes.
                      TextChanges changes{.lsn = last ? view.lsn() : text_->view().applied() + 1};
                      for (const StoredDocument& document : page)
                        changes.upserts.push_back(text_document(document));
@@ -72,7 +71,7 @@ Result<std::shared_ptr<SpaceGeneration>> Shard::State::begun(const SpaceOptions&
 }
 
 Result<std::shared_ptr<SpaceGeneration>> Shard::State::restored(const SpaceOptions& options) const {
-  const Error none{Code::kNotFound, "no checkpoint of the space"};
+  const Error none{Code::kNotFound, "the checkpoint does not have the space"};
   if (start_ != Start::kCheckpoint) return none;
   const auto& spaces = store_->checkpoint()->spaces;
   const auto record = std::ranges::find(spaces, options.name, &SpaceRecord::name);
@@ -107,7 +106,7 @@ Status Shard::State::restore_near_duplicates(const TruthView& view) {
   const auto from_checkpoint = [&]() -> Status {
     const auto& record = store_->checkpoint()->near_duplicates;
     if (!record || record->options_hash != near_->options_hash())
-      return Error{Code::kNotFound, "no signatures"};
+      return Error{Code::kNotFound, "the checkpoint does not have the signatures"};
     for (std::uint32_t page = 0; page < record->sequences.size(); ++page) {
       if (record->sequences[page] == 0) continue;
       KIN_TRY(const std::string bytes,
@@ -135,7 +134,7 @@ Status Shard::State::replay(const TruthView& view) {
   const std::lock_guard lock(writing_);
   while (applied_ < view.lsn()) {
     KIN_TRY(const auto page, view.changes({.after = applied_, .limit = kPage}));
-    if (page.changes.empty()) return Error{Code::kDataLoss, "the changelog has a gap"};
+    if (page.changes.empty()) return Error{Code::kDataLoss, "changes are missing in the changelog"};
     KIN_RETURN_IF_ERROR(follow(view, page.changes, {}));
     each_generation([&](const auto& generation) { generation->drain(applied_); });
   }

@@ -73,8 +73,8 @@ Result<StepOutcome> Shard::State::step_space(ShardSpace& space) {
   return StepOutcome::worked();
 }
 
-// With vectors elsewhere a step reads them as of when it began: what was retired before must have
-// left the index by then.
+// An index without vectors of its own reads them from a view of the start of the step. Numbers that
+// were retired earlier have no vector there, so they must have left the index.
 Result<StepOutcome> Shard::State::step_index(SpaceGeneration& generation) {
   const SteadyTime moment = options_.clock->steady_now();
   if (generation.options.space.storage != RawStorage::kElsewhere)
@@ -87,7 +87,7 @@ Result<StepOutcome> Shard::State::step_index(SpaceGeneration& generation) {
     view.emplace(std::move(now));
   }
   generation.raw->pin(&*view);
-  const Result<StepOutcome> outcome = generation.index->step(moment);
+  Result<StepOutcome> outcome = generation.index->step(moment);
   generation.raw->pin(nullptr);
   return outcome;
 }

@@ -15,9 +15,9 @@ constexpr kv::Family kPartsFamily{1};
 constexpr kv::Family kPiecesFamily{2};
 constexpr std::string_view kCheckpointKey = "checkpoint";
 constexpr std::string_view kManifestKey = "text";
-// Of pieces that are written in one go.
+// Size of a batch of pieces.
 constexpr std::size_t kBatchBytes = std::size_t{8} << 20;
-// All of them are flushed before the record that names them.
+// Pieces are flushed before the record that names them is written.
 constexpr kv::WriteOptions kPieceWrite{.sync = false, .log = false};
 
 kv::StoreOptions store_options(const TruthOptions& truth) {
@@ -57,7 +57,7 @@ std::string head_key(std::string_view space) {
   return fmt::format("head {}", space);
 }
 
-// Every piece that a checkpoint is made of.
+// The keys of all pieces of a checkpoint.
 std::set<std::string> pieces_in(const ShardCheckpoint& checkpoint) {
   std::set<std::string> keys;
   const auto add = [&](std::string_view owner, const std::vector<std::uint64_t>& sequences) {
@@ -76,7 +76,7 @@ Result<std::string> there(Result<std::optional<std::string>> found) {
   return std::move(**found);
 }
 
-// What can be cured by making the store anew.
+// Whether an empty store would cure it.
 bool is_damage(const Error& error) {
   return error.code == Code::kDataLoss || error.code == Code::kNotFound ||
          error.code == Code::kUnavailable || error.code == Code::kInvalidArgument;
@@ -124,7 +124,7 @@ Status ShardStore::read_checkpoint() {
   return Done{};
 }
 
-// What a checkpoint that a crash cut short has left.
+// Removes what an unfinished checkpoint has left.
 Status ShardStore::forget_unfinished() {
   kv::Batch batch(*store_);
   batch.remove_range(piece_key(next_sequence(), "", 0), std::string(9, '\xff'), kPiecesFamily);
@@ -150,7 +150,7 @@ Result<std::string> ShardStore::piece(std::uint64_t sequence, std::string_view o
   return there(store_->get(piece_key(sequence, owner, number), kPiecesFamily));
 }
 
-// A text index that was made anew gives its parts ids that were used before.
+// A rebuilt text index gives its parts ids that were used before.
 Status ShardStore::write_text(const TextCheckpoint& text, Parts& parts) {
   for (const CheckpointPart& part : text.parts) {
     const std::uint64_t sum = part.segment->checksum();

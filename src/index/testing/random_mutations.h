@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/random.h"
 #include "index/mutation.h"
@@ -66,6 +67,16 @@ class RandomMutations {
   AssignOwner any_owner() {
     if (below(3) != 0) ++epoch_;
     return {.partition = any_partition(), .epoch = epoch_, .owned = below(4) != 0};
+  }
+
+  // Makes the shard the owner of everything that any_mutation() touches.
+  std::vector<Mutation> own_all() {
+    std::vector<Mutation> mutations;
+    ++epoch_;
+    for (std::uint32_t i = 0; i < kPartitions; ++i)
+      mutations.emplace_back(
+          AssignOwner{.partition = PartitionId{i}, .epoch = epoch_, .owned = true});
+    return mutations;
   }
 
   Mutation any_mutation() {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,7 +52,7 @@ class ShippedLog {
     std::uint64_t seed = 1;
     std::string follower = "copy";
     Lsn after = 0;
-    std::optional<std::vector<PartitionId>> partitions = {};
+    std::optional<std::set<PartitionId>> partitions = {};
   };
   ShippedLog(Source& source, Copy& copy, const Options& options)
       : source_(source),

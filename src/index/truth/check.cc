@@ -15,11 +15,11 @@ namespace {
 
 using Fault = std::function<void(std::string)>;
 
-// Rows that should be in a family, by the rows of others. They are compared by their hashes: all of
-// them may be too many to keep.
+// The rows that a family should have, as the rows of other families say. Only hashes are kept: the
+// rows may not fit into memory.
 class ExpectedRows {
  public:
-  // `compare` says what of a value has to agree.
+  // `compare` gives the part of a value that must agree.
   using Compare = std::function<Result<std::string>(std::string_view value)>;
   ExpectedRows(std::string_view what, kv::Family family, Compare compare)
       : what_(what), family_(family), compare_(std::move(compare)) {}

@@ -19,7 +19,7 @@ void append_be(std::string& out, std::uint32_t value) {
 void append_be(std::string& out, std::uint64_t value) {
   append_le(out, __builtin_bswap64(value));
 }
-// The sign is flipped: what is negative comes first.
+// The sign is flipped, so that negative times come first.
 void append_time(std::string& out, Millis time) {
   append_be(out, std::bit_cast<std::uint64_t>(time) ^ (std::uint64_t{1} << 63));
 }
@@ -226,15 +226,15 @@ std::optional<DocNumber> decode_member_key(std::string_view key) {
   return decode_document_key(key.substr(4));
 }
 
-std::optional<PartitionId> decode_member_partition(std::string_view key) {
-  if (key.size() != 8) return {};
-  ByteReader reader(key);
-  return PartitionId{read_be32(reader)};
-}
-
 std::optional<PartitionId> decode_owner_key(std::string_view key) {
   if (!key.starts_with(kOwnersPrefix) || key.size() != kOwnersPrefix.size() + 4) return {};
   ByteReader reader(key.substr(kOwnersPrefix.size()));
+  return PartitionId{read_be32(reader)};
+}
+
+std::optional<PartitionId> decode_member_partition(std::string_view key) {
+  if (key.size() != 8) return {};
+  ByteReader reader(key);
   return PartitionId{read_be32(reader)};
 }
 

@@ -14,7 +14,7 @@ Status NameTable::load(const kv::KeyValueStore& store, std::uint32_t count) {
     KIN_TRY(const std::string name, decode_name(value));
     const std::optional<NameId> id = decode_name_key(key);
     if (!id || static_cast<std::uint32_t>(*id) != size() || find(name))
-      return Error{Code::kDataLoss, fmt::format("the name \"{}\" is not in its place", name)};
+      return Error{Code::kDataLoss, fmt::format("the name \"{}\" has the wrong number", name)};
     add(name);
     return Done{};
   };

@@ -12,9 +12,9 @@ Result<Counters> read_counters(const std::optional<std::string>& row) {
   return decode_counters(*row);
 }
 
-// Texts and vectors make up most of what is written; kept apart, they are written twice (log and
-// file) and not once more for every level of tables. The log is short, so that opening after a
-// crash is.
+// Texts and vectors are most of the bytes. Stored apart from the keys they are written twice (log
+// and file), and not again for every level of tables. The log is kept short, so that opening after
+// a crash is fast.
 kv::StoreOptions store_options(const TruthOptions& options) {
   const std::uint64_t small = std::uint64_t{8} << 20;
   kv::StoreOptions store{.mode = options.mode,

@@ -30,12 +30,9 @@ std::string successor(const std::string& key) {
 // Changes that a filtered page looks at: a filter that nothing passes must not read the whole log.
 constexpr std::size_t kMostLooked = 100'000;
 
-bool concerns(const Change& change, const std::vector<PartitionId>& partitions) {
-  const auto has = [&](PartitionId one) {
-    return std::ranges::find(partitions, one) != partitions.end();
-  };
-  return has(change.partition) ||
-         (change.kind == ChangeKind::kEntityAssigned && has(change.former));
+bool concerns(const Change& change, const std::set<PartitionId>& partitions) {
+  return partitions.contains(change.partition) ||
+         (change.kind == ChangeKind::kEntityAssigned && partitions.contains(change.former));
 }
 
 }  // namespace

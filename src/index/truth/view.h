@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,7 +42,7 @@ struct ChangesRequest {
   Lsn after = 0;
   std::size_t limit = 10'000;
   // Only changes of things in these partitions, or that left one of them. Nothing: all changes.
-  std::optional<std::vector<PartitionId>> partitions = {};
+  std::optional<std::set<PartitionId>> partitions = {};
 };
 
 struct ChangesPage {

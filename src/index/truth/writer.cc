@@ -134,8 +134,8 @@ std::optional<Outcome> TruthWriter::refuse(PartitionId partition) const {
   return Outcome{.effect = *effect, .version = {.epoch = owner == nullptr ? 0 : owner->epoch}};
 }
 
-// Versions of a thing only grow. The epoch alone does not see to that: an entity may come from a
-// partition whose owner has a higher epoch, and with LSNs of another shard.
+// Versions of a thing must only grow. Epoch and LSN of this shard are not enough: an entity may
+// come from a partition whose owner has a higher epoch, or with LSNs of another shard.
 Version TruthWriter::next_version(PartitionId partition, const Version& before) const {
   const Ownership* owner = owner_of(partition);
   const Version next{.epoch = owner == nullptr ? 0 : owner->epoch, .lsn = counters_.last_lsn + 1};

@@ -81,8 +81,8 @@ std::vector<FinishedJob> Dispatcher::run(std::chrono::milliseconds most_wait) {
   start_waiting();
   int active = 0;
   curl_multi_perform(multi_, &active);
-  reap();
-  if (finished_.empty()) {
+  // After a hop another one may be waiting, and libcurl would not wake up for it.
+  if (!reap() && finished_.empty()) {
     curl_multi_poll(multi_, nullptr, 0, static_cast<int>(wait_limit(most_wait).count()), nullptr);
     curl_multi_perform(multi_, &active);
     reap();
@@ -133,11 +133,15 @@ bool Dispatcher::start(Job& job) {
   return true;
 }
 
-void Dispatcher::reap() {
+bool Dispatcher::reap() {
+  bool any = false;
   int left = 0;
   while (CURLMsg* message = curl_multi_info_read(multi_, &left)) {
-    if (message->msg == CURLMSG_DONE) finish(message->easy_handle, message->data.result);
+    if (message->msg != CURLMSG_DONE) continue;
+    finish(message->easy_handle, message->data.result);
+    any = true;
   }
+  return any;
 }
 
 void Dispatcher::release(void* easy, const Job& job) {

@@ -52,7 +52,8 @@ class Dispatcher {
   void start_waiting();
   // True if the job no longer waits: it runs or has failed.
   bool start(Job& job);
-  void reap();
+  // True if some hop has ended.
+  bool reap();
   void finish(void* easy, int code);
   void release(void* easy, const Job& job);
   void end(const Job& job, Result<HttpResponse> response);

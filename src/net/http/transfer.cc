@@ -330,7 +330,7 @@ int Transfer::open_socket(const void* address) {
   const auto ip = IpAddress::from(wanted.addr);
   if (!ip || !options_.addresses.permits(*ip)) {
     const std::string what = ip ? fmt::format("{} is {}", ip->text(), name_of(classify(*ip)))
-                                : std::string("it is neither an IPv4 nor an IPv6 address");
+                                : std::string("its address family is unknown");
     refuse({Code::kFailedPrecondition,
             fmt::format("{} must not be connected to: {}", url_->host(), what)});
     return -1;

@@ -1,4 +1,4 @@
-// A server in Python as a child process, for tests of fetching.
+// A server in Python as a child process, for tests.
 #pragma once
 
 #include <fcntl.h>
@@ -67,7 +67,9 @@ class TestServer {
     std::FILE* ports = ::fdopen(from_child[0], "r");
     KIN_CHECK(std::fscanf(ports, "%d", &port_) == 1, "the test server did not start");
     const bool tls = std::ranges::find(words, "--tls") != words.end();
-    if (tls) KIN_CHECK(std::fscanf(ports, "%d", &tls_port_) == 1, "nor its TLS");
+    if (tls)
+      KIN_CHECK(std::fscanf(ports, "%d", &tls_port_) == 1,
+                "the test server did not start its TLS port");
     std::fclose(ports);
   }
 
@@ -77,7 +79,7 @@ class TestServer {
   int tls_port_ = 0;
 };
 
-// `text` as it stands in a path of the server's that holds an address.
+// `text` in percent form, for paths of the server that contain a URL.
 inline std::string quoted(const std::string& text) {
   std::string out;
   for (const char c : text) {

@@ -275,7 +275,8 @@ class Presenter {
   }
 
   // Edges and fragments are shown with the entity that they belong to.
-  Status fill(AnswerHit& hit, const index::DocIdentity& identity, const index::StoredDocument& document) {
+  Status fill(AnswerHit& hit, const index::DocIdentity& identity,
+              const index::StoredDocument& document) {
     if (const auto* stored = std::get_if<index::StoredEntity>(&document)) {
       hit.document = document_of(stored->entity);
     } else {
