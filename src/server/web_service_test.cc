@@ -124,13 +124,13 @@ TEST_F(WebServiceTest, SaysWhatIsWrongWithARequest) {
     return message_of(answer);
   };
   EXPECT_EQ(wrong("{}"), "field \"url\" is missing");
-  EXPECT_EQ(wrong(R"({"url":7})"), "field \"url\" is not a string");
+  EXPECT_EQ(wrong(R"({"url":7})"), "field \"url\" must be a string");
   EXPECT_EQ(wrong(R"({"url":"https://a.example/","ttle":"x"})"),
             "field \"ttle\" is not known here");
   EXPECT_EQ(wrong(R"({"url":"a","url":"b"})"), "field \"url\" is given twice");
-  EXPECT_EQ(wrong(R"({"url":"a","grouped":"yes"})"), "field \"grouped\" is not true or false");
+  EXPECT_EQ(wrong(R"({"url":"a","grouped":"yes"})"), "field \"grouped\" must be true or false");
   EXPECT_THAT(wrong(R"({"url":"a","credentials":{"user":"u"}})"), HasSubstr("\"password\""));
-  EXPECT_EQ(wrong(R"({"url":"a","credentials":{"pin":"1"}})"),
+  EXPECT_EQ(wrong(R"({"url":"a","credentials":{"token":"t","pin":"1"}})"),
             "field \"credentials.pin\" is not known here");
   EXPECT_THAT(wrong("{nonsense"), HasSubstr("not JSON"));
   EXPECT_THAT(wrong("[1]"), HasSubstr("not a JSON object"));

@@ -4,13 +4,14 @@
 
 #include <set>
 
+#include "data/json_fields.h"
 #include "search/info_json.h"
-#include "server/http/json_body.h"
 #include "server/http/parameters.h"
 
 namespace kin::server {
 namespace {
 
+using data::JsonFields;
 using data::JsonValue;
 using search::IndexFolder;
 using search::SearchIndex;
@@ -40,16 +41,23 @@ struct NewIndex {
 };
 
 Result<NewIndex> new_index_in(const Request& request) {
-  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
+  KIN_TRY(const JsonValue json, parse_json_body(request));
+  JsonFields body(json);
   NewIndex made;
-  made.name = body.text("name").value_or("");
-  const std::string embed = body.text("embed").value_or("");
-  const std::uint32_t dimension = body.whole("dim", index::kMostDimensions).value_or(0);
-  const std::string distance = body.text("distance").value_or("cosine");
-  made.config.main.bits = static_cast<std::uint8_t>(body.whole("bits", 8).value_or(7));
-  made.config.language = body.text("language").value_or(made.config.language);
-  const std::string dedup = body.text("dedup").value_or("");
-  const double threshold = body.number("threshold").value_or(0.8);
+  made.config.main.bits = 7;
+  std::string embed;
+  std::string distance = "cosine";
+  std::string dedup;
+  std::uint32_t dimension = 0;
+  double threshold = 0.8;
+  body.read("name", made.name);
+  body.read("embed", embed);
+  body.read("dim", dimension, {0, index::kMostDimensions});
+  body.read("distance", distance);
+  body.read("bits", made.config.main.bits, {0, 8});
+  body.read("language", made.config.language);
+  body.read("dedup", dedup);
+  body.read("threshold", threshold);
   KIN_RETURN_IF_ERROR(body.finish());
   KIN_RETURN_IF_ERROR(search::check_name(made.name));
   KIN_TRY(made.config.main.distance, search::distance_named(distance));
@@ -64,16 +72,19 @@ Result<NewIndex> new_index_in(const Request& request) {
 }
 
 Result<std::vector<search::Document>> documents_in(const Request& request) {
-  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
+  KIN_TRY(const JsonValue json, parse_json_body(request));
+  JsonFields body(json);
+  const JsonValue* list = body.find_list("documents");
+  KIN_RETURN_IF_ERROR(body.finish());
+  if (list == nullptr || list->items().empty())
+    return Error{Code::kInvalidArgument, "field \"documents\" is missing or empty"};
   std::vector<search::Document> documents;
-  for (const JsonValue& item : body.list("documents")) {
+  for (const JsonValue& item : list->items()) {
     auto document = search::document_of(item);
     if (!document)
       return with_context(fmt::format("document {}", documents.size() + 1), document.error());
     documents.push_back(std::move(*document));
   }
-  body.require("documents");
-  KIN_RETURN_IF_ERROR(body.finish());
   return documents;
 }
 
@@ -151,7 +162,7 @@ Result<search::Question> question_in_query(const Request& request) {
 }
 
 Result<search::Question> question_in_body(const Request& request) {
-  KIN_TRY(const JsonValue json, data::parse_json(request.body.empty() ? "{}" : request.body));
+  KIN_TRY(const JsonValue json, parse_json_body(request));
   return search::question_of(json);
 }
 
@@ -301,7 +312,7 @@ using Ask = Response (*)(SearchIndex& index, const Request& request);
 Route about_index(IndexFolder& library, std::string method, std::string below, Ask ask) {
   return {.method = std::move(method),
           .pattern = "/api/v1/indexes/{name}" + std::move(below),
-          .named = [&library, ask](const Request& request, const std::string& name) {
+          .named_handler = [&library, ask](const Request& request, const std::string& name) {
             const auto index = library.open(name);
             return index ? ask(**index, request) : error_response(index.error());
           }};
@@ -313,20 +324,20 @@ void add_index_api(RouteTable& routes, IndexFolder& library) {
   routes.add(
       {.method = "GET",
        .pattern = "/api/v1/indexes",
-       .answer = [&library](const Request&, std::uint64_t) { return list_answer(library); }});
+       .handler = [&library](const Request&, std::uint64_t) { return list_answer(library); }});
   routes.add({.method = "POST",
               .pattern = "/api/v1/indexes",
-              .answer = [&library](const Request& request, std::uint64_t) {
+              .handler = [&library](const Request& request, std::uint64_t) {
                 return create_answer(library, request);
               }});
   routes.add({.method = "GET",
               .pattern = "/api/v1/indexes/{name}",
-              .named = [&library](const Request&, const std::string& name) {
+              .named_handler = [&library](const Request&, const std::string& name) {
                 return index_answer(200, name, library.open(name));
               }});
   routes.add({.method = "DELETE",
               .pattern = "/api/v1/indexes/{name}",
-              .named = [&library](const Request&, const std::string& name) {
+              .named_handler = [&library](const Request&, const std::string& name) {
                 const Status dropped = library.drop(name);
                 return dropped.ok() ? Response{.status = 204} : error_response(dropped.error());
               }});

@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "base/version.h"
-#include "server/http/json_body.h"
+#include "data/json_fields.h"
 #include "server/http/parameters.h"
 #include "server/page/assets.h"
 #include "stories/news_json.h"
@@ -12,6 +12,8 @@
 namespace kin::server {
 namespace {
 
+using data::JsonFields;
+using data::JsonValue;
 using stories::FeedId;
 using stories::ItemId;
 using stories::Newsroom;
@@ -45,74 +47,79 @@ Status understand(const Parameter& parameter, stories::TimelineQuery& query, Que
   return Done{};
 }
 
-Result<net::Credentials> credentials_in(JsonBody& body) {
-  auto given = body.object("credentials");
-  if (!given) return net::Credentials{};
-  auto user = given->text("user");
-  auto password = given->text("password");
-  auto token = given->text("token");
-  KIN_RETURN_IF_ERROR(given->finish());
-  if (token && !user && !password)
-    return net::Credentials{.kind = net::Credentials::Kind::kBearer, .secret = std::move(*token)};
-  if (user && password && !token)
-    return net::Credentials{.kind = net::Credentials::Kind::kBasic,
-                            .user = std::move(*user),
-                            .secret = std::move(*password)};
-  return Error{Code::kInvalidArgument,
-               "field \"credentials\" has either \"user\" and \"password\", or \"token\""};
+// The largest whole number up to which JSON is exact.
+constexpr data::JsonRange kIds{1, 9007199254740992.0};
+
+void read_credentials(JsonFields& fields, net::Credentials& credentials) {
+  const bool user = fields.read("user", credentials.user);
+  const bool password = fields.read("password", credentials.secret);
+  const bool token = fields.read("token", credentials.secret);
+  credentials.kind = token ? net::Credentials::Kind::kBearer : net::Credentials::Kind::kBasic;
+  if (user != password || user == token)
+    fields.fail("token", "must be given, or \"user\" and \"password\" instead");
 }
 
 Result<stories::NewFeed> new_feed_in(const Request& request) {
-  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
+  KIN_TRY(const JsonValue json, parse_json_body(request));
+  JsonFields body(json);
+  stories::NewFeed feed;
   body.require("url");
-  stories::NewFeed feed{.url = body.text("url").value_or(""),
-                        .title = body.text("title").value_or(""),
-                        .folder = body.text("folder").value_or(""),
-                        .credentials = {},
-                        .grouped = body.boolean("grouped").value_or(true)};
-  KIN_TRY(feed.credentials, credentials_in(body));
+  body.read("url", feed.url);
+  body.read("title", feed.title);
+  body.read("folder", feed.folder);
+  body.read("grouped", feed.grouped);
+  body.read_object("credentials",
+                   [&](JsonFields& fields) { read_credentials(fields, feed.credentials); });
   KIN_RETURN_IF_ERROR(body.finish());
   return feed;
 }
 
 Result<stories::FeedEdit> feed_edit_in(const Request& request) {
-  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
-  stories::FeedEdit edit{.title = body.text("title"),
-                         .folder = body.text("folder"),
-                         .grouped = body.boolean("grouped")};
+  KIN_TRY(const JsonValue json, parse_json_body(request));
+  JsonFields body(json);
+  stories::FeedEdit edit;
+  body.read("title", edit.title);
+  body.read("folder", edit.folder);
+  body.read("grouped", edit.grouped);
   KIN_RETURN_IF_ERROR(body.finish());
   return edit;
 }
 
 Result<stories::StoryEdit> story_edit_in(const Request& request) {
-  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
-  const stories::StoryEdit edit{.read = body.boolean("read"),
-                                .starred = body.boolean("starred"),
-                                .hidden = body.boolean("hidden")};
+  KIN_TRY(const JsonValue json, parse_json_body(request));
+  JsonFields body(json);
+  stories::StoryEdit edit;
+  body.read("read", edit.read);
+  body.read("starred", edit.starred);
+  body.read("hidden", edit.hidden);
   KIN_RETURN_IF_ERROR(body.finish());
   return edit;
 }
 
 Result<stories::TimelineQuery> query_in_body(const Request& request) {
-  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
+  KIN_TRY(const JsonValue json, parse_json_body(request));
+  JsonFields body(json);
   stories::TimelineQuery query;
-  if (const auto feed = body.id("feed")) query.feed = FeedId{*feed};
-  query.folder = body.text("folder").value_or("");
+  std::uint64_t feed = 0;
+  if (body.read("feed", feed, kIds)) query.feed = FeedId{feed};
+  body.read("folder", query.folder);
   KIN_RETURN_IF_ERROR(body.finish());
   return query;
 }
 
 Result<StoryId> with_in(const Request& request) {
-  KIN_TRY(JsonBody body, JsonBody::parse(request.body));
+  KIN_TRY(const JsonValue json, parse_json_body(request));
+  JsonFields body(json);
+  std::uint64_t with = 0;
   body.require("with");
-  const auto with = body.id("with");
+  body.read("with", with, kIds);
   KIN_RETURN_IF_ERROR(body.finish());
-  return StoryId{*with};
+  return StoryId{with};
 }
 
 Status no_fields(const Request& request) {
-  KIN_TRY(const JsonBody body, JsonBody::parse(request.body));
-  return body.finish();
+  KIN_TRY(const JsonValue json, parse_json_body(request));
+  return JsonFields(json).finish();
 }
 
 // --- answers -----------------------------------------------------------------------------------
@@ -203,8 +210,8 @@ class StoriesApi {
     });
     routes_.add({.method = "POST",
                  .pattern = "/api/v1/feeds",
-                 .answer = [parts = parts_](const Request& request,
-                                            std::uint64_t) { return add_feed(parts, request); },
+                 .handler = [parts = parts_](const Request& request,
+                                             std::uint64_t) { return add_feed(parts, request); },
                  .lane = Lane::kSlow});
     change("PATCH", "/api/v1/feeds/{id}", [&room](const Request& request, std::uint64_t id) {
       const auto edit = feed_edit_in(request);
@@ -234,8 +241,8 @@ class StoriesApi {
     get("/api/v1/opml", [&room](const Request&, std::uint64_t) { return opml_answer(room); });
     routes_.add({.method = "POST",
                  .pattern = "/api/v1/opml",
-                 .answer = [parts = parts_](const Request& request,
-                                            std::uint64_t) { return import_opml(parts, request); },
+                 .handler = [parts = parts_](const Request& request,
+                                             std::uint64_t) { return import_opml(parts, request); },
                  .most_body = kLargestOpml,
                  .body = BodyKind::kXml});
   }
@@ -282,11 +289,11 @@ class StoriesApi {
     Newsroom& room = parts_.newsroom;
     routes_.add({.method = "GET",
                  .pattern = "/healthz",
-                 .answer = [&room](const Request&, std::uint64_t) { return health_answer(room); },
+                 .handler = [&room](const Request&, std::uint64_t) { return health_answer(room); },
                  .open = true});
     routes_.add({.method = "GET",
                  .pattern = "/api/v1/events",
-                 .answer =
+                 .handler =
                      [events = parts_.events](const Request&, std::uint64_t) {
                        return Response{.headers = {{"Content-Type", "text/event-stream"},
                                                    {"Cache-Control", "no-store"},
@@ -300,11 +307,11 @@ class StoriesApi {
   using Handler = std::function<Response(const Request&, std::uint64_t)>;
 
   void get(std::string pattern, Handler answer) {
-    routes_.add({.method = "GET", .pattern = std::move(pattern), .answer = std::move(answer)});
+    routes_.add({.method = "GET", .pattern = std::move(pattern), .handler = std::move(answer)});
   }
   void change(std::string method, std::string pattern, Handler answer) {
     routes_.add(
-        {.method = std::move(method), .pattern = std::move(pattern), .answer = std::move(answer)});
+        {.method = std::move(method), .pattern = std::move(pattern), .handler = std::move(answer)});
   }
 
   static Response add_feed(const ApiParts& parts, const Request& request) {

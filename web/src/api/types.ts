@@ -112,7 +112,8 @@ export interface VectorSpace {
   pending: number;
   partitions: number;
   memory: number;
-  built: boolean;
+  /** The share of vectors that is computed: 1 unless they are being computed again. */
+  built: number;
 }
 
 /** An index that cannot be read, and why. */
@@ -213,6 +214,14 @@ export interface DocumentLink {
   weight?: number;
   valid_from?: string | null;
   valid_until?: string | null;
+  summary?: string;
+  fragments?: Fragment[];
+}
+
+/** Something said about a document or a link at a moment. */
+export interface Fragment {
+  time: string;
+  text: string;
 }
 
 /** A document as it was added. Fields that are not listed here are attributes. */
@@ -226,6 +235,8 @@ export interface IndexedDocument {
   valid_until?: string | null;
   published?: string | null;
   source?: string;
+  summaries?: string[];
+  fragments?: Fragment[];
   [attribute: string]: unknown;
 }
 
