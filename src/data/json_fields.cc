@@ -30,7 +30,8 @@ JsonFields::JsonFields(const JsonValue& value, std::string path)
 }
 
 std::string JsonFields::path(std::string_view name) const {
-  return path_.empty() ? std::string(name) : fmt::format("{}.{}", path_, name);
+  if (path_.empty() || name.empty()) return path_ + std::string(name);
+  return fmt::format("{}.{}", path_, name);
 }
 
 void JsonFields::fail(std::string_view name, std::string_view what) {
@@ -142,6 +143,12 @@ bool JsonFields::read(std::string_view name, std::vector<std::uint64_t>& out) {
 bool JsonFields::read(std::string_view name, std::vector<float>& out) {
   return read_numbers(name, "must be a list of numbers", out,
                       [](double number) { return std::isfinite(static_cast<float>(number)); });
+}
+
+std::vector<std::string> JsonFields::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : *object_) names.push_back(name);
+  return names;
 }
 
 void JsonFields::require(std::string_view name) {

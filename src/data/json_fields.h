@@ -115,9 +115,13 @@ class JsonFields {
     }
   }
 
+  // The names of all fields, in their order.
+  std::vector<std::string> names() const;
+
   // A field that is missing or null is a problem.
   void require(std::string_view name);
-  // Keeps a problem of the caller's: `field "name" <what>`. Only the first one is kept.
+  // Adds a problem that the caller has found: `field "name" <what>`. Only the first problem is
+  // kept. An empty name stands for the object itself.
   void fail(std::string_view name, std::string_view what);
 
   // kInvalidArgument with the first problem.

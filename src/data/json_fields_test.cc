@@ -113,6 +113,9 @@ TEST(JsonFields, NamesTheWholePathOfAField) {
   JsonFields third(list);
   EXPECT_FALSE(third.read_object("user", [](JsonFields&) {}));
   EXPECT_EQ(third.status().error().message, "field \"user\" must be an object");
+  JsonFields inner(list, "a[3]");
+  inner.fail("", "is odd");
+  EXPECT_EQ(inner.status().error().message, "field \"a[3]\" is odd");
   EXPECT_EQ(JsonFields(list["user"]).status().error().message, "it must be a JSON object");
 }
 
@@ -144,6 +147,7 @@ TEST(JsonFields, GivesTheRestInItsOrder) {
   std::string names;
   fields.take_rest([&](const std::string& name, const JsonValue&) { names += name; });
   EXPECT_EQ(names, "za");
+  EXPECT_EQ(fields.names(), (std::vector<std::string>{"z", "known", "a"}));
   EXPECT_EQ(problem_of(fields), "");
 }
 

@@ -46,14 +46,24 @@ TEST(Question, ReadsPipelines) {
 
 TEST(Question, SaysWhatMakesNoSense) {
   EXPECT_EQ(complaint(R"({"query": "x"})"), "field \"query\" is not known here");
-  EXPECT_EQ(complaint(R"({"q": 5})"), "field \"q\" is not a text");
-  EXPECT_EQ(complaint(R"({"q": "x", "k": 0})"), "field \"k\" is not a whole number from 1 to 1000");
+  EXPECT_EQ(complaint(R"({"q": 5})"), "field \"q\" must be a string");
+  EXPECT_EQ(complaint(R"({"q": "x", "k": 0})"),
+            "field \"k\" must be a whole number from 1 to 1000");
   EXPECT_EQ(complaint(R"({"q": "x", "mode": "magic"})"),
-            "\"magic\" is not a search mode: text, vector, hybrid or graph");
+            "field \"mode\" must be one of \"best\", \"text\", \"vector\", \"hybrid\", \"graph\"");
   EXPECT_EQ(complaint(R"({"mode": "graph"})"),
-            "a search by links needs \"from\": ids of documents to start from");
+            "field \"from\" is missing: a search by links needs ids of documents to start from");
+  EXPECT_EQ(complaint(R"({"filter": {"tag": ["a", 1]}})"),
+            "field \"filter.tag\" must be a string or a list of strings");
+  EXPECT_EQ(complaint(R"({"as_of": "soon"})"),
+            "field \"as_of\" must be a time such as 2024-03-05 or 2024-03-05T13:05:00Z");
+  EXPECT_EQ(complaint(R"({"pipeline": []})"), "field \"pipeline\" must have 1 to 32 stages");
+  EXPECT_EQ(complaint(R"({"pipeline": [{"find": "text", "k": -1}]})"),
+            "field \"pipeline[0].k\" must be a whole number from 1 to 1000");
+  EXPECT_EQ(complaint(R"({"pipeline": [{"limit": 5, "k": 1}]})"),
+            "field \"pipeline[0].k\" is not known here");
   EXPECT_EQ(complaint(R"({"pipeline": [{"limit": 5}, {"lift": 1}]})"),
-            "stage 2 of the pipeline: has none of \"find\", \"expand\", \"filter\", \"limit\"");
+            "field \"pipeline[1]\" has none of \"find\", \"expand\", \"filter\", \"limit\"");
 }
 
 }  // namespace
