@@ -74,7 +74,9 @@ await session('types', async (it) => {
     const file = path.join(it.folder, 'papers.jsonl');
     // More than the legs of a search look at, so that one of them finds what the other only scores.
     const many = Array.from({ length: 10 }, (_, year) => logs.map((log) => ({ ...log, id: `${log.id}-${year}`, text: `${log.text} Year ${year}.` })));
-    fs.writeFileSync(file, lines([...papers, ...many.flat()]));
+    const fragments = [{ time: '2021-03-05T00:00:00Z', text: 'A reader asks about neap tides.' }];
+    const noted = { id: 'noted', title: 'Notes', summaries: ['A summary.'], fragments, links: [{ to: 'tides', name: 'cites', summary: 'Why.', fragments }] };
+    fs.writeFileSync(file, lines([...papers, noted, ...many.flat()]));
     await it.program.run('index', 'create', 'papers');
     await it.program.run('index', 'add', 'papers', file);
     const broken = path.join(it.folder, 'data', 'indexes', 'broken');
@@ -93,6 +95,7 @@ await session('types', async (it) => {
     assert.ok(ranks.includes(null) && ranks.some((rank) => rank > 0), `ranks: ${ranks}`);
     await ask('{ document: IndexedDocument }', '/indexes/papers/document?id=almanac');
     await ask('{ document: IndexedDocument }', '/indexes/papers/document?id=tides');
+    await ask('{ document: IndexedDocument }', '/indexes/papers/document?id=noted');
     await ask('Neighbours', '/indexes/papers/neighbours?id=tides');
     await ask('Neighbours', '/indexes/papers/neighbours?id=tides&limit=2');
   });
