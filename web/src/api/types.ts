@@ -208,10 +208,18 @@ export interface Answer {
   milliseconds: number;
 }
 
+/** A dated note. */
+export interface Fragment {
+  time: string;
+  text: string;
+}
+
 export interface DocumentLink {
   to: string;
   name?: string;
   weight?: number;
+  summary?: string;
+  fragments?: Fragment[];
   valid_from?: string | null;
   valid_until?: string | null;
   summary?: string;
@@ -231,6 +239,8 @@ export interface IndexedDocument {
   text?: string;
   tags?: string[];
   links?: (string | DocumentLink)[];
+  summaries?: string[];
+  fragments?: Fragment[];
   valid_from?: string | null;
   valid_until?: string | null;
   published?: string | null;
