@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "base/file.h"
 #include "base/workers.h"
 #include "dedup/output/audit.h"
 #include "dedup/output/json_lines.h"

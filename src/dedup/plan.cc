@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/bytes.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/workers.h"

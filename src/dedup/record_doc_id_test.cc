@@ -14,7 +14,7 @@ TEST(RecordDocId, IsThatOfItsSourceAndId) {
 TEST(RecordDocId, NeverChanges) {
   EXPECT_EQ(to_string(*record_doc_id("afp", "0189d2a0-6c1f-7b3e-8a55-3f1c2b4d5e6f")),
             "0189d2a0-6c1f-7b3e-8a55-3f1c2b4d5e6f");
-  EXPECT_EQ(to_string(*record_doc_id("afp", "a1")), "GOLDEN");
+  EXPECT_EQ(to_string(*record_doc_id("afp", "a1")), "9cf30840-81eb-b91e-a3b3-ee51dc79638c");
 }
 
 TEST(RecordDocId, ARecordWithoutAnIdHasNone) {

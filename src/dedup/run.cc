@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/workers.h"
@@ -27,8 +28,7 @@
 namespace kin::dedup {
 namespace {
 
-namespace fs = std::filesystem;
-// One run, stage by stage. Each stage leaves what the next needs and lets go of the rest.
+// One run, stage by stage. Each stage keeps what the next one needs, and frees the rest.
 class Run {
  public:
   Run(const DedupJob& job, Progress& progress, Clock& clock)
@@ -53,7 +53,7 @@ class Run {
   }
 
  private:
-  // Opens the inputs, settles what depends on them, and takes up an earlier run's work.
+  // Opens the inputs, completes the options that depend on them, and resumes an earlier run.
   Status open() {
     if (options_.threads <= 0) options_.threads = available_cores();
     // A thread needs some memory of its own; the result is the same with fewer of them.
@@ -85,7 +85,7 @@ class Run {
     return folder_options.resume ? take_up() : Status(Done{});
   }
 
-  // Opens the inputs with this much memory; again, with what was learnt of them before.
+  // Opens the inputs with this much memory. Opened again, the dataset keeps what it learnt.
   Status open_dataset(std::vector<data::Input> inputs, std::uint64_t memory) {
     std::optional<data::ScanMemory> learnt;
     if (dataset_) learnt = dataset_->memory();
@@ -120,7 +120,7 @@ class Run {
     return Done{};
   }
 
-  // As long as records are looked up in it, another set is another run.
+  // The scan depends on the seen set, so a set that has grown makes another run.
   std::uint64_t scan_hash() const {
     return seen_ ? run_hash_ ^ mix64(seen_->len() + 1) : run_hash_;
   }
@@ -180,7 +180,7 @@ class Run {
     return Done{};
   }
 
-  // Some numbers are held for every record, whatever the budget.
+  // Memory for every record, whatever the budget.
   std::uint64_t tables() const { return records_ * bytes_a_record(options_); }
 
   std::uint64_t fixed() const {
@@ -268,7 +268,7 @@ class Run {
     return dedup::check_read_errors(options_, records_, report_.cold_read_errors, folder_->path());
   }
 
-  // The keys are gone; signatures, tables and pairs are still held.
+  // The keys are freed by then; signatures, tables and pairs are still in memory.
   std::uint64_t memory_for_texts() const {
     const std::uint64_t signatures =
         std::min(budget_.signatures, records_ * KeyBytes(options_).signature);
@@ -316,14 +316,14 @@ class Run {
     return Done{};
   }
 
-  // Only now that the outputs are in place: a run that is killed before has seen nothing.
+  // Ids are added only when the outputs are in place: a run that is killed earlier adds none.
   Status record_ids() {
     if (!seen_ || options_.dry_run) return Done{};
     KIN_RETURN_IF_ERROR(times_.enter("record"));
     return seen_->record(*dataset_, progress_.stop);
   }
 
-  // Every output is made under another name first; then all are renamed.
+  // Writes every output under a temporary name, then renames all of them.
   Status write() {
     KIN_RETURN_IF_ERROR(times_.enter("write"));
     progress_.bytes_done = 0;
@@ -356,7 +356,7 @@ class Run {
     return staged.first.commit();
   }
 
-  // Nothing is asked of the texts any more.
+  // Frees the texts after their last use.
   Status close_texts() {
     KIN_RETURN_IF_ERROR(name_largest_groups());
     report_.cold_read_errors += kept_->texts->stats().read_errors;
@@ -400,7 +400,7 @@ class Run {
     add_warnings(report_);
   }
 
-  // What the seen set leaves of the memory.
+  // The memory that the seen set does not use.
   std::uint64_t own_memory() const {
     return options_.max_memory - seen_memory(options_, options_.max_memory);
   }

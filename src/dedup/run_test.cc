@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/json_writer.h"
+#include "base/testing/manual_clock.h"
 #include "dedup/output/checkpoint.h"
 #include "sketch/jaccard.h"
 #include "sketch/shingles_reference.h"
@@ -101,7 +102,7 @@ class RunTest : public testing::Test {
     job.groups_output = path("groups.jsonl");
     job.options = options;
     Progress progress;
-    return run_dedup(job, progress, system_clock());
+    return run_dedup(job, progress, clock_);
   }
 
   std::string content(const std::string& name) const { return *read_file(path(name)); }
@@ -119,8 +120,18 @@ class RunTest : public testing::Test {
     return pairs;
   }
 
+  mutable ManualClock clock_;
   TemporaryFolder folder_ = *TemporaryFolder::create();
 };
+
+TEST_F(RunTest, TakesItsTimeFromTheClockThatItIsGiven) {
+  write_corpus(make_corpus(50, 1));
+  const auto report = run({});
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_EQ(report->seconds, 0.0);
+  EXPECT_FALSE(report->stage_seconds.empty());
+  for (const auto& [stage, seconds] : report->stage_seconds) EXPECT_EQ(seconds, 0.0) << stage;
+}
 
 TEST_F(RunTest, RemovesNothingThatWasNotVerifiedAgainstWhatStays) {
   const std::vector<std::string> corpus = make_corpus(600, 1);

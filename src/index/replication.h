@@ -1,8 +1,8 @@
 // Copies of partitions: the log as records, exports, and digests to compare two copies.
 //
 //   KIN_TRY(const LogPage page, read_log(source.view().truth(), {.after = applied}));
-//   KIN_TRY(const auto done, copy.apply(page.records));         // in any order, any number of
-//   times KIN_RETURN_IF_ERROR(source.acknowledge("copy", page.up_to));  // later pages begin there
+//   KIN_TRY(const auto done, copy.apply(page.records));  // in any order, any number of times
+//   KIN_RETURN_IF_ERROR(source.acknowledge("copy", page.up_to));
 #pragma once
 
 #include <array>

@@ -12,7 +12,7 @@
 
 namespace kin::search {
 
-// A text in parts, some of which the question asked for.
+// A text in parts; those that the question asks for are marked.
 struct MarkedPart {
   std::string text = {};
   bool mark = false;
@@ -47,7 +47,7 @@ struct AnswerReason {
 struct AnswerHit {
   index::DocKind kind = index::DocKind::kEntity;
   double score = 0;
-  Document document = {};  // the entity, without links; of an edge, where it begins
+  Document document = {};  // the entity, without links; for an edge the one it leaves
   std::string to = {};     // of an edge or its fragment
   std::string name = {};   // of an edge or its fragment
   MarkedText title = {};
@@ -73,7 +73,7 @@ std::string to_json(const Answer& answer);
 void write_hit(JsonWriter& json, const AnswerHit& hit);
 void write_edge(JsonWriter& json, const AnswerEdge& edge);
 
-// `text` with its marks taken away.
+// The text without its marks.
 std::string plain_text(const MarkedText& text);
 
 }  // namespace kin::search

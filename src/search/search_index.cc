@@ -106,7 +106,7 @@ class SearchIndex::State {
   void wake();
   Status check(const Document& document) const;
   Result<AddReport> add(std::span<const Document> documents);
-  Result<bool> work();
+  Result<StepOutcome> work();
   SearchSettings settings() const;
   Status close();
 
@@ -167,7 +167,8 @@ Status SearchIndex::State::open() {
              rested.notify_all();
            }};
   if (options.tend)
-    caretaker = std::make_unique<Caretaker>([this] { return work(); }, options.on_problem);
+    caretaker =
+        std::make_unique<Caretaker>(*options.clock, [this] { return work(); }, options.on_problem);
   return Done{};
 }
 
@@ -183,10 +184,11 @@ void SearchIndex::State::wake() {
   if (caretaker) caretaker->wake();
 }
 
-Result<bool> SearchIndex::State::work() {
+Result<StepOutcome> SearchIndex::State::work() {
   KIN_TRY(const StepOutcome stepped, shard->step());
-  if (stepped.did_work()) return true;
-  return learn_if_due();
+  if (stepped.did_work()) return stepped;
+  KIN_TRY(const bool learnt, learn_if_due());
+  return learnt ? StepOutcome::worked() : stepped;
 }
 
 Result<bool> SearchIndex::State::is_learning_due(const CorpusGeneration& now,
@@ -484,8 +486,11 @@ Status SearchIndex::wait_until_idle(const std::function<bool()>& stop) {
   if (state_->caretaker) return state_->caretaker->wait_until_idle(stop);
   KIN_TRY(const auto shard, state_->live());
   while (!(stop && stop())) {
-    KIN_TRY(const bool worked, state_->work());
-    if (!worked) break;
+    KIN_TRY(const StepOutcome outcome, state_->work());
+    const SteadyTime now = state_->options.clock->steady_now();
+    const auto next = outcome.next(now);
+    if (!next) break;
+    if (*next > now) state_->options.clock->sleep_for(*next - now);
   }
   return Done{};
 }

@@ -172,7 +172,7 @@ TEST_F(NewsroomTest, StopsAskingForAFeedThatIsGone) {
   EXPECT_EQ(room_->refresh_due()->failed, 1);
   const FollowedFeed feed = room_->feeds()->front();
   EXPECT_TRUE(feed.gone);
-  EXPECT_THAT(feed.problem, HasSubstr("gone for good"));
+  EXPECT_THAT(feed.problem, HasSubstr("removed permanently"));
   EXPECT_EQ(feed.next_poll, std::nullopt);
   EXPECT_EQ(*room_->next_due(), std::nullopt);
   EXPECT_EQ(refresh_all().polled, 0);

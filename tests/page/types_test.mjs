@@ -74,7 +74,9 @@ await session('types', async (it) => {
     const file = path.join(it.folder, 'papers.jsonl');
     // More than the legs of a search look at, so that one of them finds what the other only scores.
     const many = Array.from({ length: 10 }, (_, year) => logs.map((log) => ({ ...log, id: `${log.id}-${year}`, text: `${log.text} Year ${year}.` })));
-    fs.writeFileSync(file, lines([...papers, ...many.flat()]));
+    const said = [{ time: '2024-05-01T00:00:00Z', text: 'Quoted in the harbour office.' }];
+    const noted = { id: 'noted', title: 'Notes', summary: 'Short.', fragments: said, links: [{ to: 'tides', name: 'cites', summary: 'For its tables.', fragments: said }] };
+    fs.writeFileSync(file, lines([...papers, noted, ...many.flat()]));
     await it.program.run('index', 'create', 'papers');
     await it.program.run('index', 'add', 'papers', file);
     const broken = path.join(it.folder, 'data', 'indexes', 'broken');
@@ -93,6 +95,8 @@ await session('types', async (it) => {
     assert.ok(ranks.includes(null) && ranks.some((rank) => rank > 0), `ranks: ${ranks}`);
     await ask('{ document: IndexedDocument }', '/indexes/papers/document?id=almanac');
     await ask('{ document: IndexedDocument }', '/indexes/papers/document?id=tides');
+    const { document } = await ask('{ document: IndexedDocument }', '/indexes/papers/document?id=noted');
+    assert.ok(document.fragments.length === 1 && document.links[0].summary, 'a document with fragments');
     await ask('Neighbours', '/indexes/papers/neighbours?id=tides');
     await ask('Neighbours', '/indexes/papers/neighbours?id=tides&limit=2');
   });

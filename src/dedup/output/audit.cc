@@ -8,6 +8,7 @@
 #include <cmath>
 #include <span>
 
+#include "base/file.h"
 #include "base/json_writer.h"
 #include "base/ordered_places.h"
 

@@ -5,6 +5,8 @@
 #include <map>
 #include <random>
 
+#include "base/file.h"
+
 namespace kin::dedup {
 namespace {
 

@@ -8,6 +8,8 @@
 
 #include "base/ascii.h"
 #include "base/bytes.h"
+#include "base/file.h"
+#include "base/testing/simulated_disk.h"
 #include "base/workers.h"
 
 namespace kin::dedup {
@@ -106,6 +108,40 @@ TEST_F(SpillTest, RefusesAFileThatIsTooShort) {
   }
   Spill spill(options(0));
   EXPECT_EQ(spill.reopen(1000).error().code, Code::kDataLoss);
+}
+
+TEST_F(SpillTest, ACheckpointSurvivesAPowerCut) {
+  SimulatedDisk disk;
+  const Spill::Options options{.file = "/x.spill", .record_bytes = 8, .disk = &disk};
+  Spill spill(options);
+  fill(spill, 0, 5'000);
+  const std::uint64_t length = *spill.checkpoint();
+  const std::vector<std::uint64_t> before = sorted_bin(spill, 3);
+  fill(spill, 5'000, 9'000);
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    // The name of the file is made durable by the checkpoint of the run, in the same folder.
+    const auto woken = disk.power_cut({.names = UnsyncedNames::kKept, .seed = seed});
+    Spill::Options again = options;
+    again.disk = woken.get();
+    Spill reopened(again);
+    ASSERT_TRUE(reopened.reopen(length).ok());
+    EXPECT_EQ(sorted_bin(reopened, 3), before);
+  }
+}
+
+TEST_F(SpillTest, EveryFailedWriteIsReported) {
+  for (std::uint64_t k = 1;; ++k) {
+    SimulatedDisk disk;
+    disk.fail(SimulatedDisk::Fault{.nth = k});
+    Spill spill({.file = "/x.spill", .record_bytes = 8, .memory_bytes = 1 << 16, .disk = &disk});
+    Spill::Writer writer(spill);
+    for (std::uint64_t value = 0; value < 50'000; ++value)
+      writer.append(value % Spill::kBins, value);
+    const bool written = writer.flush().ok() && spill.checkpoint().ok();
+    ASSERT_EQ(written, disk.failures() == 0) << k;
+    if (written) break;
+    ASSERT_LT(k, 1'000U);
+  }
 }
 
 TEST(SpillFrame, NeverChanges) {

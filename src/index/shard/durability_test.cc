@@ -223,7 +223,7 @@ std::unique_ptr<StoreUnderTest> fresh(Engine engine) {
 }
 
 TEST(ShardDurability, AcknowledgedRoundsSurviveAPowerCutAtEveryStep) {
-  Durability(fresh(Engine::kLog)).cut_power_at_every_step(60);
+  Durability(fresh(Engine::kLog)).cut_power_at_every_step(120);
 }
 
 TEST(ShardDurability, ASecondRunSurvivesAPowerCutAtEveryStep) {

@@ -86,7 +86,7 @@ Status compare_texts(const TextOptions& options, const TextCheckpoint& is, TextI
   const SegmentDocs none;
   compare_numbers(one ? one->docs() : none, other ? other->docs() : none, counted);
   if (one && other) compare_terms(*one, *other, counted);
-  if (faults == 0) fault("the text index differs from one made anew in places or lengths of words");
+  if (faults == 0) fault("the text index differs from one built from scratch in positions or lengths");
   return Done{};
 }
 

@@ -25,11 +25,11 @@ Result<ByteReader> opened(std::string_view bytes, std::uint64_t magic) {
   if (bytes.size() < 20) return damaged("too short");
   const std::string_view body = bytes.substr(0, bytes.size() - 8);
   ByteReader reader(body);
-  if (reader.read<std::uint64_t>() != magic) return damaged("these bytes are something else");
+  if (reader.read<std::uint64_t>() != magic) return damaged("the magic number is wrong");
   if (const auto version = reader.read<std::uint32_t>(); version != kVersion)
     return damaged(fmt::format("version {} is not known", version));
   if (load_le<std::uint64_t>(bytes.data() + body.size()) != checksum(body))
-    return damaged("the checksum does not hold");
+    return damaged("the checksum is wrong");
   return reader;
 }
 
@@ -65,7 +65,7 @@ Result<VectorSpace> read_space(ByteReader& reader) {
   space.storage = static_cast<RawStorage>(reader.read<std::uint8_t>());
   space.bits = reader.read<std::uint8_t>();
   space.seed = reader.read<std::uint64_t>();
-  if (!reader.ok() || !check_space(space).ok()) return damaged("it names no space that can be");
+  if (!reader.ok() || !check_space(space).ok()) return damaged("its vector space is invalid");
   return space;
 }
 
@@ -73,7 +73,7 @@ Status read_pending(ByteReader& reader, VectorCheckpointHead& head) {
   const auto count = reader.read<std::uint32_t>();
   const std::size_t size = 4 + std::size_t{head.space.dimension} * sizeof(float);
   if (!reader.ok() || reader.rest().size() != count * size)
-    return damaged("its pending vectors do not have their length");
+    return damaged("its pending vectors have the wrong length");
   for (std::uint32_t i = 0; i < count; ++i) {
     Item item{reader.read<std::uint32_t>(), read_floats(reader, head.space.dimension)};
     if (item.rotated.empty()) return damaged("a pending vector has a number that is not finite");
@@ -114,7 +114,7 @@ Result<VectorCheckpointHead> decode_head(std::string_view bytes) {
   head.lsn = reader.read<std::uint64_t>();
   head.trained = reader.read<std::uint64_t>();
   const auto points = reader.read<std::uint32_t>();
-  if (points != 0 && points != kCurvePoints) return damaged("its recall curve has another length");
+  if (points != 0 && points != kCurvePoints) return damaged("its recall curve has the wrong length");
   head.curve = {read_floats(reader, points), read_floats(reader, points)};
   if (head.curve.share.size() != points || head.curve.reach.size() != points)
     return damaged("its recall curve is cut short");
@@ -138,7 +138,7 @@ std::string encode_cell(std::uint32_t number, std::span<const float> centre,
 Result<VectorCell> decode_cell(const VectorSpace& space, float error_ratio, std::uint32_t number,
                                std::string_view bytes) {
   KIN_TRY(ByteReader reader, opened(bytes, kCellMagic));
-  if (reader.read<std::uint32_t>() != number) return damaged("a cell has another's number");
+  if (reader.read<std::uint32_t>() != number) return damaged("a cell has the wrong number");
   VectorCell cell;
   cell.centre = read_floats(reader, space.dimension);
   if (cell.centre.empty()) return damaged("a cell has no centroid");

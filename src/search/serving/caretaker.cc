@@ -1,13 +1,15 @@
 #include "search/serving/caretaker.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/workers.h"
 
 namespace kin::search {
 
-Caretaker::Caretaker(Work work, std::function<void(const Error&)> on_problem)
-    : work_(std::move(work)),
+Caretaker::Caretaker(const Clock& clock, Work work, std::function<void(const Error&)> on_problem)
+    : clock_(clock),
+      work_(std::move(work)),
       on_problem_(std::move(on_problem)),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
@@ -41,17 +43,21 @@ void Caretaker::run(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     const std::uint64_t seen = wanted_;
     lock.unlock();
-    const Result<bool> worked = work_();
-    if (!worked && on_problem_) on_problem_(worked.error());
+    const Result<StepOutcome> outcome = work_();
+    if (!outcome && on_problem_) on_problem_(outcome.error());
     lock.lock();
-    if (worked && *worked) continue;
-    if (worked) {
-      idle_up_to_ = seen;
+    if (outcome && outcome->did_work()) continue;
+    std::chrono::nanoseconds pause = std::chrono::seconds(1);
+    const SteadyTime now = clock_.steady_now();
+    if (!outcome) {
+      last_ = outcome.error();
+    } else if (const auto next = outcome->next(now)) {
+      pause = std::min<std::chrono::nanoseconds>(pause, *next - now);
     } else {
-      last_ = worked.error();
+      idle_up_to_ = seen;
     }
     changed_.notify_all();
-    changed_.wait_for(lock, stop, std::chrono::seconds(1), [&] { return wanted_ != seen; });
+    changed_.wait_for(lock, stop, pause, [&] { return wanted_ != seen; });
   }
 }
 

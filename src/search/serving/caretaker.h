@@ -6,27 +6,30 @@
 #include <mutex>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/result.h"
+#include "base/step.h"
 
 namespace kin::search {
 
-// Calls `work` until it returns false (nothing is due), then waits for wake() or a second. An error
-// of `work` is passed to `on_problem`, and the thread waits, too. Thread-safe.
+// Calls `work` as long as it works. Then waits for wake(), the time that `work` names, or a second.
+// An error of `work` is passed to `on_problem`, and the thread waits, too. Thread-safe.
 class Caretaker {
  public:
-  using Work = std::function<Result<bool>()>;
-  Caretaker(Work work, std::function<void(const Error&)> on_problem);
+  using Work = std::function<Result<StepOutcome>()>;
+  Caretaker(const Clock& clock, Work work, std::function<void(const Error&)> on_problem);
   // Blocks until the running call of `work` returns.
   ~Caretaker();
 
   void wake();
-  // Returns once nothing is due or `stop` returns true. Returns the error if `work` fails
+  // Returns once `work` is idle or `stop` returns true. Returns the error if `work` fails
   // meanwhile.
   Status wait_until_idle(const std::function<bool()>& stop);
 
  private:
   void run(const std::stop_token& stop);
 
+  const Clock& clock_;
   Work work_;
   std::function<void(const Error&)> on_problem_;
   std::mutex mutex_;

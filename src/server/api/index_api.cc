@@ -6,7 +6,6 @@
 
 #include "data/json_fields.h"
 #include "search/info_json.h"
-#include "server/http/json_body.h"
 #include "server/http/parameters.h"
 
 namespace kin::server {
@@ -42,9 +41,10 @@ struct NewIndex {
 };
 
 Result<NewIndex> new_index_in(const Request& request) {
-  KIN_TRY(const JsonValue json, json_object_in(request.body));
+  KIN_TRY(const JsonValue json, parse_json_body(request));
   JsonFields body(json);
   NewIndex made;
+  made.config.main.bits = 7;
   std::string embed;
   std::string distance = "cosine";
   std::string dedup;
@@ -72,12 +72,12 @@ Result<NewIndex> new_index_in(const Request& request) {
 }
 
 Result<std::vector<search::Document>> documents_in(const Request& request) {
-  KIN_TRY(const JsonValue json, json_object_in(request.body));
+  KIN_TRY(const JsonValue json, parse_json_body(request));
   JsonFields body(json);
-  body.require("documents");
   const JsonValue* list = body.find_list("documents");
-  if (list != nullptr && list->items().empty()) body.fail("documents", "must not be empty");
   KIN_RETURN_IF_ERROR(body.finish());
+  if (list == nullptr || list->items().empty())
+    return Error{Code::kInvalidArgument, "field \"documents\" is missing or empty"};
   std::vector<search::Document> documents;
   for (const JsonValue& item : list->items()) {
     auto document = search::document_of(item);
@@ -162,7 +162,7 @@ Result<search::Question> question_in_query(const Request& request) {
 }
 
 Result<search::Question> question_in_body(const Request& request) {
-  KIN_TRY(const JsonValue json, data::parse_json(request.body.empty() ? "{}" : request.body));
+  KIN_TRY(const JsonValue json, parse_json_body(request));
   return search::question_of(json);
 }
 
@@ -312,7 +312,7 @@ using Ask = Response (*)(SearchIndex& index, const Request& request);
 Route about_index(IndexFolder& library, std::string method, std::string below, Ask ask) {
   return {.method = std::move(method),
           .pattern = "/api/v1/indexes/{name}" + std::move(below),
-          .named = [&library, ask](const Request& request, const std::string& name) {
+          .named_handler = [&library, ask](const Request& request, const std::string& name) {
             const auto index = library.open(name);
             return index ? ask(**index, request) : error_response(index.error());
           }};
@@ -324,20 +324,20 @@ void add_index_api(RouteTable& routes, IndexFolder& library) {
   routes.add(
       {.method = "GET",
        .pattern = "/api/v1/indexes",
-       .answer = [&library](const Request&, std::uint64_t) { return list_answer(library); }});
+       .handler = [&library](const Request&, std::uint64_t) { return list_answer(library); }});
   routes.add({.method = "POST",
               .pattern = "/api/v1/indexes",
-              .answer = [&library](const Request& request, std::uint64_t) {
+              .handler = [&library](const Request& request, std::uint64_t) {
                 return create_answer(library, request);
               }});
   routes.add({.method = "GET",
               .pattern = "/api/v1/indexes/{name}",
-              .named = [&library](const Request&, const std::string& name) {
+              .named_handler = [&library](const Request&, const std::string& name) {
                 return index_answer(200, name, library.open(name));
               }});
   routes.add({.method = "DELETE",
               .pattern = "/api/v1/indexes/{name}",
-              .named = [&library](const Request&, const std::string& name) {
+              .named_handler = [&library](const Request&, const std::string& name) {
                 const Status dropped = library.drop(name);
                 return dropped.ok() ? Response{.status = 204} : error_response(dropped.error());
               }});

@@ -5,7 +5,6 @@
 #include "base/hash.h"
 #include "base/version.h"
 #include "data/json_fields.h"
-#include "server/http/json_body.h"
 #include "server/http/parameters.h"
 #include "server/page/assets.h"
 #include "stories/news_json.h"
@@ -48,21 +47,20 @@ Status understand(const Parameter& parameter, stories::TimelineQuery& query, Que
   return Done{};
 }
 
-void read_credentials(JsonFields& body, net::Credentials& credentials) {
-  using Kind = net::Credentials::Kind;
-  body.read_object("credentials", [&](JsonFields& given) {
-    const bool user = given.read("user", credentials.user);
-    const bool secret = given.read("password", credentials.secret);
-    const bool token = given.find("token") != nullptr;
-    if (token ? user || secret : !user || !secret)
-      given.fail("", "must have either \"user\" and \"password\", or \"token\"");
-    given.read("token", credentials.secret);
-    credentials.kind = token ? Kind::kBearer : Kind::kBasic;
-  });
+// The largest whole number up to which JSON is exact.
+constexpr data::JsonRange kIds{1, 9007199254740992.0};
+
+void read_credentials(JsonFields& fields, net::Credentials& credentials) {
+  const bool user = fields.read("user", credentials.user);
+  const bool password = fields.read("password", credentials.secret);
+  const bool token = fields.read("token", credentials.secret);
+  credentials.kind = token ? net::Credentials::Kind::kBearer : net::Credentials::Kind::kBasic;
+  if (user != password || user == token)
+    fields.fail("token", "must be given, or \"user\" and \"password\" instead");
 }
 
 Result<stories::NewFeed> new_feed_in(const Request& request) {
-  KIN_TRY(const JsonValue json, json_object_in(request.body));
+  KIN_TRY(const JsonValue json, parse_json_body(request));
   JsonFields body(json);
   stories::NewFeed feed;
   body.require("url");
@@ -70,13 +68,14 @@ Result<stories::NewFeed> new_feed_in(const Request& request) {
   body.read("title", feed.title);
   body.read("folder", feed.folder);
   body.read("grouped", feed.grouped);
-  read_credentials(body, feed.credentials);
+  body.read_object("credentials",
+                   [&](JsonFields& fields) { read_credentials(fields, feed.credentials); });
   KIN_RETURN_IF_ERROR(body.finish());
   return feed;
 }
 
 Result<stories::FeedEdit> feed_edit_in(const Request& request) {
-  KIN_TRY(const JsonValue json, json_object_in(request.body));
+  KIN_TRY(const JsonValue json, parse_json_body(request));
   JsonFields body(json);
   stories::FeedEdit edit;
   body.read("title", edit.title);
@@ -87,7 +86,7 @@ Result<stories::FeedEdit> feed_edit_in(const Request& request) {
 }
 
 Result<stories::StoryEdit> story_edit_in(const Request& request) {
-  KIN_TRY(const JsonValue json, json_object_in(request.body));
+  KIN_TRY(const JsonValue json, parse_json_body(request));
   JsonFields body(json);
   stories::StoryEdit edit;
   body.read("read", edit.read);
@@ -97,35 +96,29 @@ Result<stories::StoryEdit> story_edit_in(const Request& request) {
   return edit;
 }
 
-// Sets `out` to the id in the field, a whole number from 1 on.
-template <typename Id, typename Out>
-void read_id(JsonFields& body, std::string_view name, Out& out) {
-  std::uint64_t id = 0;
-  if (body.read(name, id, {1, 9007199254740992.0})) out = Id{id};
-}
-
 Result<stories::TimelineQuery> query_in_body(const Request& request) {
-  KIN_TRY(const JsonValue json, json_object_in(request.body));
+  KIN_TRY(const JsonValue json, parse_json_body(request));
   JsonFields body(json);
   stories::TimelineQuery query;
-  read_id<FeedId>(body, "feed", query.feed);
+  std::uint64_t feed = 0;
+  if (body.read("feed", feed, kIds)) query.feed = FeedId{feed};
   body.read("folder", query.folder);
   KIN_RETURN_IF_ERROR(body.finish());
   return query;
 }
 
 Result<StoryId> with_in(const Request& request) {
-  KIN_TRY(const JsonValue json, json_object_in(request.body));
+  KIN_TRY(const JsonValue json, parse_json_body(request));
   JsonFields body(json);
-  StoryId with{};
+  std::uint64_t with = 0;
   body.require("with");
-  read_id<StoryId>(body, "with", with);
+  body.read("with", with, kIds);
   KIN_RETURN_IF_ERROR(body.finish());
-  return with;
+  return StoryId{with};
 }
 
 Status no_fields(const Request& request) {
-  KIN_TRY(const JsonValue json, json_object_in(request.body));
+  KIN_TRY(const JsonValue json, parse_json_body(request));
   return JsonFields(json).finish();
 }
 
@@ -217,8 +210,8 @@ class StoriesApi {
     });
     routes_.add({.method = "POST",
                  .pattern = "/api/v1/feeds",
-                 .answer = [parts = parts_](const Request& request,
-                                            std::uint64_t) { return add_feed(parts, request); },
+                 .handler = [parts = parts_](const Request& request,
+                                             std::uint64_t) { return add_feed(parts, request); },
                  .lane = Lane::kSlow});
     change("PATCH", "/api/v1/feeds/{id}", [&room](const Request& request, std::uint64_t id) {
       const auto edit = feed_edit_in(request);
@@ -248,8 +241,8 @@ class StoriesApi {
     get("/api/v1/opml", [&room](const Request&, std::uint64_t) { return opml_answer(room); });
     routes_.add({.method = "POST",
                  .pattern = "/api/v1/opml",
-                 .answer = [parts = parts_](const Request& request,
-                                            std::uint64_t) { return import_opml(parts, request); },
+                 .handler = [parts = parts_](const Request& request,
+                                             std::uint64_t) { return import_opml(parts, request); },
                  .most_body = kLargestOpml,
                  .body = BodyKind::kXml});
   }
@@ -296,11 +289,11 @@ class StoriesApi {
     Newsroom& room = parts_.newsroom;
     routes_.add({.method = "GET",
                  .pattern = "/healthz",
-                 .answer = [&room](const Request&, std::uint64_t) { return health_answer(room); },
+                 .handler = [&room](const Request&, std::uint64_t) { return health_answer(room); },
                  .open = true});
     routes_.add({.method = "GET",
                  .pattern = "/api/v1/events",
-                 .answer =
+                 .handler =
                      [events = parts_.events](const Request&, std::uint64_t) {
                        return Response{.headers = {{"Content-Type", "text/event-stream"},
                                                    {"Cache-Control", "no-store"},
@@ -314,11 +307,11 @@ class StoriesApi {
   using Handler = std::function<Response(const Request&, std::uint64_t)>;
 
   void get(std::string pattern, Handler answer) {
-    routes_.add({.method = "GET", .pattern = std::move(pattern), .answer = std::move(answer)});
+    routes_.add({.method = "GET", .pattern = std::move(pattern), .handler = std::move(answer)});
   }
   void change(std::string method, std::string pattern, Handler answer) {
     routes_.add(
-        {.method = std::move(method), .pattern = std::move(pattern), .answer = std::move(answer)});
+        {.method = std::move(method), .pattern = std::move(pattern), .handler = std::move(answer)});
   }
 
   static Response add_feed(const ApiParts& parts, const Request& request) {

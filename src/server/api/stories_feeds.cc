@@ -189,7 +189,7 @@ void add_feed_routes(RouteTable& routes, const stories::Newsroom& newsroom,
                      FeedRouteOptions options) {
   routes.add({.method = "GET",
               .pattern = "/stories.xml",
-              .answer = [&newsroom, options](const Request& request, std::uint64_t) {
+              .handler = [&newsroom, options](const Request& request, std::uint64_t) {
                 const auto document = make_document(newsroom, request, options);
                 if (!document) return error_response(document.error());
                 return document_answer(request, atom_feed(*document),
@@ -197,7 +197,7 @@ void add_feed_routes(RouteTable& routes, const stories::Newsroom& newsroom,
               }});
   routes.add({.method = "GET",
               .pattern = "/stories.json",
-              .answer = [&newsroom, options](const Request& request, std::uint64_t) {
+              .handler = [&newsroom, options](const Request& request, std::uint64_t) {
                 const auto document = make_document(newsroom, request, options);
                 if (!document) return error_response(document.error());
                 return document_answer(request, json_feed(*document), "application/feed+json");

@@ -232,7 +232,7 @@ class Connection final : public AnyConnection,
 
   Response run_answer() {
     try {
-      return plan_.answer(request_);
+      return plan_.handler(request_);
     } catch (const std::exception& exception) {
       return error_response(500, exception.what());
     }

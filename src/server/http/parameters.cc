@@ -35,4 +35,14 @@ Result<bool> truth_in(const Parameter& parameter) {
                                                    parameter.name, parameter.value)};
 }
 
+Result<data::JsonValue> parse_json_body(const Request& request) {
+  if (request.body.empty()) return data::JsonValue(data::JsonValue::Object{});
+  auto value = data::parse_json(request.body);
+  if (!value)
+    return Error{Code::kInvalidArgument, "the body is not JSON: " + value.error().message};
+  if (value->object() == nullptr)
+    return Error{Code::kInvalidArgument, "the body is not a JSON object"};
+  return value;
+}
+
 }  // namespace kin::server

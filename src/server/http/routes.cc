@@ -71,10 +71,10 @@ Plan RouteTable::plan(const Request& request) const {
     if (!values) continue;
     const Route& route = entry.route;
     if (serves(route, request.method)) {
-      return {.answer =
+      return {.handler =
                   [&route, values = *values](const Request& asked) {
-                    return route.named ? route.named(asked, values.name)
-                                       : route.answer(asked, values.id);
+                    return route.named_handler ? route.named_handler(asked, values.name)
+                                               : route.handler(asked, values.id);
                   },
               .lane = route.lane,
               .most_body = route.most_body,

@@ -24,12 +24,12 @@ enum class BodyKind { kJson, kXml };
 
 inline constexpr std::size_t kUsualBody = std::size_t{1} << 20;
 
-using Answer = std::function<Response(const Request&)>;
+using Handler = std::function<Response(const Request&)>;
 
 // What to do with a request. Made from its header.
 struct Plan {
   std::optional<Response> refusal{};  // if set, it is the answer and the other fields are ignored
-  Answer answer{};
+  Handler handler{};
   Lane lane = Lane::kQuick;
   std::size_t most_body = kUsualBody;
   BodyKind body = BodyKind::kJson;
@@ -41,9 +41,9 @@ struct Route {
   // "/api/v1/feeds/{id}/icon": {id} matches a number, {name} any segment. At most one of them.
   std::string pattern;
   // `id` is the number in the path, or 0 if the pattern has no {id}.
-  std::function<Response(const Request&, std::uint64_t id)> answer{};
-  // Used instead of `answer` for a pattern with {name}.
-  std::function<Response(const Request&, const std::string& name)> named{};
+  std::function<Response(const Request&, std::uint64_t id)> handler{};
+  // Used instead of `handler` for a pattern with {name}.
+  std::function<Response(const Request&, const std::string& name)> named_handler{};
   Lane lane = Lane::kQuick;
   std::size_t most_body = kUsualBody;
   BodyKind body = BodyKind::kJson;

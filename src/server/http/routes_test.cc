@@ -22,15 +22,15 @@ std::function<Response(const Request&, std::uint64_t)> says(const std::string& w
 
 RouteTable some_routes() {
   RouteTable routes;
-  routes.add({.method = "GET", .pattern = "/feeds", .answer = says("list")});
-  routes.add({.method = "POST", .pattern = "/feeds", .answer = says("add"), .lane = Lane::kSlow});
-  routes.add({.method = "GET", .pattern = "/feeds/{id}/icon", .answer = says("icon")});
+  routes.add({.method = "GET", .pattern = "/feeds", .handler = says("list")});
+  routes.add({.method = "POST", .pattern = "/feeds", .handler = says("add"), .lane = Lane::kSlow});
+  routes.add({.method = "GET", .pattern = "/feeds/{id}/icon", .handler = says("icon")});
   return routes;
 }
 
 std::string body_of(const RouteTable& routes, const Request& asked) {
   const Plan plan = routes.plan(asked);
-  return plan.refusal ? std::to_string(plan.refusal->status) : plan.answer(asked).body;
+  return plan.refusal ? std::to_string(plan.refusal->status) : plan.handler(asked).body;
 }
 
 TEST(RouteTable, FindsByMethodAndPath) {

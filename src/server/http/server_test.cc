@@ -27,16 +27,16 @@ class Served {
   explicit Served(ServerLimits limits = {}, EventOptions events = {}, ManualClock* clock = nullptr)
       : events_(std::make_shared<EventStream>(events)) {
     routes_.add(
-        {.method = "GET", .pattern = "/fast", .answer = text("fast"), .lane = Lane::kInline});
-    routes_.add({.method = "GET", .pattern = "/quick", .answer = text("quick")});
+        {.method = "GET", .pattern = "/fast", .handler = text("fast"), .lane = Lane::kInline});
+    routes_.add({.method = "GET", .pattern = "/quick", .handler = text("quick")});
     routes_.add({.method = "POST",
                  .pattern = "/echo",
-                 .answer = [](const Request& request,
-                              std::uint64_t) { return Response{.body = request.body}; },
+                 .handler = [](const Request& request,
+                               std::uint64_t) { return Response{.body = request.body}; },
                  .most_body = 1000});
     routes_.add({.method = "GET",
                  .pattern = "/slow",
-                 .answer =
+                 .handler =
                      [this](const Request&, std::uint64_t) {
                        std::unique_lock guard(lock_);
                        ++waiting_;
@@ -48,15 +48,15 @@ class Served {
     routes_.add(
         {.method = "GET",
          .pattern = "/throw",
-         .answer = [](const Request&, std::uint64_t) -> Response { throw std::bad_alloc(); }});
+         .handler = [](const Request&, std::uint64_t) -> Response { throw std::bad_alloc(); }});
     routes_.add(
-        {.method = "GET", .pattern = "/big", .answer = [this](const Request&, std::uint64_t) {
+        {.method = "GET", .pattern = "/big", .handler = [this](const Request&, std::uint64_t) {
            ++big_answers_;
            return Response{.body = std::string(64 << 20, 'x')};
          }});
     routes_.add({.method = "GET",
                  .pattern = "/events",
-                 .answer =
+                 .handler =
                      [this](const Request&, std::uint64_t) {
                        return Response{.headers = {{"Content-Type", "text/event-stream"}},
                                        .events = events_};

@@ -30,7 +30,7 @@ void add_route(RouteTable& routes, std::string_view pattern, const Asset& asset)
   routes.add(
       {.method = "GET",
        .pattern = std::string(pattern),
-       .answer = [asset](const Request& request, std::uint64_t) { return serve(asset, request); },
+       .handler = [asset](const Request& request, std::uint64_t) { return serve(asset, request); },
        .lane = Lane::kInline,
        .open = true});
 }

@@ -64,8 +64,8 @@ Plan Site::plan(const Request& head) {
   if (auto refusal = gatekeeper_.check_body(head, plan.body))
     return {.refusal = std::move(refusal)};
   if (plan.lane == Lane::kInline) return plan;
-  plan.answer = [answer = std::move(plan.answer)](const Request& request) {
-    Response response = answer(request);
+  plan.handler = [handler = std::move(plan.handler)](const Request& request) {
+    Response response = handler(request);
     compress(request, response);
     return response;
   };

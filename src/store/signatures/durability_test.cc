@@ -299,7 +299,7 @@ class RecordDurability : public testing::Test {
   static std::unique_ptr<RecordsUnderTest<Store>> written(SimulatedDisk& disk) {
     auto store = fresh();
     EXPECT_TRUE(store->open(disk).ok());
-    EXPECT_TRUE(store->write_on(150).ok());
+    EXPECT_TRUE(store->write_on(100).ok());
     EXPECT_TRUE(store->close().ok());
     return store;
   }
@@ -352,7 +352,7 @@ TYPED_TEST(RecordDurability, AFlippedBitInAnyByteGivesNoWrongAnswer) {
   Rot rot(disk);
   rot.flip_bits({}, [&](SimulatedDisk& damaged) { return store->examine(damaged); });
   EXPECT_GT(rot.count(RotOutcome::kReported), 1000U);
-  EXPECT_GT(rot.count(RotOutcome::kRefused), 100U);
+  EXPECT_GT(rot.count(RotOutcome::kRefused), 50U);
 }
 
 TYPED_TEST(RecordDurability, AFileCutShortGivesNoWrongAnswer) {

@@ -51,13 +51,13 @@ std::string kept(std::string_view validator) {
 
 std::string words_for(int status) {
   switch (status) {
-    case 401: return "the server asks for a user and password (401)";
-    case 403: return "the server does not let us read it (403)";
+    case 401: return "the server asks for a user name and password (401)";
+    case 403: return "the server denies access (403)";
     case 404: return "there is no feed at this address any more (404)";
-    case 429: return "the server says we ask too often (429)";
+    case 429: return "the server says that we poll too often (429)";
     default: break;
   }
-  if (status >= 500) return fmt::format("the server has a fault ({})", status);
+  if (status >= 500) return fmt::format("the server has an internal error ({})", status);
   return fmt::format("the server answered with status {}", status);
 }
 
@@ -112,7 +112,7 @@ void read_answer(const net::HttpResponse& response, const FeedLimits& limits, Ti
   switch (response.status) {
     case 304: poll.outcome = Poll::Outcome::kNotModified; break;
     case 410:
-      fail(poll, {Code::kNotFound, "the feed is gone for good (410)"});
+      fail(poll, {Code::kNotFound, "the feed was removed permanently (410)"});
       poll.outcome = Poll::Outcome::kGone;
       return;
     case 200:

@@ -153,8 +153,8 @@ TEST_F(FeedFetcherTest, WaitsAsLongAsABusyServerAsks) {
 
 TEST_F(FeedFetcherTest, SaysInPlainWordsWhatIsWrong) {
   const std::pair<const char*, const char*> cases[] = {
-      {"/status/401", "asks for a user and password"},
-      {"/status/403", "does not let us read"},
+      {"/status/401", "asks for a user name and password"},
+      {"/status/403", "denies access"},
       {"/status/404", "no feed at this address"},
       {"/status/429", "too often"},
       {"/bomb", "unpacks to more than"},

@@ -40,14 +40,13 @@ std::string_view remedy_for(int sqlite_code) {
   switch (sqlite_code & 0xFF) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return " (the file is damaged: put a copy from before in its place, or move it away to begin "
-             "anew)";
+      return " (the file is damaged: restore a backup, or move the file away to start without it)";
     case SQLITE_FULL: return " (free some space)";
     case SQLITE_BUSY:
     case SQLITE_LOCKED: return " (another process is using it: try again)";
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
-    case SQLITE_READONLY: return " (see who may read and write the file and its folder)";
+    case SQLITE_READONLY: return " (check the permissions of the file and its folder)";
     default: return "";
   }
 }

@@ -171,8 +171,8 @@ Result<std::int64_t> version_of(NewsDatabase& database) {
 
 Error too_new(const NewsDatabase& database, std::int64_t version) {
   return {Code::kFailedPrecondition,
-          fmt::format("{} was written by a newer kindred (its tables are of version {}, this "
-                      "program knows {}); use that one",
+          fmt::format("{} was written by a newer kindred (its tables have version {}, this "
+                      "program knows versions up to {}): use the newer program",
                       database.path().string(), version, news_version())};
 }
 
@@ -199,8 +199,8 @@ Status check_version(NewsDatabase& database) {
   if (found > news_version()) return too_new(database, found);
   if (found == news_version()) return Done{};
   return Error{Code::kFailedPrecondition,
-               fmt::format("{} was written by an older kindred, and is brought up to date when it "
-                           "is next opened for writing (refresh the feeds once)",
+               fmt::format("{} was written by an older kindred and must be upgraded first: run "
+                           "`kindred feeds refresh` once",
                            database.path().string())};
 }
 

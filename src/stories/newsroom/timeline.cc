@@ -45,7 +45,7 @@ Result<Place> place_of(const std::string& cursor) {
     if (story.ec == std::errc() && story.ptr == end) return place;
   }
   return Error{Code::kInvalidArgument,
-               "this is no place in the timeline (take `next` of the page above, as it is)"};
+               "this is not a position in the timeline (use `next` of the page before, unchanged)"};
 }
 
 // A query with its feeds and words resolved.

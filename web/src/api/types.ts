@@ -112,7 +112,8 @@ export interface VectorSpace {
   pending: number;
   partitions: number;
   memory: number;
-  built: boolean;
+  /** The share of vectors that is computed: 1 unless they are being computed again. */
+  built: number;
 }
 
 /** An index that cannot be read, and why. */
@@ -207,12 +208,28 @@ export interface Answer {
   milliseconds: number;
 }
 
+/** A dated note. */
+export interface Fragment {
+  time: string;
+  text: string;
+}
+
 export interface DocumentLink {
   to: string;
   name?: string;
   weight?: number;
+  summary?: string;
+  fragments?: Fragment[];
   valid_from?: string | null;
   valid_until?: string | null;
+  summary?: string;
+  fragments?: Fragment[];
+}
+
+/** Something said about a document or a link at a moment. */
+export interface Fragment {
+  time: string;
+  text: string;
 }
 
 /** A document as it was added. Fields that are not listed here are attributes. */
@@ -222,10 +239,14 @@ export interface IndexedDocument {
   text?: string;
   tags?: string[];
   links?: (string | DocumentLink)[];
+  summaries?: string[];
+  fragments?: Fragment[];
   valid_from?: string | null;
   valid_until?: string | null;
   published?: string | null;
   source?: string;
+  summaries?: string[];
+  fragments?: Fragment[];
   [attribute: string]: unknown;
 }
 

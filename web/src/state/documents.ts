@@ -38,7 +38,8 @@ export function validity({ published, valid_from, valid_until: until }: Dated): 
   return until ? `valid until ${day(until)}` : '';
 }
 
-const ownFields = ['id', 'title', 'text', 'tags', 'links', 'embedding', 'valid_from', 'valid_until', 'published', 'source'];
+const ownFields = ['id', 'title', 'text', 'tags', 'links', 'embedding', 'valid_from', 'valid_until', 'published', 'source', 'summaries',
+  'fragments'];
 
 export function attributesOf(document: IndexedDocument): [string, string][] {
   const others = Object.entries(document).filter(([name, value]) => !ownFields.includes(name) && value !== null);
