@@ -118,18 +118,18 @@ class EmbedQualityTest : public ::testing::Test {
 TEST_F(EmbedQualityTest, CorpusVectorsFindWhatIsRelevant) {
   CorpusSample sample = CorpusSample::create().value();
   for (const std::string& text : collection_.documents.texts) sample.add(text);
-  expect(*train_corpus_model(sample).value(), 0.9);
+  expect(*train_corpus_model(sample).value(), 0.78);
 }
 
 TEST_F(EmbedQualityTest, WordVectorsFindWhatIsRelevant) {
-  expect(*open_word_vectors(fs::path(source_folder()) / ".deps/models/words.kwv").value(), 0.7);
+  expect(*open_word_vectors(fs::path(source_folder()) / ".deps/models/words.kwv").value(), 0.83);
 }
 
 // A real model is too large to ship with the project.
 TEST_F(EmbedQualityTest, Model2VecFindsWhatIsRelevant) {
   const char* const folder = std::getenv("KINDRED_MODEL2VEC");
   if (folder == nullptr) GTEST_SKIP() << "$KINDRED_MODEL2VEC names no folder with a model";
-  expect(*open_model2vec(folder).value(), 0.7);
+  expect(*open_model2vec(folder).value(), 0.83);
 }
 
 }  // namespace
