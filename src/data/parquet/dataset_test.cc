@@ -289,8 +289,8 @@ TEST_F(ParquetDataset, SaysWhereTextIsNotUtf8AndThatItCannotBeSkipped) {
   const std::string message =
       path +
       ": column `meta` has text that is not valid UTF-8 in a row of 4096 to 4999 (it begins with "
-      "\"caf\\xC3\\xA9 \\xFFome long text here 4999\"): such a column cannot be read, nor single "
-      "rows of it be skipped (re-encode it, or store it as binary)";
+      "\"caf\\xC3\\xA9 \\xFFome long text here 4999\"): such a column cannot be read, and single "
+      "rows of it cannot be skipped (re-encode it, or store it as binary)";
   for (const OnError on_error : {OnError::kFail, OnError::kSkip}) {
     const auto seen = scan_all(*dataset, {.columns = {"meta"}, .threads = 2, .on_error = on_error});
     ASSERT_FALSE(seen.ok());

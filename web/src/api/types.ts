@@ -208,7 +208,7 @@ export interface Answer {
   milliseconds: number;
 }
 
-/** A dated note. */
+/** A dated text about a document or a link. */
 export interface Fragment {
   time: string;
   text: string;
@@ -222,14 +222,6 @@ export interface DocumentLink {
   fragments?: Fragment[];
   valid_from?: string | null;
   valid_until?: string | null;
-  summary?: string;
-  fragments?: Fragment[];
-}
-
-/** Something said about a document or a link at a moment. */
-export interface Fragment {
-  time: string;
-  text: string;
 }
 
 /** A document as it was added. Fields that are not listed here are attributes. */
@@ -245,8 +237,6 @@ export interface IndexedDocument {
   valid_until?: string | null;
   published?: string | null;
   source?: string;
-  summaries?: string[];
-  fragments?: Fragment[];
   [attribute: string]: unknown;
 }
 
