@@ -88,8 +88,9 @@ Result<Counters> decode_counters(std::string_view bytes) {
 std::string encode(const HeadRow& row) {
   const bool moved = row.head.assigned != row.head.version;
   std::string out(1, kSecondFormat);
-  out += static_cast<char>((row.deleted ? kDeleted : range_flags(row.head.valid)) |
-                           (moved ? kHasAssigned : 0));
+  std::uint8_t flags = row.deleted ? std::uint8_t{kDeleted} : range_flags(row.head.valid);
+  if (moved) flags |= kHasAssigned;
+  out += static_cast<char>(flags);
   append_varint(out, static_cast<std::uint32_t>(row.head.partition));
   append_version(out, row.head.version);
   if (moved) append_version(out, row.head.assigned);
