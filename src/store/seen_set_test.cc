@@ -127,8 +127,8 @@ TEST_F(SeenSetTest, ASetThatIsLeftAloneTidiesUp) {
     next += count;
     ASSERT_TRUE(set->flush().ok());
   }
-  ASSERT_EQ(set->stats().runs, 3U);
-  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  ASSERT_EQ(set->stats().flushes, 3U);  // three runs, unless a second has passed already
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (set->stats().runs > 2 && std::chrono::steady_clock::now() < patience)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_EQ(set->stats().runs, 2U);

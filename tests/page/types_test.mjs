@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
+import net from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { session } from './harness.mjs';
@@ -20,6 +21,23 @@ function complaintsAbout(file) {
   const { options } = ts.convertCompilerOptionsFromJson({ ...config.compilerOptions, types: [], noUnusedLocals: false }, web);
   const program = ts.createProgram([file], options);
   return ts.getPreEmitDiagnostics(program).map((one) => ts.flattenDiagnosticMessageText(one.messageText, '\n'));
+}
+
+// Accepts connections and never answers, so that a poll of its feed lasts until close().
+async function startSilentServer() {
+  const sockets = new Set();
+  const server = net.createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+  });
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  return {
+    url: `http://127.0.0.1:${server.address().port}/feed`,
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
 }
 
 await session('types', async (it) => {
@@ -51,9 +69,11 @@ await session('types', async (it) => {
     const { story } = await send('{ story: Story }', 'POST', `/items/${grouped.others[0].id}/separate`, {});
     await send('{ story: Story }', 'POST', `/stories/${grouped.id}/unite`, { with: story.id });
     await send('{ read: number }', 'POST', '/timeline/read', {});
-    const nowhere = '<opml><body><outline xmlUrl="https://nowhere.invalid/feed"/></body></opml>';
-    await ask('ImportResult', '/opml', { method: 'POST', type: 'text/x-opml', body: nowhere });
+    const silent = await startSilentServer();
+    const opml = `<opml><body><outline xmlUrl="${silent.url}"/></body></opml>`;
+    await ask('ImportResult', '/opml', { method: 'POST', type: 'text/x-opml', body: opml });
     const { feeds } = await ask('{ feeds: Feed[] }', '/feeds');
+    silent.close();
     assert.ok(feeds.some(({ polled }) => polled === null), 'a feed that was not polled yet');
     await send('{ feed: Feed }', 'PATCH', `/feeds/${feeds[0].id}`, { title: 'Mine' });
   });
