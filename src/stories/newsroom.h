@@ -114,7 +114,7 @@ struct Import {
   std::uint64_t left_out = 0;
 };
 
-// A change, for those who display stories. Ids are valid after the change.
+// A change that a display of stories must show. Ids are valid after the change.
 struct NewsEvent {
   std::vector<StoryId> changed{};  // new or changed stories
   // A story that was merged or removed.

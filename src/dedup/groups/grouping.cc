@@ -338,7 +338,7 @@ class BytePool {
   std::uint64_t free_;
 };
 
-// What solving a bin holds, besides what records cost: its pairs, and some of them anew.
+// Memory for solving a bin, beside the cost of records: its pairs, and a second copy of some.
 std::uint64_t solving_bytes(const Spill& edges, std::size_t bin) {
   const std::uint64_t pairs = edges.bytes(bin) / sizeof(Edge);
   constexpr std::uint64_t kSurvivorBytes = 16;  // with the room that a growing list keeps
