@@ -4,7 +4,8 @@ import { session } from './harness.mjs';
 import { furnish } from './world.mjs';
 
 const card = (page, title) => page.locator('article').filter({ has: page.locator('h3', { hasText: title }) });
-const titles = (page) => page.locator('article h3').allInnerTexts().then((all) => all.map((text) => text.replace(/^Unread: /, '')));
+// The text as it is in the document: an article off the screen is not rendered, and its inner text is empty.
+const titles = (page) => page.locator('article h3').allTextContents().then((all) => all.map((text) => text.replace(/^Unread: /, '')));
 const toast = (page, text) => page.locator('.toast', { hasText: text }).waitFor();
 const focused = (page) => page.evaluate(() => document.activeElement?.closest('article')?.querySelector('h3')?.textContent ?? '');
 
