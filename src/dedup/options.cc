@@ -63,7 +63,8 @@ Result<Detectors> parse_detectors(std::string_view list) {
       detectors.chunk = true;
     } else {
       return unknown("detector", name,
-                     "any of exact, minhash, simhash, chunk, with commas between");
+                     "any of exact, minhash, simhash, chunk, and one of lines, paragraphs, "
+                     "substring:LENGTH, with commas between");
     }
   }
   return detectors;
@@ -75,6 +76,34 @@ std::string to_string(const Detectors& detectors) {
     if (detectors.has(method)) names.push_back(name_of(method));
   }
   return fmt::format("{}", fmt::join(names, ","));
+}
+
+Status parse_by(std::string_view list, DedupOptions& options) {
+  std::vector<std::string_view> others;
+  options.cut.reset();
+  for (const std::string_view name : split(list, ',')) {
+    KIN_TRY(const std::optional<CutOptions> cut, parse_cut(name));
+    if (!cut) {
+      others.push_back(name);
+    } else if (options.cut) {
+      return Error{Code::kInvalidArgument,
+                   fmt::format("--by {}: one of lines, paragraphs and substring at a time (run "
+                               "again over the output for another)",
+                               list)};
+    } else {
+      options.cut = cut;
+    }
+  }
+  options.detectors = {.exact = false, .minhash = false, .simhash = false, .chunk = false};
+  if (others.empty()) return Done{};
+  KIN_TRY(options.detectors, parse_detectors(fmt::format("{}", fmt::join(others, ","))));
+  return Done{};
+}
+
+std::string by_of(const DedupOptions& options) {
+  std::string list = to_string(options.detectors);
+  if (!options.cut) return list;
+  return list + (list.empty() ? "" : ",") + to_string(*options.cut);
 }
 
 Result<KeepPolicy> parse_keep(std::string_view text) {
@@ -215,18 +244,24 @@ Status validate(const DedupOptions& options) {
   if (options.skip_seen && !options.id_column) {
     return wrong("--skip-seen needs to know which column holds the ids (use --id COLUMN)");
   }
+  if (options.cut && options.cut->repeats < 2) {
+    return wrong(fmt::format("--repeats {}: what occurs once is not repeated (use 2 or more)",
+                             options.cut->repeats));
+  }
   if (options.detectors.minhash) KIN_RETURN_IF_ERROR(banding_of(options));
   return Done{};
 }
 
 std::string describe(const DedupOptions& options) {
-  std::string text = fmt::format("by={} field={} keep={} group={}", to_string(options.detectors),
-                                 fmt::join(options.fields, "+"), to_string(options.keep),
-                                 name_of(options.grouping));
+  std::string text =
+      fmt::format("by={} field={} keep={} group={}", by_of(options), fmt::join(options.fields, "+"),
+                  to_string(options.keep), name_of(options.grouping));
   if (options.exact_normalization) {
     text += fmt::format(" exact-on={}", text::name_of(*options.exact_normalization));
   }
-  if (options.detectors.minhash || options.detectors.simhash) {
+  if (options.cut) text += " " + describe(*options.cut);
+  const bool cuts_lines = options.cut && options.cut->by_line();
+  if (options.detectors.minhash || options.detectors.simhash || cuts_lines) {
     text += fmt::format(" shingle={} normalize={}", sketch::to_string(options.shingles),
                         text::name_of(options.shingles.normalization));
   }

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "data/dataset.h"
+#include "dedup/cut_options.h"
 #include "sketch/banding.h"
 #include "sketch/chunks.h"
 #include "sketch/shingles.h"
@@ -30,6 +31,7 @@ struct Detectors {
   bool chunk = false;
 
   bool has(Method method) const;  // false for kSeen, which is not a detector
+  bool any() const { return exact || minhash || simhash || chunk; }
 };
 // "exact,minhash": any of exact, minhash, simhash, chunk.
 Result<Detectors> parse_detectors(std::string_view list);
@@ -76,6 +78,9 @@ struct DedupOptions {
   std::optional<std::filesystem::path> skip_seen;
 
   Detectors detectors;
+  // Nothing: records are kept or removed whole. Otherwise repeated passages are cut out of the
+  // records that the detectors leave.
+  std::optional<CutOptions> cut;
   double threshold = 0.8;
   sketch::ShingleOptions shingles;
   // Nothing: exact and chunk compare the text as it is. (MinHash and SimHash use `shingles`.)
@@ -100,6 +105,16 @@ struct DedupOptions {
   bool resume = false;
   double checkpoint_seconds = 30;
 };
+
+// Sets detectors and cut from a list such as "exact,minhash" or "exact,lines".
+Status parse_by(std::string_view list, DedupOptions& options);
+// Such a list.
+std::string by_of(const DedupOptions& options);
+
+// Whether records are compared as wholes or looked up, and not only cut.
+inline bool removes_records(const DedupOptions& options) {
+  return options.detectors.any() || options.skip_seen;
+}
 
 // Options that reproduce another tool: "fineweb", "fastdedup", "nemo" or "slimpajama". Sets the
 // sketching, banding, verification and grouping, and leaves the rest alone.

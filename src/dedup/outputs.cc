@@ -17,6 +17,7 @@ std::vector<fs::path> outputs_of(const DedupJob& job) {
   std::vector<fs::path> outputs;
   if (has_output_file(job)) outputs.push_back(job.output);
   if (const auto removed = removed_output_of(job)) outputs.push_back(*removed);
+  if (const auto cut = cut_output_of(job)) outputs.push_back(*cut);
   if (job.groups_output) outputs.push_back(*job.groups_output);
   if (job.report_output) outputs.push_back(*job.report_output);
   return outputs;
@@ -92,8 +93,17 @@ bool is_resumable(const DedupJob& job) {
 std::optional<fs::path> removed_output_of(const DedupJob& job) {
   if (job.options.dry_run) return {};
   if (job.removed_output) return job.removed_output;
-  if (job.output == "-") return {};
+  if (job.output == "-" || !removes_records(job.options)) return {};
   return removed_path(job.output);
+}
+
+std::optional<fs::path> cut_output_of(const DedupJob& job) {
+  if (job.options.dry_run || !job.options.cut) return {};
+  if (job.cut_output) return job.cut_output;
+  if (job.output == "-") return {};
+  // "clean.removed.jsonl" → "clean.cut.jsonl"
+  const fs::path removed = removed_path(job.output);
+  return removed.parent_path() / removed.stem().replace_extension(".cut.jsonl");
 }
 
 Status check_outputs(const DedupJob& job) {

@@ -19,6 +19,9 @@ bool is_resumable(const DedupJob& job);
 // The path of the audit log: that of the job, or one beside the output. Nothing if there is none.
 std::optional<std::filesystem::path> removed_output_of(const DedupJob& job);
 
+// The path of the log of cuts, in the same way. Nothing if the job cuts nothing.
+std::optional<std::filesystem::path> cut_output_of(const DedupJob& job);
+
 // Checks before the work that every output can be made.
 Status check_outputs(const DedupJob& job);
 // Removes temporary files of these outputs that killed runs left. The caller holds the lock of the

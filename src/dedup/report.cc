@@ -33,7 +33,7 @@ void write_strings(JsonWriter& json, std::string_view key, const std::vector<std
 void write_options(JsonWriter& json, const DedupOptions& options) {
   json.key("options").begin_object();
   write_strings(json, "field", options.fields);
-  json.field("by", to_string(options.detectors)).field("threshold", options.threshold);
+  json.field("by", by_of(options)).field("threshold", options.threshold);
   json.field("shingle", sketch::to_string(options.shingles));
   json.field("normalize", text::name_of(options.shingles.normalization));
   json.field("hashes", options.hashes);
@@ -71,6 +71,20 @@ void write_work(JsonWriter& json, const DedupReport& report) {
   json.field("mb_per_second", report.megabytes_per_second());
 }
 
+void write_cut(JsonWriter& json, const DedupReport& report) {
+  const CutOptions& options = *report.options.cut;
+  json.key("cut").begin_object().field("records", report.cut.records);
+  json.field("emptied", report.cut.emptied).field("passages", report.cut.passages);
+  json.field("bytes", report.cut.bytes).field("unverified", report.cut.unverified);
+  json.field("log", report.cut.log).field("repeats", options.repeats);
+  json.field("repeats_keep", options.keep_first ? "first" : "none");
+  if (options.by_line()) {
+    json.field("min_length", options.min_length);
+    json.field("min_length_unit", options.min_in_words ? "words" : "characters");
+  }
+  json.end();
+}
+
 void warn_of_losses(std::string_view kind, const std::vector<DedupReport::Origin>& origins,
                     std::vector<std::string>& warnings) {
   for (const auto& origin : origins) {
@@ -100,7 +114,9 @@ std::string to_json(const DedupReport& report, int indent) {
     }
   }
   if (report.options.skip_seen) json.field("seen", report.seen());
+  if (report.options.cut) json.field("emptied", report.cut.emptied);
   json.end();
+  if (report.options.cut) write_cut(json, report);
   json.field("skipped", report.skipped);
   write_strings(json, "skipped_examples", report.skipped_messages);
   json.field("without_text", report.without_text).field("without_words", report.without_words);

@@ -26,6 +26,16 @@ struct DedupReport {
     std::uint64_t seen = 0;     // left out because earlier runs had their ids
   };
 
+  // What was cut out of records.
+  struct Cut {
+    std::uint64_t records = 0;
+    std::uint64_t emptied = 0;  // of these, removed because nothing was left; counted in `removed`
+    std::uint64_t passages = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t unverified = 0;  // equal hashes of different texts: not cut
+    std::string log;               // empty for a dry run
+  };
+
   std::vector<std::string> inputs;
   std::string output;          // empty for a dry run
   std::string removed_output;  // empty for a dry run
@@ -41,6 +51,7 @@ struct DedupReport {
   std::uint64_t without_text = 0;
   std::uint64_t without_words = 0;
   std::uint64_t linked = 0;
+  Cut cut;
 
   std::uint64_t groups = 0;
   std::vector<Group> largest_groups;

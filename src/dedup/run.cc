@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/workers.h"
+#include "dedup/cut/stage.h"
 #include "dedup/groups/chunk_stage.h"
 #include "dedup/groups/grouping.h"
 #include "dedup/output/audit.h"
@@ -41,10 +42,11 @@ class Run {
 
   Result<DedupReport> run() {
     KIN_RETURN_IF_ERROR(open());
-    if (!decided_) {
+    if (!decided_ && removes_records(options_)) {
       KIN_RETURN_IF_ERROR(scan());
       KIN_RETURN_IF_ERROR(decide());
     }
+    if (options_.cut) KIN_RETURN_IF_ERROR(cut());
     KIN_RETURN_IF_ERROR(write());
     KIN_RETURN_IF_ERROR(record_ids());
     folder_->done();
@@ -162,7 +164,6 @@ class Run {
     report_.without_words = scan_->counts.without_words;
     report_.text_bytes = scan_->counts.text_bytes;
     progress_.records = records_;
-    KIN_RETURN_IF_ERROR(check_records(*dataset_, records_));
     return make_room();
   }
 
@@ -187,9 +188,15 @@ class Run {
     return fixed_bytes(dataset_->inputs().front().type.format == data::Format::kParquet);
   }
 
+  // An error if the budget is too small for this many records.
+  Status check_rows(std::uint64_t rows) {
+    records_ = rows;
+    KIN_RETURN_IF_ERROR(check_records(*dataset_, rows));
+    return check_memory(options_, rows, total_memory(options_, fixed() + tables()));
+  }
+
   Status make_room() {
-    const std::uint64_t least = total_memory(options_, fixed() + tables());
-    KIN_RETURN_IF_ERROR(check_memory(options_, records_, least));
+    KIN_RETURN_IF_ERROR(check_rows(records_));
     if (tables() < own_memory() / 4) return Done{};
     // The tables take the place of what the scan left in memory.
     for (Spill* spill : {&scan_->exact, &scan_->words, &scan_->bands, &scan_->chunks}) {
@@ -316,6 +323,33 @@ class Run {
     return Done{};
   }
 
+  // Finds what is to be cut out of the records that stay. Begun again by a run that resumes.
+  Status cut() {
+    std::optional<RecordSet> keep;
+    if (removes_records(options_)) keep = kept_records();
+    dataset_->limit_memory(budget_.reader);
+    KIN_TRY(cut_, CutStage::run({.dataset = *dataset_,
+                                 .options = options_,
+                                 .keep = keep ? &*keep : nullptr,
+                                 .folder = folder_->path(),
+                                 .spill_memory = budget_.spills,
+                                 .stage_memory = budget_.stage,
+                                 .enter = [&](const char* stage) { return times_.enter(stage); },
+                                 .check_rows = [&](std::uint64_t rows) { return check_rows(rows); },
+                                 .stop = &progress_.stop}));
+    cut_->count(report_);
+    if (keep) return Done{};
+    classes_.emplace(Classes::distinct(records_));
+    return open_texts();
+  }
+
+  RecordSet kept_records() const {
+    RecordSet keep(records_, true);
+    for (const Removal& removal : removals_) keep.erase(removal.record);
+    for (const RecordId row : dataset_->skipped().rows) keep.erase(row);
+    return keep;
+  }
+
   // Ids are added only when the outputs are in place: a run that is killed earlier adds none.
   Status record_ids() {
     if (!seen_ || options_.dry_run) return Done{};
@@ -327,11 +361,10 @@ class Run {
   Status write() {
     KIN_RETURN_IF_ERROR(times_.enter("write"));
     progress_.bytes_done = 0;
-    const std::vector<RecordId>& skipped = dataset_->skipped().rows;
-    RecordSet keep(records_, true);
-    for (const Removal& removal : removals_) keep.erase(removal.record);
-    for (const RecordId row : skipped) keep.erase(row);
+    RecordSet keep = kept_records();
+    if (cut_) drop_emptied(keep);
     count_removals(removals_, *dataset_, records_, sources_, report_);
+    if (cut_) count_emptied(cut_->emptied(), *dataset_, report_);
     if (options_.dry_run) return Done{};
 
     if (decided_) KIN_RETURN_IF_ERROR(read_texts_again());
@@ -339,10 +372,17 @@ class Run {
                            *dataset_, options_,  report_.text_bytes / records_};
     KIN_TRY(const auto audit,
             AuditFiles::create(input, {removed_output_of(job_), job_.groups_output}));
-    data::WriteOptions how{.threads = options_.threads, .beside = [&] { return audit->work(); }};
+    const auto cut_log = cut_output_of(job_);
+    if (cut_log) KIN_RETURN_IF_ERROR(cut_->open_log(*cut_log));
+    const auto write_logs = [&]() -> Status {
+      if (cut_) KIN_RETURN_IF_ERROR(cut_->work());
+      return audit->work();
+    };
+    data::WriteOptions how{.threads = options_.threads, .beside = write_logs};
+    if (cut_) how.edits = cut_->edits();
     // Where the tables take much of the memory, they have to go before the output is written.
     if (tables() >= own_memory() / 4) {
-      KIN_RETURN_IF_ERROR(run_workers(options_.threads, [&](int) { return audit->work(); }));
+      KIN_RETURN_IF_ERROR(run_workers(options_.threads, [&](int) { return write_logs(); }));
       KIN_RETURN_IF_ERROR(close_texts());
       how.beside = nullptr;
     }
@@ -353,7 +393,16 @@ class Run {
     KIN_RETURN_IF_ERROR(data::check_unchanged(dataset_->inputs()));
     // The output last: where it is, the rest is too.
     KIN_RETURN_IF_ERROR(audit->commit());
+    if (cut_) KIN_RETURN_IF_ERROR(cut_->commit());
     return staged.first.commit();
+  }
+
+  void drop_emptied(RecordSet& keep) {
+    for (std::size_t row = 0; row < records_; ++row) {
+      if (!cut_->emptied().contains(record_id(row))) continue;
+      keep.erase(record_id(row));
+      sources_.remove(record_id(row));
+    }
   }
 
   // Frees the texts after their last use.
@@ -392,6 +441,7 @@ class Run {
     report_.dry_run = options_.dry_run;
     if (!options_.dry_run) report_.output = job_.output.string();
     if (const auto removed = removed_output_of(job_)) report_.removed_output = removed->string();
+    if (const auto log = cut_output_of(job_)) report_.cut.log = log->string();
     for (const auto& [row, message] : dataset_->skipped().messages)
       report_.skipped_messages.push_back(message);
     for (const data::Input& input : dataset_->inputs()) report_.input_bytes += input.bytes;
@@ -428,6 +478,7 @@ class Run {
   std::optional<KeptTexts> kept_;
   GroupCounts group_counts_;
   std::vector<Removal> removals_;
+  std::unique_ptr<CutStage> cut_;
 };
 
 }  // namespace

@@ -20,6 +20,7 @@ struct DedupJob {
   std::filesystem::path output;     // "-": JSONL on standard output; not used by a dry run
   std::optional<std::filesystem::path> removed_output;  // nothing: named after the output
   std::optional<std::filesystem::path> groups_output;
+  std::optional<std::filesystem::path> cut_output;  // nothing: named after the output
   std::optional<std::filesystem::path> report_output;
   DedupOptions options;
 };

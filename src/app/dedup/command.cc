@@ -25,10 +25,18 @@ Examples:
   kindred dedup web.parquet -o clean.parquet --by exact,simhash --hamming 3
   kindred dedup corpus.jsonl --dry-run --json
   kindred dedup today.jsonl -o new.jsonl --id url --skip-seen crawl.seen
+  kindred dedup web.jsonl -o clean.jsonl --by exact,lines --repeats 6
+  kindred dedup web.parquet -o clean.parquet --by substring:50
 
 Writes the kept records in input order to OUTPUT, and the removed records, each with the record it
 duplicates and their similarity, to OUTPUT's name + .removed.jsonl. Inputs are never changed.
 Ctrl-C leaves nothing behind, unless there is a checkpoint for --resume.
+
+--by lines and --by paragraphs cut lines or paragraphs that occur again anywhere in the corpus, compared
+by their normalised text; --by substring:LENGTH cuts passages of at least LENGTH words, or bytes with b,
+that occur again exactly. The first occurrence stays whole. Other detectors of --by remove whole records
+before that. A record of which nothing is left is removed. OUTPUT's name + .cut.jsonl says what was cut,
+and where the same text stays.
 
 --skip-seen first leaves out records whose id is in a seen set (kindred seen), and adds the ids of all
 records once the outputs are in place. A run that is killed before that does not change the set: run it
@@ -40,6 +48,7 @@ struct DedupArguments {
   std::string output;
   std::optional<std::string> removed;
   std::optional<std::string> groups;
+  std::optional<std::string> cut_log;
   std::optional<std::string> report;
   std::optional<std::string> skip_seen;
   bool dry_run = false;
@@ -64,11 +73,12 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   if (arguments.output.empty() && !arguments.dry_run) {
     return wrong_usage({Code::kInvalidArgument, "no output: use -o OUTPUT, or --dry-run"}, verb);
   }
-  if (arguments.dry_run && (arguments.removed || arguments.groups)) {
-    return wrong_usage(
-        {Code::kInvalidArgument, fmt::format("--dry-run cannot be combined with {}",
-                                             arguments.removed ? "--removed" : "--groups")},
-        verb);
+  if (arguments.dry_run && (arguments.removed || arguments.groups || arguments.cut_log)) {
+    return wrong_usage({Code::kInvalidArgument, fmt::format("--dry-run cannot be combined with {}",
+                                                            arguments.removed  ? "--removed"
+                                                            : arguments.groups ? "--groups"
+                                                                               : "--cut-log")},
+                       verb);
   }
   dedup::DedupJob& job = arguments.job;
   job.options = *options;
@@ -81,6 +91,7 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   job.output = arguments.output;
   if (arguments.removed) job.removed_output = *arguments.removed;
   if (arguments.groups) job.groups_output = *arguments.groups;
+  if (arguments.cut_log) job.cut_output = *arguments.cut_log;
   if (arguments.report) job.report_output = *arguments.report;
 
   dedup::Progress progress;
@@ -120,11 +131,15 @@ Command add_dedup_command(CLI::App& app) {
                    "JSONL on standard output")
       ->type_name("OUTPUT");
   add_dedup_flags(*verb, arguments->flags);
+  add_cut_flags(*verb, arguments->flags);
   verb->add_option("--removed", arguments->removed,
                    "The audit log (default: OUTPUT's name + .removed.jsonl)")
       ->type_name("FILE");
   verb->add_option("--groups", arguments->groups,
                    "Write a JSON object for each group: the kept row and its members")
+      ->type_name("FILE");
+  verb->add_option("--cut-log", arguments->cut_log,
+                   "What was cut from where (default: OUTPUT's name + .cut.jsonl)")
       ->type_name("FILE");
   verb->add_option("--report", arguments->report, "Write the report as JSON")->type_name("FILE");
   verb->add_option("--skip-seen", arguments->skip_seen,

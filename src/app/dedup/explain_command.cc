@@ -271,7 +271,7 @@ Error usage(std::string message) {
 
 // Two text files, or inputs and two rows. A wrong call gives an exit code instead of a pair.
 Result<int> run_explain_command(const ExplainArguments& arguments, const CLI::App& verb) {
-  const auto options = understand(arguments.flags);
+  const auto options = understand_pairs(arguments.flags);
   if (!options) return wrong_usage(options.error(), verb);
   const std::vector<std::string>& what = arguments.what;
   if (what.size() < 2)

@@ -31,6 +31,9 @@ std::string removed_by(const dedup::DedupReport& report) {
                         with_commas(report.removed_by[static_cast<std::size_t>(method)]));
   }
   if (report.options.skip_seen) text += fmt::format(", seen {}", with_commas(report.seen()));
+  if (report.options.cut) {
+    text += fmt::format("{}emptied {}", text.empty() ? "" : ", ", with_commas(report.cut.emptied));
+  }
   return text;
 }
 
@@ -52,9 +55,15 @@ std::string format_summary(const dedup::DedupReport& report) {
   }
   if (report.linked > 0)
     row(table, "linked", with_commas(report.linked) + " share a chunk with another and stay");
-  row(table, "compared",
-      fmt::format("{} pairs: {} alike, {} not", with_commas(report.candidates),
-                  with_commas(report.verified), with_commas(report.false_candidates)));
+  if (report.options.cut) {
+    row(table, "cut",
+        fmt::format("{} passages with {} out of {} records", with_commas(report.cut.passages),
+                    format_bytes(report.cut.bytes), with_commas(report.cut.records)));
+  }
+  if (report.options.detectors.any())
+    row(table, "compared",
+        fmt::format("{} pairs: {} alike, {} not", with_commas(report.candidates),
+                    with_commas(report.verified), with_commas(report.false_candidates)));
   row(table, "took",
       fmt::format("{:.1f} s, {:.0f} MB/s, at most {} of memory", report.seconds,
                   report.megabytes_per_second(), format_bytes(report.peak_memory)));
@@ -63,6 +72,7 @@ std::string format_summary(const dedup::DedupReport& report) {
   } else {
     row(table, "output", report.output);
     if (!report.removed_output.empty()) row(table, "audit log", report.removed_output);
+    if (!report.cut.log.empty()) row(table, "log of cuts", report.cut.log);
   }
   for (const std::string& note : report.notes) row(table, "note", note);
   return table;

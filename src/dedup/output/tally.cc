@@ -82,4 +82,16 @@ void count_removals(const std::vector<Removal>& removals, const data::Dataset& d
   count_groups(std::move(kept_rows), report);
 }
 
+void count_emptied(const RecordSet& emptied, const data::Dataset& dataset, DedupReport& report) {
+  const std::uint64_t count = emptied.count();
+  report.removed += count;
+  report.kept -= count;
+  const std::vector<std::uint64_t> first_rows = dataset.first_rows();
+  std::size_t file = 0;
+  for (std::size_t row = 0; count > 0 && row < emptied.size(); ++row) {
+    while (file + 1 < first_rows.size() && row >= first_rows[file + 1]) ++file;
+    if (emptied.contains(record_id(row))) ++report.files[file].removed;
+  }
+}
+
 }  // namespace kin::dedup

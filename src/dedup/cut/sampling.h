@@ -1,0 +1,27 @@
+// The first pass of a search for repeated passages: which records may have one, and where.
+#pragma once
+
+#include <cstdint>
+
+#include "base/record_set.h"
+#include "base/result.h"
+#include "dedup/cut/cut_input.h"
+#include "dedup/spill/fingerprint_filter.h"
+
+namespace kin::dedup {
+
+// What the first pass learns of a corpus.
+struct Sampled {
+  std::uint64_t rows = 0;
+  std::uint64_t text_bytes = 0;
+  std::uint64_t without_text = 0;
+  std::uint64_t bytes_spilled = 0;
+  RecordSet marked;            // records with a fingerprint that occurs twice
+  FingerprintFilter repeated;  // the fingerprints that occur twice
+};
+
+// Reads all records. A window of `length` units that occurs twice has a fingerprint in `repeated`,
+// and its records are marked.
+Result<Sampled> sample_windows(const CutInput& input);
+
+}  // namespace kin::dedup
