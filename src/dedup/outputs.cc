@@ -87,7 +87,8 @@ bool has_output_file(const DedupJob& job) {
 
 bool is_resumable(const DedupJob& job) {
   const auto standard_input = std::find(job.inputs.begin(), job.inputs.end(), "-");
-  return has_output_file(job) && standard_input == job.inputs.end();
+  // What references a record contains is not kept for another process.
+  return has_output_file(job) && standard_input == job.inputs.end() && !job.options.contains;
 }
 
 std::optional<fs::path> removed_output_of(const DedupJob& job) {

@@ -53,6 +53,7 @@ void write_groups(JsonWriter& json, const std::vector<DedupReport::Group>& group
     } else {
       json.null();
     }
+    if (group.reference) json.field("reference", true);
     json.field("size", group.size).end();
   }
   json.end();
@@ -81,6 +82,18 @@ void write_cut(JsonWriter& json, const DedupReport& report) {
   if (options.by_line()) {
     json.field("min_length", options.min_length);
     json.field("min_length_unit", options.min_in_words ? "words" : "characters");
+  }
+  json.end();
+}
+
+void write_against(JsonWriter& json, const DedupReport& report) {
+  const DedupOptions& options = report.options;
+  json.key("against").begin_object();
+  write_strings(json, "files", report.against.files);
+  json.field("records", report.against.records).field("removed", report.against.removed);
+  if (options.contains) {
+    json.field("contains", *options.contains).field("contains_words", options.contains_words);
+    json.field("short", report.against.short_ones);
   }
   json.end();
 }
@@ -114,9 +127,12 @@ std::string to_json(const DedupReport& report, int indent) {
     }
   }
   if (report.options.skip_seen) json.field("seen", report.seen());
+  if (report.options.contains) json.field("contains", report.contained());
   if (report.options.cut) json.field("emptied", report.cut.emptied);
   json.end();
   if (report.options.cut) write_cut(json, report);
+  if (!report.options.against.empty()) write_against(json, report);
+  if (report.options.tag) json.field("tag", *report.options.tag);
   json.field("skipped", report.skipped);
   write_strings(json, "skipped_examples", report.skipped_messages);
   json.field("without_text", report.without_text).field("without_words", report.without_words);
@@ -147,6 +163,12 @@ void add_warnings(DedupReport& report) {
         fmt::format("the group of row {} has {} records: look at it before you trust it "
                     "(kindred explain shows why two records are alike)",
                     group.kept_row, group.size));
+  }
+  if (report.against.short_ones > 0) {
+    report.warnings.push_back(
+        fmt::format("{} references have fewer than {} words: a record contains one if it has these "
+                    "words in a row (leave short ones out, or use a smaller --contains-words)",
+                    report.against.short_ones, report.options.contains_words));
   }
   if (report.capped_buckets > 0) {
     report.warnings.push_back(

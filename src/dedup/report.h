@@ -14,7 +14,8 @@ namespace kin::dedup {
 
 struct DedupReport {
   struct Group {
-    std::uint64_t kept_row = 0;
+    std::uint64_t kept_row = 0;  // of the inputs, or of the references
+    bool reference = false;      // the kept record is one
     std::optional<std::string> kept_id;
     std::uint64_t size = 0;
   };
@@ -36,6 +37,14 @@ struct DedupReport {
     std::string log;               // empty for a dry run
   };
 
+  // The references.
+  struct Against {
+    std::vector<std::string> files;
+    std::uint64_t records = 0;
+    std::uint64_t removed = 0;     // duplicates of references, or records that contain one
+    std::uint64_t short_ones = 0;  // references with fewer words than --contains-words
+  };
+
   std::vector<std::string> inputs;
   std::string output;          // empty for a dry run
   std::string removed_output;  // empty for a dry run
@@ -52,6 +61,7 @@ struct DedupReport {
   std::uint64_t without_words = 0;
   std::uint64_t linked = 0;
   Cut cut;
+  Against against;
 
   std::uint64_t groups = 0;
   std::vector<Group> largest_groups;
@@ -79,6 +89,9 @@ struct DedupReport {
   std::vector<std::string> notes;     // such as what the output format could not keep
 
   std::uint64_t seen() const { return removed_by[static_cast<std::size_t>(Method::kSeen)]; }
+  std::uint64_t contained() const {
+    return removed_by[static_cast<std::size_t>(Method::kContains)];
+  }
   double megabytes_per_second() const {
     return seconds > 0 ? static_cast<double>(input_bytes) / 1e6 / seconds : 0;
   }

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/workers.h"
+#include "dedup/against/run_inputs.h"
 #include "dedup/cut/stage.h"
 #include "dedup/groups/chunk_stage.h"
 #include "dedup/groups/grouping.h"
@@ -15,6 +16,7 @@
 #include "dedup/output/checkpoint.h"
 #include "dedup/output/run_checks.h"
 #include "dedup/output/stage_times.h"
+#include "dedup/output/tags.h"
 #include "dedup/output/tally.h"
 #include "dedup/outputs.h"
 #include "dedup/pairs/candidates.h"
@@ -71,35 +73,29 @@ class Run {
     folder_.emplace(std::move(folder));
 
     remove_leftovers(job_);
-    KIN_TRY(std::vector<data::Input> inputs, data::find_inputs(job_.inputs, folder_->path()));
-    KIN_RETURN_IF_ERROR(check_outputs_against(job_, inputs));
-    for (const data::Input& input : inputs) progress_.bytes_total += input.bytes;
-    run_hash_ = inputs_hash(inputs) ^ options_hash(options_);
-    for (const data::Input& input : inputs) report_.inputs.push_back(input.shown_as);
-    KIN_RETURN_IF_ERROR(open_dataset(std::move(inputs), budget_.reader));
-    if (!options_.dry_run) KIN_RETURN_IF_ERROR(dataset_->check_output(job_.output));
-    KIN_RETURN_IF_ERROR(settle_columns(*dataset_, options_));
+    KIN_TRY(RunInputs inputs, RunInputs::find(job_.inputs, options_, folder_->path()));
+    inputs_.emplace(std::move(inputs));
+    KIN_RETURN_IF_ERROR(check_outputs_against(job_, inputs_->files()));
+    for (const data::Input& input : inputs_->files()) progress_.bytes_total += input.bytes;
+    run_hash_ = inputs_hash(inputs_->files()) ^ options_hash(options_);
+    KIN_RETURN_IF_ERROR(inputs_->open(options_, budget_.reader));
+    if (!options_.dry_run) KIN_RETURN_IF_ERROR(dataset().check_output(job_.output));
+    KIN_RETURN_IF_ERROR(settle_columns(dataset(), options_));
     if (options_.skip_seen) {
       KIN_TRY(seen_, SeenIds::open(options_, clock_));
     }
-    if (const auto rows = dataset_->rows())
-      dataset_->limit_memory(budget_.scanner(options_, *rows));
+    if (options_.contains) {
+      KIN_TRY(contains_, ContainIndex::open(options_, folder_->path(), budget_.stage));
+      report_.against.records = contains_->size();
+      report_.against.short_ones = contains_->short_ones();
+    }
+    if (const auto rows = dataset().rows())
+      dataset().limit_memory(budget_.scanner(options_, *rows));
     return folder_options.resume ? take_up() : Status(Done{});
   }
 
-  // Opens the inputs with this much memory. Opened again, the dataset keeps what it learnt.
-  Status open_dataset(std::vector<data::Input> inputs, std::uint64_t memory) {
-    std::optional<data::ScanMemory> learnt;
-    if (dataset_) learnt = dataset_->memory();
-    dataset_.reset();
-    data::DatasetOptions dataset_options;
-    dataset_options.threads = options_.threads;
-    dataset_options.memory_bytes = memory;
-    dataset_options.temporary_folder = folder_->path();
-    KIN_TRY(dataset_, data::Dataset::open(std::move(inputs), dataset_options));
-    if (learnt) dataset_->restore(std::move(*learnt));
-    return Done{};
-  }
+  data::Dataset& dataset() { return inputs_->dataset(); }
+  const data::Dataset& dataset() const { return inputs_->dataset(); }
 
   Status take_up() {
     // What is decided no longer depends on the set, to which this run may have begun to add.
@@ -109,7 +105,7 @@ class Run {
     if (!*found) return Done{};
     checkpoint_ = std::move(**found);
     report_.resumed = true;
-    dataset_->restore(checkpoint_.dataset);
+    dataset().restore(checkpoint_.dataset);
     if (checkpoint_.stage != Checkpoint::Stage::kDecided) return Done{};
     KIN_TRY(removals_, restore_decisions(folder_->path(), checkpoint_, sources_));
     records_ = checkpoint_.position.row;
@@ -148,10 +144,13 @@ class Run {
         return watch_scan() && scan_->counts.documents > documents &&
                clock_.seconds_since(begun) >= options_.checkpoint_seconds;
       };
-      KIN_TRY(const data::ScanEnd end,
-              scan_records(*dataset_, options_,
-                           {.start = checkpoint_.position, .pause = pause, .seen = seen_.get()},
-                           *scan_));
+      KIN_TRY(const data::ScanEnd end, scan_records(dataset(), options_,
+                                                    {.start = checkpoint_.position,
+                                                     .pause = pause,
+                                                     .seen = seen_.get(),
+                                                     .contains = contains_.get(),
+                                                     .reference_files = inputs_->reference_files()},
+                                                    *scan_));
       checkpoint_.position = end.position;
       checkpoint_.scanned = end.finished;
       if (clock_.seconds_since(begun) >= options_.checkpoint_seconds) {
@@ -160,6 +159,7 @@ class Run {
       if (progress_.stop) return StageTimes::stopped();
     }
     records_ = checkpoint_.position.row;
+    scan_->order.set_references(inputs_->references());
     report_.without_text = scan_->counts.without_text;
     report_.without_words = scan_->counts.without_words;
     report_.text_bytes = scan_->counts.text_bytes;
@@ -175,7 +175,7 @@ class Run {
 
   Status save_progress() {
     if (!is_resumable(job_)) return Done{};
-    checkpoint_.dataset = dataset_->memory();
+    checkpoint_.dataset = dataset().memory();
     KIN_RETURN_IF_ERROR(save_scan(folder_->path(), checkpoint_, *scan_));
     folder_->keep_for_resume();
     return Done{};
@@ -185,13 +185,13 @@ class Run {
   std::uint64_t tables() const { return records_ * bytes_a_record(options_); }
 
   std::uint64_t fixed() const {
-    return fixed_bytes(dataset_->inputs().front().type.format == data::Format::kParquet);
+    return fixed_bytes(dataset().inputs().front().type.format == data::Format::kParquet);
   }
 
   // An error if the budget is too small for this many records.
   Status check_rows(std::uint64_t rows) {
     records_ = rows;
-    KIN_RETURN_IF_ERROR(check_records(*dataset_, rows));
+    KIN_RETURN_IF_ERROR(check_records(dataset(), rows));
     return check_memory(options_, rows, total_memory(options_, fixed() + tables()));
   }
 
@@ -224,9 +224,9 @@ class Run {
     KIN_RETURN_IF_ERROR(times_.enter("texts"));
     KIN_TRY(const RecordSet wanted, texts_wanted(*scan_, *classes_, *candidates_, options_));
     KIN_RETURN_IF_ERROR(open_texts());
-    dataset_->limit_memory(memory_for_texts());
+    dataset().limit_memory(memory_for_texts());
     if (wanted.count() > 0)
-      KIN_RETURN_IF_ERROR(collect_texts(*dataset_, options_, *classes_, wanted, *kept_));
+      KIN_RETURN_IF_ERROR(collect_texts(dataset(), options_, *classes_, wanted, *kept_));
 
     KIN_RETURN_IF_ERROR(times_.enter("verify"));
     KIN_TRY(std::vector<Removal> removals,
@@ -236,15 +236,17 @@ class Run {
                               .texts = *kept_->texts,
                               .fixed_memory = fixed()},
                              options_, budget_.stage, group_counts_));
-    note_candidates();
+    note_pairs(candidates_->counts, group_counts_, report_);
     if (options_.detectors.chunk) KIN_RETURN_IF_ERROR(add_chunk_duplicates(removals, wanted));
     removals_ = expand_classes(*classes_, removals);
-    add_seen(scan_->seen, records_, removals_);
+    drop_references(scan_->order, removals_);
+    KIN_RETURN_IF_ERROR(add_left_out(*scan_, records_, removals_));
     progress_.duplicates = removals_.size();
     report_.bytes_spilled = scan_->exact.bytes_on_disk() + scan_->words.bytes_on_disk() +
                             scan_->bands.bytes_on_disk() + scan_->chunks.bytes_on_disk();
     checkpoint_.counts = scan_->counts.values();
     candidates_.reset();
+    evidence_ = std::move(scan_->evidence);
     scan_.reset();
     ::malloc_trim(0);
     // Ids are added to the set while the outputs are there already: a run that is killed then has
@@ -252,7 +254,7 @@ class Run {
     const bool worth_saving = seen_ || times_.seconds() >= options_.checkpoint_seconds;
     if (!worth_saving || !is_resumable(job_)) return Done{};
     checkpoint_.run = run_hash_;
-    checkpoint_.dataset = dataset_->memory();
+    checkpoint_.dataset = dataset().memory();
     checkpoint_.decided = decided_counts(report_);
     KIN_RETURN_IF_ERROR(save_decisions(folder_->path(), checkpoint_, removals_, sources_));
     folder_->keep_for_resume();
@@ -290,16 +292,6 @@ class Run {
     return Done{};
   }
 
-  void note_candidates() {
-    const CandidateCounts& counts = candidates_->counts;
-    report_.candidates = counts.candidates;
-    report_.verified = group_counts_.verified;
-    report_.false_candidates = counts.below_estimate + group_counts_.below_threshold;
-    report_.not_needed = group_counts_.not_needed;
-    report_.large_buckets = counts.large_buckets;
-    report_.capped_buckets = counts.capped_buckets;
-  }
-
   Status add_chunk_duplicates(std::vector<Removal>& removals, const RecordSet& have) {
     KIN_RETURN_IF_ERROR(times_.enter("chunks"));
     KIN_TRY(ChunkOutcome outcome,
@@ -315,7 +307,7 @@ class Run {
       }
     }
     if (!options_.dry_run && missing.count() > 0) {
-      KIN_RETURN_IF_ERROR(collect_texts(*dataset_, options_, *classes_, missing, *kept_));
+      KIN_RETURN_IF_ERROR(collect_texts(dataset(), options_, *classes_, missing, *kept_));
     }
     removals.insert(removals.end(), outcome.removals.begin(), outcome.removals.end());
     std::sort(removals.begin(), removals.end(),
@@ -327,8 +319,8 @@ class Run {
   Status cut() {
     std::optional<RecordSet> keep;
     if (removes_records(options_)) keep = kept_records();
-    dataset_->limit_memory(budget_.reader);
-    KIN_TRY(cut_, CutStage::run({.dataset = *dataset_,
+    dataset().limit_memory(budget_.reader);
+    KIN_TRY(cut_, CutStage::run({.dataset = dataset(),
                                  .options = options_,
                                  .keep = keep ? &*keep : nullptr,
                                  .folder = folder_->path(),
@@ -346,7 +338,7 @@ class Run {
   RecordSet kept_records() const {
     RecordSet keep(records_, true);
     for (const Removal& removal : removals_) keep.erase(removal.record);
-    for (const RecordId row : dataset_->skipped().rows) keep.erase(row);
+    for (const RecordId row : dataset().skipped().rows) keep.erase(row);
     return keep;
   }
 
@@ -354,7 +346,7 @@ class Run {
   Status record_ids() {
     if (!seen_ || options_.dry_run) return Done{};
     KIN_RETURN_IF_ERROR(times_.enter("record"));
-    return seen_->record(*dataset_, progress_.stop);
+    return seen_->record(dataset(), progress_.stop);
   }
 
   // Writes every output under a temporary name, then renames all of them.
@@ -362,14 +354,28 @@ class Run {
     KIN_RETURN_IF_ERROR(times_.enter("write"));
     progress_.bytes_done = 0;
     RecordSet keep = kept_records();
-    if (cut_) drop_emptied(keep);
-    count_removals(removals_, *dataset_, records_, sources_, report_);
-    if (cut_) count_emptied(cut_->emptied(), *dataset_, report_);
+    if (cut_) drop_emptied(cut_->emptied(), keep, sources_);
+    count_removals(removals_, dataset(), records_,
+                   {.rows = inputs_->references(), .files = inputs_->reference_files()}, sources_,
+                   report_);
+    if (cut_) count_emptied(cut_->emptied(), dataset(), report_);
     if (options_.dry_run) return Done{};
+    std::optional<Tags> tags;
+    if (options_.tag) {
+      tags.emplace(*options_.tag, removals_, inputs_->references());
+      for (const Removal& removal : removals_) keep.insert(removal.record);
+    }
 
     if (decided_) KIN_RETURN_IF_ERROR(read_texts_again());
-    const AuditInput input{removals_, *classes_, *kept_,
-                           *dataset_, options_,  report_.text_bytes / records_};
+    const AuditInput input{.removals = removals_,
+                           .classes = *classes_,
+                           .kept = *kept_,
+                           .dataset = dataset(),
+                           .options = options_,
+                           .mean_text_bytes = report_.text_bytes / report_.documents,
+                           .references = inputs_->references(),
+                           .contains = contains_.get(),
+                           .evidence = evidence_.get()};
     KIN_TRY(const auto audit,
             AuditFiles::create(input, {removed_output_of(job_), job_.groups_output}));
     const auto cut_log = cut_output_of(job_);
@@ -380,29 +386,22 @@ class Run {
     };
     data::WriteOptions how{.threads = options_.threads, .beside = write_logs};
     if (cut_) how.edits = cut_->edits();
+    if (tags) how.edits = &*tags;
     // Where the tables take much of the memory, they have to go before the output is written.
     if (tables() >= own_memory() / 4) {
       KIN_RETURN_IF_ERROR(run_workers(options_.threads, [&](int) { return write_logs(); }));
       KIN_RETURN_IF_ERROR(close_texts());
       how.beside = nullptr;
     }
-    KIN_RETURN_IF_ERROR(open_dataset(dataset_->inputs(), budget_.writer));
-    KIN_TRY(auto staged, dataset_->write_staged(keep, job_.output, how));
+    KIN_RETURN_IF_ERROR(inputs_->open(options_, budget_.writer));
+    KIN_TRY(auto staged, dataset().write_staged(keep, job_.output, how));
     if (kept_) KIN_RETURN_IF_ERROR(close_texts());
     report_.notes = staged.second.notes;
-    KIN_RETURN_IF_ERROR(data::check_unchanged(dataset_->inputs()));
+    KIN_RETURN_IF_ERROR(data::check_unchanged(inputs_->files()));
     // The output last: where it is, the rest is too.
     KIN_RETURN_IF_ERROR(audit->commit());
     if (cut_) KIN_RETURN_IF_ERROR(cut_->commit());
     return staged.first.commit();
-  }
-
-  void drop_emptied(RecordSet& keep) {
-    for (std::size_t row = 0; row < records_; ++row) {
-      if (!cut_->emptied().contains(record_id(row))) continue;
-      keep.erase(record_id(row));
-      sources_.remove(record_id(row));
-    }
   }
 
   // Frees the texts after their last use.
@@ -424,7 +423,7 @@ class Run {
       wanted.insert(removal.kept);
     }
     KIN_RETURN_IF_ERROR(open_texts());
-    return collect_texts(*dataset_, options_, *classes_, wanted, *kept_);
+    return collect_texts(dataset(), options_, *classes_, wanted, *kept_);
   }
 
   Status name_largest_groups() {
@@ -442,9 +441,7 @@ class Run {
     if (!options_.dry_run) report_.output = job_.output.string();
     if (const auto removed = removed_output_of(job_)) report_.removed_output = removed->string();
     if (const auto log = cut_output_of(job_)) report_.cut.log = log->string();
-    for (const auto& [row, message] : dataset_->skipped().messages)
-      report_.skipped_messages.push_back(message);
-    for (const data::Input& input : dataset_->inputs()) report_.input_bytes += input.bytes;
+    describe_inputs(*inputs_, report_);
     report_.seconds = times_.seconds();
     report_.peak_memory = peak_resident_bytes();
     add_warnings(report_);
@@ -464,7 +461,8 @@ class Run {
   DedupReport report_;
 
   std::optional<WorkFolder> folder_;
-  std::unique_ptr<data::Dataset> dataset_;
+  std::optional<RunInputs> inputs_;
+  std::unique_ptr<ContainIndex> contains_;
   std::uint64_t run_hash_ = 0;
   Checkpoint checkpoint_;
   bool decided_ = false;  // an earlier run got as far as deciding
@@ -478,6 +476,7 @@ class Run {
   std::optional<KeptTexts> kept_;
   GroupCounts group_counts_;
   std::vector<Removal> removals_;
+  std::unique_ptr<store::KeptValues> evidence_;
   std::unique_ptr<CutStage> cut_;
 };
 

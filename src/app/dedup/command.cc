@@ -27,6 +27,9 @@ Examples:
   kindred dedup today.jsonl -o new.jsonl --id url --skip-seen crawl.seen
   kindred dedup web.jsonl -o clean.jsonl --by exact,lines --repeats 6
   kindred dedup web.parquet -o clean.parquet --by substring:50
+  kindred dedup new.jsonl -o fresh.jsonl --against 'corpus/*.jsonl'
+  kindred dedup web.jsonl -o clean.jsonl --by none --against benchmark.jsonl --contains 0.8
+  kindred dedup web.jsonl -o tagged.jsonl --tag dup_
 
 Writes the kept records in input order to OUTPUT, and the removed records, each with the record it
 duplicates and their similarity, to OUTPUT's name + .removed.jsonl. Inputs are never changed.
@@ -37,6 +40,11 @@ by their normalised text; --by substring:LENGTH cuts passages of at least LENGTH
 that occur again exactly. The first occurrence stays whole. Other detectors of --by remove whole records
 before that. A record of which nothing is left is removed. OUTPUT's name + .cut.jsonl says what was cut,
 and where the same text stays.
+
+--against removes inputs that are duplicates of a reference; references always stay and are not
+compared with each other. With --contains the references are looked for inside the inputs instead: an
+input goes if it has at least that share of a reference's runs of 8 words. The audit log names the
+reference and a passage of it.
 
 --skip-seen first leaves out records whose id is in a seen set (kindred seen), and adds the ids of all
 records once the outputs are in place. A run that is killed before that does not change the set: run it
@@ -131,7 +139,7 @@ Command add_dedup_command(CLI::App& app) {
                    "JSONL on standard output")
       ->type_name("OUTPUT");
   add_dedup_flags(*verb, arguments->flags);
-  add_cut_flags(*verb, arguments->flags);
+  add_run_flags(*verb, arguments->flags);
   verb->add_option("--removed", arguments->removed,
                    "The audit log (default: OUTPUT's name + .removed.jsonl)")
       ->type_name("FILE");

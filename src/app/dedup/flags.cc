@@ -88,6 +88,16 @@ Status understand_cut(const DedupFlags& flags, dedup::DedupOptions& options) {
   return parse_min_length(*flags.min_length, *options.cut);
 }
 
+Status understand_against(const DedupFlags& flags, dedup::DedupOptions& options) {
+  options.against = flags.against;
+  options.tag = flags.tag;
+  if (flags.contains) {
+    options.contains.emplace();
+    KIN_RETURN_IF_ERROR(parse_number(flags.contains, "--contains", *options.contains));
+  }
+  return parse_number(flags.contains_words, "--contains-words", options.contains_words);
+}
+
 Status understand_resources(const DedupFlags& flags, dedup::DedupOptions& options) {
   options.threads = flags.threads;
   if (flags.max_memory) {
@@ -201,7 +211,23 @@ void add_resource_flags(CLI::App& verb, DedupFlags& flags) {
 
 }  // namespace
 
-void add_cut_flags(CLI::App& verb, DedupFlags& flags) {
+void add_run_flags(CLI::App& verb, DedupFlags& flags) {
+  verb.add_option("--against", flags.against,
+                  "References: remove inputs that are duplicates of a record of FILE, which is "
+                  "neither written nor changed; files or globs, repeatable")
+      ->allow_extra_args(false)  // what follows is an input
+      ->type_name("FILE");
+  verb.add_option("--contains", flags.contains,
+                  "Remove inputs that contain at least this share of the word runs of a reference "
+                  "of --against, such as a benchmark's questions")
+      ->type_name("0..1");
+  verb.add_option("--contains-words", flags.contains_words, "Words in such a run (default: 8)")
+      ->type_name("N");
+  verb.add_option(
+          "--tag", flags.tag,
+          "Write all records, with the columns PREFIXgroup, PREFIXkept, PREFIXsimilarity and "
+          "PREFIXduplicates instead of removing any")
+      ->type_name("PREFIX");
   verb.add_option("--repeats", flags.repeats,
                   "Cut what occurs at least N times (default: 2; with --by lines, paragraphs or "
                   "substring)")
@@ -235,6 +261,7 @@ Result<dedup::DedupOptions> understand(const DedupFlags& flags) {
   }
   KIN_RETURN_IF_ERROR(understand_sketch(flags, options));
   KIN_RETURN_IF_ERROR(understand_cut(flags, options));
+  KIN_RETURN_IF_ERROR(understand_against(flags, options));
   if (flags.keep) {
     KIN_TRY(options.keep, dedup::parse_keep(*flags.keep));
   }

@@ -30,7 +30,13 @@ std::string removed_by(const dedup::DedupReport& report) {
     text += fmt::format("{} {}", name_of(method),
                         with_commas(report.removed_by[static_cast<std::size_t>(method)]));
   }
-  if (report.options.skip_seen) text += fmt::format(", seen {}", with_commas(report.seen()));
+  if (report.options.skip_seen) {
+    text += fmt::format("{}seen {}", text.empty() ? "" : ", ", with_commas(report.seen()));
+  }
+  if (report.options.contains) {
+    text += fmt::format("{}contain a reference {}", text.empty() ? "" : ", ",
+                        with_commas(report.contained()));
+  }
   if (report.options.cut) {
     text += fmt::format("{}emptied {}", text.empty() ? "" : ", ", with_commas(report.cut.emptied));
   }
@@ -55,6 +61,11 @@ std::string format_summary(const dedup::DedupReport& report) {
   }
   if (report.linked > 0)
     row(table, "linked", with_commas(report.linked) + " share a chunk with another and stay");
+  if (!report.options.against.empty()) {
+    row(table, "against", fmt::format("{} references", with_commas(report.against.records)));
+  }
+  if (report.options.tag)
+    row(table, "tagged", "removed records are in the output, with their columns");
   if (report.options.cut) {
     row(table, "cut",
         fmt::format("{} passages with {} out of {} records", with_commas(report.cut.passages),

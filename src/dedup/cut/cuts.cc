@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "dedup/cut/cut_log.h"
+#include "dedup/cut/groups.h"
 #include "dedup/cut/matches.h"
 #include "dedup/cut/plans.h"
 #include "dedup/cut/references.h"
@@ -55,41 +56,55 @@ Status cut_records(const CutInput& input, const Plans& plans, const References& 
   return Done{};
 }
 
-// The windows that have to be compared, in bins of their hashes.
-Result<std::unique_ptr<Spill>> gather_windows(const CutInput& input, CutOutcome& outcome) {
-  auto windows = std::make_unique<Spill>(Spill::Options{.file = input.folder / "windows.spill",
-                                                        .record_bytes = sizeof(WindowRecord),
-                                                        .memory_bytes = input.spill_memory / 2});
-  if (input.options.cut->by_line()) {
-    KIN_RETURN_IF_ERROR(input.enter("lines"));
-    KIN_TRY(const WindowCounts counts, spill_windows(input, nullptr, *windows));
+// Matches windows by their hashes: lines and paragraphs, or those that groups did not decide.
+Status match_windows(const CutInput& input, const Contested* contested, CutOutcome& outcome,
+                     Spill& matches) {
+  Spill windows({.file = input.folder / "windows.spill",
+                 .record_bytes = sizeof(WindowRecord),
+                 .memory_bytes = input.spill_memory / 2});
+  KIN_TRY(const WindowCounts counts, spill_windows(input, contested, windows));
+  if (contested == nullptr) {
     outcome.rows = counts.rows;
     outcome.text_bytes = counts.text_bytes;
     outcome.without_text = counts.without_text;
-  } else {
-    KIN_RETURN_IF_ERROR(input.enter("sample"));
+    KIN_RETURN_IF_ERROR(input.check_rows(outcome.rows));
+  }
+  outcome.bytes_spilled += windows.bytes_on_disk();
+  KIN_RETURN_IF_ERROR(input.enter("match"));
+  return find_matches(input, windows, outcome.rows, matches);
+}
+
+// Matches passages: first the groups of windows, then the windows that are left.
+Status match_passages(const CutInput& input, CutOutcome& outcome, Spill& matches) {
+  KIN_RETURN_IF_ERROR(input.enter("sample"));
+  std::optional<Contested> contested;
+  {
     KIN_TRY(const Sampled sampled, sample_windows(input));
     outcome.rows = sampled.rows;
     outcome.text_bytes = sampled.text_bytes;
     outcome.without_text = sampled.without_text;
     outcome.bytes_spilled += sampled.bytes_spilled;
-    KIN_RETURN_IF_ERROR(input.enter("windows"));
-    if (sampled.marked.count() > 0) KIN_RETURN_IF_ERROR(spill_windows(input, &sampled, *windows));
+    KIN_RETURN_IF_ERROR(input.check_rows(outcome.rows));
+    if (sampled.marked.count() == 0) return Done{};
+    KIN_RETURN_IF_ERROR(input.enter("groups"));
+    KIN_TRY(contested, match_groups(input, sampled, matches, outcome.bytes_spilled));
   }
-  outcome.bytes_spilled += windows->bytes_on_disk();
-  return windows;
+  if (contested->records.count() == 0) return Done{};
+  KIN_RETURN_IF_ERROR(input.enter("windows"));
+  return match_windows(input, &*contested, outcome, matches);
 }
 
-Result<Plans> match_windows(const CutInput& input, CutOutcome& outcome) {
-  KIN_TRY(const std::unique_ptr<Spill> windows, gather_windows(input, outcome));
-  KIN_RETURN_IF_ERROR(input.check_rows(outcome.rows));
-  KIN_RETURN_IF_ERROR(input.enter("match"));
+Result<Plans> find_plans(const CutInput& input, CutOutcome& outcome) {
   Spill matches({.file = input.folder / "matches.spill",
                  .record_bytes = sizeof(MatchRecord),
                  .memory_bytes = input.spill_memory / 2});
-  KIN_RETURN_IF_ERROR(find_matches(input, *windows, outcome.rows, matches));
+  if (input.options.cut->by_line()) {
+    KIN_RETURN_IF_ERROR(input.enter("lines"));
+    KIN_RETURN_IF_ERROR(match_windows(input, nullptr, outcome, matches));
+  } else {
+    KIN_RETURN_IF_ERROR(match_passages(input, outcome, matches));
+  }
   outcome.bytes_spilled += matches.bytes_on_disk();
-  for (std::size_t bin = 0; bin < Spill::kBins; ++bin) windows->release(bin);
   return make_plans(input, matches, outcome.rows);
 }
 
@@ -173,7 +188,7 @@ Status Cuts::write_log(AtomicFile& file) const {
 
 Result<CutOutcome> find_cuts(const CutInput& input) {
   CutOutcome outcome;
-  KIN_TRY(const Plans plans, match_windows(input, outcome));
+  KIN_TRY(const Plans plans, find_plans(input, outcome));
   ::malloc_trim(0);
   KIN_TRY(outcome.cuts, Cuts::create(input, outcome.rows));
   if (plans.matched.count() == 0) return outcome;

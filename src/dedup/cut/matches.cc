@@ -2,18 +2,17 @@
 
 #include <vector>
 
+#include "dedup/cut/groups.h"
+#include "dedup/cut/match_writer.h"
 #include "dedup/cut/repeat_table.h"
 
 namespace kin::dedup {
 namespace {
 
-constexpr WindowPlace kNowhere{kNoRecord, 0};
-
 struct WindowEntry {
   WindowKey key;
   std::uint32_t count = 0;  // up to the number that counts
-  WindowPlace first = kNowhere;
-  WindowPlace second = kNowhere;
+  Occurrences places{};
 };
 std::uint64_t key_bits(const WindowEntry& entry) {
   return entry.key.key;
@@ -22,9 +21,9 @@ std::uint64_t key_bits(const WindowEntry& entry) {
 // Writes the windows of records to the spill, on one thread.
 class WindowWriter {
  public:
-  WindowWriter(const CutInput& input, const Sampled* sampled, Spill& spill)
+  WindowWriter(const CutInput& input, const Contested* contested, Spill& spill)
       : weak_hashes_(input.weak_hashes),
-        sampled_(sampled),
+        contested_(contested),
         sampler_(input.options.cut->length),
         hasher_(input.options.cut->length),
         writer_(spill) {}
@@ -32,7 +31,7 @@ class WindowWriter {
   Status visit(RecordId record, Units& units) {
     counts_.text_bytes += units.text_bytes();
     counts_.without_text += units.has_text() ? 0 : 1;
-    if (sampled_ == nullptr) {
+    if (contested_ == nullptr) {
       add_lines(record, units);
     } else {
       for (const Units::Field& field : units.fields()) add_windows(record, units, field);
@@ -66,7 +65,7 @@ class WindowWriter {
       });
     };
     const auto select = [&](std::uint64_t fingerprint, std::size_t first, std::size_t last) {
-      if (!sampled_->repeated.may_contain(fingerprint)) return;
+      if (!contested_->fingerprints.may_contain(fingerprint)) return;
       if (first != end) {
         hash_region();
         begin = first;
@@ -83,7 +82,7 @@ class WindowWriter {
   }
 
   const bool weak_hashes_;
-  const Sampled* sampled_;
+  const Contested* contested_;
   WindowSampler sampler_;
   WindowHasher hasher_;
   Spill::Writer writer_;
@@ -91,46 +90,34 @@ class WindowWriter {
 };
 
 // Writes the matches of the windows of one bin.
-class MatchWriter {
+class MatchWindows {
  public:
-  MatchWriter(const CutOptions& cut, std::uint64_t rows, Spill& matches)
-      : cut_(cut), rows_(rows), writer_(matches) {}
+  MatchWindows(const CutOptions& cut, std::uint64_t rows, Spill& matches)
+      : repeats_(cut.repeats), writer_(cut, rows, matches) {}
 
   void operator()(const RepeatTable<WindowEntry>& table, const WindowRecord& window) {
     const WindowEntry& entry = table.find({.key = window.key()});
-    if (entry.count < cut_.repeats) return;
-    const WindowPlace at = window.at;
-    const bool first = at == entry.first;
-    if (first) append(at, kNowhere);
-    if (!first) append(at, entry.first);
-    if (cut_.keep_first) return;
-    if (first) append(at, entry.second);
-    if (at == entry.second) append(at, kNowhere);
+    if (entry.count >= repeats_) writer_.add(window.at, entry.places, 1);
   }
-
-  Status finish() { return writer_.flush(); }
+  Status finish() { return writer_.finish(); }
 
  private:
-  void append(const WindowPlace& at, const WindowPlace& of) {
-    writer_.append(row_number(at.record) * Spill::kBins / rows_, MatchRecord{at, of});
-  }
-
-  const CutOptions& cut_;
-  std::uint64_t rows_;
-  Spill::Writer writer_;
+  std::uint32_t repeats_;
+  MatchWriter writer_;
 };
 
 }  // namespace
 
-Result<WindowCounts> spill_windows(const CutInput& input, const Sampled* sampled, Spill& windows) {
+Result<WindowCounts> spill_windows(const CutInput& input, const Contested* contested,
+                                   Spill& windows) {
   std::vector<std::unique_ptr<WindowWriter>> writers;
   for (int worker = 0; worker < input.options.threads; ++worker)
-    writers.push_back(std::make_unique<WindowWriter>(input, sampled, windows));
+    writers.push_back(std::make_unique<WindowWriter>(input, contested, windows));
   const auto visit = [&](const data::Batch& batch, std::size_t i, Units& units, int worker) {
     return writers[static_cast<std::size_t>(worker)]->visit(batch.row(i), units);
   };
   WindowCounts counts;
-  const RecordSet* only = sampled != nullptr ? &sampled->marked : input.keep;
+  const RecordSet* only = contested != nullptr ? &contested->records : input.keep;
   KIN_TRY(counts.rows, scan_units(input, {.only = only}, visit));
   if (only != nullptr) counts.rows = only->size();
   for (auto& writer : writers) KIN_RETURN_IF_ERROR(writer->finish(counts));
@@ -143,17 +130,11 @@ Status find_matches(const CutInput& input, const Spill& windows, std::uint64_t r
   const auto note = [&](RepeatTable<WindowEntry>& table, const WindowRecord& window) {
     WindowEntry& entry = table.get({.key = window.key()});
     if (entry.count < cut.repeats) ++entry.count;
-    const WindowPlace at = window.at;
-    if (at < entry.first) {
-      entry.second = entry.first;
-      entry.first = at;
-    } else if (at < entry.second) {
-      entry.second = at;
-    }
+    entry.places.add(window.at);
   };
   return for_each_repeat<WindowRecord, WindowEntry>(
       windows, input.options.threads, input.stage_memory, note,
-      [&] { return MatchWriter(cut, rows, matches); });
+      [&] { return MatchWindows(cut, rows, matches); });
 }
 
 }  // namespace kin::dedup

@@ -8,7 +8,6 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "dedup/cut/cut_input.h"
-#include "dedup/cut/sampling.h"
 #include "dedup/cut/window_hash.h"
 #include "dedup/spill/spill.h"
 
@@ -28,17 +27,18 @@ struct WindowRecord {
   std::uint32_t extra;
   WindowPlace at;
 };
-// A window that has the hash of another one, or, with of.record == kNoRecord, one that others are
-// compared with.
+// Windows in a row that have the hashes of others in a row, or, with of.record == kNoRecord, that
+// others are compared with.
 struct MatchRecord {
   WindowPlace at;
   WindowPlace of;
+  std::uint32_t windows;
 };
 #pragma pack(pop)
 inline std::uint64_t key_bits(const WindowRecord& window) {
   return window.hash;
 }
-static_assert(sizeof(WindowRecord) == 20 && sizeof(MatchRecord) == 16);
+static_assert(sizeof(WindowRecord) == 20 && sizeof(MatchRecord) == 20);
 
 // What reading the windows learns of a corpus. For lines and paragraphs this is the first pass.
 struct WindowCounts {
@@ -47,9 +47,12 @@ struct WindowCounts {
   std::uint64_t without_text = 0;
 };
 
-// Adds to `windows` every line or paragraph that is long enough; or, with `sampled`, every window
-// whose fingerprint may be repeated.
-Result<WindowCounts> spill_windows(const CutInput& input, const Sampled* sampled, Spill& windows);
+struct Contested;
+
+// Adds to `windows` every line or paragraph that is long enough; or, with `contested`, the windows
+// that it names.
+Result<WindowCounts> spill_windows(const CutInput& input, const Contested* contested,
+                                   Spill& windows);
 
 // Adds to `matches` (MatchRecord, by bins of `rows` rows) every window whose hash occurs often
 // enough. The first of them is what the others are compared with. Where none is to stay, the first

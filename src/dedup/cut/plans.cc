@@ -106,7 +106,8 @@ class PlanMaker {
     for (share.block = 0; share.block < share.blocks; ++share.block) {
       std::vector<Run> runs;
       KIN_RETURN_IF_ERROR(visit(bin, [&](const MatchRecord& match) {
-        if (share.has(match)) runs.push_back({.at = match.at, .windows = 1, .of = match.of});
+        if (share.has(match))
+          runs.push_back({.at = match.at, .windows = match.windows, .of = match.of});
       }));
       join(runs);
       if (share.blocks == 1) return runs;

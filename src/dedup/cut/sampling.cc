@@ -11,15 +11,6 @@
 namespace kin::dedup {
 namespace {
 
-// A fingerprint is the least of several hashes, which is not well spread: spills and tables use it
-// mixed again. The filter is asked for the fingerprint itself.
-std::uint64_t spread(std::uint64_t fingerprint) {
-  return mix64(fingerprint + 0x632BE59BD9B4E019ULL);
-}
-std::uint64_t gather(std::uint64_t key) {
-  return unmix64(key) - 0x632BE59BD9B4E019ULL;
-}
-
 struct FingerprintEntry {
   std::uint64_t key = 0;
   std::uint32_t count = 0;
@@ -45,7 +36,7 @@ class Sampler {
         streak = streak > 0 && fingerprint == last ? streak + 1 : 1;
         last = fingerprint;
         if (streak > 2) return;
-        const BandRecord sample{.key = spread(fingerprint), .record = record};
+        const BandRecord sample{.key = spread_fingerprint(fingerprint), .record = record};
         writer_.append(bin_of(sample), sample);
       };
       sampler_.for_each(symbols, field.units.count(), add);
@@ -71,7 +62,7 @@ struct Mark {
   void operator()(const RepeatTable<FingerprintEntry>& table, const BandRecord& sample) const {
     if (table.find({.key = sample.key}).count < 2) return;
     sampled.marked.insert_shared(sample.record);
-    sampled.repeated.insert(gather(sample.key));
+    sampled.repeated.insert(gather_fingerprint(sample.key));
   }
   static Status finish() { return Done{}; }
 };

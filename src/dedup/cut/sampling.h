@@ -10,6 +10,15 @@
 
 namespace kin::dedup {
 
+// A fingerprint is the least of several hashes, which is not well spread: spills and tables use it
+// mixed again. Filters are asked for the fingerprint itself.
+inline std::uint64_t spread_fingerprint(std::uint64_t fingerprint) {
+  return mix64(fingerprint + 0x632BE59BD9B4E019ULL);
+}
+inline std::uint64_t gather_fingerprint(std::uint64_t key) {
+  return unmix64(key) - 0x632BE59BD9B4E019ULL;
+}
+
 // What the first pass learns of a corpus.
 struct Sampled {
   std::uint64_t rows = 0;

@@ -71,6 +71,11 @@ class Units {
       return words_ != nullptr ? words_[i] : kBytes[static_cast<unsigned char>(bytes_[i])];
     }
 
+    // Hashes of words in a row. Not for bytes.
+    std::span<const std::uint64_t> words(std::size_t first, std::size_t count) const {
+      return {words_ + first, count};
+    }
+
    private:
     friend class Units;
     static const std::array<std::uint64_t, 256> kBytes;

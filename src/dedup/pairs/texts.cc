@@ -32,8 +32,8 @@ Result<RecordSet> texts_wanted(const Scan& scan, const Classes& classes,
   }
   if (options.dry_run) return wanted;
   for (std::size_t row = 0; row < classes.size(); ++row) {
-    const bool seen = scan.seen.get(record_id(row)) != 0;
-    if (seen || classes.has_twin(record_id(row))) wanted.insert(record_id(row));
+    const bool left_out = scan.left_out.get(record_id(row)) != 0;
+    if (left_out || classes.has_twin(record_id(row))) wanted.insert(record_id(row));
   }
   return wanted;
 }

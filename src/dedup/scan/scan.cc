@@ -37,9 +37,9 @@ class RecentTexts {
 class RecordScanner {
  public:
   RecordScanner(const DedupOptions& options, const sketch::Banding& banding, RecentTexts& recent,
-                std::optional<SeenIds::Lookup> seen, Scan& scan)
+                const ScanPart& part, Scan& scan)
       : options_(options),
-        seen_ids_(std::move(seen)),
+        reference_files_(part.reference_files),
         banding_(banding),
         recent_(recent),
         scan_(scan),
@@ -54,7 +54,10 @@ class RecordScanner {
         exact_(scan.exact),
         words_(scan.words),
         bands_(scan.bands),
-        chunks_(scan.chunks) {}
+        chunks_(scan.chunks) {
+    if (part.seen != nullptr) seen_ids_.emplace(part.seen->lookup());
+    if (part.contains != nullptr) contained_.emplace(*part.contains);
+  }
 
   Status visit(const data::Batch& batch) {
     signature_ids_.clear();
@@ -64,22 +67,25 @@ class RecordScanner {
     if (seen_ids_) {
       KIN_TRY(seen, seen_ids_->seen(batch, id_column()));
     }
+    const bool input = batch.file() >= reference_files_;
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      if (options_.source_column) {
+      if (options_.source_column && input) {
         if (const auto source = batch.value(source_column(), i))
           scan_.sources.add(batch.row(i), *source);
       }
       if (!seen.empty() && seen[i] != 0) {
-        scan_.seen.set(batch.row(i), 1);
+        scan_.left_out.set(batch.row(i), Scan::kSeenBefore);
         continue;
       }
-      KIN_RETURN_IF_ERROR(set_order(batch, i));
+      if (input) KIN_RETURN_IF_ERROR(set_order(batch, i));
       const auto text = text_of(batch, i, options_.fields.size(), joined_);
       if (!text) {
-        ++scan_.counts.without_text;
+        scan_.counts.without_text += input ? 1 : 0;
         continue;
       }
-      text_bytes += text->size();
+      text_bytes += input ? text->size() : 0;
+      KIN_TRY(const bool contaminated, contains_reference(batch.row(i), *text));
+      if (contaminated) continue;
       scan_.order.set_length(batch.row(i), text->size());
       sketch(batch, i, *text);
     }
@@ -103,6 +109,15 @@ class RecordScanner {
     return options_.fields.size() + (options_.keep.needs_column() ? 1 : 0);
   }
   std::size_t id_column() const { return source_column() + (options_.source_column ? 1 : 0); }
+
+  Result<bool> contains_reference(RecordId record, std::string_view text) {
+    if (!contained_) return false;
+    const auto found = contained_->find(text);
+    if (!found) return false;
+    scan_.left_out.set(record, Scan::kContainsReference);
+    KIN_RETURN_IF_ERROR(scan_.evidence->append(record, found->encode()));
+    return true;
+  }
 
   Status set_order(const data::Batch& batch, std::size_t i) {
     if (!options_.keep.needs_column()) return Done{};
@@ -169,7 +184,9 @@ class RecordScanner {
   }
 
   const DedupOptions& options_;
+  const std::size_t reference_files_;
   std::optional<SeenIds::Lookup> seen_ids_;
+  std::optional<ContainIndex::Matcher> contained_;
   const sketch::Banding banding_;
   RecentTexts& recent_;
   Scan& scan_;
@@ -233,6 +250,9 @@ Result<std::unique_ptr<Scan>> Scan::create(const DedupOptions& options, const Sc
     store_options.path = options.signature_store.value_or(folder / "signatures");
     KIN_TRY(scan->signatures, store::TieredSignatureStore::open(store_options));
   }
+  if (options.contains) {
+    KIN_TRY(scan->evidence, store::KeptValues::open({.temporary_parent = folder}));
+  }
   return scan;
 }
 
@@ -261,10 +281,7 @@ Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& o
   RecentTexts recent;
   std::vector<std::unique_ptr<RecordScanner>> scanners;
   for (int worker = 0; worker < options.threads; ++worker) {
-    std::optional<SeenIds::Lookup> seen;
-    if (part.seen != nullptr) seen.emplace(part.seen->lookup());
-    scanners.push_back(
-        std::make_unique<RecordScanner>(options, banding, recent, std::move(seen), scan));
+    scanners.push_back(std::make_unique<RecordScanner>(options, banding, recent, part, scan));
   }
   KIN_TRY(const data::ScanEnd end,
           dataset.scan(scan_options, [&](const data::Batch& batch, int worker) {
