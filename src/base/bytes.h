@@ -49,14 +49,8 @@ class ByteReader {
 
   template <typename T>
   T read() {
-    if (rest_.size() < sizeof(T)) {
-      ok_ = false;
-      rest_ = {};
-      return T{};
-    }
-    const T value = load_le<T>(rest_.data());
-    rest_.remove_prefix(sizeof(T));
-    return value;
+    const std::string_view bytes = read_bytes(sizeof(T));
+    return ok_ ? load_le<T>(bytes.data()) : T{};
   }
 
   std::string_view read_bytes(std::size_t count) {

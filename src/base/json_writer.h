@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -38,6 +39,10 @@ class JsonWriter {
     return raw(std::to_string(number));
   }
   JsonWriter& null() { return raw("null"); }
+  template <typename T>
+  JsonWriter& value(const std::optional<T>& content) {
+    return content ? value(*content) : null();
+  }
   // `json` as it is: already a JSON value.
   JsonWriter& raw(std::string_view json);
 
