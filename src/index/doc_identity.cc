@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include "base/check.h"
 #include "base/hash.h"
 
 namespace kin::index {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "index/text/builder.h"
 #include "index/text/manifest.h"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "base/hash.h"
 #include "base/random.h"
 #include "embed/corpus/data.h"
 #include "embed/corpus_model.h"

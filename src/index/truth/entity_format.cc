@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 
 #include "index/truth/entity_bytes.h"
 

@@ -1,7 +1,6 @@
 // The truth of a shard at one moment.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <set>
 #include <span>
