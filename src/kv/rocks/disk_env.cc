@@ -15,6 +15,7 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 using rocksdb::Slice;
 
+// The kinds of failure that RocksDB tells apart.
 IOStatus failure(const std::string& path, const Error& error) {
   if (error.code == Code::kNotFound) return IOStatus::PathNotFound(path, error.message);
   if (error.code == Code::kResourceExhausted) return IOStatus::NoSpace(path, error.message);
@@ -89,6 +90,7 @@ class WritableFile final : public rocksdb::FSWritableFile {
   IOStatus Sync(const IOOptions&, IODebugContext*) override {
     return outcome(path_, file_->sync());
   }
+  // append() buffers nothing, so there is nothing to flush before a sync.
   IOStatus Flush(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
   IOStatus Close(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
   std::uint64_t GetFileSize(const IOOptions&, IODebugContext*) override {
@@ -164,6 +166,7 @@ class DiskFileSystem final : public rocksdb::FileSystem {
   IOStatus GetChildren(const std::string& path, const IOOptions&, std::vector<std::string>* result,
                        IODebugContext*) override {
     result->clear();
+    // As in RocksDB's own file system, a missing folder is NotFound; PathNotFound is an I/O error.
     auto names = disk_.list(path);
     if (!names.ok() && names.error().code == Code::kNotFound) return IOStatus::NotFound(path);
     if (!names.ok()) return failure(path, names.error());
@@ -222,7 +225,7 @@ class DiskFileSystem final : public rocksdb::FileSystem {
     if (!file.ok()) return failure("While open a file for lock: " + path, file.error());
     const Status locked = (*file)->lock();
     if (!locked.ok()) return failure("While lock file: " + path, locked.error());
-    *result = new Lock(std::move(*file));
+    *result = new Lock(std::move(*file));  // RocksDB owns it until UnlockFile()
     return IOStatus::OK();
   }
   IOStatus UnlockFile(rocksdb::FileLock* lock, const IOOptions&, IODebugContext*) override {
@@ -253,7 +256,7 @@ class DiskFileSystem final : public rocksdb::FileSystem {
 
 thread_local bool keep_tables = false;
 
-// What RocksDB leaves to chance.
+// Makes up for two gaps in how RocksDB 7.8 orders its changes to a folder.
 class CarefulFileSystem final : public rocksdb::FileSystemWrapper {
  public:
   using rocksdb::FileSystemWrapper::FileSystemWrapper;
