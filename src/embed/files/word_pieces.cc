@@ -68,6 +68,7 @@ Result<WordPieces> WordPieces::parse(std::string_view json) {
       return wrong(fmt::format("the token \"{}\" has no valid number", piece));
     const auto value = static_cast<std::uint32_t>(*number);
     out.tokens_ = std::max<std::size_t>(out.tokens_, value + std::size_t{1});
+    // With its prefix, which only makes the first tries of longest() needless.
     out.longest_ = std::max(out.longest_, piece.size());
     // The token of unknown words would make texts with many of them alike.
     if (piece == unknown) continue;
@@ -79,6 +80,7 @@ Result<WordPieces> WordPieces::parse(std::string_view json) {
   return out;
 }
 
+// BERT's tokenizer is greedy: the longest known piece is taken, even if no piece fits the rest.
 std::optional<WordPieces::Piece> WordPieces::longest(std::string_view rest,
                                                      const Pieces& pieces) const {
   for (std::size_t length = std::min(rest.size(), longest_); length > 0; --length) {
