@@ -30,6 +30,7 @@ constexpr std::size_t kMostStages = 32;
 
 void read_scope(JsonFields& fields, index::Scope& scope) {
   fields.read_object("filter", [&](JsonFields& filter) {
+    // Any name is valid here: it may be that of an attribute.
     for (const std::string& name : filter.names()) {
       std::vector<std::string> texts;
       if (filter.read(name, texts) && texts.empty()) filter.fail(name, "must not be empty");
@@ -69,6 +70,7 @@ void read_search(JsonFields& fields, Question& question) {
 void check(JsonFields& fields, const Question& question) {
   if (question.from.size() > kMostFrom)
     fields.fail("from", fmt::format("has more than {} ids", kMostFrom));
+  // A graph search may also name its one start in "q".
   if (question.mode == Mode::kGraph && question.text.empty() && question.from.empty())
     fields.fail("from", "is missing: a search by links needs ids of documents to start from");
 }
@@ -76,7 +78,7 @@ void check(JsonFields& fields, const Question& question) {
 StageQuestion read_stage(JsonFields& fields) {
   StageQuestion stage;
   if (fields.find("find") != nullptr) {
-    stage.find.k = 100;
+    stage.find.k = 100;  // more than a page: later stages choose among them
     fields.read("find", stage.find.mode, kModes);
     fields.read("hops", stage.find.expand.hops, {0, kMostHops});
     fields.read("keep", stage.keep, kShare);
@@ -131,6 +133,7 @@ Result<Question> question_of(const JsonValue& json) {
   fields.read("facets", question.facets);
   fields.read("explain", question.explain);
   read_search(fields, question);
+  // A pipeline brings its own starts, so the question itself needs none.
   const JsonValue* stages = fields.find_list("pipeline");
   if (stages == nullptr)
     check(fields, question);

@@ -39,6 +39,7 @@ bool has_meaning(const SearchSettings& settings, const Question& question) {
 
 Mode mode_of(const ShardView& view, const SearchSettings& settings, const Question& question) {
   const Mode mode = question.mode;
+  // A question without words to make a vector of is answered by its filters and patterns alone.
   if (mode == Mode::kHybrid && !question.text.empty())
     return has_meaning(settings, question) ? Mode::kHybrid : Mode::kText;
   if (mode != Mode::kBest) return mode;
@@ -91,6 +92,7 @@ Result<std::vector<float>> make_vector(const ShardView& view, const Question& qu
   if (words.empty())
     return Error{Code::kInvalidArgument, "a search by vector needs a vector or words"};
   KIN_TRY(std::vector<float> vector, space->source->query(words));
+  // A vector of zeros has no direction. Without a vector the leg finds nothing.
   if (std::ranges::all_of(vector, [](float value) { return value == 0; })) vector.clear();
   return vector;
 }
@@ -132,9 +134,11 @@ Result<ReadyQuery> make_query(const ShardView& view, const SearchSettings& setti
     if (question.vector.empty()) {
       KIN_TRY(const std::string meant, index::extract_words(words, settings.text));
       KIN_TRY(query.vector->vector, make_vector(view, question, meant));
+      // Words that were not searched for are marked in the hits all the same.
       if (!query.text) ready.words = index::plain_query(meant);
     }
   }
+  // A vector leg alone ranks all documents, so there is nothing to count.
   query.count = question.count && (query.text || !query.vector);
   return ready;
 }
@@ -219,6 +223,7 @@ std::vector<index::Fragment> contents(const std::vector<index::StoredFragment>& 
 Status add_fragments(const index::TruthView& truth, const DocId& id,
                      std::optional<index::Millis> as_of, const std::vector<index::GraphEdge>& edges,
                      Document& document, std::vector<Link>& links) {
+  // Most indexes have none: this spares a look-up for each link.
   if (truth.counters().fragments == 0) return Done{};
   const index::FragmentRange range{.until = as_of ? *as_of + 1 : index::kForever,
                                    .limit = 1'000'000};
@@ -266,6 +271,7 @@ class Presenter {
     KIN_RETURN_IF_ERROR(fill(hit, found.doc, document));
     for (const index::HitSnippet& snippet : snippets)
       (snippet.field == "title" ? hit.title : hit.snippet) = marked(snippet);
+    // Without snippets, and for edges and fragments, the title is that of the entity, unmarked.
     if (hit.title.empty() && !hit.document.title.empty()) hit.title = {{hit.document.title, false}};
     if (!found.trace) return hit;
     hit.trace = AnswerTrace{.by = keys_.of(found.trace->by), .hops = found.trace->hops};
@@ -284,7 +290,7 @@ class Presenter {
               view_.truth().get(identity.id, {.vectors = false, .summaries = false}));
       hit.document = owner ? document_of(owner->entity) : Document{.id = keys_.of(identity.id)};
     }
-    hit.document.text.clear();
+    hit.document.text.clear();  // answers have snippets instead
     if (identity.name.empty()) return Done{};
     hit.name = identity.name;
     hit.to = keys_.of(identity.to);
@@ -387,7 +393,7 @@ Status add_outer_edges(const ShardView& view, const NeighboursQuestion& question
   std::set<index::EdgeId> known;
   for (const index::GraphEdge& edge : walk.edges) known.insert(edge.id);
   for (const index::Reached& node : walk.nodes) {
-    if (node.hops < question.hops) continue;
+    if (node.hops < question.hops) continue;  // the walk has seen all edges of inner nodes
     KIN_TRY(const auto edges,
             index::edges(view.truth(), {.node = node.id, .filter = {.as_of = question.as_of}}));
     for (const index::GraphEdge& edge : edges)
