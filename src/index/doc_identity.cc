@@ -21,7 +21,7 @@ Result<DocIdentity> identity_of(const TruthView& view, const DocumentRow& row) {
   } else {
     const bool of_edge = row.kind == DocKind::kEdgeFragment;
     const FragmentKey fragment =
-        of_edge ? *decode_edge_fragment_key(row.key) : *decode_entity_fragment_key(row.key);
+        *decode_fragment_key(of_edge ? kEdgeFragmentsFamily : kEntityFragmentsFamily, row.key);
     identity.id = fragment.id;
     identity.to = fragment.to;
     identity.time = fragment.time;
@@ -56,16 +56,14 @@ Result<std::optional<StoredDocument>> read_other(const TruthView& view, const Do
   const FragmentRange moment{.from = wanted.time,
                              .until = wanted.time + 1,
                              .limit = std::numeric_limits<std::size_t>::max()};
-  if (wanted.kind == DocKind::kEntityFragment) {
-    KIN_TRY(auto said, view.fragments(wanted.id, moment));
-    auto found = pick(std::move(said), wanted);
-    if (!found) return std::optional<StoredDocument>();
-    return std::optional<StoredDocument>(EntityFragmentRef{wanted.id, std::move(*found)});
-  }
-  KIN_TRY(auto said, view.fragments(edge_of(wanted), moment));
+  const bool of_edge = wanted.kind == DocKind::kEdgeFragment;
+  KIN_TRY(auto said,
+          of_edge ? view.fragments(edge_of(wanted), moment) : view.fragments(wanted.id, moment));
   auto found = pick(std::move(said), wanted);
   if (!found) return std::optional<StoredDocument>();
-  return std::optional<StoredDocument>(EdgeFragmentRef{edge_of(wanted), std::move(*found)});
+  if (of_edge)
+    return std::optional<StoredDocument>(EdgeFragmentRef{edge_of(wanted), std::move(*found)});
+  return std::optional<StoredDocument>(EntityFragmentRef{wanted.id, std::move(*found)});
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ Result<Record> read_entity(RowReader& reader, std::uint8_t flags) {
   record.assigned = read_version(reader);
   if (record.deleted) return Record(std::move(record));
   entity.valid = read_range(reader, flags);
-  if (range_flags(entity.valid) != flags) return damaged();
+  if (range_flags(entity.valid) != flags) return damaged();  // equal states have equal bytes
   entity.key = reader.text();
   entity.source = reader.text();
   entity.title = reader.text();
@@ -102,6 +102,7 @@ Result<Record> read_entity(RowReader& reader, std::uint8_t flags) {
 
 void append(std::string& out, const EdgeRecord& record) {
   const Edge& edge = record.edge;
+  // Where an edge begins is part of its id, so only its end is written as a period.
   const Validity open{.until = edge.until};
   append_head(out, kEdge, flags_of(record.deleted, open));
   append_id(out, edge.id.from);
@@ -142,6 +143,7 @@ void append(std::string& out, const FragmentRecord& record) {
   }
   append_le(out, record.fragment.time);
   append_version(out, record.version);
+  // The hash of the text is part of the fragment's identity. A tombstone has no text to hash.
   if (record.deleted)
     append_le(out, record.content);
   else
@@ -193,25 +195,26 @@ Result<Record> read_record(RowReader& reader) {
   return damaged();
 }
 
-Status check_one(const EntityRecord& record) {
-  return record.deleted ? Status(Done{}) : check_entity(record.entity);
-}
-Status check_one(const EdgeRecord& record) {
-  return record.deleted ? check_edge_name(record.edge.id.name) : check_edge(record.edge);
-}
-Status check_one(const FragmentRecord& record) {
-  if (!record.deleted && record.content != hash64(record.fragment.text))
-    return Error{Code::kInvalidArgument, "the hash of a fragment is not that of its text"};
-  return check_fragment(record.fragment);
-}
-Status check_one(const OwnerRecord&) {
-  return Done{};
-}
+// A tombstone has an id and a version, and no contents to check.
+struct Check {
+  Status operator()(const EntityRecord& record) const {
+    return record.deleted ? Status(Done{}) : check_entity(record.entity);
+  }
+  Status operator()(const EdgeRecord& record) const {
+    return record.deleted ? check_edge_name(record.edge.id.name) : check_edge(record.edge);
+  }
+  Status operator()(const FragmentRecord& record) const {
+    if (!record.deleted && record.content != hash64(record.fragment.text))
+      return Error{Code::kInvalidArgument, "the hash of a fragment is not that of its text"};
+    return check_fragment(record.fragment);
+  }
+  Status operator()(const OwnerRecord&) const { return Done{}; }
+};
 
 }  // namespace
 
 Status check(const Record& record) {
-  return std::visit([](const auto& one) { return check_one(one); }, record);
+  return std::visit(Check{}, record);
 }
 
 void append_record(std::string& out, const Record& record) {
@@ -238,6 +241,7 @@ Result<std::vector<Record>> decode_records(std::string_view bytes) {
                              version, kVersion)};
   const std::size_t count = reader.count();
   std::vector<Record> records;
+  // The count is not trusted: it is only bounded by the bytes that follow.
   records.reserve(std::min<std::size_t>(count, 10'000));
   for (std::size_t i = 0; i < count && reader.ok(); ++i) {
     KIN_TRY(Record record, read_record(reader));

@@ -12,14 +12,8 @@
 namespace kin::index {
 namespace {
 
-constexpr std::size_t kIdBytes = 16;
 // Rows of one page of a digest.
 constexpr std::size_t kDigestPage = 2'000;
-
-// The families whose rows are records. All keys begin with the id of the entity that they belong
-// to.
-constexpr std::array kRecordFamilies{kEntitiesFamily, kForwardEdgesFamily, kEntityFragmentsFamily,
-                                     kEdgeFragmentsFamily};
 
 Error damaged(std::string_view what) {
   return {Code::kDataLoss, fmt::format("a key of {} is damaged", what)};
@@ -77,9 +71,8 @@ class RecordMaker {
   }
 
   Status add_fragment(kv::Family family, std::string_view bytes, std::string_view value) {
-    const bool of_edge = family == kEdgeFragmentsFamily;
     KIN_TRY(FragmentRow row, decode_fragment(value));
-    const auto key = of_edge ? decode_edge_fragment_key(bytes) : decode_entity_fragment_key(bytes);
+    const auto key = decode_fragment_key(family, bytes);
     if (!key) return damaged("fragments");
     FragmentRecord record{.id = key->id,
                           .to = key->to,
@@ -87,7 +80,7 @@ class RecordMaker {
                           .content = key->content,
                           .deleted = row.deleted,
                           .version = row.version};
-    if (of_edge) {
+    if (family == kEdgeFragmentsFamily) {
       KIN_TRY(record.name, view_.name(key->name));
     }
     add(std::move(record));
@@ -111,10 +104,12 @@ std::optional<std::pair<kv::Family, std::string>> row_of(const Change& change) {
       return std::pair(kForwardEdgesFamily, forward_key(edge_of(change)));
     case ChangeKind::kEntityFragmentAdded:
     case ChangeKind::kEntityFragmentRemoved:
-      return std::pair(kEntityFragmentsFamily, entity_fragment_key(fragment_of(change)));
+      return std::pair(kEntityFragmentsFamily,
+                       fragment_key(kEntityFragmentsFamily, fragment_of(change)));
     case ChangeKind::kEdgeFragmentAdded:
     case ChangeKind::kEdgeFragmentRemoved:
-      return std::pair(kEdgeFragmentsFamily, edge_fragment_key(fragment_of(change)));
+      return std::pair(kEdgeFragmentsFamily,
+                       fragment_key(kEdgeFragmentsFamily, fragment_of(change)));
     case ChangeKind::kOwnerAssigned: return {};
   }
   KIN_UNREACHABLE();

@@ -134,11 +134,9 @@ Status read_documents(const FilesOptions& options, FilesProgress& progress,
   for (const data::Input& input : inputs) progress.bytes_total += input.bytes;
   Gatherer gatherer(options, progress, take);
   // find_inputs() refuses an empty list and a mix of formats.
-  if (inputs.front().type.format == data::Format::kJsonl) {
-    KIN_RETURN_IF_ERROR(read_lines(inputs, progress, gatherer));
-  } else {
-    KIN_RETURN_IF_ERROR(read_rows(std::move(inputs), options, progress, gatherer));
-  }
+  const bool lines = inputs.front().type.format == data::Format::kJsonl;
+  KIN_RETURN_IF_ERROR(lines ? read_lines(inputs, progress, gatherer)
+                            : read_rows(std::move(inputs), options, progress, gatherer));
   return gatherer.flush();
 }
 

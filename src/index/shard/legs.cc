@@ -52,17 +52,10 @@ double similarity(Distance kind, float distance) {
 }
 
 Status LegSearch::run() {
-  if (query_.text) {
-    KIN_RETURN_IF_ERROR(find_texts());
-  } else {
-    KIN_RETURN_IF_ERROR(summarise());
-  }
-  if (query_.vector) {
-    KIN_RETURN_IF_ERROR(find_nearest());
-  }
-  if (query_.graph) {
-    KIN_RETURN_IF_ERROR(find_reached());
-  }
+  KIN_RETURN_IF_ERROR(query_.text ? find_texts() : summarise());
+  if (query_.vector) KIN_RETURN_IF_ERROR(find_nearest());
+  if (query_.graph) KIN_RETURN_IF_ERROR(find_reached());
+  // Ranks need no scores of the other legs.
   if (found_.size() < 2 || query_.fusion.how != Fusion::kAlpha) return Done{};
   return score_missing();
 }

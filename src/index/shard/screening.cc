@@ -12,20 +12,6 @@ std::uint64_t band_key(std::size_t band, std::uint32_t key) {
   return std::uint64_t{band} << 32 | key;
 }
 
-// The entity that a mutation belongs to, and is left out with. Nothing if it is never left out.
-struct EntityOf {
-  const DocId* operator()(const PutEdge& put) const { return &put.edge.id.from; }
-  const DocId* operator()(const SetEdges& set) const { return &set.from; }
-  const DocId* operator()(const CloseEdge& close) const { return &close.from; }
-  const DocId* operator()(const RemoveEdge& remove) const { return &remove.edge.from; }
-  const DocId* operator()(const AddFragment& add) const { return &add.id; }
-  const DocId* operator()(const AddEdgeFragment& add) const { return &add.from; }
-  const DocId* operator()(const PutEntity&) const { return nullptr; }
-  const DocId* operator()(const RemoveEntity&) const { return nullptr; }
-  const DocId* operator()(const AssignPartition&) const { return nullptr; }
-  const DocId* operator()(const AssignOwner&) const { return nullptr; }
-};
-
 }  // namespace
 
 Status Screening::read_stored(std::span<const Mutation> mutations) {
@@ -110,6 +96,10 @@ Result<Screening::Verdict> Screening::judge(const PutEntity& put) {
 }
 
 bool Screening::is_left_out(const Mutation& mutation) const {
+  // A refused put says nothing about the stored entity, which may still be removed or moved.
+  if (std::holds_alternative<RemoveEntity>(mutation) ||
+      std::holds_alternative<AssignPartition>(mutation))
+    return false;
   const DocId* id = std::visit(EntityOf{}, mutation);
   return id != nullptr && refused_.contains(*id) && !put_.contains(*id);
 }

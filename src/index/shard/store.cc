@@ -5,6 +5,7 @@
 #include <set>
 
 #include "index/text/manifest.h"
+#include "index/truth/entity_bytes.h"
 
 namespace kin::index {
 namespace {
@@ -33,24 +34,13 @@ kv::StoreOptions store_options(const TruthOptions& truth) {
   return options;
 }
 
-template <typename Number>
-void append_be(std::string& out, Number number) {
-  for (int shift = 8 * (sizeof number - 1); shift >= 0; shift -= 8)
-    out += static_cast<char>(number >> shift);
-}
-
 std::string part_key(std::uint64_t id) {
-  std::string key;
-  append_be(key, id);
-  return key;
+  return be_bytes(id);
 }
 
+// All pieces of one checkpoint are next to each other.
 std::string piece_key(std::uint64_t sequence, std::string_view owner, std::uint32_t number) {
-  std::string key;
-  append_be(key, sequence);
-  key += owner;
-  append_be(key, number);
-  return key;
+  return be_bytes(sequence).append(owner) + be_bytes(number);
 }
 
 std::string head_key(std::string_view space) {

@@ -99,12 +99,14 @@ class Searcher final : public DocVisitor {
     const Plan& root = plan_.root;
     const bool plain =
         root.kind == Plan::Kind::kTerms && !root.field && root.terms.size() <= kMostSummed;
+    // The fast path: any of some terms, where no small filter decides.
     if (plain && !selective())
       return visit_any(root.terms, plan_.norm, {segment_->text(), place_}, *this);
     match(*restricted_matcher());
   }
 
   bool selective() const {
+    // Below this share of the segment it is cheaper to start from the documents of the filter.
     constexpr std::uint64_t kSelective = 64;
     return search_.filter != nullptr &&
            search_.filter->size() < segment_->text().size() / kSelective;
@@ -145,6 +147,7 @@ class Searcher final : public DocVisitor {
 
   void collect_facets() {
     if (facet_counts_.empty()) return;
+    // The keys of facets come first in the dictionary, so their ordinals index the counts.
     TextSegment::Terms terms(segment_->text());
     for (bool more = terms.seek(""); more && terms.ordinal() < facet_counts_.size();
          more = terms.next()) {
@@ -179,7 +182,7 @@ Result<FacetTally> tally_for(const TextSearch& search, const TextOptions& option
       return Error{Code::kInvalidArgument,
                    fmt::format("there is no facet \"{}\" (there are {}, {})", name,
                                fmt::join(options.facets, ", "), kValidity)};
-    tally.wanted.resize(16, false);
+    tally.wanted.resize(16, false);  // as many as an index may have
     tally.wanted[static_cast<std::size_t>(found - options.facets.begin())] = true;
   }
   return tally;
@@ -224,6 +227,7 @@ LiveSegment::LiveSegment(std::uint64_t id, std::shared_ptr<const TextSegment> se
 
 void LiveSegment::remove(std::uint32_t ordinal, std::uint64_t moment) {
   if (deleted_at(ordinal) != kNever) return;
+  // Readers of older moments go on seeing the document: see live_at().
   deleted_at_[ordinal].store(moment, std::memory_order_release);
   removed_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -263,6 +267,7 @@ Result<TextHits> TextView::search(const TextQuery& query, const TextSearch& sear
   Searcher searcher(*state_, search, planned, tally);
   searcher.run();
   TextHits result;
+  // Scores are whole numbers up to here, so that they do not depend on the order of sums.
   for (const ScoredDoc& doc : searcher.take())
     result.hits.push_back({.number = doc.number, .kind = doc.kind, .score = as_number(doc.score)});
   if (search.count) result.count = searcher.count();
@@ -282,12 +287,8 @@ std::vector<std::string> TextView::facet_values(std::string_view facet) const {
   if (place == facets.end()) return {};
   const std::string prefix = facet_prefix(static_cast<std::size_t>(place - facets.begin()), "");
   std::set<std::string> keys;
-  for (const auto& segment : state_->segments) {
-    TextSegment::Terms terms(segment->text());
-    for (bool more = terms.seek(prefix); more && terms.key().starts_with(prefix);
-         more = terms.next())
-      keys.insert(terms.key());
-  }
+  for (const auto& segment : state_->segments)
+    segment->text().each_term(prefix, [&](const auto& terms) { keys.insert(terms.key()); });
   std::vector<std::string> values;
   for (const std::string& key : keys) values.emplace_back(facet_of_key(key).value);
   return values;
@@ -323,13 +324,6 @@ std::optional<TextExplanation> TextView::explain(const TextQuery& query, std::ui
 
 TextStatistics TextView::statistics(const TextQuery& query) const {
   return plan(query, nullptr).used;
-}
-
-bool TextView::contains(std::uint32_t number) const {
-  return std::ranges::any_of(state_->segments, [&](const auto& segment) {
-    const auto ordinal = segment->text().ordinal(number);
-    return ordinal && segment->live_at(*ordinal, state_->moment);
-  });
 }
 
 std::vector<std::uint32_t> TextView::numbers() const {

@@ -20,12 +20,6 @@ DocSet DocSet::below(std::uint32_t end) {
   return end == 0 ? DocSet() : DocSet(roaring_bitmap_from_range(0, end, 1));
 }
 
-Result<DocSet> DocSet::from_bytes(std::string_view bytes) {
-  roaring_bitmap_t* bitmap = roaring_bitmap_portable_deserialize_safe(bytes.data(), bytes.size());
-  if (bitmap == nullptr) return Error{Code::kDataLoss, "the filter is not a Roaring bitmap"};
-  return DocSet(bitmap);
-}
-
 DocSet::DocSet(const DocSet& other) : bitmap_(roaring_bitmap_copy(other.bitmap_.get())) {}
 
 DocSet& DocSet::operator=(const DocSet& other) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-
 #include "index/truth/entity_bytes.h"
 
 namespace kin::index {
@@ -268,8 +267,10 @@ Result<DocumentRow> decode_document(std::string_view bytes) {
     switch (static_cast<DocKind>(kind)) {
       case DocKind::kEntity: return decode_entity_key(key).has_value();
       case DocKind::kEdge: return decode_forward_key(key).has_value();
-      case DocKind::kEntityFragment: return decode_entity_fragment_key(key).has_value();
-      case DocKind::kEdgeFragment: return decode_edge_fragment_key(key).has_value();
+      case DocKind::kEntityFragment:
+        return decode_fragment_key(kEntityFragmentsFamily, key).has_value();
+      case DocKind::kEdgeFragment:
+        return decode_fragment_key(kEdgeFragmentsFamily, key).has_value();
     }
     return false;
   };

@@ -198,8 +198,7 @@ Status Truth::trim_changes(Lsn lsn) {
 
 Status Truth::purge_deletions(const Version& version) {
   const std::lock_guard lock(mutex_);
-  for (const kv::Family family :
-       {kEntitiesFamily, kForwardEdgesFamily, kEntityFragmentsFamily, kEdgeFragmentsFamily})
+  for (const kv::Family family : kRecordFamilies)
     KIN_RETURN_IF_ERROR(purge_family(family, version));
   return Done{};
 }

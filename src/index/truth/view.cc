@@ -157,14 +157,6 @@ Result<std::vector<std::optional<StoredEntity>>> TruthView::get_many(std::span<c
   return found;
 }
 
-Result<std::optional<std::vector<float>>> TruthView::vector(const DocId& id,
-                                                            std::string_view space) const {
-  KIN_TRY(const auto rows, read_heads(std::span(&id, 1)));
-  if (!rows[0]) return std::optional<std::vector<float>>();
-  KIN_TRY(auto found, vectors(std::span(&rows[0]->head.number, 1), space));
-  return std::move(found[0]);
-}
-
 Result<std::vector<std::optional<std::vector<float>>>> TruthView::vectors(
     std::span<const DocNumber> numbers, std::string_view space) const {
   std::vector<std::optional<std::vector<float>>> found(numbers.size());
@@ -243,7 +235,7 @@ Result<StoredEdge> TruthView::assemble_edge(const EdgeKey& key, const EdgeRow& r
 Result<std::optional<StoredEdge>> TruthView::edge(const EdgeId& id) const {
   const auto name = names_.find(id.name);
   if (!name) return std::optional<StoredEdge>();
-  const EdgeKey key{.from = id.from, .name = *name, .to = id.to, .since = id.since};
+  const EdgeKey key = edge_key(id, *name);
   KIN_TRY(const auto value, snapshot_.get(forward_key(key), kForwardEdgesFamily));
   if (!value) return std::optional<StoredEdge>();
   KIN_TRY(const EdgeRow row, decode_edge(*value));
@@ -256,11 +248,9 @@ Result<std::vector<StoredFragment>> TruthView::read_fragments(kv::Family family,
                                                               std::string_view prefix,
                                                               const FragmentRange& range) const {
   std::deque<StoredFragment> newest;
-  const bool of_edge = family == kEdgeFragmentsFamily;
   kv::Cursor at = snapshot_.cursor(kv::keys_with(prefix), family);
   for (; at.valid(); at.next()) {
-    const auto key =
-        of_edge ? decode_edge_fragment_key(at.key()) : decode_entity_fragment_key(at.key());
+    const auto key = decode_fragment_key(family, at.key());
     if (!key) return Error{Code::kDataLoss, "a key of fragments is damaged"};
     if (key->time < range.from) continue;
     if (key->time >= range.until) break;
@@ -344,8 +334,7 @@ Result<StoredDocument> TruthView::other_document(const DocumentRow& document,
   }
   KIN_TRY(FragmentRow row, decode_fragment(value));
   const bool of_edge = document.kind == DocKind::kEdgeFragment;
-  const FragmentKey key =
-      of_edge ? *decode_edge_fragment_key(document.key) : *decode_entity_fragment_key(document.key);
+  const FragmentKey key = *decode_fragment_key(family_of(document.kind), document.key);
   StoredFragment fragment{.fragment = {.time = key.time, .text = std::move(row.text)},
                           .version = row.version,
                           .number = row.number};

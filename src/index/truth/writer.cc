@@ -8,24 +8,6 @@
 namespace kin::index {
 namespace {
 
-// The entity whose partition decides. Nothing for a change of owners.
-struct EntityOf {
-  const DocId* operator()(const PutEntity& put) const { return &put.entity.id; }
-  const DocId* operator()(const PutEdge& put) const { return &put.edge.id.from; }
-  const DocId* operator()(const RemoveEdge& remove) const { return &remove.edge.from; }
-  const DocId* operator()(const SetEdges& set) const { return &set.from; }
-  const DocId* operator()(const CloseEdge& close) const { return &close.from; }
-  const DocId* operator()(const AddEdgeFragment& add) const { return &add.from; }
-  const DocId* operator()(const AssignOwner&) const { return nullptr; }
-  const DocId* operator()(const EntityRecord& record) const { return &record.entity.id; }
-  const DocId* operator()(const EdgeRecord& record) const { return &record.edge.id.from; }
-  const DocId* operator()(const OwnerRecord&) const { return nullptr; }
-  template <typename Other>
-  const DocId* operator()(const Other& other) const {
-    return &other.id;
-  }
-};
-
 const EdgeId* edge_in(const Mutation& mutation) {
   const auto* put = std::get_if<PutEdge>(&mutation);
   return put == nullptr ? nullptr : &put->edge.id;
@@ -44,8 +26,7 @@ Status fetch_rows(const Items& items, const NameTable& names, StagedRows& rows) 
     const EdgeId* edge = edge_in(item);
     if (edge == nullptr) continue;
     if (const auto name = names.find(edge->name))
-      edges.push_back(
-          forward_key({.from = edge->from, .name = *name, .to = edge->to, .since = edge->since}));
+      edges.push_back(forward_key(edge_key(*edge, *name)));
   }
   std::sort(heads.begin(), heads.end());
   heads.erase(std::unique(heads.begin(), heads.end()), heads.end());
@@ -345,7 +326,7 @@ Result<Outcome> TruthWriter::run(const RemoveEntity& remove) {
   after.head = before->head;
   after.head.version = next_version(partition, before->head.version);
   KIN_RETURN_IF_ERROR(remove_edges_of(remove.id, partition));
-  KIN_RETURN_IF_ERROR(remove_fragments(Of::kEntity, remove.id.view(), partition));
+  KIN_RETURN_IF_ERROR(remove_fragments(kEntityFragmentsFamily, remove.id.view(), partition));
   return bury_entity({.id = remove.id, .before = before, .after = std::move(after)});
 }
 

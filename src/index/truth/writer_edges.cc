@@ -3,17 +3,6 @@
 #include "index/truth/writer.h"
 
 namespace kin::index {
-namespace {
-
-constexpr kv::Family fragments_family(bool of_edge) {
-  return of_edge ? kEdgeFragmentsFamily : kEntityFragmentsFamily;
-}
-
-std::string fragment_row_key(bool of_edge, const FragmentKey& key) {
-  return of_edge ? edge_fragment_key(key) : entity_fragment_key(key);
-}
-
-}  // namespace
 
 Result<Outcome> TruthWriter::write_edge(EdgeWrite write) {
   const bool was_there = write.before && !write.before->deleted;
@@ -43,10 +32,7 @@ Result<Outcome> TruthWriter::write_edge(EdgeWrite write) {
 }
 
 Result<Outcome> TruthWriter::put_edge(const Edge& given, PartitionId partition) {
-  const EdgeKey key{.from = given.id.from,
-                    .name = intern(given.id.name),
-                    .to = given.id.to,
-                    .since = given.id.since};
+  const EdgeKey key = edge_key(given.id, intern(given.id.name));
   KIN_TRY(const auto before, edge(key));
   const EdgeRow after{.weight = given.weight,
                       .until = given.until,
@@ -72,10 +58,7 @@ Result<Outcome> TruthWriter::run(const SetEdges& set) {
   if (const auto refused = refuse(partition)) return *refused;
   const NameId name = intern(set.name);
   std::map<std::string, const Edge*> wanted;
-  for (const Edge& given : set.edges) {
-    wanted[forward_key(
-        {.from = set.from, .name = name, .to = given.id.to, .since = given.id.since})] = &given;
-  }
+  for (const Edge& given : set.edges) wanted[forward_key(edge_key(given.id, name))] = &given;
   Outcome outcome{.effect = Effect::kStale};
   const auto look = [&](const std::string& key, const std::string& value) -> Status {
     KIN_TRY(const EdgeRow row, decode_edge(value));
@@ -136,7 +119,7 @@ Result<Outcome> TruthWriter::run(const RemoveEdge& remove) {
   if (const auto refused = refuse(partition)) return *refused;
   const auto name = known(id.name);
   if (!name) return Outcome{.effect = Effect::kAbsent};
-  const EdgeKey key{.from = id.from, .name = *name, .to = id.to, .since = id.since};
+  const EdgeKey key = edge_key(id, *name);
   KIN_TRY(const auto before, edge(key));
   if (!before || before->deleted) return Outcome{.effect = Effect::kAbsent};
   const Version version = next_version(partition, before->version);
@@ -144,8 +127,7 @@ Result<Outcome> TruthWriter::run(const RemoveEdge& remove) {
 }
 
 Result<Outcome> TruthWriter::run(const EdgeRecord& record) {
-  const EdgeId& id = record.edge.id;
-  const EdgeKey key{.from = id.from, .name = intern(id.name), .to = id.to, .since = id.since};
+  const EdgeKey key = edge_key(record.edge.id, intern(record.edge.id.name));
   KIN_TRY(const auto before, edge(key));
   if (before && record.version <= before->version) return Outcome{.effect = Effect::kStale};
   if (record.deleted) {
@@ -165,7 +147,7 @@ Result<Outcome> TruthWriter::remove_period(const EdgeRemoval& removal) {
   if (!holds_on) {
     KIN_TRY(const PartitionId partition, partition_of(key.from));
     const std::string prefix = periods_prefix(key.from, key.name, key.to);
-    KIN_RETURN_IF_ERROR(remove_fragments(Of::kEdge, prefix, partition));
+    KIN_RETURN_IF_ERROR(remove_fragments(kEdgeFragmentsFamily, prefix, partition));
   }
   return Outcome{.version = removal.version};
 }
@@ -202,7 +184,7 @@ Status TruthWriter::remove_edges_of(const DocId& id, PartitionId partition) {
     return bury_edge({.key = *key, .before = row, .version = version});
   };
   KIN_RETURN_IF_ERROR(rows_.for_each(kForwardEdgesFamily, id.view(), bury));
-  return remove_fragments(Of::kEdge, id.view(), partition);
+  return remove_fragments(kEdgeFragmentsFamily, id.view(), partition);
 }
 
 Result<bool> TruthWriter::has_period(const DocId& from, NameId name, const DocId& to) const {
@@ -222,8 +204,9 @@ Result<Outcome> TruthWriter::run(const AddFragment& add) {
   if (const auto refused = refuse(row->head.partition)) return *refused;
   const FragmentKey key{
       .id = add.id, .time = add.fragment.time, .content = hash64(add.fragment.text)};
-  return add_fragment({.of = Of::kEntity, .key = key, .after = {.text = add.fragment.text}},
-                      row->head.partition);
+  return add_fragment(
+      {.family = kEntityFragmentsFamily, .key = key, .after = {.text = add.fragment.text}},
+      row->head.partition);
 }
 
 Result<Outcome> TruthWriter::run(const AddEdgeFragment& add) {
@@ -238,34 +221,36 @@ Result<Outcome> TruthWriter::run(const AddEdgeFragment& add) {
                         .to = add.to,
                         .time = add.fragment.time,
                         .content = hash64(add.fragment.text)};
-  return add_fragment({.of = Of::kEdge, .key = key, .after = {.text = add.fragment.text}},
-                      partition);
+  return add_fragment(
+      {.family = kEdgeFragmentsFamily, .key = key, .after = {.text = add.fragment.text}},
+      partition);
 }
 
 Result<Outcome> TruthWriter::run(const FragmentRecord& record) {
-  const Of of = record.name.empty() ? Of::kEntity : Of::kEdge;
+  const bool of_edge = !record.name.empty();
+  const kv::Family family = of_edge ? kEdgeFragmentsFamily : kEntityFragmentsFamily;
   FragmentKey key{.id = record.id, .time = record.fragment.time, .content = record.content};
-  if (of == Of::kEdge) {
+  if (of_edge) {
     key.name = intern(record.name);
     key.to = record.to;
   }
-  KIN_TRY(const auto before, fragment(of, key));
+  KIN_TRY(const auto before, fragment(family, key));
   if (before && record.version <= before->version) return Outcome{.effect = Effect::kStale};
   FragmentRow after{
       .deleted = record.deleted, .version = record.version, .text = record.fragment.text};
-  return write_fragment({.of = of, .key = key, .after = std::move(after)}, before);
+  return write_fragment({.family = family, .key = key, .after = std::move(after)}, before);
 }
 
-Result<std::optional<FragmentRow>> TruthWriter::fragment(Of of, const FragmentKey& key) const {
-  const bool of_edge = of == Of::kEdge;
-  KIN_TRY(const auto row, rows_.get(fragments_family(of_edge), fragment_row_key(of_edge, key)));
+Result<std::optional<FragmentRow>> TruthWriter::fragment(kv::Family family,
+                                                         const FragmentKey& key) const {
+  KIN_TRY(const auto row, rows_.get(family, fragment_key(family, key)));
   if (!row) return std::optional<FragmentRow>();
   KIN_TRY(FragmentRow decoded, decode_fragment(*row));
   return std::optional(std::move(decoded));
 }
 
 Result<Outcome> TruthWriter::add_fragment(FragmentWrite write, PartitionId partition) {
-  KIN_TRY(const auto before, fragment(write.of, write.key));
+  KIN_TRY(const auto before, fragment(write.family, write.key));
   if (before && !before->deleted) return Outcome{.effect = Effect::kStale};
   write.after.version = next_version(partition, before ? before->version : Version{});
   return write_fragment(std::move(write), before);
@@ -274,10 +259,10 @@ Result<Outcome> TruthWriter::add_fragment(FragmentWrite write, PartitionId parti
 // Writes a fragment or its tombstone.
 Result<Outcome> TruthWriter::write_fragment(FragmentWrite write,
                                             const std::optional<FragmentRow>& before) {
-  const bool of_edge = write.of == Of::kEdge;
+  const bool of_edge = write.family == kEdgeFragmentsFamily;
   const FragmentKey& key = write.key;
   FragmentRow& after = write.after;
-  std::string row_key = fragment_row_key(of_edge, key);
+  std::string row_key = fragment_key(write.family, key);
   const DocNumber retired = before ? before->number : kNoNumber;
   if (before && !before->deleted) --counters_.fragments;
   retire(retired);
@@ -286,7 +271,7 @@ Result<Outcome> TruthWriter::write_fragment(FragmentWrite write,
     KIN_TRY(after.number, new_document(kind, row_key));
     ++counters_.fragments;
   }
-  rows_.put(fragments_family(of_edge), std::move(row_key), encode(after));
+  rows_.put(write.family, std::move(row_key), encode(after));
   KIN_TRY(const PartitionId partition, partition_of(key.id));
   const ChangeKind added =
       of_edge ? ChangeKind::kEdgeFragmentAdded : ChangeKind::kEntityFragmentAdded;
@@ -305,19 +290,19 @@ Result<Outcome> TruthWriter::write_fragment(FragmentWrite write,
   return Outcome{.number = after.number, .version = after.version};
 }
 
-Status TruthWriter::remove_fragments(Of of, std::string_view prefix, PartitionId partition) {
-  const bool of_edge = of == Of::kEdge;
+Status TruthWriter::remove_fragments(kv::Family family, std::string_view prefix,
+                                     PartitionId partition) {
   const auto remove = [&](const std::string& bytes, const std::string& value) -> Status {
     KIN_TRY(const FragmentRow row, decode_fragment(value));
-    const auto key = of_edge ? decode_edge_fragment_key(bytes) : decode_entity_fragment_key(bytes);
+    const auto key = decode_fragment_key(family, bytes);
     if (!key) return Error{Code::kDataLoss, "a key of fragments is damaged"};
     if (row.deleted) return Done{};
     const FragmentRow mark{.deleted = true, .version = next_version(partition, row.version)};
     KIN_TRY([[maybe_unused]] const Outcome removed,
-            write_fragment({.of = of, .key = *key, .after = mark}, row));
+            write_fragment({.family = family, .key = *key, .after = mark}, row));
     return Done{};
   };
-  return rows_.for_each(fragments_family(of_edge), prefix, remove);
+  return rows_.for_each(family, prefix, remove);
 }
 
 }  // namespace kin::index

@@ -45,16 +45,11 @@ std::string closed(std::string out) {
   return out;
 }
 
-bool all_finite(std::span<const float> values) {
-  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
-}
-
 // Reads `count` floats; empty if there are fewer or one is not finite.
 std::vector<float> read_floats(ByteReader& reader, std::size_t count) {
-  const std::string_view bytes = reader.read_bytes(count * sizeof(float));
-  std::vector<float> values(reader.ok() ? count : 0);
-  if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-  if (!all_finite(values)) values.clear();
+  std::vector<float> values = reader.read_vector<float>(count);
+  if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
+    values.clear();
   return values;
 }
 
@@ -114,14 +109,15 @@ Result<VectorCheckpointHead> decode_head(std::string_view bytes) {
   head.lsn = reader.read<std::uint64_t>();
   head.trained = reader.read<std::uint64_t>();
   const auto points = reader.read<std::uint32_t>();
-  if (points != 0 && points != kCurvePoints) return damaged("its recall curve has the wrong length");
+  if (points != 0 && points != kCurvePoints)
+    return damaged("its recall curve has the wrong length");
   head.curve = {read_floats(reader, points), read_floats(reader, points)};
   if (head.curve.share.size() != points || head.curve.reach.size() != points)
     return damaged("its recall curve is cut short");
   const auto cells = reader.read<std::uint32_t>();
   if (cells > CellSlot::kMostCells || reader.rest().size() / 8 < cells)
     return damaged("it has fewer cells than it says");
-  for (std::uint32_t i = 0; i < cells; ++i) head.sums.push_back(reader.read<std::uint64_t>());
+  head.sums = reader.read_vector<std::uint64_t>(cells);
   KIN_RETURN_IF_ERROR(read_pending(reader, head));
   return head;
 }

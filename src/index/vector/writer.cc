@@ -176,12 +176,8 @@ Result<std::vector<Item>> VectorWriter::items_of(const Posting& posting) const {
   std::vector<Item> items;
   for (std::uint32_t slot = 0; slot < posting.size(); ++slot) {
     if (posting.is_dead(slot)) continue;
-    Item item{posting.ids()[slot], {}};
-    KIN_TRY(const bool found, core_.read(posting, slot, item.rotated));
-    if (!found)
-      return Error{Code::kUnavailable,
-                   "the vector of id " + std::to_string(item.id) + " could not be read"};
-    items.push_back(std::move(item));
+    Item& item = items.emplace_back(Item{posting.ids()[slot], {}});
+    KIN_RETURN_IF_ERROR(read({&posting, nullptr, slot}, item.rotated));
   }
   return items;
 }
