@@ -115,32 +115,23 @@ std::optional<std::pair<kv::Family, std::string>> row_of(const Change& change) {
   KIN_UNREACHABLE();
 }
 
-// The tombstone that a change left and that was purged since.
-Status add_purged(const Change& change, RecordMaker& maker) {
+// The row of the tombstone that a change left and that was purged since. Nothing for other changes.
+std::optional<std::string> tombstone_of(const Change& change) {
   switch (change.kind) {
-    case ChangeKind::kEntityRemoved: {
-      EntityRecord record{
-          .deleted = true, .version = change.version, .partition = change.partition};
-      record.entity.id = change.id;
-      maker.add(std::move(record));
-      return Done{};
-    }
-    case ChangeKind::kEdgeRemoved: {
-      const std::string row = encode(EdgeRow{.deleted = true, .version = change.version});
-      return maker.add(kForwardEdgesFamily, forward_key(edge_of(change)), row);
-    }
+    case ChangeKind::kEntityRemoved:
+      return encode(HeadRow{.deleted = true,
+                            .head = {.partition = change.partition, .version = change.version}});
+    case ChangeKind::kEdgeRemoved:
+      return encode(EdgeRow{.deleted = true, .version = change.version});
     case ChangeKind::kEntityFragmentRemoved:
-    case ChangeKind::kEdgeFragmentRemoved: {
-      const auto row = row_of(change);
-      return maker.add(row->first, row->second,
-                       encode(FragmentRow{.deleted = true, .version = change.version}));
-    }
+    case ChangeKind::kEdgeFragmentRemoved:
+      return encode(FragmentRow{.deleted = true, .version = change.version});
     case ChangeKind::kEntityPut:
     case ChangeKind::kEntityAssigned:
     case ChangeKind::kEdgePut:
     case ChangeKind::kEntityFragmentAdded:
     case ChangeKind::kEdgeFragmentAdded:
-    case ChangeKind::kOwnerAssigned: return Done{};
+    case ChangeKind::kOwnerAssigned: return {};
   }
   KIN_UNREACHABLE();
 }
@@ -175,7 +166,8 @@ class LogReader {
     if (value) return maker_.add(family, key, *value);
     // The deletion itself may be a later change of this page.
     seen_.erase({family, key});
-    return add_purged(change, maker_);
+    const auto tombstone = tombstone_of(change);
+    return tombstone ? maker_.add(family, key, *tombstone) : Status(Done{});
   }
 
   // Whoever reads some partitions has not seen the edges and fragments that come with this entity.

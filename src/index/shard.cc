@@ -24,10 +24,27 @@ Status check_spaces(const std::vector<SpaceOptions>& spaces) {
   return Done{};
 }
 
+// The entity that is put, if one is.
+const Entity* entity_in(const Mutation& mutation) {
+  const auto* put = std::get_if<PutEntity>(&mutation);
+  return put == nullptr ? nullptr : &put->entity;
+}
+const Entity* entity_in(const Record& record) {
+  const auto* entity = std::get_if<EntityRecord>(&record);
+  return entity == nullptr || entity->deleted ? nullptr : &entity->entity;
+}
+
+template <typename Item>
+std::vector<const Entity*> entities_in(std::span<const Item> items) {
+  std::vector<const Entity*> entities;
+  for (const Item& item : items) entities.push_back(entity_in(item));
+  return entities;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Shard::State>> Shard::State::open(const std::filesystem::path& folder,
-                                                         ShardOptions options) {
+Result<std::unique_ptr<Shard>> Shard::State::open(const std::filesystem::path& folder,
+                                                  ShardOptions options) {
   KIN_RETURN_IF_ERROR(check_options(text_options(options)));
   KIN_RETURN_IF_ERROR(check_spaces(options.spaces));
   std::unique_ptr<State> state(new State());
@@ -47,7 +64,7 @@ Result<std::unique_ptr<Shard::State>> Shard::State::open(const std::filesystem::
   }
   const std::lock_guard lock(state->writing_);
   KIN_RETURN_IF_ERROR(state->publish());
-  return state;
+  return std::unique_ptr<Shard>(std::move(state));
 }
 
 // The current view holds a snapshot of the truth, so it must go first.
@@ -66,27 +83,6 @@ Status Shard::State::refused() const {
                fmt::format("an index could not follow the truth; open the shard again: {}",
                            failed_->message)};
 }
-
-namespace {
-
-// The entity that is put, if one is.
-const Entity* entity_in(const Mutation& mutation) {
-  const auto* put = std::get_if<PutEntity>(&mutation);
-  return put == nullptr ? nullptr : &put->entity;
-}
-const Entity* entity_in(const Record& record) {
-  const auto* entity = std::get_if<EntityRecord>(&record);
-  return entity == nullptr || entity->deleted ? nullptr : &entity->entity;
-}
-
-template <typename Item>
-std::vector<const Entity*> entities_in(std::span<const Item> items) {
-  std::vector<const Entity*> entities;
-  for (const Item& item : items) entities.push_back(entity_in(item));
-  return entities;
-}
-
-}  // namespace
 
 Status Shard::State::check_vectors(std::span<const Entity* const> entities) const {
   for (const Entity* entity : entities) {
@@ -223,57 +219,9 @@ Status Shard::State::close() {
   return truth_->close();
 }
 
-Shard::Shard(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Shard::~Shard() = default;
-
 Result<std::unique_ptr<Shard>> Shard::open(const std::filesystem::path& folder,
                                            ShardOptions options) {
-  KIN_TRY(auto state, State::open(folder, std::move(options)));
-  return std::unique_ptr<Shard>(new Shard(std::move(state)));
-}
-
-Result<Applied> Shard::apply(std::span<const Mutation> mutations, const ApplyOptions& options) {
-  return state_->apply(mutations, options);
-}
-
-Result<Applied> Shard::apply(std::span<const Record> records, const ApplyOptions& options) {
-  return state_->apply(records, options);
-}
-
-ShardView Shard::view() const {
-  return ShardView(state_->current());
-}
-
-Result<StepOutcome> Shard::step() {
-  return state_->step();
-}
-
-Status Shard::replace_space(SpaceOptions space) {
-  return state_->replace_space(std::move(space));
-}
-
-Status Shard::checkpoint() {
-  return state_->checkpoint();
-}
-
-Status Shard::acknowledge(std::string_view follower, Lsn applied) {
-  return state_->truth().acknowledge(follower, applied);
-}
-
-Status Shard::drop_follower(std::string_view follower) {
-  return state_->truth().drop_follower(follower);
-}
-
-ShardStats Shard::stats() const {
-  return state_->stats();
-}
-
-Result<CheckReport> Shard::check(const std::function<void(double)>& progress) const {
-  return state_->check(progress);
-}
-
-Status Shard::close() {
-  return state_->close();
+  return State::open(folder, std::move(options));
 }
 
 }  // namespace kin::index

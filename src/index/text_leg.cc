@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "text/tokens.h"
 
 namespace kin::index {
@@ -14,13 +15,8 @@ bool is_facet(const TextQuery& query, const TextOptions& options) {
          std::ranges::find(options.facets, query.field) != options.facets.end();
 }
 
-std::size_t letters(std::string_view word) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      word, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 int tolerated(std::string_view word, int distance) {
-  const std::size_t length = letters(word);
+  const std::size_t length = utf8_characters(word);
   if (length <= 2) return 0;
   return length <= 5 ? std::min(distance, 1) : distance;
 }

@@ -70,13 +70,6 @@ void write_facets(JsonWriter& json, const std::vector<index::FacetCounts>& facet
 
 }  // namespace
 
-std::string_view name_of(index::DocKind kind) {
-  // In the order of DocKind.
-  constexpr std::array<std::string_view, 4> kNames{"entity", "edge", "entity_fragment",
-                                                   "edge_fragment"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 std::string_view name_of(index::LegKind leg) {
   // In the order of LegKind.
   constexpr std::array<std::string_view, 3> kNames{"text", "vector", "graph"};

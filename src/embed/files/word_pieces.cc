@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/utf8.h"
 #include "data/json_fields.h"
 #include "embed/files/word_pieces.h"
 
@@ -32,12 +33,6 @@ Result<text::BertNormalization> normalization_of(const JsonValue& normalizer) {
   if (type != "BertNormalizer")
     return wrong(fmt::format("the normalizer is \"{}\"; only BertNormalizer is supported", type));
   return out;
-}
-
-std::size_t characters_of(std::string_view word) {
-  return static_cast<std::size_t>(std::count_if(word.begin(), word.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
 }
 
 }  // namespace
@@ -91,7 +86,7 @@ std::optional<WordPieces::Piece> WordPieces::longest(std::string_view rest,
 }
 
 void WordPieces::append_pieces(std::string_view word, std::vector<std::uint32_t>& out) const {
-  if (characters_of(word) > longest_word_) return;
+  if (utf8_characters(word) > longest_word_) return;
   const std::size_t before = out.size();
   const Pieces* pieces = &first_;
   while (!word.empty()) {

@@ -11,16 +11,6 @@ namespace {
 // Documents per page.
 constexpr std::size_t kPage = 4'000;
 
-std::string_view type_name(DocKind kind) {
-  switch (kind) {
-    case DocKind::kEntity: return "entity";
-    case DocKind::kEdge: return "edge";
-    case DocKind::kEntityFragment: return "entity_fragment";
-    case DocKind::kEdgeFragment: return "edge_fragment";
-  }
-  KIN_UNREACHABLE();
-}
-
 std::string as_text(const AttributeValue& value) {
   struct Print {
     std::string operator()(const std::string& text) const { return text; }
@@ -42,7 +32,7 @@ void add_facet(TextDocument& document, std::size_t facet, std::string value) {
 
 TextDocument begun(DocKind kind, DocNumber number) {
   TextDocument document{.number = static_cast<std::uint32_t>(number), .kind = kind};
-  add_facet(document, kTypeFacet, std::string(type_name(kind)));
+  add_facet(document, kTypeFacet, std::string(name_of(kind)));
   return document;
 }
 
@@ -75,17 +65,19 @@ TextDocument made(const StoredEdge& stored) {
   return document;
 }
 
-TextDocument made(const EntityFragmentRef& said) {
-  TextDocument document = begun(DocKind::kEntityFragment, said.fragment.number);
-  document.valid_from = said.fragment.fragment.time;
-  document.fields = {"", said.fragment.fragment.text};
+TextDocument made(DocKind kind, const StoredFragment& said) {
+  TextDocument document = begun(kind, said.number);
+  document.valid_from = said.fragment.time;
+  document.fields = {"", said.fragment.text};
   return document;
 }
 
+TextDocument made(const EntityFragmentRef& said) {
+  return made(DocKind::kEntityFragment, said.fragment);
+}
+
 TextDocument made(const EdgeFragmentRef& said) {
-  TextDocument document = begun(DocKind::kEdgeFragment, said.fragment.number);
-  document.valid_from = said.fragment.fragment.time;
-  document.fields = {"", said.fragment.fragment.text};
+  TextDocument document = made(DocKind::kEdgeFragment, said.fragment);
   add_facet(document, kAttributeFacet, "name=" + said.edge.name);
   return document;
 }

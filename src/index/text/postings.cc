@@ -76,47 +76,6 @@ std::array<Impact, kBlockImpacts> best_impacts(std::span<const std::uint32_t> do
   return joined;
 }
 
-}  // namespace
-
-void PostingList::clear() {
-  docs.clear();
-  frequencies.clear();
-  counts.clear();
-  gaps.clear();
-}
-
-void encode_postings(const PostingList& list, std::span<const std::uint32_t> lengths,
-                     std::string& postings, std::string& positions) {
-  const auto blocks = static_cast<std::uint32_t>((list.docs.size() + kBlockDocs - 1) / kBlockDocs);
-  const std::size_t headers = postings.size();
-  postings.resize(headers + headers_size(blocks));
-  const std::size_t data = postings.size();
-  const std::size_t first_position = positions.size();
-  std::uint32_t previous = 0;
-  std::span<const std::uint32_t> gaps(list.gaps);
-  for (std::uint32_t block = 0; block < blocks; ++block) {
-    const std::size_t begin = std::size_t{block} * kBlockDocs;
-    const std::size_t size = std::min<std::size_t>(kBlockDocs, list.docs.size() - begin);
-    const auto docs = std::span(list.docs).subspan(begin, size);
-    const auto frequencies = std::span(list.frequencies).subspan(begin, size);
-    const auto counts = std::span(list.counts).subspan(begin, size);
-    BlockHeader header{.last = docs.back(),
-                       .postings = static_cast<std::uint32_t>(postings.size() - data),
-                       .positions = static_cast<std::uint32_t>(positions.size() - first_position)};
-    append_block(postings, docs, frequencies, previous);
-    append_numbers(positions, counts);
-    const auto here = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
-    append_numbers(positions, gaps.first(here));
-    gaps = gaps.subspan(here);
-    previous = header.last;
-    if (blocks == 1) return;  // a single block has no header
-    header.impacts = best_impacts(docs, frequencies, lengths);
-    store_le(postings.data() + headers + block * sizeof(BlockHeader), header);
-  }
-}
-
-namespace {
-
 // Reads a whole list and checks everything.
 class PostingChecker {
  public:
@@ -209,16 +168,6 @@ class PostingChecker {
   std::uint32_t last_ = 0;
 };
 
-}  // namespace
-
-std::optional<PostingSizes> check_postings(std::string_view postings, std::string_view positions,
-                                           std::uint32_t documents,
-                                           std::uint32_t segment_documents) {
-  return PostingChecker(postings, positions).run(documents, segment_documents);
-}
-
-namespace {
-
 // Documents and frequencies of one block; each array has room for it.
 void decode_block(const TermPostings& term, std::uint32_t block, std::uint32_t* docs,
                   std::uint32_t* frequencies) {
@@ -238,6 +187,49 @@ void decode_block(const TermPostings& term, std::uint32_t block, std::uint32_t* 
 }
 
 }  // namespace
+
+void PostingList::clear() {
+  docs.clear();
+  frequencies.clear();
+  counts.clear();
+  gaps.clear();
+}
+
+void encode_postings(const PostingList& list, std::span<const std::uint32_t> lengths,
+                     std::string& postings, std::string& positions) {
+  const auto blocks = static_cast<std::uint32_t>((list.docs.size() + kBlockDocs - 1) / kBlockDocs);
+  const std::size_t headers = postings.size();
+  postings.resize(headers + headers_size(blocks));
+  const std::size_t data = postings.size();
+  const std::size_t first_position = positions.size();
+  std::uint32_t previous = 0;
+  std::span<const std::uint32_t> gaps(list.gaps);
+  for (std::uint32_t block = 0; block < blocks; ++block) {
+    const std::size_t begin = std::size_t{block} * kBlockDocs;
+    const std::size_t size = std::min<std::size_t>(kBlockDocs, list.docs.size() - begin);
+    const auto docs = std::span(list.docs).subspan(begin, size);
+    const auto frequencies = std::span(list.frequencies).subspan(begin, size);
+    const auto counts = std::span(list.counts).subspan(begin, size);
+    BlockHeader header{.last = docs.back(),
+                       .postings = static_cast<std::uint32_t>(postings.size() - data),
+                       .positions = static_cast<std::uint32_t>(positions.size() - first_position)};
+    append_block(postings, docs, frequencies, previous);
+    append_numbers(positions, counts);
+    const auto here = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+    append_numbers(positions, gaps.first(here));
+    gaps = gaps.subspan(here);
+    previous = header.last;
+    if (blocks == 1) return;  // a single block has no header
+    header.impacts = best_impacts(docs, frequencies, lengths);
+    store_le(postings.data() + headers + block * sizeof(BlockHeader), header);
+  }
+}
+
+std::optional<PostingSizes> check_postings(std::string_view postings, std::string_view positions,
+                                           std::uint32_t documents,
+                                           std::uint32_t segment_documents) {
+  return PostingChecker(postings, positions).run(documents, segment_documents);
+}
 
 void decode_postings(const TermPostings& term, PostingList& list) {
   const std::size_t begin = list.docs.size();

@@ -28,17 +28,15 @@ class ExpectedRows {
   Status compare(const TruthView& view, const Fault& fault) {
     std::ranges::sort(hashes_);
     std::uint64_t found = 0;
-    for (kv::Cursor at = view.rows(family_);; at.next()) {
-      if (!at.valid()) {
-        KIN_RETURN_IF_ERROR(at.status());
-        break;
-      }
+    kv::Cursor at = view.rows(family_);
+    for (; at.valid(); at.next()) {
       const auto value = compare_(at.value());
       if (value.ok() && std::ranges::binary_search(hashes_, hash(at.key(), *value)))
         ++found;
       else
         fault(fmt::format("{} {} does not match any row of the truth", what_, to_hex(at.key())));
     }
+    KIN_RETURN_IF_ERROR(at.status());
     if (found != hashes_.size())
       fault(fmt::format("{} of {} rows of the kind \"{}\" are missing", hashes_.size() - found,
                         hashes_.size(), what_));

@@ -1,6 +1,7 @@
 #include "index/truth/entity_tags.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_set>
 
 #include "base/ascii.h"
@@ -106,14 +107,10 @@ std::vector<std::string> hashtags(std::string_view utf8) {
 }
 
 std::vector<std::string> all_tags(const std::vector<std::string>& given, std::string_view text) {
-  std::vector<std::string> tags;
-  std::unordered_set<std::string> keys{""};
-  for (const std::string& tag : given) {
-    if (keys.insert(tag_key(tag)).second) tags.push_back(tag);
-  }
-  for (std::string& tag : hashtags(text)) {
-    if (keys.insert(tag_key(tag)).second) tags.push_back(std::move(tag));
-  }
+  std::vector<std::string> tags = given;
+  std::ranges::move(hashtags(text), std::back_inserter(tags));
+  std::unordered_set<std::string> keys{""};  // so that empty tags count as repeated
+  std::erase_if(tags, [&](const std::string& tag) { return !keys.insert(tag_key(tag)).second; });
   return tags;
 }
 

@@ -81,24 +81,23 @@ void Rows::put(std::string_view key, std::string_view value) {
   root_ = join(join(around.less, with_children(fresh, nullptr, nullptr)), greater);
 }
 
-const Rows::Row* Rows::at_or_after(std::string_view key) const {
+template <typename IsBefore>
+const Rows::Row* Rows::first_not(const IsBefore& is_before) const {
   const Row* best = nullptr;
   for (const Node* node = root_.get(); node != nullptr;) {
-    const bool less = node->row->key < key;
-    if (!less) best = node->row.get();
-    node = less ? node->right.get() : node->left.get();
+    const bool before = is_before(node->row->key);
+    if (!before) best = node->row.get();
+    node = before ? node->right.get() : node->left.get();
   }
   return best;
 }
 
+const Rows::Row* Rows::at_or_after(std::string_view key) const {
+  return first_not([&](std::string_view other) { return other < key; });
+}
+
 const Rows::Row* Rows::after(std::string_view key) const {
-  const Row* best = nullptr;
-  for (const Node* node = root_.get(); node != nullptr;) {
-    const bool greater = node->row->key > key;
-    if (greater) best = node->row.get();
-    node = greater ? node->left.get() : node->right.get();
-  }
-  return best;
+  return first_not([&](std::string_view other) { return other <= key; });
 }
 
 const Rows::Row* Rows::find(std::string_view key) const {
