@@ -28,6 +28,7 @@ Result<DocIdentity> identity_of(const TruthView& view, const DocumentRow& row) {
     identity.content = fragment.content;
     if (of_edge) name = fragment.name;
   }
+  // Numbers of names differ between shards, so an identity has the name itself.
   if (name) {
     KIN_TRY(identity.name, view.name(*name));
   }
@@ -85,6 +86,7 @@ Result<std::vector<std::optional<StoredDocument>>> read_documents(
   std::vector<DocId> ids;
   std::vector<std::size_t> entities;
   for (std::size_t i = 0; i < identities.size(); ++i) {
+    // Entities, nearly all of them, are read together.
     if (identities[i].kind == DocKind::kEntity) {
       ids.push_back(identities[i].id);
       entities.push_back(i);

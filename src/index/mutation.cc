@@ -11,6 +11,7 @@
 namespace kin::index {
 namespace {
 
+// Every shard keeps all names in memory.
 constexpr std::size_t kMaxNameBytes = 1'024;
 constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20;
 

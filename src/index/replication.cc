@@ -47,6 +47,7 @@ class RecordMaker {
     KIN_TRY(const HeadRow row, decode_head(value));
     const auto id = decode_entity_key(key);
     if (!id) return damaged("entities");
+    // Contents are read later, all at once: finish() puts them into these records.
     if (!row.deleted) {
       live_.push_back(records_.size());
       live_ids_.push_back(*id);
@@ -65,6 +66,7 @@ class RecordMaker {
     const auto key = decode_forward_key(bytes);
     if (!key) return damaged("forward_edges");
     KIN_TRY(StoredEdge stored, view_.assemble_edge(*key, row));
+    // A tombstone is the id alone, so that equal states have equal bytes.
     if (row.deleted) stored.edge = {.id = std::move(stored.edge.id)};
     add(EdgeRecord{.edge = std::move(stored.edge), .deleted = row.deleted, .version = row.version});
     return Done{};
@@ -161,6 +163,7 @@ class LogReader {
   }
 
   Status add_row(kv::Family family, const std::string& key, const Change& change) {
+    // A thing that changed several times is in the page once, in its present state.
     if (!seen_.emplace(family, key).second) return Done{};
     KIN_TRY(const auto value, view_.row(family, key));
     if (value) return maker_.add(family, key, *value);
@@ -219,6 +222,8 @@ class PartitionRows {
         static_cast<std::size_t>(position[0]) >= cursors_.size())
       return Error{Code::kInvalidArgument, "the position in an export is damaged"};
     const auto family = static_cast<std::size_t>(position[0]);
+    // Rows come by entity, then by family: of this entity the families before are done, this one
+    // goes on behind the key, and those after have not begun.
     const std::string key(position.substr(1));
     const std::string id = key.substr(0, kIdBytes);
     for (std::size_t i = 0; i < cursors_.size(); ++i)
@@ -235,6 +240,7 @@ class PartitionRows {
       const std::string_view id = cursor().key().substr(0, kIdBytes);
       if (id != id_) KIN_RETURN_IF_ERROR(see_entity(std::string(id)));
       if (is_member_) return true;
+      // An entity of another partition is skipped with all its rows.
       const auto past = kv::keys_with(id_).to;
       for (std::size_t i = 0; i < cursors_.size(); ++i)
         if (cursors_[i].valid() && cursors_[i].key().starts_with(id_)) seek(i, past);
@@ -251,7 +257,7 @@ class PartitionRows {
  private:
   // Nothing: past the last key.
   void seek(std::size_t cursor, const std::optional<std::string>& key) {
-    cursors_[cursor].seek(key ? *key : std::string(64, '\xff'));
+    cursors_[cursor].seek(key ? *key : std::string(64, '\xff'));  // keys have at most 52 bytes
   }
 
   Status find_least() {
@@ -273,7 +279,7 @@ class PartitionRows {
     is_member_ = false;
     if (bucket_ && bucket_of(*decode_entity_key(id_)) != *bucket_) return Done{};
     KIN_TRY(const auto row, view_.row(kEntitiesFamily, id_));
-    PartitionId partition{};
+    PartitionId partition{};  // of things whose entity never existed
     if (row) {
       KIN_TRY(const HeadRow head, decode_head(*row));
       partition = head.head.partition;
@@ -307,6 +313,7 @@ std::uint8_t bucket_of(const DocId& id) {
 }
 
 Result<ExportPage> export_partition(const TruthView& view, const ExportRequest& request) {
+  // Pages without rows would never reach the end.
   if (request.limit == 0) return Error{Code::kInvalidArgument, "a page must have a limit above 0"};
   PartitionRows rows(view, request.partition, request.bucket);
   if (request.after) KIN_RETURN_IF_ERROR(rows.resume(*request.after));

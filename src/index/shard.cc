@@ -58,6 +58,7 @@ Result<std::unique_ptr<Shard>> Shard::State::open(const std::filesystem::path& f
   KIN_TRY(state->truth_, Truth::open(folder / kTruthFolder, state->options_.truth));
   KIN_TRY(state->store_, ShardStore::open(folder / "derived", state->options_.truth));
   {
+    // Everything is restored as of one view, which is gone before the first view is published.
     KIN_TRY(const TruthView view, state->truth_->view());
     KIN_RETURN_IF_ERROR(state->restore(view));
     KIN_RETURN_IF_ERROR(state->replay(view));
@@ -88,6 +89,7 @@ Status Shard::State::check_vectors(std::span<const Entity* const> entities) cons
   for (const Entity* entity : entities) {
     if (entity == nullptr) continue;
     for (const SpaceVector& vector : entity->vectors) {
+      // A generation under construction may have another dimension than the searched one.
       Status fits = Done{};
       each_generation([&](const auto& generation) {
         const SpaceOptions& space = generation->options;
@@ -116,6 +118,8 @@ Result<PreparedBatch> Shard::State::prepare(std::span<const Entity* const> entit
       if (generation->options.origin == VectorOrigin::kComputed) computed.push_back(generation);
     });
   }
+  // The lock is not held while vectors are made. A generation that begins meanwhile is not in
+  // `computed`, and follow_space() makes its vectors.
   PreparedBatch prepared;
   if (computed.empty()) return prepared;
   std::vector<StoredDocument> documents;
@@ -150,6 +154,7 @@ Result<Applied> Shard::State::apply(std::span<const Mutation> mutations,
   prepared.origins = std::move(screened.origins);
   KIN_TRY(Applied applied,
           follow_batch(truth_->apply_checked(screened.mutations, options), prepared));
+  // Outcomes are those of the mutations given: left-out ones are duplicates, added ones have none.
   std::vector<Outcome> outcomes(mutations.size(), {.effect = Effect::kDuplicate});
   for (std::size_t i = 0; i < prepared.origins.size(); ++i) {
     if (prepared.origins[i] != ScreenedBatch::kAdded)
@@ -171,7 +176,7 @@ Result<Applied> Shard::State::apply(std::span<const Record> records, const Apply
 
 Result<Applied> Shard::State::follow_batch(Result<Applied> written, PreparedBatch& prepared) {
   KIN_TRY(Applied applied, std::move(written));
-  if (applied.first > applied.last) return applied;
+  if (applied.first > applied.last) return applied;  // nothing changed
   for (std::size_t i = 0; i < applied.outcomes.size(); ++i) {
     const std::size_t origin = prepared.origins.empty() ? i : prepared.origins[i];
     prepared.mutations[static_cast<std::uint32_t>(applied.outcomes[i].number)] = origin;
@@ -182,6 +187,7 @@ Result<Applied> Shard::State::follow_batch(Result<Applied> written, PreparedBatc
     KIN_RETURN_IF_ERROR(follow(view, page.changes, prepared));
     return publish();
   };
+  // The truth has the batch and an index may lack it. Opening again replays the log.
   const Status followed = all();
   if (followed.ok()) return applied;
   failed_ = followed.error();

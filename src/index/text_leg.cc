@@ -8,7 +8,7 @@
 namespace kin::index {
 namespace {
 
-constexpr int kMostDistance = 2;
+constexpr int kMostDistance = 2;  // beyond that nearly every short word is similar
 
 bool is_facet(const TextQuery& query, const TextOptions& options) {
   return !query.field.empty() &&
@@ -54,6 +54,7 @@ class FuzzyMaker {
                             .field = query.field,
                             .distance = distance});
     }
+    // The words themselves match a second time here, which ranks them before similar ones.
     any.should.push_back(std::move(query));
     return any;
   }

@@ -43,6 +43,7 @@ TextDocument made(const StoredEntity& stored) {
   document.valid_until = entity.valid.until;
   std::string text = entity.text;
   for (const std::string& summary : entity.summaries) text += "\n\n" + summary;
+  // Tags are searched as words, and filtered by as facets.
   std::string tags;
   for (const std::string& tag : entity.tags) {
     tags += tag + '\n';
@@ -149,6 +150,7 @@ Status each_page(const TruthView& view, const Want& want, const SeePage& see) {
     for (auto& document : found) {
       if (document) page.push_back(std::move(*document));
     }
+    // Also for an empty page: the last one has to be told.
     KIN_RETURN_IF_ERROR(see(page, !at.valid()));
   } while (at.valid());
   return Done{};
@@ -167,6 +169,7 @@ Result<std::vector<std::optional<std::vector<float>>>> vectors_of(
         if (vector.space == space.name) vectors[i] = vector.values;
     }
   }
+  // A vector that was stored for an earlier space of the name may not fit this one.
   for (auto& vector : vectors)
     if (vector && !check_vector(space.space, *vector).ok()) vector.reset();
   return vectors;

@@ -29,7 +29,7 @@ Status Screening::read_stored(std::span<const Mutation> mutations) {
 
 void Screening::consider(const DocId& id, double similarity, std::optional<Match>& best) const {
   if (similarity < near_.threshold()) return;
-  if (best && similarity <= best->similarity) return;
+  if (best && similarity <= best->similarity) return;  // of equal ones the first stays
   best = Match{.id = id, .similarity = similarity};
 }
 
@@ -68,6 +68,8 @@ void Screening::match_batch(const DocId& id, const TextSketch& sketch,
 void Screening::remember(const DocId& id, TextSketch sketch) {
   for (std::size_t band = 0; band < sketch.keys.size(); ++band)
     bands_[band_key(band, sketch.keys[band])].push_back(id);
+  // Bands of an earlier text of the batch stay; match_batch() compares shingles, so they do no
+  // harm.
   put_[id] = std::move(sketch);
   superseded_.insert(id);
 }
@@ -106,6 +108,7 @@ bool Screening::is_left_out(const Mutation& mutation) const {
 
 // The shard owns the edges of this name: they follow the entity's present text.
 void Screening::add_link(const PutEntity& put, const Verdict& verdict, ScreenedBatch& batch) const {
+  // A new entity has no link that would have to go.
   if (!verdict.match && !verdict.replaces) return;
   SetEdges links{.from = put.entity.id, .name = std::string(kNearDuplicateOf), .edges = {}};
   if (verdict.match) {
@@ -120,6 +123,8 @@ void Screening::add_link(const PutEntity& put, const Verdict& verdict, ScreenedB
 
 Result<ScreenedBatch> Screening::run(std::span<const Mutation> mutations) {
   KIN_RETURN_IF_ERROR(read_stored(mutations));
+  // All puts are judged before anything is left out: a later put of the batch may still bring an
+  // entity that an earlier one was refused for.
   std::vector<Verdict> verdicts(mutations.size());
   for (std::size_t i = 0; i < mutations.size(); ++i) {
     if (const auto* put = std::get_if<PutEntity>(&mutations[i])) {

@@ -29,6 +29,7 @@ kv::StoreOptions store_options(const TruthOptions& truth) {
                            .log_bytes = truth.log_bytes,
                            .engine = truth.engine,
                            .disk = truth.disk};
+  // Segments and cells are large and written once, so merging must not copy them.
   options.tuning["parts"] = {.apart_from_bytes = 4096};
   options.tuning["pieces"] = {.apart_from_bytes = 4096};
   return options;
@@ -66,7 +67,8 @@ Result<std::string> there(Result<std::optional<std::string>> found) {
   return std::move(**found);
 }
 
-// Whether an empty store would cure it.
+// Whether an empty store would cure it. A full disk and a store that is open elsewhere would not
+// be.
 bool is_damage(const Error& error) {
   return error.code == Code::kDataLoss || error.code == Code::kNotFound ||
          error.code == Code::kUnavailable || error.code == Code::kInvalidArgument;
@@ -94,6 +96,7 @@ Result<ShardStore> ShardStore::open(const fs::path& folder, const TruthOptions& 
   const kv::StoreOptions options = store_options(truth);
   ShardStore store(folder, truth);
   KIN_TRY(store.store_, open_or_renew(folder, options));
+  // A checkpoint that cannot be read is worth nothing: the indexes are rebuilt.
   if (!store.read_checkpoint().ok()) {
     KIN_RETURN_IF_ERROR(store.store_->close());
     KIN_TRY(store.store_, renew(folder, options));
@@ -116,6 +119,8 @@ Status ShardStore::read_checkpoint() {
 
 // Removes what an unfinished checkpoint has left.
 Status ShardStore::forget_unfinished() {
+  // Nine bytes of 0xff are behind every key: eight bytes of a number, and then a name. Without a
+  // sync: what a crash brings back, the next opening removes.
   kv::Batch batch(*store_);
   batch.remove_range(piece_key(next_sequence(), "", 0), std::string(9, '\xff'), kPiecesFamily);
   const std::uint64_t after = parts_.empty() ? 0 : parts_.rbegin()->first + 1;
@@ -162,12 +167,13 @@ void ShardStore::remove_superseded(const CheckpointWrite& write, const Parts& pa
   const std::set<std::string> pieces = pieces_in(write.record);
   for (const std::string& key : pieces_in(*checkpoint_))
     if (!pieces.contains(key)) batch.remove(key, kPiecesFamily);
+  // Before the new heads are put: in a batch the last change to a key wins.
   for (const SpaceRecord& space : checkpoint_->spaces) batch.remove(head_key(space.name));
 }
 
 Status ShardStore::recover() {
   if (!failed_) return Done{};
-  store_.reset();
+  store_.reset();  // releases the lock of the folder
   KIN_TRY(*this, open(folder_, truth_));
   return Done{};
 }
@@ -193,7 +199,9 @@ Status ShardStore::write_all(const CheckpointWrite& write) {
   }
   KIN_RETURN_IF_ERROR(store_->write(batch, kPieceWrite));
   batch.clear();
+  // All pieces are on the device before the record that names them.
   KIN_RETURN_IF_ERROR(store_->flush());
+  // One batch replaces the old checkpoint by the new one.
   remove_superseded(write, parts, batch);
   for (const auto& [space, head] : write.heads) batch.put(head_key(space), head);
   batch.put(kManifestKey, write.text.manifest);

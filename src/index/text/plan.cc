@@ -38,6 +38,7 @@ class Planner {
         if (planned.kind != Plan::Kind::kNothing) to.push_back(std::move(planned));
       }
     };
+    // Parts without any word, such as punctuation, are ignored instead of matching nothing.
     add_all(query.must, result.must, Role::kDeciding);
     add_all(query.should, result.should, Role::kOptional);
     add_all(query.must_not, result.must_not, Role::kDeciding);
@@ -52,6 +53,7 @@ class Planner {
   // All optional terms of all fields become one list, each term once.
   static void join_terms(std::vector<Plan>& parts) {
     std::vector<Plan> rest;
+    // One list of terms takes the fast path of a search; parts for one field keep their own.
     Plan joined{.kind = Plan::Kind::kTerms};
     std::unordered_map<std::string, std::size_t> places;
     for (Plan& part : parts) {
@@ -185,6 +187,7 @@ class Planner {
   }
 
   Plan fuzzy(const TextQuery& query, Role role) {
+    // Values of facets and characters are not misspelt. has_units() has filled tokens_.
     if (facet_of(query) || has_units(query.text)) return words(query, role);
     if (tokens_.size() != 1) return words(query, role);
     const std::string space(1, analyzer_.form_space());
@@ -265,6 +268,7 @@ class Planner {
 
   // The frequency to use, also recorded for statistics().
   std::uint64_t note(const std::string& key, std::uint64_t local) {
+    // Frequencies of all shards, if they are given, so that all shards compute the same score.
     std::uint64_t frequency = local;
     if (request_.given != nullptr) {
       const auto given = request_.given->frequencies.find(key);

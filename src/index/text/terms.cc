@@ -39,6 +39,7 @@ class EditRows {
   // False if no word with this prefix can be near enough.
   bool add(std::string_view character) {
     const std::vector<int>& above = rows_.back();
+    // `least` bounds the distance of every longer word: rows never get smaller minima.
     std::vector<int> row{above[0] + 1};
     int least = row[0];
     for (std::size_t i = 0; i < word_.size(); ++i) {
@@ -78,6 +79,7 @@ bool matches_pattern(std::string_view text, std::string_view pattern) {
       in_pattern += length;
       at += length;
     } else if (star != std::string_view::npos) {
+      // Back to the last *, which takes in one more character.
       in_pattern = star + 1;
       star_at += character_length(text, star_at);
       at = star_at;

@@ -71,6 +71,7 @@ class TruthChecker {
     KIN_RETURN_IF_ERROR(see_edges());
     KIN_RETURN_IF_ERROR(see_fragments(kEntityFragmentsFamily, DocKind::kEntityFragment));
     KIN_RETURN_IF_ERROR(see_fragments(kEdgeFragmentsFamily, DocKind::kEdgeFragment));
+    // Only after all rows that say what there should be were seen.
     for (ExpectedRows* rows : {&documents_, &members_, &contents_, &vectors_, &reverse_})
       KIN_RETURN_IF_ERROR(rows->compare(view_, fault_));
     KIN_RETURN_IF_ERROR(see_summaries());
@@ -93,6 +94,7 @@ class TruthChecker {
     if (static_cast<std::uint32_t>(number) >= view_.counters().numbers)
       fault_(fmt::format("number {} is in use but was never given out",
                          static_cast<std::uint32_t>(number)));
+    // Every number must lead back to the row that has it.
     documents_.add(document_key(number),
                    encode(DocumentRow{.kind = kind, .key = std::string(key)}));
   }
@@ -142,6 +144,7 @@ class TruthChecker {
     std::uint64_t counts = 0;
     KIN_RETURN_IF_ERROR(
         each(kSummariesFamily, [&](std::string_view key, std::string_view value) -> Status {
+          // The row of a count has the key of its text and a mark behind it.
           if (key.ends_with('#') && key.size() == summary_count_key({}).size()) {
             ++counts;
             return Done{};
@@ -188,6 +191,7 @@ class TruthChecker {
   const Fault& fault_;
   ExpectedRows documents_{"document", kDocumentsFamily, whole};
   ExpectedRows members_{"member", kMembersFamily, whole};
+  // Contents and vectors are compared by key alone: nothing else knows their values.
   ExpectedRows contents_{"content", kContentsFamily, nothing};
   ExpectedRows vectors_{"vector", kVectorsFamily, nothing};
   ExpectedRows reverse_{"reverse edge", kReverseEdgesFamily, whole};

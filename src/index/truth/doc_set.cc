@@ -64,6 +64,7 @@ std::vector<std::uint32_t> DocSet::numbers() const {
 std::vector<std::uint32_t> DocSet::numbers(std::size_t offset, std::size_t limit) const {
   const std::size_t all = size();
   std::vector<std::uint32_t> page(std::min(limit, all - std::min(offset, all)));
+  // Roaring writes without a check, so nothing is asked for behind the last number.
   if (!page.empty())
     roaring_bitmap_range_uint32_array(bitmap_.get(), offset, page.size(), page.data());
   return page;

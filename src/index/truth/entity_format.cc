@@ -76,6 +76,7 @@ Result<Counters> decode_counters(std::string_view bytes) {
   counters.entities = reader.varint();
   counters.edges = reader.varint();
   counters.fragments = reader.varint();
+  // The one row that every batch writes: damage would give numbers out twice, so it has a checksum.
   const std::string_view before = bytes.substr(0, bytes.size() - reader.rest().size());
   const auto sum = reader.read<std::uint64_t>();
   if (!reader.done() || sum != checksum(before) || counters.trimmed > counters.last_lsn)
@@ -84,6 +85,7 @@ Result<Counters> decode_counters(std::string_view bytes) {
 }
 
 std::string encode(const HeadRow& row) {
+  // Most entities never move: then both versions are the same, and one is written.
   const bool moved = row.head.assigned != row.head.version;
   std::string out(1, kSecondFormat);
   std::uint8_t flags = row.deleted ? std::uint8_t{kDeleted} : range_flags(row.head.valid);
@@ -115,13 +117,14 @@ Result<HeadRow> decode_head(std::string_view bytes) {
   const bool moved = format == kSecondFormat && (flags & kHasAssigned) != 0;
   if (moved) row.head.assigned = read_version(reader);
   const std::uint8_t rest = flags & static_cast<std::uint8_t>(moved ? ~kHasAssigned : ~0);
+  // An encoder leaves out the second of two equal versions.
   if (moved && row.head.assigned == row.head.version) return damaged("entities");
   if (row.deleted) {
     if (rest != kDeleted || !reader.done()) return damaged("entities");
     return row;
   }
   row.head.number = DocNumber{reader.read<std::uint32_t>()};
-  if (format == kFormat) read_version(reader);
+  if (format == kFormat) read_version(reader);  // since when it exists, which nobody asks for
   row.head.valid = read_range(reader, flags);
   row.source = NameId{reader.varint32()};
   row.spaces.resize(reader.count());
@@ -134,6 +137,7 @@ Result<HeadRow> decode_head(std::string_view bytes) {
 
 std::string encode(const ContentRow& row) {
   std::string out = new_row();
+  // Texts are long: one allocation instead of several. 64 bytes for lengths, tags and attributes.
   out.reserve(row.text.size() + row.title.size() + row.key.size() + 64);
   append_text(out, row.key);
   append_text(out, row.title);

@@ -57,6 +57,7 @@ std::size_t tag_length(std::string_view text) {
       if (letters == 0) break;
       end += letters;
     } else if (c == '-' && end > 0 && end + 1 < text.size() && is_ascii_word(text[end + 1])) {
+      // An inner hyphen only: "#deep-sea" is one tag, and the dash of "#sea- " is not part of it.
       ++end;
     } else {
       break;
@@ -68,6 +69,7 @@ std::size_t tag_length(std::string_view text) {
 }  // namespace
 
 std::string tag_key(std::string_view tag) {
+  // Most tags are ASCII, which needs no tables of Unicode.
   std::string light;
   text::normalize(tag, text::Normalization::kLight, light);
   if (std::all_of(light.begin(), light.end(),
@@ -78,6 +80,7 @@ std::string tag_key(std::string_view tag) {
   std::vector<std::string_view> words;
   text::split_words(light, text::Normalization::kStandard, words);
   std::string lower;
+  // Words are put into lower case; what stands between them stays.
   const char* at = light.data();
   const auto keep = [&](const char* end) {
     for (; at < end; ++at) key += *at;
@@ -99,6 +102,7 @@ std::vector<std::string> hashtags(std::string_view utf8) {
   for (; at != std::string_view::npos; at = utf8.find('#', at + 1)) {
     if (!may_precede(utf8, at)) continue;
     const std::string_view tag = utf8.substr(at + 1, tag_length(utf8.substr(at + 1)));
+    // Digits alone are numbers of issues and prices; all_of() is true for an empty tag too.
     if (tag.size() > kMaxHashtagBytes || std::all_of(tag.begin(), tag.end(), is_ascii_digit))
       continue;
     if (keys.insert(tag_key(tag)).second) tags.emplace_back(tag);

@@ -138,6 +138,7 @@ Result<std::vector<std::optional<StoredEntity>>> TruthView::get_many(std::span<c
   }
   KIN_TRY(const auto contents, snapshot_.get_many(keys, kContentsFamily));
   std::vector<std::optional<StoredEntity>> found(ids.size());
+  // The vectors of all entities are read together, after their contents.
   std::vector<VectorOf> vectors_of;
   std::vector<std::string> vector_keys;
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -197,6 +198,7 @@ Result<TruthView::ScanStep> TruthView::next_entities(const ScanRequest& request)
   kv::Cursor at = snapshot_.cursor(range, kDocumentsFamily);
   for (; at.valid() && step.ids.size() < request.limit; at.next()) {
     KIN_TRY(const DocumentRow row, decode_document(at.value()));
+    // The page ends at a document of any kind, so `next` is not always an entity.
     step.next = decode_document_key(at.key());
     if (row.kind == DocKind::kEntity) step.ids.push_back(*decode_entity_key(row.key));
   }
@@ -252,6 +254,7 @@ Result<std::vector<StoredFragment>> TruthView::read_fragments(kv::Family family,
   for (; at.valid(); at.next()) {
     const auto key = decode_fragment_key(family, at.key());
     if (!key) return Error{Code::kDataLoss, "a key of fragments is damaged"};
+    // Keys are in the order of times.
     if (key->time < range.from) continue;
     if (key->time >= range.until) break;
     KIN_TRY(FragmentRow row, decode_fragment(at.value()));
@@ -259,7 +262,7 @@ Result<std::vector<StoredFragment>> TruthView::read_fragments(kv::Family family,
     newest.push_back({.fragment = {.time = key->time, .text = std::move(row.text)},
                       .version = row.version,
                       .number = row.number});
-    if (newest.size() > range.limit) newest.pop_front();
+    if (newest.size() > range.limit) newest.pop_front();  // keeps the newest ones
   }
   KIN_RETURN_IF_ERROR(at.status());
   return std::vector<StoredFragment>(std::make_move_iterator(newest.begin()),
@@ -302,6 +305,7 @@ Result<std::vector<std::optional<StoredDocument>>> TruthView::documents(
   KIN_TRY(const auto rows, document_rows(numbers));
   std::vector<std::optional<StoredDocument>> found(numbers.size());
   std::vector<DocId> ids;
+  // One read for each kind, however many documents there are.
   std::array<std::vector<std::size_t>, 4> of_kind;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!rows[i]) continue;
@@ -353,6 +357,7 @@ Result<ChangesPage> TruthView::changes(const ChangesRequest& request) const {
                              request.after, counters_.trimmed)};
   }
   ChangesPage page{.up_to = request.after};
+  // Without a filter every change that is looked at is on the page.
   std::size_t left = request.partitions ? kMostLooked : request.limit;
   kv::Cursor at = snapshot_.cursor({.from = change_key(request.after + 1)}, kChangelogFamily);
   for (; at.valid() && page.changes.size() < request.limit && left > 0; at.next(), --left) {

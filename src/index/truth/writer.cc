@@ -28,6 +28,7 @@ Status fetch_rows(const Items& items, const NameTable& names, StagedRows& rows) 
     if (const auto name = names.find(edge->name))
       edges.push_back(forward_key(edge_key(*edge, *name)));
   }
+  // Many items of a batch belong to the same entities.
   std::sort(heads.begin(), heads.end());
   heads.erase(std::unique(heads.begin(), heads.end()), heads.end());
   KIN_RETURN_IF_ERROR(rows.fetch(kEntitiesFamily, std::move(heads)));
@@ -75,6 +76,7 @@ Result<Outcome> TruthWriter::apply(const Record& record) {
 }
 
 void TruthWriter::finish(kv::Batch& batch) {
+  // New names have the last numbers that were given out.
   for (std::size_t i = 0; i < new_names_.size(); ++i) {
     const NameId id{static_cast<std::uint32_t>(counters_.names - new_names_.size() + i)};
     rows_.put(kNamesFamily, name_key(id), encode_name(new_names_[i]));
@@ -160,6 +162,7 @@ void TruthWriter::retire(DocNumber number) {
 }
 
 Result<Hash128> TruthWriter::refer(std::string_view summary) {
+  // Equal summaries are stored once and counted.
   const Hash128 hash = summary_hash(summary);
   KIN_TRY(const auto row, rows_.get(kSummariesFamily, summary_count_key(hash)));
   std::uint64_t count = 0;
@@ -222,6 +225,8 @@ Result<Outcome> TruthWriter::write_entity(EntityWrite write, const Entity& entit
   HeadRow& row = write.after;
   const bool was_there = is_live(write.before);
   row.source = intern(entity.source);
+  // The new summaries are referred to before the old ones are released: one that stays is then not
+  // removed and written again.
   for (const std::string& summary : entity.summaries) {
     KIN_TRY(const Hash128 hash, refer(summary));
     row.summaries.push_back(hash);
@@ -301,11 +306,13 @@ Result<Outcome> TruthWriter::run(const PutEntity& put) {
   KIN_TRY(const auto before, head(entity.id));
   const PartitionId former = partition_in(before);
   const PartitionId partition = put.partition.value_or(former);
+  // An entity that moves leaves a partition and enters another; the shard must own both.
   if (is_live(before)) {
     if (const auto refused = refuse(former)) return *refused;
   }
   if (const auto refused = refuse(partition)) return *refused;
   const EntityHead old = before ? before->head : EntityHead{};
+  // Newer than both versions of before, also than those of a tombstone.
   const Version version = next_version(partition, std::max(old.version, old.assigned));
   const bool stays = before && partition == former;
   HeadRow after;
@@ -345,6 +352,7 @@ Result<Outcome> TruthWriter::run(const AssignPartition& assign) {
 
 Result<Outcome> TruthWriter::run(const EntityRecord& record) {
   KIN_TRY(const auto before, head(record.entity.id));
+  // Contents and partition are compared apart: a record may be newer in one and older in the other.
   const bool says_more = !before || record.version > before->head.version;
   const bool moves = !before || record.assigned > before->head.assigned;
   if (!says_more && !moves) return stale();
@@ -357,11 +365,13 @@ Result<Outcome> TruthWriter::run(const EntityRecord& record) {
   after.head.valid = record.entity.valid;
   EntityWrite write{.id = record.entity.id, .before = before, .after = std::move(after)};
   if (record.deleted) return bury_entity(write);
+  // The tags of a record include the hashtags already.
   return write_entity(std::move(write), record.entity, record.entity.tags);
 }
 
 Outcome TruthWriter::set_owner(PartitionId partition, const Ownership& owner) {
   const Ownership* before = owner_of(partition);
+  // Repeating the last assignment is done, not stale: the caller need not know that it came twice.
   if (before != nullptr && *before == owner) return {.version = {.epoch = owner.epoch}};
   if (before != nullptr && owner.epoch <= before->epoch) return stale();
   rows_.put(kOwnersFamily, owner_key(partition), encode(owner));

@@ -8,6 +8,7 @@ Result<Outcome> TruthWriter::write_edge(EdgeWrite write) {
   const bool was_there = write.before && !write.before->deleted;
   const std::string key = forward_key(write.key);
   const DocNumber retired = was_there ? write.before->number : kNoNumber;
+  // Before release() below, so that a summary that stays keeps its row.
   if (!write.summary.empty()) {
     KIN_TRY(write.after.summary, refer(write.summary));
     KIN_TRY(write.after.number, new_document(DocKind::kEdge, key));
@@ -63,6 +64,7 @@ Result<Outcome> TruthWriter::run(const SetEdges& set) {
   const auto look = [&](const std::string& key, const std::string& value) -> Status {
     KIN_TRY(const EdgeRow row, decode_edge(value));
     const auto found = wanted.find(key);
+    // A wanted edge that is there and equal keeps its version; a changed one is put below.
     if (found != wanted.end()) {
       if (is_same(row, *found->second)) wanted.erase(found);
       return Done{};
@@ -93,7 +95,7 @@ Result<Outcome> TruthWriter::run(const CloseEdge& close) {
     KIN_TRY(const EdgeRow row, decode_edge(value));
     const auto at = decode_forward_key(bytes);
     const bool holds = at && !row.deleted && at->since <= close.at && close.at < row.until;
-    if (holds) key = at, before = row;
+    if (holds) key = at, before = row;  // periods come by beginning, so the latest stays
     return Done{};
   };
   KIN_RETURN_IF_ERROR(
@@ -131,6 +133,7 @@ Result<Outcome> TruthWriter::run(const EdgeRecord& record) {
   KIN_TRY(const auto before, edge(key));
   if (before && record.version <= before->version) return Outcome{.effect = Effect::kStale};
   if (record.deleted) {
+    // An edge that was never seen leaves a tombstone too: an older record may still arrive.
     const EdgeRow row = before.value_or(EdgeRow{.deleted = true});
     KIN_RETURN_IF_ERROR(bury_edge({.key = key, .before = row, .version = record.version}));
     return Outcome{.version = record.version};
@@ -142,6 +145,7 @@ Result<Outcome> TruthWriter::run(const EdgeRecord& record) {
 
 Result<Outcome> TruthWriter::remove_period(const EdgeRemoval& removal) {
   const EdgeKey& key = removal.key;
+  // Fragments belong to all periods of an edge and go with the last one.
   KIN_RETURN_IF_ERROR(bury_edge(removal));
   KIN_TRY(const bool holds_on, has_period(key.from, key.name, key.to));
   if (!holds_on) {
@@ -156,7 +160,7 @@ Status TruthWriter::bury_edge(const EdgeRemoval& removal) {
   const EdgeKey& key = removal.key;
   rows_.put(kForwardEdgesFamily, forward_key(key),
             encode(EdgeRow{.deleted = true, .version = removal.version}));
-  rows_.remove(kReverseEdgesFamily, reverse_key(key));
+  rows_.remove(kReverseEdgesFamily, reverse_key(key));  // walks backwards need no tombstones
   if (!removal.before.deleted) {
     if (removal.before.summary) KIN_RETURN_IF_ERROR(release(*removal.before.summary));
     retire(removal.before.number);

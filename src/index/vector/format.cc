@@ -28,6 +28,7 @@ Result<ByteReader> opened(std::string_view bytes, std::uint64_t magic) {
   if (reader.read<std::uint64_t>() != magic) return damaged("the magic number is wrong");
   if (const auto version = reader.read<std::uint32_t>(); version != kVersion)
     return damaged(fmt::format("version {} is not known", version));
+  // After the version: another version may have its checksum elsewhere.
   if (load_le<std::uint64_t>(bytes.data() + body.size()) != checksum(body))
     return damaged("the checksum is wrong");
   return reader;
@@ -72,6 +73,7 @@ Status read_pending(ByteReader& reader, VectorCheckpointHead& head) {
   for (std::uint32_t i = 0; i < count; ++i) {
     Item item{reader.read<std::uint32_t>(), read_floats(reader, head.space.dimension)};
     if (item.rotated.empty()) return damaged("a pending vector has a number that is not finite");
+    // The padding is not written.
     item.rotated.resize(padded_dimension(head.space.dimension), 0.0F);
     head.pending.push_back(std::move(item));
   }
@@ -109,6 +111,7 @@ Result<VectorCheckpointHead> decode_head(std::string_view bytes) {
   head.lsn = reader.read<std::uint64_t>();
   head.trained = reader.read<std::uint64_t>();
   const auto points = reader.read<std::uint32_t>();
+  // An index that was never trained has no curve.
   if (points != 0 && points != kCurvePoints)
     return damaged("its recall curve has the wrong length");
   head.curve = {read_floats(reader, points), read_floats(reader, points)};
@@ -134,6 +137,7 @@ std::string encode_cell(std::uint32_t number, std::span<const float> centre,
 Result<VectorCell> decode_cell(const VectorSpace& space, float error_ratio, std::uint32_t number,
                                std::string_view bytes) {
   KIN_TRY(ByteReader reader, opened(bytes, kCellMagic));
+  // A piece that was stored under the wrong name would put vectors beside the wrong centroid.
   if (reader.read<std::uint32_t>() != number) return damaged("a cell has the wrong number");
   VectorCell cell;
   cell.centre = read_floats(reader, space.dimension);

@@ -270,6 +270,7 @@ Status LogStore::restore(const StoreOptions& options) {
 }
 
 Status LogStore::replace() {
+  // The old log is closed when the new one has its name; until then it stays valid.
   KIN_TRY(log_, replace_log(disk_, folder_, names_, *now()));
   base_bytes_ = log_->bytes();
   return Done{};
@@ -302,6 +303,7 @@ Status LogStore::write(const EngineBatch& batch, const WriteOptions& options) {
 }
 
 Status LogStore::ingest(const NextRow& next, Family family) {
+  // All rows are in memory anyway, so one batch does it: all or none, and synced.
   LogBatch batch(names_.size());
   std::optional<std::string> last;
   for (;;) {

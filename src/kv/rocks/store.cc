@@ -311,6 +311,7 @@ class RocksStore final : public Engine {
 };
 
 Status RocksStore::open(const fs::path& folder, const StoreOptions& options) {
+  // The environment is a member of the database: files are closed before it goes.
   database_.folder = folder;
   database_.disk = &disk_of(options);
   database_.env = env_on(*database_.disk);
@@ -378,6 +379,7 @@ Status RocksStore::ingest(const NextRow& next, Family family) {
 
 Status RocksStore::contains_many(std::span<const std::string_view> keys,
                                  std::span<std::uint8_t> found, Family family) const {
+  // Pinned values are not copied; RocksDB has no look-up of many keys without their values.
   std::vector<rocksdb::Slice> slices(keys.size());
   std::transform(keys.begin(), keys.end(), slices.begin(), slice);
   std::vector<rocksdb::PinnableSlice> values(keys.size());
