@@ -311,7 +311,7 @@ class RocksStore final : public Engine {
 };
 
 Status RocksStore::open(const fs::path& folder, const StoreOptions& options) {
-  // The environment is a member of the database: files are closed before it goes.
+  // Members are destroyed in reverse order, so the environment outlives the database.
   database_.folder = folder;
   database_.disk = &disk_of(options);
   database_.env = env_on(*database_.disk);
