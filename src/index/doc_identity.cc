@@ -54,6 +54,7 @@ Result<std::optional<StoredDocument>> read_other(const TruthView& view, const Do
     KIN_TRY(auto edge, view.edge(id));
     return edge ? std::optional<StoredDocument>(std::move(*edge)) : std::nullopt;
   }
+  // All that was said at that moment.
   const FragmentRange moment{.from = wanted.time,
                              .until = wanted.time + 1,
                              .limit = std::numeric_limits<std::size_t>::max()};

@@ -10,6 +10,8 @@
 namespace kin::index {
 namespace {
 
+// Unlike the rows of a shard, records have names and summaries in full: another shard has other
+// numbers for the names, and may lack the summaries.
 constexpr std::string_view kMagic = "KINRECRD";
 constexpr std::uint32_t kVersion = 1;
 
@@ -20,6 +22,7 @@ Error damaged() {
   return {Code::kDataLoss, "a batch of records is damaged"};
 }
 
+// A tombstone has no period, so its flag stands alone.
 std::uint8_t flags_of(bool deleted, const Validity& valid) {
   return deleted ? std::uint8_t{kDeleted} : range_flags(valid);
 }
@@ -92,6 +95,7 @@ Result<Record> read_entity(RowReader& reader, std::uint8_t flags) {
   entity.vectors.resize(reader.count());
   for (SpaceVector& vector : entity.vectors) {
     vector.space = reader.text();
+    // to_vector() refuses lengths that are not whole numbers of floats.
     const auto values = to_vector(reader.text());
     if (!values) return damaged();
     vector.values = *values;
@@ -134,6 +138,7 @@ Result<Record> read_edge(RowReader& reader, std::uint8_t flags) {
 }
 
 void append(std::string& out, const FragmentRecord& record) {
+  // An edge has a name, so an empty one means a fragment of an entity.
   const bool of_edge = !record.name.empty();
   append_head(out, of_edge ? kEdgeFragment : kEntityFragment, flags_of(record.deleted, {}));
   append_id(out, record.id);
@@ -152,12 +157,12 @@ void append(std::string& out, const FragmentRecord& record) {
 
 Result<Record> read_fragment(RowReader& reader, std::uint8_t flags, bool of_edge) {
   FragmentRecord record{.deleted = flags == kDeleted};
-  if (flags > kDeleted) return damaged();
+  if (flags > kDeleted) return damaged();  // fragments have no period
   record.id = read_id(reader);
   if (of_edge) {
     record.name = reader.text();
     record.to = read_id(reader);
-    if (record.name.empty()) return damaged();
+    if (record.name.empty()) return damaged();  // it would be taken for one of an entity
   }
   record.fragment.time = reader.read<Millis>();
   record.version = read_version(reader);
@@ -232,6 +237,7 @@ std::string encode(std::span<const Record> records) {
 
 Result<std::vector<Record>> decode_records(std::string_view bytes) {
   if (bytes.size() < kMagic.size() + 12 || !bytes.starts_with(kMagic)) return damaged();
+  // The checksum comes first: a batch is applied as a whole, so damage anywhere refuses all of it.
   const std::string_view body = bytes.substr(0, bytes.size() - 8);
   if (load_le<std::uint64_t>(bytes.data() + body.size()) != checksum(body)) return damaged();
   RowReader reader(body.substr(kMagic.size()));

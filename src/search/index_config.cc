@@ -21,6 +21,7 @@ using index::RawStorage;
 
 constexpr int kVersion = 1;
 
+// Names of values, in both directions.
 template <typename T, std::size_t N>
 struct Names {
   std::string_view of;  // what they name
@@ -80,6 +81,7 @@ Error damaged(std::string_view what) {
 
 Result<SpaceConfig> space_in(const JsonValue& json) {
   SpaceConfig space{.name = std::string(json["name"].text())};
+  // The checksum holds, but a settings file may have been edited together with it.
   const double* dimension = json["dimension"].number();
   const double* bits = json["bits"].number();
   if (dimension == nullptr || bits == nullptr || *dimension < 0 ||

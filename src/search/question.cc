@@ -24,6 +24,7 @@ constexpr JsonChoice<index::Direction> kDirections[] = {{"out", index::Direction
 constexpr JsonChoice<index::Fusion> kFusions[] = {{"alpha", index::Fusion::kAlpha},
                                                   {"rrf", index::Fusion::kRrf}};
 constexpr JsonRange kShare{0, 1};
+// Limits of one request, so that a question cannot occupy the server for long.
 constexpr double kMostHops = 8;
 constexpr std::size_t kMostFrom = 1'000;
 constexpr std::size_t kMostStages = 32;
@@ -77,6 +78,7 @@ void check(JsonFields& fields, const Question& question) {
 
 StageQuestion read_stage(JsonFields& fields) {
   StageQuestion stage;
+  // The field that is there says which stage it is.
   if (fields.find("find") != nullptr) {
     stage.find.k = 100;  // more than a page: later stages choose among them
     fields.read("find", stage.find.mode, kModes);
@@ -142,6 +144,7 @@ Result<Question> question_of(const JsonValue& json) {
   else
     fields.read_objects("pipeline",
                         [&](JsonFields& stage) { question.pipeline.push_back(read_stage(stage)); });
+  // Unknown fields are errors: a misspelt name would otherwise be ignored in silence.
   KIN_RETURN_IF_ERROR(fields.finish());
   return question;
 }

@@ -56,7 +56,7 @@ index::SpaceOptions computed_space(const SpaceConfig& config,
   return space;
 }
 
-// One that is there before the first document is.
+// Whether an embedder is opened by its name. A corpus model is learnt from the documents instead.
 bool needs_embedder(const IndexConfig& config) {
   return config.embed.is_opened_by_name();
 }
@@ -71,6 +71,7 @@ Result<std::shared_ptr<const embed::Embedder>> embedder_for(const IndexConfig& c
 }
 
 Error in_use(const fs::path& folder, const Error& error) {
+  // The store under the shard says only that its folder is locked.
   if (error.code != Code::kFailedPrecondition) return error;
   return {error.code,
           fmt::format("the index {} cannot be opened: {} (if `kindred serve` has it open, ask "
@@ -145,6 +146,7 @@ class SearchIndex::State {
 Result<std::vector<index::SpaceOptions>> SearchIndex::State::spaces() {
   std::vector<index::SpaceOptions> all;
   if (config.embed.kind == EmbedderKind::kCorpus) {
+    // Before the first model is learnt the index has no space of its own and is searched by words.
     KIN_TRY(corpus, newest_model(folder));
     if (corpus.model != nullptr)
       all.push_back(computed_space(config.main, corpus.model, corpus.number));
@@ -207,7 +209,7 @@ Result<bool> SearchIndex::State::is_learning_due(const CorpusGeneration& now,
   // Comparing documents takes some milliseconds: not after every single one.
   constexpr std::uint64_t kCompareEvery = 32;
   if (documents < compared_at + kCompareEvery) return false;
-  compared_at = documents;
+  compared_at = documents;  // also if it is not outdated: ask again after as many more
   return is_outdated(now, truth);
 }
 
@@ -309,6 +311,7 @@ Result<AddReport> SearchIndex::State::add(std::span<const Document> documents) {
   KIN_TRY(const auto live_shard, live());
   KIN_TRY(const index::Applied applied, live_shard->apply(all));
   AddReport report;
+  // Links and fragments have outcomes of their own, which do not count.
   for (const std::size_t put : puts)
     report.added += applied.outcomes[put].effect == index::Effect::kDone ? 1 : 0;
   for (const index::Repeat& repeat : applied.repeats) {
@@ -358,6 +361,7 @@ Status SearchIndex::create(const fs::path& folder, const IndexConfig& config,
     KIN_TRY(const auto embedder, embedder_for(config, options));
     kept.main.dimension = embedder->info().dimension;
   }
+  // The embedder was opened first: an index that nobody could open is not made.
   std::error_code problem;
   fs::create_directories(folder, problem);
   if (problem) return system_error("make", folder, problem.value());
@@ -477,6 +481,7 @@ IndexInfo SearchIndex::info() const {
   const index::ShardView view = (*shard)->view();
   for (const index::SpaceView& space : view.spaces())
     if (space.name == kMainSpace) info.dimension = space.index->space().dimension;
+  // A space below 1 is still being filled.
   for (const index::SpaceStats& space : info.stats.spaces) info.building |= space.building < 1;
   // Where vectors are given, nothing makes one of the words of a question.
   info.by_meaning = info.config.embed.kind != EmbedderKind::kGiven && info.dimension > 0U;
@@ -491,6 +496,7 @@ Result<index::CheckReport> SearchIndex::check(const std::function<void(double)>&
 Status SearchIndex::wait_until_idle(const std::function<bool()>& stop) {
   if (state_->caretaker) return state_->caretaker->wait_until_idle(stop);
   KIN_TRY(const auto shard, state_->live());
+  // Without a caretaker the caller's thread does the work.
   while (!(stop && stop())) {
     KIN_TRY(const StepOutcome outcome, state_->work());
     const SteadyTime now = state_->options.clock->steady_now();

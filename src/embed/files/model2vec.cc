@@ -134,6 +134,7 @@ class Model2Vec final : public Embedder {
 
   Result<std::vector<std::vector<float>>> embed(
       std::span<const std::string_view> texts) const override {
+    // Made for each call, because it is for one thread.
     text::BertWords cutter(pieces_.normalization());
     std::vector<std::uint32_t> tokens;
     std::vector<std::vector<float>> out;
@@ -163,12 +164,14 @@ Result<std::shared_ptr<const Embedder>> make_model2vec(const Model2VecFiles& fil
   const auto tensors = internal::parse_safetensors(files.safetensors);
   if (!tensors) return with_context(kTensors, tensors.error());
   KIN_TRY(Rows rows, Rows::of(*tensors, pieces->tokens()));
+  // Tokenizer and vectors both decide what a text's vector is.
   const std::uint64_t model_hash = hash64(files.tokenizer, hash64(files.safetensors));
   return std::shared_ptr<const Embedder>(
       std::make_shared<Model2Vec>(std::move(*pieces), std::move(rows), model_hash));
 }
 
 Result<std::shared_ptr<const Embedder>> open_model2vec(const std::filesystem::path& folder) {
+  // The type comes first, because other kinds of models have files of these names too.
   KIN_TRY(const std::string config, read_file(folder / kConfig));
   const auto settings = data::parse_json(config);
   if (!settings) return with_context((folder / kConfig).string(), settings.error());

@@ -12,6 +12,7 @@ namespace {
 using Lanes [[gnu::vector_size(16), gnu::aligned(4), gnu::may_alias]] = float;
 constexpr std::size_t kLanes = 4;
 constexpr std::size_t kWide = 16;  // bytes made floats at a time
+// Rows that are added to a sum in one pass over it.
 constexpr std::size_t kAtOnce = 8;
 constexpr std::size_t kRowsAtOnce = 256;   // of a sum in floats, before it goes on in doubles
 constexpr std::size_t kRowsOfAnItem = 64;  // handed to a thread at a time
@@ -103,6 +104,7 @@ SparseMatrix SparseMatrix::transposed() const {
   return out;
 }
 
+// Row by row: each thread has rows of the result to itself, and adds rows of `dense` to them.
 Matrix multiply(const SparseMatrix& sparse, const Matrix& dense, int threads) {
   Matrix out(sparse.rows(), dense.width());
   for_rows(threads, sparse.rows(), [&](std::size_t row) {

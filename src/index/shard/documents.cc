@@ -92,6 +92,7 @@ struct Number {
 
 Status compute(const SpaceOptions& space, std::span<const StoredDocument> documents,
                std::vector<std::optional<std::vector<float>>>& vectors) {
+  // Only entities have vectors. One call for all texts: a source may be another machine.
   std::vector<SourceText> texts;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < documents.size(); ++i) {
@@ -107,7 +108,7 @@ Status compute(const SpaceOptions& space, std::span<const StoredDocument> docume
                  fmt::format("the source of the space {} made {} vectors for {} texts", space.name,
                              made.size(), texts.size())};
   for (std::size_t i = 0; i < made.size(); ++i) {
-    if (made[i].empty()) continue;
+    if (made[i].empty()) continue;  // no word of the text is known
     if (made[i].size() != space.space.dimension)
       return Error{Code::kInternal,
                    fmt::format("the source of the space {} makes vectors of {} dimensions, not {}",
@@ -186,6 +187,7 @@ Status check_space_options(const SpaceOptions& space) {
 }
 
 std::uint64_t options_hash(const SpaceOptions& space) {
+  // Everything that decides which vectors the index has and how it codes them.
   std::string bytes = space.name + '\0';
   append_le(bytes, space.generation);
   append_le(bytes, space.origin);

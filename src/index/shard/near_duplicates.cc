@@ -65,6 +65,7 @@ Result<SignaturePage> decode_signature_page(std::string_view bytes) {
   SignaturePage page;
   page.bands = reader.read<std::uint32_t>();
   const auto count = reader.read<std::uint32_t>();
+  // Before the length is computed, so that it cannot overflow.
   if (page.bands == 0 || page.bands > kMostBands) return damaged();
   if (reader.rest().size() != std::uint64_t{count} * 4 * (1 + page.bands)) return damaged();
   page.numbers = reader.read_vector<std::uint32_t>(count);
@@ -92,7 +93,7 @@ std::uint64_t NearDuplicates::options_hash() const {
 
 TextSketch NearDuplicates::sketch(const Entity& entity) const {
   const std::string text = as_utf8(entity.text.empty() ? entity.title : entity.text);
-  sketch::Shingler shingler({});
+  sketch::Shingler shingler({});  // for one thread, so each call has its own
   const auto shingles = shingler.shingles(text);
   TextSketch made{.shingles = {shingles.begin(), shingles.end()}};
   if (made.shingles.empty()) return made;
@@ -102,6 +103,7 @@ TextSketch NearDuplicates::sketch(const Entity& entity) const {
   sketch::band_keys(signature, banding_, keys);
   made.keys.resize(keys.size());
   std::ranges::transform(keys, made.keys.begin(), short_key);
+  // After signing, which needs no order; comparing two sets does.
   sketch::sort_unique(made.shingles);
   return made;
 }

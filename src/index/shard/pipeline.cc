@@ -54,6 +54,7 @@ class PipelineRun {
     if (!(stage.keep >= 0 && stage.keep <= 1))
       return Error{Code::kInvalidArgument,
                    "the share of the score that is kept must be from 0 to 1"};
+    // Counts and pages are for searches without stages.
     ShardQuery query = stage.query;
     query.count = false;
     query.facets.clear();

@@ -76,6 +76,7 @@ class TermBounds {
   std::uint32_t most_ = 0;
 };
 
+// The usual case: one term, scored by its weighted frequency over all fields.
 class TermMatcher final : public Matcher {
  public:
   TermMatcher(const PlanTerm& term, const TermPostings& postings, LengthNorm norm,
@@ -117,6 +118,7 @@ class FieldTermMatcher final : public Matcher {
 
   std::uint32_t seek(std::uint32_t target) override {
     for (doc_ = cursor_.seek(target); doc_ != kNoDoc; doc_ = cursor_.next()) {
+      // Positions of all fields follow each other, so those of one field are a range.
       const auto positions = cursor_.positions();
       const auto range = segment_.field_range(doc_, field_.place);
       const auto inside = std::ranges::count_if(positions, [&](std::uint32_t position) {
@@ -147,6 +149,7 @@ class FieldTermMatcher final : public Matcher {
   std::uint32_t frequency_ = 0;
 };
 
+// Terms at fixed distances. Documents that have all of them are found first; then positions decide.
 class PhraseMatcher final : public Matcher {
  public:
   PhraseMatcher(const Plan& plan, const std::vector<TermPostings>& postings, LengthNorm norm,
@@ -178,6 +181,7 @@ class PhraseMatcher final : public Matcher {
                         .occurrences = count(cursors_[i].positions()),
                         .score = share(i)});
   }
+  // The bound of a document with all terms, wherever they stand.
   ScoreBound bound(std::uint32_t target) override {
     ScoreBound sum;
     for (std::size_t i = 0; i < cursors_.size(); ++i) sum.add(bounds_[i].at(cursors_[i], target));
@@ -234,6 +238,7 @@ class ListMatcher final : public Matcher {
   }
 
   std::uint32_t seek(std::uint32_t target) override {
+    // Moves are often to the next entry or none at all; a binary search covers long ones.
     if (at_ < entries_.size() && entries_[at_].doc < target) {
       const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(at_);
       at_ = static_cast<std::size_t>(
@@ -265,6 +270,7 @@ class AnyMatcher final : public Matcher {
   }
   Score score() override {
     Score sum = 0;
+    // Parts that do not match stand beyond the document.
     for (const auto& part : parts_) {
       if (part->doc() == doc_) sum += part->score();
     }
@@ -293,6 +299,7 @@ class AllMatcher final : public Matcher {
       : must_(std::move(must)), should_(std::move(should)), must_not_(std::move(must_not)) {}
 
   std::uint32_t seek(std::uint32_t target) override {
+    // must_not_ moves only to documents that all of `must` have.
     for (doc_ = align(target); doc_ != kNoDoc; doc_ = align(doc_ + 1)) {
       if (must_not_ == nullptr || must_not_->reach(doc_) != doc_) return doc_;
     }
@@ -403,7 +410,7 @@ class MatcherMaker {
     std::vector<TermPostings> postings;
     for (const PlanTerm& one : plan.terms) {
       const auto found = segment_.find(one.key);
-      if (!found) return std::make_unique<NothingMatcher>();
+      if (!found) return std::make_unique<NothingMatcher>();  // a phrase needs all its words
       postings.push_back(*found);
     }
     return std::make_unique<PhraseMatcher>(plan, postings, norm_, segment_);

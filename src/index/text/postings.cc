@@ -9,6 +9,7 @@
 namespace kin::index {
 namespace {
 
+// As stored: block_last() reads its first field alone.
 struct BlockHeader {
   std::uint32_t last = 0;       // document
   std::uint32_t postings = 0;   // where they start, from the end of the headers
@@ -174,6 +175,7 @@ void decode_block(const TermPostings& term, std::uint32_t block, std::uint32_t* 
   const std::uint32_t blocks = term.blocks();
   const std::uint32_t size = std::min(kBlockDocs, term.documents - block * kBlockDocs);
   const std::uint8_t* data = term.postings + headers_size(blocks);
+  // Gaps go on from the last document of the block before, which its header has.
   std::uint32_t previous = 0;
   if (blocks > 1) data += header_of(term.postings, block).postings;
   if (block > 0) previous = header_of(term.postings, block - 1).last;

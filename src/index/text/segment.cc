@@ -25,7 +25,8 @@ Error damaged(std::string_view what) {
   return Error{Code::kDataLoss, fmt::format("the {} of a text segment is damaged", what)};
 }
 
-// Returns 0 for a number that is cut off, and for all numbers after it.
+// Returns 0 for a number that is cut off, and for all numbers after it: check_terms() then finds
+// that keys or sizes do not fit.
 std::uint64_t read_number(std::string_view& bytes) {
   std::uint64_t value = 0;
   for (int shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
@@ -62,6 +63,7 @@ std::string encode_docs(const SegmentDocs& docs) {
   return out;
 }
 
+// The length of what two keys have in common at their front.
 std::size_t shared_length(std::string_view a, std::string_view b) {
   return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
@@ -97,6 +99,7 @@ void SegmentWriter::add(std::string_view key, const PostingList& list) {
     append_varint(dictionary_, postings_.size());
     append_varint(dictionary_, positions_.size());
   }
+  // The sizes of its own postings come last, when they are known.
   const PostingSizes before{.postings = postings_.size(), .positions = positions_.size()};
   encode_postings(list, docs_.lengths, postings_, positions_);
   append_varint(dictionary_, postings_.size() - before.postings);
@@ -132,6 +135,7 @@ std::string SegmentWriter::finish() && {
   append_le(out, static_cast<std::uint32_t>(docs_.facet_values.size()));
   append_le(out, terms_);
   append_le(out, facet_terms_);
+  // The sizes of all parts are in the header, so that a reader finds each without reading others.
   const std::array<const std::string*, 5> parts{&docs, &dictionary_, &dictionary_blocks_,
                                                 &postings_, &positions_};
   for (const std::string* part : parts) append_le(out, static_cast<std::uint64_t>(part->size()));
@@ -145,6 +149,7 @@ std::string SegmentWriter::finish() && {
 
 Result<std::shared_ptr<const TextSegment>> TextSegment::decode(std::string bytes) {
   const std::shared_ptr<TextSegment> segment(new TextSegment(std::move(bytes)));
+  // Searches read postings without checks, so everything is checked once, here.
   KIN_RETURN_IF_ERROR(segment->check_whole());
   KIN_RETURN_IF_ERROR(segment->parse());
   KIN_RETURN_IF_ERROR(segment->check_terms());
@@ -210,6 +215,7 @@ Status TextSegment::parse_docs(std::string_view bytes, std::size_t documents,
   docs_.facet_values = reader.read_vector<std::uint32_t>(facet_values);
   docs_.kinds = reader.read_vector<DocKind>(documents);
   if (!reader.ok() || !reader.rest().empty()) return damaged("list of documents");
+  // ordinal() searches the numbers by halves.
   if (std::ranges::adjacent_find(docs_.numbers, std::ranges::greater_equal()) !=
       docs_.numbers.end())
     return damaged("list of documents");
@@ -239,12 +245,14 @@ Status TextSegment::check_terms() const {
                      dictionary_.size() - rest.size())
       return damaged("dictionary");
     const std::uint64_t shared = read_number(rest);
+    // The first key of a block is whole, because seek() begins to read there.
     if (shared > (first ? 0 : key.size())) return damaged("dictionary");
     const std::uint64_t suffix = read_number(rest);
     key.resize(shared);
     key += read_bytes(rest, suffix);
     if (key.size() != shared + suffix || key.empty() || (term > 0 && key <= last))
       return damaged("dictionary");
+    // Keys of facets come before all others: ordinals below facet_terms_ are values of facets.
     if (is_facet_key(key) != (term < facet_terms_)) return damaged("dictionary");
     const std::uint64_t documents = read_number(rest);
     if (first && (read_number(rest) != used.postings || read_number(rest) != used.positions))
@@ -292,6 +300,7 @@ std::span<const std::uint32_t> TextSegment::facet_values(std::uint32_t ordinal) 
 TextSegment::FieldRange TextSegment::field_range(std::uint32_t ordinal, std::size_t field) const {
   const std::uint32_t* const lengths =
       docs_.field_lengths.data() + std::size_t{ordinal} * docs_.fields;
+  // As TextBuilder lays the fields out.
   std::uint64_t begin = 0;
   for (std::size_t i = 0; i < field; ++i) begin += std::uint64_t{lengths[i]} + kFieldGap;
   return {.begin = begin, .end = begin + lengths[field]};
@@ -346,7 +355,7 @@ bool TextSegment::Terms::seek(std::string_view key) {
 
 bool TextSegment::Terms::next() {
   if (ordinal_ + 1 >= segment_.terms_) return false;
-  if (++ordinal_ % kTermsOfBlock == 0) key_.clear();
+  if (++ordinal_ % kTermsOfBlock == 0) key_.clear();  // a new block shares nothing
   read();
   return true;
 }

@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kValidities{"valid", "expired", "future"};
 
+// What is counted over all segments. A key has another ordinal in each segment, so values are
+// summed by key.
 struct FacetTally {
   std::vector<bool> wanted;  // by facet
   bool validity = false;
@@ -40,6 +42,7 @@ class Searcher final : public DocVisitor {
     for (place_ = 0; place_ < state_.segments.size(); ++place_) {
       const auto& segment = state_.segments[place_];
       segment_ = segment.get();
+      // Within a segment counts are by ordinal, which is much cheaper than by key.
       facet_counts_.assign(facets_.wanted.empty() ? 0 : segment->text().facet_terms(), 0);
       run_segment();
       collect_facets();
@@ -64,6 +67,7 @@ class Searcher final : public DocVisitor {
   std::vector<ScoredDoc> take() { return top_.take(); }
   std::uint64_t count() const { return count_; }
 
+  // Counting needs every match; otherwise matches that cannot get in are skipped.
   Score least() const override { return visits_all_ ? 0 : top_.least(); }
 
   void visit(std::uint32_t ordinal, Score score) override {
@@ -81,6 +85,7 @@ class Searcher final : public DocVisitor {
  private:
   bool accepts(std::uint32_t ordinal) const {
     const SegmentDocs& docs = segment_->text().docs();
+    // Documents deleted after this view's moment are still in it.
     if (!segment_->live_at(ordinal, state_.moment)) return false;
     if ((search_.kinds & kind_bit(docs.kinds[ordinal])) == 0) return false;
     if (search_.valid_at && (docs.valid_from[ordinal] > *search_.valid_at ||
@@ -194,6 +199,7 @@ FacetCounts counts_of(std::size_t facet, const std::string& name, const FacetTal
     const FacetOfKey found = facet_of_key(key);
     if (found.facet == facet) counts.values.push_back({std::string(found.value), count});
   }
+  // Stable: of equal counts the order of keys stays.
   std::ranges::stable_sort(counts.values, std::ranges::greater(), &FacetCount::count);
   return counts;
 }
@@ -254,6 +260,7 @@ void AnalyzerPool::give_back(std::unique_ptr<TextAnalyzer> analyzer) {
 PlannedQuery TextView::plan(const TextQuery& query, const TextStatistics* given) const {
   std::vector<const TextSegment*> segments;
   for (const auto& segment : state_->segments) segments.push_back(&segment->text());
+  // Planning is the only part of a search that needs an analyzer.
   auto analyzer = state_->analyzers->borrow();
   PlannedQuery planned = plan_query(
       query, {.options = state_->options.get(), .segments = segments, .given = given}, *analyzer);
@@ -299,6 +306,7 @@ std::optional<TextExplanation> TextView::explain(const TextQuery& query, std::ui
   const PlannedQuery planned = plan(query, search.statistics);
   for (const auto& segment : state_->segments) {
     const auto ordinal = segment->text().ordinal(number);
+    // A number is live in one segment at most.
     if (!ordinal || !segment->live_at(*ordinal, state_->moment)) continue;
     const auto matcher = make_matcher(planned.root, planned.norm, segment->text());
     if (matcher->seek(*ordinal) != *ordinal) return std::nullopt;

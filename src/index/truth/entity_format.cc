@@ -30,6 +30,7 @@ Result<RowReader> open_row(std::string_view bytes, std::string_view what) {
   return RowReader(bytes.substr(1));
 }
 
+// A row begins with the version of its format.
 std::string new_row() {
   return std::string(1, kFormat);
 }
@@ -39,6 +40,7 @@ void append_hash(std::string& out, const Hash128& hash) {
   append_le(out, hash.low);
 }
 
+// The high half first, as in keys.
 Hash128 read_hash(RowReader& reader) {
   Hash128 hash;
   hash.high = reader.read<std::uint64_t>();
@@ -116,6 +118,7 @@ Result<HeadRow> decode_head(std::string_view bytes) {
   row.head.version = row.head.assigned = read_version(reader);
   const bool moved = format == kSecondFormat && (flags & kHasAssigned) != 0;
   if (moved) row.head.assigned = read_version(reader);
+  // The flags without the one for the second version must be those that an encoder writes.
   const std::uint8_t rest = flags & static_cast<std::uint8_t>(moved ? ~kHasAssigned : ~0);
   // An encoder leaves out the second of two equal versions.
   if (moved && row.head.assigned == row.head.version) return damaged("entities");
@@ -172,6 +175,7 @@ Result<ContentRow> decode_content(std::string_view bytes) {
 }
 
 std::string encode(const EdgeRow& row) {
+  // The beginning of an edge is in its key, so the period in its row is open at the front.
   const Validity open{.until = row.until};
   std::string out = new_row();
   if (row.deleted) {
@@ -202,6 +206,7 @@ Result<EdgeRow> decode_edge(std::string_view bytes) {
   row.weight = reader.read<double>();
   const Validity open = read_range(reader, flags);
   row.until = open.until;
+  // Only an edge with a summary is a document.
   if ((flags & kHasSummary) != 0) {
     row.number = DocNumber{reader.read<std::uint32_t>()};
     row.summary = read_hash(reader);
@@ -233,6 +238,7 @@ Result<ReverseRow> decode_reverse(std::string_view bytes) {
 }
 
 std::string encode(const FragmentRow& row) {
+  // The first version had no tombstones of fragments, so the version tells them apart.
   std::string out(1, row.deleted ? kSecondFormat : kFormat);
   append_version(out, row.version);
   if (row.deleted) return out;
@@ -252,7 +258,7 @@ Result<FragmentRow> decode_fragment(std::string_view bytes) {
   }
   row.number = DocNumber{reader.read<std::uint32_t>()};
   if (!reader.ok()) return damaged("fragments");
-  row.text = reader.rest();
+  row.text = reader.rest();  // the text needs no length: it goes to the end of the row
   return row;
 }
 
@@ -267,6 +273,7 @@ Result<DocumentRow> decode_document(std::string_view bytes) {
   KIN_TRY(RowReader reader, open_row(bytes, "documents"));
   const auto kind = reader.read<std::uint8_t>();
   const std::string_view key = reader.rest();
+  // Readers take the key apart without a check.
   const auto has_key = [&] {
     switch (static_cast<DocKind>(kind)) {
       case DocKind::kEntity: return decode_entity_key(key).has_value();
@@ -351,6 +358,7 @@ std::string encode_summary_count(std::uint64_t count) {
 Result<std::uint64_t> decode_summary_count(std::string_view bytes) {
   KIN_TRY(RowReader reader, open_row(bytes, "summaries"));
   const std::uint64_t count = reader.varint();
+  // A summary that nobody refers to is removed, so no count is 0.
   if (!reader.done() || count == 0) return damaged("summaries");
   return count;
 }

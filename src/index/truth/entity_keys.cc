@@ -76,6 +76,7 @@ std::string summary_text_key(const Hash128& hash) {
   return be_bytes(hash.high) + be_bytes(hash.low);
 }
 
+// A row of its own next to the text, so that counting does not rewrite the text.
 std::string summary_count_key(const Hash128& hash) {
   return summary_text_key(hash) + '#';
 }
@@ -86,6 +87,7 @@ std::string forward_key(const EdgeKey& edge) {
   return key;
 }
 
+// Ends are exchanged, so that the edges that lead to an entity are next to each other.
 std::string reverse_key(const EdgeKey& edge) {
   return forward_key({.from = edge.to, .name = edge.name, .to = edge.from, .since = edge.since});
 }
@@ -100,6 +102,7 @@ std::string periods_prefix(const DocId& from, NameId name, const DocId& to) {
   return edges_prefix(from, name).append(to.view());
 }
 
+// Time comes before content, so that fragments are read by time.
 std::string fragment_key(kv::Family family, const FragmentKey& fragment) {
   std::string key = family == kEdgeFragmentsFamily
                         ? periods_prefix(fragment.id, fragment.name, fragment.to)

@@ -17,12 +17,14 @@ bool wanted(const EntityHead& head, const Want& want) {
   return !want.as_of || head.valid.holds_at(*want.as_of);
 }
 
-// The family of a document that is not an entity.
+// The family of a document that is not an entity. Entities are spread over several families, and
+// get_many() puts them together.
 kv::Family family_of(DocKind kind) {
   if (kind == DocKind::kEdge) return kForwardEdgesFamily;
   return kind == DocKind::kEntityFragment ? kEntityFragmentsFamily : kEdgeFragmentsFamily;
 }
 
+// The least key behind `key`, for pages that go on where the last one ended.
 std::string successor(const std::string& key) {
   return key + '\0';
 }
@@ -82,6 +84,7 @@ Result<std::string> TruthView::summary(const Hash128& hash) const {
 }
 
 Status TruthView::add_content(std::string_view content, Entity& entity) const {
+  // Rows have numbers for the names of attributes, since few names occur in very many rows.
   KIN_TRY(ContentRow row, decode_content(content));
   entity.key = std::move(row.key);
   entity.title = std::move(row.title);
@@ -113,6 +116,7 @@ Status TruthView::add_vectors(std::span<const VectorOf> of, std::span<const std:
   KIN_TRY(const auto rows, snapshot_.get_many(keys, kVectorsFamily));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Entity& entity = entities[of[i].entity]->entity;
+    // The head names the spaces, so a vector that is missing is damage and not absence.
     if (!rows[i]) return missing("vector", entity.id);
     KIN_TRY(std::vector<float> values, decode_vector(*rows[i]));
     KIN_TRY(const std::string_view name, names_.name(of[i].space));
@@ -129,6 +133,8 @@ Result<std::optional<StoredEntity>> TruthView::get(const DocId& id, const Want& 
 Result<std::vector<std::optional<StoredEntity>>> TruthView::get_many(std::span<const DocId> ids,
                                                                      const Want& want) const {
   KIN_TRY(const auto heads, read_heads(ids));
+  // Contents are stored by number, and the numbers are in the heads: two reads for any number of
+  // entities, and a third for their vectors.
   std::vector<std::size_t> places;
   std::vector<std::string> keys;
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -162,7 +168,7 @@ Result<std::vector<std::optional<std::vector<float>>>> TruthView::vectors(
     std::span<const DocNumber> numbers, std::string_view space) const {
   std::vector<std::optional<std::vector<float>>> found(numbers.size());
   const auto name = names_.find(space);
-  if (!name) return found;
+  if (!name) return found;  // no entity has ever had a vector of the space
   std::vector<std::string> keys(numbers.size());
   std::transform(numbers.begin(), numbers.end(), keys.begin(),
                  [&](DocNumber number) { return vector_key(number, *name); });
@@ -175,6 +181,7 @@ Result<std::vector<std::optional<std::vector<float>>>> TruthView::vectors(
 }
 
 Result<TruthView::ScanStep> TruthView::next_members(const ScanRequest& request) const {
+  // Members are ordered by number, as documents are, so both kinds of scans page alike.
   kv::KeyRange range = kv::keys_with(members_prefix(*request.partition));
   if (request.after) range.from = successor(member_key(*request.partition, *request.after));
   ScanStep step;
@@ -187,7 +194,7 @@ Result<TruthView::ScanStep> TruthView::next_members(const ScanRequest& request) 
     step.next = number;
   }
   KIN_RETURN_IF_ERROR(at.status());
-  if (!at.valid()) step.next.reset();
+  if (!at.valid()) step.next.reset();  // the last page
   return step;
 }
 
@@ -322,6 +329,7 @@ Result<std::vector<std::optional<StoredDocument>>> TruthView::documents(
     std::ranges::transform(all, keys.begin(), [&](std::size_t i) { return rows[i]->key; });
     KIN_TRY(const auto values, snapshot_.get_many(keys, family_of(kind)));
     for (std::size_t i = 0; i < all.size(); ++i) {
+      // The row of a document goes with its thing, in one batch.
       if (!values[i]) return Error{Code::kDataLoss, "an edge or a fragment is missing"};
       KIN_TRY(found[all[i]], other_document(*rows[all[i]], *values[i]));
     }

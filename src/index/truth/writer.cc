@@ -46,6 +46,7 @@ bool is_live(const std::optional<HeadRow>& row) {
   return row && !row->deleted;
 }
 
+// Tombstones have a partition too. Without any row it is 0, until a router assigns another.
 PartitionId partition_in(const std::optional<HeadRow>& row) {
   return row ? row->head.partition : PartitionId{};
 }
@@ -105,6 +106,7 @@ Result<PartitionId> TruthWriter::partition_of(const DocId& id) const {
 }
 
 const Ownership* TruthWriter::owner_of(PartitionId partition) const {
+  // Owners that this batch assigns already hold for the mutations after them.
   const Ownership* owner = find_owner(new_owners_, partition);
   return owner != nullptr ? owner : find_owner(owners_, partition);
 }
@@ -126,6 +128,7 @@ Version TruthWriter::next_version(PartitionId partition, const Version& before) 
 }
 
 std::optional<NameId> TruthWriter::known(std::string_view name) const {
+  // Names of this batch are in no table yet: they are added when it is written.
   if (const auto id = names_.find(name)) return id;
   const auto found = new_ids_.find(std::string(name));
   if (found == new_ids_.end()) return {};
@@ -146,6 +149,7 @@ void TruthWriter::log(Change change) {
 }
 
 Result<DocNumber> TruthWriter::new_document(DocKind kind, std::string key) {
+  // Numbers are never used again, so a shard can run out of them.
   const DocNumber number{counters_.numbers};
   if (number == kNoNumber) {
     return Error{Code::kResourceExhausted,
@@ -179,6 +183,7 @@ Status TruthWriter::release(const Hash128& summary) {
   KIN_TRY(const auto row, rows_.get(kSummariesFamily, summary_count_key(summary)));
   if (!row) return Error{Code::kDataLoss, "a summary is missing"};
   KIN_TRY(const std::uint64_t count, decode_summary_count(*row));
+  // The text goes with its last reference.
   if (count > 1) {
     rows_.put(kSummariesFamily, summary_count_key(summary), encode_summary_count(count - 1));
     return Done{};
@@ -232,6 +237,7 @@ Result<Outcome> TruthWriter::write_entity(EntityWrite write, const Entity& entit
     row.summaries.push_back(hash);
   }
   for (const SpaceVector& vector : entity.vectors) row.spaces.push_back(intern(vector.space));
+  // Rows are stored by number, and the new state gets a new one: nothing is overwritten in place.
   if (was_there) KIN_RETURN_IF_ERROR(clear_entity(*write.before));
   const std::string key = entity_key(write.id);
   KIN_TRY(row.head.number, new_document(DocKind::kEntity, key));

@@ -5,6 +5,7 @@
 namespace kin::index {
 
 Result<Outcome> TruthWriter::write_edge(EdgeWrite write) {
+  // A tombstone has a version and nothing else that would have to be released.
   const bool was_there = write.before && !write.before->deleted;
   const std::string key = forward_key(write.key);
   const DocNumber retired = was_there ? write.before->number : kNoNumber;
@@ -19,6 +20,8 @@ Result<Outcome> TruthWriter::write_edge(EdgeWrite write) {
   rows_.put(kReverseEdgesFamily, reverse_key(write.key),
             encode(ReverseRow{.weight = write.after.weight, .until = write.after.until}));
   counters_.edges += was_there ? 0 : 1;
+  // Filtered readers of the log see the change by the partition of the entity where the edge
+  // begins.
   KIN_TRY(const PartitionId partition, partition_of(write.key.from));
   log({.kind = ChangeKind::kEdgePut,
        .partition = partition,
@@ -49,6 +52,7 @@ Result<Outcome> TruthWriter::run(const PutEdge& put) {
 
 // Whether the stored edge is there, and equal to `given`.
 bool TruthWriter::is_same(const EdgeRow& row, const Edge& given) {
+  // Summaries are compared by hash, since their texts are stored elsewhere.
   const bool says =
       row.summary ? *row.summary == summary_hash(given.summary) : given.summary.empty();
   return !row.deleted && row.weight == given.weight && row.until == given.until && says;
@@ -58,7 +62,7 @@ Result<Outcome> TruthWriter::run(const SetEdges& set) {
   KIN_TRY(const PartitionId partition, partition_of(set.from));
   if (const auto refused = refuse(partition)) return *refused;
   const NameId name = intern(set.name);
-  std::map<std::string, const Edge*> wanted;
+  std::map<std::string, const Edge*> wanted;  // by key, in the order in which they are written
   for (const Edge& given : set.edges) wanted[forward_key(edge_key(given.id, name))] = &given;
   Outcome outcome{.effect = Effect::kStale};
   const auto look = [&](const std::string& key, const std::string& value) -> Status {
@@ -105,6 +109,8 @@ Result<Outcome> TruthWriter::run(const CloseEdge& close) {
   // A period that ends where it begins never held.
   if (key->since == close.at)
     return remove_period({.key = *key, .before = *before, .version = version});
+  // The edge is written again with its end. Its summary goes with it and gets a new number, because
+  // a number means one state of a document.
   std::string summary;
   if (before->summary) {
     KIN_TRY(const auto row, rows_.get(kSummariesFamily, summary_text_key(*before->summary)));
@@ -183,10 +189,11 @@ Status TruthWriter::remove_edges_of(const DocId& id, PartitionId partition) {
     KIN_TRY(const EdgeRow row, decode_edge(value));
     const auto key = decode_forward_key(bytes);
     if (!key) return Error{Code::kDataLoss, "a key of forward_edges is damaged"};
-    if (row.deleted) return Done{};
+    if (row.deleted) return Done{};  // its tombstone keeps its version
     const Version version = next_version(partition, row.version);
     return bury_edge({.key = *key, .before = row, .version = version});
   };
+  // All keys of edges that leave the entity begin with its id, and so do those of their fragments.
   KIN_RETURN_IF_ERROR(rows_.for_each(kForwardEdgesFamily, id.view(), bury));
   return remove_fragments(kEdgeFragmentsFamily, id.view(), partition);
 }
@@ -255,6 +262,7 @@ Result<std::optional<FragmentRow>> TruthWriter::fragment(kv::Family family,
 
 Result<Outcome> TruthWriter::add_fragment(FragmentWrite write, PartitionId partition) {
   KIN_TRY(const auto before, fragment(write.family, write.key));
+  // The same text at the same moment is the same fragment; one that was removed may come again.
   if (before && !before->deleted) return Outcome{.effect = Effect::kStale};
   write.after.version = next_version(partition, before ? before->version : Version{});
   return write_fragment(std::move(write), before);
@@ -267,7 +275,7 @@ Result<Outcome> TruthWriter::write_fragment(FragmentWrite write,
   const FragmentKey& key = write.key;
   FragmentRow& after = write.after;
   std::string row_key = fragment_key(write.family, key);
-  const DocNumber retired = before ? before->number : kNoNumber;
+  const DocNumber retired = before ? before->number : kNoNumber;  // a tombstone has none
   if (before && !before->deleted) --counters_.fragments;
   retire(retired);
   if (!after.deleted) {

@@ -7,6 +7,7 @@
 namespace kin::kv {
 
 Status FailureLatch::check(const std::filesystem::path& folder) const {
+  // The usual case takes no lock.
   if (!failed_) return Done{};
   const std::lock_guard lock(mutex_);
   return Error{first_->code,
@@ -25,6 +26,7 @@ Status FailureLatch::note(Status status) {
 std::vector<std::string> family_names(const StoreOptions& options,
                                       std::span<const std::string> present) {
   std::vector<std::string> names{kMainName};
+  // Families that are asked for have fixed numbers, so those that are only present come last.
   names.insert(names.end(), options.families.begin(), options.families.end());
   for (const std::string& name : present) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);

@@ -49,6 +49,7 @@ class SequentialFile final : public rocksdb::FSSequentialFile {
     position_ += result->size();
     return read;
   }
+  // Skipping past the end is not an error: the next read gives nothing.
   IOStatus Skip(std::uint64_t count) override {
     position_ += count;
     return IOStatus::OK();
@@ -145,6 +146,7 @@ class DiskFileSystem final : public rocksdb::FileSystem {
                            IODebugContext*) override {
     return give<WritableFile>(disk_.create(path), result, path, options);
   }
+  // Keeps the contents; RocksDB appends.
   IOStatus ReopenWritableFile(const std::string& path, const FileOptions& options,
                               std::unique_ptr<rocksdb::FSWritableFile>* result,
                               IODebugContext*) override {
@@ -152,6 +154,7 @@ class DiskFileSystem final : public rocksdb::FileSystem {
   }
   IOStatus NewDirectory(const std::string& path, const IOOptions&,
                         std::unique_ptr<rocksdb::FSDirectory>* result, IODebugContext*) override {
+    // A Disk has no handles of folders; listing shows that the folder is there.
     const auto there = disk_.list(path);
     if (!there.ok()) return failure(path, there.error());
     *result = std::make_unique<Directory>(disk_, path);
@@ -175,6 +178,7 @@ class DiskFileSystem final : public rocksdb::FileSystem {
   }
   IOStatus IsDirectory(const std::string& path, const IOOptions&, bool* is_directory,
                        IODebugContext*) override {
+    // Only folders can be listed.
     *is_directory = disk_.list(path).ok();
     return *is_directory ? IOStatus::OK() : FileExists(path, {}, nullptr);
   }
@@ -254,6 +258,8 @@ class DiskFileSystem final : public rocksdb::FileSystem {
   Disk& disk_;
 };
 
+// Of the thread, because RocksDB deletes the table of a failed ingestion on the thread that
+// ingests.
 thread_local bool keep_tables = false;
 
 // Makes up for two gaps in how RocksDB 7.8 orders its changes to a folder.
@@ -264,6 +270,7 @@ class CarefulFileSystem final : public rocksdb::FileSystemWrapper {
 
   IOStatus DeleteFile(const std::string& path, const IOOptions& options,
                       IODebugContext* debug) override {
+    // Opening deletes tables that no manifest names, so a kept one costs space for a while.
     if (keep_tables && path.ends_with(".sst")) return IOStatus::OK();
     return target()->DeleteFile(path, options, debug);
   }

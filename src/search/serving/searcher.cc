@@ -72,6 +72,7 @@ std::vector<DocId> starts_of(const Question& question) {
 Status check_starts(const ShardView& view, const Question& question) {
   const std::vector<DocId> from = starts_of(question);
   KIN_TRY(const auto heads, view.truth().heads(from));
+  // A start that does not exist would find nothing without saying why.
   for (std::size_t i = 0; i < heads.size(); ++i)
     if (!heads[i])
       return Error{Code::kNotFound,
@@ -105,6 +106,7 @@ struct ReadyQuery {
 
 Result<ReadyQuery> make_query(const ShardView& view, const SearchSettings& settings,
                               const Question& question, Mode mode) {
+  // The moment of the facet "validity": asked about the past, it counts what was valid then.
   const index::Millis now = settings.clock->now().time_since_epoch().count();
   ReadyQuery ready{.query = {.scope = question.scope,
                              .fusion = {.how = question.fusion,
@@ -159,6 +161,7 @@ Result<ReadyStages> make_stages(const ShardView& view, const SearchSettings& set
       if (!made)
         return with_context(fmt::format("stage {} of the pipeline", ready.stages.size() + 1),
                             made.error());
+      // Stages by links and filters keep the words of the stage before.
       if (made->query.text || made->query.vector) {
         ready.words = std::move(made->words);
         ready.by_words = made->query.text.has_value();
@@ -182,6 +185,7 @@ MarkedText marked(const index::HitSnippet& snippet) {
   const auto add = [&](std::size_t from, std::size_t to, bool mark) {
     if (from < to) parts.push_back({std::string(text.substr(from, to - from)), mark});
   };
+  // An ellipsis where the part begins or ends inside the field.
   if (snippet.begin > 0) parts.push_back({"… ", false});
   std::size_t at = 0;
   for (const index::TextRange& range : snippet.marks) {
@@ -368,6 +372,7 @@ Result<Document> with_links(const ShardView& view, const index::Entity& entity,
   KIN_TRY(const auto edges,
           index::edges(view.truth(),
                        {.node = entity.id, .filter = {.as_of = as_of}, .limit = 1'000'000}));
+  // Edges come without their summaries, which are read one by one.
   std::vector<Link> links;
   Keys keys(view);
   for (const index::GraphEdge& edge : edges) {
@@ -410,6 +415,7 @@ Result<Neighbours> neighbours(const ShardView& view, const NeighboursQuestion& q
           view.truth().get(start, {.vectors = false, .summaries = false, .as_of = question.as_of}));
   if (!there)
     return Error{Code::kNotFound, fmt::format("there is no document \"{}\"", question.id)};
+  // Documents that do not exist are shown too: a link leads to them.
   KIN_TRY(index::Traversal walk,
           index::traverse(view.truth(), {.from = {start},
                                          .direction = index::Direction::kBoth,
