@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace kin {
 
@@ -62,6 +63,15 @@ class ByteReader {
     const std::string_view bytes = rest_.substr(0, count);
     rest_.remove_prefix(count);
     return bytes;
+  }
+
+  // `count` plain values; none if there are fewer.
+  template <typename T>
+  std::vector<T> read_vector(std::size_t count) {
+    const std::string_view bytes = read_bytes(count * sizeof(T));
+    std::vector<T> values(bytes.size() / sizeof(T));
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
   }
 
   bool ok() const { return ok_; }

@@ -38,11 +38,18 @@ class JsonWriter {
   JsonWriter& value(T number) {
     return raw(std::to_string(number));
   }
-  JsonWriter& null() { return raw("null"); }
+  // Null if there is no content.
   template <typename T>
   JsonWriter& value(const std::optional<T>& content) {
     return content ? value(*content) : null();
   }
+  template <typename T>
+  JsonWriter& value(const std::vector<T>& items) {
+    begin_array();
+    for (const T& item : items) value(item);
+    return end();
+  }
+  JsonWriter& null() { return raw("null"); }
   // `json` as it is: already a JSON value.
   JsonWriter& raw(std::string_view json);
 

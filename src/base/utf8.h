@@ -1,6 +1,7 @@
 // Well-formed UTF-8.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -52,6 +53,12 @@ inline std::size_t utf8_sequence_length(const char* from, const char* end) {
   const std::uint8_t high = lead == 0xF4 ? 0x8F : 0xBF;
   const bool whole = left >= 4 && is_utf8_tail(from[2]) && is_utf8_tail(from[3]);
   return whole && second >= low && second <= high ? 4 : 0;
+}
+
+// The number of characters: of bytes that do not continue one. Thread-safe.
+inline std::size_t utf8_characters(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char byte) { return (static_cast<std::uint8_t>(byte) & 0xC0) != 0x80; }));
 }
 
 }  // namespace kin
