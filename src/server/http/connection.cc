@@ -265,13 +265,12 @@ class Connection final : public AnyConnection,
                                    .old_version = version_ < 11,
                                    .common = &core_.options.headers});
     body_ = headless ? std::string() : std::move(response.body);
+    if (response.events && !headless) join(*response.events);
     expire_after(time_for(body_.size()));
     const std::array buffers{asio::buffer(head_), asio::buffer(body_)};
-    asio::async_write(stream_, buffers,
-                      then([events = headless ? nullptr : response.events](
-                               Connection& self, error_code error, std::size_t) {
+    asio::async_write(stream_, buffers, then([](Connection& self, error_code error, std::size_t) {
                         if (error) return self.abandon();
-                        if (events) return self.begin_events(*events);
+                        if (self.client_) return self.begin_events();
                         self.on_sent();
                       }));
   }
@@ -309,15 +308,22 @@ class Connection final : public AnyConnection,
 
   // --- event streams ---
 
-  void begin_events(EventStream& events) {
-    phase_ = Phase::kWaiting;
-    if (core_.connections.stopping()) return abandon();
+  // Before the head is sent: a client that has the head gets every event from then on. Events wait
+  // until the head is out.
+  void join(EventStream& events) {
     const std::weak_ptr<Connection> weak = this->shared_from_this();
     client_ = events.join(request_.header("Last-Event-ID"), [weak] {
       const auto self = weak.lock();
       if (!self) return;
       asio::post(self->stream_.get_executor(), [self] { self->send_events(); });
     });
+    sending_ = true;
+  }
+
+  void begin_events() {
+    phase_ = Phase::kWaiting;
+    sending_ = false;
+    if (core_.connections.stopping()) return abandon();
     expire_never();
     await_hang_up();
     arm_ping();
