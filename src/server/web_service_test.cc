@@ -50,6 +50,7 @@ class WebServiceTest : public testing::Test {
     ServiceOptions options;
     options.folder = scratch_.path() / "news";
     options.news.http.addresses.allowed = {net::Network::parse("127.0.0.1").value()};
+    options.news.http.budgets = {.connect = 1min, .total = 1min, .slowest_for = 1min};
     options.clock = &clock_;
     return options;
   }
