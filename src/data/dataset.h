@@ -14,6 +14,7 @@
 #include "base/record_set.h"
 #include "base/result.h"
 #include "data/batch.h"
+#include "data/edits.h"
 #include "data/input.h"
 #include "data/output/staged_output.h"
 #include "data/position.h"
@@ -85,6 +86,8 @@ struct WriteOptions {
   // Other work for threads that have nothing left to write. Each of them calls it once, several at
   // a time. Its error fails the write.
   std::function<Status()> beside = {};
+  // What to change in the records. Nothing: they are written as they were read.
+  const RecordEdits* edits = nullptr;
 };
 
 struct SampleOptions {

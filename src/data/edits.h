@@ -1,0 +1,44 @@
+// Changes that an output makes to the records it keeps.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+
+namespace kin::data {
+
+// Adds columns to records, and replaces texts in them. Everything that is not named here is written
+// as it was read. Implementations are thread-safe: writers call from several threads, in any order,
+// and the answers must not depend on that order.
+class RecordEdits {
+ public:
+  using Value = std::variant<std::int64_t, double, bool, std::string>;
+  enum class Type { kInteger, kReal, kBoolean, kText };  // in the order of Value
+  struct Column {
+    std::string name;
+    Type type = Type::kText;
+  };
+
+  virtual ~RecordEdits() = default;
+
+  // Columns that every record gets, behind its own. Writing fails if a record has one of these
+  // names already.
+  virtual const std::vector<Column>& added() const = 0;
+  // The value of added()[column]; nothing for null.
+  virtual std::optional<Value> added_value(std::size_t column, RecordId record) const = 0;
+
+  // Columns, or paths into records as in ScanOptions::columns, whose texts may change.
+  virtual const std::vector<std::string>& replaced() const = 0;
+  // Puts the new text of replaced()[column] into `text`. False: the record keeps `old`. Nulls and
+  // records without the column are not asked about.
+  virtual Result<bool> replace(std::size_t column, RecordId record, std::string_view old,
+                               std::string& text) const = 0;
+};
+
+}  // namespace kin::data
