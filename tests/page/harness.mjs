@@ -189,7 +189,7 @@ class Session {
     await loaded(page); // a list that is being loaded is dimmed
     await page.evaluate(() => {
       // Colours that are still changing would be judged half-way.
-      const finite = document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime < Infinity);
+      const finite = document.getAnimations().filter((one) => (one.effect?.getComputedTiming().endTime ?? Infinity) < Infinity);
       for (const animation of finite) animation.finish();
     });
     await page.evaluate(`${axe}; window.axe = axe;`);
