@@ -7,7 +7,7 @@
 #include "base/testing/source_folder.h"
 #include "data/json_value.h"
 #include "net/http_client.h"
-#include "server/http/target.h"
+#include "server/testing/percent_encoded.h"
 #include "server/testing/test_client.h"
 #include "stories/feed_parser.h"
 #include "stories/testing/news_fixture.h"

@@ -38,6 +38,7 @@ using Tls = beast::ssl_stream<asio::ip::tcp::socket>;
 // connection, and the client could lose the answer.
 constexpr auto kLinger = std::chrono::seconds(2);
 constexpr std::size_t kLingerBytes = std::size_t{4} << 20;
+// What an idle connection holds. Most requests of browsers fit.
 constexpr std::size_t kFirstRead = 1024;
 constexpr std::size_t kReadAhead = std::size_t{64} << 10;
 
@@ -54,6 +55,7 @@ std::string_view words_for(int status) {
 }
 
 bool is_parse_error(const error_code& error) {
+  // Clients that leave, between requests or within one, are not answered.
   return error.category() == http::make_error_code(http::error::end_of_stream).category() &&
          error != http::error::end_of_stream && error != http::error::partial_message;
 }
@@ -187,6 +189,7 @@ class Connection final : public AnyConnection,
     plan_ = core_.planner(request_);
     if (plan_.refusal) return refuse(std::move(*plan_.refusal));
     if (parser_->is_done()) return answer();
+    // Before any of it is read.
     if (parser_->content_length().value_or(0) > plan_.most_body)
       return refuse(error_response(413, words_for(413)));
     parser_->body_limit(std::min<std::uint64_t>(plan_.most_body, limits().body));
@@ -259,6 +262,7 @@ class Connection final : public AnyConnection,
 
   void send(Response response) {
     if (core_.connections.stopping()) keep_alive_ = false;
+    // Events have no length: they end with the connection.
     if (response.events) keep_alive_ = false;
     const bool headless = request_.method == "HEAD";
     head_ = answer_head(response, {.keep_alive = keep_alive_,
@@ -298,6 +302,7 @@ class Connection final : public AnyConnection,
   void drain(std::size_t read_so_far) {
     if (read_so_far > kLingerBytes) return abandon();
     body_.resize(kReadAhead);
+    // Below TLS, which was shut down before.
     tcp().async_read_some(
         asio::buffer(body_),
         then([read_so_far](Connection& self, error_code error, std::size_t length) {
@@ -343,6 +348,7 @@ class Connection final : public AnyConnection,
     timer_.expires_after(limits().ping);
     timer_.async_wait(then([](Connection& self, error_code error) {
       if (error || !self.client_) return;
+      // Proxies close connections that are quiet, and a write finds clients that vanished.
       if (!self.sending_) self.write_events(": ping\n\n");
       self.arm_ping();
     }));
@@ -406,10 +412,12 @@ void launch(ServerCore& core, asio::ip::tcp::socket& socket, const Made& make) {
     const std::string busy = answer_head(full, {.common = &core.options.headers}) + full.body;
     error_code ignored;  // the socket is closed either way
     socket.non_blocking(true, ignored);
+    // A TLS client could read it only after a handshake, for which there is no room.
     if (!core.options.tls) socket.write_some(asio::buffer(busy), ignored);
     return;
   }
   const auto connection = make();
+  // Another thread may have taken the last place, or the server may be stopping.
   if (core.connections.enter(connection, most)) connection->start();
 }
 
