@@ -10,8 +10,8 @@
 
 namespace kin {
 
-// Records 0 … size - 1, each in the set or not. Reading is thread-safe while nobody changes it;
-// insert_shared() may run beside itself and contains().
+// Records 0 … size - 1, each in the set or not. Thread-compatible; insert_shared() may
+// also run beside itself.
 class RecordSet {
  public:
   RecordSet() = default;
@@ -26,14 +26,13 @@ class RecordSet {
 
   // Records past the end are not in the set.
   bool contains(RecordId id) const {
-    return row_number(id) < size_ &&
-           ((words_[row_number(id) / 64] >> (row_number(id) % 64)) & 1) != 0;
+    return row_number(id) < size_ && (words_[row_number(id) / 64] & bit(id)) != 0;
   }
   void insert(RecordId id) { words_[row_number(id) / 64] |= bit(id); }
-  void erase(RecordId id) { words_[row_number(id) / 64] &= ~bit(id); }
   void insert_shared(RecordId id) {
     std::atomic_ref(words_[row_number(id) / 64]).fetch_or(bit(id), std::memory_order_relaxed);
   }
+  void erase(RecordId id) { words_[row_number(id) / 64] &= ~bit(id); }
 
   std::size_t count() const {
     std::size_t total = 0;

@@ -2,24 +2,16 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
+
 namespace kin::dedup {
 namespace {
 
 using Unit = CutOptions::Unit;
 
-bool is_tail(char c) {
-  return (c & 0xC0) == 0x80;
-}
-
 // The first place from `at` on where a character begins.
 std::uint32_t next_character(std::string_view text, std::uint32_t at) {
-  while (at < text.size() && is_tail(text[at])) ++at;
-  return at;
-}
-
-// The last place up to `at` where a character begins.
-std::uint32_t this_character(std::string_view text, std::uint32_t at) {
-  while (at > 0 && at < text.size() && is_tail(text[at])) --at;
+  while (at < text.size() && is_utf8_tail(text[at])) ++at;
   return at;
 }
 
@@ -198,7 +190,9 @@ ByteRange Cutter::interval_bytes(const Units& units, UnitRange interval) const {
   const ByteRange last = units.range(interval.end - 1);
   if (options_.unit == Unit::kByte) {
     const std::uint32_t begin = next_character(field.text, first.begin);
-    return {begin, std::max(begin, this_character(field.text, last.end))};
+    const std::size_t end =
+        last.end < field.text.size() ? character_start(field.text, last.end) : last.end;
+    return {begin, std::max(begin, static_cast<std::uint32_t>(end))};
   }
   const bool has_before = interval.begin > field.units.begin;
   const bool has_behind = interval.end < field.units.end;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/utf8.h"
 #include "sketch/word_hash.h"
 #include "text/words.h"
 
@@ -122,9 +123,7 @@ bool Units::is_long_enough(std::string_view normalized) {
     text::split_words(normalized, normalization_, words_);
     return words_.size() >= options_.min_length;
   }
-  const auto characters = std::count_if(normalized.begin(), normalized.end(),
-                                        [](char c) { return (c & 0xC0) != 0x80; });
-  return static_cast<std::uint64_t>(characters) >= options_.min_length;
+  return utf8_characters(normalized) >= options_.min_length;
 }
 
 void Units::split_lines(std::string_view text) {
