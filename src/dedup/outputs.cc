@@ -15,7 +15,8 @@ namespace {
 // Every path the job writes.
 std::vector<fs::path> outputs_of(const DedupJob& job) {
   std::vector<fs::path> outputs;
-  if (has_output_file(job)) outputs.push_back(job.output);
+  if (has_output_file(job) && !writes_folder(job)) outputs.push_back(job.output);
+  if (const auto quarantine = quarantine_output_of(job)) outputs.push_back(*quarantine);
   if (const auto removed = removed_output_of(job)) outputs.push_back(*removed);
   if (job.groups_output) outputs.push_back(*job.groups_output);
   if (job.report_output) outputs.push_back(*job.report_output);
@@ -32,9 +33,8 @@ Status check_writable(const fs::path& output) {
   }
   const fs::file_status status = fs::symlink_status(output, failure);
   if (fs::is_directory(status)) {
-    return Error{
-        Code::kInvalidArgument,
-        fmt::format("cannot write {}: it is a folder (name a file in it)", output.string())};
+    return Error{Code::kInvalidArgument,
+                 fmt::format("cannot write {}: it is a folder (name a file)", output.string())};
   }
   // An output is renamed into place, which would put a file where a link or a device was.
   if (fs::exists(status) && !fs::is_regular_file(status)) {
@@ -80,6 +80,34 @@ Status check_distinct(const std::vector<fs::path>& outputs) {
 
 }  // namespace
 
+bool writes_folder(const DedupJob& job) {
+  std::error_code ignored;  // what cannot be looked at is not a folder
+  return has_output_file(job) &&
+         (job.output.string().ends_with('/') || fs::is_directory(job.output, ignored));
+}
+
+fs::path output_name(const DedupJob& job) {
+  if (!writes_folder(job)) return job.output;
+  fs::path name = job.output.lexically_normal();
+  if (!name.has_filename()) name = name.parent_path();
+  // "." and ".." are folders whose names say nothing.
+  if (name.filename() == "." || name.filename() == ".." || name.empty())
+    name = identity(job.output);
+  return name;
+}
+
+WorkFolder::Options work_folder_of(const DedupJob& job) {
+  WorkFolder::Options options{.parent = job.options.temporary_folder};
+  if (is_resumable(job)) {
+    options.output = output_name(job);
+    options.resume = job.options.resume;
+  } else if (!options.parent && has_output_file(job)) {
+    const fs::path name = output_name(job);
+    options.parent = name.has_parent_path() ? name.parent_path() : fs::path(".");
+  }
+  return options;
+}
+
 bool has_output_file(const DedupJob& job) {
   return !job.options.dry_run && job.output != "-";
 }
@@ -93,11 +121,25 @@ std::optional<fs::path> removed_output_of(const DedupJob& job) {
   if (job.options.dry_run) return {};
   if (job.removed_output) return job.removed_output;
   if (job.output == "-") return {};
+  if (writes_folder(job)) return output_name(job).string() + ".removed.jsonl";
   return removed_path(job.output);
 }
 
+std::optional<fs::path> quarantine_output_of(const DedupJob& job) {
+  if (job.options.dry_run || job.options.on_error == data::OnError::kFail) return {};
+  if (job.quarantine_output) return job.quarantine_output;
+  if (job.output == "-") return {};
+  fs::path name = output_name(job);
+  if (!writes_folder(job)) {
+    constexpr std::string_view kRemoved = ".removed.jsonl";
+    const std::string removed = removed_path(name).string();
+    name = removed.substr(0, removed.size() - kRemoved.size());
+  }
+  return name.string() + ".quarantine.txt";
+}
+
 Status check_outputs(const DedupJob& job) {
-  if (has_output_file(job)) KIN_RETURN_IF_ERROR(data::file_type(job.output));
+  if (has_output_file(job) && !writes_folder(job)) KIN_RETURN_IF_ERROR(data::file_type(job.output));
   const std::vector<fs::path> outputs = outputs_of(job);
   KIN_RETURN_IF_ERROR(check_distinct(outputs));
   for (const fs::path& output : outputs) KIN_RETURN_IF_ERROR(check_writable(output));

@@ -12,6 +12,7 @@
 #include "dedup/groups/grouping.h"
 #include "dedup/output/audit.h"
 #include "dedup/output/checkpoint.h"
+#include "dedup/output/record_outputs.h"
 #include "dedup/output/run_checks.h"
 #include "dedup/output/stage_times.h"
 #include "dedup/output/tally.h"
@@ -59,23 +60,21 @@ class Run {
     // A thread needs some memory of its own; the result is the same with fewer of them.
     options_.threads = std::min(options_.threads, static_cast<int>(options_.max_memory >> 23) + 1);
     KIN_RETURN_IF_ERROR(validate(options_));
-    const bool resumable = is_resumable(job_);
-    WorkFolder::Options folder_options;
-    if (resumable) folder_options.output = job_.output;
-    folder_options.parent = options_.temporary_folder;
-    folder_options.resume = options_.resume && resumable;
+    const WorkFolder::Options folder_options = work_folder_of(job_);
     KIN_RETURN_IF_ERROR(check_outputs(job_));
     KIN_TRY(WorkFolder folder, WorkFolder::open(folder_options));
     folder_.emplace(std::move(folder));
 
     remove_leftovers(job_);
-    KIN_TRY(std::vector<data::Input> inputs, data::find_inputs(job_.inputs, folder_->path()));
+    KIN_TRY(std::vector<data::Input> inputs,
+            data::find_inputs(job_.inputs, folder_->path(), &report_.notes));
     KIN_RETURN_IF_ERROR(check_outputs_against(job_, inputs));
     for (const data::Input& input : inputs) progress_.bytes_total += input.bytes;
     run_hash_ = inputs_hash(inputs) ^ options_hash(options_);
     for (const data::Input& input : inputs) report_.inputs.push_back(input.shown_as);
     KIN_RETURN_IF_ERROR(open_dataset(std::move(inputs), budget_.reader));
-    if (!options_.dry_run) KIN_RETURN_IF_ERROR(dataset_->check_output(job_.output));
+    KIN_TRY(RecordOutputs outputs, RecordOutputs::open(job_, *dataset_));
+    outputs_.emplace(std::move(outputs));
     KIN_RETURN_IF_ERROR(settle_columns(*dataset_, options_));
     if (options_.skip_seen) {
       KIN_TRY(seen_, SeenIds::open(options_, clock_));
@@ -90,13 +89,17 @@ class Run {
     std::optional<data::ScanMemory> learnt;
     if (dataset_) learnt = dataset_->memory();
     dataset_.reset();
-    data::DatasetOptions dataset_options;
-    dataset_options.threads = options_.threads;
-    dataset_options.memory_bytes = memory;
-    dataset_options.temporary_folder = folder_->path();
-    KIN_TRY(dataset_, data::Dataset::open(std::move(inputs), dataset_options));
+    KIN_TRY(dataset_, data::Dataset::open(std::move(inputs), dataset_options(memory)));
     if (learnt) dataset_->restore(std::move(*learnt));
     return Done{};
+  }
+
+  data::DatasetOptions dataset_options(std::uint64_t memory) const {
+    data::DatasetOptions how;
+    how.threads = options_.threads;
+    how.memory_bytes = memory;
+    how.temporary_folder = folder_->path();
+    return how;
   }
 
   Status take_up() {
@@ -106,6 +109,7 @@ class Run {
     if (!found) return found.error();
     if (!*found) return Done{};
     checkpoint_ = std::move(**found);
+    KIN_RETURN_IF_ERROR(verify_digests(dataset_->inputs(), checkpoint_.digests));
     report_.resumed = true;
     dataset_->restore(checkpoint_.dataset);
     if (checkpoint_.stage != Checkpoint::Stage::kDecided) return Done{};
@@ -117,6 +121,7 @@ class Run {
     report_.text_bytes = checkpoint_.counts[1];
     report_.without_text = checkpoint_.counts[3];
     report_.without_words = checkpoint_.counts[4];
+    report_.without_order = checkpoint_.counts[5];
     return Done{};
   }
 
@@ -152,6 +157,9 @@ class Run {
                            *scan_));
       checkpoint_.position = end.position;
       checkpoint_.scanned = end.finished;
+      checkpoint_.found.resize(end.found.size());
+      for (std::size_t i = 0; i < end.found.size(); ++i)
+        checkpoint_.found[i] = checkpoint_.found[i] || end.found[i];
       if (clock_.seconds_since(begun) >= options_.checkpoint_seconds) {
         KIN_RETURN_IF_ERROR(save_progress());
       }
@@ -160,9 +168,11 @@ class Run {
     records_ = checkpoint_.position.row;
     report_.without_text = scan_->counts.without_text;
     report_.without_words = scan_->counts.without_words;
+    report_.without_order = scan_->counts.without_order;
     report_.text_bytes = scan_->counts.text_bytes;
     progress_.records = records_;
     KIN_RETURN_IF_ERROR(check_records(*dataset_, records_));
+    KIN_RETURN_IF_ERROR(check_found(*dataset_, options_, checkpoint_.found));
     return make_room();
   }
 
@@ -175,9 +185,14 @@ class Run {
   Status save_progress() {
     if (!is_resumable(job_)) return Done{};
     checkpoint_.dataset = dataset_->memory();
+    KIN_RETURN_IF_ERROR(note_inputs());
     KIN_RETURN_IF_ERROR(save_scan(folder_->path(), checkpoint_, *scan_));
     folder_->keep_for_resume();
     return Done{};
+  }
+
+  Status note_inputs() {
+    return extend_digests(dataset_->inputs(), checkpoint_.position, checkpoint_.digests);
   }
 
   // Memory for every record, whatever the budget.
@@ -247,6 +262,7 @@ class Run {
     checkpoint_.run = run_hash_;
     checkpoint_.dataset = dataset_->memory();
     checkpoint_.decided = decided_counts(report_);
+    KIN_RETURN_IF_ERROR(note_inputs());
     KIN_RETURN_IF_ERROR(save_decisions(folder_->path(), checkpoint_, removals_, sources_));
     folder_->keep_for_resume();
     return Done{};
@@ -347,13 +363,14 @@ class Run {
       how.beside = nullptr;
     }
     KIN_RETURN_IF_ERROR(open_dataset(dataset_->inputs(), budget_.writer));
-    KIN_TRY(auto staged, dataset_->write_staged(keep, job_.output, how));
+    KIN_RETURN_IF_ERROR(
+        outputs_->write(*dataset_, keep, how, dataset_options(budget_.writer), report_.notes));
     if (kept_) KIN_RETURN_IF_ERROR(close_texts());
-    report_.notes = staged.second.notes;
+    report_.quarantine = outputs_->quarantine();
     KIN_RETURN_IF_ERROR(data::check_unchanged(dataset_->inputs()));
-    // The output last: where it is, the rest is too.
+    KIN_RETURN_IF_ERROR(outputs_->commit_quarantine());
     KIN_RETURN_IF_ERROR(audit->commit());
-    return staged.first.commit();
+    return outputs_->commit();
   }
 
   // Frees the texts after their last use.
@@ -414,6 +431,7 @@ class Run {
   DedupReport report_;
 
   std::optional<WorkFolder> folder_;
+  std::optional<RecordOutputs> outputs_;
   std::unique_ptr<data::Dataset> dataset_;
   std::uint64_t run_hash_ = 0;
   Checkpoint checkpoint_;

@@ -19,7 +19,8 @@ namespace {
 constexpr const char* kExamples = R"(
 Examples:
   kindred dedup corpus.parquet -o clean.parquet
-  kindred dedup 'shards/*.jsonl.zst' -o clean.jsonl.zst --max-memory 4GiB
+  kindred dedup 'shards/**/*.jsonl.zst' -o clean/ --max-memory 4GiB
+  kindred dedup chats.jsonl -o clean.jsonl --field 'messages[].content'
   kindred dedup news.jsonl -o clean.jsonl --field title,body --keep oldest:published
   zcat dump.jsonl.gz | kindred dedup - -o - > clean.jsonl
   kindred dedup web.parquet -o clean.parquet --by exact,simhash --hamming 3
@@ -27,7 +28,9 @@ Examples:
   kindred dedup today.jsonl -o new.jsonl --id url --skip-seen crawl.seen
 
 Writes the kept records in input order to OUTPUT, and the removed records, each with the record it
-duplicates and their similarity, to OUTPUT's name + .removed.jsonl. Inputs are never changed.
+duplicates and their similarity, to OUTPUT's name + .removed.jsonl. With -o DIR/ each input has an
+output of its own, with its place below the folder or glob that was named; the removed records are in
+DIR.removed.jsonl. A run over folders reads every dataset file below them. Inputs are never changed.
 Ctrl-C leaves nothing behind, unless there is a checkpoint for --resume.
 
 --skip-seen first leaves out records whose id is in a seen set (kindred seen), and adds the ids of all
@@ -40,6 +43,7 @@ struct DedupArguments {
   std::string output;
   std::optional<std::string> removed;
   std::optional<std::string> groups;
+  std::optional<std::string> quarantine;
   std::optional<std::string> report;
   std::optional<std::string> skip_seen;
   bool dry_run = false;
@@ -52,8 +56,7 @@ struct DedupArguments {
 // Whether the run left something for --resume.
 bool has_checkpoint(const dedup::DedupJob& job) {
   if (!dedup::is_resumable(job)) return false;
-  const auto folder = dedup::WorkFolder::path_of(
-      {.output = job.output, .parent = job.options.temporary_folder, .resume = false});
+  const auto folder = dedup::WorkFolder::path_of(dedup::work_folder_of(job));
   std::error_code ignored;  // an impossible path has no checkpoint
   return std::filesystem::exists(folder / dedup::kCheckpointName, ignored);
 }
@@ -81,6 +84,7 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   job.output = arguments.output;
   if (arguments.removed) job.removed_output = *arguments.removed;
   if (arguments.groups) job.groups_output = *arguments.groups;
+  if (arguments.quarantine) job.quarantine_output = *arguments.quarantine;
   if (arguments.report) job.report_output = *arguments.report;
 
   dedup::Progress progress;
@@ -112,12 +116,14 @@ Command add_dedup_command(CLI::App& app) {
   verb->footer(kExamples);
   const auto arguments = std::make_shared<DedupArguments>();
   verb->add_option("INPUT", arguments->job.inputs,
-                   "Files or globs: .jsonl .ndjson .json .csv .tsv (also .gz .zst), "
-                   ".parquet; - for JSONL on standard input")
+                   "Files, folders or globs (* ? [a-z], ** for any folders): .jsonl .ndjson .json "
+                   ".csv .tsv (also .gz .zst .bz2 .xz), .parquet, in any mixture; - for JSONL on "
+                   "standard input")
       ->required();
   verb->add_option("-o,--output", arguments->output,
-                   "File for the kept records, in the format of its extension; - for "
-                   "JSONL on standard output")
+                   "File for the kept records, in the format of its extension; a folder "
+                   "(DIR/) for one file for each input, of the same name and format; - for JSONL "
+                   "on standard output")
       ->type_name("OUTPUT");
   add_dedup_flags(*verb, arguments->flags);
   verb->add_option("--removed", arguments->removed,
@@ -125,6 +131,10 @@ Command add_dedup_command(CLI::App& app) {
       ->type_name("FILE");
   verb->add_option("--groups", arguments->groups,
                    "Write a JSON object for each group: the kept row and its members")
+      ->type_name("FILE");
+  verb->add_option("--quarantine", arguments->quarantine,
+                   "File for the records that --on-error skip leaves out, byte for byte (default: "
+                   "OUTPUT's name + .quarantine.txt)")
       ->type_name("FILE");
   verb->add_option("--report", arguments->report, "Write the report as JSON")->type_name("FILE");
   verb->add_option("--skip-seen", arguments->skip_seen,

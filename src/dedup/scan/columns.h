@@ -11,4 +11,9 @@ namespace kin::dedup {
 // column that was named and is not there is an error that lists those that are.
 Status settle_columns(data::Dataset& dataset, DedupOptions& options);
 
+// An error if a column of columns_read() is in no record at all, which `found` says: it names the
+// flag and lists the columns that the records have.
+Status check_found(data::Dataset& dataset, const DedupOptions& options,
+                   const std::vector<bool>& found);
+
 }  // namespace kin::dedup

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "base/bytes.h"
@@ -60,6 +61,7 @@ class RecordScanner {
     signature_ids_.clear();
     signature_bytes_.clear();
     std::uint64_t text_bytes = 0;
+    std::uint64_t longest = 0;
     std::span<const std::uint8_t> seen;
     if (seen_ids_) {
       KIN_TRY(seen, seen_ids_->seen(batch, id_column()));
@@ -73,18 +75,22 @@ class RecordScanner {
         scan_.seen.set(batch.row(i), 1);
         continue;
       }
-      KIN_RETURN_IF_ERROR(set_order(batch, i));
+      set_order(batch, i);
       const auto text = text_of(batch, i, options_.fields.size(), joined_);
       if (!text) {
         ++scan_.counts.without_text;
         continue;
       }
       text_bytes += text->size();
+      longest = std::max<std::uint64_t>(longest, text->size());
       scan_.order.set_length(batch.row(i), text->size());
       sketch(batch, i, *text);
     }
     scan_.counts.documents += batch.size();
     scan_.counts.text_bytes += text_bytes;
+    std::uint64_t before = scan_.counts.longest_text;
+    while (before < longest && !scan_.counts.longest_text.compare_exchange_weak(before, longest)) {
+    }
     scan_.counts.input_bytes += batch.bytes();
     if (exact_.failed() || words_.failed() || bands_.failed() || chunks_.failed()) return flush();
     if (signature_ids_.empty()) return Done{};
@@ -104,14 +110,10 @@ class RecordScanner {
   }
   std::size_t id_column() const { return source_column() + (options_.source_column ? 1 : 0); }
 
-  Status set_order(const data::Batch& batch, std::size_t i) {
-    if (!options_.keep.needs_column()) return Done{};
+  void set_order(const data::Batch& batch, std::size_t i) {
+    if (!options_.keep.needs_column()) return;
     const auto value = batch.value(options_.fields.size(), i);
-    if (scan_.order.set_value(batch.row(i), value)) return Done{};
-    return Error{Code::kInvalidArgument,
-                 fmt::format("{}: \"{}\" in column {} is neither a number nor a date such as "
-                             "2024-03-10T09:30:00Z (use another column, or --keep first)",
-                             batch.where(i), value->substr(0, 60), options_.keep.column)};
+    if (!value || !scan_.order.set_value(batch.row(i), value)) ++scan_.counts.without_order;
   }
 
   void sketch(const data::Batch& batch, std::size_t i, std::string_view text) {
@@ -236,6 +238,12 @@ Result<std::unique_ptr<Scan>> Scan::create(const DedupOptions& options, const Sc
   return scan;
 }
 
+std::vector<std::string> columns_read(const DedupOptions& options) {
+  std::vector<std::string> columns = options.fields;
+  if (options.keep.needs_column()) columns.push_back(options.keep.column);
+  return columns;
+}
+
 Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& options,
                                    const ScanPart& part, Scan& scan) {
   sketch::Banding banding{};
@@ -243,16 +251,10 @@ Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& o
     KIN_TRY(banding, banding_of(options));
   }
   data::ScanOptions scan_options;
-  scan_options.columns = options.fields;
-  if (options.keep.needs_column()) scan_options.columns.push_back(options.keep.column);
-  if (options.source_column) {
-    scan_options.columns.push_back(*options.source_column);
-    ++scan_options.optional_columns;
-  }
-  if (part.seen != nullptr) {
-    scan_options.columns.push_back(*options.id_column);
-    ++scan_options.optional_columns;
-  }
+  scan_options.columns = columns_read(options);
+  if (options.source_column) scan_options.columns.push_back(*options.source_column);
+  if (part.seen != nullptr) scan_options.columns.push_back(*options.id_column);
+  scan_options.optional_columns = scan_options.columns.size();
   scan_options.threads = options.threads;
   scan_options.on_error = options.on_error;
   scan_options.start = part.start;
