@@ -30,6 +30,8 @@ kin_find_library(kin_highway hwy/highway.h hwy)
 kin_find_library(kin_simdjson simdjson.h simdjson)
 kin_find_library(kin_zstd zstd.h zstd)
 kin_find_library(kin_deflate libdeflate.h deflate)
+kin_find_library(kin_bzip2 bzlib.h bz2)
+kin_find_library(kin_lzma lzma.h lzma)
 kin_find_library(kin_roaring roaring/roaring.h roaring)
 kin_find_library(kin_stemmer libstemmer.h stemmer)
 # Static, for few commands need it: a shared one would take 6 MB of every other command's memory.

@@ -57,6 +57,8 @@ class Batch {
   std::uint32_t file() const { return content_.file; }
   // How many bytes of the input on disk the batch stands for; for progress.
   std::uint64_t bytes() const { return content_.bytes; }
+  // For readers that put datasets together.
+  const BatchContent& content() const { return content_; }
 
  private:
   const BatchContent& content_;

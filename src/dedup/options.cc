@@ -288,6 +288,13 @@ Status validate(const DedupOptions& options) {
   if (!options.cut && !removes_records(options)) {
     return wrong("--by none compares nothing (use it with --against FILE --contains 0.8)");
   }
+  for (const std::string& field : options.fields) {
+    if (!options.cut || field.find("[]") == std::string::npos) continue;
+    return wrong(
+        fmt::format("--by {} cannot cut texts out of the lists of --field {} (use a field "
+                    "without [])",
+                    to_string(*options.cut), field));
+  }
   if (options.cut && options.cut->repeats < 2) {
     return wrong(fmt::format("--repeats {}: what occurs once is not repeated (use 2 or more)",
                              options.cut->repeats));

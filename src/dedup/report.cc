@@ -11,6 +11,7 @@ namespace kin::dedup {
 namespace {
 
 constexpr std::uint64_t kLargeGroup = 1'000;
+constexpr std::uint64_t kManySkipped = 100;  // one in so many records
 
 void write_origins(JsonWriter& json, std::string_view key,
                    const std::vector<DedupReport::Origin>& origins, const DedupOptions& options) {
@@ -116,6 +117,7 @@ std::string to_json(const DedupReport& report, int indent) {
   json.begin_object();
   write_strings(json, "inputs", report.inputs);
   json.field("output", report.output).field("removed_output", report.removed_output);
+  json.field("quarantine", report.quarantine);
   json.field("dry_run", report.dry_run).field("resumed", report.resumed);
   json.field("documents", report.documents)
       .field("kept", report.kept)
@@ -136,6 +138,7 @@ std::string to_json(const DedupReport& report, int indent) {
   json.field("skipped", report.skipped);
   write_strings(json, "skipped_examples", report.skipped_messages);
   json.field("without_text", report.without_text).field("without_words", report.without_words);
+  json.field("without_keep_value", report.without_order);
   json.field("linked", report.linked).field("groups", report.groups);
   write_groups(json, report.largest_groups);
   write_origins(json, "files", report.files, report.options);
@@ -151,9 +154,11 @@ std::string to_json(const DedupReport& report, int indent) {
 }
 
 void add_warnings(DedupReport& report) {
-  if (report.skipped * 2 > report.documents) {
-    report.warnings.push_back(fmt::format("{} of {} records could not be read: more than half",
-                                          report.skipped, report.documents));
+  if (report.skipped * kManySkipped > report.documents) {
+    report.warnings.push_back(fmt::format(
+        "{} of {} records could not be read: {:.1f} %{}", report.skipped, report.documents,
+        100.0 * static_cast<double>(report.skipped) / static_cast<double>(report.documents),
+        report.quarantine.empty() ? "" : " (they are in " + report.quarantine + ")"));
   }
   warn_of_losses("file", report.files, report.warnings);
   warn_of_losses("source", report.sources, report.warnings);

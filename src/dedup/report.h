@@ -48,6 +48,7 @@ struct DedupReport {
   std::vector<std::string> inputs;
   std::string output;          // empty for a dry run
   std::string removed_output;  // empty for a dry run
+  std::string quarantine;      // the file of the skipped records; empty if there are none
   bool dry_run = false;
   bool resumed = false;
 
@@ -59,6 +60,7 @@ struct DedupReport {
   std::vector<std::string> skipped_messages;  // of the first of them
   std::uint64_t without_text = 0;
   std::uint64_t without_words = 0;
+  std::uint64_t without_order = 0;  // no value that --keep could compare
   std::uint64_t linked = 0;
   Cut cut;
   Against against;
@@ -100,9 +102,9 @@ struct DedupReport {
 // The report as JSON. `indent` 0: on one line.
 std::string to_json(const DedupReport& report, int indent);
 
-// Fills report.warnings: a file or a source that loses more than half of its records, a group of
-// more than 1,000, bands that were not searched to the end, unreadable signatures, a preset that
-// removes without verifying.
+// Fills report.warnings: more than one record in a hundred that could not be read, a file or a
+// source that loses more than half of its records, a group of more than 1,000, bands that were not
+// searched to the end, unreadable signatures, a preset that removes without verifying.
 void add_warnings(DedupReport& report);
 
 }  // namespace kin::dedup

@@ -14,6 +14,7 @@
 #include "dedup/groups/grouping.h"
 #include "dedup/output/audit.h"
 #include "dedup/output/checkpoint.h"
+#include "dedup/output/record_outputs.h"
 #include "dedup/output/run_checks.h"
 #include "dedup/output/stage_times.h"
 #include "dedup/output/tags.h"
@@ -63,23 +64,21 @@ class Run {
     // A thread needs some memory of its own; the result is the same with fewer of them.
     options_.threads = std::min(options_.threads, static_cast<int>(options_.max_memory >> 23) + 1);
     KIN_RETURN_IF_ERROR(validate(options_));
-    const bool resumable = is_resumable(job_);
-    WorkFolder::Options folder_options;
-    if (resumable) folder_options.output = job_.output;
-    folder_options.parent = options_.temporary_folder;
-    folder_options.resume = options_.resume && resumable;
+    const WorkFolder::Options folder_options = work_folder_of(job_);
     KIN_RETURN_IF_ERROR(check_outputs(job_));
     KIN_TRY(WorkFolder folder, WorkFolder::open(folder_options));
     folder_.emplace(std::move(folder));
 
     remove_leftovers(job_);
-    KIN_TRY(RunInputs inputs, RunInputs::find(job_.inputs, options_, folder_->path()));
+    KIN_TRY(RunInputs inputs,
+            RunInputs::find(job_.inputs, options_, folder_->path(), report_.notes));
     inputs_.emplace(std::move(inputs));
     KIN_RETURN_IF_ERROR(check_outputs_against(job_, inputs_->files()));
     for (const data::Input& input : inputs_->files()) progress_.bytes_total += input.bytes;
     run_hash_ = inputs_hash(inputs_->files()) ^ options_hash(options_);
-    KIN_RETURN_IF_ERROR(inputs_->open(options_, budget_.reader));
-    if (!options_.dry_run) KIN_RETURN_IF_ERROR(dataset().check_output(job_.output));
+    KIN_RETURN_IF_ERROR(inputs_->open(dataset_options(budget_.reader)));
+    KIN_TRY(RecordOutputs outputs, RecordOutputs::open(job_, inputs_->own()));
+    outputs_.emplace(std::move(outputs));
     KIN_RETURN_IF_ERROR(settle_columns(dataset(), options_));
     if (options_.skip_seen) {
       KIN_TRY(seen_, SeenIds::open(options_, clock_));
@@ -97,6 +96,14 @@ class Run {
   data::Dataset& dataset() { return inputs_->dataset(); }
   const data::Dataset& dataset() const { return inputs_->dataset(); }
 
+  data::DatasetOptions dataset_options(std::uint64_t memory) const {
+    data::DatasetOptions how;
+    how.threads = options_.threads;
+    how.memory_bytes = memory;
+    how.temporary_folder = folder_->path();
+    return how;
+  }
+
   Status take_up() {
     // What is decided no longer depends on the set, to which this run may have begun to add.
     auto found = load_checkpoint(folder_->path(), run_hash_);
@@ -104,6 +111,7 @@ class Run {
     if (!found) return found.error();
     if (!*found) return Done{};
     checkpoint_ = std::move(**found);
+    KIN_RETURN_IF_ERROR(verify_digests(inputs_->files(), checkpoint_.digests));
     report_.resumed = true;
     dataset().restore(checkpoint_.dataset);
     if (checkpoint_.stage != Checkpoint::Stage::kDecided) return Done{};
@@ -112,9 +120,7 @@ class Run {
     classes_.emplace(Classes::distinct(records_));
     decided_ = true;
     restore_counts(checkpoint_.decided, report_);
-    report_.text_bytes = checkpoint_.counts[1];
-    report_.without_text = checkpoint_.counts[3];
-    report_.without_words = checkpoint_.counts[4];
+    note_scan(checkpoint_.counts, report_);
     return Done{};
   }
 
@@ -153,6 +159,7 @@ class Run {
                                                     *scan_));
       checkpoint_.position = end.position;
       checkpoint_.scanned = end.finished;
+      merge_found(end.found, checkpoint_.found);
       if (clock_.seconds_since(begun) >= options_.checkpoint_seconds) {
         KIN_RETURN_IF_ERROR(save_progress());
       }
@@ -160,10 +167,10 @@ class Run {
     }
     records_ = checkpoint_.position.row;
     scan_->order.set_references(inputs_->references());
-    report_.without_text = scan_->counts.without_text;
-    report_.without_words = scan_->counts.without_words;
-    report_.text_bytes = scan_->counts.text_bytes;
+    note_scan(scan_->counts.values(), report_);
     progress_.records = records_;
+    KIN_RETURN_IF_ERROR(check_records(dataset(), records_));
+    KIN_RETURN_IF_ERROR(check_found(dataset(), options_, checkpoint_.found));
     return make_room();
   }
 
@@ -176,9 +183,14 @@ class Run {
   Status save_progress() {
     if (!is_resumable(job_)) return Done{};
     checkpoint_.dataset = dataset().memory();
+    KIN_RETURN_IF_ERROR(note_inputs());
     KIN_RETURN_IF_ERROR(save_scan(folder_->path(), checkpoint_, *scan_));
     folder_->keep_for_resume();
     return Done{};
+  }
+
+  Status note_inputs() {
+    return extend_digests(inputs_->files(), checkpoint_.position, checkpoint_.digests);
   }
 
   // Memory for every record, whatever the budget.
@@ -256,6 +268,7 @@ class Run {
     checkpoint_.run = run_hash_;
     checkpoint_.dataset = dataset().memory();
     checkpoint_.decided = decided_counts(report_);
+    KIN_RETURN_IF_ERROR(note_inputs());
     KIN_RETURN_IF_ERROR(save_decisions(folder_->path(), checkpoint_, removals_, sources_));
     folder_->keep_for_resume();
     return Done{};
@@ -385,28 +398,30 @@ class Run {
       return audit->work();
     };
     data::WriteOptions how{.threads = options_.threads, .beside = write_logs};
+    std::optional<data::ShiftedEdits> edits;
     if (cut_) how.edits = cut_->edits();
-    if (tags) how.edits = &*tags;
+    if (tags) how.edits = &edits.emplace(*tags, inputs_->references());
     // Where the tables take much of the memory, they have to go before the output is written.
     if (tables() >= own_memory() / 4) {
       KIN_RETURN_IF_ERROR(run_workers(options_.threads, [&](int) { return write_logs(); }));
       KIN_RETURN_IF_ERROR(close_texts());
       how.beside = nullptr;
     }
-    KIN_RETURN_IF_ERROR(inputs_->open(options_, budget_.writer));
-    KIN_TRY(auto staged, dataset().write_staged(keep, job_.output, how));
+    KIN_RETURN_IF_ERROR(inputs_->open(dataset_options(budget_.writer)));
+    KIN_RETURN_IF_ERROR(outputs_->write(inputs_->own(), inputs_->own_rows(keep), how,
+                                        dataset_options(budget_.writer), report_.notes));
     if (kept_) KIN_RETURN_IF_ERROR(close_texts());
-    report_.notes = staged.second.notes;
+    report_.quarantine = outputs_->quarantine();
     KIN_RETURN_IF_ERROR(data::check_unchanged(inputs_->files()));
-    // The output last: where it is, the rest is too.
+    KIN_RETURN_IF_ERROR(outputs_->commit_quarantine());
     KIN_RETURN_IF_ERROR(audit->commit());
     if (cut_) KIN_RETURN_IF_ERROR(cut_->commit());
-    return staged.first.commit();
+    return outputs_->commit();
   }
 
   // Frees the texts after their last use.
   Status close_texts() {
-    KIN_RETURN_IF_ERROR(name_largest_groups());
+    KIN_RETURN_IF_ERROR(name_largest_groups(*kept_, report_));
     report_.cold_read_errors += kept_->texts->stats().read_errors;
     if (kept_->ids) report_.cold_read_errors += kept_->ids->stats().read_errors;
     KIN_RETURN_IF_ERROR(check_read_errors());
@@ -424,14 +439,6 @@ class Run {
     }
     KIN_RETURN_IF_ERROR(open_texts());
     return collect_texts(dataset(), options_, *classes_, wanted, *kept_);
-  }
-
-  Status name_largest_groups() {
-    if (!kept_->ids) return Done{};
-    for (DedupReport::Group& group : report_.largest_groups) {
-      KIN_TRY(group.kept_id, kept_->ids->get(record_id(group.kept_row)));
-    }
-    return Done{};
   }
 
   void finish_report() {
@@ -461,6 +468,7 @@ class Run {
   DedupReport report_;
 
   std::optional<WorkFolder> folder_;
+  std::optional<RecordOutputs> outputs_;
   std::optional<RunInputs> inputs_;
   std::unique_ptr<ContainIndex> contains_;
   std::uint64_t run_hash_ = 0;

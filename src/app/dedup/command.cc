@@ -19,7 +19,8 @@ namespace {
 constexpr const char* kExamples = R"(
 Examples:
   kindred dedup corpus.parquet -o clean.parquet
-  kindred dedup 'shards/*.jsonl.zst' -o clean.jsonl.zst --max-memory 4GiB
+  kindred dedup 'shards/**/*.jsonl.zst' -o clean/ --max-memory 4GiB
+  kindred dedup chats.jsonl -o clean.jsonl --field 'messages[].content'
   kindred dedup news.jsonl -o clean.jsonl --field title,body --keep oldest:published
   zcat dump.jsonl.gz | kindred dedup - -o - > clean.jsonl
   kindred dedup web.parquet -o clean.parquet --by exact,simhash --hamming 3
@@ -32,7 +33,9 @@ Examples:
   kindred dedup web.jsonl -o tagged.jsonl --tag dup_
 
 Writes the kept records in input order to OUTPUT, and the removed records, each with the record it
-duplicates and their similarity, to OUTPUT's name + .removed.jsonl. Inputs are never changed.
+duplicates and their similarity, to OUTPUT's name + .removed.jsonl. With -o DIR/ each input has an
+output of its own, with its place below the folder or glob that was named; the removed records are in
+DIR.removed.jsonl. A run over folders reads every dataset file below them. Inputs are never changed.
 Ctrl-C leaves nothing behind, unless there is a checkpoint for --resume.
 
 --by lines and --by paragraphs cut lines or paragraphs that occur again anywhere in the corpus, compared
@@ -64,8 +67,7 @@ struct DedupArguments {
 // Whether the run left something for --resume.
 bool has_checkpoint(const dedup::DedupJob& job) {
   if (!dedup::is_resumable(job)) return false;
-  const auto folder = dedup::WorkFolder::path_of(
-      {.output = job.output, .parent = job.options.temporary_folder, .resume = false});
+  const auto folder = dedup::WorkFolder::path_of(dedup::work_folder_of(job));
   std::error_code ignored;  // an impossible path has no checkpoint
   return std::filesystem::exists(folder / dedup::kCheckpointName, ignored);
 }
@@ -120,12 +122,14 @@ Command add_dedup_command(CLI::App& app) {
   verb->footer(kExamples);
   const auto arguments = std::make_shared<DedupArguments>();
   verb->add_option("INPUT", arguments->job.inputs,
-                   "Files or globs: .jsonl .ndjson .json .csv .tsv (also .gz .zst), "
-                   ".parquet; - for JSONL on standard input")
+                   "Files, folders or globs (* ? [a-z], ** for any folders): .jsonl .ndjson .json "
+                   ".csv .tsv (also .gz .zst .bz2 .xz), .parquet, in any mixture; - for JSONL on "
+                   "standard input")
       ->required();
   verb->add_option("-o,--output", arguments->job.output,
-                   "File for the kept records, in the format of its extension; - for "
-                   "JSONL on standard output")
+                   "File for the kept records, in the format of its extension; a folder "
+                   "(DIR/) for one file for each input, of the same name and format; - for JSONL "
+                   "on standard output")
       ->type_name("OUTPUT");
   add_dedup_flags(*verb, arguments->flags);
   add_run_flags(*verb, arguments->flags);
@@ -137,6 +141,10 @@ Command add_dedup_command(CLI::App& app) {
       ->type_name("FILE");
   verb->add_option("--cut-log", arguments->job.cut_output,
                    "What was cut from where (default: OUTPUT's name + .cut.jsonl)")
+      ->type_name("FILE");
+  verb->add_option("--quarantine", arguments->job.quarantine_output,
+                   "File for the records that --on-error skip leaves out, byte for byte (default: "
+                   "OUTPUT's name + .quarantine.txt)")
       ->type_name("FILE");
   verb->add_option("--report", arguments->job.report_output, "Write the report as JSON")
       ->type_name("FILE");

@@ -11,6 +11,7 @@
 #include "base/ascii.h"
 #include "base/file.h"
 #include "base/json_writer.h"
+#include "base/locked_folder.h"
 #include "base/record_set.h"
 #include "base/workers.h"
 #include "data/dataset.h"
@@ -62,7 +63,7 @@ Result<Pair> read_files(const std::string& a, const std::string& b) {
 }
 
 std::optional<RecordId> parse_row(const std::string& text) {
-  const auto row = number_from<std::uint32_t>(text);
+  const auto row = parse_number<std::uint32_t>(text);
   if (!row || record_id(*row) == kNoRecord) return {};
   return record_id(*row);
 }
@@ -107,7 +108,7 @@ class RowFinder {
 
 Result<Pair> read_rows(std::span<const std::string> inputs, RecordId a, RecordId b,
                        const dedup::DedupOptions& options) {
-  KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(options.temporary_folder));
+  KIN_TRY(const LockedFolder folder, LockedFolder::create(options.temporary_folder));
   KIN_TRY(std::vector<data::Input> files, data::find_inputs(inputs, folder.path()));
   const int threads = options.threads > 0 ? options.threads : available_cores();
   data::DatasetOptions dataset_options;
@@ -127,6 +128,7 @@ Result<Pair> read_rows(std::span<const std::string> inputs, RecordId a, RecordId
   RowFinder finder(a, b, options.fields.size());
   data::ScanOptions scan_options;
   scan_options.columns = options.fields;
+  scan_options.optional_columns = options.fields.size();
   scan_options.threads = threads;
   scan_options.on_error = options.on_error;
   if (wanted.size() > 0) scan_options.only = &wanted;

@@ -14,7 +14,7 @@ namespace {
 template <typename T>
 Status parse_number(const std::optional<std::string>& text, const char* flag, T& into) {
   if (!text) return Done{};
-  const auto number = number_from<T>(*text);
+  const auto number = kin::parse_number<T>(*text);
   if (!number)
     return Error{Code::kInvalidArgument, fmt::format("{} {}: that is not a number", flag, *text)};
   into = *number;
@@ -45,6 +45,38 @@ Result<sketch::ChunkOptions> parse_chunk(const std::string& text) {
                     text)};
   }
   return chunks;
+}
+
+// Names with commas between, as in CSV: one in double quotes may hold commas, and a double quote as
+// two.
+Result<std::vector<std::string>> parse_fields(const std::vector<std::string>& lists) {
+  std::vector<std::string> fields;
+  for (const std::string& list : lists) {
+    for (std::size_t at = 0; at <= list.size(); ++at) {
+      std::string name;
+      const bool quoted = at < list.size() && list[at] == '"';
+      bool closed = !quoted;
+      if (quoted) ++at;
+      for (; at < list.size(); ++at) {
+        if (quoted && list[at] == '"' && !(at + 1 < list.size() && list[at + 1] == '"')) {
+          closed = true;
+          ++at;
+          break;
+        }
+        if (!quoted && list[at] == ',') break;
+        if (quoted && list[at] == '"') ++at;
+        name += list[at];
+      }
+      if (name.empty() || !closed || (at < list.size() && list[at] != ',')) {
+        return Error{Code::kInvalidArgument,
+                     fmt::format("--field {}: use NAME or NAME,NAME; a name with a comma goes in "
+                                 "double quotes: --field '\"last, first\",body'",
+                                 list)};
+      }
+      fields.push_back(std::move(name));
+    }
+  }
+  return fields;
 }
 
 Status understand_sketch(const DedupFlags& flags, dedup::DedupOptions& options) {
@@ -123,9 +155,9 @@ Status understand_resources(const DedupFlags& flags, dedup::DedupOptions& option
 
 void add_column_flags(CLI::App& verb, DedupFlags& flags) {
   verb.add_option("--field", flags.fields,
-                  "Column that holds the text; a.b reaches into objects; several are joined "
-                  "(default: text)")
-      ->delimiter(',')
+                  "Column that holds the text; a.b reaches into objects, a[].b into the objects of "
+                  "a list; several are joined, with commas between or each with a --field of its "
+                  "own; a name with a comma goes in double quotes (default: text)")
       ->allow_extra_args(false)  // what follows is an input
       ->type_name("COLUMN");
   verb.add_option("--id", flags.id,
@@ -254,7 +286,9 @@ void add_dedup_flags(CLI::App& verb, DedupFlags& flags) {
 Result<dedup::DedupOptions> understand(const DedupFlags& flags) {
   dedup::DedupOptions options;
   if (flags.preset) KIN_RETURN_IF_ERROR(dedup::apply_preset(*flags.preset, options));
-  if (!flags.fields.empty()) options.fields = flags.fields;
+  if (!flags.fields.empty()) {
+    KIN_TRY(options.fields, parse_fields(flags.fields));
+  }
   options.id_column = flags.id;
   options.source_column = flags.source;
   if (flags.by) KIN_RETURN_IF_ERROR(dedup::parse_by(*flags.by, options));

@@ -39,21 +39,38 @@ std::string removed_by(const dedup::DedupReport& report) {
   return text;
 }
 
+std::string inputs_read(const std::vector<std::string>& inputs) {
+  constexpr std::size_t kShown = 3;
+  std::string text =
+      fmt::format("{} {}: ", with_commas(inputs.size()), inputs.size() == 1 ? "file" : "files");
+  for (std::size_t i = 0; i < std::min(kShown, inputs.size()); ++i)
+    text += (i == 0 ? "" : ", ") + inputs[i];
+  return text + (inputs.size() > kShown ? ", …" : "");
+}
+
 }  // namespace
 
 std::string format_summary(const dedup::DedupReport& report) {
   std::string table;
+  add_row(table, "read", inputs_read(report.inputs));
   add_row(table, "records", with_commas(report.documents));
   add_row(table, "kept", share(report.kept, report.documents));
   add_row(table, "removed",
           fmt::format("{}: {}", share(report.removed, report.documents), removed_by(report)));
   if (report.skipped > 0)
-    add_row(table, "skipped", with_commas(report.skipped) + " that could not be read");
-  if (report.groups > 0)
+    add_row(table, "skipped",
+            with_commas(report.skipped) + " that could not be read" +
+                (report.quarantine.empty() ? "" : ", now in " + report.quarantine));
+  if (report.without_order > 0)
+    add_row(
+        table, "without value",
+        with_commas(report.without_order) + " have nothing that --keep can compare: others first");
+  if (report.groups > 0) {
     add_row(table, "groups",
             fmt::format(
                 "{}, the largest of {}", with_commas(report.groups),
                 with_commas(report.largest_groups.empty() ? 0 : report.largest_groups[0].size)));
+  }
   if (report.linked > 0)
     add_row(table, "linked", with_commas(report.linked) + " share a chunk with another and stay");
   if (!report.options.against.empty()) {

@@ -202,6 +202,12 @@ Error ParquetDataset::explain_scan_error(std::size_t file, Error error) {
 Result<ScanEnd> ParquetDataset::scan(const ScanOptions& options, const Visitor& visitor) {
   auto end = scan_files(options, visitor);
   skipped_.settle();
+  for (std::size_t i = 0; end && i < options.columns.size(); ++i) {
+    bool found = false;
+    for (std::size_t file = 0; file < files_.size() && !found; ++file)
+      found = text_expression(*duckdb_, files_[file], inputs_[file], options.columns[i]).ok();
+    end->found.push_back(found);
+  }
   return end;
 }
 
@@ -261,6 +267,7 @@ Result<Sample> ParquetDataset::sample(const SampleOptions& options) {
   constexpr std::size_t kFiles = 8;
   const std::size_t step = std::max<std::size_t>(files_.size() / kFiles, 1);
   ScanOptions scan{.columns = options.columns,
+                   .optional_columns = options.optional_columns,
                    .on_error = options.on_error,
                    .only = nullptr,
                    .start = {},

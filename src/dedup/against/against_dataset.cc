@@ -1,48 +1,14 @@
 #include "dedup/against/against_dataset.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
+#include <optional>
 
 namespace kin::dedup {
-namespace {
-
-// The records of `all` from row `begin` on, counted from there.
-RecordSet tail_of(const RecordSet& all, std::size_t begin) {
-  RecordSet tail(all.size() - std::min(all.size(), begin));
-  for (std::size_t row = 0; row < tail.size(); ++row) {
-    if (all.contains(record_id(row + begin))) tail.insert(record_id(row));
-  }
-  return tail;
-}
-
-// Edits of a dataset whose rows begin further on.
-class ShiftedEdits final : public data::RecordEdits {
- public:
-  ShiftedEdits(const RecordEdits& edits, std::size_t rows) : edits_(edits), rows_(rows) {}
-
-  const std::vector<Column>& added() const override { return edits_.added(); }
-  std::optional<Value> added_value(std::size_t column, RecordId record) const override {
-    return edits_.added_value(column, shifted(record));
-  }
-  const std::vector<std::string>& replaced() const override { return edits_.replaced(); }
-  Result<bool> replace(std::size_t column, RecordId record, std::string_view old,
-                       std::string& text) const override {
-    return edits_.replace(column, shifted(record), old, text);
-  }
-
- private:
-  RecordId shifted(RecordId record) const { return record_id(row_number(record) + rows_); }
-
-  const RecordEdits& edits_;
-  std::size_t rows_;
-};
-
-}  // namespace
-
 AgainstDataset::AgainstDataset(std::unique_ptr<data::Dataset> references,
-                               std::unique_ptr<data::Dataset> inputs, std::size_t required)
+                               std::unique_ptr<data::Dataset> inputs)
     : references_(std::move(references)),
       inputs_(std::move(inputs)),
-      required_(required),
       files_(references_->inputs()) {
   files_.insert(files_.end(), inputs_->inputs().begin(), inputs_->inputs().end());
 }
@@ -56,10 +22,16 @@ Result<data::ScanEnd> AgainstDataset::scan(const data::ScanOptions& options,
                                            const data::Visitor& visitor) {
   if (options.start.file < reference_files()) {
     data::ScanOptions first = options;
-    first.optional_columns = options.columns.size() - std::min(required_, options.columns.size());
+    first.optional_columns = options.columns.size();
     KIN_TRY(const data::ScanEnd end, references_->scan(first, visitor));
     gather_skipped();
     if (!end.finished) return end;
+    if (options.only == nullptr && !end.found.empty() && !end.found.front()) {
+      return Error{Code::kNotFound,
+                   fmt::format("{}: no reference has a field \"{}\" (references need the fields of "
+                               "the inputs)",
+                               files_.front().shown_as, options.columns.front())};
+    }
   }
   return scan_inputs(options, visitor);
 }
@@ -77,7 +49,7 @@ Result<data::ScanEnd> AgainstDataset::scan_inputs(const data::ScanOptions& optio
   }
   RecordSet only;
   if (options.only != nullptr) {
-    only = tail_of(*options.only, rows);
+    only = data::slice(*options.only, rows, options.only->size() - rows);
     second.only = &only;
   }
   const auto shift = [&](const data::Batch& batch, int worker) {
@@ -162,12 +134,12 @@ Result<std::pair<data::StagedOutput, data::WriteReport>> AgainstDataset::write_s
     const RecordSet& keep, const std::filesystem::path& output, const data::WriteOptions& options) {
   const std::uint64_t rows = *reference_rows();
   data::WriteOptions how = options;
-  std::optional<ShiftedEdits> edits;
+  std::optional<data::ShiftedEdits> edits;
   if (options.edits != nullptr) {
     edits.emplace(*options.edits, rows);
     how.edits = &*edits;
   }
-  return inputs_->write_staged(tail_of(keep, rows), output, how);
+  return inputs_->write_staged(data::slice(keep, rows, keep.size() - rows), output, how);
 }
 
 }  // namespace kin::dedup

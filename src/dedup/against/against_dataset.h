@@ -1,6 +1,7 @@
 // References and inputs as one dataset.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -11,12 +12,13 @@
 namespace kin::dedup {
 
 // The rows of the references come first, then those of the inputs. Both are read; only inputs are
-// written, and the rows of `keep` that are references are ignored. Columns after the first
-// `required` may be missing in references. Like any dataset, for one operation at a time.
+// written, and the rows of `keep` that are references are ignored. Columns may be missing in
+// references, but for the first one. Like any dataset, for one operation at a time.
 class AgainstDataset final : public data::Dataset {
  public:
-  AgainstDataset(std::unique_ptr<data::Dataset> references, std::unique_ptr<data::Dataset> inputs,
-                 std::size_t required);
+  AgainstDataset(std::unique_ptr<data::Dataset> references, std::unique_ptr<data::Dataset> inputs);
+
+  data::Dataset& own() { return *inputs_; }
 
   // Known at once for Parquet, for others after a scan of all references.
   std::optional<std::uint64_t> reference_rows() const { return references_->rows(); }
@@ -30,6 +32,9 @@ class AgainstDataset final : public data::Dataset {
   std::optional<std::uint64_t> rows() const override;
   std::vector<std::uint64_t> first_rows() const override;
   const data::SkippedRecords& skipped() const override { return skipped_; }
+  std::uint64_t longest_record() const override {
+    return std::max(references_->longest_record(), inputs_->longest_record());
+  }
   data::ScanMemory memory() const override;
   void restore(data::ScanMemory memory) override;
   Result<data::Sample> sample(const data::SampleOptions& options) override {
@@ -41,6 +46,9 @@ class AgainstDataset final : public data::Dataset {
   Result<std::pair<data::StagedOutput, data::WriteReport>> write_staged(
       const RecordSet& keep, const std::filesystem::path& output,
       const data::WriteOptions& options) override;
+  Result<data::StagedOutput> write_skipped(const std::filesystem::path& output) const override {
+    return inputs_->write_skipped(output);
+  }
 
  private:
   Result<data::ScanEnd> scan_inputs(const data::ScanOptions& options, const data::Visitor& visitor);
@@ -48,7 +56,6 @@ class AgainstDataset final : public data::Dataset {
 
   std::unique_ptr<data::Dataset> references_;
   std::unique_ptr<data::Dataset> inputs_;
-  std::size_t required_;
   std::vector<data::Input> files_;
   data::SkippedRecords skipped_;
 };

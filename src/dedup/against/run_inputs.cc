@@ -19,13 +19,12 @@ Error is_both(const data::Input& input) {
 }  // namespace
 
 Result<RunInputs> RunInputs::find(const std::vector<std::string>& inputs,
-                                  const DedupOptions& options,
-                                  const std::filesystem::path& folder) {
+                                  const DedupOptions& options, const std::filesystem::path& folder,
+                                  std::vector<std::string>& notes) {
   RunInputs found;
-  found.folder_ = folder;
-  KIN_TRY(std::vector<data::Input> own, data::find_inputs(inputs, folder));
+  KIN_TRY(std::vector<data::Input> own, data::find_inputs(inputs, folder, &notes));
   if (!options.against.empty() && !options.contains) {
-    KIN_TRY(found.files_, data::find_inputs(options.against, folder));
+    KIN_TRY(found.files_, data::find_inputs(options.against, folder, &notes));
     found.reference_files_ = found.files_.size();
     for (const data::Input& input : own) {
       for (const data::Input& reference : found.files_) {
@@ -38,27 +37,30 @@ Result<RunInputs> RunInputs::find(const std::vector<std::string>& inputs,
   return found;
 }
 
-Status RunInputs::open(const DedupOptions& options, std::uint64_t memory) {
+Status RunInputs::open(const data::DatasetOptions& options) {
   std::optional<data::ScanMemory> learnt;
   if (dataset_) learnt = dataset_->memory();
   dataset_.reset();
-  data::DatasetOptions dataset_options;
-  dataset_options.threads = options.threads;
-  dataset_options.memory_bytes = memory;
-  dataset_options.temporary_folder = folder_;
   const auto middle = files_.begin() + static_cast<std::ptrdiff_t>(reference_files_);
   KIN_TRY(auto inputs,
-          data::Dataset::open(std::vector<data::Input>(middle, files_.end()), dataset_options));
+          data::Dataset::open(std::vector<data::Input>(middle, files_.end()), options));
   if (reference_files_ == 0) {
     dataset_ = std::move(inputs);
   } else {
     KIN_TRY(auto references,
-            data::Dataset::open(std::vector<data::Input>(files_.begin(), middle), dataset_options));
-    dataset_ = std::make_unique<AgainstDataset>(std::move(references), std::move(inputs),
-                                                options.fields.size());
+            data::Dataset::open(std::vector<data::Input>(files_.begin(), middle), options));
+    dataset_ = std::make_unique<AgainstDataset>(std::move(references), std::move(inputs));
   }
   if (learnt) dataset_->restore(std::move(*learnt));
   return Done{};
+}
+
+data::Dataset& RunInputs::own() {
+  return reference_files_ == 0 ? *dataset_ : static_cast<AgainstDataset&>(*dataset_).own();
+}
+
+RecordSet RunInputs::own_rows(const RecordSet& all) const {
+  return data::slice(all, references(), all.size() - references());
 }
 
 std::uint64_t RunInputs::references() const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/record_set.h"
 #include "base/result.h"
 #include "data/dataset.h"
 #include "dedup/options.h"
@@ -17,15 +18,19 @@ namespace kin::dedup {
 class RunInputs {
  public:
   // Finds the files. Standard input is copied into `folder`. References that --contains looks for
-  // are not part of the dataset.
+  // are not part of the dataset. Adds to `notes` what a user should know.
   static Result<RunInputs> find(const std::vector<std::string>& inputs, const DedupOptions& options,
-                                const std::filesystem::path& folder);
+                                const std::filesystem::path& folder,
+                                std::vector<std::string>& notes);
 
-  // Opens the dataset with this much memory. Opened again, it keeps what it learnt.
-  Status open(const DedupOptions& options, std::uint64_t memory);
+  // Opens the dataset. Opened again, it keeps what it learnt.
+  Status open(const data::DatasetOptions& options);
 
   data::Dataset& dataset() { return *dataset_; }
   const data::Dataset& dataset() const { return *dataset_; }
+  // The inputs alone, whose rows count from 0, and the rows of `all` that are theirs.
+  data::Dataset& own();
+  RecordSet own_rows(const RecordSet& all) const;
   // References and inputs.
   const std::vector<data::Input>& files() const { return files_; }
   std::size_t reference_files() const { return reference_files_; }
@@ -35,7 +40,6 @@ class RunInputs {
  private:
   std::vector<data::Input> files_;
   std::size_t reference_files_ = 0;
-  std::filesystem::path folder_;
   std::unique_ptr<data::Dataset> dataset_;
 };
 

@@ -1,5 +1,7 @@
 #include "dedup/cut/cut_input.h"
 
+#include "dedup/scan/columns.h"
+
 namespace kin::dedup {
 
 Result<std::uint64_t> scan_units(const CutInput& input, const UnitScan& scan,
@@ -9,8 +11,8 @@ Result<std::uint64_t> scan_units(const CutInput& input, const UnitScan& scan,
   scan_options.columns = options.fields;
   if (scan.with_ids) {
     scan_options.columns.push_back(*options.id_column);
-    scan_options.optional_columns = 1;
   }
+  scan_options.optional_columns = scan_options.columns.size();
   scan_options.threads = options.threads;
   scan_options.on_error = options.on_error;
   scan_options.only = scan.only;
@@ -26,6 +28,9 @@ Result<std::uint64_t> scan_units(const CutInput& input, const UnitScan& scan,
             }
             return Done{};
           }));
+  // Where no record could be read, the caller has a better message.
+  if (scan.only == nullptr && input.dataset.skipped().count < end.position.row)
+    KIN_RETURN_IF_ERROR(check_found(input.dataset, options, end.found));
   return end.position.row;
 }
 

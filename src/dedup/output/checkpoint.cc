@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint32_t kMagic = 0x50434b4b;  // "KKCP"
-constexpr std::uint16_t kVersion = 1;
+constexpr std::uint16_t kVersion = 2;
 
 // A table beside a checkpoint: version and checksum in front of its bytes.
 std::string seal(std::string_view bytes) {
@@ -126,6 +126,9 @@ std::string encode(const Checkpoint& checkpoint) {
   for (const std::uint64_t count : checkpoint.counts) append_le(bytes, count);
   for (const std::uint64_t count : checkpoint.decided) append_le(bytes, count);
   append_dataset(bytes, checkpoint.dataset);
+  append_le(bytes, static_cast<std::uint32_t>(checkpoint.found.size()));
+  for (const bool one : checkpoint.found) append_le(bytes, static_cast<std::uint8_t>(one));
+  append_digests(bytes, checkpoint.digests);
   return seal(bytes);
 }
 
@@ -144,6 +147,10 @@ Result<Checkpoint> decode_checkpoint(std::string_view sealed) {
   for (std::uint64_t& count : checkpoint.counts) count = reader.read<std::uint64_t>();
   for (std::uint64_t& count : checkpoint.decided) count = reader.read<std::uint64_t>();
   checkpoint.dataset = read_dataset(reader);
+  const auto columns = reader.read<std::uint32_t>();
+  for (std::uint32_t i = 0; i < columns && reader.ok(); ++i)
+    checkpoint.found.push_back(reader.read<std::uint8_t>() != 0);
+  checkpoint.digests = read_digests(reader);
   if (!reader.ok() || !reader.rest().empty() ||
       stage > static_cast<std::uint8_t>(Checkpoint::Stage::kDecided)) {
     return Error{Code::kDataLoss, "the checkpoint is cut short (run again without --resume)"};

@@ -118,6 +118,21 @@ void drop_emptied(const RecordSet& emptied, RecordSet& keep, Sources& sources) {
   }
 }
 
+void note_scan(const ScanCounts::Values& counts, DedupReport& report) {
+  report.text_bytes = counts[1];
+  report.without_text = counts[3];
+  report.without_words = counts[4];
+  report.without_order = counts[5];
+}
+
+Status name_largest_groups(const KeptTexts& kept, DedupReport& report) {
+  if (!kept.ids) return Done{};
+  for (DedupReport::Group& group : report.largest_groups) {
+    KIN_TRY(group.kept_id, kept.ids->get(record_id(group.kept_row)));
+  }
+  return Done{};
+}
+
 void note_pairs(const CandidateCounts& candidates, const GroupCounts& groups, DedupReport& report) {
   report.candidates = candidates.candidates;
   report.verified = groups.verified;

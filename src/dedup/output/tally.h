@@ -9,6 +9,7 @@
 #include "dedup/groups/grouping.h"
 #include "dedup/output/checkpoint.h"
 #include "dedup/pairs/candidates.h"
+#include "dedup/pairs/texts.h"
 #include "dedup/report.h"
 #include "dedup/scan/sources.h"
 
@@ -32,6 +33,10 @@ void drop_emptied(const RecordSet& emptied, RecordSet& keep, Sources& sources);
 // Counts records that were removed because nothing was left of them. After count_removals().
 void count_emptied(const RecordSet& emptied, const data::Dataset& dataset, DedupReport& report);
 
+// Fills in the counts of the scan.
+void note_scan(const ScanCounts::Values& counts, DedupReport& report);
+// Fills in the ids of the largest groups, where there are ids.
+Status name_largest_groups(const KeptTexts& kept, DedupReport& report);
 // Fills in the counts of pairs.
 void note_pairs(const CandidateCounts& candidates, const GroupCounts& groups, DedupReport& report);
 

@@ -42,10 +42,8 @@ Status collect_texts(data::Dataset& dataset, const DedupOptions& options, const 
                      const RecordSet& wanted, KeptTexts& kept) {
   data::ScanOptions scan_options;
   scan_options.columns = options.fields;
-  if (kept.ids) {
-    scan_options.columns.push_back(*options.id_column);
-    scan_options.optional_columns = 1;
-  }
+  if (kept.ids) scan_options.columns.push_back(*options.id_column);
+  scan_options.optional_columns = scan_options.columns.size();
   scan_options.threads = options.threads;
   scan_options.on_error = options.on_error;
   scan_options.only = &wanted;

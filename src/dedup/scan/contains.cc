@@ -49,25 +49,34 @@ Result<std::vector<ReferenceText>> read_references(const DedupOptions& options,
   data::ScanOptions scan;
   scan.columns = options.fields;
   scan.columns.push_back(options.id_column.value_or("id"));
-  scan.optional_columns = 1;
+  scan.optional_columns = scan.columns.size();
   scan.on_error = options.on_error;
   std::vector<ReferenceText> texts;
   std::string joined;
-  KIN_RETURN_IF_ERROR(dataset->scan(scan, [&](const data::Batch& batch, int) -> Status {
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      const auto text = text_of(batch, i, options.fields.size(), joined);
-      if (!text) continue;
-      ReferenceText reference;
-      reference.file = dataset->inputs()[batch.file()].shown_as;
-      reference.row = row_number(batch.row(i));
-      if (const auto id = batch.value(options.fields.size(), i)) reference.id = std::string(*id);
-      reference.text = std::string(*text);
-      bytes += text->size();
-      if (bytes > memory) return too_much(bytes * 6, memory, options.max_memory);
-      texts.push_back(std::move(reference));
-    }
-    return Done{};
-  }));
+  KIN_TRY(const data::ScanEnd end,
+          dataset->scan(scan, [&](const data::Batch& batch, int) -> Status {
+            for (std::size_t i = 0; i < batch.size(); ++i) {
+              const auto text = text_of(batch, i, options.fields.size(), joined);
+              if (!text) continue;
+              ReferenceText reference;
+              reference.file = dataset->inputs()[batch.file()].shown_as;
+              reference.row = row_number(batch.row(i));
+              if (const auto id = batch.value(options.fields.size(), i))
+                reference.id = std::string(*id);
+              reference.text = std::string(*text);
+              bytes += text->size();
+              if (bytes > memory) return too_much(bytes * 6, memory, options.max_memory);
+              texts.push_back(std::move(reference));
+            }
+            return Done{};
+          }));
+  if (!end.found.empty() && !end.found.front()) {
+    return Error{
+        Code::kNotFound,
+        fmt::format("{}: no reference has a field \"{}\" (references need the fields of the "
+                    "inputs)",
+                    dataset->inputs().front().shown_as, options.fields.front())};
+  }
   std::sort(texts.begin(), texts.end(),
             [](const ReferenceText& a, const ReferenceText& b) { return a.row < b.row; });
   return texts;

@@ -35,7 +35,7 @@ class KeepOrder {
   // The record's text, in bytes; used by `longest`.
   void set_length(RecordId id, std::size_t length);
   // The value of the policy's column; nothing where it is null, which loses to every value. False
-  // if the value is neither a number nor a moment.
+  // if the value is neither a number nor a moment; it then counts as null.
   bool set_value(RecordId id, std::optional<std::string_view> value);
 
   // The first `count` records are references: better than all others, the earlier of them first.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "base/bytes.h"
@@ -63,6 +64,7 @@ class RecordScanner {
     signature_ids_.clear();
     signature_bytes_.clear();
     std::uint64_t text_bytes = 0;
+    std::uint64_t longest = 0;
     std::span<const std::uint8_t> seen;
     if (seen_ids_) {
       KIN_TRY(seen, seen_ids_->seen(batch, id_column()));
@@ -77,13 +79,14 @@ class RecordScanner {
         scan_.left_out.set(batch.row(i), Scan::kSeenBefore);
         continue;
       }
-      if (input) KIN_RETURN_IF_ERROR(set_order(batch, i));
+      if (input) set_order(batch, i);
       const auto text = text_of(batch, i, options_.fields.size(), joined_);
       if (!text) {
         scan_.counts.without_text += input ? 1 : 0;
         continue;
       }
       text_bytes += input ? text->size() : 0;
+      longest = std::max<std::uint64_t>(longest, text->size());
       KIN_TRY(const bool contaminated, contains_reference(batch.row(i), *text));
       if (contaminated) continue;
       scan_.order.set_length(batch.row(i), text->size());
@@ -91,6 +94,9 @@ class RecordScanner {
     }
     scan_.counts.documents += batch.size();
     scan_.counts.text_bytes += text_bytes;
+    std::uint64_t before = scan_.counts.longest_text;
+    while (before < longest && !scan_.counts.longest_text.compare_exchange_weak(before, longest)) {
+    }
     scan_.counts.input_bytes += batch.bytes();
     if (exact_.failed() || words_.failed() || bands_.failed() || chunks_.failed()) return flush();
     if (signature_ids_.empty()) return Done{};
@@ -119,14 +125,10 @@ class RecordScanner {
     return true;
   }
 
-  Status set_order(const data::Batch& batch, std::size_t i) {
-    if (!options_.keep.needs_column()) return Done{};
+  void set_order(const data::Batch& batch, std::size_t i) {
+    if (!options_.keep.needs_column()) return;
     const auto value = batch.value(options_.fields.size(), i);
-    if (scan_.order.set_value(batch.row(i), value)) return Done{};
-    return Error{Code::kInvalidArgument,
-                 fmt::format("{}: \"{}\" in column {} is neither a number nor a date such as "
-                             "2024-03-10T09:30:00Z (use another column, or --keep first)",
-                             batch.where(i), value->substr(0, 60), options_.keep.column)};
+    if (!value || !scan_.order.set_value(batch.row(i), value)) ++scan_.counts.without_order;
   }
 
   void sketch(const data::Batch& batch, std::size_t i, std::string_view text) {
@@ -256,6 +258,12 @@ Result<std::unique_ptr<Scan>> Scan::create(const DedupOptions& options, const Sc
   return scan;
 }
 
+std::vector<std::string> columns_read(const DedupOptions& options) {
+  std::vector<std::string> columns = options.fields;
+  if (options.keep.needs_column()) columns.push_back(options.keep.column);
+  return columns;
+}
+
 Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& options,
                                    const ScanPart& part, Scan& scan) {
   sketch::Banding banding{};
@@ -263,16 +271,10 @@ Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& o
     KIN_TRY(banding, banding_of(options));
   }
   data::ScanOptions scan_options;
-  scan_options.columns = options.fields;
-  if (options.keep.needs_column()) scan_options.columns.push_back(options.keep.column);
-  if (options.source_column) {
-    scan_options.columns.push_back(*options.source_column);
-    ++scan_options.optional_columns;
-  }
-  if (part.seen != nullptr) {
-    scan_options.columns.push_back(*options.id_column);
-    ++scan_options.optional_columns;
-  }
+  scan_options.columns = columns_read(options);
+  if (options.source_column) scan_options.columns.push_back(*options.source_column);
+  if (part.seen != nullptr) scan_options.columns.push_back(*options.id_column);
+  scan_options.optional_columns = scan_options.columns.size();
   scan_options.threads = options.threads;
   scan_options.on_error = options.on_error;
   scan_options.start = part.start;

@@ -34,16 +34,22 @@ struct ScanCounts {
   std::atomic<std::uint64_t> input_bytes{0};
   std::atomic<std::uint64_t> without_text{0};   // null: kept, and compared with nothing
   std::atomic<std::uint64_t> without_words{0};  // text, but no word: compared exactly only
+  std::atomic<std::uint64_t> without_order{0};  // no value to keep it by: the others are kept first
+  std::atomic<std::uint64_t> longest_text{0};   // in bytes
 
-  std::array<std::uint64_t, 5> values() const {
-    return {documents, text_bytes, input_bytes, without_text, without_words};
+  using Values = std::array<std::uint64_t, 7>;
+  Values values() const {
+    return {documents,     text_bytes,    input_bytes, without_text,
+            without_words, without_order, longest_text};
   }
-  void restore(const std::array<std::uint64_t, 5>& saved) {
+  void restore(const Values& saved) {
     documents = saved[0];
     text_bytes = saved[1];
     input_bytes = saved[2];
     without_text = saved[3];
     without_words = saved[4];
+    without_order = saved[5];
+    longest_text = saved[6];
   }
 };
 
@@ -83,9 +89,13 @@ struct ScanPart {
 };
 
 // Reads the records from `start` on and adds their keys to `scan`, until the end or until `pause`
-// says so. The same records in the same order leave the same keys, whatever the threads.
+// says so. The same records in the same order leave the same keys, whatever the threads. No column
+// has to be there; ScanEnd::found says which were, in the order of columns_read().
 Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& options,
                                    const ScanPart& part, Scan& scan);
+
+// The columns that decide: those of the text, and the one by which records are kept.
+std::vector<std::string> columns_read(const DedupOptions& options);
 
 // The hash by which texts are identical: equal if all fields have the same bytes, or the same
 // normalised bytes. A field that normalises to nothing is hashed as it is. Nothing if all fields
