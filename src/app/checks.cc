@@ -13,7 +13,7 @@ namespace {
 
 template <typename T>
 bool within(const std::string& text, T least, T most) {
-  const auto value = number_from<T>(text);
+  const auto value = parse_number<T>(text);
   return value && *value >= least && *value <= most;
 }
 

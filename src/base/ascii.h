@@ -51,19 +51,6 @@ inline std::string ascii_lowered(std::string_view text) {
   std::ranges::transform(out, out.begin(), [](char c) { return ascii_lower(c); });
   return out;
 }
-constexpr std::string_view trimmed(std::string_view text, std::string_view spaces = " \t\r\n") {
-  const std::size_t begin = text.find_first_not_of(spaces);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(spaces) + 1 - begin);
-}
-// The number that the whole text is; nothing if it is another text, or does not fit.
-template <typename Number>
-std::optional<Number> number_from(std::string_view text) {
-  Number number{};
-  const char* const end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, number);
-  return failure == std::errc() && stop == end ? std::optional(number) : std::nullopt;
-}
 inline bool same_but_for_case(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, [](char x, char y) { return ascii_lower(x) == ascii_lower(y); });
 }
@@ -77,7 +64,7 @@ std::optional<T> parse_number(std::string_view text) {
   return failure == std::errc() && stop == end ? std::optional(number) : std::nullopt;
 }
 // `text` without `spaces` at its ends.
-constexpr std::string_view trimmed(std::string_view text, std::string_view spaces) {
+constexpr std::string_view trimmed(std::string_view text, std::string_view spaces = " \t\r\n") {
   const std::size_t begin = std::min(text.find_first_not_of(spaces), text.size());
   return text.substr(begin, text.find_last_not_of(spaces) + 1 - begin);
 }

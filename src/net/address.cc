@@ -158,7 +158,7 @@ Result<Network> Network::parse(std::string_view text) {
   int bits = most;
   bool valid = address.has_value();
   if (slash != std::string_view::npos) {
-    bits = number_from<int>(text.substr(slash + 1)).value_or(-1);
+    bits = parse_number<int>(text.substr(slash + 1)).value_or(-1);
     valid = valid && bits >= 0 && bits <= most;
   }
   if (!valid)

@@ -119,7 +119,7 @@ std::uint16_t implied_port(std::string_view scheme) {
 Status Url::parse_port(std::string_view digits) {
   port_ = implied_port(scheme_);
   if (digits.empty()) return Done{};
-  port_ = number_from<std::uint16_t>(digits).value_or(0);
+  port_ = parse_number<std::uint16_t>(digits).value_or(0);
   return port_ != 0 ? Status(Done{}) : refusal(digits, "a port is a number from 1 to 65535");
 }
 

@@ -62,7 +62,7 @@ Result<Pair> read_files(const std::string& a, const std::string& b) {
 }
 
 std::optional<RecordId> parse_row(const std::string& text) {
-  const auto row = number_from<std::uint32_t>(text);
+  const auto row = parse_number<std::uint32_t>(text);
   if (!row || record_id(*row) == kNoRecord) return {};
   return record_id(*row);
 }

@@ -9,7 +9,7 @@
 namespace kin::server {
 
 Result<std::uint64_t> number_in(const Parameter& parameter, std::uint64_t most) {
-  const auto number = number_from<std::uint64_t>(parameter.value);
+  const auto number = parse_number<std::uint64_t>(parameter.value);
   if (number && *number >= 1 && *number <= most) return *number;
   return Error{Code::kInvalidArgument,
                fmt::format("parameter \"{}\": \"{}\" is not a whole number from 1 to {}",
@@ -17,7 +17,7 @@ Result<std::uint64_t> number_in(const Parameter& parameter, std::uint64_t most) 
 }
 
 Result<double> decimal_in(const Parameter& parameter) {
-  const auto number = number_from<double>(parameter.value);
+  const auto number = parse_number<double>(parameter.value);
   if (number && std::isfinite(*number)) return *number;
   return Error{Code::kInvalidArgument, fmt::format("parameter \"{}\": \"{}\" is not a number",
                                                    parameter.name, parameter.value)};

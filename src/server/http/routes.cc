@@ -30,7 +30,7 @@ std::optional<PathValues> match(const std::vector<std::string>& pattern,
   PathValues values;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     if (pattern[i] == "{id}") {
-      const auto number = number_from<std::uint64_t>(path[i]);
+      const auto number = parse_number<std::uint64_t>(path[i]);
       if (!number) return std::nullopt;
       values.id = *number;
     } else if (pattern[i] == "{name}") {
