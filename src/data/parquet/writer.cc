@@ -8,6 +8,7 @@
 #include <set>
 
 #include "data/duckdb/sql_type.h"
+#include "data/pages/rewrite.h"
 #include "data/parquet/columns.h"
 #include "data/parquet/copy_parts.h"
 #include "data/parquet/joiner.h"
@@ -255,10 +256,9 @@ Result<std::vector<StoredColumn>> stored_columns(DuckDbSession& duckdb,
   return columns;
 }
 
-}  // namespace
-
-Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const ParquetFile> files,
-                                       const ParquetWriteRequest& request) {
+// By DuckDB.
+Result<WriteReport> convert_rows(DuckDbSession& duckdb, std::span<const ParquetFile> files,
+                                 const ParquetWriteRequest& request) {
   WriteReport report;
   KIN_TRY(const std::vector<ParquetColumn> columns,
           unite_columns(duckdb, files, request.type.format, report.notes));
@@ -299,6 +299,53 @@ Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const Pa
   report.records = copied.records;
   report.bytes = copied.bytes;
   return report;
+}
+
+// Page by page.
+Result<WriteReport> write_pages(std::span<const ParquetFile> files,
+                                const ParquetWriteRequest& request) {
+  WriteReport report;
+  RecordSet keep;
+  const std::vector<RecordId>& skipped = request.skipped.records().rows;
+  if (!skipped.empty()) {
+    keep = request.keep;
+    for (const RecordId row : skipped) keep.erase(row);
+  }
+  RewriteRequest rewrite{.files = {},
+                         .keep = skipped.empty() ? request.keep : keep,
+                         .path = request.path,
+                         .threads = request.how.threads,
+                         .memory_bytes = request.options.memory_bytes,
+                         .beside = request.how.beside,
+                         .edits = request.how.edits,
+                         .codec = {},
+                         .level = {},
+                         .group_rows = {},
+                         .key_values = {}};
+  for (const ParquetFile& file : files)
+    rewrite.files.push_back({file.shown_as, *file.data, *file.footer, file.first_row});
+  if (files.size() > 1) rewrite.key_values = common_metadata(files, report.notes);
+  KIN_TRY(const Rewritten written, rewrite_parquet(rewrite));
+  report.records = written.records;
+  report.bytes = written.bytes;
+  return report;
+}
+
+}  // namespace
+
+bool have_one_schema(std::span<const ParquetFile> files) {
+  const std::string first = schema_bytes(*files.front().footer);
+  return std::all_of(files.begin(), files.end(),
+                     [&](const ParquetFile& file) { return schema_bytes(*file.footer) == first; });
+}
+
+Result<WriteReport> write_parquet_rows(LazyDuckDb& duckdb, std::span<ParquetFile> files,
+                                       const ParquetWriteRequest& request) {
+  if (request.type.format == Format::kParquet && have_one_schema(files))
+    return write_pages(files, request);
+  KIN_TRY(DuckDbSession* const session, duckdb.get());
+  for (ParquetFile& file : files) KIN_RETURN_IF_ERROR(describe_parquet(*session, file));
+  return convert_rows(*session, files, request);
 }
 
 }  // namespace kin::data

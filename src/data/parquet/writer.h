@@ -24,8 +24,12 @@ struct ParquetWriteRequest {
 };
 
 // Writes the rows of `files` that are wanted. The output does not depend on threads or memory.
-// `duckdb` is asked about the files only.
-Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const ParquetFile> files,
+// Parquet files of one schema become a Parquet file page by page; DuckDB writes everything else,
+// and `duckdb` is then asked about the files.
+Result<WriteReport> write_parquet_rows(LazyDuckDb& duckdb, std::span<ParquetFile> files,
                                        const ParquetWriteRequest& request);
+
+// True if the row groups of all files can stand in one file.
+bool have_one_schema(std::span<const ParquetFile> files);
 
 }  // namespace kin::data

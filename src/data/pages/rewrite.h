@@ -1,0 +1,59 @@
+// Writes kept rows of Parquet files as a Parquet file, without interpreting their values.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/record_set.h"
+#include "base/result.h"
+#include "data/edits.h"
+#include "data/pages/footer.h"
+#include "data/pages/format.h"
+
+namespace kin::data {
+
+struct SourceFile {
+  std::string shown_as;  // for messages
+  const File& file;
+  const Footer& footer;
+  std::uint64_t first_row = 0;  // counted over all inputs
+};
+
+struct RewriteRequest {
+  std::vector<SourceFile> files;  // at least one; all with the same schema_bytes()
+  const RecordSet& keep;
+  std::filesystem::path path;
+  int threads = 1;
+  std::uint64_t memory_bytes = std::uint64_t{1} << 30;
+  // As in WriteOptions.
+  std::function<Status()> beside = {};
+  const RecordEdits* edits = nullptr;
+  // What differs from the inputs; nothing: each chunk keeps its codec, each row group its rows.
+  std::optional<Codec> codec;
+  std::optional<int> level;
+  std::optional<std::uint64_t> group_rows;
+  // Key-value metadata; nothing: that of the first file.
+  std::optional<std::vector<ThriftValue>> key_values;
+};
+
+struct Rewritten {
+  std::uint64_t records = 0;
+  std::uint64_t bytes = 0;
+};
+
+// Pages of which all rows stay are copied as they are stored. Others lose the levels and values of
+// the rows that go; the rest is encoded and compressed as it was. Schema, metadata and the order of
+// columns and row groups stay; row groups without rows vanish. Statistics stay as far as they are
+// true. The bytes do not depend on threads or memory.
+Result<Rewritten> rewrite_parquet(const RewriteRequest& request);
+
+// The memory that rewrite_parquet() needs with one thread, without the footers: its largest pages.
+// Reads page headers.
+Result<std::uint64_t> least_rewrite_memory(const File& file, const Footer& footer);
+
+}  // namespace kin::data
