@@ -45,8 +45,8 @@ std::uint32_t load_be(const char* from) {
   return value;
 }
 
-void append_be(std::string& out, std::uint32_t value) {
-  for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift);
+void store_be(char* to, std::uint32_t value) {
+  for (int shift = 24; shift >= 0; shift -= 8) *to++ = static_cast<char>(value >> shift);
 }
 
 // Most frames say how large they become.
@@ -139,74 +139,69 @@ struct PageCodec::State {
            ZSTD_decompressDCtx(unzstd, to, size, packed.data(), packed.size()) == size;
   }
 
-  bool pack_gzip(int level, std::string_view plain, std::string& out) {
+  bool pack_gzip(int level, std::string_view plain, PageBuffer& to) {
     if (deflate == nullptr || deflate_level != level) {
       libdeflate_free_compressor(deflate);
       deflate = libdeflate_alloc_compressor(level);
       deflate_level = level;
     }
     if (deflate == nullptr) return false;
-    const std::size_t before = out.size();
-    out.resize(before + libdeflate_gzip_compress_bound(deflate, plain.size()));
-    const std::size_t length = libdeflate_gzip_compress(deflate, plain.data(), plain.size(),
-                                                        out.data() + before, out.size() - before);
-    out.resize(before + length);
+    const std::size_t room = libdeflate_gzip_compress_bound(deflate, plain.size());
+    char* const begin = to.reset(room);
+    const std::size_t length =
+        libdeflate_gzip_compress(deflate, plain.data(), plain.size(), begin, room);
+    to.shrink(length);
     return length > 0;
   }
 
-  bool pack_zstd(int level, std::string_view plain, std::string& out) {
+  bool pack_zstd(int level, std::string_view plain, PageBuffer& to) {
     if (zstd == nullptr) zstd = ZSTD_createCCtx();
     if (zstd == nullptr) return false;
-    const std::size_t before = out.size();
-    out.resize(before + ZSTD_compressBound(plain.size()));
-    const std::size_t length = ZSTD_compressCCtx(zstd, out.data() + before, out.size() - before,
-                                                 plain.data(), plain.size(), level);
-    out.resize(ZSTD_isError(length) != 0 ? before : before + length);
-    return ZSTD_isError(length) == 0;
+    const std::size_t room = ZSTD_compressBound(plain.size());
+    char* const begin = to.reset(room);
+    const std::size_t length =
+        ZSTD_compressCCtx(zstd, begin, room, plain.data(), plain.size(), level);
+    const bool good = ZSTD_isError(length) == 0;
+    to.shrink(good ? length : 0);
+    return good;
   }
 };
 
 namespace {
 
-bool pack_lz4(std::string_view plain, std::string& out) {
-  const std::size_t before = out.size();
-  out.resize(before + static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(plain.size()))));
+// Behind `head` bytes that the caller fills in.
+bool pack_lz4(std::string_view plain, std::size_t head, PageBuffer& to) {
+  const int room = LZ4_compressBound(static_cast<int>(plain.size()));
+  char* const begin = to.reset(head + static_cast<std::size_t>(room));
   const int length =
-      LZ4_compress_default(plain.data(), out.data() + before, static_cast<int>(plain.size()),
-                           static_cast<int>(out.size() - before));
-  out.resize(before + static_cast<std::size_t>(std::max(length, 0)));
+      LZ4_compress_default(plain.data(), begin + head, static_cast<int>(plain.size()), room);
+  to.shrink(head + static_cast<std::size_t>(std::max(length, 0)));
   return length > 0;
 }
 
-bool pack_hadoop_lz4(std::string_view plain, std::string& out) {
-  const std::size_t before = out.size();
-  append_be(out, static_cast<std::uint32_t>(plain.size()));
-  append_be(out, 0);
-  if (!pack_lz4(plain, out)) return false;
-  std::string length;
-  append_be(length, static_cast<std::uint32_t>(out.size() - before - kLz4FrameHead));
-  out.replace(before + 4, 4, length);
+bool pack_hadoop_lz4(std::string_view plain, PageBuffer& to) {
+  if (!pack_lz4(plain, kLz4FrameHead, to)) return false;
+  store_be(to.data(), static_cast<std::uint32_t>(plain.size()));
+  store_be(to.data() + 4, static_cast<std::uint32_t>(to.view().size() - kLz4FrameHead));
   return true;
 }
 
-bool pack_brotli(int level, std::string_view plain, std::string& out) {
-  const std::size_t before = out.size();
+bool pack_brotli(int level, std::string_view plain, PageBuffer& to) {
   std::size_t length = BrotliEncoderMaxCompressedSize(plain.size());
-  out.resize(before + length);
+  char* const begin = to.reset(length);
   const bool packed =
       BrotliEncoderCompress(level, BROTLI_DEFAULT_WINDOW, BROTLI_MODE_GENERIC, plain.size(),
                             reinterpret_cast<const std::uint8_t*>(plain.data()), &length,
-                            reinterpret_cast<std::uint8_t*>(out.data() + before)) == BROTLI_TRUE;
-  out.resize(before + length);
+                            reinterpret_cast<std::uint8_t*>(begin)) == BROTLI_TRUE;
+  to.shrink(length);
   return packed;
 }
 
-void pack_snappy(std::string_view plain, std::string& out) {
-  const std::size_t before = out.size();
-  out.resize(before + snappy::MaxCompressedLength(plain.size()));
+void pack_snappy(std::string_view plain, PageBuffer& to) {
+  char* const begin = to.reset(snappy::MaxCompressedLength(plain.size()));
   std::size_t length = 0;
-  snappy::RawCompress(plain.data(), plain.size(), out.data() + before, &length);
-  out.resize(before + length);
+  snappy::RawCompress(plain.data(), plain.size(), begin, &length);
+  to.shrink(length);
 }
 
 bool unpack_snappy(std::string_view packed, char* to, std::size_t size) {
@@ -254,26 +249,28 @@ Status PageCodec::unpack(Codec codec, std::string_view packed, std::size_t size,
 }
 
 Status PageCodec::pack(Codec codec, std::optional<int> level, std::string_view plain,
-                       std::string& out) {
+                       PageBuffer& to) {
   if (plain.size() > LZ4_MAX_INPUT_SIZE)
     return Error{Code::kInvalidArgument, "a page is larger than 2 GB"};
   bool good = true;
   switch (codec) {
-    case Codec::kNone: out += plain; break;
-    case Codec::kSnappy: pack_snappy(plain, out); break;
-    case Codec::kGzip: good = state_->pack_gzip(level.value_or(kGzipLevel), plain, out); break;
-    case Codec::kBrotli: good = pack_brotli(level.value_or(kBrotliLevel), plain, out); break;
-    case Codec::kLz4: good = pack_hadoop_lz4(plain, out); break;
-    case Codec::kZstd: good = state_->pack_zstd(level.value_or(kZstdLevel), plain, out); break;
-    case Codec::kLz4Raw: good = pack_lz4(plain, out); break;
+    case Codec::kNone: std::copy(plain.begin(), plain.end(), to.reset(plain.size())); break;
+    case Codec::kSnappy: pack_snappy(plain, to); break;
+    case Codec::kGzip: good = state_->pack_gzip(level.value_or(kGzipLevel), plain, to); break;
+    case Codec::kBrotli: good = pack_brotli(level.value_or(kBrotliLevel), plain, to); break;
+    case Codec::kLz4: good = pack_hadoop_lz4(plain, to); break;
+    case Codec::kZstd: good = state_->pack_zstd(level.value_or(kZstdLevel), plain, to); break;
+    case Codec::kLz4Raw: good = pack_lz4(plain, 0, to); break;
     case Codec::kLzo: good = false; break;
   }
   if (good) return Done{};
   return Error{Code::kInternal, fmt::format("{} compression failed", codec_name(codec))};
 }
 
-std::uint32_t page_crc(std::string_view bytes) {
-  return libdeflate_crc32(0, bytes.data(), bytes.size());
+std::uint32_t page_crc(std::string_view first, std::string_view second) {
+  // A null pointer stands for the beginning of a checksum.
+  const std::uint32_t crc = first.empty() ? 0 : libdeflate_crc32(0, first.data(), first.size());
+  return second.empty() ? crc : libdeflate_crc32(crc, second.data(), second.size());
 }
 
 }  // namespace kin::data

@@ -20,6 +20,9 @@ class PageBuffer {
  public:
   // Room for `size` bytes. What was there is lost.
   char* reset(std::size_t size);
+  // Keeps the first `size` bytes alone.
+  void shrink(std::size_t size) { size_ = size; }
+  char* data() { return bytes_.get(); }
   std::string_view view() const { return {bytes_.get(), size_}; }
   std::size_t capacity() const { return capacity_; }
 
@@ -39,15 +42,15 @@ class PageCodec {
   // Decompresses `packed` into `to`, which must become exactly `size` bytes. Sizes that the codec
   // cannot reach are refused before memory is taken.
   Status unpack(Codec codec, std::string_view packed, std::size_t size, PageBuffer& to);
-  // Appends `plain`, compressed, to `out`. `level` as the codec understands it.
-  Status pack(Codec codec, std::optional<int> level, std::string_view plain, std::string& out);
+  // Compresses `plain` into `to`. `level` as the codec understands it.
+  Status pack(Codec codec, std::optional<int> level, std::string_view plain, PageBuffer& to);
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-// The CRC-32 of gzip, which pages may carry.
-std::uint32_t page_crc(std::string_view bytes);
+// The CRC-32 of gzip, which pages may carry, of `first` and what follows it.
+std::uint32_t page_crc(std::string_view first, std::string_view second = {});
 
 }  // namespace kin::data

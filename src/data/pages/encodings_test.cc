@@ -198,8 +198,9 @@ TEST(Codecs, UnpackWhatTheyPacked) {
     for (const std::size_t size : {0U, 1U, 1000U, 300'000U}) {
       std::string page(size, '\0');
       for (char& c : page) c = static_cast<char>(random() % 7);
-      std::string packed;
-      ASSERT_TRUE(codecs.pack(codec, {}, page, packed).ok());
+      PageBuffer buffer;
+      ASSERT_TRUE(codecs.pack(codec, {}, page, buffer).ok());
+      const std::string packed(buffer.view());
       ASSERT_TRUE(codecs.unpack(codec, packed, size, unpacked).ok()) << codec_name(codec) << size;
       EXPECT_TRUE(unpacked.view() == page) << codec_name(codec);
       EXPECT_FALSE(codecs.unpack(codec, packed, size + 1, unpacked).ok());

@@ -15,24 +15,21 @@ Error damaged(const char* what) {
 class ValueFeed {
  public:
   explicit ValueFeed(std::unique_ptr<ValueReader> reader) : reader_(std::move(reader)) {}
-  Status open(std::string_view bytes) { return reader_->open(bytes); }
-  // Valid until the next call.
-  Result<std::string_view> next() {
+  // `left` of them are still wanted: what follows them may be padding that reads as values. Valid
+  // until the next call.
+  Result<std::string_view> next(std::size_t left) {
     if (at_ == values_.size()) {
       values_.clear();
       at_ = 0;
-      KIN_RETURN_IF_ERROR(reader_->read(kBatch_, values_));
+      KIN_RETURN_IF_ERROR(reader_->read(left, values_));
     }
     return values_[at_++];
   }
-  // No more than so many may be read: some encodings have padding that reads as values.
-  void expect(std::size_t count) { kBatch_ = std::max<std::size_t>(std::min(count, kBatch), 1); }
 
  private:
   std::unique_ptr<ValueReader> reader_;
   std::vector<std::string_view> values_;
   std::size_t at_ = 0;
-  std::size_t kBatch_ = 1;
 };
 
 // Definition and repetition levels, some at a time.
@@ -102,8 +99,8 @@ Status PageFilter::copy(const ChunkJob& job, const PagePlace& page, std::uint64_
                         FilteredPages& out) {
   KIN_RETURN_IF_ERROR(read_page(job.file, page, stored_));
   if (job.repacks()) {
-    KIN_RETURN_IF_ERROR(
-        repack_page(page, stored_.view(), job.place.codec, job.packing, codecs_, unpacked_, out));
+    KIN_RETURN_IF_ERROR(repack_page(page, stored_.view(), job.place.codec, job.packing, codecs_,
+                                    unpacked_, packed_, out));
   } else {
     out.bytes += stored_.view();
     out.pages.push_back({page.header.kind, page.header.encoding,
@@ -199,68 +196,101 @@ Status PageFilter::repeated_page(const ChunkJob& job, const PagePlace& page, Fil
   return rewrite(job, page, body, out, flush);
 }
 
+// Copies the kept rows of one page to new ones.
+class PageFilter::RowCopy {
+ public:
+  RowCopy(const ChunkJob& job, ValueFeed values, PageMaker maker, FilteredPages& out,
+          const Flush& flush)
+      : job_(job), values_(std::move(values)), maker_(std::move(maker)), out_(out), flush_(flush) {}
+
+  // `next_row` is the row that begins next, and is moved.
+  Status copy(LevelFeed feed, std::uint64_t& next_row) {
+    LevelBatch levels;
+    // A page may begin in the middle of a row.
+    kept_ = next_row > job_.first_row && job_.is_kept(next_row - 1);
+    for (;;) {
+      KIN_TRY(const bool more, feed.next(levels));
+      if (!more) break;
+      std::size_t left = static_cast<std::size_t>(
+          std::count(levels.definition, levels.definition + levels.count, present_));
+      for (std::size_t i = 0; i < levels.count; ++i) {
+        if (levels.repetition[i] == 0) KIN_RETURN_IF_ERROR(begin_row(next_row++));
+        std::string_view value;
+        if (levels.definition[i] == present_) {
+          KIN_TRY(value, values_.next(left--));
+          if (value.data() == nullptr) value = std::string_view("", 0);
+        }
+        KIN_RETURN_IF_ERROR(put(levels.definition[i], levels.repetition[i], value, next_row - 1));
+      }
+    }
+    if (maker_.is_empty()) return Done{};
+    KIN_RETURN_IF_ERROR(maker_.emit(out_));
+    return flush_(out_);
+  }
+
+ private:
+  Status begin_row(std::uint64_t row) {
+    if (maker_.is_full()) {
+      KIN_RETURN_IF_ERROR(maker_.emit(out_));
+      KIN_RETURN_IF_ERROR(flush_(out_));
+    }
+    kept_ = job_.is_kept(row);
+    if (kept_) maker_.begin_row();
+    return Done{};
+  }
+
+  // A value without data is null.
+  Status put(std::uint32_t definition, std::uint32_t repetition, std::string_view value,
+             std::uint64_t row) {
+    const bool is_null = value.data() == nullptr;
+    if (!kept_) {
+      out_.changed = true;
+      out_.removed_nulls += is_null ? 1 : 0;
+      return Done{};
+    }
+    maker_.put_levels(definition, repetition);
+    if (is_null) return Done{};
+    if (job_.edits != nullptr) {
+      KIN_TRY(const bool replaced,
+              job_.edits->replace(job_.edited_column, job_.mask.record(row), value, text_));
+      if (replaced) value = text_;
+      out_.changed = out_.changed || replaced;
+    }
+    maker_.put_value(value);
+    return Done{};
+  }
+
+  const ChunkJob& job_;
+  const std::uint32_t present_ = static_cast<std::uint32_t>(job_.leaf.max_definition);
+  ValueFeed values_;
+  PageMaker maker_;
+  FilteredPages& out_;
+  const Flush& flush_;
+  std::string text_;
+  bool kept_ = false;
+};
+
 Status PageFilter::rewrite(const ChunkJob& job, const PagePlace& page, const PageBody& body,
                            FilteredPages& out, const Flush& flush) {
   const PageHeader& header = page.header;
-  const bool by_index = is_dictionary(header.encoding);
-  const bool look_up = by_index && (job.expand_dictionary || job.edits != nullptr);
-  const bool plain = look_up || job.edits != nullptr;
-  const int index_bits = body.values.empty() ? 0 : static_cast<std::uint8_t>(body.values.front());
+  const bool looked_up =
+      is_dictionary(header.encoding) && (job.expand_dictionary || job.edits != nullptr);
+  const bool plain = looked_up || job.edits != nullptr;
   KIN_TRY(auto reader,
-          make_value_reader(job.leaf.type, header.encoding, look_up ? &dictionary_ : nullptr));
+          make_value_reader(job.leaf.type, header.encoding, looked_up ? &dictionary_ : nullptr));
   KIN_RETURN_IF_ERROR(reader->open(body.values));
-  ValueFeed values(std::move(reader));
-  PageMaker maker({.leaf = job.leaf,
-                   .like = header,
-                   .encoding = plain ? Encoding::kPlain : header.encoding,
-                   .index_bits = index_bits,
-                   .packing = job.packing},
-                  codecs_);
-  LevelFeed feed(job.leaf, header, body);
-  LevelBatch levels;
-  const auto present = static_cast<std::uint32_t>(job.leaf.max_definition);
-  std::string text;
-  // A page may begin in the middle of a row.
-  bool kept = next_row_ > job.first_row && job.is_kept(next_row_ - 1);
-  for (;;) {
-    KIN_TRY(const bool more, feed.next(levels));
-    if (!more) break;
-    std::size_t left = static_cast<std::size_t>(
-        std::count(levels.definition, levels.definition + levels.count, present));
-    for (std::size_t i = 0; i < levels.count; ++i) {
-      if (levels.repetition[i] == 0) {
-        if (maker.is_full()) {
-          KIN_RETURN_IF_ERROR(maker.emit(out));
-          KIN_RETURN_IF_ERROR(flush(out));
-        }
-        kept = job.is_kept(next_row_++);
-        if (kept) maker.begin_row();
-      }
-      std::string_view value;
-      const bool is_null = levels.definition[i] != present;
-      if (!is_null) {
-        values.expect(left--);
-        KIN_TRY(value, values.next());
-      }
-      if (!kept) {
-        out.changed = true;
-        out.removed_nulls += is_null ? 1 : 0;
-        continue;
-      }
-      maker.put_levels(levels.definition[i], levels.repetition[i]);
-      if (is_null) continue;
-      if (job.edits != nullptr) {
-        KIN_TRY(const bool replaced,
-                job.edits->replace(job.edited_column, job.mask.record(next_row_ - 1), value, text));
-        if (replaced) value = text;
-        out.changed = out.changed || replaced;
-      }
-      maker.put_value(value);
-    }
-  }
-  if (maker.is_empty()) return Done{};
-  KIN_RETURN_IF_ERROR(maker.emit(out));
-  return flush(out);
+  PageMaker maker(
+      {.leaf = job.leaf,
+       .like = header,
+       .encoding = plain ? Encoding::kPlain : header.encoding,
+       .index_bits = body.values.empty() ? 0 : static_cast<std::uint8_t>(body.values.front()),
+       .packing = job.packing},
+      codecs_);
+  // Version 2 says for each page whether it is compressed. What was not because nothing was, may
+  // be.
+  if (job.place.codec == Codec::kNone) maker.compress();
+  return RowCopy(job, ValueFeed(std::move(reader)), std::move(maker), out, flush)
+      .copy(LevelFeed(job.leaf, header, body), next_row_);
 }
 
 Status PageFilter::whole_chunk(const ChunkJob& job, FilteredPages& out, const Flush& flush) {

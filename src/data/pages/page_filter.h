@@ -64,6 +64,7 @@ class PageFilter {
 
  private:
   struct RowsOfPage;
+  class RowCopy;
 
   Status copy(const ChunkJob& job, const PagePlace& page, std::uint64_t rows, FilteredPages& out);
   Status load_dictionary(const ChunkJob& job, const PagePlace& page);
@@ -78,6 +79,7 @@ class PageFilter {
 
   PageBuffer stored_;
   PageBuffer unpacked_;
+  PageBuffer packed_;
   PageCodec codecs_;
   // Of the chunk that whole_chunk() is at.
   PageBuffer dictionary_bytes_;

@@ -54,6 +54,8 @@ class PageMaker {
   };
   PageMaker(const Options& options, PageCodec& codecs);
 
+  // Compress even if the page that the options are like is not compressed.
+  void compress() { options_.like.compressed = true; }
   void begin_row() { ++rows_; }
   void put_levels(std::uint32_t definition, std::uint32_t repetition);
   void put_value(std::string_view value) { values_->put(value); }
@@ -66,6 +68,8 @@ class PageMaker {
   static constexpr std::size_t kPageBytes = 1 << 20;
 
  private:
+  void take_levels(bool old, std::size_t (&lengths)[2]);
+
   Options options_;
   PageCodec& codecs_;
   HybridEncoder definition_;
@@ -74,12 +78,14 @@ class PageMaker {
   std::uint32_t levels_ = 0;
   std::uint32_t nulls_ = 0;
   std::uint32_t rows_ = 0;
+  std::string levels_bytes_;
   std::string body_;
-  std::string packed_;
+  PageBuffer packed_;
 };
 
-// Appends the stored page `page`, compressed in another way, to `out`.
+// Appends the stored page `page`, compressed in another way, to `out`. The buffers are for the
+// work.
 Status repack_page(const PagePlace& page, std::string_view stored, Codec from, const Packing& to,
-                   PageCodec& codecs, PageBuffer& unpacked, FilteredPages& out);
+                   PageCodec& codecs, PageBuffer& unpacked, PageBuffer& packed, FilteredPages& out);
 
 }  // namespace kin::data

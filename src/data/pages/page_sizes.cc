@@ -21,9 +21,12 @@ Status look_into(const File& file, const ChunkPlace& chunk, PageSizes& sizes) {
     if (header.kind == PageKind::kDictionary) {
       sizes.dictionary = std::max<std::uint64_t>(sizes.dictionary, header.bytes);
       sizes.dictionary_values = std::max<std::uint64_t>(sizes.dictionary_values, header.values);
-    } else if (chunk.codec != Codec::kNone) {
-      sizes.unpacked = std::max<std::uint64_t>(sizes.unpacked, header.bytes);
+      continue;
     }
+    if (chunk.codec != Codec::kNone)
+      sizes.unpacked = std::max<std::uint64_t>(sizes.unpacked, header.bytes);
+    sizes.average_value = std::max<std::uint64_t>(
+        sizes.average_value, header.bytes / std::max<std::uint64_t>(header.values, 1));
   }
 }
 
@@ -38,6 +41,8 @@ Result<PageSizes> largest_pages(const File& file, const Footer& footer, std::siz
       continue;
     }
     sizes.stored = std::max(sizes.stored, chunk.bytes);
+    sizes.average_value = std::max(sizes.average_value,
+                                   chunk.unpacked_bytes / std::max<std::uint64_t>(chunk.values, 1));
     sizes.unpacked = std::max(sizes.unpacked, chunk.unpacked_bytes);
     sizes.dictionary = std::max(sizes.dictionary, chunk.unpacked_bytes);
     sizes.dictionary_values = std::max(sizes.dictionary_values, chunk.unpacked_bytes / 8);

@@ -14,6 +14,7 @@ struct PageSizes {
   std::uint64_t unpacked = 0;  // 0 if nothing is compressed
   std::uint64_t dictionary = 0;
   std::uint64_t dictionary_values = 0;
+  std::uint64_t average_value = 0;  // bytes, of the page where it is largest
 };
 
 // The largest of all row groups. Reads page headers of chunks that are larger than usual pages, and

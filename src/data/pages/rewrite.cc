@@ -13,6 +13,7 @@
 #include "data/pages/ordered_output.h"
 #include "data/pages/output_plan.h"
 #include "data/pages/page_filter.h"
+#include "data/pages/page_sizes.h"
 
 namespace kin::data {
 namespace {
@@ -202,33 +203,51 @@ class Worker {
 
 }  // namespace
 
+Result<std::uint64_t> rewrite_memory(const File& file, const Footer& footer) {
+  // A page being made, before and after it is compressed, and what waits to be written.
+  constexpr std::uint64_t kMaking = 8 << 20;
+  // How much larger than the average the largest value of a page is taken to be.
+  constexpr std::uint64_t kSkew = 8;
+  std::uint64_t most = 0;
+  for (std::size_t leaf = 0; leaf < footer.leaves.size(); ++leaf) {
+    KIN_TRY(const PageSizes sizes, largest_pages(file, footer, leaf));
+    const std::uint64_t page = std::max(sizes.unpacked, sizes.stored);
+    const std::uint64_t value = std::min(page, kSkew * sizes.average_value);
+    most = std::max(most, sizes.stored + sizes.unpacked + sizes.dictionary + 3 * value);
+  }
+  return most + kMaking;
+}
+
 Result<Rewritten> rewrite_parquet(const RewriteRequest& request) {
   std::deque<OutputGroup> groups = plan_groups(request);
   KIN_TRY(File file, File::create(request.path));
-  const auto workers = static_cast<std::uint64_t>(std::max(request.threads, 1));
-  OrderedOutput output(std::move(file), request.memory_bytes / (workers + 1));
+  const int writing =
+      std::max(request.writing_threads > 0 ? request.writing_threads : request.threads, 1);
+  const auto workers = static_cast<std::uint64_t>(writing);
+  OrderedOutput output(std::move(file), request.waiting_bytes / (workers + 1));
   KIN_RETURN_IF_ERROR(output.write(kParquetMagic));
   TaskQueue queue(request, groups);
   std::mutex mutex;
   std::optional<Error> first;  // the others were told to stop
-  const Status done = run_workers(std::max(request.threads, 1), [&](int) {
-    const auto work = [&]() -> Status {
-      Worker worker(request, output);
-      for (;;) {
-        KIN_TRY(const std::optional<Task> task, queue.next());
-        if (!task) return Done{};
-        KIN_RETURN_IF_ERROR(worker.work(*task));
-      }
-    };
-    Status status = work();
-    if (status && request.beside) status = request.beside();
-    if (!status) {
-      const std::scoped_lock lock(mutex);
-      if (!first) first = status.error();
-      output.fail();
-    }
-    return status;
-  });
+  const Status done =
+      run_workers(request.beside ? std::max(request.threads, writing) : writing, [&](int number) {
+        const auto work = [&]() -> Status {
+          Worker worker(request, output);
+          for (;;) {
+            KIN_TRY(const std::optional<Task> task, queue.next());
+            if (!task) return Done{};
+            KIN_RETURN_IF_ERROR(worker.work(*task));
+          }
+        };
+        Status status = number < writing ? work() : Status(Done{});
+        if (status && request.beside) status = request.beside();
+        if (!status) {
+          const std::scoped_lock lock(mutex);
+          if (!first) first = status.error();
+          output.fail();
+        }
+        return status;
+      });
   if (first) return *first;
   KIN_RETURN_IF_ERROR(done);
   KIN_RETURN_IF_ERROR(write_footer(request, groups, output));

@@ -29,7 +29,8 @@ struct RewriteRequest {
   const RecordSet& keep;
   std::filesystem::path path;
   int threads = 1;
-  std::uint64_t memory_bytes = std::uint64_t{1} << 30;
+  int writing_threads = 0;  // of them; the others do what is beside. 0: all
+  std::uint64_t waiting_bytes = std::uint64_t{64} << 20;  // of pages that are made out of turn
   // As in WriteOptions.
   std::function<Status()> beside = {};
   const RecordEdits* edits = nullptr;
@@ -52,8 +53,8 @@ struct Rewritten {
 // true. The bytes do not depend on threads or memory.
 Result<Rewritten> rewrite_parquet(const RewriteRequest& request);
 
-// The memory that rewrite_parquet() needs with one thread, without the footers: its largest pages.
-// Reads page headers.
-Result<std::uint64_t> least_rewrite_memory(const File& file, const Footer& footer);
+// What rewrite_parquet() needs for each thread: the largest page of the file, dictionaries that are
+// looked into, and the page that is made. Reads page headers where the footer does not tell.
+Result<std::uint64_t> rewrite_memory(const File& file, const Footer& footer);
 
 }  // namespace kin::data

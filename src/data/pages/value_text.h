@@ -18,7 +18,6 @@ enum class TextForm : std::uint8_t {
   kSigned,
   kUnsigned,
   kBoolean,
-  kFloat,
   kDouble,
   kDate,
   kMillis,

@@ -16,11 +16,18 @@ class PlainWriter : public ValueWriter {
  public:
   explicit PlainWriter(bool lengths) : lengths_(lengths) {}
   void put(std::string_view value) override {
+    // No growing in steps for large values: they are the ones that decide about memory.
+    constexpr std::size_t kLarge = 1 << 20;
+    if (value.size() > kLarge) out_.reserve(out_.size() + value.size() + kLarge);
     if (lengths_) append_le(out_, static_cast<std::uint32_t>(value.size()));
     out_ += value;
   }
   std::size_t bytes() const override { return out_.size(); }
   void take(std::string& out) override {
+    if (out.empty()) {
+      std::swap(out, out_);
+      return;
+    }
     out += out_;
     out_.clear();
   }

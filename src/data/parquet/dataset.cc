@@ -343,6 +343,33 @@ Result<Sample> ParquetDataset::sample(const SampleOptions& options) {
   return sample;
 }
 
+Result<std::vector<std::string>> ParquetDataset::foreseen_losses(
+    const std::filesystem::path& output, const WriteOptions& options) {
+  KIN_TRY(const FileType type, output_type(output, inputs_));
+  return parquet_losses(duckdb_, files_, type, options);
+}
+
+Result<std::uint64_t> ParquetDataset::least_scan_memory(const std::vector<std::string>& columns) {
+  std::uint64_t most = 0;
+  for (const ParquetFile& file : files_) {
+    const auto pages = scanned_columns(*file.footer, columns, columns.size());
+    if (pages) {
+      KIN_TRY(const std::uint64_t need, page_scan_memory(*file.data, *file.footer, *pages));
+      most = std::max(most, need);
+    } else {
+      const DuckDbLimits one = share_memory({&file, 1}, 1, 0);
+      most = std::max(most, one.memory_bytes + one.held_back_bytes);
+    }
+  }
+  return most;
+}
+
+Result<std::uint64_t> ParquetDataset::least_write_memory(const std::filesystem::path& output,
+                                                         const WriteOptions&) {
+  KIN_TRY(const FileType type, output_type(output, inputs_));
+  return least_parquet_memory(files_, type);
+}
+
 // Writing reads columns that no scan has read.
 Error ParquetDataset::explain_output_error(const std::filesystem::path& output, Error error) {
   error = explain_write_error(output, std::move(error));

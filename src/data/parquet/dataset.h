@@ -30,6 +30,11 @@ class ParquetDataset : public Dataset {
   ScanMemory memory() const override { return {first_rows(), rows(), skipped_.records()}; }
   void restore(ScanMemory memory) override { skipped_.restore(std::move(memory.skipped)); }
   Result<Sample> sample(const SampleOptions& options) override;
+  Result<std::vector<std::string>> foreseen_losses(const std::filesystem::path& output,
+                                                   const WriteOptions& options) override;
+  Result<std::uint64_t> least_scan_memory(const std::vector<std::string>& columns) override;
+  Result<std::uint64_t> least_write_memory(const std::filesystem::path& output,
+                                           const WriteOptions& options) override;
   Result<std::pair<StagedOutput, WriteReport>> write_staged(const RecordSet& keep,
                                                             const std::filesystem::path& output,
                                                             const WriteOptions& options) override;

@@ -29,6 +29,13 @@ struct ParquetWriteRequest {
 Result<WriteReport> write_parquet_rows(LazyDuckDb& duckdb, std::span<ParquetFile> files,
                                        const ParquetWriteRequest& request);
 
+// What write_parquet_rows() will not keep, as far as is known without reading the rows.
+Result<std::vector<std::string>> parquet_losses(LazyDuckDb& duckdb, std::span<ParquetFile> files,
+                                                FileType type, const WriteOptions& how);
+
+// The memory_bytes that write_parquet_rows() needs at least.
+Result<std::uint64_t> least_parquet_memory(std::span<const ParquetFile> files, FileType type);
+
 // True if the row groups of all files can stand in one file.
 bool have_one_schema(std::span<const ParquetFile> files);
 
