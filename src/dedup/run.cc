@@ -475,7 +475,6 @@ class Run {
   Checkpoint checkpoint_;
   bool decided_ = false;  // an earlier run got as far as deciding
   std::unique_ptr<SeenIds> seen_;
-
   Sources sources_;
   std::unique_ptr<Scan> scan_;
   std::size_t records_ = 0;

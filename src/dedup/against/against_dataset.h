@@ -43,6 +43,19 @@ class AgainstDataset final : public data::Dataset {
   Status check_output(const std::filesystem::path& output) const override {
     return inputs_->check_output(output);
   }
+  Result<std::vector<std::string>> foreseen_losses(const std::filesystem::path& output,
+                                                   const data::WriteOptions& options) override {
+    return inputs_->foreseen_losses(output, options);
+  }
+  Result<std::uint64_t> least_scan_memory(const std::vector<std::string>& columns) override {
+    KIN_TRY(const std::uint64_t references, references_->least_scan_memory(columns));
+    KIN_TRY(const std::uint64_t inputs, inputs_->least_scan_memory(columns));
+    return std::max(references, inputs);
+  }
+  Result<std::uint64_t> least_write_memory(const std::filesystem::path& output,
+                                           const data::WriteOptions& options) override {
+    return inputs_->least_write_memory(output, options);
+  }
   Result<std::pair<data::StagedOutput, data::WriteReport>> write_staged(
       const RecordSet& keep, const std::filesystem::path& output,
       const data::WriteOptions& options) override;
