@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "dedup/cut/match_writer.h"
 #include "dedup/cut/repeat_table.h"
+#include "dedup/cut/thinned.h"
 #include "dedup/cut/window_hash.h"
 
 namespace kin::dedup {
@@ -45,11 +46,14 @@ class GroupWriter {
         weak_hashes_(input.weak_hashes),
         sampled_(sampled),
         sampler_(length_),
+        thinned_(input.options.cut->repeats + 1),
         writer_(spill) {}
 
   Status visit(RecordId record, Units& units) {
     for (const Units::Field& field : units.fields()) {
       const Units::Symbols symbols = units.symbols(field);
+      std::optional<GroupRecord> before;
+      const auto write = [&](const GroupRecord& group) { writer_.append(group.key >> 56, group); };
       const auto add = [&](std::uint64_t fingerprint, std::size_t first, std::size_t end) {
         if (!sampled_.repeated.may_contain(fingerprint)) return;
         const std::size_t count = end - first + length_ - 1;
@@ -60,9 +64,12 @@ class GroupWriter {
             .text = weak_hashes_ ? 0 : hash64(text),
             .at = {record, field.units.begin + static_cast<std::uint32_t>(first)},
             .windows = static_cast<std::uint32_t>(end - first)};
-        writer_.append(group.key >> 56, group);
+        const bool equal = before && follows(*before, group);
+        thinned_.add(group, equal, 1 + (length_ - 1) / group.windows, write);
+        before = group;
       };
       sampler_.for_each(symbols, field.units.count(), add);
+      thinned_.flush(write);
     }
     return writer_.failed() ? writer_.flush() : Status(Done{});
   }
@@ -70,11 +77,20 @@ class GroupWriter {
   Status finish() { return writer_.flush(); }
 
  private:
+  // Whether `next` has the text of `group` and begins where it ends.
+  static bool follows(const GroupRecord& group, const GroupRecord& next) {
+    const WindowPlace at = group.at;
+    const WindowPlace then = next.at;
+    return group.key == next.key && group.text == next.text && group.windows == next.windows &&
+           at.record == then.record && at.unit + group.windows == then.unit;
+  }
+
   const std::uint32_t length_;
   const bool by_byte_;
   const bool weak_hashes_;
   const Sampled& sampled_;
   WindowSampler sampler_;
+  Thinned<GroupRecord> thinned_;
   Spill::Writer writer_;
 };
 

@@ -5,6 +5,7 @@
 #include "dedup/cut/groups.h"
 #include "dedup/cut/match_writer.h"
 #include "dedup/cut/repeat_table.h"
+#include "dedup/cut/thinned.h"
 
 namespace kin::dedup {
 namespace {
@@ -26,6 +27,8 @@ class WindowWriter {
         contested_(contested),
         sampler_(input.options.cut->length),
         hasher_(input.options.cut->length),
+        length_(input.options.cut->length),
+        thinned_(input.options.cut->repeats + 1),
         writer_(spill) {}
 
   Status visit(RecordId record, Units& units) {
@@ -46,6 +49,11 @@ class WindowWriter {
   }
 
  private:
+  struct Keyed {
+    WindowKey key;
+    WindowPlace at;
+  };
+
   void add_lines(RecordId record, Units& units) {
     for (std::uint32_t unit = 0; unit < units.count(); ++unit) {
       const auto hash = units.key(unit);
@@ -58,11 +66,16 @@ class WindowWriter {
     const Units::Symbols symbols = units.symbols(field);
     std::size_t begin = 0;  // of the windows that are to be hashed, and their end
     std::size_t end = 0;
+    const auto write = [&](const Keyed& keyed) { append(keyed.key, keyed.at); };
     const auto hash_region = [&] {
       if (begin == end) return;
+      WindowKey before;
       hasher_.for_each(symbols, begin, end, [&](std::size_t window, const WindowKey& key) {
-        append(key, {record, field.units.begin + static_cast<std::uint32_t>(window)});
+        const Keyed keyed{key, {record, field.units.begin + static_cast<std::uint32_t>(window)}};
+        thinned_.add(keyed, window > begin && key == before, length_, write);
+        before = key;
       });
+      thinned_.flush(write);
     };
     const auto select = [&](std::uint64_t fingerprint, std::size_t first, std::size_t last) {
       if (!contested_->fingerprints.may_contain(fingerprint)) return;
@@ -85,6 +98,8 @@ class WindowWriter {
   const Contested* contested_;
   WindowSampler sampler_;
   WindowHasher hasher_;
+  const std::uint32_t length_;
+  Thinned<Keyed> thinned_;
   Spill::Writer writer_;
   WindowCounts counts_;
 };

@@ -1,6 +1,7 @@
 #include "dedup/cut/plans.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "base/bytes.h"
@@ -48,6 +49,42 @@ void join(std::vector<Run>& runs) {
     joined.push_back(run);
   }
   runs = std::move(joined);
+}
+
+// Leaves out matches that others cover: in a text that repeats itself almost every window matches,
+// and few of them cover all of it. `runs` are sorted and joined.
+void thin(std::vector<Run>& runs, std::uint32_t length) {
+  const auto end_of = [&](const Run& run) { return run.at.unit + run.windows + length - 1; };
+  std::vector<Run> kept;
+  std::optional<Run> last;  // the last match that was kept
+  std::optional<Run> best;  // of those that begin up to its end, the one that reaches furthest
+  const auto keep_best = [&] {
+    if (best && (!last || best->at.record != last->at.record || end_of(*best) > end_of(*last))) {
+      kept.push_back(*best);
+      last = best;
+    }
+    best.reset();
+  };
+  for (const Run& run : runs) {
+    if (run.is_reference()) {
+      kept.push_back(run);
+      continue;
+    }
+    const bool reached = last && last->at.record == run.at.record && run.at.unit <= end_of(*last);
+    if (best && (best->at.record != run.at.record || !reached)) keep_best();
+    const bool reached_now =
+        last && last->at.record == run.at.record && run.at.unit <= end_of(*last);
+    if (!reached_now) {
+      keep_best();
+      best = run;
+      keep_best();
+    } else if (!best || end_of(run) > end_of(*best)) {
+      best = run;
+    }
+  }
+  keep_best();
+  std::sort(kept.begin(), kept.end(), by_place);
+  runs = std::move(kept);
 }
 
 // Which matches of a bin are worked on at a time: some rows, and some blocks of units of them.
@@ -110,10 +147,12 @@ class PlanMaker {
           runs.push_back({.at = match.at, .windows = match.windows, .of = match.of});
       }));
       join(runs);
+      thin(runs, length_);
       if (share.blocks == 1) return runs;
       all.insert(all.end(), runs.begin(), runs.end());
     }
     join(all);
+    thin(all, length_);
     return all;
   }
 
