@@ -285,7 +285,7 @@ class Run {
 
   void note_candidates() {
     const CandidateCounts& counts = candidates_->counts;
-    report_.candidates = counts.candidates;
+    report_.candidates = counts.candidates + group_counts_.added;
     report_.verified = group_counts_.verified;
     report_.false_candidates = counts.below_estimate + group_counts_.below_threshold;
     report_.not_needed = group_counts_.not_needed;

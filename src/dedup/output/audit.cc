@@ -134,8 +134,8 @@ class RemovedLines {
   double threshold(Method method) const {
     switch (method) {
       case Method::kExact:
-      case Method::kMinHash: return input_.options.threshold;
-      case Method::kSimHash: return 1.0 - input_.options.hamming / 64.0;
+      case Method::kMinHash:
+      case Method::kSimHash: return threshold_of(method, input_.options);
       case Method::kChunk: return 0.0;  // the share one record holds: all records together hold all
       case Method::kSeen: break;
     }
