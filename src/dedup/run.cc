@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/workers.h"
+#include "data/line_output.h"
 #include "dedup/groups/chunk_stage.h"
 #include "dedup/groups/grouping.h"
 #include "dedup/output/audit.h"
@@ -215,7 +216,7 @@ class Run {
     KIN_RETURN_IF_ERROR(check_read_errors());
 
     KIN_RETURN_IF_ERROR(times_.enter("texts"));
-    KIN_TRY(const RecordSet wanted, texts_wanted(*scan_, *classes_, *candidates_, options_));
+    KIN_TRY(const RecordSet wanted, texts_wanted(*scan_, *classes_, *candidates_, names_removed()));
     KIN_RETURN_IF_ERROR(open_texts());
     dataset_->limit_memory(memory_for_texts());
     if (wanted.count() > 0)
@@ -276,6 +277,14 @@ class Run {
     return std::max(budget_.reader, own_memory() - std::min(own_memory(), held));
   }
 
+  // Whether an output has the texts or the ids of removed records.
+  bool names_removed() const {
+    if (options_.dry_run) return false;
+    const bool ids = removed_output_of(job_) || job_.groups_output;
+    return (job_.audit == Audit::kFull && removed_output_of(job_)) ||
+           (ids && options_.id_column.has_value());
+  }
+
   Status open_texts() {
     const bool with_ids = options_.id_column.has_value();
     KIN_TRY(KeptTexts kept, make_kept_texts(folder_->path(), with_ids));
@@ -307,7 +316,7 @@ class Run {
         }
       }
     }
-    if (!options_.dry_run && missing.count() > 0) {
+    if (names_removed() && missing.count() > 0) {
       KIN_RETURN_IF_ERROR(collect_texts(*dataset_, options_, *classes_, missing, *kept_));
     }
     removals.insert(removals.end(), outcome.removals.begin(), outcome.removals.end());
@@ -334,11 +343,18 @@ class Run {
     count_removals(removals_, *dataset_, records_, sources_, report_);
     if (options_.dry_run) return Done{};
 
-    if (decided_) KIN_RETURN_IF_ERROR(read_texts_again());
-    const AuditInput input{removals_, *classes_, *kept_,
-                           *dataset_, options_,  report_.text_bytes / records_};
-    KIN_TRY(const auto audit,
-            AuditFiles::create(input, {removed_output_of(job_), job_.groups_output}));
+    if (decided_) KIN_RETURN_IF_ERROR(names_removed() ? read_texts_again() : open_texts());
+    const AuditInput input{.removals = removals_,
+                           .classes = *classes_,
+                           .kept = *kept_,
+                           .dataset = *dataset_,
+                           .options = options_,
+                           .mean_text_bytes = report_.text_bytes / records_,
+                           .with_texts = job_.audit == Audit::kFull};
+    KIN_TRY(const auto audit, AuditFiles::create(input, {.removed = removed_output_of(job_),
+                                                         .groups = job_.groups_output,
+                                                         .temporary_folder = folder_->path(),
+                                                         .memory_bytes = budget_.reader}));
     data::WriteOptions how{.threads = options_.threads, .beside = [&] { return audit->work(); }};
     // Where the tables take much of the memory, they have to go before the output is written.
     if (tables() >= own_memory() / 4) {
@@ -349,6 +365,7 @@ class Run {
     KIN_RETURN_IF_ERROR(open_dataset(dataset_->inputs(), budget_.writer));
     KIN_TRY(auto staged, dataset_->write_staged(keep, job_.output, how));
     if (kept_) KIN_RETURN_IF_ERROR(close_texts());
+    KIN_RETURN_IF_ERROR(audit->finish());
     report_.notes = staged.second.notes;
     KIN_RETURN_IF_ERROR(data::check_unchanged(dataset_->inputs()));
     // The output last: where it is, the rest is too.
@@ -436,7 +453,7 @@ Result<DedupReport> run_dedup(const DedupJob& job, Progress& progress, Clock& cl
   Run run(job, progress, clock);
   KIN_TRY(DedupReport report, run.run());
   if (job.report_output)
-    KIN_RETURN_IF_ERROR(write_file_atomically(*job.report_output, to_json(report, 2) + "\n"));
+    KIN_RETURN_IF_ERROR(data::write_json(*job.report_output, to_json(report, 2) + "\n"));
   return report;
 }
 

@@ -384,6 +384,71 @@ TEST_F(RunTest, PairsOfATemplateGrowWithItsRecords) {
   EXPECT_LT(candidates(10'000) / candidates(2'000), 8);
 }
 
+TEST_F(RunTest, OutputsHaveTheFormatOfTheirExtension) {
+  write_corpus({"one two three four five six", "one two three four five six", "another text here"});
+  DedupJob job;
+  job.inputs = {path("in.jsonl")};
+  job.output = path("out.jsonl");
+  const auto read_back = [&](const fs::path& file) {
+    const std::string name = file.string();
+    auto inputs = data::find_inputs({&name, 1}, folder_.path());
+    auto dataset = data::Dataset::open(*inputs, {.threads = 1, .temporary_folder = folder_.path()});
+    std::vector<std::string> values;
+    const auto scanned = (*dataset)->scan(
+        {.columns = {"method", "row_id"}}, [&](const data::Batch& batch, int) -> Status {
+          for (std::size_t i = 0; i < batch.size(); ++i)
+            values.push_back(fmt::format("{} {}", *batch.value(0, i), *batch.value(1, i)));
+          return Done{};
+        });
+    EXPECT_TRUE(scanned.ok()) << scanned.error().message;
+    return values;
+  };
+  for (const char* name : {"r.jsonl", "r.jsonl.zst", "r.json.gz", "r.csv", "r.parquet"}) {
+    job.removed_output = path(name);
+    job.groups_output = path("g.jsonl.gz");
+    job.report_output = path("report.json.gz");
+    Progress progress;
+    const auto report = run_dedup(job, progress, system_clock());
+    ASSERT_TRUE(report.ok()) << report.error().message;
+    EXPECT_THAT(read_back(path(name)), testing::ElementsAre("exact 1")) << name;
+    EXPECT_THAT(content("g.jsonl.gz"), testing::StartsWith("\x1f\x8b"));
+    EXPECT_THAT(content("report.json.gz"), testing::StartsWith("\x1f\x8b"));
+  }
+  job.removed_output = path("removed.log");
+  Progress progress;
+  EXPECT_THAT(run_dedup(job, progress, system_clock()).error().message, HasSubstr(".jsonl"));
+}
+
+TEST_F(RunTest, AnAuditLogOfNothingIsAFileOfItsFormat) {
+  write_corpus({"one two three", "four five six"});
+  DedupJob job;
+  job.inputs = {path("in.jsonl")};
+  job.output = path("out.jsonl");
+  for (const char* name : {"r.jsonl.zst", "r.parquet", "r.csv"}) {
+    job.removed_output = path(name);
+    Progress progress;
+    const auto report = run_dedup(job, progress, system_clock());
+    ASSERT_TRUE(report.ok()) << report.error().message;
+    EXPECT_GT(fs::file_size(path(name)), 0U) << name;
+  }
+}
+
+TEST_F(RunTest, TheAuditLogCanDoWithoutTextsOrBeLeftOut) {
+  write_corpus({"one two three four five six", "one two three four five six"});
+  DedupJob job;
+  job.inputs = {path("in.jsonl")};
+  job.output = path("out.jsonl");
+  job.audit = Audit::kIds;
+  Progress progress;
+  ASSERT_TRUE(run_dedup(job, progress, system_clock()).ok());
+  EXPECT_THAT(content("out.removed.jsonl"), HasSubstr("\"duplicate_of_row_id\":0"));
+  EXPECT_THAT(content("out.removed.jsonl"), testing::Not(HasSubstr("three")));
+  fs::remove(path("out.removed.jsonl"));
+  job.audit = Audit::kNone;
+  ASSERT_TRUE(run_dedup(job, progress, system_clock()).ok());
+  EXPECT_FALSE(fs::exists(path("out.removed.jsonl")));
+}
+
 TEST_F(RunTest, RefusesTwoOutputsOfOneName) {
   write_corpus({"a"});
   EXPECT_THAT(run({}, "groups.jsonl").error().message, HasSubstr("two outputs"));

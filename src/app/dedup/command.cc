@@ -39,6 +39,7 @@ struct DedupArguments {
   DedupFlags flags;
   std::string output;
   std::optional<std::string> removed;
+  std::string audit = "full";
   std::optional<std::string> groups;
   std::optional<std::string> report;
   std::optional<std::string> skip_seen;
@@ -79,7 +80,12 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   job.options.resume = arguments.resume;
   job.options.checkpoint_seconds = arguments.checkpoint_seconds;
   job.output = arguments.output;
-  if (arguments.removed) job.removed_output = *arguments.removed;
+  if (arguments.audit == "ids") job.audit = dedup::Audit::kIds;
+  if (arguments.removed == "none") {
+    job.audit = dedup::Audit::kNone;
+  } else if (arguments.removed) {
+    job.removed_output = *arguments.removed;
+  }
   if (arguments.groups) job.groups_output = *arguments.groups;
   if (arguments.report) job.report_output = *arguments.report;
 
@@ -94,8 +100,10 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
                       {.go_on = has_checkpoint(job) ? "continue with --resume" : ""});
   }
   if (!arguments.quiet) say(format_warnings(*report));
-  // Standard output belongs to the records when they go there.
-  std::FILE* to = arguments.output == "-" ? stderr : stdout;
+  // Standard output belongs to what was sent there.
+  const bool taken = arguments.output == "-" || arguments.removed == "-" ||
+                     arguments.groups == "-" || arguments.report == "-";
+  std::FILE* to = taken ? stderr : stdout;
   if (arguments.json) {
     KIN_RETURN_IF_ERROR(print(to_json(*report, 2) + "\n", to));
   } else if (!arguments.quiet) {
@@ -121,8 +129,14 @@ Command add_dedup_command(CLI::App& app) {
       ->type_name("OUTPUT");
   add_dedup_flags(*verb, arguments->flags);
   verb->add_option("--removed", arguments->removed,
-                   "The audit log (default: OUTPUT's name + .removed.jsonl)")
+                   "The audit log, in the format of its extension; - for standard output; none for "
+                   "no log (default: OUTPUT's name + .removed.jsonl)")
       ->type_name("FILE");
+  verb->add_option("--audit", arguments->audit,
+                   "What the audit log says: full, or ids (without the texts)")
+      ->type_name("full|ids")
+      ->check(one_of({"full", "ids"}))
+      ->capture_default_str();
   verb->add_option("--groups", arguments->groups,
                    "Write a JSON object for each group: the kept row and its members")
       ->type_name("FILE");
