@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "data/input.h"
 
 namespace kin::data {
 
@@ -20,11 +21,15 @@ struct LineOutputOptions {
   std::uint64_t memory_bytes = std::uint64_t{64} << 20;  // to convert with
 };
 
+// The format of such an output: by extension, JSON lines if the name has none that we know. An
+// error for "x.parquet.gz" and the like, which promise what they cannot hold.
+Result<FileType> line_output_type(const std::filesystem::path& target);
+
 // Lines go to a file as they come, compressed if the extension says so. For CSV, TSV and Parquet
 // they are converted when all are there. Destroyed without commit(), it leaves nothing behind.
 class LineOutput {
  public:
-  // An error for an extension that names no format.
+  // An error if line_output_type() has one.
   static Result<std::unique_ptr<LineOutput>> create(LineOutputOptions options);
   ~LineOutput();
   LineOutput(const LineOutput&) = delete;

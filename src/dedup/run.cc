@@ -60,6 +60,7 @@ class Run {
     // A thread needs some memory of its own; the result is the same with fewer of them.
     options_.threads = std::min(options_.threads, static_cast<int>(options_.max_memory >> 23) + 1);
     KIN_RETURN_IF_ERROR(validate(options_));
+    if (options_.dry_run) options_.signature_store.reset();  // a dry run keeps nothing
     const bool resumable = is_resumable(job_);
     WorkFolder::Options folder_options;
     if (resumable) folder_options.output = job_.output;

@@ -23,7 +23,7 @@ class LineOutput::Impl {
         lines_path_(std::move(lines_path)) {}
 
   static Result<std::unique_ptr<Impl>> create(LineOutputOptions options) {
-    KIN_TRY(const FileType type, output_type(options.target, {}));
+    KIN_TRY(const FileType type, line_output_type(options.target));
     auto impl = std::make_unique<Impl>(std::move(options), type, fs::path());
     if (type.format != Format::kJsonl) {
       KIN_TRY(TemporaryFolder folder, TemporaryFolder::create(impl->options_.temporary_folder));
@@ -93,6 +93,14 @@ class LineOutput::Impl {
   std::optional<StagedOutput> converted_;
 };
 
+Result<FileType> line_output_type(const fs::path& target) {
+  if (target == "-") return FileType{};
+  Result<FileType> type = file_type(target);
+  if (type) return type;
+  const bool packed = target.extension() == ".gz" || target.extension() == ".zst";
+  return packed ? type : FileType{};
+}
+
 LineOutput::LineOutput(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 LineOutput::~LineOutput() = default;
 
@@ -118,9 +126,8 @@ Status LineOutput::commit() {
 
 Status write_json(const fs::path& target, std::string_view object) {
   if (target == "-") return File::standard_output().write(object);
-  const auto type = file_type(target);
-  const bool packed = type && type->format == Format::kJsonl;
-  Compressor compressor(packed ? type->compression : Compression::kNone);
+  KIN_TRY(const FileType type, line_output_type(target));
+  Compressor compressor(type.compression);
   KIN_TRY(const std::string_view bytes, compressor.pack(object));
   return write_file_atomically(target, bytes);
 }

@@ -45,10 +45,6 @@ class RecentTexts {
   std::vector<std::atomic<std::uint64_t>> slots_;
 };
 
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
-}
-
 // Sketches records, on one thread.
 class RecordScanner {
  public:
@@ -97,8 +93,6 @@ class RecordScanner {
       }
       text_bytes += text->size();
       scan_.order.set_length(batch.row(i), text->size());
-      // Texts without anything in them say nothing about their records, and would make copies of
-      // all of these.
       if (is_blank(*text)) {
         ++scan_.counts.without_words;
         continue;
