@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "data/line_output.h"
 #include "dedup/output/audit.h"
 
 namespace kin::dedup {
@@ -103,10 +104,9 @@ std::optional<fs::path> removed_output_of(const DedupJob& job) {
 }
 
 Status check_outputs(const DedupJob& job) {
-  for (const auto& output :
-       {std::optional(job.output), removed_output_of(job), job.groups_output}) {
-    if (output && *output != "-" && !job.options.dry_run)
-      KIN_RETURN_IF_ERROR(data::file_type(*output));
+  if (has_output_file(job)) KIN_RETURN_IF_ERROR(data::file_type(job.output));
+  for (const auto& output : {removed_output_of(job), job.groups_output, job.report_output}) {
+    if (output) KIN_RETURN_IF_ERROR(data::line_output_type(*output));
   }
   const std::vector<fs::path> outputs = outputs_of(job);
   KIN_RETURN_IF_ERROR(check_distinct(outputs));

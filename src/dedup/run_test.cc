@@ -414,9 +414,9 @@ TEST_F(RunTest, OutputsHaveTheFormatOfTheirExtension) {
     EXPECT_THAT(content("g.jsonl.gz"), testing::StartsWith("\x1f\x8b"));
     EXPECT_THAT(content("report.json.gz"), testing::StartsWith("\x1f\x8b"));
   }
-  job.removed_output = path("removed.log");
+  job.removed_output = path("removed.parquet.gz");
   Progress progress;
-  EXPECT_THAT(run_dedup(job, progress, system_clock()).error().message, HasSubstr(".jsonl"));
+  EXPECT_THAT(run_dedup(job, progress, system_clock()).error().message, HasSubstr(".parquet"));
 }
 
 TEST_F(RunTest, AnAuditLogOfNothingIsAFileOfItsFormat) {
