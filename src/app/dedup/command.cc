@@ -37,11 +37,8 @@ again with --resume.)";
 struct DedupArguments {
   dedup::DedupJob job;
   DedupFlags flags;
-  std::string output;
   std::optional<std::string> removed;
   std::string audit = "full";
-  std::optional<std::string> groups;
-  std::optional<std::string> report;
   std::optional<std::string> skip_seen;
   bool dry_run = false;
   bool json = false;
@@ -62,47 +59,43 @@ bool has_checkpoint(const dedup::DedupJob& job) {
 Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   const auto options = understand(arguments.flags);
   if (!options) return wrong_usage(options.error(), verb);
-  if (arguments.output.empty() && !arguments.dry_run) {
+  dedup::DedupJob& job = arguments.job;
+  if (job.output.empty() && !arguments.dry_run)
     return wrong_usage({Code::kInvalidArgument, "no output: use -o OUTPUT, or --dry-run"}, verb);
-  }
-  if (arguments.dry_run && (arguments.removed || arguments.groups)) {
+  if (arguments.dry_run && (job.removed_output || job.groups_output))
     return wrong_usage(
         {Code::kInvalidArgument, fmt::format("--dry-run cannot be combined with {}",
-                                             arguments.removed ? "--removed" : "--groups")},
+                                             job.removed_output ? "--removed" : "--groups")},
         verb);
-  }
-  dedup::DedupJob& job = arguments.job;
   job.options = *options;
   if (arguments.skip_seen) job.options.skip_seen = *arguments.skip_seen;
+  // Again, because --skip-seen adds conditions, such as an id.
   if (const Status valid = dedup::validate(job.options); !valid.ok())
     return wrong_usage(valid.error(), verb);
   job.options.dry_run = arguments.dry_run;
   job.options.resume = arguments.resume;
   job.options.checkpoint_seconds = arguments.checkpoint_seconds;
-  job.output = arguments.output;
   if (arguments.audit == "ids") job.audit = dedup::Audit::kIds;
   if (arguments.removed == "none") {
     job.audit = dedup::Audit::kNone;
   } else if (arguments.removed) {
     job.removed_output = *arguments.removed;
   }
-  if (arguments.groups) job.groups_output = *arguments.groups;
-  if (arguments.report) job.report_output = *arguments.report;
 
   dedup::Progress progress;
   const StopSignals signals(progress.stop);
+  // The progress line is gone before anything else is printed.
   Result<dedup::DedupReport> report = [&] {
     const ProgressLine line(progress, !arguments.quiet && !arguments.json);
     return dedup::run_dedup(job, progress, system_clock());
   }();
-  if (!report) {
+  if (!report)
     return unfinished(report.error(), signals,
                       {.go_on = has_checkpoint(job) ? "continue with --resume" : ""});
-  }
   if (!arguments.quiet) say(format_warnings(*report));
   // Standard output belongs to what was sent there.
-  const bool taken = arguments.output == "-" || arguments.removed == "-" ||
-                     arguments.groups == "-" || arguments.report == "-";
+  const bool taken = job.output == "-" || job.removed_output == "-" || job.groups_output == "-" ||
+                     job.report_output == "-";
   std::FILE* to = taken ? stderr : stdout;
   if (arguments.json) {
     KIN_RETURN_IF_ERROR(print(to_json(*report, 2) + "\n", to));
@@ -123,7 +116,7 @@ Command add_dedup_command(CLI::App& app) {
                    "Files or globs: .jsonl .ndjson .json .csv .tsv (also .gz .zst), "
                    ".parquet; - for JSONL on standard input")
       ->required();
-  verb->add_option("-o,--output", arguments->output,
+  verb->add_option("-o,--output", arguments->job.output,
                    "File for the kept records, in the format of its extension; - for "
                    "JSONL on standard output")
       ->type_name("OUTPUT");
@@ -137,10 +130,11 @@ Command add_dedup_command(CLI::App& app) {
       ->type_name("full|ids")
       ->check(one_of({"full", "ids"}))
       ->capture_default_str();
-  verb->add_option("--groups", arguments->groups,
+  verb->add_option("--groups", arguments->job.groups_output,
                    "Write a JSON object for each group: the kept row and its members")
       ->type_name("FILE");
-  verb->add_option("--report", arguments->report, "Write the report as JSON")->type_name("FILE");
+  verb->add_option("--report", arguments->job.report_output, "Write the report as JSON")
+      ->type_name("FILE");
   verb->add_option("--skip-seen", arguments->skip_seen,
                    "Seen set: leave out records whose --id is in it, then add the ids of this run; "
                    "created if it does not exist")
