@@ -62,10 +62,10 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   dedup::DedupJob& job = arguments.job;
   if (job.output.empty() && !arguments.dry_run)
     return wrong_usage({Code::kInvalidArgument, "no output: use -o OUTPUT, or --dry-run"}, verb);
-  if (arguments.dry_run && (job.removed_output || job.groups_output))
+  if (arguments.dry_run && (arguments.removed || job.groups_output))
     return wrong_usage(
         {Code::kInvalidArgument, fmt::format("--dry-run cannot be combined with {}",
-                                             job.removed_output ? "--removed" : "--groups")},
+                                             arguments.removed ? "--removed" : "--groups")},
         verb);
   job.options = *options;
   if (arguments.skip_seen) job.options.skip_seen = *arguments.skip_seen;
