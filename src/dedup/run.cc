@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/workers.h"
+#include "data/line_output.h"
 #include "dedup/against/run_inputs.h"
 #include "dedup/cut/stage.h"
 #include "dedup/groups/chunk_stage.h"
@@ -64,6 +65,7 @@ class Run {
     // A thread needs some memory of its own; the result is the same with fewer of them.
     options_.threads = std::min(options_.threads, static_cast<int>(options_.max_memory >> 23) + 1);
     KIN_RETURN_IF_ERROR(validate(options_));
+    if (options_.dry_run) options_.signature_store.reset();  // a dry run keeps nothing
     const WorkFolder::Options folder_options = work_folder_of(job_);
     KIN_RETURN_IF_ERROR(check_outputs(job_));
     KIN_TRY(WorkFolder folder, WorkFolder::open(folder_options));
@@ -234,7 +236,7 @@ class Run {
     KIN_RETURN_IF_ERROR(check_read_errors());
 
     KIN_RETURN_IF_ERROR(times_.enter("texts"));
-    KIN_TRY(const RecordSet wanted, texts_wanted(*scan_, *classes_, *candidates_, options_));
+    KIN_TRY(const RecordSet wanted, texts_wanted(*scan_, *classes_, *candidates_, names_removed()));
     KIN_RETURN_IF_ERROR(open_texts());
     dataset().limit_memory(memory_for_texts());
     if (wanted.count() > 0)
@@ -298,6 +300,14 @@ class Run {
     return std::max(budget_.reader, own_memory() - std::min(own_memory(), held));
   }
 
+  // Whether an output has the texts or the ids of removed records.
+  bool names_removed() const {
+    if (options_.dry_run) return false;
+    const bool ids = removed_output_of(job_) || job_.groups_output;
+    return (job_.audit == Audit::kFull && removed_output_of(job_)) ||
+           (ids && options_.id_column.has_value());
+  }
+
   Status open_texts() {
     const bool with_ids = options_.id_column.has_value();
     KIN_TRY(KeptTexts kept, make_kept_texts(folder_->path(), with_ids));
@@ -319,7 +329,7 @@ class Run {
         }
       }
     }
-    if (!options_.dry_run && missing.count() > 0) {
+    if (names_removed() && missing.count() > 0) {
       KIN_RETURN_IF_ERROR(collect_texts(dataset(), options_, *classes_, missing, *kept_));
     }
     removals.insert(removals.end(), outcome.removals.begin(), outcome.removals.end());
@@ -331,7 +341,7 @@ class Run {
   // Finds what is to be cut out of the records that stay. Begun again by a run that resumes.
   Status cut() {
     std::optional<RecordSet> keep;
-    if (removes_records(options_)) keep = kept_records();
+    if (removes_records(options_)) keep = kept_records(removals_, dataset(), records_);
     dataset().limit_memory(budget_.reader);
     KIN_TRY(cut_, CutStage::run({.dataset = dataset(),
                                  .options = options_,
@@ -348,13 +358,6 @@ class Run {
     return open_texts();
   }
 
-  RecordSet kept_records() const {
-    RecordSet keep(records_, true);
-    for (const Removal& removal : removals_) keep.erase(removal.record);
-    for (const RecordId row : dataset().skipped().rows) keep.erase(row);
-    return keep;
-  }
-
   // Ids are added only when the outputs are in place: a run that is killed earlier adds none.
   Status record_ids() {
     if (!seen_ || options_.dry_run) return Done{};
@@ -366,7 +369,7 @@ class Run {
   Status write() {
     KIN_RETURN_IF_ERROR(times_.enter("write"));
     progress_.bytes_done = 0;
-    RecordSet keep = kept_records();
+    RecordSet keep = kept_records(removals_, dataset(), records_);
     if (cut_) drop_emptied(cut_->emptied(), keep, sources_);
     count_removals(removals_, dataset(), records_,
                    {.rows = inputs_->references(), .files = inputs_->reference_files()}, sources_,
@@ -379,18 +382,21 @@ class Run {
       for (const Removal& removal : removals_) keep.insert(removal.record);
     }
 
-    if (decided_) KIN_RETURN_IF_ERROR(read_texts_again());
+    if (decided_) KIN_RETURN_IF_ERROR(names_removed() ? read_texts_again() : open_texts());
     const AuditInput input{.removals = removals_,
                            .classes = *classes_,
                            .kept = *kept_,
                            .dataset = dataset(),
                            .options = options_,
                            .mean_text_bytes = report_.text_bytes / report_.documents,
+                           .with_texts = job_.audit == Audit::kFull,
                            .references = inputs_->references(),
                            .contains = contains_.get(),
                            .evidence = evidence_.get()};
-    KIN_TRY(const auto audit,
-            AuditFiles::create(input, {removed_output_of(job_), job_.groups_output}));
+    KIN_TRY(const auto audit, AuditFiles::create(input, {.removed = removed_output_of(job_),
+                                                         .groups = job_.groups_output,
+                                                         .temporary_folder = folder_->path(),
+                                                         .memory_bytes = budget_.reader}));
     const auto cut_log = cut_output_of(job_);
     if (cut_log) KIN_RETURN_IF_ERROR(cut_->open_log(*cut_log));
     const auto write_logs = [&]() -> Status {
@@ -411,6 +417,7 @@ class Run {
     KIN_RETURN_IF_ERROR(outputs_->write(inputs_->own(), inputs_->own_rows(keep), how,
                                         dataset_options(budget_.writer), report_.notes));
     if (kept_) KIN_RETURN_IF_ERROR(close_texts());
+    KIN_RETURN_IF_ERROR(audit->finish());
     report_.quarantine = outputs_->quarantine();
     KIN_RETURN_IF_ERROR(data::check_unchanged(inputs_->files()));
     KIN_RETURN_IF_ERROR(outputs_->commit_quarantine());
@@ -432,13 +439,9 @@ class Run {
   }
 
   Status read_texts_again() {
-    RecordSet wanted(records_);
-    for (const Removal& removal : removals_) {
-      wanted.insert(removal.record);
-      wanted.insert(removal.kept);
-    }
     KIN_RETURN_IF_ERROR(open_texts());
-    return collect_texts(dataset(), options_, *classes_, wanted, *kept_);
+    return collect_texts(dataset(), options_, *classes_, named_records(removals_, records_),
+                         *kept_);
   }
 
   void finish_report() {
@@ -466,7 +469,6 @@ class Run {
   StageTimes times_;
   Budget budget_;
   DedupReport report_;
-
   std::optional<WorkFolder> folder_;
   std::optional<RecordOutputs> outputs_;
   std::optional<RunInputs> inputs_;
@@ -493,7 +495,7 @@ Result<DedupReport> run_dedup(const DedupJob& job, Progress& progress, Clock& cl
   Run run(job, progress, clock);
   KIN_TRY(DedupReport report, run.run());
   if (job.report_output)
-    KIN_RETURN_IF_ERROR(write_file_atomically(*job.report_output, to_json(report, 2) + "\n"));
+    KIN_RETURN_IF_ERROR(data::write_json(*job.report_output, to_json(report, 2) + "\n"));
   return report;
 }
 

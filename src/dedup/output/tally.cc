@@ -118,6 +118,23 @@ void drop_emptied(const RecordSet& emptied, RecordSet& keep, Sources& sources) {
   }
 }
 
+RecordSet kept_records(const std::vector<Removal>& removals, const data::Dataset& dataset,
+                       std::size_t rows) {
+  RecordSet keep(rows, true);
+  for (const Removal& removal : removals) keep.erase(removal.record);
+  for (const RecordId row : dataset.skipped().rows) keep.erase(row);
+  return keep;
+}
+
+RecordSet named_records(const std::vector<Removal>& removals, std::size_t rows) {
+  RecordSet named(rows);
+  for (const Removal& removal : removals) {
+    named.insert(removal.record);
+    named.insert(removal.kept);
+  }
+  return named;
+}
+
 void note_scan(const ScanCounts::Values& counts, DedupReport& report) {
   report.text_bytes = counts[1];
   report.without_text = counts[3];
@@ -134,7 +151,7 @@ Status name_largest_groups(const KeptTexts& kept, DedupReport& report) {
 }
 
 void note_pairs(const CandidateCounts& candidates, const GroupCounts& groups, DedupReport& report) {
-  report.candidates = candidates.candidates;
+  report.candidates = candidates.candidates + groups.added;
   report.verified = groups.verified;
   report.false_candidates = candidates.below_estimate + groups.below_threshold;
   report.not_needed = groups.not_needed;

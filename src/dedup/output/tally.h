@@ -33,6 +33,12 @@ void drop_emptied(const RecordSet& emptied, RecordSet& keep, Sources& sources);
 // Counts records that were removed because nothing was left of them. After count_removals().
 void count_emptied(const RecordSet& emptied, const data::Dataset& dataset, DedupReport& report);
 
+// The records that are neither removed nor skipped, of `rows`.
+RecordSet kept_records(const std::vector<Removal>& removals, const data::Dataset& dataset,
+                       std::size_t rows);
+// The records that removals name.
+RecordSet named_records(const std::vector<Removal>& removals, std::size_t rows);
+
 // Fills in the counts of the scan.
 void note_scan(const ScanCounts::Values& counts, DedupReport& report);
 // Fills in the ids of the largest groups, where there are ids.

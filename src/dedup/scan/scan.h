@@ -33,7 +33,7 @@ struct ScanCounts {
   std::atomic<std::uint64_t> text_bytes{0};
   std::atomic<std::uint64_t> input_bytes{0};
   std::atomic<std::uint64_t> without_text{0};   // null: kept, and compared with nothing
-  std::atomic<std::uint64_t> without_words{0};  // text, but no word: compared exactly only
+  std::atomic<std::uint64_t> without_words{0};  // compared exactly only; not at all if blank
   std::atomic<std::uint64_t> without_order{0};  // no value to keep it by: the others are kept first
   std::atomic<std::uint64_t> longest_text{0};   // in bytes
 
