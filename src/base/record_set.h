@@ -1,6 +1,8 @@
 // A set of records of one run: one bit a record.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -9,7 +11,8 @@
 
 namespace kin {
 
-// Records 0 … size - 1, each in the set or not. Thread-compatible.
+// Records 0 … size - 1, each in the set or not. Thread-compatible; insert_shared() may
+// also run beside itself.
 class RecordSet {
  public:
   RecordSet() = default;
@@ -27,11 +30,27 @@ class RecordSet {
     return row_number(id) < size_ && (words_[row_number(id) / 64] & bit(id)) != 0;
   }
   void insert(RecordId id) { words_[row_number(id) / 64] |= bit(id); }
+  void insert_shared(RecordId id) {
+    std::atomic_ref(words_[row_number(id) / 64]).fetch_or(bit(id), std::memory_order_relaxed);
+  }
   void erase(RecordId id) { words_[row_number(id) / 64] &= ~bit(id); }
 
   std::size_t count() const {
     std::size_t total = 0;
     for (const std::uint64_t word : words_) total += static_cast<std::size_t>(std::popcount(word));
+    return total;
+  }
+
+  // How many of the records [begin, end) are in the set. `end` is at most size().
+  std::size_t count_between(std::size_t begin, std::size_t end) const {
+    std::size_t total = 0;
+    while (begin < end) {
+      const std::size_t bits = std::min<std::size_t>(64 - begin % 64, end - begin);
+      std::uint64_t word = words_[begin / 64] >> (begin % 64);
+      if (bits < 64) word &= (std::uint64_t{1} << bits) - 1;
+      total += static_cast<std::size_t>(std::popcount(word));
+      begin += bits;
+    }
     return total;
   }
 

@@ -10,8 +10,8 @@
 
 namespace kin::data {
 
-// Makes one gzip member or zstd frame per piece; concatenated pieces are a valid file. The same
-// piece gives the same bytes. One thread only.
+// Makes one gzip member, zstd frame, bzip2 or xz stream per piece; concatenated pieces are a valid
+// file. The same piece gives the same bytes. One thread only.
 class Compressor {
  public:
   explicit Compressor(Compression compression);

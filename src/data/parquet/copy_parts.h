@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "data/duckdb/session.h"
 #include "data/input.h"
-#include "data/parquet/thrift_compact.h"
+#include "data/pages/thrift_compact.h"
 
 namespace kin::data {
 

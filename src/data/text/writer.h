@@ -22,13 +22,15 @@ namespace kin::data {
 inline constexpr std::size_t kTextBlockBytes = 1 << 20;
 
 struct TextWriteOptions {
-  std::string_view header;  // written first
+  std::string_view header;        // written first
+  std::string_view trailer = {};  // written last
   Compression compression = Compression::kNone;
   int threads = 1;
   // Makes what writes records in another format, one for each thread; if empty, they stay as they
   // are.
   std::function<std::unique_ptr<RecordEncoder>()> encoder = {};
   std::function<Status()> beside = {};  // as in WriteOptions
+  std::uint64_t large_bytes = 0;        // as in BlockReaderOptions
 };
 
 struct TextWritten {
