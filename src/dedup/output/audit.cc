@@ -152,7 +152,8 @@ class RemovedLines {
     json.field("similarity", rounded(removal.similarity));
     json.field("threshold", threshold(removal.method)).field("method", name_of(removal.method));
     json.field("duplicate_of_file", reference.file).field("duplicate_of_reference", true);
-    return json.field("passage", evidence->passage).end().take();
+    if (input_.with_texts) json.field("passage", evidence->passage);
+    return json.end().take();
   }
 
   // The record that stays is none of this run's, and nothing was compared.
@@ -189,13 +190,14 @@ class RemovedLines {
 
 // Lines with a value of each field's type: the schema of a log or of groups as Parquet or CSV.
 std::string removed_example(const AuditInput& input) {
-  const bool references = input.references > 0 || input.contains != nullptr;
   return fmt::format(
       R"({{"row_id":0,"id":"a","file":"a","duplicate_of_row_id":0,"duplicate_of_id":"a","field":"a",{})"
       R"("similarity":0.5,"threshold":0.5,"method":"a"{}{}}})",
       input.with_texts ? R"("value":"a","matched_value":"a",)" : "",
-      references ? R"(,"duplicate_of_file":"a","duplicate_of_reference":true)" : "",
-      input.contains != nullptr ? R"(,"passage":"a")" : "");
+      input.references > 0 || input.contains != nullptr
+          ? R"(,"duplicate_of_file":"a","duplicate_of_reference":true)"
+          : "",
+      input.contains != nullptr && input.with_texts ? R"(,"passage":"a")" : "");
 }
 std::string group_example(bool references) {
   return fmt::format(
