@@ -75,7 +75,7 @@ class Run {
     run_hash_ = inputs_hash(inputs) ^ options_hash(options_);
     for (const data::Input& input : inputs) report_.inputs.push_back(input.shown_as);
     KIN_RETURN_IF_ERROR(open_dataset(std::move(inputs), budget_.reader));
-    if (!options_.dry_run) KIN_RETURN_IF_ERROR(dataset_->check_output(job_.output));
+    if (!options_.dry_run) KIN_RETURN_IF_ERROR(check_output());
     KIN_RETURN_IF_ERROR(settle_columns(*dataset_, options_));
     if (options_.skip_seen) {
       KIN_TRY(seen_, SeenIds::open(options_, clock_));
@@ -83,6 +83,18 @@ class Run {
     if (const auto rows = dataset_->rows())
       dataset_->limit_memory(budget_.scanner(options_, *rows));
     return folder_options.resume ? take_up() : Status(Done{});
+  }
+
+  // Refuses what cannot be written, and says what will not be kept.
+  Status check_output() {
+    KIN_RETURN_IF_ERROR(dataset_->check_output(job_.output));
+    KIN_TRY(const data::FileType type, data::output_type(job_.output, dataset_->inputs()));
+    KIN_RETURN_IF_ERROR(data::check_format(job_.format, type));
+    if (!job_.foretell) return Done{};
+    KIN_TRY(const std::vector<std::string> losses,
+            dataset_->foreseen_losses(job_.output, {.format = job_.format}));
+    for (const std::string& loss : losses) job_.foretell(loss);
+    return Done{};
   }
 
   // Opens the inputs with this much memory. Opened again, the dataset keeps what it learnt.
@@ -339,7 +351,9 @@ class Run {
                            *dataset_, options_,  report_.text_bytes / records_};
     KIN_TRY(const auto audit,
             AuditFiles::create(input, {removed_output_of(job_), job_.groups_output}));
-    data::WriteOptions how{.threads = options_.threads, .beside = [&] { return audit->work(); }};
+    data::WriteOptions how{.threads = options_.threads, .format = job_.format, .beside = [&] {
+                             return audit->work();
+                           }};
     // Where the tables take much of the memory, they have to go before the output is written.
     if (tables() >= own_memory() / 4) {
       KIN_RETURN_IF_ERROR(run_workers(options_.threads, [&](int) { return audit->work(); }));

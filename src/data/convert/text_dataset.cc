@@ -221,6 +221,7 @@ Result<WriteReport> TextDataset::write_to(const StagedOutput& staged, const File
   KIN_TRY(const TextWritten written, write_text(inputs_, keep, skipped_, staged.path(),
                                                 {.header = header_.line,
                                                  .compression = type.compression,
+                                                 .level = options.format.level,
                                                  .threads = options.threads,
                                                  .beside = options.beside}));
   return WriteReport{written.records, written.bytes, {}};
