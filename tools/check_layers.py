@@ -67,7 +67,7 @@ HOMES = {
     "zstd.h": ["data"],
     "zlib.h": ["data"],
     "libdeflate.h": ["data"],
-    "snappy.h": ["data"],
+    "snappy": ["data"],
     "lz4.h": ["data"],
     "brotli/": ["data"],
     "roaring/": ["index"],
