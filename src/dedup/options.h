@@ -111,6 +111,15 @@ Result<sketch::Banding> banding_of(const DedupOptions& options);
 // Refuses combinations that make no sense, with a remedy.
 Status validate(const DedupOptions& options);
 
+// Whether pairs of `method` are measured by their SimHashes, and not by their texts.
+inline bool decides_by_distance(Method method, const DedupOptions& options) {
+  return method == Method::kSimHash && options.verification != Verification::kExact;
+}
+// The similarity that a pair of `method` has to reach.
+inline double threshold_of(Method method, const DedupOptions& options) {
+  return decides_by_distance(method, options) ? 1.0 - options.hamming / 64.0 : options.threshold;
+}
+
 // A hash of every option that can change what is removed. Two runs with the same value over the
 // same inputs give the same result, whatever their threads and memory.
 std::uint64_t options_hash(const DedupOptions& options);

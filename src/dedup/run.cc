@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/workers.h"
+#include "data/line_output.h"
 #include "dedup/groups/chunk_stage.h"
 #include "dedup/groups/grouping.h"
 #include "dedup/output/audit.h"
@@ -59,6 +60,7 @@ class Run {
     // A thread needs some memory of its own; the result is the same with fewer of them.
     options_.threads = std::min(options_.threads, static_cast<int>(options_.max_memory >> 23) + 1);
     KIN_RETURN_IF_ERROR(validate(options_));
+    if (options_.dry_run) options_.signature_store.reset();  // a dry run keeps nothing
     const bool resumable = is_resumable(job_);
     WorkFolder::Options folder_options;
     if (resumable) folder_options.output = job_.output;
@@ -227,7 +229,7 @@ class Run {
     KIN_RETURN_IF_ERROR(check_read_errors());
 
     KIN_RETURN_IF_ERROR(times_.enter("texts"));
-    KIN_TRY(const RecordSet wanted, texts_wanted(*scan_, *classes_, *candidates_, options_));
+    KIN_TRY(const RecordSet wanted, texts_wanted(*scan_, *classes_, *candidates_, names_removed()));
     KIN_RETURN_IF_ERROR(open_texts());
     dataset_->limit_memory(memory_for_texts());
     if (wanted.count() > 0)
@@ -288,6 +290,14 @@ class Run {
     return std::max(budget_.reader, own_memory() - std::min(own_memory(), held));
   }
 
+  // Whether an output has the texts or the ids of removed records.
+  bool names_removed() const {
+    if (options_.dry_run) return false;
+    const bool ids = removed_output_of(job_) || job_.groups_output;
+    return (job_.audit == Audit::kFull && removed_output_of(job_)) ||
+           (ids && options_.id_column.has_value());
+  }
+
   Status open_texts() {
     const bool with_ids = options_.id_column.has_value();
     KIN_TRY(KeptTexts kept, make_kept_texts(folder_->path(), with_ids));
@@ -297,7 +307,7 @@ class Run {
 
   void note_candidates() {
     const CandidateCounts& counts = candidates_->counts;
-    report_.candidates = counts.candidates;
+    report_.candidates = counts.candidates + group_counts_.added;
     report_.verified = group_counts_.verified;
     report_.false_candidates = counts.below_estimate + group_counts_.below_threshold;
     report_.not_needed = group_counts_.not_needed;
@@ -319,7 +329,7 @@ class Run {
         }
       }
     }
-    if (!options_.dry_run && missing.count() > 0) {
+    if (names_removed() && missing.count() > 0) {
       KIN_RETURN_IF_ERROR(collect_texts(*dataset_, options_, *classes_, missing, *kept_));
     }
     removals.insert(removals.end(), outcome.removals.begin(), outcome.removals.end());
@@ -346,11 +356,18 @@ class Run {
     count_removals(removals_, *dataset_, records_, sources_, report_);
     if (options_.dry_run) return Done{};
 
-    if (decided_) KIN_RETURN_IF_ERROR(read_texts_again());
-    const AuditInput input{removals_, *classes_, *kept_,
-                           *dataset_, options_,  report_.text_bytes / records_};
-    KIN_TRY(const auto audit,
-            AuditFiles::create(input, {removed_output_of(job_), job_.groups_output}));
+    if (decided_) KIN_RETURN_IF_ERROR(names_removed() ? read_texts_again() : open_texts());
+    const AuditInput input{.removals = removals_,
+                           .classes = *classes_,
+                           .kept = *kept_,
+                           .dataset = *dataset_,
+                           .options = options_,
+                           .mean_text_bytes = report_.text_bytes / records_,
+                           .with_texts = job_.audit == Audit::kFull};
+    KIN_TRY(const auto audit, AuditFiles::create(input, {.removed = removed_output_of(job_),
+                                                         .groups = job_.groups_output,
+                                                         .temporary_folder = folder_->path(),
+                                                         .memory_bytes = budget_.reader}));
     data::WriteOptions how{.threads = options_.threads, .format = job_.format, .beside = [&] {
                              return audit->work();
                            }};
@@ -363,6 +380,7 @@ class Run {
     KIN_RETURN_IF_ERROR(open_dataset(dataset_->inputs(), budget_.writer));
     KIN_TRY(auto staged, dataset_->write_staged(keep, job_.output, how));
     if (kept_) KIN_RETURN_IF_ERROR(close_texts());
+    KIN_RETURN_IF_ERROR(audit->finish());
     report_.notes = staged.second.notes;
     KIN_RETURN_IF_ERROR(data::check_unchanged(dataset_->inputs()));
     // The output last: where it is, the rest is too.
@@ -450,7 +468,7 @@ Result<DedupReport> run_dedup(const DedupJob& job, Progress& progress, Clock& cl
   Run run(job, progress, clock);
   KIN_TRY(DedupReport report, run.run());
   if (job.report_output)
-    KIN_RETURN_IF_ERROR(write_file_atomically(*job.report_output, to_json(report, 2) + "\n"));
+    KIN_RETURN_IF_ERROR(data::write_json(*job.report_output, to_json(report, 2) + "\n"));
   return report;
 }
 

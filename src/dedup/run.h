@@ -17,10 +17,19 @@
 
 namespace kin::dedup {
 
+// What the audit log says about a removed record.
+enum class Audit {
+  kFull,  // which record it duplicates and how alike they are, with both texts
+  kIds,   // the same without the texts
+  kNone,  // there is no log
+};
+
 struct DedupJob {
   std::vector<std::string> inputs;  // paths, globs, or "-"
   std::filesystem::path output;     // "-": JSONL on standard output; not used by a dry run
   std::optional<std::filesystem::path> removed_output;  // nothing: named after the output
+  Audit audit = Audit::kFull;
+  // The extension of each of these decides its format; "-" is standard output.
   std::optional<std::filesystem::path> groups_output;
   std::optional<std::filesystem::path> report_output;
   data::OutputFormat format;  // of the output

@@ -39,6 +39,8 @@ again with --resume.)";
 struct DedupArguments {
   dedup::DedupJob job;
   DedupFlags flags;
+  std::optional<std::string> removed;
+  std::string audit = "full";
   std::optional<std::string> skip_seen;
   bool dry_run = false;
   bool json = false;
@@ -86,10 +88,10 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   dedup::DedupJob& job = arguments.job;
   if (job.output.empty() && !arguments.dry_run)
     return wrong_usage({Code::kInvalidArgument, "no output: use -o OUTPUT, or --dry-run"}, verb);
-  if (arguments.dry_run && (job.removed_output || job.groups_output))
+  if (arguments.dry_run && (arguments.removed || job.groups_output))
     return wrong_usage(
         {Code::kInvalidArgument, fmt::format("--dry-run cannot be combined with {}",
-                                             job.removed_output ? "--removed" : "--groups")},
+                                             arguments.removed ? "--removed" : "--groups")},
         verb);
   job.options = *options;
   if (arguments.skip_seen) job.options.skip_seen = *arguments.skip_seen;
@@ -99,6 +101,12 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   job.options.dry_run = arguments.dry_run;
   job.options.resume = arguments.resume;
   job.options.checkpoint_seconds = arguments.checkpoint_seconds;
+  if (arguments.audit == "ids") job.audit = dedup::Audit::kIds;
+  if (arguments.removed == "none") {
+    job.audit = dedup::Audit::kNone;
+  } else if (arguments.removed) {
+    job.removed_output = *arguments.removed;
+  }
 
   if (!arguments.dry_run) {
     const auto type =
@@ -120,8 +128,10 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
     return unfinished(report.error(), signals,
                       {.go_on = has_checkpoint(job) ? "continue with --resume" : ""});
   if (!arguments.quiet) say(format_warnings(*report));
-  // Standard output belongs to the records when they go there.
-  std::FILE* to = job.output == "-" ? stderr : stdout;
+  // Standard output belongs to what was sent there.
+  const bool taken = job.output == "-" || job.removed_output == "-" || job.groups_output == "-" ||
+                     job.report_output == "-";
+  std::FILE* to = taken ? stderr : stdout;
   if (arguments.json) {
     KIN_RETURN_IF_ERROR(print(to_json(*report, 2) + "\n", to));
   } else if (!arguments.quiet) {
@@ -147,9 +157,15 @@ Command add_dedup_command(CLI::App& app) {
       ->type_name("OUTPUT");
   add_dedup_flags(*verb, arguments->flags);
   add_format_flags(*verb, *arguments);
-  verb->add_option("--removed", arguments->job.removed_output,
-                   "The audit log (default: OUTPUT's name + .removed.jsonl)")
+  verb->add_option("--removed", arguments->removed,
+                   "The audit log, in the format of its extension; - for standard output; none for "
+                   "no log (default: OUTPUT's name + .removed.jsonl)")
       ->type_name("FILE");
+  verb->add_option("--audit", arguments->audit,
+                   "What the audit log says: full, or ids (without the texts)")
+      ->type_name("full|ids")
+      ->check(one_of({"full", "ids"}))
+      ->capture_default_str();
   verb->add_option("--groups", arguments->job.groups_output,
                    "Write a JSON object for each group: the kept row and its members")
       ->type_name("FILE");

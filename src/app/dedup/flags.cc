@@ -14,7 +14,7 @@ namespace {
 template <typename T>
 Status parse_number(const std::optional<std::string>& text, const char* flag, T& into) {
   if (!text) return Done{};
-  const auto number = parse_number<T>(*text);
+  const auto number = kin::parse_number<T>(*text);
   if (!number)
     return Error{Code::kInvalidArgument, fmt::format("{} {}: that is not a number", flag, *text)};
   into = *number;

@@ -48,8 +48,9 @@ std::string format_summary(const dedup::DedupReport& report) {
   if (report.linked > 0)
     add_row(table, "linked", with_commas(report.linked) + " share a chunk with another and stay");
   add_row(table, "compared",
-          fmt::format("{} pairs: {} alike, {} not", with_commas(report.candidates),
-                      with_commas(report.verified), with_commas(report.false_candidates)));
+          fmt::format("{} pairs: {} alike, {} not, {} decided by others",
+                      with_commas(report.candidates), with_commas(report.verified),
+                      with_commas(report.false_candidates), with_commas(report.not_needed)));
   add_row(table, "took",
           fmt::format("{:.1f} s, {:.0f} MB/s, at most {} of memory", report.seconds,
                       report.megabytes_per_second(), format_bytes(report.peak_memory)));

@@ -111,7 +111,7 @@ class Solver {
 
  private:
   bool needs_texts() const {
-    return options_.detectors.minhash && options_.verification != Verification::kEstimate;
+    return options_.verification != Verification::kEstimate;
   }
 
   void prefetch(std::span<const Component> components) {
@@ -124,7 +124,7 @@ class Solver {
 
   // How alike two records are, in the measure of a method.
   Result<double> measure(Method method, RecordId a, RecordId b) {
-    if (method == Method::kSimHash) {
+    if (decides_by_distance(method, options_)) {
       const int distance =
           sketch::hamming(input_.scan.simhashes.get(a), input_.scan.simhashes.get(b));
       return 1.0 - distance / 64.0;
@@ -147,8 +147,8 @@ class Solver {
   }
 
   bool passes(Method method, double similarity) const {
-    if (method == Method::kSimHash) return similarity >= 1.0 - options_.hamming / 64.0;
-    return options_.verification == Verification::kNone || similarity >= options_.threshold;
+    return options_.verification == Verification::kNone ||
+           similarity >= threshold_of(method, options_);
   }
 
   // The similarity of a pair that holds; nothing if it does not.
@@ -264,6 +264,7 @@ class Solver {
       for (std::size_t j = i + 1; j < survivors.size(); ++j) {
         const auto [worse, method] = survivors[j];
         if (better == worse || states[worse] != State::kOpen || linked(better, worse)) continue;
+        ++counts_.added;
         KIN_RETURN_IF_ERROR(try_pair(component, better, worse, method, states, removals));
       }
     }

@@ -24,10 +24,12 @@ struct Removal {
   Method method;
 };
 
+// Every pair of the candidates, and every added one, is counted as one of the other three.
 struct GroupCounts {
   std::atomic<std::uint64_t> verified{0};         // pairs found to be duplicates
   std::atomic<std::uint64_t> below_threshold{0};  // pairs found not to be
   std::atomic<std::uint64_t> not_needed{0};       // pairs that could change nothing any more
+  std::atomic<std::uint64_t> added{0};            // pairs compared because their partners went
 };
 
 // Decides which class representatives go. In a star, every removal was checked against the record

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
 #include "base/result.h"
 #include "data/dataset.h"
 #include "dedup/groups/grouping.h"
@@ -26,12 +25,15 @@ struct AuditInput {
   const data::Dataset& dataset;
   const DedupOptions& options;
   std::uint64_t mean_text_bytes = 1024;  // of a record, about
+  bool with_texts = true;                // false: the log names records without their texts
 };
 
-// Nothing: the file is not wanted.
+// Nothing: the file is not wanted. Extensions decide the formats.
 struct AuditPaths {
   std::optional<std::filesystem::path> removed;
   std::optional<std::filesystem::path> groups;
+  std::filesystem::path temporary_folder;
+  std::uint64_t memory_bytes = std::uint64_t{64} << 20;  // to convert with
 };
 
 // "clean.jsonl.gz" → "clean.removed.jsonl", in the same folder.
@@ -57,7 +59,8 @@ class AuditFiles {
   // returned without an error, the files are complete. The bytes do not depend on the number of
   // threads. Thread-safe.
   Status work();
-  // One thread only.
+  // After the last work(): everything is written, under temporary names. One thread only.
+  Status finish();
   Status commit();
 
  private:

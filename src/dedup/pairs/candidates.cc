@@ -398,7 +398,7 @@ Result<std::unique_ptr<Candidates>> find_candidates(const Scan& scan, const Clas
         writer.append(row_number(edge.a) * Spill::kBins / classes.size(), edge);
       return writer.flush();
     };
-    KIN_RETURN_IF_ERROR(find_simhash_pairs(scan, classes, options, add));
+    KIN_RETURN_IF_ERROR(find_simhash_pairs(scan, classes, options, found->counts, add));
   }
   found->components.flatten();
   KIN_RETURN_IF_ERROR(gather_by_component(survivors, *found, options.threads));

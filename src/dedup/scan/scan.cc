@@ -14,21 +14,33 @@
 namespace kin::dedup {
 namespace {
 
-// Texts met before, by hash. A hit says that an identical text was sketched already, so the work
-// can be saved; a miss says nothing. Thread-safe: one word a slot, and the slot is chosen by the
-// other half of the hash, so a false hit needs 64 + kBits equal bits and would merely leave a
+// Texts sketched before, by hash. A hit says that an identical text was sketched already, so the
+// work can be saved; a miss says nothing. Thread-safe: one word a slot, and the slot is chosen by
+// the other half of the hash, so a false hit needs 63 + kBits equal bits and would merely leave a
 // record without near-duplicates.
 class RecentTexts {
  public:
   RecentTexts() : slots_(std::size_t{1} << kBits) {}
 
-  // Whether `text` was met before; it has been from now on.
-  bool meet(const Hash128& text) {
-    std::atomic<std::uint64_t>& slot = slots_[text.high & ((std::size_t{1} << kBits) - 1)];
-    return slot.exchange(text.low, std::memory_order_relaxed) == text.low;
+  // Whether `text` has words; nothing if it was not sketched lately.
+  std::optional<bool> has_words(const Hash128& text) const {
+    const std::uint64_t found = slot(text).load(std::memory_order_relaxed);
+    if (((found ^ text.low) | 1) != 1) return {};
+    return (found & 1) != 0;
+  }
+  void remember(const Hash128& text, bool has_words) {
+    slot(text).store((text.low & ~std::uint64_t{1}) | (has_words ? 1 : 0),
+                     std::memory_order_relaxed);
   }
 
  private:
+  std::atomic<std::uint64_t>& slot(const Hash128& text) {
+    return slots_[text.high & ((std::size_t{1} << kBits) - 1)];
+  }
+  const std::atomic<std::uint64_t>& slot(const Hash128& text) const {
+    return slots_[text.high & ((std::size_t{1} << kBits) - 1)];
+  }
+
   static constexpr int kBits = 20;
   std::vector<std::atomic<std::uint64_t>> slots_;
 };
@@ -81,6 +93,10 @@ class RecordScanner {
       }
       text_bytes += text->size();
       scan_.order.set_length(batch.row(i), text->size());
+      if (is_blank(*text)) {
+        ++scan_.counts.without_words;
+        continue;
+      }
       sketch(batch, i, *text);
     }
     scan_.counts.documents += batch.size();
@@ -116,38 +132,52 @@ class RecordScanner {
 
   void sketch(const data::Batch& batch, std::size_t i, std::string_view text) {
     const RecordId id = batch.row(i);
+    // Only an identical text has identical sketches: one that is equal after normalisation for the
+    // exact detector may have others.
+    std::optional<Hash128> reusable;
     if (options_.detectors.exact) {
       const Hash128 hash = *content_hash_(batch, i);
       append(exact_, HashRecord{.key = hash, .record = id});
-      // Only an identical text has identical sketches: one that is equal after normalisation for
-      // the exact detector may have others.
-      if (!options_.exact_normalization && recent_.meet(hash)) return;
+      if (!options_.exact_normalization) reusable = hash;
     }
-    if (options_.detectors.minhash) sketch_minhash(id, text);
+    std::optional<bool> has_words = reusable ? recent_.has_words(*reusable) : std::nullopt;
+    if (!has_words) {
+      has_words = sketch_text(id, text);
+      if (reusable) recent_.remember(*reusable, *has_words);
+    }
+    // Counted for every record, so that the number does not depend on which one was sketched.
+    if (!*has_words) ++scan_.counts.without_words;
+  }
+
+  // False if a detector that looks at words found none.
+  bool sketch_text(RecordId id, std::string_view text) {
+    bool has_words = true;
+    if (options_.detectors.minhash) has_words = sketch_minhash(id, text);
     if (options_.detectors.simhash) {
       const auto features = words_shingler_.shingles(text);
+      has_words = has_words && !features.empty();
       if (!features.empty())
         scan_.simhashes.set(id, std::max<std::uint64_t>(1, sketch::simhash64(features)));
     }
     if (options_.detectors.chunk) sketch_chunks(id, text);
+    return has_words;
   }
 
-  void sketch_minhash(RecordId id, std::string_view text) {
+  // False if there are no shingles.
+  bool sketch_minhash(RecordId id, std::string_view text) {
     const std::span<const std::uint64_t> shingles = shingler_.shingles(text);
-    if (shingles.empty()) {
-      ++scan_.counts.without_words;
-      return;
-    }
+    if (shingles.empty()) return false;
     append(words_, HashRecord{.key = hash128(as_bytes_view(shingles)), .record = id});
     hasher_.sign(shingles, signature_);
     sketch::band_keys(signature_, banding_, band_keys_);
     for (const std::uint64_t key : band_keys_) {
       append(bands_, BandRecord{.key = key, .record = id});
     }
-    if (options_.verification == Verification::kNone) return;
+    if (options_.verification == Verification::kNone) return true;
     signature_ids_.push_back(id);
     signature_bytes_.resize(signature_bytes_.size() + signature_.size());
     sketch::compact(signature_, std::span(signature_bytes_).last(signature_.size()));
+    return true;
   }
 
   void sketch_chunks(RecordId id, std::string_view text) {

@@ -31,7 +31,7 @@ struct ScanCounts {
   std::atomic<std::uint64_t> text_bytes{0};
   std::atomic<std::uint64_t> input_bytes{0};
   std::atomic<std::uint64_t> without_text{0};   // null: kept, and compared with nothing
-  std::atomic<std::uint64_t> without_words{0};  // text, but no word: compared exactly only
+  std::atomic<std::uint64_t> without_words{0};  // compared exactly only; not at all if blank
 
   std::array<std::uint64_t, 5> values() const {
     return {documents, text_bytes, input_bytes, without_text, without_words};
