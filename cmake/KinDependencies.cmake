@@ -30,6 +30,8 @@ kin_find_library(kin_highway hwy/highway.h hwy)
 kin_find_library(kin_simdjson simdjson.h simdjson)
 kin_find_library(kin_zstd zstd.h zstd)
 kin_find_library(kin_deflate libdeflate.h deflate)
+kin_find_library(kin_bzip2 bzlib.h bz2)
+kin_find_library(kin_lzma lzma.h lzma)
 # What Parquet pages may be compressed with, besides zstd and gzip.
 kin_find_library(kin_snappy snappy.h snappy)
 kin_find_library(kin_lz4 lz4.h lz4)

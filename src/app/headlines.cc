@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json_writer.h"
+#include "base/locked_folder.h"
 #include "base/record_set.h"
 #include "data/dataset.h"
 #include "data/timestamp.h"
@@ -152,7 +153,7 @@ std::string lines(const Headlines& headlines, std::span<const stories::Placement
 
 Result<Headlines> read_headlines(std::span<const std::string> inputs,
                                  const HeadlineColumns& columns) {
-  KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create());
+  KIN_TRY(const LockedFolder folder, LockedFolder::create());
   KIN_TRY(std::vector<data::Input> files, data::find_inputs(inputs, folder.path()));
   data::DatasetOptions options;
   options.temporary_folder = folder.path();
@@ -174,7 +175,7 @@ Status write_placements(const Headlines& headlines, std::span<const stories::Pla
                         const std::string& output) {
   const std::string text = lines(headlines, placements);
   if (output.empty() || output == "-") return print(text);
-  KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create());
+  KIN_TRY(const LockedFolder folder, LockedFolder::create());
   // By way of JSONL, which the writer of datasets turns into any format.
   const fs::path rows = folder.path() / "stories.jsonl";
   KIN_RETURN_IF_ERROR(write_file_atomically(rows, text));

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
+#include <utility>
 
 #include "base/ids.h"
 #include "data/text/json_record.h"
@@ -34,13 +36,36 @@ std::vector<std::uint64_t> BlockReader::first_rows() const {
   return first_rows_;
 }
 
+std::uint64_t BlockReader::longest_record() const {
+  const std::scoped_lock lock(mutex_);
+  return longest_record_;
+}
+
 Result<bool> BlockReader::next(Block& block) {
+  release(block);
   const std::scoped_lock lock(mutex_);
   block.number = blocks_;
   if (failure_) return *failure_;
   auto any = next_of_files(block);
   if (!any) failure_ = any.error();
+  if (any && *any) charge(block);
   return any;
+}
+
+void BlockReader::release(Block& block) {
+  if (block.charged == 0) return;
+  const std::scoped_lock lock(held_mutex_);
+  held_ -= std::exchange(block.charged, 0);
+  released_.notify_all();
+}
+
+// Waits with the lock of next() held: nobody may read on while there is no room for this block.
+void BlockReader::charge(Block& block) {
+  if (options_.large_bytes == 0 || block.size <= 2 * options_.block_bytes) return;
+  std::unique_lock lock(held_mutex_);
+  released_.wait(lock, [&] { return held_ == 0 || held_ + block.size <= options_.large_bytes; });
+  block.charged = block.size;
+  held_ += block.charged;
 }
 
 Result<bool> BlockReader::next_of_files(Block& block) {
@@ -72,37 +97,49 @@ Status BlockReader::open_file() {
 Result<bool> BlockReader::fill(Block& block) {
   const std::uint64_t consumed_before = source_->consumed();
   // Room for one long record is not kept for all that follow.
-  if (block.bytes.size() > 8 * options_.block_bytes + kJsonPadding) block.bytes = {};
+  if (block.bytes.size() > 2 * options_.block_bytes + kJsonPadding) block.bytes = ByteBuffer();
   block.file = position_.file;
   block.records.clear();
   block.size = left_over_.size();
   block.bytes.resize(std::max(block.bytes.size(), block.size + kJsonPadding));
-  std::copy(left_over_.begin(), left_over_.end(), block.bytes.begin());
+  std::copy(left_over_.begin(), left_over_.end(), block.bytes.data());
   left_over_ = {};
-  for (;;) {
+  // What is left over may hold whole records, and a block need not be larger than others.
+  bool read = block.size < options_.block_bytes;
+  for (std::size_t searched = 0;; read = true) {
     block.first_line = position_.line + 1;
     block.first_row = position_.row;
-    if (!at_end_of_file_) KIN_RETURN_IF_ERROR(read_more(block));
+    block.offset = position_.offset;
+    if (!at_end_of_file_ && read) KIN_RETURN_IF_ERROR(read_more(block));
     if (block.size == 0) return false;
+    if (is_line_part(block, searched)) {
+      searched = block.size;
+      continue;
+    }
     KIN_RETURN_IF_ERROR(split(block));
     if (!block.records.empty()) break;
     if (at_end_of_file_) return false;
-    // Nothing but blank lines, or the beginning of a record longer than the block.
-    block.size = left_over_.size();
-    std::copy(left_over_.begin(), left_over_.end(), block.bytes.begin());
+    searched = block.size;
   }
   ++blocks_;
   block.input_bytes = source_->consumed() - consumed_before;
   return true;
 }
 
+// Whether a line of JSONL goes on behind the block, of which the first bytes were `searched`
+// before. Long lines are not looked through again from their beginning.
+bool BlockReader::is_line_part(const Block& block, std::size_t searched) const {
+  if (at_end_of_file_ || searched == 0 || inputs_[block.file].type.format != Format::kJsonl)
+    return false;
+  return std::memchr(block.bytes.data() + searched, '\n', block.size - searched) == nullptr;
+}
+
 Status BlockReader::read_more(Block& block) {
-  const std::size_t wanted = std::max(options_.block_bytes, block.size * 2);
-  if (block.size >= kLargestBlock) {
-    return Error{Code::kInvalidArgument,
-                 fmt::format("{}:{}: the record is longer than 4 GB",
-                             inputs_[position_.file].shown_as, position_.line + 1)};
-  }
+  // A record that is longer than the block: read on in steps that grow with it.
+  const std::size_t wanted = block.size < options_.block_bytes
+                                 ? options_.block_bytes
+                                 : block.size + std::max(options_.block_bytes, block.size / 8);
+  KIN_RETURN_IF_ERROR(check_length(block));
   const std::size_t capacity = std::min(wanted, kLargestBlock);
   if (block.bytes.size() < capacity + kJsonPadding) block.bytes.resize(capacity + kJsonPadding);
   while (block.size < capacity) {
@@ -115,6 +152,36 @@ Status BlockReader::read_more(Block& block) {
   return Done{};
 }
 
+// What the block holds is the beginning of one record.
+Status BlockReader::check_length(const Block& block) {
+  if (block.size >= kLargestBlock) {
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{}:{}: the record is longer than 4 GB",
+                             inputs_[position_.file].shown_as, position_.line + 1)};
+  }
+  const bool too_long_here = options_.longest_record > 0 && block.size > options_.longest_record &&
+                             block.size > options_.block_bytes;
+  if (!too_long_here) return Done{};
+  // Its length is found without keeping it. In CSV this takes the first line for all of it.
+  std::uint64_t length = block.size;
+  std::string piece(256 << 10, '\0');
+  for (;;) {
+    KIN_TRY(const std::size_t got, source_->read(piece.data(), piece.size()));
+    const std::size_t end = std::string_view(piece.data(), got).find('\n');
+    length += std::min(end, got);
+    if (got == 0 || end != std::string_view::npos) return too_long(length);
+  }
+}
+
+Error BlockReader::too_long(std::uint64_t length) {
+  longest_record_ = std::max(longest_record_, length);
+  return Error{Code::kResourceExhausted,
+               fmt::format("{}:{}: the record has {} bytes, and there is memory for records of {} "
+                           "bytes",
+                           inputs_[position_.file].shown_as, position_.line + 1, length,
+                           options_.longest_record)};
+}
+
 // Finds the records in the block, moves the position behind them, and keeps what is left over.
 Status BlockReader::split(Block& block) {
   const Format format = inputs_[block.file].type.format;
@@ -125,12 +192,22 @@ Status BlockReader::split(Block& block) {
   while (begin < bytes.size()) {
     const auto record = next_record(format, bytes, begin, behind);
     if (!record) break;
+    if (options_.longest_record > 0 && record->end - begin > options_.longest_record &&
+        record->end - begin > options_.block_bytes) {
+      return too_long(record->end - begin);
+    }
     add(block, begin, *record);
     begin = record->end;
   }
-  left_over_.assign(bytes.substr(begin));
-  block.size = begin;
   position_.offset += begin;
+  if (block.records.empty()) {
+    // Nothing but blank lines, or the beginning of a record longer than the block. It stays.
+    block.size -= begin;
+    if (begin > 0) std::memmove(block.bytes.data(), block.bytes.data() + begin, block.size);
+  } else {
+    left_over_.assign(bytes.substr(begin));
+    block.size = begin;
+  }
   if (position_.row >= row_number(kNoRecord)) {
     return Error{Code::kInvalidArgument,
                  "the inputs have more than 4,294,967,294 records (split them)"};
@@ -146,6 +223,10 @@ void BlockReader::add(Block& block, std::size_t begin, const RecordSpan& record)
     skip_header_ = false;
     return;
   }
+  longest_record_ = std::max<std::uint64_t>(longest_record_, record.end - begin);
+  // Between the elements of an array there are spaces.
+  if (inputs_[position_.file].array)
+    begin = std::string_view(block.bytes.data(), record.end).find_first_not_of(' ', begin);
   block.records.push_back(
       {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(record.end), line});
   ++position_.row;

@@ -1,6 +1,7 @@
 // Reads JSONL and CSV files in blocks of records, for several threads.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "data/byte_buffer.h"
 #include "data/byte_source.h"
 #include "data/input.h"
 #include "data/position.h"
@@ -25,28 +27,40 @@ struct Block {
     std::uint32_t line;   // counted from first_line
   };
 
-  std::vector<char> bytes;  // kJsonPadding bytes longer than `size`
+  ByteBuffer bytes;  // at least kJsonPadding bytes longer than `size`
   std::size_t size = 0;
   std::vector<Record> records;  // without blank lines; their rows are first_row, first_row + 1, …
   std::uint64_t number = 0;     // blocks are numbered in input order
   std::uint32_t file = 0;
   std::uint64_t first_line = 0;  // lines of a file count from 1
   std::uint64_t first_row = 0;
+  std::uint64_t offset = 0;       // of `bytes` in the decompressed file
   std::uint64_t input_bytes = 0;  // of the file on disk
 
   std::string_view text(const Record& record) const {
     return {bytes.data() + record.begin, record.end - record.begin};
   }
+
+ private:
+  friend class BlockReader;
+  std::uint64_t charged = 0;  // of BlockReaderOptions::large_bytes
 };
 
 struct BlockReaderOptions {
   Position start = {};
   std::size_t block_bytes = 2 << 20;
   std::function<bool()> pause = {};
+  // How many bytes of blocks that are larger than usual, because a record is, may be held by all
+  // threads together. A thread that has read such a block waits until the others have let go of
+  // theirs. 0: as many as there are threads.
+  std::uint64_t large_bytes = 0;
+  // A longer record is an error (kResourceExhausted) that says how long it is. 0: 4 GB.
+  std::uint64_t longest_record = 0;
 };
 
 // Reads files in order. Where blocks end does not depend on the threads. The first record of each
-// CSV file, its header, is left out. Thread-safe.
+// CSV file, its header, is left out. A block belongs to the reader that filled it, and must not
+// outlive it while threads wait in next(). Thread-safe.
 class BlockReader {
  public:
   // `inputs` must outlive the reader and have one format, not Parquet.
@@ -61,12 +75,20 @@ class BlockReader {
   bool finished() const;
   // The first row of each file that was opened.
   std::vector<std::uint64_t> first_rows() const;
+  // The longest record so far, one that was refused too. In bytes.
+  std::uint64_t longest_record() const;
+  // Gives back what `block` was charged. A thread that ends calls it for its block.
+  void release(Block& block);
 
  private:
   Result<bool> next_of_files(Block& block);
   Status open_file();
   Result<bool> fill(Block& block);
+  bool is_line_part(const Block& block, std::size_t searched) const;
   Status read_more(Block& block);
+  Status check_length(const Block& block);
+  Error too_long(std::uint64_t length);
+  void charge(Block& block);
   Status split(Block& block);
   void add(Block& block, std::size_t begin, const struct RecordSpan& record);
 
@@ -81,6 +103,10 @@ class BlockReader {
   bool at_end_of_file_ = false;
   bool skip_header_ = false;
   std::vector<std::uint64_t> first_rows_;
+  std::uint64_t longest_record_ = 0;
+  std::mutex held_mutex_;  // of the two below; taken while mutex_ is held, never before it
+  std::condition_variable released_;
+  std::uint64_t held_ = 0;  // large blocks that threads work on
 };
 
 }  // namespace kin::data

@@ -33,7 +33,8 @@ std::string unpack(Compression compression, std::string_view packed) {
 }
 
 TEST(ByteSource, UnpacksSeveralPiecesInARow) {
-  for (const Compression compression : {Compression::kGzip, Compression::kZstd}) {
+  for (const Compression compression :
+       {Compression::kGzip, Compression::kZstd, Compression::kBzip2, Compression::kXz}) {
     EXPECT_EQ(unpack(compression, pack(compression, "one ") + pack(compression, "two")), "one two");
     EXPECT_EQ(unpack(compression, ""), "");
   }

@@ -1,6 +1,8 @@
 #include "data/compressor.h"
 
+#include <bzlib.h>
 #include <libdeflate.h>
+#include <lzma.h>
 #include <zstd.h>
 
 namespace kin::data {
@@ -9,10 +11,23 @@ namespace {
 // What the tools themselves use.
 constexpr int kGzipLevel = 6;
 constexpr int kZstdLevel = 3;
+constexpr int kBzip2Level = 9;
+constexpr std::uint32_t kXzLevel = 6;
+
+constexpr std::size_t kLargestBzip2 = std::size_t{3} << 30;
+
+Error no_memory() {
+  return Error{Code::kResourceExhausted, "no memory to compress"};
+}
 
 }  // namespace
 
 struct Compressor::State {
+  Result<std::string_view> pack_gzip(std::string_view piece);
+  Result<std::string_view> pack_zstd(std::string_view piece);
+  Result<std::string_view> pack_bzip2(std::string_view piece);
+  Result<std::string_view> pack_xz(std::string_view piece);
+
   Compression compression = Compression::kNone;
   libdeflate_compressor* gzip = nullptr;
   ZSTD_CCtx* zstd = nullptr;
@@ -23,6 +38,48 @@ struct Compressor::State {
     ZSTD_freeCCtx(zstd);
   }
 };
+
+Result<std::string_view> Compressor::State::pack_gzip(std::string_view piece) {
+  if (gzip == nullptr) return no_memory();
+  packed.resize(libdeflate_gzip_compress_bound(gzip, piece.size()));
+  const std::size_t length =
+      libdeflate_gzip_compress(gzip, piece.data(), piece.size(), packed.data(), packed.size());
+  if (length == 0) return Error{Code::kInternal, "gzip compression failed"};
+  return std::string_view(packed).substr(0, length);
+}
+
+Result<std::string_view> Compressor::State::pack_zstd(std::string_view piece) {
+  if (zstd == nullptr) return no_memory();
+  packed.resize(ZSTD_compressBound(piece.size()));
+  const std::size_t length =
+      ZSTD_compress2(zstd, packed.data(), packed.size(), piece.data(), piece.size());
+  if (ZSTD_isError(length) != 0) return Error{Code::kInternal, ZSTD_getErrorName(length)};
+  return std::string_view(packed).substr(0, length);
+}
+
+Result<std::string_view> Compressor::State::pack_bzip2(std::string_view piece) {
+  if (piece.size() > kLargestBzip2)
+    return Error{Code::kInvalidArgument, "bzip2 takes no piece of more than 3 GB (use .zst)"};
+  packed.resize(piece.size() + piece.size() / 100 + 600);  // what its manual asks for
+  auto length = static_cast<unsigned>(packed.size());
+  const int outcome =
+      BZ2_bzBuffToBuffCompress(packed.data(), &length, const_cast<char*>(piece.data()),
+                               static_cast<unsigned>(piece.size()), kBzip2Level, 0, 0);
+  if (outcome == BZ_MEM_ERROR) return no_memory();
+  if (outcome != BZ_OK) return Error{Code::kInternal, "bzip2 compression failed"};
+  return std::string_view(packed).substr(0, length);
+}
+
+Result<std::string_view> Compressor::State::pack_xz(std::string_view piece) {
+  packed.resize(lzma_stream_buffer_bound(piece.size()));
+  std::size_t length = 0;
+  const lzma_ret outcome = lzma_easy_buffer_encode(
+      kXzLevel, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(piece.data()),
+      piece.size(), reinterpret_cast<std::uint8_t*>(packed.data()), &length, packed.size());
+  if (outcome == LZMA_MEM_ERROR) return no_memory();
+  if (outcome != LZMA_OK) return Error{Code::kInternal, "xz compression failed"};
+  return std::string_view(packed).substr(0, length);
+}
 
 Compressor::Compressor(Compression compression, std::optional<int> level)
     : state_(std::make_unique<State>()) {
@@ -43,22 +100,14 @@ Compressor::Compressor(Compressor&&) noexcept = default;
 
 Result<std::string_view> Compressor::pack(std::string_view piece) {
   State& state = *state_;
-  if (state.compression == Compression::kNone) return piece;
-  if (state.gzip == nullptr && state.zstd == nullptr)
-    return Error{Code::kResourceExhausted, "no memory to compress"};
-  std::size_t length = 0;
-  if (state.gzip != nullptr) {
-    state.packed.resize(libdeflate_gzip_compress_bound(state.gzip, piece.size()));
-    length = libdeflate_gzip_compress(state.gzip, piece.data(), piece.size(), state.packed.data(),
-                                      state.packed.size());
-    if (length == 0) return Error{Code::kInternal, "gzip compression failed"};
-  } else {
-    state.packed.resize(ZSTD_compressBound(piece.size()));
-    length = ZSTD_compress2(state.zstd, state.packed.data(), state.packed.size(), piece.data(),
-                            piece.size());
-    if (ZSTD_isError(length) != 0) return Error{Code::kInternal, ZSTD_getErrorName(length)};
+  switch (state.compression) {
+    case Compression::kNone: return piece;
+    case Compression::kGzip: return state.pack_gzip(piece);
+    case Compression::kZstd: return state.pack_zstd(piece);
+    case Compression::kBzip2: return state.pack_bzip2(piece);
+    case Compression::kXz: return state.pack_xz(piece);
   }
-  return std::string_view(state.packed).substr(0, length);
+  KIN_UNREACHABLE();
 }
 
 }  // namespace kin::data

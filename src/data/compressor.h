@@ -11,8 +11,8 @@
 
 namespace kin::data {
 
-// Makes one gzip member or zstd frame per piece; concatenated pieces are a valid file. The same
-// piece gives the same bytes. One thread only.
+// Makes one gzip member, zstd frame, bzip2 or xz stream per piece; concatenated pieces are a valid
+// file. The same piece gives the same bytes. One thread only.
 class Compressor {
  public:
   // `level` as gzip (1 to 12) or zstd (1 to 22) understands it; nothing: what the tools use.

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/json_writer.h"
+#include "data/compressor.h"
+#include "data/convert/mixed_dataset.h"
 #include "data/convert/text_dataset.h"
 #include "data/parquet/dataset.h"
 
@@ -20,14 +23,44 @@ Result<std::unique_ptr<Dataset>> Dataset::open(std::vector<Input> inputs, Datase
     options.temporary_folder = std::filesystem::temp_directory_path(failure);
     if (failure) return system_error("find", "the folder for temporary files", failure.value());
   }
-  if (inputs.front().type.format == Format::kParquet)
-    return ParquetDataset::open(std::move(inputs), std::move(options));
-  return TextDataset::open(std::move(inputs), std::move(options));
+  KIN_TRY(std::vector<std::vector<Input>> parts, parts_alike(std::move(inputs)));
+  if (parts.size() > 1) return MixedDataset::open(std::move(parts), options);
+  if (parts[0].front().type.format == Format::kParquet)
+    return ParquetDataset::open(std::move(parts[0]), std::move(options));
+  return TextDataset::open(std::move(parts[0]), std::move(options));
 }
 
 Status Dataset::check_output(const std::filesystem::path& output) const {
   if (output != "-") KIN_RETURN_IF_ERROR(file_type(output));
   return Done{};
+}
+
+Result<StagedOutput> Dataset::write_skipped(const std::filesystem::path& output) const {
+  StagedOutput staged(output, std::filesystem::temp_directory_path());
+  const std::vector<std::uint64_t> first_rows = this->first_rows();
+  std::string lines;
+  std::size_t file = 0;
+  for (const RecordId record : skipped().rows) {
+    const std::uint64_t row = row_number(record);
+    while (file + 1 < first_rows.size() && row >= first_rows[file + 1]) ++file;
+    JsonWriter json;
+    json.begin_object().field("file", inputs()[file].shown_as);
+    lines += json.field("row", row - first_rows[file]).end().text() + "\n";
+  }
+  Compressor compressor(compression_of(output));
+  KIN_TRY(const std::string_view packed, compressor.pack(lines));
+  KIN_TRY(File to, File::create(staged.path()));
+  KIN_RETURN_IF_ERROR(to.write(packed));
+  KIN_RETURN_IF_ERROR(to.close());
+  return staged;
+}
+
+RecordSet slice(const RecordSet& set, std::uint64_t first, std::uint64_t count) {
+  RecordSet part(count);
+  for (std::uint64_t row = 0; row < count; ++row) {
+    if (set.contains(record_at(first + row))) part.insert(record_at(row));
+  }
+  return part;
 }
 
 Result<std::vector<std::string>> Dataset::foreseen_losses(const std::filesystem::path&,

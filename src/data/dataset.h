@@ -24,8 +24,9 @@ namespace kin::data {
 enum class OnError { kFail, kSkip };
 
 struct ScanOptions {
-  // Top-level names, or dotted paths into nested records ("meta.title"). A column whose own name
-  // has the dot is preferred.
+  // Top-level names, or paths: "meta.title" reaches into objects, "messages[].content" into each
+  // object of a list, whose texts are joined with line ends. A column whose own name has the dot
+  // or the brackets is preferred.
   std::vector<std::string> columns;
   // How many of the last columns may be missing; a missing value is null.
   std::size_t optional_columns = 0;
@@ -39,11 +40,15 @@ struct ScanOptions {
   // Called between blocks of uncompressed JSONL and CSV, between row groups of Parquet, and between
   // files of any kind; true stops the scan there. Never called by two threads at once.
   std::function<bool()> pause = {};
+  // Inputs without any record are no error.
+  bool may_be_empty = false;
 };
 
 struct ScanEnd {
   Position position;
   bool finished = false;
+  // By column: whether a record of this scan had it, be it null. For Parquet, whether a file does.
+  std::vector<bool> found{};
 };
 
 // Called from up to `threads` threads at once, worker < threads. Batches come in no particular
@@ -55,6 +60,8 @@ struct DatasetOptions {
   // For reader and writer, DuckDB included; not for visitors.
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;
   std::filesystem::path temporary_folder;
+  // Records of JSONL and CSV that are longer are an error (kResourceExhausted). 0: 4 GB.
+  std::uint64_t longest_record = 0;
 };
 
 // Records that could not be read and were left out. They keep their row numbers. Visitors and
@@ -103,6 +110,7 @@ struct WriteOptions {
 
 struct SampleOptions {
   std::vector<std::string> columns;
+  std::size_t optional_columns = 0;  // as in ScanOptions
   std::uint64_t max_bytes = 16 << 20;
   OnError on_error = OnError::kFail;
   // If set, it gets the sampled records, on the caller's thread.
@@ -125,7 +133,8 @@ struct Sample {
 // One operation at a time; an operation uses several threads inside.
 class Dataset {
  public:
-  // `inputs` must have one format (find_inputs() checks it). Inputs are never written to.
+  // Inputs may have several formats, and CSV files different headers; their rows follow one
+  // another. Inputs are never written to.
   static Result<std::unique_ptr<Dataset>> open(std::vector<Input> inputs, DatasetOptions options);
   virtual ~Dataset() = default;
 
@@ -145,6 +154,8 @@ class Dataset {
   // The first row of each file that has been scanned.
   virtual std::vector<std::uint64_t> first_rows() const = 0;
   virtual const SkippedRecords& skipped() const = 0;
+  // In bytes, of what scans have read of JSONL and CSV; also of the record that was too long.
+  virtual std::uint64_t longest_record() const { return 0; }
   virtual ScanMemory memory() const = 0;
   virtual void restore(ScanMemory memory) = 0;
 
@@ -171,6 +182,14 @@ class Dataset {
   // The same, but `output` appears only when the staged output is committed.
   virtual Result<std::pair<StagedOutput, WriteReport>> write_staged(
       const RecordSet& keep, const std::filesystem::path& output, const WriteOptions& options) = 0;
+
+  // Writes the records that were skipped to `output`, in input order: JSONL and CSV byte for byte,
+  // one JSON object with the file and the row for each row of Parquet. Compressed if the extension
+  // says so. Appears when it is committed.
+  virtual Result<StagedOutput> write_skipped(const std::filesystem::path& output) const;
 };
+
+// The rows of `set` from `first` on, `count` of them, counted from 0.
+RecordSet slice(const RecordSet& set, std::uint64_t first, std::uint64_t count);
 
 }  // namespace kin::data

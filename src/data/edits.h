@@ -41,4 +41,26 @@ class RecordEdits {
                                std::string& text) const = 0;
 };
 
+// The same edits for a part of the records, whose rows count from 0. Borrows `edits`. Thread-safe.
+class ShiftedEdits : public RecordEdits {
+ public:
+  ShiftedEdits(const RecordEdits& edits, std::uint64_t first_row)
+      : edits_(edits), first_row_(first_row) {}
+
+  const std::vector<Column>& added() const override { return edits_.added(); }
+  std::optional<Value> added_value(std::size_t column, RecordId record) const override {
+    return edits_.added_value(column, shifted(record));
+  }
+  const std::vector<std::string>& replaced() const override { return edits_.replaced(); }
+  Result<bool> replace(std::size_t column, RecordId record, std::string_view old,
+                       std::string& text) const override {
+    return edits_.replace(column, shifted(record), old, text);
+  }
+
+ private:
+  RecordId shifted(RecordId record) const { return record_id(first_row_ + row_number(record)); }
+  const RecordEdits& edits_;
+  std::uint64_t first_row_;
+};
+
 }  // namespace kin::data

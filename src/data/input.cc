@@ -1,7 +1,6 @@
 #include "data/input.h"
 
 #include <fmt/format.h>
-#include <glob.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -11,33 +10,62 @@
 
 #include "base/ascii.h"
 #include "base/file.h"
+#include "data/byte_source.h"
+#include "data/files/glob.h"
 
 namespace kin::data {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kSupported =
-    ".jsonl, .ndjson, .json, .csv and .tsv (each also with .gz or .zst), and .parquet";
+    ".jsonl, .ndjson, .json, .csv and .tsv (each also with .gz, .zst, .bz2 or .xz), and .parquet";
 
-bool is_glob(const std::string& pattern) {
-  return pattern.find_first_of("*?[") != std::string::npos;
+// A file and where it lies below what was named.
+struct Found {
+  std::string name;
+  fs::path relative;
+};
+
+fs::path below(const std::string& name, const fs::path& folder) {
+  const fs::path relative =
+      folder.empty() ? fs::path(name) : fs::path(name).lexically_relative(folder);
+  // A pattern such as ../a/*.jsonl has no folder that its files lie below.
+  const bool inside = !relative.empty() && relative.is_relative() && *relative.begin() != "..";
+  return inside ? relative.lexically_normal() : fs::path(name).filename();
 }
 
 // A file whose very name holds * ? or [ is meant as it is written.
-Result<std::vector<std::string>> expand(const std::string& pattern) {
+Result<std::vector<Found>> expand(const std::string& pattern) {
   std::error_code ignored;
-  if (!is_glob(pattern) || fs::exists(pattern, ignored)) return std::vector{pattern};
-  glob_t found{};
-  const int outcome = ::glob(pattern.c_str(), 0, nullptr, &found);
-  std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  ::globfree(&found);
-  if (outcome == GLOB_NOMATCH || (outcome == 0 && paths.empty())) {
-    return Error{Code::kNotFound, fmt::format("no file matches {}", pattern)};
+  if (!has_wildcard(pattern) || fs::exists(pattern, ignored))
+    return std::vector<Found>{{pattern, fs::path(pattern).filename()}};
+  KIN_TRY(const std::vector<std::string> names, expand_glob(pattern));
+  if (names.empty()) return Error{Code::kNotFound, fmt::format("no file matches {}", pattern)};
+  const fs::path prefix = fixed_prefix(pattern);
+  std::vector<Found> found;
+  for (const std::string& name : names) found.push_back({name, below(name, prefix)});
+  return found;
+}
+
+// The dataset files below `folder`.
+Result<std::vector<Found>> expand_folder(const std::string& folder,
+                                         std::vector<std::string>* notes) {
+  KIN_TRY(const std::vector<std::string> names, files_below(folder));
+  std::vector<Found> found;
+  for (const std::string& name : names) {
+    if (file_type(name).ok()) found.push_back({name, below(name, fs::path(folder) / "")});
   }
-  if (outcome != 0)
-    return Error{Code::kUnavailable, fmt::format("cannot list the files of {}", pattern)};
-  std::sort(paths.begin(), paths.end());  // glob() sorts by locale; a run must not depend on it
-  return paths;
+  const std::size_t others = names.size() - found.size();
+  if (found.empty()) {
+    return Error{Code::kNotFound, fmt::format("there is no dataset file below {}: known are {}",
+                                              folder, kSupported)};
+  }
+  if (others > 0 && notes != nullptr) {
+    notes->push_back(fmt::format("{} other {} below {} {} left out: known are {}", others,
+                                 others == 1 ? "file" : "files", folder,
+                                 others == 1 ? "was" : "were", kSupported));
+  }
+  return found;
 }
 
 struct SizeAndTime {
@@ -65,10 +93,29 @@ Result<Input> standard_input(const fs::path& spool_folder) {
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0) return system_error("read", path, errno);
   const SizeAndTime now = size_and_time(status);
-  return Input{path, FileType{}, now.bytes, "standard input", now.changed};
+  return Input{.path = path,
+               .bytes = now.bytes,
+               .shown_as = "standard input",
+               .changed = now.changed,
+               .relative = "standard_input.jsonl"};
 }
 
-Result<Input> regular_file(const std::string& name) {
+// Whether the file holds one array and not one object a line.
+Result<bool> holds_array(const Input& input) {
+  if (!has_json_extension(input.path)) return false;
+  constexpr std::string_view kBlank = " \t\r\n\xef\xbb\xbf";
+  KIN_TRY(const auto source, ByteSource::open(input));
+  char bytes[4096];
+  for (;;) {
+    KIN_TRY(const std::size_t got, source->read(bytes, sizeof bytes));
+    if (got == 0) return false;
+    const std::size_t first = std::string_view(bytes, got).find_first_not_of(kBlank);
+    if (first != std::string_view::npos) return bytes[first] == '[';
+  }
+}
+
+Result<Input> regular_file(const Found& found) {
+  const std::string& name = found.name;
   // Opening tells more than asking: it also finds out whether reading is allowed.
   KIN_TRY(File file, File::open_to_read(name));
   struct stat status{};
@@ -79,7 +126,14 @@ Result<Input> regular_file(const std::string& name) {
   }
   KIN_TRY(const FileType type, file_type(name));
   const SizeAndTime now = size_and_time(status);
-  return Input{name, type, now.bytes, name, now.changed};
+  Input input{.path = name,
+              .type = type,
+              .bytes = now.bytes,
+              .shown_as = name,
+              .changed = now.changed,
+              .relative = found.relative};
+  KIN_TRY(input.array, holds_array(input));
+  return input;
 }
 
 Status check_all(const std::vector<Input>& inputs) {
@@ -93,16 +147,25 @@ Status check_all(const std::vector<Input>& inputs) {
       return Error{Code::kInvalidArgument, fmt::format("{} is named twice (the second time as {})",
                                                        other->second->shown_as, input.shown_as)};
     }
-    const Input& first = inputs.front();
-    if (input.type.format != first.type.format) {
-      return Error{
-          Code::kInvalidArgument,
-          fmt::format("the inputs have different formats: {} is {}, {} is {} (convert one first)",
-                      first.shown_as, format_name(first.type.format), input.shown_as,
-                      format_name(input.type.format))};
-    }
   }
   return Done{};
+}
+
+// Files that were named themselves, as a shell does with a glob, keep their place below the folder
+// that all of them share: two of one name in different folders stay apart.
+void settle_named(std::vector<Input>& inputs, const std::vector<std::size_t>& named) {
+  std::error_code failure;
+  std::vector<fs::path> paths;
+  for (const std::size_t i : named)
+    paths.push_back(fs::absolute(inputs[i].path, failure).lexically_normal());
+  if (failure || paths.empty()) return;
+  fs::path common = paths.front().parent_path();
+  for (const fs::path& path : paths) {
+    while (common.has_relative_path() && *path.lexically_relative(common).begin() == "..")
+      common = common.parent_path();
+  }
+  for (std::size_t i = 0; i < named.size(); ++i)
+    inputs[named[i]].relative = paths[i].lexically_relative(common);
 }
 
 }  // namespace
@@ -117,15 +180,27 @@ std::string_view format_name(Format format) {
   KIN_UNREACHABLE();
 }
 
+Compression compression_of(const fs::path& path) {
+  const std::string last = ascii_lowered(path.extension().string());
+  if (last == ".gz") return Compression::kGzip;
+  if (last == ".zst") return Compression::kZstd;
+  if (last == ".bz2") return Compression::kBzip2;
+  if (last == ".xz") return Compression::kXz;
+  return Compression::kNone;
+}
+
+bool has_json_extension(const fs::path& path) {
+  const fs::path name = compression_of(path) == Compression::kNone ? path : path.stem();
+  return ascii_lowered(name.extension().string()) == ".json";
+}
+
 Result<FileType> file_type(const fs::path& path) {
   static const std::map<std::string, Format> kFormats = {
       {".jsonl", Format::kJsonl}, {".ndjson", Format::kJsonl}, {".json", Format::kJsonl},
       {".csv", Format::kCsv},     {".tsv", Format::kTsv},      {".parquet", Format::kParquet}};
   fs::path name = path.filename();
   FileType type;
-  const std::string last = ascii_lowered(name.extension().string());
-  if (last == ".gz") type.compression = Compression::kGzip;
-  if (last == ".zst") type.compression = Compression::kZstd;
+  type.compression = compression_of(name);
   if (type.compression != Compression::kNone) name = name.stem();
   const auto found = kFormats.find(ascii_lowered(name.extension().string()));
   const bool packed_parquet = found != kFormats.end() && found->second == Format::kParquet &&
@@ -140,9 +215,11 @@ Result<FileType> file_type(const fs::path& path) {
 }
 
 Result<std::vector<Input>> find_inputs(std::span<const std::string> patterns,
-                                       const fs::path& spool_folder) {
+                                       const fs::path& spool_folder,
+                                       std::vector<std::string>* notes) {
   if (patterns.empty()) return Error{Code::kInvalidArgument, "no input was named"};
   std::vector<Input> inputs;
+  std::vector<std::size_t> named;
   bool has_standard_input = false;
   for (const std::string& pattern : patterns) {
     if (pattern == "-") {
@@ -153,13 +230,19 @@ Result<std::vector<Input>> find_inputs(std::span<const std::string> patterns,
       inputs.push_back(std::move(input));
       continue;
     }
-    KIN_TRY(const std::vector<std::string> names, expand(pattern));
-    for (const std::string& name : names) {
-      KIN_TRY(Input input, regular_file(name));
+    std::error_code ignored;  // what cannot be looked at is not a folder; opening says why
+    const bool folder = fs::is_directory(pattern, ignored);
+    KIN_TRY(const std::vector<Found> files,
+            folder ? expand_folder(pattern, notes) : expand(pattern));
+    for (const Found& file : files) {
+      KIN_TRY(Input input, regular_file(file));
+      if (folder) input.named_folder = pattern;
+      if (!folder && file.name == pattern) named.push_back(inputs.size());
       inputs.push_back(std::move(input));
     }
   }
   KIN_RETURN_IF_ERROR(check_all(inputs));
+  settle_named(inputs, named);
   return inputs;
 }
 

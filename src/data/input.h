@@ -13,7 +13,7 @@
 namespace kin::data {
 
 enum class Format { kJsonl, kParquet, kCsv, kTsv };
-enum class Compression { kNone, kGzip, kZstd };
+enum class Compression { kNone, kGzip, kZstd, kBzip2, kXz };
 
 struct FileType {
   Format format = Format::kJsonl;
@@ -24,9 +24,16 @@ struct FileType {
 // "JSONL", "Parquet", "CSV", "TSV": for messages.
 std::string_view format_name(Format format);
 
-// By extension, in upper or lower case: .jsonl .ndjson .json .csv .tsv, each also with .gz or .zst,
-// and .parquet. The error for another extension lists these.
+// By extension, in upper or lower case: .jsonl .ndjson .json .csv .tsv, each also with .gz, .zst,
+// .bz2 or .xz, and .parquet. The error for another extension lists these.
 Result<FileType> file_type(const std::filesystem::path& path);
+
+// By the last extension; kNone if it is none of a compressed file.
+Compression compression_of(const std::filesystem::path& path);
+
+// Whether the extension is .json, in front of that of a compressed file: such a file may hold one
+// array.
+bool has_json_extension(const std::filesystem::path& path);
 
 // A file to read. `bytes` is its size on disk.
 struct Input {
@@ -35,14 +42,25 @@ struct Input {
   std::uint64_t bytes = 0;
   std::string shown_as;                   // the path as it was given, or "standard input"
   std::optional<std::int64_t> changed{};  // time of last change, nanoseconds since 1970, if known
+  // A .json file that holds one array: its elements are the records. They are read as lines of
+  // JSONL, whose line ends stand where the commas were.
+  bool array = false;
+  // Where the file lies below the folder that was named, or below the folders of a glob that have
+  // no wildcard; the name of a file that was named itself.
+  std::filesystem::path relative{};
+  // The folder that was named, if one was: everything below it is an input.
+  std::filesystem::path named_folder{};
 };
 
-// The files that `patterns` name, in order: paths, and globs (* ? [a-z], sorted by name), each
-// checked to exist and to be readable. "-" is standard input: it is copied into `spool_folder`,
-// since a run reads its input more than once, and read as JSONL. A glob without matches, an empty
-// list, one file named twice, and files of different formats are errors.
+// The files that `patterns` name, in order: paths, globs (as in files/glob.h), and folders, which
+// stand for every dataset file below them, sorted, without hidden ones. Each is checked to exist
+// and to be readable. "-" is standard input: it is copied into `spool_folder`, since a run reads
+// its input more than once, and read as JSONL. A glob without matches, a folder without dataset
+// files, an empty list, and one file named twice are errors. `notes` gets what a user should know:
+// how many files of a folder were left out because their extensions are not those of datasets.
 Result<std::vector<Input>> find_inputs(std::span<const std::string> patterns,
-                                       const std::filesystem::path& spool_folder);
+                                       const std::filesystem::path& spool_folder,
+                                       std::vector<std::string>* notes = nullptr);
 
 // An error if one of `inputs` has another size or time of change than when it was found. A run
 // reads its inputs several times and relies on row numbers, so an input that changes meanwhile

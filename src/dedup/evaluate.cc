@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/locked_folder.h"
 #include "base/workers.h"
 #include "dedup/output/audit.h"
 #include "dedup/output/json_lines.h"
@@ -76,6 +77,7 @@ Result<std::vector<Record>> read_sample(const std::vector<std::string>& inputs,
   data::SampleOptions sample;
   sample.columns = options.dedup.fields;
   if (keep.needs_column()) sample.columns.push_back(keep.column);
+  sample.optional_columns = sample.columns.size();
   sample.max_bytes = options.sample_bytes;
   sample.on_error = options.dedup.on_error;
   sample.visitor = [&](const data::Batch& batch, int) -> Status {
@@ -277,7 +279,7 @@ Result<Evaluation> evaluate(const std::vector<std::string>& inputs, const Evalua
   EvaluateOptions options = asked;
   if (options.dedup.threads <= 0) options.dedup.threads = available_cores();
   KIN_RETURN_IF_ERROR(validate(options.dedup));
-  KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(options.dedup.temporary_folder));
+  KIN_TRY(const LockedFolder folder, LockedFolder::create(options.dedup.temporary_folder));
   KIN_TRY(std::vector<Record> sample, read_sample(inputs, options, folder.path()));
   const std::size_t sampled = sample.size();
   const Plantation planted = plant(std::move(sample), options);

@@ -128,7 +128,8 @@ bool accepts(Method method, const Explanation& pair, const DedupOptions& options
     case Method::kSimHash: return simhash_accepts(pair, options);
     case Method::kChunk:
       return pair.shared_chunks > 0 && pair.shared_chunks == std::min(pair.chunks_a, pair.chunks_b);
-    case Method::kSeen: return false;  // says nothing of two texts
+    case Method::kSeen:
+    case Method::kContains: return false;  // say nothing of two texts
   }
   KIN_UNREACHABLE();
 }
@@ -169,7 +170,8 @@ std::string say_found(Method method, const Explanation& pair, const DedupOptions
                        "exact similarity, {:.3f}, reaches the threshold of {}.",
                        pair.simhash_distance, pair.similarity, options.threshold);
     case Method::kChunk: return "Duplicates: every chunk of one of them is in the other.";
-    case Method::kSeen: break;
+    case Method::kSeen:
+    case Method::kContains: break;
   }
   KIN_UNREACHABLE();
 }

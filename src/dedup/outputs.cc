@@ -16,8 +16,10 @@ namespace {
 // Every path the job writes, "-" for standard output.
 std::vector<fs::path> outputs_of(const DedupJob& job) {
   std::vector<fs::path> outputs;
-  if (!job.options.dry_run) outputs.push_back(job.output);
+  if (!job.options.dry_run && !writes_folder(job)) outputs.push_back(job.output);
+  if (const auto quarantine = quarantine_output_of(job)) outputs.push_back(*quarantine);
   if (const auto removed = removed_output_of(job)) outputs.push_back(*removed);
+  if (const auto cut = cut_output_of(job)) outputs.push_back(*cut);
   if (job.groups_output) outputs.push_back(*job.groups_output);
   if (job.report_output) outputs.push_back(*job.report_output);
   return outputs;
@@ -34,9 +36,8 @@ Status check_writable(const fs::path& output) {
   }
   const fs::file_status status = fs::symlink_status(output, failure);
   if (fs::is_directory(status)) {
-    return Error{
-        Code::kInvalidArgument,
-        fmt::format("cannot write {}: it is a folder (name a file in it)", output.string())};
+    return Error{Code::kInvalidArgument,
+                 fmt::format("cannot write {}: it is a folder (name a file)", output.string())};
   }
   // An output is renamed into place, which would put a file where a link or a device was.
   if (fs::exists(status) && !fs::is_regular_file(status)) {
@@ -87,24 +88,80 @@ Status check_distinct(const std::vector<fs::path>& outputs) {
 
 }  // namespace
 
+bool writes_folder(const DedupJob& job) {
+  std::error_code ignored;  // what cannot be looked at is not a folder
+  return has_output_file(job) &&
+         (job.output.string().ends_with('/') || fs::is_directory(job.output, ignored));
+}
+
+fs::path output_name(const DedupJob& job) {
+  if (!writes_folder(job)) return job.output;
+  fs::path name = job.output.lexically_normal();
+  if (!name.has_filename()) name = name.parent_path();
+  // "." and ".." are folders whose names say nothing.
+  if (name.filename() == "." || name.filename() == ".." || name.empty())
+    name = identity(job.output);
+  return name;
+}
+
+WorkFolder::Options work_folder_of(const DedupJob& job) {
+  WorkFolder::Options options{.parent = job.options.temporary_folder};
+  if (is_resumable(job)) {
+    options.output = output_name(job);
+    options.resume = job.options.resume;
+  } else if (!options.parent && has_output_file(job)) {
+    const fs::path name = output_name(job);
+    options.parent = name.has_parent_path() ? name.parent_path() : fs::path(".");
+  }
+  return options;
+}
+
 bool has_output_file(const DedupJob& job) {
   return !job.options.dry_run && job.output != "-";
 }
 
 bool is_resumable(const DedupJob& job) {
   const auto standard_input = std::find(job.inputs.begin(), job.inputs.end(), "-");
-  return has_output_file(job) && standard_input == job.inputs.end();
+  // What references a record contains is not kept for another process.
+  return has_output_file(job) && standard_input == job.inputs.end() && !job.options.contains;
 }
+
+namespace {
+
+// The path of the output without its extensions, or of the folder.
+std::string stem_of(const DedupJob& job) {
+  if (writes_folder(job)) return output_name(job).string();
+  constexpr std::string_view kRemoved = ".removed.jsonl";
+  const std::string removed = removed_path(output_name(job)).string();
+  return removed.substr(0, removed.size() - kRemoved.size());
+}
+
+}  // namespace
 
 std::optional<fs::path> removed_output_of(const DedupJob& job) {
   if (job.options.dry_run || job.audit == Audit::kNone) return {};
   if (job.removed_output) return job.removed_output;
-  if (job.output == "-") return {};
+  if (job.output == "-" || !removes_records(job.options)) return {};
+  if (writes_folder(job)) return output_name(job).string() + ".removed.jsonl";
   return removed_path(job.output);
 }
 
+std::optional<fs::path> cut_output_of(const DedupJob& job) {
+  if (job.options.dry_run || !job.options.cut) return {};
+  if (job.cut_output) return job.cut_output;
+  if (job.output == "-") return {};
+  return stem_of(job) + ".cut.jsonl";
+}
+
+std::optional<fs::path> quarantine_output_of(const DedupJob& job) {
+  if (job.options.dry_run || job.options.on_error == data::OnError::kFail) return {};
+  if (job.quarantine_output) return job.quarantine_output;
+  if (job.output == "-") return {};
+  return stem_of(job) + ".quarantine.txt";
+}
+
 Status check_outputs(const DedupJob& job) {
-  if (has_output_file(job)) KIN_RETURN_IF_ERROR(data::file_type(job.output));
+  if (has_output_file(job) && !writes_folder(job)) KIN_RETURN_IF_ERROR(data::file_type(job.output));
   for (const auto& output : {removed_output_of(job), job.groups_output, job.report_output}) {
     if (output) KIN_RETURN_IF_ERROR(data::line_output_type(*output));
   }

@@ -9,11 +9,13 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
+#include "base/locked_folder.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/workers.h"
 #include "data/parquet_memory.h"
 #include "dedup/output/run_checks.h"
+#include "dedup/outputs.h"
 #include "dedup/scan/columns.h"
 #include "dedup/scan/scan.h"
 #include "dedup/spill/budget.h"
@@ -129,12 +131,12 @@ class Planner {
   Status open() {
     if (options_.threads <= 0) options_.threads = available_cores();
     KIN_RETURN_IF_ERROR(validate(options_));
-    KIN_TRY(TemporaryFolder folder, TemporaryFolder::create(work_parent()));
+    KIN_TRY(LockedFolder folder, LockedFolder::create(work_parent()));
     folder_.emplace(std::move(folder));
     KIN_TRY(std::vector<data::Input> inputs, data::find_inputs(job_.inputs, folder_->path()));
     from_ = inputs.front().type;
     to_ = from_;
-    if (!job_.output.empty() && job_.output != "-") {
+    if (!job_.output.empty() && job_.output != "-" && !writes_folder(job_)) {
       KIN_TRY(to_, data::file_type(job_.output));
     } else if (job_.output == "-") {
       to_ = {};
@@ -189,6 +191,7 @@ class Planner {
     progress_.stage = "sample";
     data::SampleOptions sample_options;
     sample_options.columns = columns_;
+    sample_options.optional_columns = columns_.size();
     sample_options.max_bytes = kSampleBytes;
     sample_options.on_error = options_.on_error;
     std::uint64_t value_bytes = 0;
@@ -209,6 +212,7 @@ class Planner {
     if (sample_.empty()) {
       return Error{Code::kInvalidArgument, "there are no records in " + plan_.inputs.front()};
     }
+    KIN_RETURN_IF_ERROR(check_sampled_fields());
     const bool everything = sample.bytes >= plan_.input_bytes;
     plan_.documents = everything ? sample.rows : sample.total_rows;
     plan_.documents_exact = everything || sample.exact;
@@ -220,6 +224,15 @@ class Planner {
     if (from_ == data::FileType{} && sample.bytes > value_bytes)
       filler_ = (sample.bytes - value_bytes) / sample_.size();
     return Done{};
+  }
+
+  // A field that none of the sampled records has is a wrong name more often than a rare field.
+  Status check_sampled_fields() const {
+    std::vector<bool> found(options_.fields.size());
+    for (const TrialRecord& record : sample_) {
+      for (std::size_t i = 0; i < found.size(); ++i) found[i] = found[i] || record[i].has_value();
+    }
+    return check_found(*dataset_, options_, found);
   }
 
   Result<DiskSpeed> measure_disk() const {
@@ -437,7 +450,7 @@ class Planner {
   Clock& clock_;
   const std::uint64_t base_memory_ = resident_bytes();
   Plan plan_;
-  std::optional<TemporaryFolder> folder_;
+  std::optional<LockedFolder> folder_;
   std::unique_ptr<data::Dataset> dataset_;
   std::vector<data::ParquetFile> parquet_;  // what some of the inputs say about themselves
   data::FileType from_;

@@ -14,7 +14,8 @@ namespace kin::dedup {
 
 struct DedupReport {
   struct Group {
-    std::uint64_t kept_row = 0;
+    std::uint64_t kept_row = 0;  // of the inputs, or of the references
+    bool reference = false;      // the kept record is one
     std::optional<std::string> kept_id;
     std::uint64_t size = 0;
   };
@@ -26,9 +27,28 @@ struct DedupReport {
     std::uint64_t seen = 0;     // left out because earlier runs had their ids
   };
 
+  // What was cut out of records.
+  struct Cut {
+    std::uint64_t records = 0;
+    std::uint64_t emptied = 0;  // of these, removed because nothing was left; counted in `removed`
+    std::uint64_t passages = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t unverified = 0;  // equal hashes of different texts: not cut
+    std::string log;               // empty for a dry run
+  };
+
+  // The references.
+  struct Against {
+    std::vector<std::string> files;
+    std::uint64_t records = 0;
+    std::uint64_t removed = 0;     // duplicates of references, or records that contain one
+    std::uint64_t short_ones = 0;  // references with fewer words than --contains-words
+  };
+
   std::vector<std::string> inputs;
   std::string output;          // empty for a dry run
   std::string removed_output;  // empty for a dry run
+  std::string quarantine;      // the file of the skipped records; empty if there are none
   bool dry_run = false;
   bool resumed = false;
 
@@ -40,7 +60,10 @@ struct DedupReport {
   std::vector<std::string> skipped_messages;  // of the first of them
   std::uint64_t without_text = 0;
   std::uint64_t without_words = 0;
+  std::uint64_t without_order = 0;  // no value that --keep could compare
   std::uint64_t linked = 0;
+  Cut cut;
+  Against against;
 
   std::uint64_t groups = 0;
   std::vector<Group> largest_groups;
@@ -68,6 +91,9 @@ struct DedupReport {
   std::vector<std::string> notes;     // such as what the output format could not keep
 
   std::uint64_t seen() const { return removed_by[static_cast<std::size_t>(Method::kSeen)]; }
+  std::uint64_t contained() const {
+    return removed_by[static_cast<std::size_t>(Method::kContains)];
+  }
   double megabytes_per_second() const {
     return seconds > 0 ? static_cast<double>(input_bytes) / 1e6 / seconds : 0;
   }
@@ -76,9 +102,9 @@ struct DedupReport {
 // The report as JSON. `indent` 0: on one line.
 std::string to_json(const DedupReport& report, int indent);
 
-// Fills report.warnings: a file or a source that loses more than half of its records, a group of
-// more than 1,000, bands that were not searched to the end, unreadable signatures, a preset that
-// removes without verifying.
+// Fills report.warnings: more than one record in a hundred that could not be read, a file or a
+// source that loses more than half of its records, a group of more than 1,000, bands that were not
+// searched to the end, unreadable signatures, a preset that removes without verifying.
 void add_warnings(DedupReport& report);
 
 }  // namespace kin::dedup

@@ -25,12 +25,16 @@ enum class Audit {
 };
 
 struct DedupJob {
-  std::vector<std::string> inputs;  // paths, globs, or "-"
-  std::filesystem::path output;     // "-": JSONL on standard output; not used by a dry run
-  std::optional<std::filesystem::path> removed_output;  // nothing: named after the output
+  std::vector<std::string> inputs;  // paths, folders, globs, or "-"
+  // "-": JSONL on standard output. A folder, which is one that is there or ends with a slash: one
+  // file in it for each input, of the same name and format. Not used by a dry run.
+  std::filesystem::path output;
+  std::optional<std::filesystem::path> removed_output;     // nothing: named after the output
+  std::optional<std::filesystem::path> quarantine_output;  // nothing: named after the output
   Audit audit = Audit::kFull;
   // The extension of each of these decides its format; "-" is standard output.
   std::optional<std::filesystem::path> groups_output;
+  std::optional<std::filesystem::path> cut_output;  // nothing: named after the output
   std::optional<std::filesystem::path> report_output;
   data::OutputFormat format;  // of the output
   // Called before anything is read with what the output will not keep; each is in the report too.

@@ -469,6 +469,11 @@ TEST_F(RunTest, FailsWhenNoRecordCanBeRead) {
   DedupOptions options;
   options.fields = {"nope"};
   options.on_error = data::OnError::kSkip;
+  EXPECT_THAT(
+      run(options).error().message,
+      HasSubstr("no record has a field \"nope\" (use --field); the records have: id, n, text"));
+  options.fields = {"text"};
+  std::ofstream(path("in.jsonl")) << "{\"text\nnothing\n";
   EXPECT_THAT(run(options).error().message, HasSubstr("no record could be read"));
 }
 

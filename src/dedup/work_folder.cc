@@ -9,13 +9,32 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kLockName = "lock";
+// The folders above that the first run had to make, a line each: a later run removes them.
+constexpr const char* kMadeName = "made";
+
+Status remember(const fs::path& folder, std::vector<fs::path>& made) {
+  std::error_code ignored;  // no such file: no folder was made
+  if (made.empty() && fs::exists(folder / kMadeName, ignored)) {
+    KIN_TRY(const std::string lines, read_file(folder / kMadeName));
+    for (std::size_t begin = 0; begin < lines.size();) {
+      const std::size_t end = std::min(lines.find('\n', begin), lines.size());
+      made.emplace_back(lines.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    return Done{};
+  }
+  if (made.empty()) return Done{};
+  std::string lines;
+  for (const fs::path& one : made) lines += one.string() + "\n";
+  return write_file_atomically(folder / kMadeName, lines);
+}
 
 // Removes everything in the folder but the lock.
 Status empty_folder(const fs::path& folder) {
   std::error_code failure;
   fs::remove(folder / kCheckpointName, failure);
   for (const auto& entry : fs::directory_iterator(folder, failure)) {
-    if (entry.path().filename() == kLockName) continue;
+    if (entry.path().filename() == kLockName || entry.path().filename() == kMadeName) continue;
     fs::remove_all(entry.path(), failure);
     if (failure) return system_error("remove", entry.path(), failure.value());
   }
@@ -24,19 +43,25 @@ Status empty_folder(const fs::path& folder) {
 
 }  // namespace
 
-WorkFolder::WorkFolder(fs::path path, std::optional<File> lock, bool resumable)
-    : path_(std::move(path)), lock_(std::move(lock)), resumable_(resumable) {}
+WorkFolder::WorkFolder(LockedFolder temporary)
+    : path_(temporary.path()), temporary_(std::move(temporary)) {}
+
+WorkFolder::WorkFolder(fs::path path, File lock, std::vector<fs::path> made)
+    : path_(std::move(path)), lock_(std::move(lock)), made_(std::move(made)) {}
 
 WorkFolder::WorkFolder(WorkFolder&& other) noexcept
     : path_(std::exchange(other.path_, {})),
       lock_(std::move(other.lock_)),
+      made_(std::move(other.made_)),
+      temporary_(std::move(other.temporary_)),
       resumable_(other.resumable_) {}
 
 WorkFolder::~WorkFolder() {
-  if (path_.empty() || resumable_) return;
+  if (path_.empty() || temporary_ || resumable_) return;
   std::error_code ignored;  // a folder left behind harms nobody, and a destructor cannot report
   fs::remove(path_ / kCheckpointName, ignored);
   fs::remove_all(path_, ignored);
+  remove_made_folders(made_);
 }
 
 // Beside the output by its name; elsewhere by its whole path, since outputs of one name may meet.
@@ -54,19 +79,14 @@ fs::path WorkFolder::path_of(const Options& options) {
 
 Result<WorkFolder> WorkFolder::open(const Options& options) {
   if (!options.output) {
-    std::error_code failure;
-    const fs::path parent = options.parent ? *options.parent : fs::temp_directory_path(failure);
-    if (failure)
-      return system_error("use", "the folder for temporary files, TMPDIR", failure.value());
-    std::string pattern = (parent / "kindred-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr)
-      return system_error("make a folder in", parent, errno);
-    return WorkFolder(fs::path(pattern), std::nullopt, false);
+    KIN_TRY(LockedFolder temporary, LockedFolder::create(options.parent));
+    return WorkFolder(std::move(temporary));
   }
   const fs::path path = path_of(options);
-  std::error_code failure;
-  fs::create_directories(path, failure);
-  if (failure) return system_error("make the folder", path, failure.value());
+  KIN_TRY(std::vector<fs::path> made, make_missing_folders(path));
+  // The first of them is the work folder itself, which has its own rules.
+  if (!made.empty()) made.erase(made.begin());
+  LockedFolder::remove_dead(path.parent_path());
   KIN_TRY(File lock, File::open_to_update(path / kLockName));
   if (const Status locked = lock.lock(); !locked.ok()) {
     return Error{locked.error().code,
@@ -74,8 +94,11 @@ Result<WorkFolder> WorkFolder::open(const Options& options) {
                              "output)",
                              options.output->string())};
   }
+  KIN_RETURN_IF_ERROR(remember(path, made));
+  std::error_code failure;
   const bool resumable = options.resume && fs::exists(path / kCheckpointName, failure);
-  WorkFolder folder(path, std::move(lock), resumable);
+  WorkFolder folder(path, std::move(lock), std::move(made));
+  if (resumable) folder.keep_for_resume();
   if (!options.resume) KIN_RETURN_IF_ERROR(empty_folder(path));
   return folder;
 }

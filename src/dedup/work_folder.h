@@ -3,8 +3,10 @@
 
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 #include "base/file.h"
+#include "base/locked_folder.h"
 #include "base/result.h"
 
 namespace kin::dedup {
@@ -14,12 +16,14 @@ namespace kin::dedup {
 inline constexpr const char* kCheckpointName = "checkpoint";
 
 // Made by open(), locked while open, and removed when done() was called or nothing in it is worth
-// resuming. One thread only.
+// resuming, together with folders above it that open() had to make. Folders that killed runs left
+// beside it and that cannot be resumed are removed by open(). One thread only.
 class WorkFolder {
  public:
   // `output`: the output of the run; nothing if it cannot be resumed. `parent`: where to make the
-  // folder, instead of beside the output. With `resume` the folder of an earlier run is used as it
-  // is; otherwise it is emptied first.
+  // folder, instead of beside the output or, without one, in the system's folder for temporary
+  // files. With `resume` the folder of an earlier run is used as it is; otherwise it is emptied
+  // first.
   struct Options {
     std::optional<std::filesystem::path> output;
     std::optional<std::filesystem::path> parent;
@@ -39,9 +43,12 @@ class WorkFolder {
   void done() { resumable_ = false; }
 
  private:
-  WorkFolder(std::filesystem::path path, std::optional<File> lock, bool resumable);
+  explicit WorkFolder(LockedFolder temporary);
+  WorkFolder(std::filesystem::path path, File lock, std::vector<std::filesystem::path> made);
   std::filesystem::path path_;
   std::optional<File> lock_;
+  std::vector<std::filesystem::path> made_;
+  std::optional<LockedFolder> temporary_;  // of a run that cannot be resumed
   bool resumable_ = false;
 };
 

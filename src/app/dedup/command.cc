@@ -21,16 +21,35 @@ namespace {
 constexpr const char* kExamples = R"(
 Examples:
   kindred dedup corpus.parquet -o clean.parquet
-  kindred dedup 'shards/*.jsonl.zst' -o clean.jsonl.zst --max-memory 4GiB
+  kindred dedup 'shards/**/*.jsonl.zst' -o clean/ --max-memory 4GiB
+  kindred dedup chats.jsonl -o clean.jsonl --field 'messages[].content'
   kindred dedup news.jsonl -o clean.jsonl --field title,body --keep oldest:published
   zcat dump.jsonl.gz | kindred dedup - -o - > clean.jsonl
   kindred dedup web.parquet -o clean.parquet --by exact,simhash --hamming 3
   kindred dedup corpus.jsonl --dry-run --json
   kindred dedup today.jsonl -o new.jsonl --id url --skip-seen crawl.seen
+  kindred dedup web.jsonl -o clean.jsonl --by exact,lines --repeats 6
+  kindred dedup web.parquet -o clean.parquet --by substring:50
+  kindred dedup new.jsonl -o fresh.jsonl --against 'corpus/*.jsonl'
+  kindred dedup web.jsonl -o clean.jsonl --by none --against benchmark.jsonl --contains 0.8
+  kindred dedup web.jsonl -o tagged.jsonl --tag dup_
 
 Writes the kept records in input order to OUTPUT, and the removed records, each with the record it
-duplicates and their similarity, to OUTPUT's name + .removed.jsonl. Inputs are never changed.
+duplicates and their similarity, to OUTPUT's name + .removed.jsonl. With -o DIR/ each input has an
+output of its own, with its place below the folder or glob that was named; the removed records are in
+DIR.removed.jsonl. A run over folders reads every dataset file below them. Inputs are never changed.
 Ctrl-C leaves nothing behind, unless there is a checkpoint for --resume.
+
+--by lines and --by paragraphs cut lines or paragraphs that occur again anywhere in the corpus, compared
+by their normalised text; --by substring:LENGTH cuts passages of at least LENGTH words, or bytes with b,
+that occur again exactly. The first occurrence stays whole. Other detectors of --by remove whole records
+before that. A record of which nothing is left is removed. OUTPUT's name + .cut.jsonl says what was cut,
+and where the same text stays.
+
+--against removes inputs that are duplicates of a reference; references always stay and are not
+compared with each other. With --contains the references are looked for inside the inputs instead: an
+input goes if it has at least that share of a reference's runs of 8 words. The audit log names the
+reference and a passage of it.
 
 --skip-seen first leaves out records whose id is in a seen set (kindred seen), and adds the ids of all
 records once the outputs are in place. A run that is killed before that does not change the set: run it
@@ -76,8 +95,7 @@ void add_format_flags(CLI::App& verb, DedupArguments& arguments) {
 // Whether the run left something for --resume.
 bool has_checkpoint(const dedup::DedupJob& job) {
   if (!dedup::is_resumable(job)) return false;
-  const auto folder = dedup::WorkFolder::path_of(
-      {.output = job.output, .parent = job.options.temporary_folder, .resume = false});
+  const auto folder = dedup::WorkFolder::path_of(dedup::work_folder_of(job));
   std::error_code ignored;  // an impossible path has no checkpoint
   return std::filesystem::exists(folder / dedup::kCheckpointName, ignored);
 }
@@ -88,11 +106,12 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   dedup::DedupJob& job = arguments.job;
   if (job.output.empty() && !arguments.dry_run)
     return wrong_usage({Code::kInvalidArgument, "no output: use -o OUTPUT, or --dry-run"}, verb);
-  if (arguments.dry_run && (arguments.removed || job.groups_output))
-    return wrong_usage(
-        {Code::kInvalidArgument, fmt::format("--dry-run cannot be combined with {}",
-                                             arguments.removed ? "--removed" : "--groups")},
-        verb);
+  if (arguments.dry_run && (arguments.removed || job.groups_output || job.cut_output))
+    return wrong_usage({Code::kInvalidArgument, fmt::format("--dry-run cannot be combined with {}",
+                                                            arguments.removed   ? "--removed"
+                                                            : job.groups_output ? "--groups"
+                                                                                : "--cut-log")},
+                       verb);
   job.options = *options;
   if (arguments.skip_seen) job.options.skip_seen = *arguments.skip_seen;
   // Again, because --skip-seen adds conditions, such as an id.
@@ -148,14 +167,17 @@ Command add_dedup_command(CLI::App& app) {
   verb->footer(kExamples);
   const auto arguments = std::make_shared<DedupArguments>();
   verb->add_option("INPUT", arguments->job.inputs,
-                   "Files or globs: .jsonl .ndjson .json .csv .tsv (also .gz .zst), "
-                   ".parquet; - for JSONL on standard input")
+                   "Files, folders or globs (* ? [a-z], ** for any folders): .jsonl .ndjson .json "
+                   ".csv .tsv (also .gz .zst .bz2 .xz), .parquet, in any mixture; - for JSONL on "
+                   "standard input")
       ->required();
   verb->add_option("-o,--output", arguments->job.output,
-                   "File for the kept records, in the format of its extension; - for "
-                   "JSONL on standard output")
+                   "File for the kept records, in the format of its extension; a folder "
+                   "(DIR/) for one file for each input, of the same name and format; - for JSONL "
+                   "on standard output")
       ->type_name("OUTPUT");
   add_dedup_flags(*verb, arguments->flags);
+  add_run_flags(*verb, arguments->flags);
   add_format_flags(*verb, *arguments);
   verb->add_option("--removed", arguments->removed,
                    "The audit log, in the format of its extension; - for standard output; none for "
@@ -168,6 +190,13 @@ Command add_dedup_command(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--groups", arguments->job.groups_output,
                    "Write a JSON object for each group: the kept row and its members")
+      ->type_name("FILE");
+  verb->add_option("--cut-log", arguments->job.cut_output,
+                   "What was cut from where (default: OUTPUT's name + .cut.jsonl)")
+      ->type_name("FILE");
+  verb->add_option("--quarantine", arguments->job.quarantine_output,
+                   "File for the records that --on-error skip leaves out, byte for byte (default: "
+                   "OUTPUT's name + .quarantine.txt)")
       ->type_name("FILE");
   verb->add_option("--report", arguments->job.report_output, "Write the report as JSON")
       ->type_name("FILE");

@@ -13,6 +13,7 @@
 #include "base/ascii.h"
 #include "base/file.h"
 #include "base/json_writer.h"
+#include "base/locked_folder.h"
 #include "base/record_set.h"
 #include "base/workers.h"
 #include "data/dataset.h"
@@ -137,7 +138,7 @@ std::optional<RecordSet> filter_of(const Wanted& wanted) {
 
 Result<Pair> read_records(std::span<const std::string> inputs, const Wanted& wanted,
                           const dedup::DedupOptions& options) {
-  KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(options.temporary_folder));
+  KIN_TRY(const LockedFolder folder, LockedFolder::create(options.temporary_folder));
   KIN_TRY(std::vector<data::Input> files, data::find_inputs(inputs, folder.path()));
   const int threads = options.threads > 0 ? options.threads : available_cores();
   data::DatasetOptions dataset_options;
@@ -149,6 +150,7 @@ Result<Pair> read_records(std::span<const std::string> inputs, const Wanted& wan
   data::ScanOptions scan_options;
   scan_options.columns = options.fields;
   if (wanted.id_column) scan_options.columns.push_back(*wanted.id_column);
+  scan_options.optional_columns = scan_options.columns.size();
   scan_options.threads = threads;
   scan_options.on_error = options.on_error;
   if (rows) scan_options.only = &*rows;
@@ -291,7 +293,7 @@ Error usage(std::string message) {
 
 // Two text files, or inputs and two records. A wrong call gives an exit code instead of a pair.
 Result<int> run_explain_command(const ExplainArguments& arguments, const CLI::App& verb) {
-  const auto options = understand(arguments.flags);
+  const auto options = understand_pairs(arguments.flags);
   if (!options) return wrong_usage(options.error(), verb);
   const std::vector<std::string>& what = arguments.what;
   if (what.size() < 2)

@@ -11,6 +11,7 @@
 #include "app/words.h"
 #include "base/file.h"
 #include "base/json_writer.h"
+#include "base/locked_folder.h"
 #include "base/memory.h"
 #include "search/document_files.h"
 
@@ -186,7 +187,7 @@ Result<int> run_add(IndexArguments& arguments) {
   arguments.files.skip_errors = arguments.on_error == "skip";
   KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {.tend = true}));
   KIN_TRY(const auto index, indexes->open(arguments.place.name));
-  KIN_TRY(const TemporaryFolder spool, TemporaryFolder::create());
+  KIN_TRY(const LockedFolder spool, LockedFolder::create());
   arguments.files.temporary_folder = spool.path();
   // The reader knows the line, so it names the document that does not fit.
   arguments.files.check = [&](const Document& document) { return index->check_document(document); };

@@ -7,6 +7,7 @@
 
 #include "app/seen/line_source.h"
 #include "base/file.h"
+#include "base/locked_folder.h"
 
 namespace kin::app {
 namespace {
@@ -19,7 +20,7 @@ Error stopped() {
 class ColumnSource : public IdSource {
  public:
   static Result<std::unique_ptr<IdSource>> open(const IdSourceOptions& options) {
-    KIN_TRY(TemporaryFolder folder, TemporaryFolder::create(options.temporary_folder));
+    KIN_TRY(LockedFolder folder, LockedFolder::create(options.temporary_folder));
     KIN_TRY(std::vector<data::Input> inputs, data::find_inputs(options.files, folder.path()));
     std::uint64_t bytes = 0;
     for (const data::Input& input : inputs) bytes += input.bytes;
@@ -34,7 +35,7 @@ class ColumnSource : public IdSource {
     return std::unique_ptr<IdSource>(std::move(source));
   }
 
-  ColumnSource(TemporaryFolder folder, std::unique_ptr<data::Dataset> dataset, std::string column)
+  ColumnSource(LockedFolder folder, std::unique_ptr<data::Dataset> dataset, std::string column)
       : folder_(std::move(folder)), dataset_(std::move(dataset)), column_(std::move(column)) {}
 
   Status read(const std::atomic<bool>& stop, const Take& take) override {
@@ -98,7 +99,7 @@ class ColumnSource : public IdSource {
                         where, column_, known)};
   }
 
-  TemporaryFolder folder_;
+  LockedFolder folder_;
   std::unique_ptr<data::Dataset> dataset_;
   std::string column_;
   data::OnError on_error_ = data::OnError::kFail;

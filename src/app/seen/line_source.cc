@@ -13,9 +13,7 @@ constexpr std::size_t kChunk = std::size_t{256} << 10;
 constexpr auto kLookForStop = std::chrono::milliseconds(100);
 
 data::Compression compression_of(const fs::path& path) {
-  if (path.extension() == ".gz") return data::Compression::kGzip;
-  if (path.extension() == ".zst") return data::Compression::kZstd;
-  return data::Compression::kNone;
+  return data::compression_of(path);
 }
 
 // A list of ids may have any name, but that of a dataset is a slip more often than not.

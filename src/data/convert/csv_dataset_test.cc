@@ -176,13 +176,5 @@ TEST(CsvDataset, TakesAQuotedValueOfMoreThan64MegabytesForAStrayQuote) {
   EXPECT_THAT(seen.values.at(71), ElementsAre("2"));
 }
 
-TEST(CsvDataset, RefusesFilesOfDifferentColumns) {
-  TestFolder folder;
-  const auto dataset =
-      open_dataset({folder.write("a.csv", "a,b\n1,2\n"), folder.write("b.csv", "a,c\n1,2\n")});
-  ASSERT_FALSE(dataset.ok());
-  EXPECT_THAT(dataset.error().message, HasSubstr("b.csv has other columns than"));
-}
-
 }  // namespace
 }  // namespace kin::data

@@ -7,13 +7,16 @@
 #include <functional>
 #include <mutex>
 
+#include "base/check.h"
 #include "base/file.h"
 #include "base/workers.h"
 #include "data/block_reader.h"
 #include "data/convert/json_schema.h"
 #include "data/duckdb/session.h"
 #include "data/parquet/copy_parts.h"
+#include "data/text/json_record.h"
 #include "data/text/json_shape.h"
+#include "data/text/record_editor.h"
 #include "data/text/record_encoder.h"
 #include "data/text/writer.h"
 
@@ -24,28 +27,80 @@ Format input_format(const ConvertRequest& request) {
   return request.inputs.front().type.format;
 }
 
+// Makes the edits of the request in JSON; nothing if there are none.
+std::unique_ptr<RecordEncoder> json_editor(const ConvertRequest& request,
+                                           EditParts parts = EditParts::kAll) {
+  return request.how.edits == nullptr ? nullptr : edit_json(*request.how.edits, parts);
+}
+
+// The same for CSV, where only texts are replaced: what is added has types, which the other format
+// may have too.
+std::unique_ptr<RecordEncoder> csv_editor(const ConvertRequest& request) {
+  if (request.how.edits == nullptr) return nullptr;
+  return edit_csv(*request.how.edits, request.header.names, input_format(request),
+                  EditParts::kReplacements);
+}
+
+// Columns that the output gets besides those of the inputs.
+const std::vector<RecordEdits::Column>& added_columns(const ConvertRequest& request) {
+  static const std::vector<RecordEdits::Column> kNone;
+  return request.how.edits == nullptr ? kNone : request.how.edits->added();
+}
+
+// Says of the added columns what they hold, also where every value is null.
+void add_declared(const ConvertRequest& request, JsonShape& shape) {
+  constexpr std::size_t kBehindAll = ~std::size_t{0} >> 1;
+  const auto& added = added_columns(request);
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    auto& field = shape.fields[added[i].name];
+    if (field == nullptr) field = std::make_unique<JsonShape>();
+    field->first = {~std::uint64_t{0}, kBehindAll + i};
+    switch (added[i].type) {
+      case RecordEdits::Type::kInteger: field->integer = true; break;
+      case RecordEdits::Type::kReal: field->real = true; break;
+      case RecordEdits::Type::kBoolean: field->truth = true; break;
+      case RecordEdits::Type::kText: field->text = true; break;
+    }
+  }
+}
+
 // What the records of JSONL that are in `keep` hold.
 Result<JsonShape> shape_of(const ConvertRequest& request, const RecordSet& keep) {
-  BlockReader blocks(request.inputs, {.block_bytes = kTextBlockBytes});
+  BlockReader blocks(request.inputs,
+                     {.block_bytes = kTextBlockBytes,
+                      .large_bytes = std::max<std::uint64_t>(request.options.memory_bytes / 2, 1)});
   std::mutex mutex;
   JsonShape shape;
   KIN_RETURN_IF_ERROR(run_workers(std::max(request.how.threads, 1), [&](int) -> Status {
     JsonShapeReader reader;
     JsonShape mine;
     Block block;
+    std::string edited;
+    const auto editor = json_editor(request);
     for (;;) {
       KIN_TRY(const bool any, blocks.next(block));
       if (!any) break;
       for (std::size_t i = 0; i < block.records.size(); ++i) {
         const RecordId row = record_at(block.first_row + i);
         if (!keep.contains(row) || request.skipped.contains(row)) continue;
-        reader.add(block.text(block.records[i]), block.first_row + i, mine);
+        std::string_view record = block.text(block.records[i]);
+        if (editor != nullptr) {
+          edited.clear();
+          // A problem is told, with its line, when the record is written.
+          if (editor->append(edited, record, row)) continue;
+          const std::size_t length = edited.size();
+          edited.resize(length + kJsonPadding);
+          record = std::string_view(edited).substr(0, length);
+        }
+        reader.add(record, block.first_row + i, mine);
       }
     }
+    blocks.release(block);
     const std::scoped_lock lock(mutex);
     merge(shape, mine);
     return Done{};
   }));
+  if (!shape.fields.empty()) add_declared(request, shape);
   return shape;
 }
 
@@ -71,7 +126,7 @@ Result<WriteReport> json_to_csv_file(const ConvertRequest& request) {
   KIN_TRY(const TextWritten written,
           write_encoded(request, request.path,
                         {.header = header, .compression = request.type.compression, .encoder = [&] {
-                           return json_to_csv(columns, format, nested);
+                           return chain(json_editor(request), json_to_csv(columns, format, nested));
                          }}));
   WriteReport report{written.records, written.bytes, {}};
   note_repeated_keys(shape, report.notes);
@@ -91,20 +146,38 @@ Result<WriteReport> csv_to_text_file(const ConvertRequest& request) {
   const Format from = input_format(request);
   const Format to = request.type.format;
   const std::vector<std::string>& names = request.header.names;
-  const std::string header = to == Format::kJsonl ? "" : csv_header_line(names, to);
+  std::vector<std::string> columns = names;
+  for (const auto& column : added_columns(request)) columns.push_back(column.name);
+  const std::string header = to == Format::kJsonl ? "" : csv_header_line(columns, to);
   const auto encoder = [&] {
-    return to == Format::kJsonl ? csv_to_json(names, from) : csv_to_csv(names.size(), from, to);
+    if (to != Format::kJsonl) return chain(csv_editor(request), csv_to_csv(names.size(), from, to));
+    return chain(csv_editor(request), csv_to_json(names, from));
+  };
+  const auto edited = [&]() -> std::unique_ptr<RecordEncoder> {
+    if (request.how.edits == nullptr) return encoder();
+    if (to == Format::kJsonl) return chain(encoder(), json_editor(request, EditParts::kAdditions));
+    return chain(encoder(), edit_csv(*request.how.edits, names, to, EditParts::kAdditions));
   };
   KIN_TRY(const TextWritten written,
           write_encoded(
               request, request.path,
-              {.header = header, .compression = request.type.compression, .encoder = encoder}));
+              {.header = header, .compression = request.type.compression, .encoder = edited}));
   WriteReport report{written.records, written.bytes, {}};
   if (to == Format::kJsonl) {
     report.notes.push_back(
         fmt::format("{} has no types: every value was written as a string", format_name(from)));
   }
   return report;
+}
+
+std::string sql_type_of(RecordEdits::Type type) {
+  switch (type) {
+    case RecordEdits::Type::kInteger: return "BIGINT";
+    case RecordEdits::Type::kReal: return "DOUBLE";
+    case RecordEdits::Type::kBoolean: return "BOOLEAN";
+    case RecordEdits::Type::kText: return "VARCHAR";
+  }
+  KIN_UNREACHABLE();
 }
 
 // What is to be written to Parquet: the columns, and how the records are spooled for DuckDB.
@@ -117,6 +190,8 @@ Result<ParquetPlan> plan_parquet(const ConvertRequest& request) {
   ParquetPlan plan;
   if (input_format(request) != Format::kJsonl) {
     for (const std::string& name : request.header.names) plan.columns.push_back({name, "VARCHAR"});
+    for (const auto& column : added_columns(request))
+      plan.columns.push_back({column.name, sql_type_of(column.type)});
     plan.notes.push_back(fmt::format("{} has no types: every column was written as text",
                                      format_name(input_format(request))));
     return plan;
@@ -143,8 +218,13 @@ std::function<std::unique_ptr<RecordEncoder>()> spool_encoder(const ConvertReque
     names.push_back(column.name);
     spool_as.push_back(column.spool);
   }
-  if (from != Format::kJsonl) return [=] { return csv_to_json(names, from); };
-  return [=] { return json_to_spool(names, spool_as); };
+  if (from == Format::kJsonl) {
+    return [=, &request] { return chain(json_editor(request), json_to_spool(names, spool_as)); };
+  }
+  return [=, &request]() -> std::unique_ptr<RecordEncoder> {
+    return chain(chain(csv_editor(request), csv_to_json(request.header.names, from)),
+                 json_editor(request, EditParts::kAdditions));
+  };
 }
 
 // The query that gives the spooled records.

@@ -21,7 +21,7 @@ struct ConvertRequest {
   const std::filesystem::path& path;    // written to
   const std::filesystem::path& output;  // what it will be called
   FileType type;                        // of another format than the inputs
-  const WriteOptions& how;
+  const WriteOptions& how;              // with edits that check_edits() lets pass
   const DatasetOptions& options;
 };
 

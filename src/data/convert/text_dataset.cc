@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "base/file.h"
 #include "base/workers.h"
@@ -10,6 +11,7 @@
 #include "data/convert/json_schema.h"
 #include "data/convert/text_convert.h"
 #include "data/parquet/copy_parts.h"
+#include "data/text/record_editor.h"
 #include "data/text/scan.h"
 #include "data/text/writer.h"
 
@@ -17,6 +19,11 @@ namespace kin::data {
 namespace {
 
 constexpr std::size_t kSamplePlaces = 16;
+
+// A long record is held twice: as it was read, and its text without escapes.
+std::uint64_t large_bytes(const DatasetOptions& options) {
+  return std::max<std::uint64_t>(options.memory_bytes / 2, 1);
+}
 
 Status check_headers(const std::vector<Input>& inputs, const CsvHeader& first) {
   for (std::size_t i = 1; i < inputs.size(); ++i) {
@@ -76,7 +83,7 @@ void TextDataset::restore(ScanMemory memory) {
 Result<std::unique_ptr<RecordReader>> TextDataset::record_reader(
     const std::vector<std::string>& columns, std::size_t optional_columns) const {
   if (format() == Format::kJsonl) return make_json_reader(columns, optional_columns);
-  return make_csv_reader(header_, inputs_.front(), columns);
+  return make_csv_reader(header_, inputs_.front(), columns, optional_columns);
 }
 
 Result<std::vector<std::string>> TextDataset::columns() {
@@ -97,9 +104,14 @@ Result<std::vector<std::string>> TextDataset::columns() {
 }
 
 Result<ScanEnd> TextDataset::scan(const ScanOptions& options, const Visitor& visitor) {
-  BlockReader blocks(
-      inputs_, {.start = options.start, .block_bytes = kTextBlockBytes, .pause = options.pause});
+  BlockReader blocks(inputs_, {.start = options.start,
+                               .block_bytes = kTextBlockBytes,
+                               .pause = options.pause,
+                               .large_bytes = large_bytes(options_),
+                               .longest_record = options_.longest_record});
   FirstFailure failure;
+  std::mutex mutex;
+  std::vector<bool> found(options.columns.size());
   KIN_RETURN_IF_ERROR(run_workers(std::max(options.threads, 1), [&](int worker) -> Status {
     KIN_TRY(auto reader, record_reader(options.columns, options.optional_columns));
     BlockScanner scanner(options, inputs_, std::move(reader), skipped_);
@@ -113,23 +125,27 @@ Result<ScanEnd> TextDataset::scan(const ScanOptions& options, const Visitor& vis
       if (content && !(*content)->rows.empty()) visited = visitor(Batch(**content), worker);
       if (!visited) failure.add(block.number, visited.error());
     }
+    blocks.release(block);
+    const std::scoped_lock lock(mutex);
+    scanner.add_found(found);
     return Done{};
   }));
   skipped_.settle();
+  longest_record_ = std::max(longest_record_, blocks.longest_record());
   KIN_RETURN_IF_ERROR(check_unchanged(inputs_));  // first: it explains other failures
   KIN_RETURN_IF_ERROR(failure.status());
   const std::vector<std::uint64_t> first_rows = blocks.first_rows();
   for (std::size_t i = first_rows_.size(); i < first_rows.size(); ++i)
     first_rows_.push_back(first_rows[i]);
   const Position end = blocks.position();
-  if (!blocks.finished()) return ScanEnd{end, false};
+  if (!blocks.finished()) return ScanEnd{end, false, std::move(found)};
   rows_ = end.row;
-  if (end.row == 0) {
+  if (end.row == 0 && !options.may_be_empty) {
     return Error{Code::kInvalidArgument,
                  fmt::format("{}{}: there are no records in it", inputs_.front().shown_as,
                              inputs_.size() > 1 ? " and the other inputs" : "")};
   }
-  return ScanEnd{end, true};
+  return ScanEnd{end, true, std::move(found)};
 }
 
 // JSONL is sampled all over its files, CSV and compressed files from their beginnings: the middle
@@ -144,8 +160,8 @@ std::vector<Position> TextDataset::sample_places(std::uint64_t total) const {
          k * total / kSamplePlaces < before + inputs_[i].bytes && k < kSamplePlaces; ++k) {
       const std::uint64_t offset =
           k * total / kSamplePlaces - std::min(before, k * total / kSamplePlaces);
-      const bool anywhere =
-          format() == Format::kJsonl && inputs_[i].type.compression == Compression::kNone;
+      const bool anywhere = format() == Format::kJsonl && !inputs_[i].array &&
+                            inputs_[i].type.compression == Compression::kNone;
       places.push_back({i, anywhere ? offset : 0, 0, 0});
     }
     before += inputs_[i].bytes;
@@ -172,7 +188,7 @@ Result<Sample> TextDataset::sample(const SampleOptions& options) {
                          .only = nullptr,
                          .start = {},
                          .pause = {}};
-  KIN_TRY(auto reader, record_reader(options.columns, 0));
+  KIN_TRY(auto reader, record_reader(options.columns, options.optional_columns));
   SkipLog skipped;
   BlockScanner scanner(scan, inputs_, std::move(reader), skipped);
   for (Position place : places) {
@@ -211,20 +227,72 @@ Status TextDataset::check_output(const std::filesystem::path& output) const {
   return with_context(inputs_.front().shown_as + ":1", names.error());
 }
 
+bool TextDataset::writes_array(const std::filesystem::path& output) const {
+  return has_json_extension(output) && std::all_of(inputs_.begin(), inputs_.end(),
+                                                   [](const Input& input) { return input.array; });
+}
+
+RecordId TextDataset::first_written(const RecordSet& keep) const {
+  for (std::size_t row = 0; row < keep.size(); ++row) {
+    if (keep.contains(record_at(row)) && !skipped_.contains(record_at(row))) return record_at(row);
+  }
+  return kNoRecord;
+}
+
+// In the format of the inputs.
+Result<WriteReport> TextDataset::write_as_is(const StagedOutput& staged, const FileType& type,
+                                             const RecordSet& keep,
+                                             const WriteOptions& options) const {
+  TextWriteOptions how{.header = header_.line,
+                       .compression = type.compression,
+                       .level = options.format.level,
+                       .threads = options.threads,
+                       .beside = options.beside,
+                       .large_bytes = large_bytes(options_)};
+  const bool array = writes_array(staged.target());
+  const RecordId first = array ? first_written(keep) : kNoRecord;
+  if (array) {
+    how.header = kArrayBegin;
+    how.trailer = kArrayEnd;
+  }
+  std::string header;
+  if (options.edits != nullptr && format() != Format::kJsonl) {
+    header = edited_csv_header(*options.edits, header_.line, format());
+    how.header = header;
+  }
+  if (array || options.edits != nullptr) {
+    how.encoder = [&, array, first] {
+      std::unique_ptr<RecordEncoder> edit;
+      if (options.edits != nullptr) {
+        edit = format() == Format::kJsonl
+                   ? edit_json(*options.edits, EditParts::kAll)
+                   : edit_csv(*options.edits, header_.names, format(), EditParts::kAll);
+      }
+      return chain(std::move(edit), array ? json_to_element(first) : nullptr);
+    };
+  }
+  KIN_TRY(const TextWritten written, write_text(inputs_, keep, skipped_, staged.path(), how));
+  return WriteReport{written.records, written.bytes, {}};
+}
+
 Result<WriteReport> TextDataset::write_to(const StagedOutput& staged, const FileType& type,
                                           const RecordSet& keep,
                                           const WriteOptions& options) const {
-  if (type.format != format()) {
-    return convert_text({inputs_, header_, keep, skipped_, staged.path(), staged.target(), type,
-                         options, options_});
-  }
-  KIN_TRY(const TextWritten written, write_text(inputs_, keep, skipped_, staged.path(),
-                                                {.header = header_.line,
-                                                 .compression = type.compression,
-                                                 .level = options.format.level,
-                                                 .threads = options.threads,
-                                                 .beside = options.beside}));
-  return WriteReport{written.records, written.bytes, {}};
+  if (options.edits != nullptr) KIN_RETURN_IF_ERROR(check_edits(*options.edits, header_.names));
+  if (type.format == format()) return write_as_is(staged, type, keep, options);
+  return convert_text(
+      {inputs_, header_, keep, skipped_, staged.path(), staged.target(), type, options, options_});
+}
+
+Result<StagedOutput> TextDataset::write_skipped(const std::filesystem::path& output) const {
+  StagedOutput staged(output, options_.temporary_folder);
+  const std::vector<RecordId>& rows = skipped_.records().rows;
+  RecordSet keep(rows.empty() ? 0 : row_number(rows.back()) + 1);
+  for (const RecordId row : rows) keep.insert(row);
+  const SkipLog none;
+  KIN_RETURN_IF_ERROR(write_text(inputs_, keep, none, staged.path(),
+                                 {.header = {}, .compression = compression_of(output)}));
+  return staged;
 }
 
 Result<std::pair<StagedOutput, WriteReport>> TextDataset::write_staged(

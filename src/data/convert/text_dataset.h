@@ -21,6 +21,7 @@ class TextDataset : public Dataset {
   std::optional<std::uint64_t> rows() const override { return rows_; }
   std::vector<std::uint64_t> first_rows() const override { return first_rows_; }
   const SkippedRecords& skipped() const override { return skipped_.records(); }
+  std::uint64_t longest_record() const override { return longest_record_; }
   ScanMemory memory() const override { return {first_rows_, rows_, skipped_.records()}; }
   void restore(ScanMemory memory) override;
   Result<Sample> sample(const SampleOptions& options) override;
@@ -28,6 +29,7 @@ class TextDataset : public Dataset {
   Result<std::pair<StagedOutput, WriteReport>> write_staged(const RecordSet& keep,
                                                             const std::filesystem::path& output,
                                                             const WriteOptions& options) override;
+  Result<StagedOutput> write_skipped(const std::filesystem::path& output) const override;
 
  private:
   TextDataset(std::vector<Input> inputs, DatasetOptions options);
@@ -36,6 +38,10 @@ class TextDataset : public Dataset {
                                                       std::size_t optional_columns) const;
   Result<WriteReport> write_to(const StagedOutput& staged, const FileType& type,
                                const RecordSet& keep, const WriteOptions& options) const;
+  Result<WriteReport> write_as_is(const StagedOutput& staged, const FileType& type,
+                                  const RecordSet& keep, const WriteOptions& options) const;
+  bool writes_array(const std::filesystem::path& output) const;
+  RecordId first_written(const RecordSet& keep) const;
   std::vector<Position> sample_places(std::uint64_t total) const;
 
   std::vector<Input> inputs_;
@@ -44,6 +50,7 @@ class TextDataset : public Dataset {
   std::optional<std::uint64_t> rows_;
   std::vector<std::uint64_t> first_rows_;
   SkipLog skipped_;
+  std::uint64_t longest_record_ = 0;
 };
 
 }  // namespace kin::data

@@ -155,6 +155,35 @@ std::string as_text(const std::string& expression, const std::string& type) {
   return fmt::format("CAST({} AS VARCHAR)", expression);
 }
 
+// The texts of a path through lists, such as a.b[].c, joined with line ends. Nothing if the file
+// has no such path.
+std::optional<std::string> list_expression(DuckDbSession& duckdb, const ParquetFile& file,
+                                           std::string_view column) {
+  constexpr std::string_view kElements = "[]";
+  const std::size_t first = column.find(kElements);
+  if (first == std::string_view::npos) return {};
+  const std::string_view outer = column.substr(0, first);
+  const std::size_t dot = std::min(outer.find('.'), outer.size());
+  std::string list = extract(sql_name(std::string(outer.substr(0, dot))),
+                             outer.substr(std::min(dot + 1, outer.size())));
+  std::string_view rest = column.substr(first + kElements.size());
+  for (;;) {
+    const std::size_t next = rest.find(kElements);
+    const std::string_view keys = rest.substr(0, next);
+    if (!keys.empty() && keys.front() != '.') return {};
+    if (!keys.empty())
+      list = fmt::format("list_transform({}, lambda x: {})", list, extract("x", keys.substr(1)));
+    if (next == std::string_view::npos) break;
+    list = fmt::format("flatten({})", list);
+    rest.remove_prefix(next + kElements.size());
+  }
+  const auto type = duckdb.query(fmt::format("DESCRIBE SELECT {} FROM {}", list, file.sql));
+  if (!type || !(*type)[0][1].value_or("").ends_with(kElements)) return {};
+  const std::string of_list = (*type)[0][1].value_or("");
+  const std::string text = as_text("x", of_list.substr(0, of_list.size() - kElements.size()));
+  return fmt::format("array_to_string(list_transform({}, lambda x: {}), chr(10))", list, text);
+}
+
 }  // namespace
 
 Error wrong_row_number(const std::string& shown_as) {
@@ -223,6 +252,7 @@ Result<std::string> text_expression(DuckDbSession& duckdb, const ParquetFile& fi
     const auto type = duckdb.query(fmt::format("DESCRIBE SELECT {} FROM {}", inner, file.sql));
     if (type) return as_text(inner, (*type)[0][1].value_or(""));
   }
+  if (auto list = list_expression(duckdb, file, column)) return *list;
   std::vector<std::string> names;
   for (const ParquetColumn& one : file.columns) names.push_back(one.name);
   return Error{Code::kNotFound,

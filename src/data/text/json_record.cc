@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/ascii.h"
+#include "data/text/json_cursor.h"
 
 namespace kin::data {
 namespace {
@@ -14,120 +14,9 @@ namespace {
 static_assert(kJsonPadding >= simdjson::SIMDJSON_PADDING);
 
 constexpr int kMaximumDepth = 500;
-constexpr const char* kWrongEscape = "an escape in a string is wrong";
-constexpr const char* kLoneSurrogate = "a lone surrogate is not text";
-
-bool is_space(char c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-std::string_view without_trailing_space(std::string_view text) {
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-// The grammar of RFC 8259, not what fits a machine word: ids longer than 64 bits are valid.
-bool is_number(std::string_view text) {
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  const auto digits = [&] {
-    const char* const from = at;
-    while (at < end && is_digit(*at)) ++at;
-    return at > from;
-  };
-  if (at < end && *at == '-') ++at;
-  if (at < end && *at == '0') {
-    ++at;
-  } else if (!digits()) {
-    return false;
-  }
-  if (at < end && *at == '.') {
-    ++at;
-    if (!digits()) return false;
-  }
-  if (at < end && (*at == 'e' || *at == 'E')) {
-    ++at;
-    if (at < end && (*at == '+' || *at == '-')) ++at;
-    if (!digits()) return false;
-  }
-  return at == end;
-}
-
-std::optional<std::uint32_t> four_hex_digits(const char* at, const char* end) {
-  if (end - at < 4) return {};
-  std::uint32_t value = 0;
-  for (int i = 0; i < 4; ++i) {
-    const int digit = hex_value(at[i]);
-    if (digit < 0) return {};
-    value = value * 16 + static_cast<std::uint32_t>(digit);
-  }
-  return value;
-}
-
-char* put_utf8(std::uint32_t code, char* out) {
-  const auto put = [&](std::uint32_t byte) { *out++ = static_cast<char>(byte); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xc0 | code >> 6);
-    put(0x80 | (code & 0x3f));
-  } else if (code < 0x10000) {
-    put(0xe0 | code >> 12);
-    put(0x80 | (code >> 6 & 0x3f));
-    put(0x80 | (code & 0x3f));
-  } else {
-    put(0xf0 | code >> 18);
-    put(0x80 | (code >> 12 & 0x3f));
-    put(0x80 | (code >> 6 & 0x3f));
-    put(0x80 | (code & 0x3f));
-  }
-  return out;
-}
-
-// Reads what follows "\u" at `at`, and moves `at` behind it. A surrogate without its other half,
-// which the grammar allows and UTF-8 has no bytes for, stays one.
-std::optional<std::uint32_t> unicode_escape(const char*& at, const char* end) {
-  const auto first = four_hex_digits(at, end);
-  if (!first) return {};
-  at += 4;
-  if (*first < 0xd800 || *first > 0xdbff) return first;
-  if (end - at < 2 || at[0] != '\\' || at[1] != 'u') return first;
-  const auto second = four_hex_digits(at + 2, end);
-  if (!second || *second < 0xdc00 || *second > 0xdfff) return first;
-  at += 6;
-  return 0x10000 + ((*first - 0xd800) << 10) + (*second - 0xdc00);
-}
-
-bool is_surrogate(std::uint32_t code) {
-  return code >= 0xd800 && code <= 0xdfff;
-}
-
-char simple_escape(char c) {
-  switch (c) {
-    case '"':
-    case '\\':
-    case '/': return c;
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    default: return 0;
-  }
-}
-
-// The inside of a string: what follows its closing quote in `token` can only be space.
-std::string_view inside_of(std::string_view token) {
-  token = without_trailing_space(token);
-  return token.size() < 2 ? std::string_view() : token.substr(1, token.size() - 2);
-}
-
-bool has_escape(std::string_view inside) {
-  return !inside.empty() && std::memchr(inside.data(), '\\', inside.size()) != nullptr;
-}
+constexpr std::string_view kElements = "[]";
+// An index takes four bytes for each byte of what it is about.
+constexpr std::size_t kLargestIndexed = 4 << 20;
 
 std::string reason(simdjson::error_code code) {
   switch (code) {
@@ -141,112 +30,87 @@ std::string reason(simdjson::error_code code) {
   }
 }
 
+using Problem = std::optional<std::string>;
+
+// A column that is still looked for inside a value: `rest` is what remains of its path there, from
+// [] on if the value has to be a list. In a list there are many values, and all of them count.
+struct Wanted {
+  std::size_t column;
+  std::string_view rest;
+  bool in_list = false;
+};
+
+// A value of a record.
+struct Taken {
+  std::string_view value;
+  std::string_view raw;
+  bool is_string = false;
+};
+
+Problem too_deep() {
+  return fmt::format("it is nested more than {} deep", kMaximumDepth);
+}
+
 }  // namespace
-
-Unescaped unescape_json(std::string_view inside, char* out) {
-  char* const begin = out;
-  const char* at = inside.data();
-  const char* const end = at + inside.size();
-  while (at < end) {
-    const auto* const slash =
-        static_cast<const char*>(std::memchr(at, '\\', static_cast<std::size_t>(end - at)));
-    const std::size_t plain = static_cast<std::size_t>((slash != nullptr ? slash : end) - at);
-    std::memcpy(out, at, plain);
-    out += plain;
-    if (slash == nullptr) break;
-    if (slash + 1 == end) return {0, kWrongEscape};
-    at = slash + 2;
-    if (slash[1] == 'u') {
-      const auto code = unicode_escape(at, end);
-      if (!code) return {0, kWrongEscape};
-      if (is_surrogate(*code)) return {0, kLoneSurrogate};
-      out = put_utf8(*code, out);
-    } else if (const char c = simple_escape(slash[1]); c != 0) {
-      *out++ = c;
-    } else {
-      return {0, kWrongEscape};
-    }
-  }
-  return {static_cast<std::size_t>(out - begin), nullptr};
-}
-
-char* ValueArena::room(std::size_t bytes) {
-  constexpr std::size_t kLeast = 256 << 10;
-  if (chunks_.empty() || chunks_.back().size - used_ < bytes) {
-    const std::size_t size = std::max(bytes, kLeast);
-    chunks_.push_back({std::make_unique_for_overwrite<char[]>(size), size});
-    used_ = 0;
-  }
-  return chunks_.back().bytes.get() + used_;
-}
-
-void ValueArena::clear() {
-  // One chunk as large as all of them: the next batch will probably need as much.
-  if (chunks_.size() > 1) {
-    std::size_t total = 0;
-    for (const Chunk& chunk : chunks_) total += chunk.size;
-    chunks_.clear();
-    chunks_.push_back({std::make_unique_for_overwrite<char[]>(total), total});
-  }
-  used_ = 0;
-}
 
 // Only the first stage of simdjson is used, which checks UTF-8 and finds where values begin, for
 // a whole block at a time. Its On-Demand front end is compiled for the oldest processor and does
 // not check what it skips; its DOM unescapes every string and refuses numbers that do not fit 64
 // bits. The second stage is therefore our own.
 struct JsonRecordReader::State {
-  // A column that is still looked for inside an object: `rest` is what remains of its path there.
-  struct Wanted {
-    std::size_t column;
-    std::string_view rest;
-  };
-  using Problem = std::optional<std::string>;
-
   std::vector<std::string> columns;
   std::vector<Wanted> top;
   JsonColumns kind = JsonColumns::kPaths;
   std::size_t optional_columns = 0;
   std::unique_ptr<JsonRecordReader> for_keys;
-  std::vector<char> strings;  // for each column, whether its value is a string
-  std::vector<int> found_at;  // the depth at which each column was found; the least deep wins
+  std::vector<char> strings;           // for each column, whether its value is a string
+  std::vector<std::string_view> raws;  // for each column, the value as it lies in the record
+  std::vector<int> found_at;           // the depth at which each was found; the least deep wins
+  std::vector<char> ever_found;        // for each column, whether any record had it
+  std::vector<std::vector<std::string_view>> pieces;  // for each column, its values in a list
   std::unique_ptr<simdjson::internal::dom_parser_implementation> indexer;
   std::size_t capacity = 0;
   bool in_block = false;
   bool field_missing = false;  // the problem that read_record() returned last
 
-  // The record being read: the next and the last of the places in `text` where something begins.
+  // The places in `text` where something begins, from the next record on.
   const char* text = nullptr;
   const std::uint32_t* at = nullptr;
-  const std::uint32_t* last = nullptr;
   const std::uint32_t* indexed_end = nullptr;
-  const char* record_end = nullptr;
+
   ValueArena* arena = nullptr;
   std::string_view* values = nullptr;
   std::vector<std::string>* keys = nullptr;
   std::string key_text;
-  std::vector<std::size_t> here;  // columns whose value comes next
+  std::vector<Wanted> here;  // columns whose value comes next
 
   simdjson::error_code index(std::string_view bytes);
-  Problem begin_record(std::string_view record);
-  Problem read_record();
-  Problem walk(const std::vector<Wanted>& wanted, int depth);
-  Problem walk_object(const std::vector<Wanted>& wanted, int depth);
-  Problem walk_field(const std::vector<Wanted>& wanted, int depth);
-  Problem walk_array(int depth);
-  Problem check_scalar(std::string_view token) const;
-  void take(std::size_t column, int depth, const char* value);
-  Problem take_string(int depth);
-  std::optional<std::string_view> key_of(std::string_view token);
+  Problem read_indexed(std::string_view record);
+  Problem read_scanned(std::string_view record);
+  Problem finish_columns();
+  void join_pieces(std::size_t column);
+  void note_found(std::size_t column, int depth);
+  std::string_view key_of(std::string_view token);
+  void match_key(std::string_view key, const std::vector<Wanted>& wanted,
+                 std::vector<Wanted>& deeper);
 
-  bool done() const { return at == last; }
-  char next() const { return done() ? '\0' : text[*at]; }
-  // From the next place to the one after it, which ends it.
-  std::string_view token() const {
-    const char* const begin = text + *at;
-    const char* const end = at + 1 == last ? record_end : text + at[1];
-    return without_trailing_space({begin, static_cast<std::size_t>(end - begin)});
-  }
+  template <typename Cursor>
+  Problem read_record(Cursor& cursor);
+  template <typename Cursor>
+  Problem walk(Cursor& cursor, const std::vector<Wanted>& wanted, int depth);
+  template <typename Cursor>
+  Problem walk_object(Cursor& cursor, const std::vector<Wanted>& wanted, int depth);
+  template <typename Cursor>
+  Problem walk_field(Cursor& cursor, const std::vector<Wanted>& wanted, int depth);
+  template <typename Cursor>
+  Problem walk_array(Cursor& cursor, const std::vector<Wanted>& wanted, int depth);
+  template <typename Cursor>
+  Problem walk_element(Cursor& cursor, const std::vector<Wanted>& wanted, int depth);
+  template <typename Cursor>
+  Problem take_string(Cursor& cursor, Taken& taken);
+  template <typename Cursor>
+  Problem take_other(Cursor& cursor, const std::vector<Wanted>& deeper, int depth, Taken& taken);
+  void store(const std::vector<Wanted>& ending, int depth, const Taken& taken);
 };
 
 simdjson::error_code JsonRecordReader::State::index(std::string_view bytes) {
@@ -268,180 +132,289 @@ simdjson::error_code JsonRecordReader::State::index(std::string_view bytes) {
   return simdjson::SUCCESS;
 }
 
-JsonRecordReader::State::Problem JsonRecordReader::State::begin_record(std::string_view record) {
+Problem JsonRecordReader::State::read_indexed(std::string_view record) {
   if (!in_block) {
     if (const auto error = index(record)) return reason(error);
   }
-  record_end = record.data() + record.size();
+  const char* const record_end = record.data() + record.size();
   const auto begin = static_cast<std::uint32_t>(record.data() - text);
   const auto end = static_cast<std::uint32_t>(record_end - text);
   while (at != indexed_end && *at < begin) ++at;
-  last = in_block ? at : indexed_end;
+  const std::uint32_t* last = in_block ? at : indexed_end;
   if (in_block) {
     // Records have few fields, so that a search from here is shorter than one by halves.
     while (last != indexed_end && *last < end) ++last;
   }
-  return {};
+  IndexedCursor cursor(text, at, last, record_end);
+  at = last;
+  return read_record(cursor);
 }
 
-JsonRecordReader::State::Problem JsonRecordReader::State::read_record() {
+Problem JsonRecordReader::State::read_scanned(std::string_view record) {
+  if (!simdjson::validate_utf8(record.data(), record.size())) return reason(simdjson::UTF8_ERROR);
+  if (const char* problem = check_strings(record)) return problem;
+  ScanningCursor cursor(record);
+  return read_record(cursor);
+}
+
+template <typename Cursor>
+Problem JsonRecordReader::State::read_record(Cursor& cursor) {
   std::fill(found_at.begin(), found_at.end(), kMaximumDepth + 1);
-  if (next() != '{') return "it is not an object";
-  if (auto problem = walk_object(top, 0)) return problem;
-  if (!done()) return "something follows the end of the object";
+  if (cursor.next() != '{') return "it is not an object";
+  if (auto problem = walk_object(cursor, top, 0)) return problem;
+  if (!cursor.done()) return "something follows the end of the object";
+  return finish_columns();
+}
+
+Problem JsonRecordReader::State::finish_columns() {
   for (std::size_t column = 0; column < columns.size(); ++column) {
-    if (found_at[column] <= kMaximumDepth) continue;
-    if (kind == JsonColumns::kKeysOrNothing || column + optional_columns >= columns.size()) {
-      values[column] = {};
-      strings[column] = 0;
+    if (found_at[column] <= kMaximumDepth) {
+      if (!pieces[column].empty()) join_pieces(column);
       continue;
     }
+    values[column] = {};
+    raws[column] = {};
+    strings[column] = 0;
+    if (kind == JsonColumns::kKeysOrNothing || column + optional_columns >= columns.size())
+      continue;
     field_missing = true;
     return fmt::format("field \"{}\" is missing", columns[column]);
   }
   return {};
 }
 
-JsonRecordReader::State::Problem JsonRecordReader::State::walk_object(
-    const std::vector<Wanted>& wanted, int depth) {
-  if (depth >= kMaximumDepth) return fmt::format("it is nested more than {} deep", kMaximumDepth);
-  ++at;
-  if (next() == '}') {
-    ++at;
+void JsonRecordReader::State::join_pieces(std::size_t column) {
+  std::vector<std::string_view>& list = pieces[column];
+  strings[column] = 1;
+  values[column] = list.front();
+  if (list.size() > 1) {
+    std::size_t length = list.size() - 1;
+    for (const std::string_view piece : list) length += piece.size();
+    char* const room = arena->room(length);
+    char* to = room;
+    for (const std::string_view piece : list) {
+      if (to != room) *to++ = '\n';
+      to = std::copy(piece.begin(), piece.end(), to);
+    }
+    length = static_cast<std::size_t>(to - room);
+    arena->take(length);
+    values[column] = {room, length};
+  }
+  list.clear();
+}
+
+void JsonRecordReader::State::note_found(std::size_t column, int depth) {
+  found_at[column] = depth;
+  ever_found[column] = 1;
+}
+
+template <typename Cursor>
+Problem JsonRecordReader::State::walk_object(Cursor& cursor, const std::vector<Wanted>& wanted,
+                                             int depth) {
+  if (depth >= kMaximumDepth) return too_deep();
+  cursor.advance();
+  if (cursor.next() == '}') {
+    cursor.advance();
     return {};
   }
   for (;;) {
-    if (auto problem = walk_field(wanted, depth)) return problem;
-    const char c = next();
+    if (auto problem = walk_field(cursor, wanted, depth)) return problem;
+    const char c = cursor.next();
     if (c != ',' && c != '}')
-      return done() ? "it is cut off" : "a comma or } is missing in an object";
-    ++at;
+      return cursor.done() ? "it is cut off" : "a comma or } is missing in an object";
+    cursor.advance();
     if (c == '}') return {};
   }
 }
 
-JsonRecordReader::State::Problem JsonRecordReader::State::walk_field(
-    const std::vector<Wanted>& wanted, int depth) {
-  if (next() != '"') return done() ? "it is cut off" : "a key in an object is not a string";
-  const auto key = key_of(token());
-  if (!key) return "an escape in a key is wrong";
-  ++at;
-  if (next() != ':') return done() ? "it is cut off" : "a colon is missing in an object";
-  ++at;
-  if (done()) return "it is cut off";
-  if (keys != nullptr && depth == 0) keys->emplace_back(*key);
-  // Found before the value is walked over: the key's text may move when deeper keys are read.
+// Fills `here` with the columns that end at `key`, and `deeper` with those that go on in its value.
+void JsonRecordReader::State::match_key(std::string_view key, const std::vector<Wanted>& wanted,
+                                        std::vector<Wanted>& deeper) {
   here.clear();
-  std::vector<Wanted> deeper;
   for (const Wanted& one : wanted) {
-    if (!one.rest.starts_with(*key)) continue;
-    if (one.rest.size() == key->size()) {
-      here.push_back(one.column);
-    } else if (one.rest[key->size()] == '.' && kind == JsonColumns::kPaths) {
-      deeper.push_back({one.column, one.rest.substr(key->size() + 1)});
+    if (!one.rest.starts_with(key)) continue;
+    const std::string_view behind = one.rest.substr(key.size());
+    if (behind.empty()) {
+      here.push_back(one);
+    } else if (kind == JsonColumns::kPaths && behind.starts_with('.')) {
+      deeper.push_back({one.column, behind.substr(1), one.in_list});
+    } else if (kind == JsonColumns::kPaths && behind.starts_with(kElements)) {
+      deeper.push_back({one.column, behind, one.in_list});
     }
   }
-  if (here.empty()) return walk(deeper, depth);
-  if (next() == '"') return take_string(depth);
-  const std::vector<std::size_t> columns_here = here;
-  const char* const value = text + *at;
-  if (auto problem = walk(deeper, depth)) return problem;
-  for (const std::size_t column : columns_here) take(column, depth, value);
+}
+
+template <typename Cursor>
+Problem JsonRecordReader::State::walk_field(Cursor& cursor, const std::vector<Wanted>& wanted,
+                                            int depth) {
+  if (cursor.next() != '"')
+    return cursor.done() ? "it is cut off" : "a key in an object is not a string";
+  const std::string_view key = key_of(cursor.token());
+  cursor.advance();
+  if (cursor.next() != ':')
+    return cursor.done() ? "it is cut off" : "a colon is missing in an object";
+  cursor.advance();
+  if (cursor.done()) return "it is cut off";
+  if (keys != nullptr && depth == 0) keys->emplace_back(key);
+  // Found before the value is walked over: the key's text may move when deeper keys are read.
+  std::vector<Wanted> deeper;
+  match_key(key, wanted, deeper);
+  if (here.empty()) return walk(cursor, deeper, depth);
+  Taken taken;
+  if (cursor.next() == '"') {
+    if (auto problem = take_string(cursor, taken)) return problem;
+    store(here, depth, taken);
+    return {};
+  }
+  const std::vector<Wanted> ending = here;
+  if (auto problem = take_other(cursor, deeper, depth, taken)) return problem;
+  store(ending, depth, taken);
   return {};
 }
 
-JsonRecordReader::State::Problem JsonRecordReader::State::walk_array(int depth) {
-  if (depth >= kMaximumDepth) return fmt::format("it is nested more than {} deep", kMaximumDepth);
-  ++at;
-  if (next() == ']') {
-    ++at;
+// Keeps a value of the columns that end with it.
+void JsonRecordReader::State::store(const std::vector<Wanted>& ending, int depth,
+                                    const Taken& taken) {
+  for (const Wanted& one : ending) {
+    const std::size_t column = one.column;
+    if (one.in_list) {
+      if (taken.value.data() != nullptr) pieces[column].push_back(taken.value);
+      continue;
+    }
+    if (found_at[column] <= depth) continue;
+    note_found(column, depth);
+    pieces[column].clear();
+    strings[column] = taken.is_string ? 1 : 0;
+    values[column] = taken.value;
+    raws[column] = taken.raw;
+  }
+}
+
+template <typename Cursor>
+Problem JsonRecordReader::State::walk_array(Cursor& cursor, const std::vector<Wanted>& wanted,
+                                            int depth) {
+  if (depth >= kMaximumDepth) return too_deep();
+  std::vector<Wanted> elements;
+  for (const Wanted& one : wanted) {
+    if (!one.rest.starts_with(kElements)) continue;
+    if (!one.in_list) {
+      if (found_at[one.column] <= depth) continue;
+      note_found(one.column, depth);
+      values[one.column] = {};
+      raws[one.column] = {};
+      strings[one.column] = 0;
+    }
+    elements.push_back({one.column, one.rest.substr(kElements.size()), true});
+  }
+  cursor.advance();
+  if (cursor.next() == ']') {
+    cursor.advance();
     return {};
   }
   for (;;) {
-    if (auto problem = walk({}, depth)) return problem;
-    const char c = next();
+    if (auto problem = walk_element(cursor, elements, depth)) return problem;
+    const char c = cursor.next();
     if (c != ',' && c != ']')
-      return done() ? "it is cut off" : "a comma or ] is missing in an array";
-    ++at;
+      return cursor.done() ? "it is cut off" : "a comma or ] is missing in an array";
+    cursor.advance();
     if (c == ']') return {};
   }
 }
 
-JsonRecordReader::State::Problem JsonRecordReader::State::walk(const std::vector<Wanted>& wanted,
-                                                               int depth) {
-  if (done()) return "it is cut off";
-  switch (next()) {
-    case '{': return walk_object(wanted, depth + 1);
-    case '[': return walk_array(depth + 1);
+// One element of a list. The paths of `wanted` go on with nothing, with .key or with [].
+template <typename Cursor>
+Problem JsonRecordReader::State::walk_element(Cursor& cursor, const std::vector<Wanted>& wanted,
+                                              int depth) {
+  if (wanted.empty()) return walk(cursor, wanted, depth);
+  std::vector<Wanted> ending;
+  std::vector<Wanted> deeper;
+  for (const Wanted& one : wanted) {
+    if (one.rest.empty()) ending.push_back(one);
+    if (one.rest.starts_with('.')) deeper.push_back({one.column, one.rest.substr(1), true});
+    if (one.rest.starts_with(kElements)) deeper.push_back(one);
+  }
+  if (ending.empty()) return walk(cursor, deeper, depth);
+  Taken taken;
+  if (auto problem = cursor.next() == '"' ? take_string(cursor, taken)
+                                          : take_other(cursor, deeper, depth, taken))
+    return problem;
+  store(ending, depth, taken);
+  return {};
+}
+
+template <typename Cursor>
+Problem JsonRecordReader::State::walk(Cursor& cursor, const std::vector<Wanted>& wanted,
+                                      int depth) {
+  if (cursor.done()) return "it is cut off";
+  switch (cursor.next()) {
+    case '{': return walk_object(cursor, wanted, depth + 1);
+    case '[': return walk_array(cursor, wanted, depth + 1);
+    case '}':
+    case ']':
+    case ',':
+    case ':': return fmt::format("a value is missing before {}", cursor.next());
     default: break;
   }
-  if (auto problem = check_scalar(token())) return problem;
-  ++at;
+  // Nobody asked for it, so it may be anything.
+  cursor.advance();
   return {};
 }
 
-JsonRecordReader::State::Problem JsonRecordReader::State::check_scalar(
-    std::string_view token) const {
-  if (token.front() == '"') {
-    const std::string_view inside = inside_of(token);
-    if (!has_escape(inside)) return {};
-    const Unescaped unescaped = unescape_json(inside, arena->room(inside.size()));
-    return unescaped.problem != nullptr ? Problem(unescaped.problem) : Problem();
-  }
-  if (token == "true" || token == "false" || token == "null" || is_number(token)) return {};
+// A value that is not a string, up to what is read next: a comma or a closing bracket.
+template <typename Cursor>
+Problem JsonRecordReader::State::take_other(Cursor& cursor, const std::vector<Wanted>& deeper,
+                                            int depth, Taken& taken) {
+  const char* const begin = cursor.place();
+  const bool is_scalar = cursor.next() != '{' && cursor.next() != '[';
+  if (auto problem = walk(cursor, deeper, depth)) return problem;
+  taken.raw = without_trailing_space({begin, static_cast<std::size_t>(cursor.place() - begin)});
   constexpr std::size_t kShown = 40;
-  return fmt::format("{} is not a JSON value", token.substr(0, kShown));
-}
-
-// The value from `value` up to what is read next, which is a comma or a closing bracket.
-void JsonRecordReader::State::take(std::size_t column, int depth, const char* value) {
-  if (found_at[column] <= depth) return;
-  found_at[column] = depth;
-  strings[column] = 0;
-  const char* const end = done() ? record_end : text + *at;
-  const std::string_view token =
-      without_trailing_space({value, static_cast<std::size_t>(end - value)});
-  values[column] = token == "null" ? std::string_view() : token;
-}
-
-JsonRecordReader::State::Problem JsonRecordReader::State::take_string(int depth) {
-  std::string_view inside = inside_of(token());
-  ++at;
-  if (has_escape(inside)) {
-    char* const room = arena->room(inside.size());
-    const Unescaped unescaped = unescape_json(inside, room);
-    if (unescaped.problem != nullptr) return unescaped.problem;
-    arena->take(unescaped.length);
-    inside = {room, unescaped.length};
-  }
-  for (const std::size_t column : here) {
-    if (found_at[column] <= depth) continue;
-    found_at[column] = depth;
-    strings[column] = 1;
-    values[column] = inside;
-  }
+  if (is_scalar && !is_json_scalar(taken.raw))
+    return fmt::format("{} is not a JSON value", taken.raw.substr(0, kShown));
+  taken.value = taken.raw == "null" ? std::string_view() : taken.raw;
   return {};
 }
 
-std::optional<std::string_view> JsonRecordReader::State::key_of(std::string_view token) {
+template <typename Cursor>
+Problem JsonRecordReader::State::take_string(Cursor& cursor, Taken& taken) {
+  taken.raw = cursor.token();
+  taken.is_string = true;
+  const std::string_view inside = inside_of(taken.raw);
+  cursor.advance();
+  taken.value = inside.data() == nullptr ? std::string_view("", 0) : inside;
+  if (!has_escape(inside)) return {};
+  char* const room = arena->room(inside.size());
+  const Unescaped unescaped = unescape_json(inside, room);
+  if (unescaped.problem != nullptr) return unescaped.problem;
+  arena->take(unescaped.length);
+  taken.value = {room, unescaped.length};
+  return {};
+}
+
+// A key with a wrong escape matches nothing that anybody asks for, as it is written.
+std::string_view JsonRecordReader::State::key_of(std::string_view token) {
   const std::string_view inside = inside_of(token);
   if (!has_escape(inside)) return inside;
   key_text.resize(inside.size());
   const Unescaped unescaped = unescape_json(inside, key_text.data());
-  if (unescaped.problem != nullptr) return {};
+  if (unescaped.problem != nullptr) return inside;
   return std::string_view(key_text).substr(0, unescaped.length);
 }
 
 JsonRecordReader::JsonRecordReader(std::vector<std::string> columns, JsonColumns kind,
                                    std::size_t optional_columns)
     : state_(std::make_unique<State>()) {
-  state_->columns = std::move(columns);
-  state_->kind = kind;
-  state_->optional_columns = optional_columns;
-  state_->strings.resize(state_->columns.size());
-  for (std::size_t i = 0; i < state_->columns.size(); ++i)
-    state_->top.push_back({i, state_->columns[i]});
-  state_->found_at.resize(state_->columns.size());
+  State& state = *state_;
+  state.columns = std::move(columns);
+  state.kind = kind;
+  state.optional_columns = optional_columns;
+  const std::size_t count = state.columns.size();
+  for (std::size_t i = 0; i < count; ++i) state.top.push_back({i, state.columns[i]});
+  state.strings.resize(count);
+  state.raws.resize(count);
+  state.found_at.resize(count);
+  state.ever_found.resize(count);
+  state.pieces.resize(count);
 }
 
 JsonRecordReader::~JsonRecordReader() = default;
@@ -450,7 +423,7 @@ JsonRecordReader::JsonRecordReader(JsonRecordReader&&) noexcept = default;
 void JsonRecordReader::begin_block(std::string_view block) {
   // A block that is not valid as a whole is read record by record, to find those that are not.
   // Line ends inside strings are invalid, so that in a valid block no string spans two lines.
-  state_->in_block = state_->index(block) == simdjson::SUCCESS;
+  state_->in_block = block.size() <= kLargestIndexed && state_->index(block) == simdjson::SUCCESS;
 }
 
 void JsonRecordReader::end_block() {
@@ -460,20 +433,28 @@ void JsonRecordReader::end_block() {
 std::optional<RecordProblem> JsonRecordReader::read(std::string_view record, ValueArena& arena,
                                                     std::string_view* values) {
   using Kind = RecordProblem::Kind;
-  state_->arena = &arena;
-  state_->values = values;
-  state_->field_missing = false;
-  if (auto problem = state_->begin_record(record))
-    return RecordProblem{Kind::kMalformed, std::move(*problem)};
-  auto problem = state_->read_record();
-  state_->at = state_->last;
+  State& state = *state_;
+  state.arena = &arena;
+  state.values = values;
+  state.field_missing = false;
+  for (auto& list : state.pieces) list.clear();
+  auto problem = state.in_block || record.size() <= kLargestIndexed ? state.read_indexed(record)
+                                                                    : state.read_scanned(record);
   if (!problem) return {};
-  return RecordProblem{state_->field_missing ? Kind::kFieldMissing : Kind::kMalformed,
+  return RecordProblem{state.field_missing ? Kind::kFieldMissing : Kind::kMalformed,
                        std::move(*problem)};
 }
 
 bool JsonRecordReader::was_string(std::size_t column) const {
   return state_->strings[column] != 0;
+}
+
+std::string_view JsonRecordReader::raw(std::size_t column) const {
+  return state_->raws[column];
+}
+
+bool JsonRecordReader::ever_found(std::size_t column) const {
+  return state_->ever_found[column] != 0;
 }
 
 std::vector<std::string> JsonRecordReader::keys(std::string_view record) {

@@ -8,27 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "data/text/json_text.h"
+#include "data/text/value_arena.h"
+
 namespace kin::data {
 
 // How many bytes after a record must be readable, whatever they are.
 inline constexpr std::size_t kJsonPadding = 64;
-
-// Memory for values that had to be unescaped. Values stay in place until clear().
-class ValueArena {
- public:
-  // `bytes` free bytes at one place; take() keeps the first of them.
-  char* room(std::size_t bytes);
-  void take(std::size_t bytes) { used_ += bytes; }
-  void clear();
-
- private:
-  struct Chunk {
-    std::unique_ptr<char[]> bytes;
-    std::size_t size = 0;
-  };
-  std::vector<Chunk> chunks_;
-  std::size_t used_ = 0;  // of the last chunk
-};
 
 // Why a record could not be read.
 struct RecordProblem {
@@ -40,13 +26,14 @@ struct RecordProblem {
 
 // How columns are found in a record.
 enum class JsonColumns {
-  kPaths,          // top-level keys or dotted paths; one that is missing is a problem
+  kPaths,          // top-level keys or paths; one that is missing is a problem
   kKeysOrNothing,  // top-level keys; one that is missing is null
 };
 
-// Validates records and finds the asked-for columns in them. A column is a top-level key, or a
-// dotted path into nested objects; a key that has the dot in its own name goes first. Of a key
-// that appears twice in one object the first value counts. One thread only.
+// Finds the asked-for columns in records. A column is a top-level key, or a path: a.b reaches into
+// objects, and a[].b into each object of a list, whose values are joined with line ends, without
+// nulls. A key that has the dot or the brackets in its own name goes first. Of a key that appears
+// twice in one object the first value counts. One thread only.
 class JsonRecordReader {
  public:
   // The last `optional_columns` of them may be missing in any case.
@@ -65,13 +52,19 @@ class JsonRecordReader {
 
   // Reads one record. kJsonPadding bytes behind it must be readable. Fills `values`, one for each
   // column: a string's text, the JSON text of anything else, a view without data for null. Views
-  // point into `record` or `arena`. The whole record is checked: UTF-8, grammar, escapes. Returns
-  // what is wrong with the record, if anything is.
+  // point into `record` or `arena`. Checked are UTF-8, the strings' ends, the braces and commas,
+  // and the values asked for; other values may be what no JSON has, such as NaN, or a surrogate
+  // without its other half. Returns what is wrong with the record, if anything is.
   std::optional<RecordProblem> read(std::string_view record, ValueArena& arena,
                                     std::string_view* values);
 
   // Is the value that read() gave last for `column` a string, and not other JSON?
   bool was_string(std::size_t column) const;
+  // The value that read() gave last for `column` as it lies in the record, quotes and all. No data
+  // if the record lacks it, or if it was put together from a list.
+  std::string_view raw(std::size_t column) const;
+  // Has any record had `column`, be it null?
+  bool ever_found(std::size_t column) const;
 
   // The names of the top-level keys of `record`, as far as it is valid.
   std::vector<std::string> keys(std::string_view record);
@@ -80,16 +73,5 @@ class JsonRecordReader {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-struct Unescaped {
-  std::size_t length = 0;
-  const char* problem = nullptr;  // what is wrong, if anything is
-};
-
-// Writes the text of a JSON string's inside (between the quotes) to `out`, which has room for as
-// many bytes. An escape that is wrong is a problem, and so is a surrogate without its other half:
-// JSON's grammar allows it, but no text holds it, and any replacement makes different strings the
-// same.
-Unescaped unescape_json(std::string_view inside, char* out);
 
 }  // namespace kin::data

@@ -126,6 +126,11 @@ struct JsonShapeReader::State {
 };
 
 bool JsonShapeReader::State::add(JsonShape& shape, ondemand::value value) {
+  // Only a scalar has a token of its own; these are numbers to those who write them.
+  if (is_not_finite(without_trailing_space(value.raw_json_token()))) {
+    shape.real = true;
+    return true;
+  }
   ondemand::json_type type{};
   if (value.type().get(type)) return false;
   switch (type) {

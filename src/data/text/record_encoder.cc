@@ -23,7 +23,7 @@ class JsonToCsv : public RecordEncoder {
         delimiter_(delimiter),
         nested_(nested) {}
 
-  std::optional<std::string> append(std::string& out, std::string_view record) override {
+  std::optional<std::string> append(std::string& out, std::string_view record, RecordId) override {
     arena_.clear();
     if (auto problem = reader_.read(record, arena_, values_.data()))
       return "malformed JSON: " + problem->why;
@@ -60,7 +60,7 @@ class JsonToSpool : public RecordEncoder {
     }
   }
 
-  std::optional<std::string> append(std::string& out, std::string_view record) override {
+  std::optional<std::string> append(std::string& out, std::string_view record, RecordId) override {
     arena_.clear();
     if (auto problem = reader_.read(record, arena_, values_.data()))
       return "malformed JSON: " + problem->why;
@@ -79,7 +79,8 @@ class JsonToSpool : public RecordEncoder {
  private:
   void append_value(std::string& out, std::size_t i) {
     if (!reader_.was_string(i)) {
-      if (spool_as_[i] == SpoolAs::kValue) {
+      // DuckDB reads these as numbers out of strings; JSON has no numbers like them.
+      if (spool_as_[i] == SpoolAs::kValue && !is_not_finite(values_[i])) {
         out += values_[i];
       } else {
         append_json_string(out, values_[i]);
@@ -99,12 +100,27 @@ class JsonToSpool : public RecordEncoder {
   std::vector<std::string_view> values_;
 };
 
+class JsonToElement : public RecordEncoder {
+ public:
+  explicit JsonToElement(RecordId first) : first_(first) {}
+
+  std::optional<std::string> append(std::string& out, std::string_view record,
+                                    RecordId row) override {
+    out += row == first_ ? "\n" : ",\n";
+    out += without_trailing_space(record);
+    return {};
+  }
+
+ private:
+  RecordId first_;
+};
+
 class CsvToOther : public RecordEncoder {
  public:
   CsvToOther(std::size_t columns, Format from)
       : reader_(delimiter_of(from), columns, all_columns(columns)), values_(columns) {}
 
-  std::optional<std::string> append(std::string& out, std::string_view record) override {
+  std::optional<std::string> append(std::string& out, std::string_view record, RecordId) override {
     arena_.clear();
     if (auto problem = reader_.read(record, arena_, values_.data()))
       return "malformed record: " + *problem;
@@ -182,6 +198,10 @@ std::unique_ptr<RecordEncoder> csv_to_json(const std::vector<std::string>& colum
 
 std::unique_ptr<RecordEncoder> csv_to_csv(std::size_t columns, Format from, Format to) {
   return std::make_unique<CsvToCsv>(columns, from, delimiter_of(to));
+}
+
+std::unique_ptr<RecordEncoder> json_to_element(RecordId first) {
+  return std::make_unique<JsonToElement>(first);
 }
 
 std::string csv_header_line(const std::vector<std::string>& columns, Format format) {

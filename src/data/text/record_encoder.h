@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ids.h"
 #include "data/input.h"
 #include "data/text/record_reader.h"
 
@@ -17,9 +18,10 @@ namespace kin::data {
 class RecordEncoder {
  public:
   virtual ~RecordEncoder() = default;
-  // Appends `record`, which lies in a block, in the other format. Returns what is wrong with it,
-  // if anything is.
-  virtual std::optional<std::string> append(std::string& out, std::string_view record) = 0;
+  // Appends `record`, which has row `row` and kJsonPadding readable bytes behind it, in the other
+  // format. Returns what is wrong with it, if anything is.
+  virtual std::optional<std::string> append(std::string& out, std::string_view record,
+                                            RecordId row) = 0;
 };
 
 // Which columns held objects or arrays. Shared by the encoders of all threads.
@@ -42,6 +44,12 @@ std::unique_ptr<RecordEncoder> json_to_spool(const std::vector<std::string>& col
 std::unique_ptr<RecordEncoder> csv_to_json(const std::vector<std::string>& columns, Format from);
 // The same values with another delimiter.
 std::unique_ptr<RecordEncoder> csv_to_csv(std::size_t columns, Format from, Format to);
+
+// A JSON object as an element of an array. `first` is the row of the first one; the others get a
+// comma in front. kArrayBegin and kArrayEnd go around all of them.
+std::unique_ptr<RecordEncoder> json_to_element(RecordId first);
+inline constexpr std::string_view kArrayBegin = "[";
+inline constexpr std::string_view kArrayEnd = "\n]\n";
 
 // The header line for `columns`.
 std::string csv_header_line(const std::vector<std::string>& columns, Format format);

@@ -36,6 +36,7 @@ class JsonReader : public RecordReader {
     }
     return problem;
   }
+  bool ever_found(std::size_t column) const override { return reader_.ever_found(column); }
 
  private:
   JsonRecordReader reader_;
@@ -43,20 +44,35 @@ class JsonReader : public RecordReader {
 
 class CsvReader : public RecordReader {
  public:
-  explicit CsvReader(CsvRecordReader reader) : reader_(std::move(reader)) {}
+  // `found`: which of the asked-for columns the reader has, in order.
+  CsvReader(CsvRecordReader reader, std::vector<bool> found)
+      : reader_(std::move(reader)), found_(std::move(found)) {}
 
   void begin_block(const Block&) override {}
   void begin_sparse_block(const Block&) override {}
   std::optional<RecordProblem> read(std::string_view record, ValueArena& arena,
                                     std::string_view* values) override {
-    const auto problem = reader_.read(record, arena, values);
-    if (!problem) return {};
-    return RecordProblem{RecordProblem::Kind::kMalformed,
-                         fmt::format("malformed record: {}", *problem)};
+    if (const auto problem = reader_.read(record, arena, values)) {
+      return RecordProblem{RecordProblem::Kind::kMalformed,
+                           fmt::format("malformed record: {}", *problem)};
+    }
+    spread(values);
+    any_ = true;
+    return {};
   }
+  bool ever_found(std::size_t column) const override { return any_ && found_[column]; }
 
  private:
+  // Moves the values to their columns, from the back, and puts nulls between them.
+  void spread(std::string_view* values) const {
+    auto from = static_cast<std::size_t>(std::count(found_.begin(), found_.end(), true));
+    for (std::size_t to = found_.size(); to-- > 0;)
+      values[to] = found_[to] ? values[--from] : std::string_view();
+  }
+
   CsvRecordReader reader_;
+  std::vector<bool> found_;
+  bool any_ = false;
 };
 
 // The first record of `input`.
@@ -94,19 +110,24 @@ std::unique_ptr<RecordReader> make_json_reader(std::vector<std::string> columns,
 }
 
 Result<std::unique_ptr<RecordReader>> make_csv_reader(const CsvHeader& header, const Input& input,
-                                                      const std::vector<std::string>& columns) {
+                                                      const std::vector<std::string>& columns,
+                                                      std::size_t optional_columns) {
   std::vector<std::size_t> places;
-  for (const std::string& column : columns) {
-    const auto found = std::find(header.names.begin(), header.names.end(), column);
-    if (found == header.names.end()) {
+  std::vector<bool> found;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const auto place = std::find(header.names.begin(), header.names.end(), columns[i]);
+    found.push_back(place != header.names.end());
+    if (found.back()) {
+      places.push_back(static_cast<std::size_t>(place - header.names.begin()));
+    } else if (i + optional_columns < columns.size()) {
       return Error{Code::kNotFound,
                    fmt::format("{}: column \"{}\" is missing (use --field); the header names: {}",
-                               input.shown_as, column, fmt::join(header.names, ", "))};
+                               input.shown_as, columns[i], fmt::join(header.names, ", "))};
     }
-    places.push_back(static_cast<std::size_t>(found - header.names.begin()));
   }
   return std::unique_ptr<RecordReader>(std::make_unique<CsvReader>(
-      CsvRecordReader(delimiter_of(input.type.format), header.names.size(), std::move(places))));
+      CsvRecordReader(delimiter_of(input.type.format), header.names.size(), std::move(places)),
+      std::move(found)));
 }
 
 Result<CsvHeader> read_csv_header(const Input& input) {

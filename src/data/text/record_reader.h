@@ -32,12 +32,16 @@ class RecordReader {
   // As JsonRecordReader::read(), with a problem worded for the user.
   virtual std::optional<RecordProblem> read(std::string_view record, ValueArena& arena,
                                             std::string_view* values) = 0;
+  // Has any record had `column`, be it null?
+  virtual bool ever_found(std::size_t column) const = 0;
 };
 
 std::unique_ptr<RecordReader> make_json_reader(std::vector<std::string> columns,
                                                std::size_t optional_columns);
-// A column that the header does not name is an error, which lists those that it does.
+// A column that the header does not name is an error, which lists those that it does; one of the
+// last `optional_columns` is null instead.
 Result<std::unique_ptr<RecordReader>> make_csv_reader(const CsvHeader& header, const Input& input,
-                                                      const std::vector<std::string>& columns);
+                                                      const std::vector<std::string>& columns,
+                                                      std::size_t optional_columns);
 
 }  // namespace kin::data

@@ -40,6 +40,7 @@ void BlockScanner::begin(const Block& block) {
   content_.places.clear();
   for (auto& column : content_.values) column.clear();
   content_.shown_as = inputs_[block.file].shown_as;
+  content_.has_lines = !inputs_[block.file].array;
   content_.file = block.file;
   content_.bytes = block.input_bytes;
   std::size_t wanted = block.records.size();
@@ -56,14 +57,25 @@ void BlockScanner::begin(const Block& block) {
   }
 }
 
+void BlockScanner::add_found(std::vector<bool>& found) const {
+  for (std::size_t i = 0; i < found.size(); ++i) found[i] = found[i] || reader_->ever_found(i);
+}
+
+// The lines of an array are not those of its file.
+std::string BlockScanner::where(const Block& block, std::size_t record) const {
+  const Input& input = inputs_[block.file];
+  const std::uint64_t line = block.first_line + block.records[record].line;
+  if (!input.array) return fmt::format("{}:{}", input.shown_as, line);
+  return fmt::format("{}: row {}, byte {}", input.shown_as, line - 1,
+                     block.offset + block.records[record].begin);
+}
+
 Status BlockScanner::add(const Block& block, std::size_t record) {
   const RecordId row = record_at(block.first_row + record);
   if (options_.only != nullptr && !options_.only->contains(row)) return Done{};
   if (skipped_.contains(row)) return Done{};
-  const std::uint64_t line = block.first_line + block.records[record].line;
   if (auto problem = reader_->read(block.text(block.records[record]), arena_, values_.data())) {
-    std::string message =
-        fmt::format("{}:{}: {}", inputs_[block.file].shown_as, line, problem->why);
+    std::string message = fmt::format("{}: {}", where(block, record), problem->why);
     if (options_.on_error == OnError::kFail) {
       if (problem->kind == RecordProblem::Kind::kMalformed)
         message += " (mend the line, or use --on-error skip)";
@@ -73,7 +85,8 @@ Status BlockScanner::add(const Block& block, std::size_t record) {
     return Done{};
   }
   content_.rows.push_back(row);
-  content_.places.push_back(line);
+  const std::uint64_t line = block.first_line + block.records[record].line;
+  content_.places.push_back(inputs_[block.file].array ? line - 1 : line);
   for (std::size_t i = 0; i < values_.size(); ++i) content_.values[i].push_back(values_[i]);
   return Done{};
 }

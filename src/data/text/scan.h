@@ -36,10 +36,13 @@ class BlockScanner {
   // The batch of the block's records, which lives until the next call; an error if one is
   // malformed and must not be.
   Result<const BatchContent*> read(const Block& block);
+  // Adds the columns that a record had to `found`, which has one element for each.
+  void add_found(std::vector<bool>& found) const;
 
  private:
   void begin(const Block& block);
   Status add(const Block& block, std::size_t record);
+  std::string where(const Block& block, std::size_t record) const;
 
   const ScanOptions& options_;
   std::span<const Input> inputs_;

@@ -71,7 +71,7 @@ Result<Kept> encode(const Block& block, const Selection& selection, RecordEncode
     const RecordId row = record_at(block.first_row + i);
     if (!selection.contains(row)) continue;
     const std::size_t before = out.size();
-    if (const auto problem = encoder.append(out, block.text(block.records[i]))) {
+    if (const auto problem = encoder.append(out, block.text(block.records[i]), row)) {
       return Error{Code::kInvalidArgument,
                    fmt::format("{}:{}: {}", selection.inputs[block.file].shown_as,
                                block.first_line + block.records[i].line, *problem)};
@@ -95,16 +95,18 @@ Result<TextWritten> write_text(std::span<const Input> inputs, const RecordSet& k
     KIN_TRY(header, header_compressor.pack(options.header));
     KIN_RETURN_IF_ERROR(file.write_at(0, header));
   }
-  BlockReader blocks(inputs, {.start = {}, .block_bytes = kTextBlockBytes, .pause = {}});
+  BlockReader blocks(inputs, {.start = {},
+                              .block_bytes = kTextBlockBytes,
+                              .pause = {},
+                              .large_bytes = options.large_bytes});
   OrderedPlaces places(header.size());
   std::atomic<std::uint64_t> records{0};
   std::atomic<std::uint64_t> longest{0};
   const Selection selection{inputs, keep, skipped};
-  const auto write_blocks = [&](int) -> Status {
+  const auto write_blocks = [&](Block& block) -> Status {
     Compressor compressor(options.compression, options.level);
     const auto encoder = options.encoder ? options.encoder() : nullptr;
     std::string encoded;
-    Block block;
     for (;;) {
       KIN_TRY(const bool any, blocks.next(block));
       if (!any) return Done{};
@@ -124,16 +126,26 @@ Result<TextWritten> write_text(std::span<const Input> inputs, const RecordSet& k
       file.begin_sync(*place, packed.size());
       records += kept.records;
       atomic_max(longest, kept.longest);
+      if (encoded.capacity() > 8 * kTextBlockBytes) encoded = std::string();
     }
   };
-  KIN_RETURN_IF_ERROR(run_workers(std::max(options.threads, 1), [&](int worker) -> Status {
-    Status status = write_blocks(worker);
+  KIN_RETURN_IF_ERROR(run_workers(std::max(options.threads, 1), [&](int) -> Status {
+    Block block;
+    Status status = write_blocks(block);
+    blocks.release(block);
+    block.bytes = ByteBuffer();
     if (status && options.beside) status = options.beside();
     if (!status) places.fail();
     return status;
   }));
+  std::uint64_t end = places.end();
+  if (!options.trailer.empty()) {
+    KIN_TRY(const std::string_view trailer, header_compressor.pack(options.trailer));
+    KIN_RETURN_IF_ERROR(file.write_at(end, trailer));
+    end += trailer.size();
+  }
   KIN_RETURN_IF_ERROR(file.close());
-  return TextWritten{records, places.end(), longest};
+  return TextWritten{records, end, longest};
 }
 
 }  // namespace kin::data

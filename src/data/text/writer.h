@@ -23,7 +23,8 @@ namespace kin::data {
 inline constexpr std::size_t kTextBlockBytes = 1 << 20;
 
 struct TextWriteOptions {
-  std::string_view header;  // written first
+  std::string_view header;        // written first
+  std::string_view trailer = {};  // written last
   Compression compression = Compression::kNone;
   std::optional<int> level = {};  // of the compression
   int threads = 1;
@@ -31,6 +32,7 @@ struct TextWriteOptions {
   // are.
   std::function<std::unique_ptr<RecordEncoder>()> encoder = {};
   std::function<Status()> beside = {};  // as in WriteOptions
+  std::uint64_t large_bytes = 0;        // as in BlockReaderOptions
 };
 
 struct TextWritten {

@@ -70,6 +70,11 @@ std::uint32_t file_of(const std::vector<std::uint64_t>& first_rows, RecordId row
   return static_cast<std::uint32_t>(after - first_rows.begin() - 1);
 }
 
+// Rows count over the inputs, or over the references.
+std::uint64_t shown_row(RecordId row, std::uint64_t references) {
+  return row_number(row) < references ? row_number(row) : row_number(row) - references;
+}
+
 // Makes lines of the audit log.
 class RemovedLines {
  public:
@@ -105,11 +110,12 @@ class RemovedLines {
  private:
   std::string line(const Removal& removal, const Values& texts, const Values& ids) const {
     JsonWriter json;
-    json.begin_object().field("row_id", row_number(removal.record));
+    json.begin_object().field("row_id", row_number(removal.record) - input_.references);
     value_or_null(json, "id", ids, removal.record);
     json.field("file", files_[file_of(first_rows_, removal.record)]);
     if (removal.method == Method::kSeen) return seen_line(std::move(json), removal, texts);
-    json.field("duplicate_of_row_id", row_number(removal.kept));
+    if (removal.method == Method::kContains) return contains_line(std::move(json), removal, texts);
+    json.field("duplicate_of_row_id", shown_row(removal.kept, input_.references));
     value_or_null(json, "duplicate_of_id", ids, removal.kept);
     json.field("field", field_);
     if (input_.with_texts) {
@@ -118,8 +124,36 @@ class RemovedLines {
     }
     json.field("similarity", rounded(removal.similarity));
     json.field("threshold", threshold(removal.method));
-    json.field("method", name_of(removal.method)).end();
-    return json.take();
+    json.field("method", name_of(removal.method));
+    if (input_.references > 0) {
+      json.field("duplicate_of_file", files_[file_of(first_rows_, removal.kept)]);
+      json.field("duplicate_of_reference", row_number(removal.kept) < input_.references);
+    }
+    return json.end().take();
+  }
+
+  std::string contains_line(JsonWriter json, const Removal& removal, const Values& texts) const {
+    const auto bytes = input_.evidence->get(removal.record);
+    const auto evidence = ContainEvidence::decode(bytes.ok() ? bytes->value_or("") : "");
+    // Counted as unreadable by the store, or by its length.
+    if (!evidence) return json.field("method", name_of(removal.method)).end().take();
+    const ReferenceText& reference = input_.contains->reference(evidence->reference);
+    json.field("duplicate_of_row_id", reference.row).key("duplicate_of_id");
+    if (reference.id) {
+      json.value(*reference.id);
+    } else {
+      json.null();
+    }
+    json.field("field", field_);
+    if (input_.with_texts) {
+      value_or_null(json, "value", texts, input_.classes.text_owner(removal.record));
+      json.field("matched_value", reference.text);
+    }
+    json.field("similarity", rounded(removal.similarity));
+    json.field("threshold", threshold(removal.method)).field("method", name_of(removal.method));
+    json.field("duplicate_of_file", reference.file).field("duplicate_of_reference", true);
+    if (input_.with_texts) json.field("passage", evidence->passage);
+    return json.end().take();
   }
 
   // The record that stays is none of this run's, and nothing was compared.
@@ -142,6 +176,7 @@ class RemovedLines {
       case Method::kMinHash:
       case Method::kSimHash: return threshold_of(method, input_.options);
       case Method::kChunk: return 0.0;  // the share one record holds: all records together hold all
+      case Method::kContains: return *input_.options.contains;
       case Method::kSeen: break;
     }
     KIN_UNREACHABLE();
@@ -154,22 +189,29 @@ class RemovedLines {
 };
 
 // Lines with a value of each field's type: the schema of a log or of groups as Parquet or CSV.
-std::string removed_example(bool with_texts) {
+std::string removed_example(const AuditInput& input) {
   return fmt::format(
       R"({{"row_id":0,"id":"a","file":"a","duplicate_of_row_id":0,"duplicate_of_id":"a","field":"a",{})"
-      R"("similarity":0.5,"threshold":0.5,"method":"a"}})",
-      with_texts ? R"("value":"a","matched_value":"a",)" : "");
+      R"("similarity":0.5,"threshold":0.5,"method":"a"{}{}}})",
+      input.with_texts ? R"("value":"a","matched_value":"a",)" : "",
+      input.references > 0 || input.contains != nullptr
+          ? R"(,"duplicate_of_file":"a","duplicate_of_reference":true)"
+          : "",
+      input.contains != nullptr && input.with_texts ? R"(,"passage":"a")" : "");
 }
 constexpr std::string_view kGroupExample =
     R"({"kept_row_id":0,"kept_id":"a","size":0,"members":[{"row_id":0,"id":"a","similarity":0.5,"method":"a"}]})";
 
-std::string group_line(std::span<const Removal> group, const Values& ids) {
+std::string group_line(std::span<const Removal> group, const Values& ids,
+                       std::uint64_t references) {
   JsonWriter json;
-  json.begin_object().field("kept_row_id", row_number(group.front().kept));
+  const RecordId kept = group.front().kept;
+  json.begin_object().field("kept_row_id", shown_row(kept, references));
+  if (references > 0) json.field("reference", row_number(kept) < references);
   value_or_null(json, "kept_id", ids, group.front().kept);
   json.field("size", group.size() + 1).key("members").begin_array();
   for (const Removal& member : group) {
-    json.begin_object().field("row_id", row_number(member.record));
+    json.begin_object().field("row_id", shown_row(member.record, references));
     value_or_null(json, "id", ids, member.record);
     json.field("similarity", rounded(member.similarity))
         .field("method", name_of(member.method))
@@ -230,7 +272,7 @@ class AuditFiles::Groups {
     const std::vector<Removal>& removals = input_.removals;
     std::vector<std::uint32_t> by_kept;
     for (std::size_t i = 0; i < removals.size(); ++i) {
-      if (removals[i].method != Method::kSeen) by_kept.push_back(static_cast<std::uint32_t>(i));
+      if (removals[i].kept != removals[i].record) by_kept.push_back(static_cast<std::uint32_t>(i));
     }
     std::sort(by_kept.begin(), by_kept.end(), [&](std::uint32_t a, std::uint32_t b) {
       return std::tie(removals[a].kept, a) < std::tie(removals[b].kept, b);
@@ -245,7 +287,7 @@ class AuditFiles::Groups {
         if (!group.empty() && group.front().kept != removal.kept) break;
         group.push_back(removal);
       }
-      lines += group_line(group, ids_of(group));
+      lines += group_line(group, ids_of(group), input_.references);
       if (lines.size() < (1 << 20) && begin < by_kept.size()) continue;
       KIN_RETURN_IF_ERROR(output_->append(piece++, lines));
       lines.clear();
@@ -278,7 +320,7 @@ Result<std::unique_ptr<AuditFiles>> AuditFiles::create(const AuditInput& input,
                                      .memory_bytes = paths.memory_bytes});
   };
   if (paths.removed) {
-    KIN_TRY(auto output, open(*paths.removed, removed_example(input.with_texts)));
+    KIN_TRY(auto output, open(*paths.removed, removed_example(input)));
     files->log_ = std::make_unique<Log>(input, std::move(output));
   }
   if (paths.groups) {

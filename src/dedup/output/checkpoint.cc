@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint32_t kMagic = 0x50434b4b;  // "KKCP"
-constexpr std::uint16_t kVersion = 1;
+constexpr std::uint16_t kVersion = 2;
 
 // A table beside a checkpoint: version and checksum in front of its bytes.
 std::string seal(std::string_view bytes) {
@@ -126,6 +126,9 @@ std::string encode(const Checkpoint& checkpoint) {
   for (const std::uint64_t count : checkpoint.counts) append_le(bytes, count);
   for (const std::uint64_t count : checkpoint.decided) append_le(bytes, count);
   append_dataset(bytes, checkpoint.dataset);
+  append_le(bytes, static_cast<std::uint32_t>(checkpoint.found.size()));
+  for (const bool one : checkpoint.found) append_le(bytes, static_cast<std::uint8_t>(one));
+  append_digests(bytes, checkpoint.digests);
   return seal(bytes);
 }
 
@@ -144,6 +147,10 @@ Result<Checkpoint> decode_checkpoint(std::string_view sealed) {
   for (std::uint64_t& count : checkpoint.counts) count = reader.read<std::uint64_t>();
   for (std::uint64_t& count : checkpoint.decided) count = reader.read<std::uint64_t>();
   checkpoint.dataset = read_dataset(reader);
+  const auto columns = reader.read<std::uint32_t>();
+  for (std::uint32_t i = 0; i < columns && reader.ok(); ++i)
+    checkpoint.found.push_back(reader.read<std::uint8_t>() != 0);
+  checkpoint.digests = read_digests(reader);
   if (!reader.ok() || !reader.rest().empty() ||
       stage > static_cast<std::uint8_t>(Checkpoint::Stage::kDecided)) {
     return Error{Code::kDataLoss, "the checkpoint is cut short (run again without --resume)"};
@@ -167,7 +174,7 @@ Status save_scan(const fs::path& folder, Checkpoint checkpoint, Scan& scan) {
   KIN_RETURN_IF_ERROR(
       save_table(table_path(folder, kSources, records), scan.sources.encode(records)));
   KIN_RETURN_IF_ERROR(save_table(table_path(folder, kSeen, records),
-                                 scan.seen.empty() ? "" : scan.seen.encode(records)));
+                                 scan.left_out.empty() ? "" : scan.left_out.encode(records)));
   checkpoint.counts = scan.counts.values();
   checkpoint.stage = Checkpoint::Stage::kScanning;
   KIN_RETURN_IF_ERROR(write_file_atomically(checkpoint_path(folder), encode(checkpoint)));
@@ -188,7 +195,7 @@ Status restore_scan(const fs::path& folder, const Checkpoint& checkpoint, Scan& 
   if (!scan.sources.decode(source_table))
     return Error{Code::kDataLoss, "the sources of the last run are cut short"};
   KIN_TRY(const std::string seen, load_table(table_path(folder, kSeen, records)));
-  scan.seen.decode(seen);
+  scan.left_out.decode(seen);
   scan.counts.restore(checkpoint.counts);
   return Done{};
 }
@@ -215,7 +222,7 @@ Result<std::vector<Removal>> decode_removals(std::string_view sealed) {
     removal.kept = reader.read<RecordId>();
     removal.similarity = reader.read<float>();
     const auto method = reader.read<std::uint8_t>();
-    if (!reader.ok() || method > static_cast<std::uint8_t>(Method::kSeen)) {
+    if (!reader.ok() || method >= kMethods) {
       return Error{Code::kDataLoss,
                    "the decisions of the last run are damaged (run again without --resume)"};
     }

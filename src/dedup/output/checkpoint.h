@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "data/dataset.h"
 #include "dedup/groups/grouping.h"
+#include "dedup/output/input_digest.h"
 #include "dedup/scan/scan.h"
 #include "dedup/scan/sources.h"
 
@@ -29,9 +30,11 @@ struct Checkpoint {
   data::Position position;
   bool scanned = false;                          // the scan is complete
   std::array<std::uint64_t, 4> spill_lengths{};  // exact, words, bands, chunks
-  std::array<std::uint64_t, 5> counts{};         // of ScanCounts, in its order
+  ScanCounts::Values counts{};                   // of ScanCounts, in its order
   data::ScanMemory dataset;                      // what the dataset learnt by scanning
   DecidedCounts decided{};
+  std::vector<bool> found;           // which of columns_read() some record had
+  std::vector<InputDigest> digests;  // of what was read
 };
 
 std::string encode(const Checkpoint& checkpoint);

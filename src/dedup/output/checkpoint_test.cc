@@ -12,7 +12,9 @@ Checkpoint sample() {
   checkpoint.run = 42;
   checkpoint.position = {.file = 1, .offset = 1000, .line = 12, .row = 11};
   checkpoint.spill_lengths = {1, 2, 3, 4};
-  checkpoint.counts = {5, 6, 7, 8, 9};
+  checkpoint.counts = {5, 6, 7, 8, 9, 10, 11};
+  checkpoint.found = {true, false};
+  checkpoint.digests = {{.bytes = 7, .hash = 8, .status_changed = -1}};
   checkpoint.dataset.first_rows = {0, 7};
   checkpoint.dataset.skipped.count = 1;
   checkpoint.dataset.skipped.rows = {record_id(4)};
@@ -26,6 +28,8 @@ TEST(Checkpoint, ComesBackAsItWas) {
   EXPECT_EQ(decoded->position, sample().position);
   EXPECT_EQ(decoded->spill_lengths, sample().spill_lengths);
   EXPECT_EQ(decoded->counts, sample().counts);
+  EXPECT_EQ(decoded->found, sample().found);
+  EXPECT_EQ(decoded->digests, sample().digests);
   EXPECT_EQ(decoded->dataset.first_rows, sample().dataset.first_rows);
   EXPECT_EQ(decoded->dataset.skipped.messages, sample().dataset.skipped.messages);
 }

@@ -32,8 +32,8 @@ Result<RecordSet> texts_wanted(const Scan& scan, const Classes& classes,
   }
   if (!names_removed) return wanted;
   for (std::size_t row = 0; row < classes.size(); ++row) {
-    const bool seen = scan.seen.get(record_id(row)) != 0;
-    if (seen || classes.has_twin(record_id(row))) wanted.insert(record_id(row));
+    const bool left_out = scan.left_out.get(record_id(row)) != 0;
+    if (left_out || classes.has_twin(record_id(row))) wanted.insert(record_id(row));
   }
   return wanted;
 }
@@ -42,10 +42,8 @@ Status collect_texts(data::Dataset& dataset, const DedupOptions& options, const 
                      const RecordSet& wanted, KeptTexts& kept) {
   data::ScanOptions scan_options;
   scan_options.columns = options.fields;
-  if (kept.ids) {
-    scan_options.columns.push_back(*options.id_column);
-    scan_options.optional_columns = 1;
-  }
+  if (kept.ids) scan_options.columns.push_back(*options.id_column);
+  scan_options.optional_columns = scan_options.columns.size();
   scan_options.threads = options.threads;
   scan_options.on_error = options.on_error;
   scan_options.only = &wanted;

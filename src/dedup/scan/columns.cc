@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "dedup/scan/scan.h"
+
 namespace kin::dedup {
 
 Status settle_columns(data::Dataset& dataset, DedupOptions& options) {
@@ -25,6 +27,29 @@ Status settle_columns(data::Dataset& dataset, DedupOptions& options) {
                              *column, fmt::join(columns, ", "))};
   }
   return Done{};
+}
+
+Status check_found(data::Dataset& dataset, const DedupOptions& options,
+                   const std::vector<bool>& found) {
+  const std::vector<std::string> columns = columns_read(options);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (i >= found.size() || found[i]) continue;
+    KIN_TRY(const std::vector<std::string> names, dataset.columns());
+    const bool of_text = i < options.fields.size();
+    return Error{
+        Code::kNotFound,
+        fmt::format("{}{}: no record has {} \"{}\" (use {}); the records have: {}",
+                    dataset.inputs().front().shown_as,
+                    dataset.inputs().size() > 1 ? " and the other inputs" : "",
+                    of_text ? "a field" : "a column", columns[i],
+                    of_text ? "--field" : "--keep with another column", fmt::join(names, ", "))};
+  }
+  return Done{};
+}
+
+void merge_found(const std::vector<bool>& more, std::vector<bool>& all) {
+  all.resize(more.size());
+  for (std::size_t i = 0; i < more.size(); ++i) all[i] = all[i] || more[i];
 }
 
 }  // namespace kin::dedup

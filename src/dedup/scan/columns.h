@@ -11,4 +11,12 @@ namespace kin::dedup {
 // column that was named and is not there is an error that lists those that are.
 Status settle_columns(data::Dataset& dataset, DedupOptions& options);
 
+// An error if a column of columns_read() is in no record at all, which `found` says: it names the
+// flag and lists the columns that the records have.
+Status check_found(data::Dataset& dataset, const DedupOptions& options,
+                   const std::vector<bool>& found);
+
+// Adds what a further part of a scan found, by column, to `all`.
+void merge_found(const std::vector<bool>& more, std::vector<bool>& all);
+
 }  // namespace kin::dedup

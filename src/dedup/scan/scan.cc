@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "base/bytes.h"
@@ -49,9 +50,9 @@ class RecentTexts {
 class RecordScanner {
  public:
   RecordScanner(const DedupOptions& options, const sketch::Banding& banding, RecentTexts& recent,
-                std::optional<SeenIds::Lookup> seen, Scan& scan)
+                const ScanPart& part, Scan& scan)
       : options_(options),
-        seen_ids_(std::move(seen)),
+        reference_files_(part.reference_files),
         banding_(banding),
         recent_(recent),
         scan_(scan),
@@ -66,32 +67,40 @@ class RecordScanner {
         exact_(scan.exact),
         words_(scan.words),
         bands_(scan.bands),
-        chunks_(scan.chunks) {}
+        chunks_(scan.chunks) {
+    if (part.seen != nullptr) seen_ids_.emplace(part.seen->lookup());
+    if (part.contains != nullptr) contained_.emplace(*part.contains);
+  }
 
   Status visit(const data::Batch& batch) {
     signature_ids_.clear();
     signature_bytes_.clear();
     std::uint64_t text_bytes = 0;
+    std::uint64_t longest = 0;
     std::span<const std::uint8_t> seen;
     if (seen_ids_) {
       KIN_TRY(seen, seen_ids_->seen(batch, id_column()));
     }
+    const bool input = batch.file() >= reference_files_;
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      if (options_.source_column) {
+      if (options_.source_column && input) {
         if (const auto source = batch.value(source_column(), i))
           scan_.sources.add(batch.row(i), *source);
       }
       if (!seen.empty() && seen[i] != 0) {
-        scan_.seen.set(batch.row(i), 1);
+        scan_.left_out.set(batch.row(i), Scan::kSeenBefore);
         continue;
       }
-      KIN_RETURN_IF_ERROR(set_order(batch, i));
+      if (input) set_order(batch, i);
       const auto text = text_of(batch, i, options_.fields.size(), joined_);
       if (!text) {
-        ++scan_.counts.without_text;
+        scan_.counts.without_text += input ? 1 : 0;
         continue;
       }
-      text_bytes += text->size();
+      text_bytes += input ? text->size() : 0;
+      longest = std::max<std::uint64_t>(longest, text->size());
+      KIN_TRY(const bool contaminated, contains_reference(batch.row(i), *text));
+      if (contaminated) continue;
       scan_.order.set_length(batch.row(i), text->size());
       if (is_blank(*text)) {
         ++scan_.counts.without_words;
@@ -101,6 +110,9 @@ class RecordScanner {
     }
     scan_.counts.documents += batch.size();
     scan_.counts.text_bytes += text_bytes;
+    std::uint64_t before = scan_.counts.longest_text;
+    while (before < longest && !scan_.counts.longest_text.compare_exchange_weak(before, longest)) {
+    }
     scan_.counts.input_bytes += batch.bytes();
     if (exact_.failed() || words_.failed() || bands_.failed() || chunks_.failed()) return flush();
     if (signature_ids_.empty()) return Done{};
@@ -120,14 +132,19 @@ class RecordScanner {
   }
   std::size_t id_column() const { return source_column() + (options_.source_column ? 1 : 0); }
 
-  Status set_order(const data::Batch& batch, std::size_t i) {
-    if (!options_.keep.needs_column()) return Done{};
+  Result<bool> contains_reference(RecordId record, std::string_view text) {
+    if (!contained_) return false;
+    const auto found = contained_->find(text);
+    if (!found) return false;
+    scan_.left_out.set(record, Scan::kContainsReference);
+    KIN_RETURN_IF_ERROR(scan_.evidence->append(record, found->encode()));
+    return true;
+  }
+
+  void set_order(const data::Batch& batch, std::size_t i) {
+    if (!options_.keep.needs_column()) return;
     const auto value = batch.value(options_.fields.size(), i);
-    if (scan_.order.set_value(batch.row(i), value)) return Done{};
-    return Error{Code::kInvalidArgument,
-                 fmt::format("{}: \"{}\" in column {} is neither a number nor a date such as "
-                             "2024-03-10T09:30:00Z (use another column, or --keep first)",
-                             batch.where(i), value->substr(0, 60), options_.keep.column)};
+    if (!value || !scan_.order.set_value(batch.row(i), value)) ++scan_.counts.without_order;
   }
 
   void sketch(const data::Batch& batch, std::size_t i, std::string_view text) {
@@ -199,7 +216,9 @@ class RecordScanner {
   }
 
   const DedupOptions& options_;
+  const std::size_t reference_files_;
   std::optional<SeenIds::Lookup> seen_ids_;
+  std::optional<ContainIndex::Matcher> contained_;
   const sketch::Banding banding_;
   RecentTexts& recent_;
   Scan& scan_;
@@ -263,7 +282,16 @@ Result<std::unique_ptr<Scan>> Scan::create(const DedupOptions& options, const Sc
     store_options.path = options.signature_store.value_or(folder / "signatures");
     KIN_TRY(scan->signatures, store::TieredSignatureStore::open(store_options));
   }
+  if (options.contains) {
+    KIN_TRY(scan->evidence, store::KeptValues::open({.temporary_parent = folder}));
+  }
   return scan;
+}
+
+std::vector<std::string> columns_read(const DedupOptions& options) {
+  std::vector<std::string> columns = options.fields;
+  if (options.keep.needs_column()) columns.push_back(options.keep.column);
+  return columns;
 }
 
 Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& options,
@@ -273,16 +301,10 @@ Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& o
     KIN_TRY(banding, banding_of(options));
   }
   data::ScanOptions scan_options;
-  scan_options.columns = options.fields;
-  if (options.keep.needs_column()) scan_options.columns.push_back(options.keep.column);
-  if (options.source_column) {
-    scan_options.columns.push_back(*options.source_column);
-    ++scan_options.optional_columns;
-  }
-  if (part.seen != nullptr) {
-    scan_options.columns.push_back(*options.id_column);
-    ++scan_options.optional_columns;
-  }
+  scan_options.columns = columns_read(options);
+  if (options.source_column) scan_options.columns.push_back(*options.source_column);
+  if (part.seen != nullptr) scan_options.columns.push_back(*options.id_column);
+  scan_options.optional_columns = scan_options.columns.size();
   scan_options.threads = options.threads;
   scan_options.on_error = options.on_error;
   scan_options.start = part.start;
@@ -291,10 +313,7 @@ Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& o
   RecentTexts recent;
   std::vector<std::unique_ptr<RecordScanner>> scanners;
   for (int worker = 0; worker < options.threads; ++worker) {
-    std::optional<SeenIds::Lookup> seen;
-    if (part.seen != nullptr) seen.emplace(part.seen->lookup());
-    scanners.push_back(
-        std::make_unique<RecordScanner>(options, banding, recent, std::move(seen), scan));
+    scanners.push_back(std::make_unique<RecordScanner>(options, banding, recent, part, scan));
   }
   KIN_TRY(const data::ScanEnd end,
           dataset.scan(scan_options, [&](const data::Batch& batch, int worker) {

@@ -127,6 +127,8 @@ std::string file_name(std::string_view stem, data::FileType type) {
     case data::Compression::kNone: break;
     case data::Compression::kGzip: name += ".gz"; break;
     case data::Compression::kZstd: name += ".zst"; break;
+    case data::Compression::kBzip2: name += ".bz2"; break;
+    case data::Compression::kXz: name += ".xz"; break;
   }
   return name;
 }

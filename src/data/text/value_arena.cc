@@ -1,0 +1,28 @@
+#include "data/text/value_arena.h"
+
+#include <algorithm>
+
+namespace kin::data {
+
+char* ValueArena::room(std::size_t bytes) {
+  constexpr std::size_t kLeast = 256 << 10;
+  if (chunks_.empty() || chunks_.back().size - used_ < bytes) {
+    const std::size_t size = std::max(bytes, kLeast);
+    chunks_.push_back({std::make_unique_for_overwrite<char[]>(size), size});
+    used_ = 0;
+  }
+  return chunks_.back().bytes.get() + used_;
+}
+
+void ValueArena::clear() {
+  // One chunk as large as all of them: the next batch will probably need as much.
+  if (chunks_.size() > 1) {
+    std::size_t total = 0;
+    for (const Chunk& chunk : chunks_) total += chunk.size;
+    chunks_.clear();
+    chunks_.push_back({std::make_unique_for_overwrite<char[]>(total), total});
+  }
+  used_ = 0;
+}
+
+}  // namespace kin::data

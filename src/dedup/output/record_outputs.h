@@ -1,0 +1,44 @@
+// The kept and the skipped records of a run, on their way to their files.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/record_set.h"
+#include "base/result.h"
+#include "data/dataset.h"
+#include "dedup/output/shards.h"
+#include "dedup/run.h"
+
+namespace kin::dedup {
+
+// One file, a file for each input, or standard output; and the quarantine. Destroyed without
+// commit(), it leaves nothing behind. One thread only.
+class RecordOutputs {
+ public:
+  // Checks that the outputs of `job`, which must outlive it, can be made from these inputs.
+  static Result<RecordOutputs> open(const DedupJob& job, const data::Dataset& dataset);
+
+  // Writes the records in `keep`, and those that `dataset` skipped. Adds to `notes`.
+  Status write(data::Dataset& dataset, const RecordSet& keep, const data::WriteOptions& how,
+               const data::DatasetOptions& options, std::vector<std::string>& notes);
+  // The file of the skipped records; empty if there is none.
+  std::string quarantine() const;
+  // The records last: where they are, the rest is too.
+  Status commit_quarantine();
+  Status commit();
+
+ private:
+  explicit RecordOutputs(const DedupJob& job) : job_(&job) {}
+  Status write_skipped(const data::Dataset& dataset);
+
+  const DedupJob* job_;
+  std::optional<Shards> shards_;
+  std::optional<data::StagedOutput> records_;
+  std::optional<data::StagedOutput> skipped_;
+};
+
+}  // namespace kin::dedup
