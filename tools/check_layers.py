@@ -69,7 +69,7 @@ HOMES = {
     "libdeflate.h": ["data"],
     "bzlib.h": ["data"],
     "lzma.h": ["data"],
-    "snappy.h": ["data"],
+    "snappy": ["data"],
     "lz4.h": ["data"],
     "brotli/": ["data"],
     "roaring/": ["index"],

@@ -81,6 +81,7 @@ class Run {
     KIN_RETURN_IF_ERROR(inputs_->open(dataset_options(budget_.reader)));
     KIN_TRY(RecordOutputs outputs, RecordOutputs::open(job_, inputs_->own()));
     outputs_.emplace(std::move(outputs));
+    KIN_RETURN_IF_ERROR(foretell_losses());
     KIN_RETURN_IF_ERROR(settle_columns(dataset(), options_));
     if (options_.skip_seen) {
       KIN_TRY(seen_, SeenIds::open(options_, clock_));
@@ -93,6 +94,19 @@ class Run {
     if (const auto rows = dataset().rows())
       dataset().limit_memory(budget_.scanner(options_, *rows));
     return folder_options.resume ? take_up() : Status(Done{});
+  }
+
+  // Refuses a format that makes no sense, and says what will not be kept.
+  Status foretell_losses() {
+    if (options_.dry_run || writes_folder(job_)) return Done{};
+    data::Dataset& own = inputs_->own();
+    KIN_TRY(const data::FileType type, data::output_type(job_.output, own.inputs()));
+    KIN_RETURN_IF_ERROR(data::check_format(job_.format, type));
+    if (!job_.foretell) return Done{};
+    KIN_TRY(const std::vector<std::string> losses,
+            own.foreseen_losses(job_.output, {.format = job_.format}));
+    for (const std::string& loss : losses) job_.foretell(loss);
+    return Done{};
   }
 
   data::Dataset& dataset() { return inputs_->dataset(); }
@@ -403,7 +417,8 @@ class Run {
       if (cut_) KIN_RETURN_IF_ERROR(cut_->work());
       return audit->work();
     };
-    data::WriteOptions how{.threads = options_.threads, .beside = write_logs};
+    data::WriteOptions how{
+        .threads = options_.threads, .format = job_.format, .beside = write_logs};
     std::optional<data::ShiftedEdits> edits;
     if (cut_) how.edits = cut_->edits();
     if (tags) how.edits = &edits.emplace(*tags, inputs_->references());

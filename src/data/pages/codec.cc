@@ -5,11 +5,15 @@
 #include <fmt/format.h>
 #include <libdeflate.h>
 #include <lz4.h>
+#include <snappy-sinksource.h>
 #include <snappy.h>
+#include <sys/mman.h>
 #include <zstd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace kin::data {
 namespace {
@@ -92,14 +96,55 @@ std::string codec_name(Codec codec) {
   return fmt::format("codec {}", static_cast<int>(codec));
 }
 
+PageBuffer::PageBuffer(PageBuffer&& other) noexcept
+    : bytes_(std::exchange(other.bytes_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      capacity_(std::exchange(other.capacity_, 0)),
+      mapped_(std::exchange(other.mapped_, false)) {}
+
+PageBuffer& PageBuffer::operator=(PageBuffer&& other) noexcept {
+  std::swap(bytes_, other.bytes_);
+  std::swap(size_, other.size_);
+  std::swap(capacity_, other.capacity_);
+  std::swap(mapped_, other.mapped_);
+  return *this;
+}
+
+void PageBuffer::release() {
+  if (mapped_) {
+    ::munmap(bytes_, capacity_);
+  } else {
+    std::free(bytes_);
+  }
+  bytes_ = nullptr;
+  capacity_ = size_ = 0;
+}
+
 char* PageBuffer::reset(std::size_t size) {
-  if (size > capacity_) {
-    bytes_.reset();  // first, so that both are never there together
-    bytes_ = std::make_unique_for_overwrite<char[]>(size);
+  constexpr std::size_t kLarge = 8 << 20;
+  if (size > capacity_ || bytes_ == nullptr) {
+    release();  // first, so that both are never there together
+    mapped_ = size >= kLarge;
+    if (mapped_) {
+      void* const room =
+          ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      mapped_ = room != MAP_FAILED;
+      if (!mapped_) return nullptr;
+      ::madvise(room, size, MADV_HUGEPAGE);  // a wish
+      bytes_ = static_cast<char*>(room);
+    } else {
+      bytes_ = static_cast<char*>(std::malloc(std::max<std::size_t>(size, 1)));
+      if (bytes_ == nullptr) return nullptr;
+    }
     capacity_ = size;
   }
   size_ = size;
-  return bytes_.get();
+  return bytes_;
+}
+
+Error no_memory(std::size_t bytes) {
+  return {Code::kResourceExhausted,
+          fmt::format("there is no memory for a page of {} bytes", bytes)};
 }
 
 struct PageCodec::State {
@@ -148,6 +193,7 @@ struct PageCodec::State {
     if (deflate == nullptr) return false;
     const std::size_t room = libdeflate_gzip_compress_bound(deflate, plain.size());
     char* const begin = to.reset(room);
+    if (begin == nullptr) return false;
     const std::size_t length =
         libdeflate_gzip_compress(deflate, plain.data(), plain.size(), begin, room);
     to.shrink(length);
@@ -159,6 +205,7 @@ struct PageCodec::State {
     if (zstd == nullptr) return false;
     const std::size_t room = ZSTD_compressBound(plain.size());
     char* const begin = to.reset(room);
+    if (begin == nullptr) return false;
     const std::size_t length =
         ZSTD_compressCCtx(zstd, begin, room, plain.data(), plain.size(), level);
     const bool good = ZSTD_isError(length) == 0;
@@ -173,6 +220,7 @@ namespace {
 bool pack_lz4(std::string_view plain, std::size_t head, PageBuffer& to) {
   const int room = LZ4_compressBound(static_cast<int>(plain.size()));
   char* const begin = to.reset(head + static_cast<std::size_t>(room));
+  if (begin == nullptr) return false;
   const int length =
       LZ4_compress_default(plain.data(), begin + head, static_cast<int>(plain.size()), room);
   to.shrink(head + static_cast<std::size_t>(std::max(length, 0)));
@@ -189,6 +237,7 @@ bool pack_hadoop_lz4(std::string_view plain, PageBuffer& to) {
 bool pack_brotli(int level, std::string_view plain, PageBuffer& to) {
   std::size_t length = BrotliEncoderMaxCompressedSize(plain.size());
   char* const begin = to.reset(length);
+  if (begin == nullptr) return false;
   const bool packed =
       BrotliEncoderCompress(level, BROTLI_DEFAULT_WINDOW, BROTLI_MODE_GENERIC, plain.size(),
                             reinterpret_cast<const std::uint8_t*>(plain.data()), &length,
@@ -197,14 +246,23 @@ bool pack_brotli(int level, std::string_view plain, PageBuffer& to) {
   return packed;
 }
 
-void pack_snappy(std::string_view plain, PageBuffer& to) {
+bool pack_snappy(std::string_view plain, PageBuffer& to) {
   char* const begin = to.reset(snappy::MaxCompressedLength(plain.size()));
+  if (begin == nullptr) return false;
   std::size_t length = 0;
   snappy::RawCompress(plain.data(), plain.size(), begin, &length);
   to.shrink(length);
+  return true;
 }
 
-bool unpack_snappy(std::string_view packed, char* to, std::size_t size) {
+bool pack_nothing(std::string_view plain, PageBuffer& to) {
+  char* const begin = to.reset(plain.size());
+  if (begin == nullptr) return false;
+  std::copy(plain.begin(), plain.end(), begin);
+  return true;
+}
+
+bool unpack_whole_snappy(std::string_view packed, char* to, std::size_t size) {
   std::size_t length = 0;
   return snappy::GetUncompressedLength(packed.data(), packed.size(), &length) && length == size &&
          snappy::RawUncompress(packed.data(), packed.size(), to);
@@ -218,6 +276,44 @@ bool unpack_brotli(std::string_view packed, char* to, std::size_t size) {
          length == size;
 }
 
+// Bytes of a file for snappy. After a failed read there are no more.
+class FileSource : public snappy::Source {
+ public:
+  FileSource(const File& file, std::uint64_t offset, std::size_t bytes)
+      : file_(file), offset_(offset), left_(bytes) {}
+  std::size_t Available() const override { return left_; }
+  const char* Peek(std::size_t* length) override {
+    if (at_ == end_ && left_ > 0) {
+      at_ = 0;
+      end_ = std::min(left_, kPiece);
+      if (!buffer_) buffer_ = std::make_unique_for_overwrite<char[]>(kPiece);
+      const Status read = file_.read_at(offset_, buffer_.get(), end_);
+      if (!read) {
+        error_ = read.error();
+        end_ = left_ = 0;
+      }
+    }
+    *length = end_ - at_;
+    return buffer_.get() + at_;
+  }
+  void Skip(std::size_t count) override {
+    at_ += count;
+    offset_ += count;
+    left_ -= count;
+  }
+  const std::optional<Error>& error() const { return error_; }
+
+ private:
+  static constexpr std::size_t kPiece = 256 << 10;
+  const File& file_;
+  std::uint64_t offset_;
+  std::size_t left_;
+  std::unique_ptr<char[]> buffer_;
+  std::size_t at_ = 0;
+  std::size_t end_ = 0;
+  std::optional<Error> error_;
+};
+
 }  // namespace
 
 PageCodec::PageCodec() : state_(std::make_unique<State>()) {}
@@ -229,6 +325,7 @@ Status PageCodec::unpack(Codec codec, std::string_view packed, std::size_t size,
   if (size > INT32_MAX || (ratio > 0 && size > packed.size() * ratio)) return damaged(codec);
   if (codec == Codec::kZstd && !zstd_may_become(packed, size)) return damaged(codec);
   char* const begin = to.reset(size);
+  if (begin == nullptr) return no_memory(size);
   if (size == 0) return Done{};
   bool good = false;
   switch (codec) {
@@ -236,7 +333,7 @@ Status PageCodec::unpack(Codec codec, std::string_view packed, std::size_t size,
       good = size == packed.size();
       if (good) std::memcpy(begin, packed.data(), size);
       break;
-    case Codec::kSnappy: good = unpack_snappy(packed, begin, size); break;
+    case Codec::kSnappy: good = unpack_whole_snappy(packed, begin, size); break;
     case Codec::kGzip: good = state_->unpack_gzip(packed, begin, size); break;
     case Codec::kBrotli: good = unpack_brotli(packed, begin, size); break;
     case Codec::kLz4: good = unpack_hadoop_lz4(packed, begin, size); break;
@@ -248,14 +345,31 @@ Status PageCodec::unpack(Codec codec, std::string_view packed, std::size_t size,
   return good ? Status(Done{}) : damaged(codec);
 }
 
+Status PageCodec::unpack_snappy(const File& file, std::uint64_t offset, std::size_t packed,
+                                std::size_t size, PageBuffer& to) {
+  if (size > INT32_MAX || size > packed * most_ratio(Codec::kSnappy))
+    return damaged(Codec::kSnappy);
+  FileSource length_source(file, offset, packed);
+  std::uint32_t length = 0;
+  const bool known = snappy::GetUncompressedLength(&length_source, &length);
+  if (length_source.error()) return *length_source.error();
+  if (!known || length != size) return damaged(Codec::kSnappy);
+  char* const begin = to.reset(size);
+  if (begin == nullptr) return no_memory(size);
+  FileSource source(file, offset, packed);
+  const bool good = snappy::RawUncompress(&source, begin);
+  if (source.error()) return *source.error();
+  return good ? Status(Done{}) : damaged(Codec::kSnappy);
+}
+
 Status PageCodec::pack(Codec codec, std::optional<int> level, std::string_view plain,
                        PageBuffer& to) {
   if (plain.size() > LZ4_MAX_INPUT_SIZE)
     return Error{Code::kInvalidArgument, "a page is larger than 2 GB"};
   bool good = true;
   switch (codec) {
-    case Codec::kNone: std::copy(plain.begin(), plain.end(), to.reset(plain.size())); break;
-    case Codec::kSnappy: pack_snappy(plain, to); break;
+    case Codec::kNone: good = pack_nothing(plain, to); break;
+    case Codec::kSnappy: good = pack_snappy(plain, to); break;
     case Codec::kGzip: good = state_->pack_gzip(level.value_or(kGzipLevel), plain, to); break;
     case Codec::kBrotli: good = pack_brotli(level.value_or(kBrotliLevel), plain, to); break;
     case Codec::kLz4: good = pack_hadoop_lz4(plain, to); break;

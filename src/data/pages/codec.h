@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/file.h"
 #include "base/result.h"
 #include "data/pages/format.h"
 
@@ -14,23 +15,34 @@ namespace kin::data {
 // "snappy", "zstd" and so on; "codec 3" for one without a name.
 std::string codec_name(Codec codec);
 
-// Memory for the bytes of one page, which are not set to zero first. Kept between pages. One thread
-// only.
+// Memory for the bytes of one page, which are not set to zero first. Kept between pages. Large ones
+// lie on large pages of the system, because touching small ones for the first time takes as long as
+// decompressing. One thread only.
 class PageBuffer {
  public:
-  // Room for `size` bytes. What was there is lost.
-  char* reset(std::size_t size);
+  PageBuffer() = default;
+  PageBuffer(PageBuffer&& other) noexcept;
+  PageBuffer& operator=(PageBuffer&& other) noexcept;
+  ~PageBuffer() { release(); }
+
+  // Room for `size` bytes. What was there is lost. nullptr if there is no memory.
+  [[nodiscard]] char* reset(std::size_t size);
   // Keeps the first `size` bytes alone.
   void shrink(std::size_t size) { size_ = size; }
-  char* data() { return bytes_.get(); }
-  std::string_view view() const { return {bytes_.get(), size_}; }
-  std::size_t capacity() const { return capacity_; }
+  char* data() { return bytes_; }
+  std::string_view view() const { return {bytes_, size_}; }
 
  private:
-  std::unique_ptr<char[]> bytes_;
+  void release();
+
+  char* bytes_ = nullptr;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
+  bool mapped_ = false;
 };
+
+// The error for a PageBuffer without memory.
+Error no_memory(std::size_t bytes);
 
 // Compresses and decompresses pages. The same bytes give the same result. One thread only.
 class PageCodec {
@@ -42,6 +54,9 @@ class PageCodec {
   // Decompresses `packed` into `to`, which must become exactly `size` bytes. Sizes that the codec
   // cannot reach are refused before memory is taken.
   Status unpack(Codec codec, std::string_view packed, std::size_t size, PageBuffer& to);
+  // The same for `packed` bytes of snappy at `offset` of a file, which are read a few at a time.
+  Status unpack_snappy(const File& file, std::uint64_t offset, std::size_t packed, std::size_t size,
+                       PageBuffer& to);
   // Compresses `plain` into `to`. `level` as the codec understands it.
   Status pack(Codec codec, std::optional<int> level, std::string_view plain, PageBuffer& to);
 

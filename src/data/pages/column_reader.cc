@@ -39,9 +39,8 @@ Status ColumnReader::load_dictionary(const PagePlace& page) {
 
 Status ColumnReader::open_page(const PagePlace& page) {
   const PageHeader& header = page.header;
-  KIN_RETURN_IF_ERROR(read_page(*file_, page, stored_));
   KIN_TRY(const PageBody body,
-          unpack_page(page, stored_.view(), *leaf_, chunk_.codec, codecs_, unpacked_));
+          load_page(*file_, page, *leaf_, chunk_.codec, codecs_, stored_, unpacked_));
   definition_.emplace(body.definition, header.definition, leaf_->max_definition);
   if (reader_encoding_ != header.encoding) {
     KIN_TRY(reader_, make_value_reader(leaf_->type, header.encoding, &dictionary_));

@@ -33,8 +33,9 @@ Status OrderedOutput::write_piece(OutputPiece& piece) {
   chunk.nulls_unknown = chunk.nulls_unknown || piece.content.nulls_unknown;
   chunk.changed = chunk.changed || piece.content.changed;
   piece.content.pages.clear();
-  if (!piece.content.bytes.empty()) KIN_RETURN_IF_ERROR(write(piece.content.bytes));
-  piece.content.bytes.clear();
+  for (const std::string& page : piece.content.stored) KIN_RETURN_IF_ERROR(write(page));
+  piece.content.stored.clear();
+  piece.content.bytes = 0;
   return Done{};
 }
 
@@ -44,7 +45,7 @@ Status OrderedOutput::write_waiting(std::unique_lock<std::mutex>& lock) {
     if (next == waiting_.end()) return Done{};
     OutputPiece piece = std::move(next->second);
     waiting_.erase(next);
-    const std::uint64_t bytes = piece.content.bytes.size();
+    const std::uint64_t bytes = piece.content.bytes;
     lock.unlock();
     const Status written = write_piece(piece);
     lock.lock();
@@ -58,13 +59,12 @@ Status OrderedOutput::write_waiting(std::unique_lock<std::mutex>& lock) {
 Status OrderedOutput::give(OutputPiece& piece, bool finished) {
   std::unique_lock lock(mutex_);
   const auto my_turn = [&] { return turn_ == piece.sequence; };
-  const auto has_room = [&] { return waiting_bytes_ + piece.content.bytes.size() <= limit_; };
+  const auto has_room = [&] { return waiting_bytes_ + piece.content.bytes <= limit_; };
   turned_.wait(lock, [&] { return failed_ || my_turn() || has_room(); });
   if (failed_) return Error{Code::kCancelled, "another part of the output failed"};
   if (!my_turn()) {
     if (!finished) return Done{};
-    waiting_bytes_ += piece.content.bytes.size();
-    piece.content.bytes.shrink_to_fit();
+    waiting_bytes_ += piece.content.bytes;
     waiting_.emplace(piece.sequence, std::move(piece));
     return Done{};
   }

@@ -71,6 +71,17 @@ bool take_levels(std::string_view& rest, Encoding encoding, int most, std::uint3
   return true;
 }
 
+// Divides the unpacked bytes of a page of version 1, which are in `body.values`.
+Status split_levels(const PageHeader& header, const Leaf& leaf, PageBody& body) {
+  if (take_levels(body.values, header.repetition, leaf.max_repetition, header.values,
+                  body.repetition) &&
+      take_levels(body.values, header.definition, leaf.max_definition, header.values,
+                  body.definition)) {
+    return Done{};
+  }
+  return damaged("the levels of a page are damaged");
+}
+
 }  // namespace
 
 Result<PageHeader> parse_page_header(std::string_view bytes, std::size_t& used) {
@@ -144,7 +155,9 @@ Result<std::optional<PagePlace>> PageWalk::next() {
 
 Status read_page(const File& file, const PagePlace& page, PageBuffer& to) {
   const std::size_t size = page.header_bytes + std::size_t{page.header.packed_bytes};
-  KIN_RETURN_IF_ERROR(file.read_at(page.begin, to.reset(size), size));
+  char* const begin = to.reset(size);
+  if (begin == nullptr) return no_memory(size);
+  KIN_RETURN_IF_ERROR(file.read_at(page.begin, begin, size));
   if (page.header.crc && *page.header.crc != page_crc(to.view().substr(page.header_bytes)))
     return damaged("the checksum of a page is wrong");
   return Done{};
@@ -172,13 +185,24 @@ Result<PageBody> unpack_page(const PagePlace& page, std::string_view stored, con
     KIN_RETURN_IF_ERROR(codecs.unpack(codec, packed, size, unpacked));
     body.values = unpacked.view();
   }
-  if (header.kind != PageKind::kData) return body;
-  if (!take_levels(body.values, header.repetition, leaf.max_repetition, header.values,
-                   body.repetition) ||
-      !take_levels(body.values, header.definition, leaf.max_definition, header.values,
-                   body.definition)) {
-    return damaged("the levels of a page are damaged");
+  if (header.kind == PageKind::kData) KIN_RETURN_IF_ERROR(split_levels(header, leaf, body));
+  return body;
+}
+
+Result<PageBody> load_page(const File& file, const PagePlace& page, const Leaf& leaf, Codec codec,
+                           PageCodec& codecs, PageBuffer& stored, PageBuffer& unpacked) {
+  constexpr std::uint32_t kLarge = 4 << 20;
+  const PageHeader& header = page.header;
+  if (codec != Codec::kSnappy || header.kind != PageKind::kData || header.crc ||
+      header.packed_bytes < kLarge) {
+    KIN_RETURN_IF_ERROR(read_page(file, page, stored));
+    return unpack_page(page, stored.view(), leaf, codec, codecs, unpacked);
   }
+  KIN_RETURN_IF_ERROR(codecs.unpack_snappy(file, page.begin + page.header_bytes,
+                                           header.packed_bytes, header.bytes, unpacked));
+  PageBody body;
+  body.values = unpacked.view();
+  KIN_RETURN_IF_ERROR(split_levels(header, leaf, body));
   return body;
 }
 

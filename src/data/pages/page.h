@@ -80,6 +80,10 @@ struct PageBody {
 Result<PageBody> unpack_page(const PagePlace& page, std::string_view stored, const Leaf& leaf,
                              Codec codec, PageCodec& codecs, PageBuffer& unpacked);
 
+// Reads and unpacks a data page. Where it can, the stored bytes are not held as a whole.
+Result<PageBody> load_page(const File& file, const PagePlace& page, const Leaf& leaf, Codec codec,
+                           PageCodec& codecs, PageBuffer& stored, PageBuffer& unpacked);
+
 // Reads definition or repetition levels of up to `most`. One thread only.
 class LevelReader {
  public:

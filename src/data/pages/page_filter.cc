@@ -102,7 +102,8 @@ Status PageFilter::copy(const ChunkJob& job, const PagePlace& page, std::uint64_
     KIN_RETURN_IF_ERROR(repack_page(page, stored_.view(), job.place.codec, job.packing, codecs_,
                                     unpacked_, packed_, out));
   } else {
-    out.bytes += stored_.view();
+    out.stored.emplace_back(stored_.view());
+    out.bytes += stored_.view().size();
     out.pages.push_back({page.header.kind, page.header.encoding,
                          static_cast<std::uint32_t>(stored_.view().size()),
                          page.header_bytes + page.header.bytes, page.header.values, 0});
@@ -127,8 +128,7 @@ Status PageFilter::dictionary_page(const ChunkJob& job, const PagePlace& page, F
 }
 
 Result<PageBody> PageFilter::unpack(const ChunkJob& job, const PagePlace& page) {
-  KIN_RETURN_IF_ERROR(read_page(job.file, page, stored_));
-  return unpack_page(page, stored_.view(), job.leaf, job.place.codec, codecs_, unpacked_);
+  return load_page(job.file, page, job.leaf, job.place.codec, codecs_, stored_, unpacked_);
 }
 
 Status PageFilter::flat_page(const ChunkJob& job, const PagePlace& page, FilteredPages& out,

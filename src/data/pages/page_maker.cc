@@ -22,11 +22,13 @@ void append_page(ThriftValue header, bool with_crc, const Stored& page, Filtered
     header.put_number(ids::page::kCrc, ThriftType::kInt32,
                       static_cast<std::int32_t>(page_crc(page.levels, page.packed)));
   }
-  const std::size_t before = out.bytes.size();
-  encode_thrift(out.bytes, header);
-  const std::size_t header_bytes = out.bytes.size() - before;
-  out.bytes += page.levels;
-  out.bytes += page.packed;
+  std::string head;
+  encode_thrift(head, header);
+  const std::size_t header_bytes = head.size();
+  std::string& whole = out.stored.emplace_back();
+  whole.reserve(header_bytes + bytes);
+  whole.append(head).append(page.levels).append(page.packed);
+  out.bytes += whole.size();
   out.pages.back().bytes = static_cast<std::uint32_t>(header_bytes + bytes);
   out.pages.back().unpacked_bytes = static_cast<std::uint32_t>(header_bytes + page.unpacked);
 }

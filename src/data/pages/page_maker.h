@@ -35,7 +35,9 @@ struct WrittenPage {
 
 // Some output pages of a chunk, and what was left out of them.
 struct FilteredPages {
-  std::string bytes;
+  // The bytes of the pages, each in a string of its own: one for all would be copied as it grows.
+  std::vector<std::string> stored;
+  std::uint64_t bytes = 0;  // of all of them
   std::vector<WrittenPage> pages;
   std::uint64_t removed_nulls = 0;
   bool nulls_unknown = false;  // a page was left out whose nulls were not counted

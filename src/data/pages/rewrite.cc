@@ -151,7 +151,7 @@ class Worker {
     OutputPiece piece{task.sequence, &task.group->chunks[task.chunk], {}};
     std::optional<Error> unwritten;
     const PageFilter::Flush flush = [&](FilteredPages& so_far) -> Status {
-      if (so_far.bytes.size() < kFlushBytes) return Done{};
+      if (so_far.bytes < kFlushBytes) return Done{};
       Status given = output_.give(piece, false);
       if (!given) unwritten = given.error();
       return given;

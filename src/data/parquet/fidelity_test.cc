@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/testing/source_folder.h"
+#include "data/pages/codec.h"
 #include "data/pages/page.h"
 #include "data/testing/parquet_fixture.h"
 
@@ -202,6 +203,153 @@ TEST_F(ParquetFidelity, PutsFilesOfOneSchemaBehindEachOther) {
                       "true, filename = 'f') WHERE NOT (f LIKE '%v1%' AND file_row_number = "
                       "3) AND NOT (f LIKE '%v2%' AND file_row_number = 60)",
                       sql_text(a), sql_text(b))));
+}
+
+ThriftValue number(ThriftType type, std::int64_t value) {
+  ThriftValue made;
+  made.type = type;
+  made.number = value;
+  return made;
+}
+
+ThriftValue text(std::string_view bytes) {
+  ThriftValue made;
+  made.type = ThriftType::kBinary;
+  made.bytes = bytes;
+  return made;
+}
+
+ThriftValue list(ThriftType element, std::vector<ThriftValue> items) {
+  ThriftValue made;
+  made.type = ThriftType::kList;
+  made.element = element;
+  made.items = std::move(items);
+  return made;
+}
+
+// A file of one REQUIRED text column, with a page for each list of texts. Pages have checksums;
+// that of page `wrong` is wrong.
+std::string checksummed_file(const std::vector<std::vector<std::string>>& pages, int wrong) {
+  std::string file = "PAR1";
+  std::int64_t rows = 0;
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    std::string page;
+    for (const std::string& one : pages[i]) {
+      append_le(page, static_cast<std::uint32_t>(one.size()));
+      page += one;
+    }
+    const auto size = static_cast<std::int64_t>(page.size());
+    ThriftValue about;
+    about.put(1, number(ThriftType::kInt32, static_cast<std::int64_t>(pages[i].size())));
+    for (const auto& [id, encoding] : {std::pair(2, 0), {3, 3}, {4, 3}})
+      about.put(id, number(ThriftType::kInt32, encoding));
+    ThriftValue header;
+    header.put(1, number(ThriftType::kInt32, 0));
+    header.put(2, number(ThriftType::kInt32, size));
+    header.put(3, number(ThriftType::kInt32, size));
+    const std::uint32_t crc = page_crc(page) + (static_cast<int>(i) == wrong ? 1 : 0);
+    header.put(4, number(ThriftType::kInt32, static_cast<std::int32_t>(crc)));
+    header.put(5, about);
+    encode_thrift(file, header);
+    file += page;
+    rows += static_cast<std::int64_t>(pages[i].size());
+  }
+  ThriftValue metadata;
+  metadata.put(1, number(ThriftType::kInt32, 6));
+  metadata.put(2, list(ThriftType::kInt32, {number(ThriftType::kInt32, 0)}));
+  metadata.put(3, list(ThriftType::kBinary, {text("text")}));
+  metadata.put(4, number(ThriftType::kInt32, 0));
+  metadata.put(5, number(ThriftType::kInt64, rows));
+  for (const int id : {6, 7})
+    metadata.put(id, number(ThriftType::kInt64, static_cast<std::int64_t>(file.size() - 4)));
+  metadata.put(9, number(ThriftType::kInt64, 4));
+  ThriftValue chunk;
+  chunk.put(2, number(ThriftType::kInt64, 4));
+  chunk.put(3, metadata);
+  ThriftValue group;
+  group.put(1, list(ThriftType::kStruct, {chunk}));
+  group.put(2, number(ThriftType::kInt64, static_cast<std::int64_t>(file.size() - 4)));
+  group.put(3, number(ThriftType::kInt64, rows));
+  ThriftValue root;
+  root.put(4, text("schema"));
+  root.put(5, number(ThriftType::kInt32, 1));
+  ThriftValue leaf;
+  leaf.put(1, number(ThriftType::kInt32, 6));
+  leaf.put(3, number(ThriftType::kInt32, 0));
+  leaf.put(4, text("text"));
+  leaf.put(6, number(ThriftType::kInt32, 0));
+  leaf.put(9, number(ThriftType::kInt32, 77));
+  ThriftValue footer;
+  footer.put(1, number(ThriftType::kInt32, 1));
+  footer.put(2, list(ThriftType::kStruct, {root, leaf}));
+  footer.put(3, number(ThriftType::kInt64, rows));
+  footer.put(4, list(ThriftType::kStruct, {group}));
+  const std::size_t before = file.size();
+  encode_thrift(file, footer);
+  append_le(file, static_cast<std::uint32_t>(file.size() - before));
+  return file + "PAR1";
+}
+
+TEST_F(ParquetFidelity, ChecksAndWritesChecksumsOfPages) {
+  const std::vector<std::vector<std::string>> pages{{"a", "b", "c"}, {"d"}, {"e", "f"}};
+  const std::string good = folder.write("good.parquet", checksummed_file(pages, -1));
+  auto dataset = open_dataset({good}).value();
+  EXPECT_EQ(scan_all(*dataset, {.columns = {"text"}, .threads = 1})->visits, 6);
+  RecordSet keep(6, true);
+  keep.erase(RecordId{1});
+  ASSERT_TRUE(dataset->write(keep, folder.path("out.parquet"), 1).ok());
+  EXPECT_EQ(ask("SELECT text FROM " + from("out.parquet")), "a|\nc|\nd|\ne|\nf|\n");
+  EXPECT_EQ(ask("SELECT repetition_type, field_id FROM parquet_schema(" + from("out.parquet") +
+                ") WHERE name = 'text'"),
+            "REQUIRED|77|\n");
+  const File file = File::open_to_read(folder.path("out.parquet")).value();
+  const Footer footer = read_footer(file).value();
+  PageWalk walk(file, footer.groups[0].chunks[0]);
+  int seen = 0;
+  for (auto page = walk.next().value(); page; page = walk.next().value(), ++seen) {
+    EXPECT_TRUE(page->header.crc.has_value());
+    PageBuffer stored;
+    EXPECT_TRUE(read_page(file, *page, stored).ok());
+  }
+  EXPECT_EQ(seen, 3);
+
+  const std::string bad = folder.write("bad.parquet", checksummed_file(pages, 1));
+  dataset = open_dataset({bad}).value();
+  const std::string message = bad +
+                              ": column `text` cannot be read, the file seems to be damaged: row "
+                              "group 0: the checksum of a page is wrong";
+  EXPECT_EQ(scan_all(*dataset, {.columns = {"text"}, .threads = 1}).error().message, message);
+  // Even where the page is copied as it is.
+  EXPECT_EQ(dataset->write(RecordSet(6, true), folder.path("2.parquet"), 2).error().message,
+            message);
+  keep = RecordSet(6, true);
+  keep.erase(RecordId{3});
+  EXPECT_TRUE(dataset->write(keep, folder.path("2.parquet"), 2).ok());
+}
+
+TEST_F(ParquetFidelity, RefusesPagesThatLieAboutThemselves) {
+  const std::string path =
+      make("a.parquet", "SELECT 'text ' || range AS text FROM range(3000)", ", COMPRESSION zstd");
+  const std::string whole = folder.read("a.parquet");
+  std::mt19937_64 random(23);
+  RecordSet keep(3'000, true);
+  keep.erase(RecordId{17});
+  int failed = 0;
+  for (int round = 0; round < 200; ++round) {
+    std::string bytes = whole;
+    const std::size_t at = 4 + random() % 120;  // page headers, dictionaries, levels
+    bytes[at] = static_cast<char>(random());
+    const std::string bad = folder.write("bad.parquet", bytes);
+    auto dataset = open_dataset({bad});
+    if (!dataset) continue;
+    const auto written = (*dataset)->write(keep, folder.path("out.parquet"), 1);
+    const auto seen = scan_all(**dataset, {.columns = {"text"}, .threads = 1});
+    if (!written || !seen) ++failed;
+    for (const auto& error : {written.ok() ? std::string("bad.parquet") : written.error().message,
+                              seen.ok() ? std::string("bad.parquet") : seen.error().message})
+      EXPECT_THAT(error, HasSubstr("bad.parquet"));
+  }
+  EXPECT_GT(failed, 100);
 }
 
 }  // namespace

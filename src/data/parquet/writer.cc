@@ -198,8 +198,8 @@ std::vector<CopyPart> make_parts(std::span<const ParquetFile> files,
     CopyPart part{select(piece, files, columns, request.type.format),
                   text_options(request.type, parts.empty())};
     if (request.type.format == Format::kParquet) {
-      part.options = fmt::format("FORMAT parquet, COMPRESSION {}, ROW_GROUP_SIZE {}",
-                                 files.front().codec, row_group_rows(piece, counts));
+      part.options =
+          copy_options(request.how.format, files.front().codec, row_group_rows(piece, counts));
     }
     parts.push_back(std::move(part));
   }
