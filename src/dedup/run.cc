@@ -58,7 +58,7 @@ class Run {
   Status open() {
     if (options_.threads <= 0) options_.threads = available_cores();
     // A thread needs some memory of its own; the result is the same with fewer of them.
-    options_.threads = std::min(options_.threads, static_cast<int>(options_.max_memory >> 23) + 1);
+    options_.threads = threads_for_memory(options_.threads, options_.max_memory);
     KIN_RETURN_IF_ERROR(validate(options_));
     const WorkFolder::Options folder_options = work_folder_of(job_);
     KIN_RETURN_IF_ERROR(check_outputs(job_));
@@ -99,6 +99,7 @@ class Run {
     how.threads = options_.threads;
     how.memory_bytes = memory;
     how.temporary_folder = folder_->path();
+    how.longest_record = long_texts().longest_record();
     return how;
   }
 
@@ -122,7 +123,7 @@ class Run {
     report_.without_text = checkpoint_.counts[3];
     report_.without_words = checkpoint_.counts[4];
     report_.without_order = checkpoint_.counts[5];
-    return Done{};
+    return settle_threads(checkpoint_.counts[6]);
   }
 
   // The scan depends on the seen set, so a set that has grown makes another run.
@@ -151,10 +152,11 @@ class Run {
         return watch_scan() && scan_->counts.documents > documents &&
                clock_.seconds_since(begun) >= options_.checkpoint_seconds;
       };
-      KIN_TRY(const data::ScanEnd end,
-              scan_records(*dataset_, options_,
-                           {.start = checkpoint_.position, .pause = pause, .seen = seen_.get()},
-                           *scan_));
+      const auto scanned = scan_records(
+          *dataset_, options_, {.start = checkpoint_.position, .pause = pause, .seen = seen_.get()},
+          *scan_);
+      if (!scanned) return explain_scan(options_, *dataset_, long_texts(), scanned.error());
+      const data::ScanEnd& end = *scanned;
       checkpoint_.position = end.position;
       checkpoint_.scanned = end.finished;
       checkpoint_.found.resize(end.found.size());
@@ -176,6 +178,14 @@ class Run {
     return make_room();
   }
 
+  // Later stages hold long texts several times, so that fewer threads work on them.
+  Status settle_threads(std::uint64_t longest) {
+    KIN_RETURN_IF_ERROR(check_longest_text(options_, longest, long_texts()));
+    threads_asked_ = options_.threads;
+    options_.threads = threads_for_text(options_.threads, own_memory(), longest, tables());
+    return Done{};
+  }
+
   bool watch_scan() {
     progress_.bytes_done = scan_->counts.input_bytes.load();
     progress_.records = scan_->counts.documents.load();
@@ -195,6 +205,8 @@ class Run {
     return extend_digests(dataset_->inputs(), checkpoint_.position, checkpoint_.digests);
   }
 
+  LongTexts long_texts() const { return {own_memory(), tables(), options_.threads}; }
+
   // Memory for every record, whatever the budget.
   std::uint64_t tables() const { return records_ * bytes_a_record(options_); }
 
@@ -205,6 +217,7 @@ class Run {
   Status make_room() {
     const std::uint64_t least = total_memory(options_, fixed() + tables());
     KIN_RETURN_IF_ERROR(check_memory(options_, records_, least));
+    KIN_RETURN_IF_ERROR(settle_threads(scan_->counts.longest_text));
     if (tables() < own_memory() / 4) return Done{};
     // The tables take the place of what the scan left in memory.
     for (Spill* spill : {&scan_->exact, &scan_->words, &scan_->bands, &scan_->chunks}) {
@@ -406,6 +419,7 @@ class Run {
   void finish_report() {
     report_.stage_seconds = times_.finish();
     report_.options = options_;
+    report_.options.threads = threads_asked_;
     report_.dry_run = options_.dry_run;
     if (!options_.dry_run) report_.output = job_.output.string();
     if (const auto removed = removed_output_of(job_)) report_.removed_output = removed->string();
@@ -434,6 +448,7 @@ class Run {
   std::optional<RecordOutputs> outputs_;
   std::unique_ptr<data::Dataset> dataset_;
   std::uint64_t run_hash_ = 0;
+  int threads_asked_ = 0;
   Checkpoint checkpoint_;
   bool decided_ = false;  // an earlier run got as far as deciding
   std::unique_ptr<SeenIds> seen_;
