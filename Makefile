@@ -1,6 +1,6 @@
 # Every target stands alone: it sets the machine up, configures and builds what it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test bench asan tsan fuzz crash format tidy clean
+.PHONY: help setup build demo test busy bench asan tsan fuzz crash format tidy clean
 
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
@@ -12,6 +12,7 @@ help:
 	@echo "make build   the release binaries, build/release/kindred and kindred-bench"
 	@echo "make bench   the figures of docs/benchmarks.md"
 	@echo "make asan tsan fuzz   the tests under sanitizers; each fuzzer for FUZZ_SECONDS"
+	@echo "make busy    the tests five times beside four busy loops: none may depend on the machine's speed"
 	@echo "make crash   kill the seen set and an index CRASH_CYCLES times and look at what is left"
 	@echo "make format tidy      clang-format and clang-tidy over src/"
 
@@ -29,6 +30,11 @@ test: setup
 	@cmake --preset dev >/dev/null
 	@cmake --build --preset dev -j $(JOBS) --target all all_verify_interface_header_sets
 	@ctest --preset dev -j $(JOBS)
+
+busy: setup
+	@cmake --preset dev >/dev/null
+	@cmake --build --preset dev -j $(JOBS)
+	@scripts/busy 4 5 ctest --preset dev -j $(JOBS)
 
 bench: build
 	@scripts/setup --bench

@@ -10,6 +10,9 @@
 # Heavy libraries (LIBS) stay private to the room. BINARY makes main.cc an executable.
 # PCH cli precompiles CLI11 too.
 
+# Seconds after which a test counts as hung: many times what the slowest takes, for busy machines.
+set(KIN_TEST_TIMEOUT 1800)
+
 set(KIN_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wswitch -Wnon-virtual-dtor
   -Werror=unused-result -Werror=return-type -Werror=switch)
 # At -O3 GCC 12 takes the value of an empty std::optional for one that is read, and loses count of
@@ -138,7 +141,7 @@ function(kin_room_tests room tests libs)
   kin_configure(kin_${room}_test PCH test)
   target_link_libraries(kin_${room}_test PRIVATE kin_${room}_testing ${libs} GTest::gmock GTest::gtest_main)
   gtest_discover_tests(kin_${room}_test TEST_PREFIX ${room}. DISCOVERY_MODE PRE_TEST
-    PROPERTIES LABELS unit TIMEOUT 300)
+    PROPERTIES LABELS unit TIMEOUT ${KIN_TEST_TIMEOUT})
 endfunction()
 
 # Without libFuzzer a fuzzer is still compiled and run: over its corpus, and over a fixed number
@@ -157,7 +160,7 @@ function(kin_room_fuzzers room fuzzers libs)
     else()
       add_executable(${target} ${source} ${PROJECT_SOURCE_DIR}/cmake/fuzz_driver.cc)
       add_test(NAME fuzz.${room}.${name} COMMAND ${target} ${corpus})
-      set_tests_properties(fuzz.${room}.${name} PROPERTIES LABELS unit TIMEOUT 300)
+      set_tests_properties(fuzz.${room}.${name} PROPERTIES LABELS unit TIMEOUT ${KIN_TEST_TIMEOUT})
     endif()
     kin_configure(${target})
     target_link_libraries(${target} PRIVATE kin_${room}_testing ${libs})
@@ -176,13 +179,13 @@ function(kin_repository_tests)
   foreach(case ${cases})
     get_filename_component(name ${case} NAME_WE)
     add_test(NAME case.${name} COMMAND ${python} ${root}/tests/run_case.py $<TARGET_FILE:kindred> ${case})
-    set_tests_properties(case.${name} PROPERTIES LABELS e2e TIMEOUT 300)
+    set_tests_properties(case.${name} PROPERTIES LABELS e2e TIMEOUT ${KIN_TEST_TIMEOUT})
   endforeach()
   file(GLOB programs CONFIGURE_DEPENDS ${root}/tests/e2e/*_test.py)
   foreach(program ${programs})
     get_filename_component(name ${program} NAME_WE)
     add_test(NAME e2e.${name} COMMAND ${python} ${program} $<TARGET_FILE:kindred>)
-    set_tests_properties(e2e.${name} PROPERTIES LABELS e2e TIMEOUT 900)
+    set_tests_properties(e2e.${name} PROPERTIES LABELS e2e TIMEOUT ${KIN_TEST_TIMEOUT})
   endforeach()
   # In a real browser; the pictures it takes stay in the build folder.
   find_program(KIN_NODE NAMES node nodejs)
@@ -191,6 +194,6 @@ function(kin_repository_tests)
     get_filename_component(name ${program} NAME_WE)
     string(REGEX REPLACE "_test$" "" name ${name})
     add_test(NAME page.${name} COMMAND ${KIN_NODE} ${program} $<TARGET_FILE:kindred> ${CMAKE_BINARY_DIR}/page-screenshots)
-    set_tests_properties(page.${name} PROPERTIES LABELS e2e TIMEOUT 300)
+    set_tests_properties(page.${name} PROPERTIES LABELS e2e TIMEOUT ${KIN_TEST_TIMEOUT})
   endforeach()
 endfunction()

@@ -57,7 +57,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TIMEOUT_SECONDS = 120
+TIMEOUT_SECONDS = 900
 NO_NEWLINE = " (no newline)"
 PASSED_ON = re.compile(r"(ASAN|UBSAN|TSAN|LSAN)_OPTIONS$")
 

@@ -3,18 +3,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
+
+#include "base/ascii.h"
 
 namespace kin::app {
 namespace {
 
 template <typename T>
 bool within(const std::string& text, T least, T most) {
-  T value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, value);
-  return failure == std::errc() && stop == end && value >= least && value <= most;
+  const auto value = parse_number<T>(text);
+  return value && *value >= least && *value <= most;
 }
 
 }  // namespace
@@ -40,6 +40,14 @@ Check one_of(std::vector<std::string> words) {
     if (std::find(words.begin(), words.end(), text) != words.end()) return {};
     return fmt::format("\"{}\" is none of {}", text, fmt::join(words, ", "));
   };
+}
+
+CLI::Option* with_count(CLI::Option* option, std::uint64_t least, std::uint64_t most) {
+  return option->type_name("N")->check(whole_number(least, most))->capture_default_str();
+}
+
+CLI::Option* with_choice(CLI::Option* option, std::vector<std::string> words) {
+  return option->check(one_of(std::move(words)))->capture_default_str();
 }
 
 }  // namespace kin::app

@@ -20,6 +20,20 @@ std::span<Command (*const)(CLI::App&)> all_commands() {
   return kCommands;
 }
 
+Command with_verbs(CLI::App& verb, std::vector<Command> inner) {
+  return {&verb, [inner = std::move(inner)]() -> Result<int> {
+            for (const Command& command : inner) {
+              if (command.verb->parsed()) return command.run();
+            }
+            return kWrongUsage;
+          }};
+}
+
+Result<int> print_result(std::string_view text) {
+  KIN_RETURN_IF_ERROR(print(text));
+  return kDone;
+}
+
 int wrong_usage(const Error& error, const CLI::App& verb) {
   const std::string name = full_name(verb);
   say(fmt::format("{}: {}\nRun with --help for more information: {} --help\n",
@@ -41,7 +55,9 @@ int exit_code_of(std::string_view program, const std::function<Result<int>()>& c
     const Result<int> outcome = command();
     if (outcome.ok()) return *outcome;
     message = outcome.error().message;
+    // Our code throws nothing, but libraries do.
   } catch (const std::bad_alloc&) {
+    // The two options that decide how much is used.
     message = "there is not enough memory (give less with --max-memory, or use fewer --threads)";
   } catch (const std::exception& exception) {
     message = exception.what();

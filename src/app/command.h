@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "app/stop_signals.h"
 #include "base/result.h"
@@ -42,6 +43,12 @@ Command add_completions_command(CLI::App& app);
 
 // All of them, in the order in which `kindred --help` lists them.
 std::span<Command (*const)(CLI::App&)> all_commands();
+
+// The command of a verb that has verbs of its own: it runs the one that the user chose.
+Command with_verbs(CLI::App& verb, std::vector<Command> inner);
+
+// Prints what a command found out, as its last act. Returns kDone.
+Result<int> print_result(std::string_view text);
 
 // Reports wrong usage of `verb` on stderr, with the command that shows its help. Returns
 // kWrongUsage.

@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "app/checks.h"
 #include "app/command.h"
-#include "app/print.h"
+#include "app/usage.h"
 
 namespace kin::app {
 namespace {
@@ -16,11 +15,6 @@ std::string flags_of(const CLI::App& verb) {
     for (const std::string& name : option->get_lnames()) flags += " --" + name;
   }
   return flags.empty() ? flags : flags.substr(1);
-}
-
-// Those for users; one without a group is for the program itself.
-std::vector<const CLI::App*> verbs_in(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App* verb) { return !verb->get_group().empty(); });
 }
 
 std::string verbs_of(const CLI::App& app) {
@@ -41,6 +35,8 @@ std::string bash_cases(const CLI::App& app, const std::string& before) {
 }
 
 std::string bash(const CLI::App& app) {
+  // The loop walks over the verbs that are written already, and leaves the verbs and flags of the
+  // last one.
   return fmt::format(R"(_kindred() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} verbs="{}" flags="{}" at=1 before=""
   while [ "$at" -lt "$COMP_CWORD" ] && [[ " $verbs " == *" ${{COMP_WORDS[at]}} "* ]]; do
@@ -62,6 +58,7 @@ complete -o filenames -F _kindred kindred
 }
 
 std::string zsh(const CLI::App& app) {
+  // zsh can run the completions of bash.
   return "#compdef kindred\nautoload -U +X bashcompinit && bashcompinit\n" + bash(app);
 }
 
@@ -121,12 +118,10 @@ Command add_completions_command(CLI::App& app) {
   verb->add_option("SHELL", *shell, "bash, zsh or fish")
       ->required()
       ->check(one_of({"bash", "zsh", "fish"}));
-  return {verb, [&app, shell]() -> Result<int> {
-            KIN_RETURN_IF_ERROR(print(*shell == "bash"  ? bash(app)
-                                      : *shell == "zsh" ? zsh(app)
-                                                        : fish(app)));
-            return kDone;
-          }};
+  return {
+      verb, [&app, shell]() -> Result<int> {
+        return print_result(*shell == "bash" ? bash(app) : *shell == "zsh" ? zsh(app) : fish(app));
+      }};
 }
 
 }  // namespace kin::app

@@ -14,6 +14,7 @@ void hide_dashes(const CLI::App& verb, std::span<std::string> arguments) {
   for (std::string& argument : arguments) {
     if (argument == "--") return;
     if (argument.size() < 2 || argument[0] != '-' || argument[1] == '-') continue;
+    // CLI11 knows negative numbers by itself.
     if (argument[1] >= '0' && argument[1] <= '9') continue;
     if (verb.get_option_no_throw(argument.substr(0, 2)) == nullptr) argument[0] = kHiddenDash;
   }

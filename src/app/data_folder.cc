@@ -6,22 +6,19 @@
 #include "embed/open_embedder.h"
 
 namespace kin::app {
-namespace {
 
 namespace fs = std::filesystem;
 
-std::string variable(const char* name) {
+std::string environment(const char* name) {
   const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
+  return value == nullptr ? "" : value;
 }
-
-}  // namespace
 
 Result<fs::path> data_folder(const std::string& given) {
   if (!given.empty()) return fs::path(given);
-  if (const auto set = variable("KINDRED_DATA"); !set.empty()) return fs::path(set);
-  if (const auto xdg = variable("XDG_DATA_HOME"); !xdg.empty()) return fs::path(xdg) / "kindred";
-  if (const auto home = variable("HOME"); !home.empty())
+  if (const auto set = environment("KINDRED_DATA"); !set.empty()) return fs::path(set);
+  if (const auto xdg = environment("XDG_DATA_HOME"); !xdg.empty()) return fs::path(xdg) / "kindred";
+  if (const auto home = environment("HOME"); !home.empty())
     return fs::path(home) / ".local/share/kindred";
   return Error{Code::kInvalidArgument,
                "no data folder: $HOME is not set; name a folder with --data DIR"};
@@ -34,6 +31,7 @@ std::vector<fs::path> model_folders(const fs::path& data, const fs::path& progra
     folders.push_back(beside / "models");  // of a build tree
     folders.push_back((beside / "../share/kindred/models").lexically_normal());
   }
+  // A program in /usr/local/bin has named one of them above.
   for (const char* installed : {"/usr/local/share/kindred/models", "/usr/share/kindred/models"})
     if (std::ranges::find(folders, installed) == folders.end()) folders.emplace_back(installed);
   return folders;

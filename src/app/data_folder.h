@@ -19,6 +19,9 @@ Result<std::filesystem::path> data_folder(const std::string& given);
 std::vector<std::filesystem::path> model_folders(const std::filesystem::path& data,
                                                  const std::filesystem::path& program);
 
+// The value of a variable; empty if it is not set.
+std::string environment(const char* name);
+
 // The path of the running program, symbolic links resolved; empty if it is not known.
 std::filesystem::path program_path();
 

@@ -75,6 +75,7 @@ class Collector {
   }
 
   Result<Headlines> take() {
+    // JSONL has no list of columns: a misspelt name shows only in the end.
     if (titles_ > 0 || headlines_.items.empty()) return std::move(headlines_);
     return Error{Code::kNotFound, fmt::format("no record has a field \"{}\" (use --title COLUMN)",
                                               layout_.names[kTitle])};
@@ -109,6 +110,7 @@ class Collector {
     headlines_.ids[row] = id;
     if (layout_.has(kLabel)) {
       KIN_TRY(const std::string_view label, needed(batch, i, kLabel));
+      // Only equality counts.
       headlines_.labels[row] = hash64(label);
     }
     const auto text = [&](Field field) { return std::string(value(batch, i, field).value_or("")); };
@@ -174,6 +176,7 @@ Status write_placements(const Headlines& headlines, std::span<const stories::Pla
   const std::string text = lines(headlines, placements);
   if (output.empty() || output == "-") return print(text);
   KIN_TRY(const LockedFolder folder, LockedFolder::create());
+  // By way of JSONL, which the writer of datasets turns into any format.
   const fs::path rows = folder.path() / "stories.jsonl";
   KIN_RETURN_IF_ERROR(write_file_atomically(rows, text));
   KIN_TRY(std::vector<data::Input> files,
@@ -184,6 +187,23 @@ Status write_placements(const Headlines& headlines, std::span<const stories::Pla
   KIN_RETURN_IF_ERROR(dataset->check_output(output));
   KIN_RETURN_IF_ERROR(dataset->write(RecordSet(placements.size(), true), output, 1));
   return Done{};
+}
+
+stories::AgreementFigures agreement_of(std::span<const stories::Placement> placements,
+                                       std::span<const std::uint64_t> labels) {
+  std::vector<std::uint64_t> groups;
+  for (const stories::Placement& placement : placements) groups.push_back(number(placement.story));
+  return stories::measure_agreement(groups, labels);
+}
+
+void write_agreement(JsonWriter& json, const stories::AgreementFigures& figures) {
+  const auto write = [&](const char* name, const stories::Agreement& agreement) {
+    json.key(name).begin_object().field("precision", agreement.precision);
+    json.field("recall", agreement.recall).field("f1", agreement.f1()).end();
+  };
+  json.field("true_stories", figures.true_groups);
+  write("bcubed", figures.bcubed);
+  write("pairwise", figures.pairwise);
 }
 
 }  // namespace kin::app

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "base/json_writer.h"
 #include "base/result.h"
+#include "stories/agreement.h"
 #include "stories/grouper.h"
 
 namespace kin::app {
@@ -38,5 +40,11 @@ Result<Headlines> read_headlines(std::span<const std::string> inputs,
 // its extension; as JSONL to standard output if it is empty or "-".
 Status write_placements(const Headlines& headlines, std::span<const stories::Placement> placements,
                         const std::string& output);
+
+// How well placements agree with the true stories in `labels`, in the same order.
+stories::AgreementFigures agreement_of(std::span<const stories::Placement> placements,
+                                       std::span<const std::uint64_t> labels);
+// The fields true_stories, bcubed and pairwise.
+void write_agreement(JsonWriter& json, const stories::AgreementFigures& figures);
 
 }  // namespace kin::app

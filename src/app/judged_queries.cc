@@ -44,6 +44,7 @@ Status read_answer(std::string_view line, bool first_line, Judgements& judgement
     if (first_line) return Done{};  // headings
     return Error{Code::kInvalidArgument, "the grade of a judgement is a number"};
   }
+  // A grade of 0 says that the document is no answer.
   if (grade > 0)
     judgements[std::string(line.substr(0, first))]
               [std::string(line.substr(first + 1, second - first - 1))] = grade;
@@ -56,6 +57,7 @@ Result<std::vector<JudgedQuery>> read_queries(const fs::path& path) {
   std::vector<JudgedQuery> queries;
   KIN_RETURN_IF_ERROR(each_line(path, [&](std::string_view line) -> Status {
     KIN_TRY(const data::JsonValue value, data::parse_json(line));
+    // Some collections number their queries.
     std::string id(value["id"].text());
     if (const double* number = value["id"].number()) id = fmt::format("{}", *number);
     if (id.empty() || value["text"].string() == nullptr)
@@ -85,6 +87,7 @@ RankingQuality judge(const std::vector<std::string>& hits,
     if (answer == answers.end()) continue;
     ++found;
     const auto rank = static_cast<double>(i + 1);
+    // Precision at each answer; answers that were not found count as 0.
     quality.average_precision += found / rank;
     if (i < 10) gain += answer->second / std::log2(rank + 1);
     if (i < 100) quality.recall_100 = found;

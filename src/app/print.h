@@ -16,4 +16,7 @@ Status print(std::string_view text, std::FILE* to = stdout);
 // to report them.
 void say(std::string_view text);
 
+// True if standard output is a terminal and NO_COLOR is unset or empty (https://no-color.org).
+bool wants_colours();
+
 }  // namespace kin::app

@@ -17,14 +17,10 @@ namespace {
 
 // CLI11 throws for --help and --version too.
 Result<int> after_parsing(const CLI::ParseError& error, const CLI::App& app) {
-  if (dynamic_cast<const CLI::CallForVersion*>(&error) != nullptr) {
-    KIN_RETURN_IF_ERROR(print(fmt::format("{} {}\n", app.get_name(), kVersion)));
-    return kDone;
-  }
-  if (error.get_exit_code() == 0) {
-    KIN_RETURN_IF_ERROR(print(app.help()));
-    return kDone;
-  }
+  if (dynamic_cast<const CLI::CallForVersion*>(&error) != nullptr)
+    return print_result(fmt::format("{} {}\n", app.get_name(), kVersion));
+  if (error.get_exit_code() == 0) return print_result(app.help());
+  // The help says more than a message would; the exit code is that of wrong usage.
   if (lacks_verb(error, app)) {
     say(app.help());
     return kWrongUsage;
@@ -41,6 +37,7 @@ Result<int> run(const Program& program, int argc, char** argv) {
   for (const auto add : program.verbs) commands.push_back(add(app));
   std::vector<std::string> arguments(argv + 1, argv + argc);
   for (const Command& command : commands) {
+    // Before parsing, because CLI11 takes every word with a dash for an option.
     if (command.takes_dashed_words && !arguments.empty() &&
         arguments.front() == command.verb->get_name())
       hide_dashes(*command.verb, std::span(arguments).subspan(1));
@@ -51,10 +48,7 @@ Result<int> run(const Program& program, int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return after_parsing(error, app);
   }
-  for (const Command& command : commands) {
-    if (command.verb->parsed()) return command.run();
-  }
-  return kWrongUsage;
+  return with_verbs(app, std::move(commands)).run();
 }
 
 }  // namespace

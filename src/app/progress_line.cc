@@ -25,6 +25,7 @@ std::string bar(double done) {
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  // Rates are divided by it.
   return std::max(taken.count(), 0.001);
 }
 
@@ -48,10 +49,17 @@ std::string format_progress(const dedup::Progress& progress, double seconds) {
   return line + fmt::format("  {}", format_bytes(resident_bytes()));
 }
 
+std::string format_share(double done, double total, double seconds) {
+  if (done <= 0 || done >= total) return {};
+  return fmt::format("  {:.0f} %  {} left", 100 * done / total,
+                     short_duration(seconds * (total - done) / done));
+}
+
 ProgressLine::ProgressLine(const dedup::Progress& progress, bool wanted) {
   if (!wanted) return;
   show([&progress, stage = static_cast<const char*>(nullptr),
         entered = std::chrono::steady_clock::now()]() mutable {
+    // Stages differ in speed, so the time left is that of the present one.
     if (progress.stage != stage) {
       stage = progress.stage;
       entered = std::chrono::steady_clock::now();
@@ -75,6 +83,7 @@ void ProgressLine::show(std::function<std::string()> line) {
     std::unique_lock lock(mutex);
     while (!stop.stop_requested()) {
       say("\r\033[K" + line());
+      // Nobody notifies it: the stop token alone ends the wait early.
       wake.wait_for(lock, stop, kInterval, [] { return false; });
     }
     say("\r\033[K");

@@ -21,9 +21,11 @@ extern "C" void on_stop_signal(int signal) {
 
 void handle(int signal, void (*handler)(int)) {
   struct sigaction before{};
+  // A program under nohup goes on ignoring SIGHUP.
   if (::sigaction(signal, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) return;
   struct sigaction action{};
   action.sa_handler = handler;
+  // A second signal ends the process at once, even if the first one is not noticed.
   action.sa_flags = static_cast<int>(SA_RESETHAND);  // and no SA_RESTART: waiting must end
   ::sigaction(signal, &action, nullptr);
 }

@@ -8,15 +8,6 @@
 namespace kin::app {
 namespace {
 
-std::vector<std::string> verbs_of(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App* verb) {
-         return !verb->get_group().empty();  // without a group it is not for users
-       }))
-    names.push_back(verb->get_name());
-  return names;
-}
-
 // The part after the first `separator`; the whole text if there is none.
 std::string after(const std::string& text, std::string_view separator) {
   const std::size_t at = text.find(separator);
@@ -27,16 +18,19 @@ std::string before(const std::string& text, std::string_view separator) {
   return text.substr(0, text.find(separator));
 }
 
+// CLI11 names what is wrong in the text of its messages only, so these are taken apart.
 bool wants_verb(const CLI::RequiredError& error) {
   return std::string_view(error.what()).starts_with("A subcommand");
 }
 
 std::string missing(const CLI::RequiredError& error, const CLI::App& verb) {
   if (!wants_verb(error)) return before(error.what(), " is required") + " is missing";
+  std::vector<std::string> known;
+  for (const CLI::App* each : verbs_in(verb)) known.push_back(each->get_name());
   const std::vector<std::string> unknown = verb.remaining();
   return fmt::format("\"{}\" is not a command of {}; choose one of: {}",
                      unknown.empty() ? "" : unknown.front(), full_name(verb),
-                     fmt::join(verbs_of(verb), ", "));
+                     fmt::join(known, ", "));
 }
 
 std::string unexpected(const CLI::ExtrasError& error) {
@@ -68,6 +62,10 @@ std::string wrong_count(const CLI::ArgumentMismatch& error) {
 std::string full_name(const CLI::App& verb) {
   const CLI::App* parent = verb.get_parent();
   return parent == nullptr ? verb.get_name() : full_name(*parent) + " " + verb.get_name();
+}
+
+std::vector<const CLI::App*> verbs_in(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* verb) { return !verb->get_group().empty(); });
 }
 
 const CLI::App& chosen_verb(const CLI::App& app) {

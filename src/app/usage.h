@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -12,6 +13,9 @@ namespace kin::app {
 
 // The verb as the user writes it: "kindred seen add".
 std::string full_name(const CLI::App& verb);
+
+// The verbs within `app` that are for users. One without a group is for the program itself.
+std::vector<const CLI::App*> verbs_in(const CLI::App& app);
 
 // The innermost verb on the command line; `app` itself if there is none.
 const CLI::App& chosen_verb(const CLI::App& app);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -51,6 +53,31 @@ inline std::string ascii_lowered(std::string_view text) {
 }
 inline bool same_but_for_case(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, [](char x, char y) { return ascii_lower(x) == ascii_lower(y); });
+}
+
+// The number that all of `text` spells; nothing if it spells none, or one that T cannot hold.
+template <typename T>
+std::optional<T> parse_number(std::string_view text) {
+  T number{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, number);
+  return failure == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+}
+// `text` without `spaces` at its ends.
+constexpr std::string_view trimmed(std::string_view text, std::string_view spaces = " \t\r\n") {
+  const std::size_t begin = std::min(text.find_first_not_of(spaces), text.size());
+  return text.substr(begin, text.find_last_not_of(spaces) + 1 - begin);
+}
+// Removes `spaces` from the front of `rest`.
+constexpr void skip_spaces(std::string_view& rest, std::string_view spaces) {
+  rest.remove_prefix(std::min(rest.find_first_not_of(spaces), rest.size()));
+}
+// Removes the part before the first of `ends` from the front of `rest`, with that character, and
+// returns the part.
+constexpr std::string_view take_until(std::string_view& rest, std::string_view ends) {
+  const std::string_view part = rest.substr(0, rest.find_first_of(ends));
+  rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+  return part;
 }
 
 }  // namespace kin

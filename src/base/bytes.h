@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace kin {
 
@@ -49,14 +50,8 @@ class ByteReader {
 
   template <typename T>
   T read() {
-    if (rest_.size() < sizeof(T)) {
-      ok_ = false;
-      rest_ = {};
-      return T{};
-    }
-    const T value = load_le<T>(rest_.data());
-    rest_.remove_prefix(sizeof(T));
-    return value;
+    const std::string_view bytes = read_bytes(sizeof(T));
+    return ok_ ? load_le<T>(bytes.data()) : T{};
   }
 
   std::string_view read_bytes(std::size_t count) {
@@ -68,6 +63,15 @@ class ByteReader {
     const std::string_view bytes = rest_.substr(0, count);
     rest_.remove_prefix(count);
     return bytes;
+  }
+
+  // `count` plain values; none if there are fewer.
+  template <typename T>
+  std::vector<T> read_vector(std::size_t count) {
+    const std::string_view bytes = read_bytes(count * sizeof(T));
+    std::vector<T> values(bytes.size() / sizeof(T));
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
   }
 
   bool ok() const { return ok_; }

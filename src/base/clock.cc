@@ -8,6 +8,7 @@ namespace {
 class SystemClock final : public Clock {
  public:
   WallTime now() const override {
+    // floor() and not a cast: casts round towards zero, so times before 1970 would be rounded up.
     return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
   }
   SteadyTime steady_now() const override { return std::chrono::steady_clock::now(); }

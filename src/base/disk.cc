@@ -37,7 +37,8 @@ Status SystemFile::write_at(std::uint64_t offset, std::string_view bytes) {
   if (written.ok()) {
     end_ = std::max<std::uint64_t>(end_, offset + bytes.size());
   } else if (const auto size = file_.size(); size.ok()) {
-    end_ = *size;  // a part of `bytes` may be there
+    // A part of `bytes` may have been written. The next append() goes behind it.
+    end_ = *size;
   }
   return written;
 }
@@ -48,37 +49,33 @@ Status SystemFile::truncate(std::uint64_t size) {
   return Done{};
 }
 
-std::unique_ptr<DiskFile> opened(File file, std::uint64_t end) {
-  return std::make_unique<SystemFile>(std::move(file), end);
+// The size is asked for in every case: it is 0 for a new file, and append() begins there.
+Result<std::unique_ptr<DiskFile>> opened(Result<File> file) {
+  if (!file) return file.error();
+  KIN_TRY(const std::uint64_t size, file->size());
+  return std::unique_ptr<DiskFile>(std::make_unique<SystemFile>(std::move(*file), size));
 }
 
 class SystemDisk final : public Disk {
  public:
   Result<std::unique_ptr<DiskFile>> open_to_read(const fs::path& path) override {
-    KIN_TRY(File file, File::open_to_read(path));
-    return opened(std::move(file), 0);
+    return opened(File::open_to_read(path));
   }
   Result<std::unique_ptr<DiskFile>> create(const fs::path& path) override {
-    KIN_TRY(File file, File::create(path));
-    return opened(std::move(file), 0);
+    return opened(File::create(path));
   }
   Result<std::unique_ptr<DiskFile>> open_to_write(const fs::path& path) override {
-    KIN_TRY(File file, File::open_to_update(path));
-    KIN_TRY(const std::uint64_t size, file.size());
-    return opened(std::move(file), size);
+    return opened(File::open_to_update(path));
   }
   Result<std::unique_ptr<DiskFile>> create_temporary(
       const std::optional<fs::path>& folder) override {
-    KIN_TRY(File file, File::create_temporary(folder));
-    return opened(std::move(file), 0);
+    return opened(File::create_temporary(folder));
   }
   Status rename(const fs::path& from, const fs::path& to) override {
-    if (::rename(from.c_str(), to.c_str()) != 0) return system_error("rename to", to, errno);
-    return Done{};
+    return system_status(::rename(from.c_str(), to.c_str()), "rename to", to);
   }
   Status remove(const fs::path& path) override {
-    if (::unlink(path.c_str()) != 0) return system_error("remove", path, errno);
-    return Done{};
+    return system_status(::unlink(path.c_str()), "remove", path);
   }
   Result<bool> exists(const fs::path& path) override { return file_exists(path); }
   Status make_folder(const fs::path& folder) override;
@@ -87,6 +84,7 @@ class SystemDisk final : public Disk {
 };
 
 Status SystemDisk::make_folder(const fs::path& folder) {
+  // The parent of a relative name: the current folder, which exists.
   if (folder.empty()) return Done{};
   KIN_TRY(const bool there, file_exists(folder));
   if (there) return Done{};
@@ -94,6 +92,7 @@ Status SystemDisk::make_folder(const fs::path& folder) {
   std::error_code failure;
   fs::create_directory(folder, failure);
   if (failure) return system_error("make the folder", folder, failure.value());
+  // A new folder is an entry of its parent, so the parent is what has to be synced.
   return kin::sync_folder(folder.parent_path());
 }
 
@@ -105,6 +104,7 @@ Result<std::vector<std::string>> SystemDisk::list(const fs::path& folder) {
     names.push_back(entry->path().filename().string());
   }
   if (failure) return system_error("list", folder, failure.value());
+  // The order of a directory differs from one file system to the next.
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -128,6 +128,8 @@ Status replace_file(Disk& disk, const fs::path& path,
                     const std::function<Status(DiskFile&)>& write) {
   const fs::path temporary = temporary_name(path);
   const auto put = [&]() -> Status {
+    // Synced and closed before the rename: the device may write the name before the bytes, and the
+    // name would stand for an empty file after a power cut.
     {
       KIN_TRY(const auto file, disk.create(temporary));
       KIN_RETURN_IF_ERROR(write(*file));

@@ -6,7 +6,9 @@
 namespace kin {
 namespace {
 
+// "kin-doci" in ASCII. Ids are kept in stores, so it never changes.
 constexpr std::uint64_t kKeySeed = 0x6b696e2d646f6369ULL;
+// Without I, L, O and U, which people mistake for other characters.
 constexpr std::string_view kCrockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 constexpr std::size_t kDashes[] = {8, 13, 18, 23};
@@ -34,6 +36,7 @@ std::optional<DocId> parse_uuid(std::string_view text) {
 }
 
 std::optional<DocId> parse_ulid(std::string_view text) {
+  // 26 characters of 5 bits have room for 130 bits. The first one may only use 3 of its 5.
   if (text.size() != 26 || text[0] > '7') return {};
   __extension__ unsigned __int128 number = 0;
   for (const char c : text) {
@@ -41,6 +44,8 @@ std::optional<DocId> parse_ulid(std::string_view text) {
     if (digit == std::string_view::npos) return {};
     number = number << 5 | digit;
   }
+  // A ULID is written with the most significant character first, and its bytes have to sort as it
+  // does.
   DocId id;
   for (std::size_t i = id.bytes.size(); i-- > 0; number >>= 8)
     id.bytes[i] = static_cast<std::uint8_t>(number);
@@ -54,6 +59,7 @@ DocId doc_id_of(std::string_view source, std::string_view key) {
   std::string bytes;
   append_le(bytes, static_cast<std::uint64_t>(source.size()));
   bytes.append(source).append(key);
+  // The order of the halves is part of the id, like the seed.
   const Hash128 hash = hash128(bytes, kKeySeed);
   DocId id;
   store_le(id.bytes.data(), hash.high);

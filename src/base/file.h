@@ -16,6 +16,8 @@ namespace kin {
 // The error of a failed system call on `path`, from errno: "cannot write x.jsonl: no space left
 // on device (free some space, or use --temp DIR)".
 Error system_error(std::string_view action, const std::filesystem::path& path, int error_number);
+// The outcome of a system call that returns 0, or -1 and sets errno.
+Status system_status(int returned, std::string_view action, const std::filesystem::path& path);
 
 // An open file. Moved, never copied; closed when destroyed. Reading at an offset is thread-safe;
 // appending is for one thread at a time.
@@ -58,8 +60,6 @@ class File {
   // Locks the file until it is closed. Fails at once, with kFailedPrecondition, if another open
   // file (of this process or another) holds the lock. The lock is advisory.
   Status lock();
-  // Tells the system that it need not keep this file in its cache.
-  void drop_cache() const;
   // Closes, and reports errors that only show then. The destructor cannot report them.
   Status close();
 

@@ -1,5 +1,6 @@
 #include "base/hash.h"
 
+// Compiles the hash into this file: no library to link, and calls for short inputs are inlined.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -4,7 +4,10 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string_view>
+
+#include "base/bytes.h"
 
 namespace kin {
 
@@ -20,6 +23,14 @@ std::uint64_t hash64(std::string_view bytes, std::uint64_t seed = 0);
 // The checksum of every on-disk format.
 inline std::uint64_t checksum(std::string_view bytes) {
   return hash64(bytes, 0x6b696e64726564ULL);
+}
+// `bytes` without the checksum of 8 bytes at its end. Nothing if it is too short or the checksum is
+// wrong.
+inline std::optional<std::string_view> checked_body(std::string_view bytes) {
+  if (bytes.size() < sizeof(std::uint64_t)) return std::nullopt;
+  const std::string_view body = bytes.substr(0, bytes.size() - sizeof(std::uint64_t));
+  if (load_le<std::uint64_t>(body.data() + body.size()) != checksum(body)) return std::nullopt;
+  return body;
 }
 
 // A bijection that spreads every input bit over the whole word (the finaliser of MurmurHash3).

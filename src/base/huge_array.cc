@@ -11,6 +11,7 @@
 namespace kin::huge_detail {
 namespace {
 
+// The size of a large page on x86-64 and most ARM systems.
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 // Large arrays come from the system and go back to it: an allocator would keep them for later, and
@@ -21,6 +22,7 @@ bool is_large(std::size_t bytes) {
 
 // Room for a whole number of large pages, wherever the system puts it.
 void* map_large(std::size_t bytes) {
+  // One page more than asked for, so that a multiple of kHugePage lies within.
   void* memory = ::mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   KIN_CHECK(memory != MAP_FAILED, "there is memory");
@@ -54,12 +56,14 @@ void* allocate(std::size_t bytes) {
   constexpr std::size_t kCacheLine = 64;
   void* memory = std::aligned_alloc(kCacheLine, round_up(bytes, kCacheLine));
   KIN_CHECK(memory != nullptr, "there is memory");
+  // mmap() gives zeroed memory by itself; aligned_alloc() does not.
   std::memset(memory, 0, bytes);
   return memory;
 }
 
 void release(void* memory, std::size_t bytes) {
   if (memory == nullptr) return;
+  // The size decides as it did in allocate(), so no flag has to be kept.
   if (is_large(bytes)) {
     ::munmap(memory, whole_pages(bytes));
   } else {

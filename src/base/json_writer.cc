@@ -11,6 +11,7 @@
 namespace kin {
 namespace {
 
+// The bytes that a JSON string may hold as they are. Bytes from 0x80 on are checked as UTF-8.
 constexpr auto kPlain = [] {
   std::array<bool, 256> plain{};
   for (int c = 0x20; c < 0x80; ++c) plain[static_cast<std::size_t>(c)] = c != '"' && c != '\\';
@@ -26,6 +27,7 @@ void append_escape(std::string& out, char c) {
     case '\t': out += "\\t"; return;
     case '\b': out += "\\b"; return;
     case '\f': out += "\\f"; return;
+    // The other control characters have no short escape.
     default: out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c)); return;
   }
 }
@@ -35,6 +37,7 @@ void append_escape(std::string& out, char c) {
 void append_json_string(std::string& out, std::string_view text) {
   out.reserve(out.size() + text.size() + 2);
   out += '"';
+  // Plain runs are copied at once: most strings are one such run.
   for (std::size_t i = 0; i < text.size();) {
     std::size_t end = i;
     while (end < text.size() && kPlain[static_cast<unsigned char>(text[end])]) ++end;
@@ -49,6 +52,7 @@ void append_json_string(std::string& out, std::string_view text) {
       out.append(text, i, length);
       i += length;
     } else {
+      // U+FFFD for one byte only, so that a valid sequence behind it is kept.
       out += "\xEF\xBF\xBD";
       ++i;
     }
@@ -68,6 +72,7 @@ JsonWriter& JsonWriter::end() {
   KIN_CHECK(!closings_.empty(), "end() without begin");
   const char closing = closings_.back();
   closings_.pop_back();
+  // An empty object or array stays on one line.
   if (!first_) new_line();
   out_ += closing;
   first_ = false;
@@ -93,6 +98,8 @@ JsonWriter& JsonWriter::value(bool truth) {
 }
 
 JsonWriter& JsonWriter::value(double number) {
+  // fmt writes the shortest digits that read back as the same double. JSON has no NaN and no
+  // infinity.
   return std::isfinite(number) ? raw(fmt::format("{}", number)) : null();
 }
 
@@ -103,6 +110,7 @@ JsonWriter& JsonWriter::raw(std::string_view json) {
 }
 
 void JsonWriter::before_value() {
+  // The comma and the line break came before the key.
   if (after_key_) {
     after_key_ = false;
     return;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -36,6 +37,17 @@ class JsonWriter {
     requires std::is_integral_v<T>
   JsonWriter& value(T number) {
     return raw(std::to_string(number));
+  }
+  // Null if there is no content.
+  template <typename T>
+  JsonWriter& value(const std::optional<T>& content) {
+    return content ? value(*content) : null();
+  }
+  template <typename T>
+  JsonWriter& value(const std::vector<T>& items) {
+    begin_array();
+    for (const T& item : items) value(item);
+    return end();
   }
   JsonWriter& null() { return raw("null"); }
   // `json` as it is: already a JSON value.

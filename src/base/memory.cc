@@ -1,54 +1,51 @@
 #include "base/memory.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
+#include <fstream>
+#include <string>
 
 #include "base/ascii.h"
 
 namespace kin {
 namespace {
 
-struct Unit {
-  std::string_view name;
-  double bytes;
-};
+// The bytes of "", "b", "k", "kb", "kib" and so on; nothing for other words.
+std::optional<double> bytes_of(std::string_view unit) {
+  if (unit.empty() || unit == "b") return 1;
+  // npos + 1 is 0, so an unknown letter has the power 0.
+  const std::size_t power = std::string_view("kmgt").find(unit[0]) + 1;
+  const std::string_view rest = unit.substr(1);
+  if (power == 0 || (rest != "" && rest != "b" && rest != "ib")) return std::nullopt;
+  return std::pow(rest == "b" ? 1000.0 : 1024.0, power);
+}
 
-constexpr std::array<Unit, 14> kUnits{{
-    {"", 1},
-    {"b", 1},
-    {"k", 0x1p10},
-    {"kib", 0x1p10},
-    {"kb", 1e3},
-    {"m", 0x1p20},
-    {"mib", 0x1p20},
-    {"mb", 1e6},
-    {"g", 0x1p30},
-    {"gib", 0x1p30},
-    {"gb", 1e9},
-    {"t", 0x1p40},
-    {"tib", 0x1p40},
-    {"tb", 1e12},
-}};
+// A figure of /proc/self/status, where "kB" means 1024 bytes. 0 if it is not there.
+std::uint64_t status_bytes(std::string_view name) {
+  std::ifstream file("/proc/self/status");
+  for (std::string word; file >> word;) {
+    std::uint64_t kibibytes = 0;
+    if (word == name && file >> kibibytes) return kibibytes * 1024;
+  }
+  return 0;
+}
 
 }  // namespace
 
 Result<std::uint64_t> parse_bytes(std::string_view text) {
   double number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  std::string unit(end, text.data() + text.size());
-  while (!unit.empty() && unit.front() == ' ') unit.erase(0, 1);
-  unit = ascii_lowered(unit);
+  std::string_view rest(end, text.data() + text.size());
+  skip_spaces(rest, " ");
+  const auto unit = bytes_of(ascii_lowered(rest));
+  const double bytes = number * unit.value_or(0);
+  // From here on llround() would overflow.
   constexpr double kTooMuch = 0x1p63;
-  for (const Unit& known : kUnits) {
-    if (failure != std::errc() || unit != known.name) continue;
-    const double bytes = number * known.bytes;
-    if (bytes >= 0 && bytes < kTooMuch) return static_cast<std::uint64_t>(std::llround(bytes));
-  }
+  if (failure == std::errc() && unit && bytes >= 0 && bytes < kTooMuch)
+    return static_cast<std::uint64_t>(std::llround(bytes));
   return Error{Code::kInvalidArgument,
                fmt::format("\"{}\" is not an amount of memory (write 512MiB, 2GiB, 1.5GB)", text)};
 }
@@ -57,31 +54,18 @@ std::string format_bytes(std::uint64_t bytes) {
   constexpr std::array<const char*, 5> kNames{"B", "KiB", "MiB", "GiB", "TiB"};
   double amount = static_cast<double>(bytes);
   std::size_t unit = 0;
+  // Amounts beyond the last unit are written as thousands of it.
   for (; amount >= 1024 && unit + 1 < kNames.size(); ++unit) amount /= 1024;
   return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.2f} {}", amount, kNames[unit]);
 }
 
 std::uint64_t resident_bytes() {
-  std::FILE* file = std::fopen("/proc/self/statm", "r");
-  if (file == nullptr) return 0;
-  unsigned long total = 0;
-  unsigned long resident = 0;
-  const int read = std::fscanf(file, "%lu %lu", &total, &resident);
-  std::fclose(file);
-  return read == 2 ? resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
+  return status_bytes("VmRSS:");
 }
 
-// Not getrusage(): it also counts what the process that started this one held at that moment.
+// Not getrusage(): its peak also counts memory of the parent process at the time of the fork.
 std::uint64_t peak_resident_bytes() {
-  std::FILE* file = std::fopen("/proc/self/status", "r");
-  if (file == nullptr) return 0;
-  std::array<char, 256> line{};
-  unsigned long kibibytes = 0;
-  while (std::fgets(line.data(), line.size(), file) != nullptr) {
-    if (std::sscanf(line.data(), "VmHWM: %lu kB", &kibibytes) == 1) break;
-  }
-  std::fclose(file);
-  return std::uint64_t{kibibytes} * 1024;
+  return status_bytes("VmHWM:");
 }
 
 }  // namespace kin

@@ -1,7 +1,6 @@
 // A set of records of one run: one bit a record.
 #pragma once
 
-#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -10,8 +9,7 @@
 
 namespace kin {
 
-// Records 0 … size - 1, each in the set or not. Reading is thread-safe while nobody changes it;
-// insert_shared() may run beside itself and contains().
+// Records 0 … size - 1, each in the set or not. Thread-compatible.
 class RecordSet {
  public:
   RecordSet() = default;
@@ -26,14 +24,10 @@ class RecordSet {
 
   // Records past the end are not in the set.
   bool contains(RecordId id) const {
-    return row_number(id) < size_ &&
-           ((words_[row_number(id) / 64] >> (row_number(id) % 64)) & 1) != 0;
+    return row_number(id) < size_ && (words_[row_number(id) / 64] & bit(id)) != 0;
   }
   void insert(RecordId id) { words_[row_number(id) / 64] |= bit(id); }
   void erase(RecordId id) { words_[row_number(id) / 64] &= ~bit(id); }
-  void insert_shared(RecordId id) {
-    std::atomic_ref(words_[row_number(id) / 64]).fetch_or(bit(id), std::memory_order_relaxed);
-  }
 
   std::size_t count() const {
     std::size_t total = 0;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 namespace kin {
 namespace {
@@ -18,9 +20,17 @@ TEST(ParallelFor, VisitsEveryItemOnce) {
 
 TEST(ParallelFor, ReportsAFailureAndStops) {
   std::atomic<int> visited{0};
+  std::atomic<bool> fails{false};
   const Status status = parallel_for(2, 1'000'000, [&](std::size_t i) -> Status {
     ++visited;
-    if (i == 10) return Error{Code::kUnavailable, "ten"};
+    if (i == 10) {
+      fails = true;
+      return Error{Code::kUnavailable, "ten"};
+    }
+    // The other worker is slow from the tenth item on, so that it cannot be through before it is
+    // told, whichever of the two the machine prefers.
+    while (i > 10 && !fails) std::this_thread::yield();
+    if (i > 10) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return Done{};
   });
   ASSERT_FALSE(status.ok());

@@ -23,6 +23,8 @@ namespace {
 using app::number;
 using app::one_of;
 using app::whole_number;
+using app::with_choice;
+using app::with_count;
 
 constexpr const char* kExamples = R"(
 Examples:
@@ -66,10 +68,6 @@ struct BenchArguments {
   bool json = false;
 };
 
-void add_json_flag(CLI::App& verb, BenchArguments& arguments) {
-  verb.add_flag("--json", arguments.json, "Print the figures as JSON");
-}
-
 template <typename Path>
 void add_temp_flag(CLI::App& verb, std::optional<Path>& folder) {
   verb.add_option("--temp", folder, "Folder to work in (default: the system's temporary folder)")
@@ -84,36 +82,24 @@ CLI::App* add_sketch(CLI::App& bench, BenchArguments& arguments) {
   verb->add_option("--field", arguments.sketch.field, "Column that holds the text")
       ->type_name("COLUMN")
       ->capture_default_str();
-  verb->add_option("--runs", arguments.sketch.runs, "Runs per measurement")
-      ->type_name("N")
-      ->check(whole_number(1, 1000))
-      ->capture_default_str();
+  with_count(verb->add_option("--runs", arguments.sketch.runs, "Runs per measurement"), 1, 1000);
   verb->add_option("--seconds", arguments.sketch.seconds,
                    "Seconds per measurement, for all runs together")
       ->type_name("N")
       ->check(number(0.01, 3600))
       ->capture_default_str();
-  add_json_flag(*verb, arguments);
   return verb;
 }
 
 void add_corpus_options(CLI::App& verb, CorpusOptions& corpus) {
-  verb.add_option("--records", corpus.records, "Number of records")
-      ->type_name("N")
-      ->check(whole_number(1, 4'000'000'000))
-      ->capture_default_str();
-  verb.add_option("--bytes", corpus.bytes, "Average size of a text in bytes")
-      ->type_name("N")
-      ->check(whole_number(100, 100'000'000))
-      ->capture_default_str();
+  with_count(verb.add_option("--records", corpus.records, "Number of records"), 1, 4'000'000'000);
+  with_count(verb.add_option("--bytes", corpus.bytes, "Average size of a text in bytes"), 100,
+             100'000'000);
   verb.add_option("--duplicates", corpus.duplicates, "Share of records that are duplicates")
       ->type_name("0..1")
       ->check(number(0, 1))
       ->capture_default_str();
-  verb.add_option("--seed", corpus.seed, "Seed of the generated texts")
-      ->type_name("N")
-      ->check(whole_number(0))
-      ->capture_default_str();
+  with_count(verb.add_option("--seed", corpus.seed, "Seed of the generated texts"), 0);
 }
 
 void add_run_options(CLI::App& verb, DedupBench& bench) {
@@ -123,17 +109,12 @@ void add_run_options(CLI::App& verb, DedupBench& bench) {
       ->type_name("COLUMN")
       ->capture_default_str();
   add_corpus_options(verb, bench.corpus);
-  verb.add_option("--format", bench.format, "parquet or jsonl")
-      ->check(one_of({"parquet", "jsonl"}))
-      ->capture_default_str();
+  with_choice(verb.add_option("--format", bench.format, "parquet or jsonl"), {"parquet", "jsonl"});
   add_temp_flag(verb, bench.folder);
   verb.add_option("--threads", bench.threads, "Number of threads (default: one per core)")
       ->type_name("N")
       ->check(whole_number(0, 1024));
-  verb.add_option("--rounds", bench.rounds, "How often each program is run")
-      ->type_name("N")
-      ->check(whole_number(1, 100))
-      ->capture_default_str();
+  with_count(verb.add_option("--rounds", bench.rounds, "How often each program is run"), 1, 100);
 }
 
 CLI::App* add_dedup(CLI::App& bench, BenchArguments& arguments) {
@@ -143,11 +124,11 @@ CLI::App* add_dedup(CLI::App& bench, BenchArguments& arguments) {
   verb->add_option("--max-memory", arguments.dedup.max_memory,
                    "Memory limit, as for `kindred dedup`")
       ->type_name("SIZE");
-  add_json_flag(*verb, arguments);
   return verb;
 }
 
 CLI::App* add_memory(CLI::App& bench, BenchArguments& arguments) {
+  // Many short records: memory goes by their number, not by their length.
   arguments.memory.corpus.records = 15'000'000;
   arguments.memory.corpus.bytes = 300;
   arguments.memory.rounds = 1;
@@ -160,34 +141,26 @@ CLI::App* add_memory(CLI::App& bench, BenchArguments& arguments) {
       ->allow_extra_args(false)
       ->type_name("SIZES")
       ->capture_default_str();
-  add_json_flag(*verb, arguments);
   return verb;
 }
 
 CLI::App* add_seen(CLI::App& bench, BenchArguments& arguments) {
   SeenBench& seen = arguments.seen;
   CLI::App* verb = bench.add_subcommand("seen", "The seen set against RocksDB at the same job");
-  verb->add_option("--ids", seen.ids, "Number of distinct ids")
-      ->type_name("N")
-      ->check(whole_number(1, 1'000'000'000'000))
-      ->capture_default_str();
+  with_count(verb->add_option("--ids", seen.ids, "Number of distinct ids"), 1, 1'000'000'000'000);
   verb->add_option("--repeats", seen.repeats, "Share of the inserted ids that are not new")
       ->type_name("0..1")
       ->check(number(0, 0.99))
       ->capture_default_str();
-  verb->add_option("--commit-every", seen.commit_every,
-                   "Ids per batch; a batch is durable before the next begins")
-      ->type_name("N")
-      ->check(whole_number(1, 100'000'000))
-      ->capture_default_str();
-  verb->add_option("--lookups", seen.lookups,
-                   "Look-ups of each kind, in five rounds; the median is reported")
-      ->type_name("N")
-      ->check(whole_number(1, 1'000'000'000))
-      ->capture_default_str();
-  verb->add_option("--peer", arguments.seen_peer, "Peer to compare with: rocksdb or none")
-      ->check(one_of({"rocksdb", "none"}))
-      ->capture_default_str();
+  with_count(verb->add_option("--commit-every", seen.commit_every,
+                              "Ids per batch; a batch is durable before the next begins"),
+             1, 100'000'000);
+  with_count(verb->add_option("--lookups", seen.lookups,
+                              "Look-ups of each kind, in five rounds; the median is reported"),
+             1, 1'000'000'000);
+  with_choice(
+      verb->add_option("--peer", arguments.seen_peer, "Peer to compare with: rocksdb or none"),
+      {"rocksdb", "none"});
   verb->add_option("--peer-ids", seen.peer_ids, "Number of ids in the peer (default: the same)")
       ->type_name("N")
       ->check(whole_number(1));
@@ -196,14 +169,10 @@ CLI::App* add_seen(CLI::App& bench, BenchArguments& arguments) {
                    "model")
       ->type_name("N")
       ->check(whole_number(1));
-  verb->add_option("--seed", seen.seed, "Seed of the generated ids")
-      ->type_name("N")
-      ->check(whole_number(0))
-      ->capture_default_str();
+  with_count(verb->add_option("--seed", seen.seed, "Seed of the generated ids"), 0);
   verb->add_option("--max-memory", seen.max_memory, "Memory limit, as for `kindred seen add`")
       ->type_name("SIZE");
   add_temp_flag(*verb, seen.folder);
-  add_json_flag(*verb, arguments);
   return verb;
 }
 
@@ -215,35 +184,22 @@ CLI::App* add_stories(CLI::App& bench, BenchArguments& arguments) {
   verb->add_option("--label", arguments.stories.label, "Column that holds the true story")
       ->type_name("COLUMN")
       ->capture_default_str();
-  verb->add_option("--half", arguments.stories.half,
-                   "first or second half by time; settings are tuned on the first")
-      ->check(one_of({"first", "second"}))
-      ->capture_default_str();
-  verb->add_option("--runs", arguments.stories.runs, "How often the time is measured")
-      ->type_name("N")
-      ->check(whole_number(1, 100))
-      ->capture_default_str();
-  add_json_flag(*verb, arguments);
+  with_choice(verb->add_option("--half", arguments.stories.half,
+                               "first or second half by time; settings are tuned on the first"),
+              {"first", "second"});
+  with_count(verb->add_option("--runs", arguments.stories.runs, "How often the time is measured"),
+             1, 100);
   return verb;
 }
 
 CLI::App* add_timeline(CLI::App& bench, BenchArguments& arguments) {
   CLI::App* verb = bench.add_subcommand("timeline", "Speed of the timeline of many feeds");
   TimelineBench& timeline = arguments.timeline;
-  verb->add_option("--feeds", timeline.feeds, "Number of feeds")
-      ->type_name("N")
-      ->check(whole_number(20, 10'000))
-      ->capture_default_str();
-  verb->add_option("--items", timeline.items, "Number of items in all feeds together")
-      ->type_name("N")
-      ->check(whole_number(1'000, 10'000'000))
-      ->capture_default_str();
-  verb->add_option("--runs", timeline.runs, "How often each page is read")
-      ->type_name("N")
-      ->check(whole_number(1, 10'000))
-      ->capture_default_str();
+  with_count(verb->add_option("--feeds", timeline.feeds, "Number of feeds"), 20, 10'000);
+  with_count(verb->add_option("--items", timeline.items, "Number of items in all feeds together"),
+             1'000, 10'000'000);
+  with_count(verb->add_option("--runs", timeline.runs, "How often each page is read"), 1, 10'000);
   add_temp_flag(*verb, timeline.folder);
-  add_json_flag(*verb, arguments);
   return verb;
 }
 
@@ -257,14 +213,9 @@ CLI::App* add_text(CLI::App& bench, BenchArguments& arguments) {
                    "Folder with Reuters-21578 as JSON (scripts/setup --bench puts it into "
                    ".deps/bench/reuters)")
       ->type_name("DIR");
-  verb->add_option("--queries", text.queries, "Number of queries over the articles")
-      ->type_name("N")
-      ->check(whole_number(1, 1'000'000))
-      ->capture_default_str();
-  verb->add_option("--runs", text.runs, "How often the time is measured")
-      ->type_name("N")
-      ->check(whole_number(1, 100))
-      ->capture_default_str();
+  with_count(verb->add_option("--queries", text.queries, "Number of queries over the articles"), 1,
+             1'000'000);
+  with_count(verb->add_option("--runs", text.runs, "How often the time is measured"), 1, 100);
   verb->add_option("--k1", text.options.ranking.k1, "k1 of BM25: how much a repeated word counts")
       ->type_name("N")
       ->check(number(0, 100))
@@ -282,7 +233,6 @@ CLI::App* add_text(CLI::App& bench, BenchArguments& arguments) {
                    "Language of the stemmer; \"none\" turns it off")
       ->type_name("NAME")
       ->capture_default_str();
-  add_json_flag(*verb, arguments);
   return verb;
 }
 
@@ -298,22 +248,15 @@ CLI::App* add_vectors(CLI::App& bench, BenchArguments& arguments) {
   verb->add_option("--data", vectors.folder, "Where scripts/setup --bench put the vectors")
       ->type_name("DIR")
       ->capture_default_str();
-  verb->add_option("--peer", arguments.vectors_peer, "Peer to compare with: hnswlib or none")
-      ->check(one_of({"hnswlib", "none"}))
-      ->capture_default_str();
+  with_choice(
+      verb->add_option("--peer", arguments.vectors_peer, "Peer to compare with: hnswlib or none"),
+      {"hnswlib", "none"});
   verb->add_option("--bits", vectors.bits,
                    "Bits per dimension of a code (default: 7 for glove, 6 for mnist)")
       ->type_name("1..8")
       ->check(whole_number(1, 8));
-  verb->add_option("--cell", vectors.cell_size, "Vectors per cell")
-      ->type_name("N")
-      ->check(whole_number(8, 1000))
-      ->capture_default_str();
-  verb->add_option("--runs", vectors.runs, "How often the time is measured")
-      ->type_name("N")
-      ->check(whole_number(1, 100))
-      ->capture_default_str();
-  add_json_flag(*verb, arguments);
+  with_count(verb->add_option("--cell", vectors.cell_size, "Vectors per cell"), 8, 1000);
+  with_count(verb->add_option("--runs", vectors.runs, "How often the time is measured"), 1, 100);
   return verb;
 }
 
@@ -321,25 +264,16 @@ CLI::App* add_shard(CLI::App& bench, BenchArguments& arguments) {
   ShardBench& shard = arguments.shard;
   CLI::App* verb = bench.add_subcommand(
       "shard", "Durable inserts into a shard, and the first answer after a crash");
-  verb->add_option("--entities", shard.entities, "Number of entities")
-      ->type_name("N")
-      ->check(whole_number(1'000, 100'000'000))
-      ->capture_default_str();
-  verb->add_option("--batch", shard.batch, "Entities per batch")
-      ->type_name("N")
-      ->check(whole_number(1, 100'000))
-      ->capture_default_str();
-  verb->add_option("--words", shard.words, "Words per text")
-      ->type_name("N")
-      ->check(whole_number(1, 100'000))
-      ->capture_default_str();
+  with_count(verb->add_option("--entities", shard.entities, "Number of entities"), 1'000,
+             100'000'000);
+  with_count(verb->add_option("--batch", shard.batch, "Entities per batch"), 1, 100'000);
+  with_count(verb->add_option("--words", shard.words, "Words per text"), 1, 100'000);
   verb->add_option("--data", shard.vectors, "Where scripts/setup --bench put the vectors")
       ->type_name("DIR")
       ->capture_default_str();
   add_temp_flag(*verb, shard.folder);
   verb->add_flag("--near-duplicates", shard.near_duplicates,
                  "Detect near-duplicates while inserting");
-  add_json_flag(*verb, arguments);
   return verb;
 }
 
@@ -363,8 +297,7 @@ CLI::App* add_copy(CLI::App& bench, BenchArguments& arguments) {
 template <typename Figures>
 Result<int> show(const Result<Figures>& figures, bool json) {
   if (!figures) return figures.error();
-  KIN_RETURN_IF_ERROR(app::print(json ? to_json(*figures) + "\n" : to_table(*figures)));
-  return app::kDone;
+  return app::print_result(json ? to_json(*figures) + "\n" : to_table(*figures));
 }
 
 Result<int> run_seen(BenchArguments& arguments) {
@@ -377,6 +310,7 @@ Result<int> run_seen(BenchArguments& arguments) {
   return shown ? shown : app::unfinished(shown.error(), signals, {.program = "kindred-bench"});
 }
 
+// Checked first: a slip would show only after a large corpus was written.
 Status check_budgets(const BenchArguments& arguments) {
   std::vector<std::string> budgets = arguments.budgets;
   if (arguments.seen.max_memory) budgets.push_back(*arguments.seen.max_memory);
@@ -390,42 +324,17 @@ Status check_budgets(const BenchArguments& arguments) {
 using Adder = CLI::App* (*)(CLI::App&, BenchArguments&);
 using Runner = Result<int> (*)(BenchArguments&);
 
-// A verb with arguments of its own.
-template <Adder add, Runner run>
-app::Command add_verb(CLI::App& program) {
-  const auto arguments = std::make_shared<BenchArguments>();
-  CLI::App* verb = add(program, *arguments);
-  return {verb, [=]() -> Result<int> {
-            if (const Status checked = check_budgets(*arguments); !checked.ok())
-              return app::wrong_usage(checked.error(), *verb);
-            return run(*arguments);
-          }};
-}
-
-Result<int> run_sketch(BenchArguments& arguments) {
-  return show(bench_sketch(arguments.sketch), arguments.json);
-}
-Result<int> run_dedup(BenchArguments& arguments) {
-  return show(bench_dedup(arguments.dedup), arguments.json);
+// For benchmarks that need their own arguments alone.
+template <auto measure, auto bench>
+Result<int> run(BenchArguments& arguments) {
+  return show(measure(arguments.*bench), arguments.json);
 }
 Result<int> run_memory(BenchArguments& arguments) {
   return show(bench_memory(arguments.memory, arguments.budgets), arguments.json);
 }
-Result<int> run_stories(BenchArguments& arguments) {
-  return show(bench_stories(arguments.stories), arguments.json);
-}
-Result<int> run_timeline(BenchArguments& arguments) {
-  return show(bench_timeline(arguments.timeline), arguments.json);
-}
-Result<int> run_text(BenchArguments& arguments) {
-  return show(bench_text(arguments.text), arguments.json);
-}
 Result<int> run_vectors(BenchArguments& arguments) {
   arguments.vectors.peer = arguments.vectors_peer != "none";
   return show(bench_vectors(arguments.vectors), arguments.json);
-}
-Result<int> run_shard(BenchArguments& arguments) {
-  return show(bench_shard(arguments.shard), arguments.json);
 }
 Result<int> run_corpus(BenchArguments& arguments) {
   KIN_RETURN_IF_ERROR(write_corpus(arguments.corpus, Prose(), arguments.corpus_output));
@@ -437,6 +346,20 @@ Result<int> run_copy(BenchArguments& arguments) {
   return app::kDone;
 }
 
+// A verb with arguments of its own.
+template <Adder add, Runner run>
+app::Command add_verb(CLI::App& program) {
+  const auto arguments = std::make_shared<BenchArguments>();
+  CLI::App* verb = add(program, *arguments);
+  if (run != run_corpus && run != run_copy)
+    verb->add_flag("--json", arguments->json, "Print the figures as JSON");
+  return {verb, [=]() -> Result<int> {
+            if (const Status checked = check_budgets(*arguments); !checked.ok())
+              return app::wrong_usage(checked.error(), *verb);
+            return run(*arguments);
+          }};
+}
+
 }  // namespace
 
 app::Program bench_program() {
@@ -445,12 +368,15 @@ app::Program bench_program() {
               "Measures Kindred and the programs it is compared with: the figures of "
               "docs/benchmarks.md.",
           .footer = kExamples,
-          .verbs = {add_verb<add_sketch, run_sketch>, add_verb<add_dedup, run_dedup>,
+          .verbs = {add_verb<add_sketch, run<bench_sketch, &BenchArguments::sketch>>,
+                    add_verb<add_dedup, run<bench_dedup, &BenchArguments::dedup>>,
                     add_verb<add_memory, run_memory>, add_verb<add_seen, run_seen>,
-                    add_verb<add_stories, run_stories>, add_verb<add_timeline, run_timeline>,
-                    add_verb<add_text, run_text>, add_verb<add_vectors, run_vectors>,
-                    add_verb<add_shard, run_shard>, add_verb<add_corpus, run_corpus>,
-                    add_verb<add_copy, run_copy>}};
+                    add_verb<add_stories, run<bench_stories, &BenchArguments::stories>>,
+                    add_verb<add_timeline, run<bench_timeline, &BenchArguments::timeline>>,
+                    add_verb<add_text, run<bench_text, &BenchArguments::text>>,
+                    add_verb<add_vectors, run_vectors>,
+                    add_verb<add_shard, run<bench_shard, &BenchArguments::shard>>,
+                    add_verb<add_corpus, run_corpus>, add_verb<add_copy, run_copy>}};
 }
 
 }  // namespace kin::bench

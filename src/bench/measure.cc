@@ -18,4 +18,12 @@ double thread_seconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
+std::uint64_t bytes_in(const std::filesystem::path& folder) {
+  std::uint64_t bytes = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) bytes += entry.file_size();
+  }
+  return bytes;
+}
+
 }  // namespace kin::bench

@@ -32,6 +32,7 @@ class Model final : public CorpusModel {
   double unknown_share(std::span<const std::string_view> texts) const override {
     std::size_t all = 0;
     std::size_t unknown = 0;
+    // Made for embedding, but it reads the terms of each text as well; the vectors are dropped.
     readers_->embed(texts, [&](std::vector<std::uint64_t>& keys) {
       std::ranges::sort(keys);
       const auto repeated = std::ranges::unique(keys);
@@ -53,7 +54,7 @@ class Model final : public CorpusModel {
   std::vector<float> vector_of(std::vector<std::uint64_t>& keys) const {
     std::sort(keys.begin(), keys.end());
     std::vector<float> sum(data_.dimension);
-    auto at = data_.keys.begin();
+    auto at = data_.keys.begin();  // both lists ascend, so the search only moves forward
     for (std::size_t i = 0; i < keys.size();) {
       const std::size_t first = i;
       while (i < keys.size() && keys[i] == keys[first]) ++i;
@@ -67,6 +68,7 @@ class Model final : public CorpusModel {
   }
 
   void add_row(std::size_t term, std::size_t count, std::vector<float>& sum) const {
+    // Repetitions count by their logarithm, as in training.
     const float factor = (1 + std::log(static_cast<float>(count))) * data_.scales[term];
     const std::int8_t* const row = data_.rows.data() + term * data_.dimension;
     internal::add_scaled(row, factor, sum);

@@ -11,6 +11,9 @@
 
 namespace kin::embed {
 
+// Models and servers whose vectors have more dimensions are refused.
+inline constexpr std::uint32_t kMostDimensions = 65'536;
+
 struct EmbedderInfo {
   EmbedderKind kind = EmbedderKind::kNone;
   std::uint32_t dimension = 0;

@@ -3,19 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 namespace kin::embed {
 namespace {
 
-constexpr EmbedderKind kKinds[] = {EmbedderKind::kNone,      EmbedderKind::kGiven,
-                                   EmbedderKind::kCorpus,    EmbedderKind::kWords,
-                                   EmbedderKind::kModel2Vec, EmbedderKind::kHttp};
+// In the order of EmbedderKind.
+constexpr std::array<std::string_view, 6> kNames{"none",  "given",     "corpus",
+                                                 "words", "model2vec", "http"};
+static_assert(kNames.size() == static_cast<std::size_t>(EmbedderKind::kHttp) + 1);
 
 std::optional<EmbedderKind> kind_named(std::string_view name) {
-  const auto* const found =
-      std::ranges::find_if(kKinds, [&](EmbedderKind kind) { return name_of(kind) == name; });
-  return found == std::end(kKinds) ? std::nullopt : std::optional(*found);
+  const auto* const found = std::ranges::find(kNames, name);
+  if (found == kNames.end()) return std::nullopt;
+  return static_cast<EmbedderKind>(found - kNames.begin());
 }
 
 // Whether the kind's name may be followed by ":PLACE", and whether it must be.
@@ -29,18 +31,11 @@ bool needs_place(EmbedderKind kind) {
 }  // namespace
 
 std::string_view name_of(EmbedderKind kind) {
-  switch (kind) {
-    case EmbedderKind::kNone: return "none";
-    case EmbedderKind::kGiven: return "given";
-    case EmbedderKind::kCorpus: return "corpus";
-    case EmbedderKind::kWords: return "words";
-    case EmbedderKind::kModel2Vec: return "model2vec";
-    case EmbedderKind::kHttp: return "http";
-  }
-  KIN_UNREACHABLE();
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 Result<EmbedderSpec> EmbedderSpec::parse(std::string_view text) {
+  // An address alone. Below, its colon would be taken for the one after the name of a kind.
   if (text.starts_with("http://") || text.starts_with("https://"))
     return EmbedderSpec{EmbedderKind::kHttp, std::string(text)};
   const std::size_t colon = std::min(text.find(':'), text.size());

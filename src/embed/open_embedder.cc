@@ -29,17 +29,19 @@ Opened open_words(const EmbedderPlaces& places) {
 }
 
 Opened open_model(const fs::path& given, const EmbedderPlaces& places) {
+  // A path is taken as it is. A name alone may also be in a folder of models.
   KIN_TRY(const bool there, file_exists(given));
   if (there || given.has_parent_path()) return open_model2vec(given);
   for (const fs::path& folder : places.folders) {
     KIN_TRY(const bool in_folder, file_exists(folder / given));
     if (in_folder) return open_model2vec(folder / given);
   }
+  // Fails, with an error that names what was asked for.
   return open_model2vec(given);
 }
 
 Opened open_http(std::string_view address, Clock& clock, const EmbedderPlaces& places) {
-  const std::size_t hash = address.rfind('#');
+  const std::size_t hash = address.rfind('#');  // the name of a model has none
   if (hash == std::string_view::npos || hash + 1 == address.size())
     return Error{Code::kInvalidArgument,
                  fmt::format("{}: the name of the model is missing (write URL#MODEL)", address)};

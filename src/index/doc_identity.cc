@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include "base/check.h"
 #include "base/hash.h"
 
 namespace kin::index {
@@ -22,13 +21,14 @@ Result<DocIdentity> identity_of(const TruthView& view, const DocumentRow& row) {
   } else {
     const bool of_edge = row.kind == DocKind::kEdgeFragment;
     const FragmentKey fragment =
-        of_edge ? *decode_edge_fragment_key(row.key) : *decode_entity_fragment_key(row.key);
+        *decode_fragment_key(of_edge ? kEdgeFragmentsFamily : kEntityFragmentsFamily, row.key);
     identity.id = fragment.id;
     identity.to = fragment.to;
     identity.time = fragment.time;
     identity.content = fragment.content;
     if (of_edge) name = fragment.name;
   }
+  // Numbers of names differ between shards, so an identity has the name itself.
   if (name) {
     KIN_TRY(identity.name, view.name(*name));
   }
@@ -54,19 +54,18 @@ Result<std::optional<StoredDocument>> read_other(const TruthView& view, const Do
     KIN_TRY(auto edge, view.edge(id));
     return edge ? std::optional<StoredDocument>(std::move(*edge)) : std::nullopt;
   }
+  // All that was said at that moment.
   const FragmentRange moment{.from = wanted.time,
                              .until = wanted.time + 1,
                              .limit = std::numeric_limits<std::size_t>::max()};
-  if (wanted.kind == DocKind::kEntityFragment) {
-    KIN_TRY(auto said, view.fragments(wanted.id, moment));
-    auto found = pick(std::move(said), wanted);
-    if (!found) return std::optional<StoredDocument>();
-    return std::optional<StoredDocument>(EntityFragmentRef{wanted.id, std::move(*found)});
-  }
-  KIN_TRY(auto said, view.fragments(edge_of(wanted), moment));
+  const bool of_edge = wanted.kind == DocKind::kEdgeFragment;
+  KIN_TRY(auto said,
+          of_edge ? view.fragments(edge_of(wanted), moment) : view.fragments(wanted.id, moment));
   auto found = pick(std::move(said), wanted);
   if (!found) return std::optional<StoredDocument>();
-  return std::optional<StoredDocument>(EdgeFragmentRef{edge_of(wanted), std::move(*found)});
+  if (of_edge)
+    return std::optional<StoredDocument>(EdgeFragmentRef{edge_of(wanted), std::move(*found)});
+  return std::optional<StoredDocument>(EntityFragmentRef{wanted.id, std::move(*found)});
 }
 
 }  // namespace
@@ -88,6 +87,7 @@ Result<std::vector<std::optional<StoredDocument>>> read_documents(
   std::vector<DocId> ids;
   std::vector<std::size_t> entities;
   for (std::size_t i = 0; i < identities.size(); ++i) {
+    // Entities, nearly all of them, are read together.
     if (identities[i].kind == DocKind::kEntity) {
       ids.push_back(identities[i].id);
       entities.push_back(i);

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint32_t kNoCandidate = std::numeric_limits<std::uint32_t>::max();
 
+// Each candidate once, however many legs found it.
 std::vector<DocNumber> numbers_of(const std::vector<LegFound>& legs) {
   std::vector<DocNumber> numbers;
   for (const LegFound& leg : legs) {
@@ -76,6 +77,8 @@ LegFound merge_leg(LegKind kind, std::span<const Findings> shards, const Candida
       }
     }
   }
+  // Hits without a rank come last. Ties go by ordinal, the order of identities, so that the order
+  // of the shards does not matter.
   std::ranges::sort(merged.hits, [](const LegHit& a, const LegHit& b) {
     if ((a.rank == 0) != (b.rank == 0)) return b.rank == 0;
     return a.score != b.score ? a.score > b.score : a.document < b.document;
@@ -88,6 +91,7 @@ LegFound merge_leg(LegKind kind, std::span<const Findings> shards, const Candida
 std::vector<LegFound> merge_legs(std::span<const Findings> shards, const Candidates& candidates,
                                  const ShardQuery& query) {
   std::vector<LegFound> legs;
+  // Here no shard's number of documents limits the depth.
   const std::size_t depth = find_depth(query, std::numeric_limits<std::uint32_t>::max());
   if (query.text) legs.push_back(merge_leg(LegKind::kText, shards, candidates, depth));
   if (query.vector) legs.push_back(merge_leg(LegKind::kVector, shards, candidates, depth));
@@ -125,6 +129,7 @@ std::vector<Fused> list_all(std::span<const Findings> shards, const Candidates& 
 // In the order that one shard would count them in: by count, then by key.
 FacetCounts merge_facet(std::span<const Findings> shards, std::size_t facet) {
   FacetCounts merged{.name = shards.front().facets[facet].name};
+  // The values of validity are the same on every shard, in a fixed order.
   if (merged.name == kValidity) {
     merged = shards.front().facets[facet];
     for (const Findings& shard : shards.subspan(1)) {
@@ -136,6 +141,7 @@ FacetCounts merge_facet(std::span<const Findings> shards, std::size_t facet) {
   std::map<std::string, FacetCount> by_key;
   for (const Findings& shard : shards) {
     for (const FacetCount& value : shard.facets[facet].values) {
+      // The number of the facet does not matter: all keys here are of one facet.
       FacetCount& sum = by_key[facet_key(0, value.value)];
       sum.value = value.value;
       sum.count += value.count;
@@ -167,6 +173,7 @@ Result<Findings> find(const ShardView& view, const ShardQuery& query) {
       numbers.push_back(DocNumber{number});
   }
   KIN_TRY(auto identities, identify(view.truth(), numbers));
+  // Numbers mean nothing on other shards: from here on hits name places among the candidates.
   std::unordered_map<std::uint32_t, std::uint32_t> places;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (!identities[i]) continue;

@@ -11,6 +11,7 @@
 namespace kin::index {
 namespace {
 
+// Every shard keeps all names in memory.
 constexpr std::size_t kMaxNameBytes = 1'024;
 constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20;
 
@@ -46,6 +47,7 @@ Status check_vector(const SpaceVector& vector) {
       fmt::format("a vector of the space {} has a number that is not finite", vector.space));
 }
 
+// An entity has few vectors, so comparing all pairs is cheaper than a set.
 Status check_once(const Entity& entity) {
   for (std::size_t i = 1; i < entity.vectors.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -90,53 +92,38 @@ Status check_fragment(const Fragment& fragment) {
 
 namespace {
 
-Status check_one(const PutEntity& put) {
-  return check_entity(put.entity);
-}
-Status check_one(const PutEdge& put) {
-  return check_edge(put.edge);
-}
-
-Status check_one(const SetEdges& set) {
-  KIN_RETURN_IF_ERROR(check_edge_name(set.name));
-  std::set<EdgeId> ids;
-  for (const Edge& edge : set.edges) {
-    KIN_RETURN_IF_ERROR(check_edge(edge));
-    if (edge.id.from != set.from || edge.id.name != set.name)
-      return refused(fmt::format("an edge of the set \"{}\" has another name or start", set.name));
-    if (!ids.insert(edge.id).second)
-      return refused(fmt::format("an edge is twice in the set \"{}\"", set.name));
+struct Check {
+  Status operator()(const PutEntity& put) const { return check_entity(put.entity); }
+  Status operator()(const RemoveEntity&) const { return Done{}; }
+  Status operator()(const AssignPartition&) const { return Done{}; }
+  Status operator()(const AssignOwner&) const { return Done{}; }
+  Status operator()(const PutEdge& put) const { return check_edge(put.edge); }
+  Status operator()(const CloseEdge& close) const { return check_edge_name(close.name); }
+  Status operator()(const RemoveEdge& remove) const { return check_edge_name(remove.edge.name); }
+  Status operator()(const AddFragment& add) const { return check_fragment(add.fragment); }
+  Status operator()(const AddEdgeFragment& add) const {
+    KIN_RETURN_IF_ERROR(check_edge_name(add.name));
+    return check_fragment(add.fragment);
   }
-  return Done{};
-}
-
-Status check_one(const RemoveEntity&) {
-  return Done{};
-}
-Status check_one(const AssignPartition&) {
-  return Done{};
-}
-Status check_one(const AssignOwner&) {
-  return Done{};
-}
-Status check_one(const CloseEdge& close) {
-  return check_edge_name(close.name);
-}
-Status check_one(const RemoveEdge& remove) {
-  return check_edge_name(remove.edge.name);
-}
-Status check_one(const AddFragment& add) {
-  return check_fragment(add.fragment);
-}
-Status check_one(const AddEdgeFragment& add) {
-  KIN_RETURN_IF_ERROR(check_edge_name(add.name));
-  return check_fragment(add.fragment);
-}
+  Status operator()(const SetEdges& set) const {
+    KIN_RETURN_IF_ERROR(check_edge_name(set.name));
+    std::set<EdgeId> ids;
+    for (const Edge& edge : set.edges) {
+      KIN_RETURN_IF_ERROR(check_edge(edge));
+      if (edge.id.from != set.from || edge.id.name != set.name)
+        return refused(
+            fmt::format("an edge of the set \"{}\" has another name or start", set.name));
+      if (!ids.insert(edge.id).second)
+        return refused(fmt::format("an edge is twice in the set \"{}\"", set.name));
+    }
+    return Done{};
+  }
+};
 
 }  // namespace
 
 Status check(const Mutation& mutation) {
-  return std::visit([](const auto& one) { return check_one(one); }, mutation);
+  return std::visit(Check{}, mutation);
 }
 
 }  // namespace kin::index

@@ -7,6 +7,7 @@ namespace kin::index {
 
 Result<Counters> peek_counters(const std::filesystem::path& folder) {
   const auto row = kv::read_value(folder / kTruthFolder, kCountersKey);
+  // The store is made when the shard is first opened, its counters with the first batch.
   if (!row && row.error().code == Code::kNotFound) return Counters{};
   if (!row) return row.error();
   if (!row->has_value()) return Counters{};

@@ -48,6 +48,7 @@ class SnippetMaker {
 
   HitSnippet best_part(std::string_view field, std::string_view text) {
     Snippet found = highlighter_.snippet(index_of(field), text, options_.length);
+    // From places in the field to places in the part.
     for (TextRange& mark : found.marks) {
       mark.begin -= found.part.begin;
       mark.end -= found.part.begin;

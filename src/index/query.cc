@@ -64,6 +64,7 @@ std::vector<ShardHit> listed_hits(const ScopedDocs& docs, std::size_t depth) {
   return hits;
 }
 
+// The share of the links is what they add to the score that the hit has without them.
 void lift(ShardHit& hit, Neighbour neighbour, std::uint32_t rank) {
   hit.legs.push_back({.leg = LegKind::kGraph,
                       .score = neighbour.score,
@@ -85,6 +86,7 @@ Result<ShardHits> find_all(const ShardView& view, const ShardQuery& query, const
       .hits = has_legs(query) ? fused_hits(legs, query.fusion) : listed_hits(docs, depth),
       .count = legs.summary().count,
       .facets = std::move(legs.summary().facets)};
+  // Links start from ids, so the hits are identified here and not only on their page.
   if (expands(query)) {
     KIN_RETURN_IF_ERROR(identify_hits(view, result.hits));
     KIN_RETURN_IF_ERROR(join_neighbours(
@@ -109,6 +111,7 @@ std::size_t find_depth(const ShardQuery& query, std::size_t documents) {
   const int legs = (query.text ? 1 : 0) + (query.vector ? 1 : 0) + (query.graph ? 1 : 0);
   // What is joined must not depend on the page, or pages would overlap.
   if (legs > 1 || expands(query)) return std::min(std::max(query.fusion.depth, query.k), documents);
+  // Written so that a huge offset does not overflow.
   return query.offset >= documents
              ? documents
              : std::min(query.offset + std::min(query.k, documents), documents);
@@ -149,12 +152,13 @@ Status join_neighbours(const ShardView& view, const JoinRequest& request,
   const IdFilter* among = docs.entities();
   std::vector<Seed> seeds;
   std::unordered_map<std::uint32_t, std::size_t> places;
+  // A product or a cosine below 0 passes on nothing.
   for (std::size_t i = 0; i < hits.size(); ++i) {
     seeds.push_back({.id = hits[i].doc.id, .score = std::max(0.0, hits[i].score)});
     places.emplace(static_cast<std::uint32_t>(hits[i].number), i);
   }
   KIN_TRY(auto found, neighbours_of(view, seeds, request.expand, request.scope));
-  std::uint32_t joined = 0;
+  std::uint32_t joined = 0;  // neighbours that joined or were raised; neighbours come best first
   for (Neighbour& one : found) {
     if (joined == request.expand.most) break;
     if (among != nullptr && !among->contains(one.number)) continue;

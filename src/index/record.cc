@@ -10,6 +10,8 @@
 namespace kin::index {
 namespace {
 
+// Unlike the rows of a shard, records have names and summaries in full: another shard has other
+// numbers for the names, and may lack the summaries.
 constexpr std::string_view kMagic = "KINRECRD";
 constexpr std::uint32_t kVersion = 1;
 
@@ -20,6 +22,7 @@ Error damaged() {
   return {Code::kDataLoss, "a batch of records is damaged"};
 }
 
+// A tombstone has no period, so its flag stands alone.
 std::uint8_t flags_of(bool deleted, const Validity& valid) {
   return deleted ? std::uint8_t{kDeleted} : range_flags(valid);
 }
@@ -76,7 +79,7 @@ Result<Record> read_entity(RowReader& reader, std::uint8_t flags) {
   record.assigned = read_version(reader);
   if (record.deleted) return Record(std::move(record));
   entity.valid = read_range(reader, flags);
-  if (range_flags(entity.valid) != flags) return damaged();
+  if (range_flags(entity.valid) != flags) return damaged();  // equal states have equal bytes
   entity.key = reader.text();
   entity.source = reader.text();
   entity.title = reader.text();
@@ -92,6 +95,7 @@ Result<Record> read_entity(RowReader& reader, std::uint8_t flags) {
   entity.vectors.resize(reader.count());
   for (SpaceVector& vector : entity.vectors) {
     vector.space = reader.text();
+    // to_vector() refuses lengths that are not whole numbers of floats.
     const auto values = to_vector(reader.text());
     if (!values) return damaged();
     vector.values = *values;
@@ -102,6 +106,7 @@ Result<Record> read_entity(RowReader& reader, std::uint8_t flags) {
 
 void append(std::string& out, const EdgeRecord& record) {
   const Edge& edge = record.edge;
+  // Where an edge begins is part of its id, so only its end is written as a period.
   const Validity open{.until = edge.until};
   append_head(out, kEdge, flags_of(record.deleted, open));
   append_id(out, edge.id.from);
@@ -133,6 +138,7 @@ Result<Record> read_edge(RowReader& reader, std::uint8_t flags) {
 }
 
 void append(std::string& out, const FragmentRecord& record) {
+  // An edge has a name, so an empty one means a fragment of an entity.
   const bool of_edge = !record.name.empty();
   append_head(out, of_edge ? kEdgeFragment : kEntityFragment, flags_of(record.deleted, {}));
   append_id(out, record.id);
@@ -142,6 +148,7 @@ void append(std::string& out, const FragmentRecord& record) {
   }
   append_le(out, record.fragment.time);
   append_version(out, record.version);
+  // The hash of the text is part of the fragment's identity. A tombstone has no text to hash.
   if (record.deleted)
     append_le(out, record.content);
   else
@@ -150,12 +157,12 @@ void append(std::string& out, const FragmentRecord& record) {
 
 Result<Record> read_fragment(RowReader& reader, std::uint8_t flags, bool of_edge) {
   FragmentRecord record{.deleted = flags == kDeleted};
-  if (flags > kDeleted) return damaged();
+  if (flags > kDeleted) return damaged();  // fragments have no period
   record.id = read_id(reader);
   if (of_edge) {
     record.name = reader.text();
     record.to = read_id(reader);
-    if (record.name.empty()) return damaged();
+    if (record.name.empty()) return damaged();  // it would be taken for one of an entity
   }
   record.fragment.time = reader.read<Millis>();
   record.version = read_version(reader);
@@ -193,25 +200,26 @@ Result<Record> read_record(RowReader& reader) {
   return damaged();
 }
 
-Status check_one(const EntityRecord& record) {
-  return record.deleted ? Status(Done{}) : check_entity(record.entity);
-}
-Status check_one(const EdgeRecord& record) {
-  return record.deleted ? check_edge_name(record.edge.id.name) : check_edge(record.edge);
-}
-Status check_one(const FragmentRecord& record) {
-  if (!record.deleted && record.content != hash64(record.fragment.text))
-    return Error{Code::kInvalidArgument, "the hash of a fragment is not that of its text"};
-  return check_fragment(record.fragment);
-}
-Status check_one(const OwnerRecord&) {
-  return Done{};
-}
+// A tombstone has an id and a version, and no contents to check.
+struct Check {
+  Status operator()(const EntityRecord& record) const {
+    return record.deleted ? Status(Done{}) : check_entity(record.entity);
+  }
+  Status operator()(const EdgeRecord& record) const {
+    return record.deleted ? check_edge_name(record.edge.id.name) : check_edge(record.edge);
+  }
+  Status operator()(const FragmentRecord& record) const {
+    if (!record.deleted && record.content != hash64(record.fragment.text))
+      return Error{Code::kInvalidArgument, "the hash of a fragment is not that of its text"};
+    return check_fragment(record.fragment);
+  }
+  Status operator()(const OwnerRecord&) const { return Done{}; }
+};
 
 }  // namespace
 
 Status check(const Record& record) {
-  return std::visit([](const auto& one) { return check_one(one); }, record);
+  return std::visit(Check{}, record);
 }
 
 void append_record(std::string& out, const Record& record) {
@@ -229,6 +237,7 @@ std::string encode(std::span<const Record> records) {
 
 Result<std::vector<Record>> decode_records(std::string_view bytes) {
   if (bytes.size() < kMagic.size() + 12 || !bytes.starts_with(kMagic)) return damaged();
+  // The checksum comes first: a batch is applied as a whole, so damage anywhere refuses all of it.
   const std::string_view body = bytes.substr(0, bytes.size() - 8);
   if (load_le<std::uint64_t>(bytes.data() + body.size()) != checksum(body)) return damaged();
   RowReader reader(body.substr(kMagic.size()));
@@ -238,6 +247,7 @@ Result<std::vector<Record>> decode_records(std::string_view bytes) {
                              version, kVersion)};
   const std::size_t count = reader.count();
   std::vector<Record> records;
+  // The count is not trusted: it is only bounded by the bytes that follow.
   records.reserve(std::min<std::size_t>(count, 10'000));
   for (std::size_t i = 0; i < count && reader.ok(); ++i) {
     KIN_TRY(Record record, read_record(reader));

@@ -12,14 +12,8 @@
 namespace kin::index {
 namespace {
 
-constexpr std::size_t kIdBytes = 16;
 // Rows of one page of a digest.
 constexpr std::size_t kDigestPage = 2'000;
-
-// The families whose rows are records. All keys begin with the id of the entity that they belong
-// to.
-constexpr std::array kRecordFamilies{kEntitiesFamily, kForwardEdgesFamily, kEntityFragmentsFamily,
-                                     kEdgeFragmentsFamily};
 
 Error damaged(std::string_view what) {
   return {Code::kDataLoss, fmt::format("a key of {} is damaged", what)};
@@ -53,6 +47,7 @@ class RecordMaker {
     KIN_TRY(const HeadRow row, decode_head(value));
     const auto id = decode_entity_key(key);
     if (!id) return damaged("entities");
+    // Contents are read later, all at once: finish() puts them into these records.
     if (!row.deleted) {
       live_.push_back(records_.size());
       live_ids_.push_back(*id);
@@ -71,15 +66,15 @@ class RecordMaker {
     const auto key = decode_forward_key(bytes);
     if (!key) return damaged("forward_edges");
     KIN_TRY(StoredEdge stored, view_.assemble_edge(*key, row));
+    // A tombstone is the id alone, so that equal states have equal bytes.
     if (row.deleted) stored.edge = {.id = std::move(stored.edge.id)};
     add(EdgeRecord{.edge = std::move(stored.edge), .deleted = row.deleted, .version = row.version});
     return Done{};
   }
 
   Status add_fragment(kv::Family family, std::string_view bytes, std::string_view value) {
-    const bool of_edge = family == kEdgeFragmentsFamily;
     KIN_TRY(FragmentRow row, decode_fragment(value));
-    const auto key = of_edge ? decode_edge_fragment_key(bytes) : decode_entity_fragment_key(bytes);
+    const auto key = decode_fragment_key(family, bytes);
     if (!key) return damaged("fragments");
     FragmentRecord record{.id = key->id,
                           .to = key->to,
@@ -87,7 +82,7 @@ class RecordMaker {
                           .content = key->content,
                           .deleted = row.deleted,
                           .version = row.version};
-    if (of_edge) {
+    if (family == kEdgeFragmentsFamily) {
       KIN_TRY(record.name, view_.name(key->name));
     }
     add(std::move(record));
@@ -111,41 +106,34 @@ std::optional<std::pair<kv::Family, std::string>> row_of(const Change& change) {
       return std::pair(kForwardEdgesFamily, forward_key(edge_of(change)));
     case ChangeKind::kEntityFragmentAdded:
     case ChangeKind::kEntityFragmentRemoved:
-      return std::pair(kEntityFragmentsFamily, entity_fragment_key(fragment_of(change)));
+      return std::pair(kEntityFragmentsFamily,
+                       fragment_key(kEntityFragmentsFamily, fragment_of(change)));
     case ChangeKind::kEdgeFragmentAdded:
     case ChangeKind::kEdgeFragmentRemoved:
-      return std::pair(kEdgeFragmentsFamily, edge_fragment_key(fragment_of(change)));
+      return std::pair(kEdgeFragmentsFamily,
+                       fragment_key(kEdgeFragmentsFamily, fragment_of(change)));
     case ChangeKind::kOwnerAssigned: return {};
   }
   KIN_UNREACHABLE();
 }
 
-// The tombstone that a change left and that was purged since.
-Status add_purged(const Change& change, RecordMaker& maker) {
+// The row of the tombstone that a change left and that was purged since. Nothing for other changes.
+std::optional<std::string> tombstone_of(const Change& change) {
   switch (change.kind) {
-    case ChangeKind::kEntityRemoved: {
-      EntityRecord record{
-          .deleted = true, .version = change.version, .partition = change.partition};
-      record.entity.id = change.id;
-      maker.add(std::move(record));
-      return Done{};
-    }
-    case ChangeKind::kEdgeRemoved: {
-      const std::string row = encode(EdgeRow{.deleted = true, .version = change.version});
-      return maker.add(kForwardEdgesFamily, forward_key(edge_of(change)), row);
-    }
+    case ChangeKind::kEntityRemoved:
+      return encode(HeadRow{.deleted = true,
+                            .head = {.partition = change.partition, .version = change.version}});
+    case ChangeKind::kEdgeRemoved:
+      return encode(EdgeRow{.deleted = true, .version = change.version});
     case ChangeKind::kEntityFragmentRemoved:
-    case ChangeKind::kEdgeFragmentRemoved: {
-      const auto row = row_of(change);
-      return maker.add(row->first, row->second,
-                       encode(FragmentRow{.deleted = true, .version = change.version}));
-    }
+    case ChangeKind::kEdgeFragmentRemoved:
+      return encode(FragmentRow{.deleted = true, .version = change.version});
     case ChangeKind::kEntityPut:
     case ChangeKind::kEntityAssigned:
     case ChangeKind::kEdgePut:
     case ChangeKind::kEntityFragmentAdded:
     case ChangeKind::kEdgeFragmentAdded:
-    case ChangeKind::kOwnerAssigned: return Done{};
+    case ChangeKind::kOwnerAssigned: return {};
   }
   KIN_UNREACHABLE();
 }
@@ -175,12 +163,14 @@ class LogReader {
   }
 
   Status add_row(kv::Family family, const std::string& key, const Change& change) {
+    // A thing that changed several times is in the page once, in its present state.
     if (!seen_.emplace(family, key).second) return Done{};
     KIN_TRY(const auto value, view_.row(family, key));
     if (value) return maker_.add(family, key, *value);
     // The deletion itself may be a later change of this page.
     seen_.erase({family, key});
-    return add_purged(change, maker_);
+    const auto tombstone = tombstone_of(change);
+    return tombstone ? maker_.add(family, key, *tombstone) : Status(Done{});
   }
 
   // Whoever reads some partitions has not seen the edges and fragments that come with this entity.
@@ -232,6 +222,8 @@ class PartitionRows {
         static_cast<std::size_t>(position[0]) >= cursors_.size())
       return Error{Code::kInvalidArgument, "the position in an export is damaged"};
     const auto family = static_cast<std::size_t>(position[0]);
+    // Rows come by entity, then by family: of this entity the families before are done, this one
+    // goes on behind the key, and those after have not begun.
     const std::string key(position.substr(1));
     const std::string id = key.substr(0, kIdBytes);
     for (std::size_t i = 0; i < cursors_.size(); ++i)
@@ -248,6 +240,7 @@ class PartitionRows {
       const std::string_view id = cursor().key().substr(0, kIdBytes);
       if (id != id_) KIN_RETURN_IF_ERROR(see_entity(std::string(id)));
       if (is_member_) return true;
+      // An entity of another partition is skipped with all its rows.
       const auto past = kv::keys_with(id_).to;
       for (std::size_t i = 0; i < cursors_.size(); ++i)
         if (cursors_[i].valid() && cursors_[i].key().starts_with(id_)) seek(i, past);
@@ -264,7 +257,7 @@ class PartitionRows {
  private:
   // Nothing: past the last key.
   void seek(std::size_t cursor, const std::optional<std::string>& key) {
-    cursors_[cursor].seek(key ? *key : std::string(64, '\xff'));
+    cursors_[cursor].seek(key ? *key : std::string(64, '\xff'));  // keys have at most 52 bytes
   }
 
   Status find_least() {
@@ -286,7 +279,7 @@ class PartitionRows {
     is_member_ = false;
     if (bucket_ && bucket_of(*decode_entity_key(id_)) != *bucket_) return Done{};
     KIN_TRY(const auto row, view_.row(kEntitiesFamily, id_));
-    PartitionId partition{};
+    PartitionId partition{};  // of things whose entity never existed
     if (row) {
       KIN_TRY(const HeadRow head, decode_head(*row));
       partition = head.head.partition;
@@ -320,6 +313,7 @@ std::uint8_t bucket_of(const DocId& id) {
 }
 
 Result<ExportPage> export_partition(const TruthView& view, const ExportRequest& request) {
+  // Pages without rows would never reach the end.
   if (request.limit == 0) return Error{Code::kInvalidArgument, "a page must have a limit above 0"};
   PartitionRows rows(view, request.partition, request.bucket);
   if (request.after) KIN_RETURN_IF_ERROR(rows.resume(*request.after));

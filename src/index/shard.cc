@@ -24,51 +24,6 @@ Status check_spaces(const std::vector<SpaceOptions>& spaces) {
   return Done{};
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Shard::State>> Shard::State::open(const std::filesystem::path& folder,
-                                                         ShardOptions options) {
-  KIN_RETURN_IF_ERROR(check_options(text_options(options)));
-  KIN_RETURN_IF_ERROR(check_spaces(options.spaces));
-  std::unique_ptr<State> state(new State());
-  state->options_ = std::move(options);
-  const auto& near = state->options_.near_duplicates;
-  if (near) {
-    KIN_TRY(state->near_, NearDuplicates::create(near->threshold));
-  }
-  Disk* disk = state->options_.truth.disk;
-  KIN_RETURN_IF_ERROR((disk != nullptr ? *disk : system_disk()).make_folder(folder));
-  KIN_TRY(state->truth_, Truth::open(folder / kTruthFolder, state->options_.truth));
-  KIN_TRY(state->store_, ShardStore::open(folder / "derived", state->options_.truth));
-  {
-    KIN_TRY(const TruthView view, state->truth_->view());
-    KIN_RETURN_IF_ERROR(state->restore(view));
-    KIN_RETURN_IF_ERROR(state->replay(view));
-  }
-  const std::lock_guard lock(state->writing_);
-  KIN_RETURN_IF_ERROR(state->publish());
-  return state;
-}
-
-// The current view holds a snapshot of the truth, so it must go first.
-Shard::State::~State() {
-  now_.reset();
-}
-
-std::shared_ptr<const ShardView::State> Shard::State::current() const {
-  const std::lock_guard lock(publishing_);
-  return now_;
-}
-
-Status Shard::State::refused() const {
-  if (!failed_) return Done{};
-  return Error{Code::kFailedPrecondition,
-               fmt::format("an index could not follow the truth; open the shard again: {}",
-                           failed_->message)};
-}
-
-namespace {
-
 // The entity that is put, if one is.
 const Entity* entity_in(const Mutation& mutation) {
   const auto* put = std::get_if<PutEntity>(&mutation);
@@ -88,10 +43,53 @@ std::vector<const Entity*> entities_in(std::span<const Item> items) {
 
 }  // namespace
 
+Result<std::unique_ptr<Shard>> Shard::State::open(const std::filesystem::path& folder,
+                                                  ShardOptions options) {
+  KIN_RETURN_IF_ERROR(check_options(text_options(options)));
+  KIN_RETURN_IF_ERROR(check_spaces(options.spaces));
+  std::unique_ptr<State> state(new State());
+  state->options_ = std::move(options);
+  const auto& near = state->options_.near_duplicates;
+  if (near) {
+    KIN_TRY(state->near_, NearDuplicates::create(near->threshold));
+  }
+  Disk* disk = state->options_.truth.disk;
+  KIN_RETURN_IF_ERROR((disk != nullptr ? *disk : system_disk()).make_folder(folder));
+  KIN_TRY(state->truth_, Truth::open(folder / kTruthFolder, state->options_.truth));
+  KIN_TRY(state->store_, ShardStore::open(folder / "derived", state->options_.truth));
+  {
+    // Everything is restored as of one view, which is gone before the first view is published.
+    KIN_TRY(const TruthView view, state->truth_->view());
+    KIN_RETURN_IF_ERROR(state->restore(view));
+    KIN_RETURN_IF_ERROR(state->replay(view));
+  }
+  const std::lock_guard lock(state->writing_);
+  KIN_RETURN_IF_ERROR(state->publish());
+  return std::unique_ptr<Shard>(std::move(state));
+}
+
+// The current view holds a snapshot of the truth, so it must go first.
+Shard::State::~State() {
+  now_.reset();
+}
+
+std::shared_ptr<const ShardView::State> Shard::State::current() const {
+  const std::lock_guard lock(publishing_);
+  return now_;
+}
+
+Status Shard::State::refused() const {
+  if (!failed_) return Done{};
+  return Error{Code::kFailedPrecondition,
+               fmt::format("an index could not follow the truth; open the shard again: {}",
+                           failed_->message)};
+}
+
 Status Shard::State::check_vectors(std::span<const Entity* const> entities) const {
   for (const Entity* entity : entities) {
     if (entity == nullptr) continue;
     for (const SpaceVector& vector : entity->vectors) {
+      // A generation under construction may have another dimension than the searched one.
       Status fits = Done{};
       each_generation([&](const auto& generation) {
         const SpaceOptions& space = generation->options;
@@ -120,6 +118,8 @@ Result<PreparedBatch> Shard::State::prepare(std::span<const Entity* const> entit
       if (generation->options.origin == VectorOrigin::kComputed) computed.push_back(generation);
     });
   }
+  // The lock is not held while vectors are made. A generation that begins meanwhile is not in
+  // `computed`, and follow_space() makes its vectors.
   PreparedBatch prepared;
   if (computed.empty()) return prepared;
   std::vector<StoredDocument> documents;
@@ -154,6 +154,7 @@ Result<Applied> Shard::State::apply(std::span<const Mutation> mutations,
   prepared.origins = std::move(screened.origins);
   KIN_TRY(Applied applied,
           follow_batch(truth_->apply_checked(screened.mutations, options), prepared));
+  // Outcomes are those of the mutations given: left-out ones are duplicates, added ones have none.
   std::vector<Outcome> outcomes(mutations.size(), {.effect = Effect::kDuplicate});
   for (std::size_t i = 0; i < prepared.origins.size(); ++i) {
     if (prepared.origins[i] != ScreenedBatch::kAdded)
@@ -175,7 +176,7 @@ Result<Applied> Shard::State::apply(std::span<const Record> records, const Apply
 
 Result<Applied> Shard::State::follow_batch(Result<Applied> written, PreparedBatch& prepared) {
   KIN_TRY(Applied applied, std::move(written));
-  if (applied.first > applied.last) return applied;
+  if (applied.first > applied.last) return applied;  // nothing changed
   for (std::size_t i = 0; i < applied.outcomes.size(); ++i) {
     const std::size_t origin = prepared.origins.empty() ? i : prepared.origins[i];
     prepared.mutations[static_cast<std::uint32_t>(applied.outcomes[i].number)] = origin;
@@ -186,6 +187,7 @@ Result<Applied> Shard::State::follow_batch(Result<Applied> written, PreparedBatc
     KIN_RETURN_IF_ERROR(follow(view, page.changes, prepared));
     return publish();
   };
+  // The truth has the batch and an index may lack it. Opening again replays the log.
   const Status followed = all();
   if (followed.ok()) return applied;
   failed_ = followed.error();
@@ -223,57 +225,9 @@ Status Shard::State::close() {
   return truth_->close();
 }
 
-Shard::Shard(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Shard::~Shard() = default;
-
 Result<std::unique_ptr<Shard>> Shard::open(const std::filesystem::path& folder,
                                            ShardOptions options) {
-  KIN_TRY(auto state, State::open(folder, std::move(options)));
-  return std::unique_ptr<Shard>(new Shard(std::move(state)));
-}
-
-Result<Applied> Shard::apply(std::span<const Mutation> mutations, const ApplyOptions& options) {
-  return state_->apply(mutations, options);
-}
-
-Result<Applied> Shard::apply(std::span<const Record> records, const ApplyOptions& options) {
-  return state_->apply(records, options);
-}
-
-ShardView Shard::view() const {
-  return ShardView(state_->current());
-}
-
-Result<StepOutcome> Shard::step() {
-  return state_->step();
-}
-
-Status Shard::replace_space(SpaceOptions space) {
-  return state_->replace_space(std::move(space));
-}
-
-Status Shard::checkpoint() {
-  return state_->checkpoint();
-}
-
-Status Shard::acknowledge(std::string_view follower, Lsn applied) {
-  return state_->truth().acknowledge(follower, applied);
-}
-
-Status Shard::drop_follower(std::string_view follower) {
-  return state_->truth().drop_follower(follower);
-}
-
-ShardStats Shard::stats() const {
-  return state_->stats();
-}
-
-Result<CheckReport> Shard::check(const std::function<void(double)>& progress) const {
-  return state_->check(progress);
-}
-
-Status Shard::close() {
-  return state_->close();
+  return State::open(folder, std::move(options));
 }
 
 }  // namespace kin::index

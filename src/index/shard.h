@@ -97,47 +97,50 @@ class Shard {
   // Opens a shard, or makes one. After a crash it replays the changes after the last checkpoint.
   static Result<std::unique_ptr<Shard>> open(const std::filesystem::path& folder,
                                              ShardOptions options);
-  ~Shard();  // writes no checkpoint, like a crash
+  virtual ~Shard() = default;  // writes no checkpoint, like a crash
+  Shard(const Shard&) = delete;
+  Shard& operator=(const Shard&) = delete;
 
   // Applies all mutations or, with an error, none. Durable when it returns, and in every later
   // view. kInvalidArgument also for vectors that do not fit their space; vectors of unknown spaces
   // are kept. If the source of a space fails, nothing is written. If an index cannot follow the
   // truth, all later calls fail until the shard is opened again.
-  Result<Applied> apply(std::span<const Mutation> mutations, const ApplyOptions& options = {});
+  virtual Result<Applied> apply(std::span<const Mutation> mutations,
+                                const ApplyOptions& options = {}) = 0;
   // The same for records of another shard (index/replication.h), in any order and any number of
   // times. Near-duplicates are not looked for: links are records too. Ownership is not checked.
-  Result<Applied> apply(std::span<const Record> records, const ApplyOptions& options = {});
+  virtual Result<Applied> apply(std::span<const Record> records,
+                                const ApplyOptions& options = {}) = 0;
 
-  ShardView view() const;
+  virtual ShardView view() const = 0;
 
   // Does one piece of background work: merges text segments, steps a vector index, continues a
   // space that is being built, or writes a checkpoint.
-  Result<StepOutcome> step();
+  virtual Result<StepOutcome> step() = 0;
 
   // Adds a space, or builds a new generation of one beside the searched one, by step(). Replaces a
   // generation that is still being built.
-  Status replace_space(SpaceOptions space);
+  virtual Status replace_space(SpaceOptions space) = 0;
 
   // Writes the state of the indexes, so that opening has nothing to replay, and trims the log as
   // far as registered followers allow.
-  Status checkpoint();
+  virtual Status checkpoint() = 0;
 
   // Registers a follower of the log, and records how far it has come; see Truth::acknowledge().
-  Status acknowledge(std::string_view follower, Lsn applied);
-  Status drop_follower(std::string_view follower);
+  virtual Status acknowledge(std::string_view follower, Lsn applied) = 0;
+  virtual Status drop_follower(std::string_view follower) = 0;
 
-  ShardStats stats() const;
+  virtual ShardStats stats() const = 0;
 
   // Rebuilds every index from the truth and compares. `progress` gets a share from 0 to 1.
-  Result<CheckReport> check(const std::function<void(double)>& progress = {}) const;
+  virtual Result<CheckReport> check(const std::function<void(double)>& progress = {}) const = 0;
 
   // Writes a checkpoint and closes the files. Views must be gone.
-  Status close();
+  virtual Status close() = 0;
 
  private:
   class State;
-  explicit Shard(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  Shard() = default;
 };
 
 }  // namespace kin::index

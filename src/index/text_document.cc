@@ -30,6 +30,7 @@ Status check_name(std::string_view name, std::set<std::string_view>& names) {
 }
 
 Status check_weight(const TextField& field) {
+  // The index counts in quarters of a word, in whole numbers.
   const double quarters = field.weight * 4;
   if (quarters >= 1 && quarters <= 64 && quarters == std::floor(quarters)) return Done{};
   return wrong(fmt::format("the weight of field \"{}\" is {} (use 0.25 to 16, in quarters)",
@@ -56,6 +57,7 @@ Status check_options(const TextOptions& options) {
 }
 
 std::uint64_t options_hash(const TextOptions& options) {
+  // Not the ranking: it is applied by searches and may change. The separators keep names apart.
   std::string bytes;
   for (const TextField& field : options.fields) {
     bytes += field.name + '\0';

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "index/text/builder.h"
 #include "index/text/manifest.h"
@@ -14,6 +13,7 @@ namespace {
 
 using Segments = std::vector<std::shared_ptr<LiveSegment>>;
 
+// Segments that are merged at a time. More of them mean fewer merges and more segments to search.
 constexpr std::size_t kFanOut = 8;
 // A segment of at least so many documents is merged when a third of them is dead.
 constexpr std::uint32_t kSmall = 512;
@@ -36,7 +36,7 @@ Segments pick_merge(const Segments& segments, std::uint32_t most) {
     const std::uint32_t size = segment->text().size();
     if (size >= most) continue;
     if (segment->removed() * 3 > size && size >= kSmall) return {segment};
-    if (segment->removed() == size) return {segment};
+    if (segment->removed() == size) return {segment};  // merging drops it
     Segments& tier = tiers[tier_of(size)];
     tier.push_back(segment);
     if (tier.size() == kFanOut) return tier;
@@ -89,6 +89,7 @@ struct TextIndex::Impl {
   }
 
   std::string build(const std::vector<TextDocument>& documents) const {
+    // In the order of numbers, as a builder needs them; of one number the last document counts.
     std::map<std::uint32_t, const TextDocument*> ordered;
     for (const TextDocument& document : documents) ordered[document.number] = &document;
     auto analyzer = analyzers->borrow();
@@ -113,6 +114,7 @@ struct TextIndex::Impl {
     });
     auto segment = live_segment(std::move(merged));
     if (segment->text().size() == 0) return;
+    // Documents that were deleted while the merge ran are in its result, and are deleted there too.
     for (const auto& source : sources) {
       for (std::uint32_t i = 0; i < source->text().size(); ++i) {
         const std::uint64_t deleted_at = source->deleted_at(i);
@@ -165,7 +167,7 @@ Result<TextIndex> TextIndex::open(TextOptions options, std::string_view manifest
                  "the text index was made with other fields, facets or stems"};
   auto state = std::make_shared<TextView::State>(*impl.current());
   state->applied = read.applied;
-  state->moment = 1;
+  state->moment = 1;  // from here on; documents that are deleted already get this moment
   for (const ManifestPart& part : read.parts) {
     KIN_TRY(std::string bytes, load(part.id));
     KIN_TRY(auto segment, TextSegment::decode(std::move(bytes)));
@@ -189,10 +191,11 @@ const TextOptions& TextIndex::options() const {
 void TextIndex::apply(TextChanges changes) {
   if (changes.lsn <= impl_->current()->applied) return;
   std::string added;
+  // Built without the lock: analysing texts takes most of the time.
   if (!changes.upserts.empty()) added = impl_->build(changes.upserts);
   const std::lock_guard lock(impl_->writing);
   const auto before = impl_->current();
-  if (changes.lsn <= before->applied) return;
+  if (changes.lsn <= before->applied) return;  // another writer was faster
   auto next = std::make_shared<TextView::State>(*before);
   next->moment = before->moment + 1;
   next->applied = changes.lsn;
@@ -202,6 +205,8 @@ void TextIndex::apply(TextChanges changes) {
   for (const TextDocument& document : changes.upserts)
     Impl::remove(before->segments, document.number, next->moment);
   if (!added.empty()) next->segments.push_back(impl_->live_segment(std::move(added)));
+  // Small merges are cheap. Done here, they keep the number of segments low without a background
+  // thread.
   for (;;) {
     const Segments small =
         pick_merge(next->segments, next->segments.size() > kVeryMany ? kSmall : kTiny);
@@ -228,6 +233,7 @@ void TextIndex::merge_all() {
 }
 
 TextCheckpoint TextIndex::checkpoint() const {
+  // With the lock, next_id and the segments are of one moment.
   const std::lock_guard lock(impl_->writing);
   const auto state = impl_->current();
   TextManifest manifest{.options = options_hash(*impl_->options),

@@ -9,8 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -215,9 +216,9 @@ TEST_F(TextIndexTest, ComesBackFromACheckpoint) {
   EXPECT_EQ(opened.view().numbers(), index_.view().numbers());
   EXPECT_EQ(find_in(opened.view(), "word3", {.k = 100}), find("word3", {.k = 100}));
   opened.apply({.deletes = {1}, .lsn = lsn_});
-  EXPECT_TRUE(opened.view().contains(1)) << "an old change is ignored";
+  EXPECT_EQ(std::ranges::count(opened.view().numbers(), 1U), 1) << "an old change is ignored";
   opened.apply({.deletes = {1}, .lsn = lsn_ + 1});
-  EXPECT_FALSE(opened.view().contains(1));
+  EXPECT_EQ(std::ranges::count(opened.view().numbers(), 1U), 0);
 
   TextOptions german;
   german.language = "german";

@@ -2,25 +2,21 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "text/tokens.h"
 
 namespace kin::index {
 namespace {
 
-constexpr int kMostDistance = 2;
+constexpr int kMostDistance = 2;  // beyond that nearly every short word is similar
 
 bool is_facet(const TextQuery& query, const TextOptions& options) {
   return !query.field.empty() &&
          std::ranges::find(options.facets, query.field) != options.facets.end();
 }
 
-std::size_t letters(std::string_view word) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      word, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 int tolerated(std::string_view word, int distance) {
-  const std::size_t length = letters(word);
+  const std::size_t length = utf8_characters(word);
   if (length <= 2) return 0;
   return length <= 5 ? std::min(distance, 1) : distance;
 }
@@ -58,6 +54,7 @@ class FuzzyMaker {
                             .field = query.field,
                             .distance = distance});
     }
+    // The words themselves match a second time here, which ranks them before similar ones.
     any.should.push_back(std::move(query));
     return any;
   }

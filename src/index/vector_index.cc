@@ -1,6 +1,7 @@
 #include "index/vector_index.h"
 
 #include <mutex>
+#include <utility>
 
 #include "base/hash.h"
 #include "index/vector/core.h"
@@ -14,26 +15,58 @@ using internal::VectorCheckpointHead;
 using internal::VectorCore;
 using internal::VectorWriter;
 
-class VectorIndex::State {
+class VectorIndex::State final : public VectorIndex {
  public:
   explicit State(const VectorIndexOptions& options) : core(options), writer(core) {}
+
+  Status insert(std::uint32_t id, std::span<const float> vector) override {
+    return writer.insert(id, vector);
+  }
+  bool remove(std::uint32_t id) override { return writer.remove(id); }
+  VectorState state(std::uint32_t id) const override { return core.slots.get(id).state(); }
+  Result<std::vector<VectorHit>> search(std::span<const float> query,
+                                        const VectorSearch& how) const override {
+    return internal::search(core, query, how);
+  }
+  Result<StepOutcome> step(SteadyTime now) override {
+    const std::lock_guard lock(stepping);
+    return writer.step(now);
+  }
+  Status verify(const VectorsExpected& expected,
+                const std::function<void(std::string)>& fault) const override {
+    const std::lock_guard lock(stepping);
+    return writer.verify(expected, fault);
+  }
+  VectorStats stats() const override { return writer.stats(); }
+  const VectorSpace& space() const override { return core.options.space; }
+  VectorCheckpoint checkpoint(std::uint64_t lsn, Scope scope) override {
+    const std::lock_guard lock(stepping);
+    return writer.checkpoint(lsn, scope);
+  }
+  std::uint64_t applied_lsn() const override { return writer.applied_lsn(); }
 
   VectorCore core;
   mutable std::mutex stepping;  // held during step(), verify() and checkpoint()
   VectorWriter writer;
 };
 
-VectorIndex::VectorIndex(std::unique_ptr<State> state) : state_(std::move(state)) {}
-VectorIndex::~VectorIndex() = default;
+namespace {
 
-Result<std::unique_ptr<VectorIndex>> VectorIndex::create(const VectorIndexOptions& options) {
+Status check(const VectorIndexOptions& options) {
   KIN_RETURN_IF_ERROR(check_space(options.space));
+  // At most 1,000, so that a cell has room to grow before it is split: see kMostSlots.
   if (options.cell_size < 8 || options.cell_size > 1000)
     return Error{Code::kInvalidArgument, "a cell holds 8 to 1,000 vectors"};
-  if (options.space.storage == RawStorage::kElsewhere && options.raw == nullptr)
-    return Error{Code::kInvalidArgument,
-                 "a space whose vectors are stored elsewhere needs `raw` to read them"};
-  return std::unique_ptr<VectorIndex>(new VectorIndex(std::make_unique<State>(options)));
+  if (options.space.storage != RawStorage::kElsewhere || options.raw != nullptr) return Done{};
+  return Error{Code::kInvalidArgument,
+               "a space whose vectors are stored elsewhere needs `raw` to read them"};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<VectorIndex>> VectorIndex::create(const VectorIndexOptions& options) {
+  KIN_RETURN_IF_ERROR(check(options));
+  return std::unique_ptr<VectorIndex>(std::make_unique<State>(options));
 }
 
 Result<std::unique_ptr<VectorIndex>> VectorIndex::restore(
@@ -42,7 +75,8 @@ Result<std::unique_ptr<VectorIndex>> VectorIndex::restore(
   KIN_TRY(const VectorCheckpointHead head, internal::decode_head(bytes));
   if (!(head.space == options.space))
     return Error{Code::kFailedPrecondition, "the checkpoint is of another vector space"};
-  KIN_TRY(std::unique_ptr<VectorIndex> index, create(options));
+  KIN_RETURN_IF_ERROR(check(options));
+  auto index = std::make_unique<State>(options);
   Draft draft{.centres = Matrix(options.space.dimension),
               .postings = {},
               .pending = {},
@@ -50,61 +84,17 @@ Result<std::unique_ptr<VectorIndex>> VectorIndex::restore(
               .touched = {}};
   for (std::uint32_t p = 0; p < head.sums.size(); ++p) {
     KIN_TRY(const std::string stored, read_cell(p));
+    // A cell is right by itself and still wrong here if it is of an older checkpoint.
     if (checksum(stored) != head.sums[p])
       return Error{Code::kDataLoss,
                    "a cell of vectors does not match its checksum in the checkpoint"};
-    const float ratio = index->state_->core.encoder.full_error_ratio();
+    const float ratio = index->core.encoder.full_error_ratio();
     KIN_TRY(internal::VectorCell read, internal::decode_cell(options.space, ratio, p, stored));
     draft.centres.add(read.centre);
     draft.put(p, std::move(read.posting));
   }
-  KIN_RETURN_IF_ERROR(index->state_->writer.adopt(head, std::move(draft)));
-  return index;
-}
-
-Status VectorIndex::insert(std::uint32_t id, std::span<const float> vector) {
-  return state_->writer.insert(id, vector);
-}
-
-bool VectorIndex::remove(std::uint32_t id) {
-  return state_->writer.remove(id);
-}
-
-VectorState VectorIndex::state(std::uint32_t id) const {
-  return state_->core.slots.get(id).state();
-}
-
-Result<std::vector<VectorHit>> VectorIndex::search(std::span<const float> query,
-                                                   const VectorSearch& how) const {
-  return internal::search(state_->core, query, how);
-}
-
-Result<StepOutcome> VectorIndex::step(SteadyTime now) {
-  const std::lock_guard lock(state_->stepping);
-  return state_->writer.step(now);
-}
-
-Status VectorIndex::verify(const VectorsExpected& expected,
-                           const std::function<void(std::string)>& fault) const {
-  const std::lock_guard lock(state_->stepping);
-  return state_->writer.verify(expected, fault);
-}
-
-VectorStats VectorIndex::stats() const {
-  return state_->writer.stats();
-}
-
-const VectorSpace& VectorIndex::space() const {
-  return state_->core.options.space;
-}
-
-VectorCheckpoint VectorIndex::checkpoint(std::uint64_t lsn, Scope scope) {
-  const std::lock_guard lock(state_->stepping);
-  return state_->writer.checkpoint(lsn, scope);
-}
-
-std::uint64_t VectorIndex::applied_lsn() const {
-  return state_->writer.applied_lsn();
+  KIN_RETURN_IF_ERROR(index->writer.adopt(head, std::move(draft)));
+  return std::unique_ptr<VectorIndex>(std::move(index));
 }
 
 }  // namespace kin::index

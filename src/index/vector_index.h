@@ -96,42 +96,43 @@ class VectorIndex {
   static Result<std::unique_ptr<VectorIndex>> restore(
       const VectorIndexOptions& options, std::string_view head,
       const std::function<Result<std::string>(std::uint32_t number)>& read_cell);
-  ~VectorIndex();
+  virtual ~VectorIndex() = default;
+  VectorIndex(const VectorIndex&) = delete;
+  VectorIndex& operator=(const VectorIndex&) = delete;
 
   // Inserts, or replaces the vector of `id`. Searches that begin later find it.
-  Status insert(std::uint32_t id, std::span<const float> vector);
+  virtual Status insert(std::uint32_t id, std::span<const float> vector) = 0;
   // True if there was a vector. Searches that begin later do not find it.
-  bool remove(std::uint32_t id);
-  VectorState state(std::uint32_t id) const;
+  virtual bool remove(std::uint32_t id) = 0;
+  virtual VectorState state(std::uint32_t id) const = 0;
 
   // Nearest first; of equal distances the lower id. Fewer than k if there are no more.
-  Result<std::vector<VectorHit>> search(std::span<const float> query,
-                                        const VectorSearch& how = {}) const;
+  virtual Result<std::vector<VectorHit>> search(std::span<const float> query,
+                                                const VectorSearch& how = {}) const = 0;
 
   // Does one piece of the work that is due: a round of training, moving a batch of pending vectors
   // to their cells, or splitting, merging or reclaiming a cell. While vectors keep coming to a
   // large index the outcome may be `not_before` a moment from `now`: a larger batch costs hardly
   // more. An error of RawVectors is returned; the step can be tried again.
-  Result<StepOutcome> step(SteadyTime now);
+  virtual Result<StepOutcome> step(SteadyTime now) = 0;
 
   // Calls `fault` for every difference between what is there and what is expected.
-  Status verify(const VectorsExpected& expected,
-                const std::function<void(std::string)>& fault) const;
+  virtual Status verify(const VectorsExpected& expected,
+                        const std::function<void(std::string)>& fault) const = 0;
 
-  VectorStats stats() const;
-  const VectorSpace& space() const;
+  virtual VectorStats stats() const = 0;
+  virtual const VectorSpace& space() const = 0;
 
   // Records that all changes up to `lsn` are in; changes made during the call may be in too. Use
   // kAll for the first checkpoint in a new folder and after one that could not be written.
   enum class Scope : std::uint8_t { kChanged, kAll };
-  VectorCheckpoint checkpoint(std::uint64_t lsn, Scope scope = Scope::kChanged);
+  virtual VectorCheckpoint checkpoint(std::uint64_t lsn, Scope scope = Scope::kChanged) = 0;
   // The LSN of the last checkpoint taken or restored.
-  std::uint64_t applied_lsn() const;
+  virtual std::uint64_t applied_lsn() const = 0;
 
  private:
   class State;
-  explicit VectorIndex(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  VectorIndex() = default;
 };
 
 }  // namespace kin::index

@@ -32,9 +32,10 @@ Result<const SpaceView*> ShardView::space(std::string_view name) const {
 Result<std::vector<VectorHit>> ShardView::nearest(const SpaceView& space,
                                                   std::span<const float> query,
                                                   VectorSearch how) const {
+  // The index is newer than the view: these hide what the view does not have.
   how.below = space.below;
   how.without = *space.retired;
-  const TruthVectors raw(truth(), options_of(space));
+  const TruthVectors raw(options_of(space), &truth());
   if (how.raw == nullptr) how.raw = &raw;
   return space.index->search(query, how);
 }
@@ -42,7 +43,7 @@ Result<std::vector<VectorHit>> ShardView::nearest(const SpaceView& space,
 Result<std::optional<std::vector<float>>> ShardView::vector(const SpaceView& space,
                                                             DocNumber number) const {
   std::vector<float> values(space.index->space().dimension);
-  const TruthVectors raw(truth(), options_of(space));
+  const TruthVectors raw(options_of(space), &truth());
   KIN_TRY(const bool found, raw.read(static_cast<std::uint32_t>(number), values));
   if (!found) return std::optional<std::vector<float>>();
   return std::optional(std::move(values));

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kv/engine/engine.h"
+#include "kv/engine/shared.h"
 #include "kv/log/store.h"
 #include "kv/rocks/store.h"
 
@@ -48,6 +48,8 @@ Error no_store(const fs::path& folder) {
 
 }  // namespace
 
+// The range ends at the first key behind all keys with the prefix: its last byte goes up by one.
+// 0xff cannot go up, so it is dropped; a prefix of nothing else has no end.
 KeyRange keys_with(std::string_view prefix) {
   std::string end(prefix);
   while (!end.empty() && end.back() == '\xff') end.pop_back();
@@ -57,88 +59,14 @@ KeyRange keys_with(std::string_view prefix) {
 }
 
 Batch::Batch(const KeyValueStore& store) : engine_(store.engine_->batch()) {}
-Batch::Batch(Batch&&) noexcept = default;
-Batch& Batch::operator=(Batch&&) noexcept = default;
-Batch::~Batch() = default;
-
-void Batch::put(std::string_view key, std::string_view value, Family family) {
-  engine_->put(key, value, family);
-}
-
-void Batch::remove(std::string_view key, Family family) {
-  engine_->remove(key, family);
-}
-
-void Batch::remove_range(std::string_view from, std::string_view to, Family family) {
-  if (from < to) engine_->remove_range(from, to, family);
-}
-
-void Batch::clear() {
-  engine_->clear();
-}
-
-std::size_t Batch::size() const {
-  return engine_->size();
-}
-
-std::size_t Batch::bytes() const {
-  return engine_->bytes();
-}
-
-Cursor::Cursor(std::unique_ptr<EngineCursor> engine) : engine_(std::move(engine)) {}
-Cursor::Cursor(Cursor&&) noexcept = default;
-Cursor& Cursor::operator=(Cursor&&) noexcept = default;
-Cursor::~Cursor() = default;
-
-bool Cursor::valid() const {
-  return engine_->valid();
-}
-
-std::string_view Cursor::key() const {
-  return engine_->key();
-}
-
-std::string_view Cursor::value() const {
-  return engine_->value();
-}
-
-void Cursor::next() {
-  engine_->next();
-}
-
-void Cursor::seek(std::string_view key) {
-  engine_->seek(key);
-}
-
-Status Cursor::status() const {
-  return engine_->status();
-}
 
 Snapshot::Snapshot(const KeyValueStore& store) : engine_(store.engine_->snapshot()) {}
-Snapshot::Snapshot(Snapshot&&) noexcept = default;
-Snapshot& Snapshot::operator=(Snapshot&&) noexcept = default;
-Snapshot::~Snapshot() = default;
-
-Result<std::optional<std::string>> Snapshot::get(std::string_view key, Family family) const {
-  return engine_->get(key, family);
-}
-
-Result<std::vector<std::optional<std::string>>> Snapshot::get_many(
-    std::span<const std::string> keys, Family family) const {
-  return engine_->get_many(keys, family);
-}
-
-Cursor Snapshot::cursor(const KeyRange& range, Family family) const {
-  return Cursor(engine_->cursor(range, family));
-}
-
-KeyValueStore::KeyValueStore(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
-KeyValueStore::~KeyValueStore() = default;
 
 Result<std::unique_ptr<KeyValueStore>> KeyValueStore::open(const fs::path& folder,
                                                            const StoreOptions& options) {
   KIN_RETURN_IF_ERROR(check_names(options));
   KIN_RETURN_IF_ERROR(check_engine(folder, options));
+  // Asked before an engine is opened: opening makes the folder and its lock file, even if it fails.
   KIN_TRY(const bool there, has_store(options.engine, disk_of(options), folder));
   if (options.mode == StoreOptions::Mode::kOpen && !there) return no_store(folder);
   KIN_TRY(auto engine, options.engine == StoreOptions::Engine::kLog ? open_log(folder, options)
@@ -154,27 +82,6 @@ Result<std::optional<std::string>> read_value(const fs::path& folder, std::strin
                                                       : read_rocks_value(folder, key, options);
 }
 
-Status KeyValueStore::write(const Batch& batch, const WriteOptions& options) {
-  return engine_->write(*batch.engine_, options);
-}
-
-Status KeyValueStore::ingest(const NextRow& next, Family family) {
-  return engine_->ingest(next, family);
-}
-
-Result<std::optional<std::string>> KeyValueStore::get(std::string_view key, Family family) const {
-  return engine_->get(key, family);
-}
-
-Result<std::vector<std::optional<std::string>>> KeyValueStore::get_many(
-    std::span<const std::string> keys, Family family) const {
-  return engine_->get_many(keys, family);
-}
-
-Cursor KeyValueStore::cursor(const KeyRange& range, Family family) const {
-  return Cursor(engine_->cursor(range, family));
-}
-
 Status KeyValueStore::contains_many(std::span<const std::string_view> keys,
                                     std::span<std::uint8_t> found, Family family) const {
   KIN_CHECK(keys.size() == found.size(), "an answer for every key");
@@ -185,26 +92,6 @@ Status KeyValueStore::for_each(std::string_view prefix, const Visit& visit, Fami
   Cursor at = cursor(keys_with(prefix), family);
   for (; at.valid(); at.next()) KIN_RETURN_IF_ERROR(visit(at.key(), at.value()));
   return at.status();
-}
-
-Status KeyValueStore::flush() {
-  return engine_->flush();
-}
-
-Status KeyValueStore::compact() {
-  return engine_->compact();
-}
-
-Status KeyValueStore::checkpoint(const fs::path& folder) {
-  return engine_->checkpoint(folder);
-}
-
-StoreUsage KeyValueStore::usage() const {
-  return engine_->usage();
-}
-
-Status KeyValueStore::close() {
-  return engine_->close();
 }
 
 }  // namespace kin::kv

@@ -351,11 +351,11 @@ TEST_P(KeyValueStoreTest, IngestsSortedRowsAllOrNone) {
   put(*store, "k1", "old", Family{1});
   const Snapshot before(*store);
   const auto rows = [](const std::vector<std::string>& keys) {
-    return [keys, i = std::size_t{0}]() mutable -> Result<std::optional<KeyValueStore::Row>> {
-      if (i == keys.size()) return std::optional<KeyValueStore::Row>();
+    return [keys, i = std::size_t{0}]() mutable -> Result<std::optional<Row>> {
+      if (i == keys.size()) return std::optional<Row>();
       const std::string& key = keys[i++];
       if (key == "fail") return Error{Code::kCancelled, "enough"};
-      return std::optional(KeyValueStore::Row{key, "new"});
+      return std::optional(Row{key, "new"});
     };
   };
   const Status ingested = store->ingest(rows({"k0", "k1", "k2"}), Family{1});

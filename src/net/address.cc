@@ -6,8 +6,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
+
+#include "base/ascii.h"
 
 namespace kin::net {
 namespace {
@@ -48,6 +49,7 @@ constexpr Block kBlocks6[] = {
     {"2001::", 23, AddressKind::kReserved},  // Teredo, benchmarking, ORCHID
     {"2001:db8::", 32, AddressKind::kReserved},
     {"3fff::", 20, AddressKind::kReserved},
+    // The rest of IPv6 is not assigned: classify() calls it reserved.
     {"2000::", 3, AddressKind::kPublic},
 };
 
@@ -69,6 +71,7 @@ bool same_start(const std::uint8_t* a, const std::uint8_t* b, int bits) {
   const auto whole = static_cast<std::size_t>(bits / 8);
   if (std::memcmp(a, b, whole) != 0) return false;
   if (bits % 8 == 0) return true;
+  // Of the last byte only the upper bits belong to the network.
   const int mask = 0xFF << (8 - bits % 8);
   return ((a[whole] ^ b[whole]) & mask) == 0;
 }
@@ -103,34 +106,26 @@ std::optional<IpAddress> carried(const IpAddress& address) {
   }();
   for (std::size_t i = 0; i < networks.size(); ++i) {
     if (!networks[i].contains(address)) continue;
-    std::uint32_t number = 0;
-    for (std::size_t byte = 0; byte < 4; ++byte)
-      number = (number << 8) | address.bytes()[kCarriers[i].at + byte];
-    return IpAddress::v4(number);
+    return IpAddress::v4(std::span(address.bytes()).subspan(kCarriers[i].at).first<4>());
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-IpAddress IpAddress::v4(std::uint32_t number) {
+IpAddress IpAddress::v4(std::span<const std::uint8_t, 4> bytes) {
   IpAddress address;
   address.v4_ = true;
-  for (std::size_t i = 0; i < 4; ++i)
-    address.bytes_[12 + i] = static_cast<std::uint8_t>(number >> (24 - 8 * i));
+  std::ranges::copy(bytes, address.bytes_.begin() + 12);
   return address;
 }
 
-std::uint32_t IpAddress::v4_number() const {
-  std::uint32_t number = 0;
-  for (std::size_t i = 12; i < 16; ++i) number = (number << 8) | bytes_[i];
-  return number;
-}
-
 std::optional<IpAddress> IpAddress::parse(std::string_view text) {
+  // inet_pton() reads up to a NUL.
   const std::string terminated(text);
   IpAddress address;
   if (inet_pton(AF_INET6, terminated.c_str(), address.bytes_.data()) == 1) return address;
+  // A failed attempt may have left bytes behind.
   address = {};
   address.v4_ = true;
   if (inet_pton(AF_INET, terminated.c_str(), address.bytes_.data() + 12) == 1) return address;
@@ -163,10 +158,8 @@ Result<Network> Network::parse(std::string_view text) {
   int bits = most;
   bool valid = address.has_value();
   if (slash != std::string_view::npos) {
-    const std::string_view digits = text.substr(slash + 1);
-    const auto [at, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bits);
-    valid = valid && error == std::errc() && at == digits.data() + digits.size() && bits >= 0 &&
-            bits <= most;
+    bits = parse_number<int>(text.substr(slash + 1)).value_or(-1);
+    valid = valid && bits >= 0 && bits <= most;
   }
   if (!valid)
     return Error{Code::kInvalidArgument,
@@ -197,9 +190,11 @@ std::string_view name_of(AddressKind kind) {
 }
 
 AddressKind classify(const IpAddress& address) {
+  // Parsed once: every socket that is opened asks.
   static const std::vector<ParsedBlock> four = parsed(kBlocks4);
   static const std::vector<ParsedBlock> six = parsed(kBlocks6);
   if (address.is_v4()) return kind_in(four, address, AddressKind::kPublic);
+  // Both lie within ::/96, but carry no IPv4 address.
   const bool own_meaning =
       address == *IpAddress::parse("::") || address == *IpAddress::parse("::1");
   const auto inside = own_meaning ? std::nullopt : carried(address);
@@ -208,6 +203,7 @@ AddressKind classify(const IpAddress& address) {
 }
 
 bool AddressPolicy::permits(const IpAddress& address) const {
+  // `allowed` may name private networks; it never takes a public address away.
   if (allow_all || classify(address) == AddressKind::kPublic) return true;
   return std::any_of(allowed.begin(), allowed.end(),
                      [&](const Network& network) { return network.contains(address); });

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,10 +22,9 @@ class IpAddress {
   static std::optional<IpAddress> parse(std::string_view text);
   // Nothing for other families than IPv4 and IPv6.
   static std::optional<IpAddress> from(const sockaddr& address);
-  static IpAddress v4(std::uint32_t number);
+  static IpAddress v4(std::span<const std::uint8_t, 4> bytes);
 
   bool is_v4() const { return v4_; }
-  std::uint32_t v4_number() const;
   // 16 bytes; an IPv4 address is in the last four.
   const std::array<std::uint8_t, 16>& bytes() const { return bytes_; }
   std::string text() const;

@@ -8,13 +8,6 @@
 namespace kin::net {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
-}
-
 // RFC 9110's token characters.
 bool is_token(std::string_view text) {
   constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
@@ -45,10 +38,12 @@ Parameter next_parameter(std::string_view& rest, char separator) {
   if (quoted) rest.remove_prefix(1);
   std::size_t at = 0;
   for (; at < rest.size() && rest[at] != (quoted ? '"' : separator); ++at) {
+    // RFC 9110, 5.6.4: a backslash in quotes stands for the character after it.
     if (quoted && rest[at] == '\\' && at + 1 < rest.size()) ++at;
     parameter.value += rest[at];
   }
   rest.remove_prefix(at);
+  // Between a closing quote and the separator there should be nothing. What is there is skipped.
   rest.remove_prefix(std::min(rest.find(separator), rest.size()));
   rest.remove_prefix(std::min<std::size_t>(1, rest.size()));
   if (!quoted) parameter.value = trimmed(parameter.value);
@@ -84,6 +79,7 @@ ContentType parse_content_type(std::string_view value) {
   rest.remove_prefix(std::min(end + 1, rest.size()));
   while (!rest.empty()) {
     Parameter parameter = next_parameter(rest, ';');
+    // Of several the first counts, as in browsers.
     if (parameter.name == "charset" && out.charset.empty())
       out.charset = std::move(parameter.value);
   }
@@ -95,10 +91,12 @@ CacheControl parse_cache_control(std::string_view value) {
   while (!value.empty()) {
     const Parameter parameter = next_parameter(value, ',');
     if (parameter.name == "no-store") out.no_store = true;
+    // Of several the first counts (RFC 9111, 4.2.1).
     if (parameter.name != "max-age" || out.max_age) continue;
     std::int64_t seconds = -1;
     const char* const end = parameter.value.data() + parameter.value.size();
     const auto [at, error] = std::from_chars(parameter.value.data(), end, seconds);
+    // RFC 9111, 1.2.2: an age that is too large counts as 2^31 seconds.
     constexpr std::int64_t kLongest = std::int64_t{1} << 31;
     if (error == std::errc::result_out_of_range) seconds = kLongest;
     if (at == end && seconds >= 0) out.max_age = std::chrono::seconds(std::min(seconds, kLongest));

@@ -30,6 +30,7 @@ struct HttpClient::State {
     inboxes.emplace(id, &inbox);
     if (done) submitted.emplace(id, std::move(done));
     incoming.push_back(std::move(job));
+    // The driver may wait in libcurl, and looks at `incoming` between its rounds only.
     if (driving) dispatcher.wake();
     return id;
   }
@@ -38,6 +39,7 @@ struct HttpClient::State {
   Inbox wait(Inbox& inbox, std::optional<SteadyTime> limit = {}) {
     std::unique_lock lock(mutex);
     for (bool late = false; inbox.empty() && !late;) {
+      // Read before the round, so that a call without any time still makes one.
       late = limit && std::chrono::steady_clock::now() >= *limit;
       if (!driving)
         drive(lock, limit);
@@ -108,6 +110,7 @@ std::size_t HttpClient::poll(std::chrono::milliseconds timeout) {
   Inbox finished = state_->wait(state_->polled, std::chrono::steady_clock::now() + timeout);
   for (FinishedJob& job : finished) {
     std::unique_lock lock(state_->mutex);
+    // `done` is called without the lock, because it may use the client.
     const auto entry = state_->submitted.extract(job.id);
     lock.unlock();
     entry.mapped()(std::move(job.outcome));

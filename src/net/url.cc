@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include "base/ascii.h"
@@ -12,13 +11,8 @@
 namespace kin::net {
 namespace {
 
+// White space of HTML: addresses in pages and feeds are surrounded by it.
 constexpr std::string_view kSpace = " \t\r\n\f";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
-}
 
 // Browsers drop line ends and tabs inside an address: people break lines there.
 std::string without_line_ends(std::string_view text) {
@@ -34,8 +28,10 @@ std::string escaped(std::string_view part) {
   for (std::size_t i = 0; i < part.size(); ++i) {
     const char c = part[i];
     const auto byte = static_cast<unsigned char>(c);
+    // Spaces and controls would end the address in a request line.
     const bool forbidden = byte <= 0x20 || byte >= 0x7F ||
                            std::string_view("\"<>\\^`{|}").find(c) != std::string_view::npos;
+    // A '%' that begins no escape stands for itself, so it is escaped.
     const bool stray_percent = c == '%' && (i + 2 >= part.size() || hex_value(part[i + 1]) < 0 ||
                                             hex_value(part[i + 2]) < 0);
     if (forbidden || stray_percent)
@@ -77,6 +73,7 @@ bool is_dot(std::string_view segment) {
   return segment == "." || segment == "%2e" || segment == "%2E";
 }
 bool is_double_dot(std::string_view segment) {
+  // The longest spelling is %2e%2e.
   return segment == ".." || (segment.size() <= 6 && unescaped(segment) == "..");
 }
 
@@ -97,6 +94,7 @@ std::string without_dots(std::string_view path) {
   }
   std::string out;
   for (const std::string_view segment : kept) out.append("/").append(segment);
+  // /a/b/.. is the folder /a/, not a file of that name.
   if (ends_in_folder || out.empty()) out += '/';
   return out;
 }
@@ -121,20 +119,18 @@ std::uint16_t implied_port(std::string_view scheme) {
 Status Url::parse_port(std::string_view digits) {
   port_ = implied_port(scheme_);
   if (digits.empty()) return Done{};
-  const char* const begin = digits.data();
-  const char* const end = begin + digits.size();
-  const auto [at, error] = std::from_chars(begin, end, port_);
-  if (error != std::errc() || at != end || port_ == 0)
-    return refusal(digits, "a port is a number from 1 to 65535");
-  return Done{};
+  port_ = parse_number<std::uint16_t>(digits).value_or(0);
+  return port_ != 0 ? Status(Done{}) : refusal(digits, "a port is a number from 1 to 65535");
 }
 
 Status Url::parse_authority(std::string_view authority) {
+  // The last one, as in browsers: a password may contain others.
   const std::size_t at = authority.rfind('@');
   if (at != std::string_view::npos) {
     user_ = unescaped(authority.substr(0, at));
     authority.remove_prefix(at + 1);
   }
+  // The colons within [::1] do not begin a port.
   const std::size_t bracket = authority.find(']');
   const std::size_t colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
   host_ = ascii_lowered(authority.substr(0, colon));
@@ -159,9 +155,10 @@ void Url::set_rest(std::string_view rest) {
 }
 
 Result<Url> Url::parse(std::string_view text) {
-  const std::string clean = without_line_ends(trimmed(text));
+  const std::string clean = without_line_ends(trimmed(text, kSpace));
   std::string_view rest = clean;
   if (rest.size() > kLongest) return refusal(rest, "the URL is too long");
+  // Some pages link feeds as feed:https://host/ or feed://host/.
   if (scheme_of(rest) == "feed") rest.remove_prefix(5);
   const bool without_scheme = rest.starts_with("//");
   Url url;
@@ -171,20 +168,23 @@ Result<Url> Url::parse(std::string_view text) {
   if (!without_scheme) rest.remove_prefix(url.scheme_.size() + 1);
   if (!rest.starts_with("//")) return refusal(clean, "the URL has no host");
   rest.remove_prefix(2);
+  // Browsers take a backslash for a slash, so the host ends there for us too.
   const std::size_t end = std::min(rest.find_first_of("/?#\\"), rest.size());
   KIN_RETURN_IF_ERROR(url.parse_authority(rest.substr(0, end)));
   rest.remove_prefix(end);
+  // http://host?query has the path /.
   const bool needs_slash = !rest.empty() && rest[0] != '/';
   url.set_rest(needs_slash ? "/" + std::string(rest) : std::string(rest));
   return url;
 }
 
 Result<Url> Url::resolve(std::string_view reference) const {
-  const std::string clean = without_line_ends(trimmed(reference));
+  const std::string clean = without_line_ends(trimmed(reference, kSpace));
   if (clean.size() > kLongest) return refusal(clean, "the URL is too long");
   if (clean.starts_with("//")) return parse(scheme_ + ":" + clean);
   if (!scheme_of(clean).empty()) return parse(clean);
   Url url = *this;
+  // Credentials of the page are not those of what it links.
   url.user_.clear();
   if (clean.empty() || clean[0] == '#') {
     url.fragment_ = clean.empty() ? "" : escaped(std::string_view(clean).substr(1));
@@ -214,6 +214,7 @@ std::string Url::text() const {
 
 bool is_refused_port(std::uint16_t port) {
   // https://fetch.spec.whatwg.org/#port-blocking
+  // Sorted, for the binary search.
   static constexpr std::uint16_t kRefused[] = {
       1,    7,    9,    11,   13,   15,   17,   19,   20,   21,   22,   23,   25,   37,
       42,   43,   53,   69,   77,   79,   87,   95,   101,  102,  103,  104,  109,  110,

@@ -19,13 +19,10 @@ void write_legs(JsonWriter& json, const std::vector<index::LegScore>& legs) {
   json.key("legs").begin_array();
   for (const index::LegScore& leg : legs) {
     json.begin_object().field("leg", name_of(leg.leg)).field("score", leg.score);
-    json.field("share", leg.share).key("rank");
-    if (leg.rank == 0) {
-      json.null();
-    } else {
-      json.value(leg.rank);
-    }
-    json.end();
+    // A leg that only scored the hit did not rank it.
+    json.field("share", leg.share)
+        .field("rank", leg.rank == 0 ? std::nullopt : std::optional(leg.rank))
+        .end();
   }
   json.end();
 }
@@ -48,13 +45,7 @@ void write_reason(JsonWriter& json, const AnswerReason& why) {
     json.begin_object().field("term", term.term).field("score", term.score);
     json.field("frequency", term.frequency).field("documents", term.documents).end();
   }
-  json.end().key("similarity");
-  if (why.similarity) {
-    json.value(*why.similarity);
-  } else {
-    json.null();
-  }
-  json.end();
+  json.end().field("similarity", why.similarity).end();
 }
 
 void write_attributes(JsonWriter& json, const Document& document) {
@@ -79,13 +70,8 @@ void write_facets(JsonWriter& json, const std::vector<index::FacetCounts>& facet
 
 }  // namespace
 
-std::string_view name_of(index::DocKind kind) {
-  constexpr std::array<std::string_view, 4> kNames{"entity", "edge", "entity_fragment",
-                                                   "edge_fragment"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 std::string_view name_of(index::LegKind leg) {
+  // In the order of LegKind.
   constexpr std::array<std::string_view, 3> kNames{"text", "vector", "graph"};
   return kNames[static_cast<std::size_t>(leg)];
 }
@@ -99,12 +85,12 @@ void write_hit(JsonWriter& json, const AnswerHit& hit) {
   const Document& document = hit.document;
   json.begin_object().field("id", document.id).field("kind", name_of(hit.kind));
   json.field("score", hit.score);
+  // Only edges and their fragments have a name.
   if (!hit.name.empty()) json.field("to", hit.to).field("name", hit.name);
   write_marked(json, "title", hit.title);
   write_marked(json, "snippet", hit.snippet);
-  json.key("tags").begin_array();
-  for (const std::string& tag : document.tags) json.value(tag);
-  json.end().field("source", document.source);
+  json.field("tags", document.tags).field("source", document.source);
+  // kBeginning, a moment before all others, is written as null.
   write_moment(json, "published", document.published.value_or(index::kBeginning));
   write_moment(json, "valid_from", document.valid.from);
   write_moment(json, "valid_until", document.valid.until);
@@ -119,12 +105,7 @@ std::string to_json(const Answer& answer) {
   JsonWriter json;
   json.begin_object().key("hits").begin_array();
   for (const AnswerHit& hit : answer.hits) write_hit(json, hit);
-  json.end().key("count");
-  if (answer.count) {
-    json.value(*answer.count);
-  } else {
-    json.null();
-  }
+  json.end().field("count", answer.count);
   write_facets(json, answer.facets);
   json.field("mode", answer.mode).field("milliseconds", answer.milliseconds);
   return json.end().take();

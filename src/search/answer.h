@@ -65,7 +65,6 @@ struct Answer {
   double milliseconds = 0;
 };
 
-std::string_view name_of(index::DocKind kind);
 std::string_view name_of(index::LegKind leg);
 
 // An Answer of docs/api.md.

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <span>
 
 #include "data/timestamp.h"
 
@@ -23,10 +23,14 @@ Error wrong(std::string_view field, std::string_view what) {
   return {Code::kInvalidArgument, fmt::format("field \"{}\" {}", field, what)};
 }
 
+// Doubles, which numbers in JSON are, hold whole numbers exactly up to 2^53, about 9.007e15.
+bool is_whole(double number) {
+  return number == std::floor(number) && std::abs(number) < 9e15;
+}
+
 // A number as an id is written: whole ones without a point.
 std::string number_text(double number) {
-  if (number == std::floor(number) && std::abs(number) < 9e15)
-    return std::to_string(static_cast<std::int64_t>(number));
+  if (is_whole(number)) return std::to_string(static_cast<std::int64_t>(number));
   return fmt::format("{}", number);
 }
 
@@ -50,6 +54,7 @@ void write_value(JsonWriter& json, const JsonValue& value) {
   }
 }
 
+// Ids and titles of datasets are often numbers, so these are texts too. Null counts as missing.
 Result<std::string> text_in(std::string_view field, const JsonValue& value) {
   if (value.is_null()) return std::string();
   if (const std::string* text = value.string()) return *text;
@@ -57,19 +62,14 @@ Result<std::string> text_in(std::string_view field, const JsonValue& value) {
   return wrong(field, "is not a text");
 }
 
-bool is_array(const JsonValue& value) {
-  return !value.is_null() && value.boolean() == nullptr && value.number() == nullptr &&
-         value.string() == nullptr && value.object() == nullptr;
+// The items of a list, or a value that is not a list as the only item.
+std::span<const JsonValue> items_of(const JsonValue& value) {
+  return value.array() != nullptr ? std::span(*value.array()) : std::span(&value, 1);
 }
 
 Result<std::vector<std::string>> texts_in(std::string_view field, const JsonValue& value) {
   std::vector<std::string> texts;
-  if (!is_array(value)) {
-    KIN_TRY(std::string text, text_in(field, value));
-    if (!text.empty()) texts.push_back(std::move(text));
-    return texts;
-  }
-  for (const JsonValue& item : value.items()) {
+  for (const JsonValue& item : items_of(value)) {
     KIN_TRY(std::string text, text_in(field, item));
     if (!text.empty()) texts.push_back(std::move(text));
   }
@@ -79,9 +79,10 @@ Result<std::vector<std::string>> texts_in(std::string_view field, const JsonValu
 Result<std::vector<float>> vector_in(std::string_view field, const JsonValue& value) {
   std::vector<float> vector;
   if (value.is_null()) return vector;
-  if (!is_array(value)) return wrong(field, "is not a list of numbers");
+  if (value.array() == nullptr) return wrong(field, "is not a list of numbers");
   for (const JsonValue& item : value.items()) {
     const double* number = item.number();
+    // A number may be finite as a double and not as a float.
     if (number == nullptr || !std::isfinite(static_cast<float>(*number)))
       return wrong(field, "is not a list of numbers");
     vector.push_back(static_cast<float>(*number));
@@ -109,11 +110,12 @@ Result<index::Validity> validity_in(const JsonValue& json, Millis otherwise) {
 Result<std::vector<index::Fragment>> fragments_in(std::string_view field, const JsonValue& value) {
   std::vector<index::Fragment> fragments;
   if (value.is_null()) return fragments;
-  if (!is_array(value)) return wrong(field, "is not a list of fragments");
+  if (value.array() == nullptr) return wrong(field, "is not a list of fragments");
   for (const JsonValue& item : value.items()) {
     index::Fragment fragment;
     KIN_TRY(fragment.text, text_in(field, item["text"]));
     KIN_TRY(fragment.time, moment_in(field, item["time"], index::kBeginning));
+    // kBeginning is what moment_in() gives for a missing time.
     if (fragment.text.empty() || fragment.time == index::kBeginning)
       return wrong(field, "has a fragment without \"time\" or \"text\"");
     fragments.push_back(std::move(fragment));
@@ -121,6 +123,7 @@ Result<std::vector<index::Fragment>> fragments_in(std::string_view field, const 
   return fragments;
 }
 
+// A text or a number is the id that the link leads to.
 Result<Link> link_in(const JsonValue& value) {
   if (value.object() == nullptr) {
     KIN_TRY(std::string to, text_in("links", value));
@@ -144,6 +147,7 @@ Result<Link> link_in(const JsonValue& value) {
   KIN_TRY(link.fragments, fragments_in("links.fragments", value["fragments"]));
   if (value["until"].is_null()) return link;
   KIN_TRY(link.until, moment_in("links.until", value["until"], index::kForever));
+  // Any other field that is set makes the two differ.
   if (link != Link{.to = link.to, .name = link.name, .until = link.until})
     return wrong("links", "has a link with \"until\" and other fields than \"to\" and \"name\"");
   return link;
@@ -152,11 +156,7 @@ Result<Link> link_in(const JsonValue& value) {
 Result<std::optional<std::vector<Link>>> links_in(const JsonValue& value) {
   if (value.is_null()) return std::optional<std::vector<Link>>();
   std::vector<Link> links;
-  if (!is_array(value)) {
-    KIN_TRY(Link link, link_in(value));
-    links.push_back(std::move(link));
-  }
-  for (const JsonValue& item : value.items()) {
+  for (const JsonValue& item : items_of(value)) {
     KIN_TRY(Link link, link_in(item));
     links.push_back(std::move(link));
   }
@@ -180,10 +180,10 @@ std::optional<index::AttributeValue> attribute_of(const JsonValue& value) {
   if (const bool* truth = value.boolean()) return *truth;
   if (const std::string* text = value.string()) return *text;
   if (const double* number = value.number()) {
-    if (*number == std::floor(*number) && std::abs(*number) < 9e15)
-      return static_cast<std::int64_t>(*number);
+    if (is_whole(*number)) return static_cast<std::int64_t>(*number);
     return *number;
   }
+  // Attributes have no lists or objects: these are kept as their JSON.
   JsonWriter json;
   write_value(json, value);
   return json.take();
@@ -210,13 +210,6 @@ Status fill_texts(const JsonValue& json, Document& document) {
   return Done{};
 }
 
-bool is_list(std::string_view text) {
-  return text.starts_with("[") && text.ends_with("]");
-}
-bool is_object(std::string_view text) {
-  return text.starts_with("{") && text.ends_with("}");
-}
-
 // "a, b" as a list, as people write tags into tables.
 JsonValue separated(std::string_view text) {
   JsonValue::Array items;
@@ -231,12 +224,16 @@ JsonValue separated(std::string_view text) {
   return JsonValue(std::move(items));
 }
 
+// Cells of tables are texts. Only columns whose fields are lists or objects are read as JSON: a
+// title may begin with a bracket.
 Result<JsonValue> cell_of(const std::string& column, const std::string& text) {
   const bool structured = column == "tags" || column == "links" || column == "embedding" ||
                           column == "embeddings" || column == "summaries" || column == "fragments";
   if (!structured) return JsonValue(text);
   if (text.empty()) return JsonValue();
-  if (is_list(text) || is_object(text)) {
+  const bool is_list = text.starts_with('[') && text.ends_with(']');
+  const bool is_object = text.starts_with('{') && text.ends_with('}');
+  if (is_list || is_object) {
     auto parsed = data::parse_json(text);
     if (!parsed) return with_context(fmt::format("column \"{}\"", column), parsed.error());
     return parsed;
@@ -276,7 +273,8 @@ void write_vector(JsonWriter& json, const std::vector<float>& vector) {
   json.end();
 }
 
-// Sets the links of each name as a whole, then ends links and adds fragments to links.
+// Sets the links of each name as a whole, then ends links and adds fragments to links: a fragment
+// is refused unless its link is there.
 void add_links(const DocId& id, const std::vector<Link>& links,
                std::vector<index::Mutation>& mutations) {
   std::map<std::string, index::SetEdges> by_name;
@@ -302,6 +300,7 @@ void add_links(const DocId& id, const std::vector<Link>& links,
                      .until = link.valid.until,
                      .weight = link.weight,
                      .summary = link.summary};
+    // A link that is named twice is one edge; a set with equal edges would be refused.
     const auto same = [&](const index::Edge& other) { return other.id == edge.id; };
     if (std::ranges::none_of(set.edges, same)) set.edges.push_back(std::move(edge));
   }
@@ -325,6 +324,7 @@ Result<Document> document_of(const JsonValue& json) {
   KIN_TRY(document.embeddings, embeddings_in(json["embeddings"]));
   if (const JsonValue& published = json[kPublished]; !published.is_null()) {
     KIN_TRY(document.published, moment_in(kPublished, published, index::kBeginning));
+    // An empty text is no time, as in the columns of tables.
     if (document.published == index::kBeginning) document.published = std::nullopt;
   }
   KIN_TRY(document.valid, validity_in(json, document.published.value_or(index::kBeginning)));
@@ -351,23 +351,18 @@ void write_moment(JsonWriter& json, std::string_view name, Millis moment) {
     json.null();
     return;
   }
+  // Whole seconds, rounded down before 1970 too.
   json.value(data::format_timestamp(moment / 1000 - (moment % 1000 < 0 ? 1 : 0)));
 }
 
 void write_document(JsonWriter& json, const Document& document) {
   json.begin_object().field("id", document.id);
   json.field("title", document.title).field("text", document.text);
-  json.key("tags").begin_array();
-  for (const std::string& tag : document.tags) json.value(tag);
-  json.end().field("source", document.source);
+  json.field("tags", document.tags).field("source", document.source);
   write_moment(json, kPublished, document.published.value_or(index::kBeginning));
   write_moment(json, "valid_from", document.valid.from);
   write_moment(json, "valid_until", document.valid.until);
-  if (!document.summaries.empty()) {
-    json.key("summaries").begin_array();
-    for (const std::string& summary : document.summaries) json.value(summary);
-    json.end();
-  }
+  if (!document.summaries.empty()) json.field("summaries", document.summaries);
   write_fragments(json, document.fragments);
   if (document.links) write_links(json, *document.links);
   if (!document.embedding.empty()) write_vector(json.key("embedding"), document.embedding);
@@ -395,10 +390,12 @@ std::vector<index::Mutation> mutations_of(const Document& document, std::string_
                        .vectors = document.embeddings,
                        .valid = document.valid,
                        .summaries = document.summaries};
+  // Entities have no field for it: it is an attribute, which document_of() takes out again.
   if (document.published)
     entity.attributes.push_back({std::string(kPublished), *document.published});
   if (!document.embedding.empty())
     entity.vectors.push_back({std::string(space), document.embedding});
+  // The entity comes first: its fragments are refused while it is not there.
   const DocId id = entity.id;
   std::vector<index::Mutation> mutations{index::PutEntity{.entity = std::move(entity)}};
   if (document.links) add_links(id, *document.links, mutations);
@@ -428,6 +425,7 @@ Document document_of(const index::Entity& entity) {
 
 Result<Millis> moment_of(std::string_view text) {
   std::string whole(text);
+  // A year or a month stands for its first day. parse_timestamp() refuses what only looks like one.
   if (text.size() == 4) whole += "-01-01";
   if (text.size() == 7 && text[4] == '-') whole += "-01";
   if (const auto seconds = data::parse_timestamp(whole)) return *seconds * 1000;

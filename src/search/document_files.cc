@@ -35,6 +35,8 @@ class Gatherer {
 
   Status flush() {
     if (batch_.empty()) return Done{};
+    // A batch is taken as a whole or not at all. If its contents are refused, each document is
+    // checked by itself, and what is left is offered again.
     Status taken = take_(batch_);
     if (!taken.ok() && taken.error().code == Code::kInvalidArgument && options_.check) {
       KIN_TRY(const bool left_out, leave_out_wrong());
@@ -108,6 +110,7 @@ Status read_rows(std::vector<data::Input> inputs, const FilesOptions& options,
   KIN_TRY(const auto dataset,
           data::Dataset::open(std::move(inputs), {.temporary_folder = options.temporary_folder}));
   KIN_TRY(const std::vector<std::string> columns, dataset->columns());
+  // Every column is optional: rows of files with different columns are documents too.
   data::ScanOptions scan{.columns = columns, .optional_columns = columns.size()};
   if (options.skip_errors) scan.on_error = data::OnError::kSkip;
   const auto visit = [&](const data::Batch& batch, int) -> Status {
@@ -130,11 +133,10 @@ Status read_documents(const FilesOptions& options, FilesProgress& progress,
           data::find_inputs(options.files, options.temporary_folder));
   for (const data::Input& input : inputs) progress.bytes_total += input.bytes;
   Gatherer gatherer(options, progress, take);
-  if (inputs.front().type.format == data::Format::kJsonl) {
-    KIN_RETURN_IF_ERROR(read_lines(inputs, progress, gatherer));
-  } else {
-    KIN_RETURN_IF_ERROR(read_rows(std::move(inputs), options, progress, gatherer));
-  }
+  // find_inputs() refuses an empty list and a mix of formats.
+  const bool lines = inputs.front().type.format == data::Format::kJsonl;
+  KIN_RETURN_IF_ERROR(lines ? read_lines(inputs, progress, gatherer)
+                            : read_rows(std::move(inputs), options, progress, gatherer));
   return gatherer.flush();
 }
 

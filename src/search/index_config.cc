@@ -21,6 +21,7 @@ using index::RawStorage;
 
 constexpr int kVersion = 1;
 
+// Names of values, in both directions.
 template <typename T, std::size_t N>
 struct Names {
   std::string_view of;  // what they name
@@ -80,6 +81,7 @@ Error damaged(std::string_view what) {
 
 Result<SpaceConfig> space_in(const JsonValue& json) {
   SpaceConfig space{.name = std::string(json["name"].text())};
+  // The checksum holds, but a settings file may have been edited together with it.
   const double* dimension = json["dimension"].number();
   const double* bits = json["bits"].number();
   if (dimension == nullptr || bits == nullptr || *dimension < 0 ||
@@ -102,6 +104,7 @@ Result<std::optional<NearDuplicateOptions>> dedup_in(const JsonValue& json) {
   return std::optional(options);
 }
 
+// The dimension of an embedder's vectors is not known before it is opened: it is taken for valid.
 Status check_space(const SpaceConfig& space, bool dimension_known) {
   if (space.name.empty() || space.name.size() > 64)
     return Error{Code::kInvalidArgument, "a space of vectors needs a name of up to 64 letters"};
@@ -156,6 +159,7 @@ Status choose_vectors(IndexConfig& config, const std::string& embed, std::uint32
 Status check(const IndexConfig& config) {
   if (config.has_vectors())
     KIN_RETURN_IF_ERROR(check_space(config.main, config.embed.kind == EmbedderKind::kGiven));
+  // The name of the main space is taken even if the index has no vectors.
   std::set<std::string_view> names{config.main.name};
   for (const SpaceConfig& space : config.more) {
     KIN_RETURN_IF_ERROR(check_space(space, true));
@@ -168,6 +172,7 @@ Status check(const IndexConfig& config) {
   return index::check_options(index::text_options({.language = config.language}));
 }
 
+// The checksum has a line of its own, so that the settings stay a JSON text that people can read.
 std::string encode(const IndexConfig& config) {
   const std::string body = body_of(config);
   return fmt::format("{}\n{:016x}\n", body, checksum(body));
@@ -180,6 +185,7 @@ Result<IndexConfig> decode_config(std::string_view bytes) {
   if (bytes.substr(line + 1) != fmt::format("{:016x}\n", checksum(body)))
     return damaged("the checksum does not fit");
   KIN_TRY(const JsonValue json, data::parse_json(body));
+  // Before all other fields: another version may name them differently.
   const double* version = json["version"].number();
   if (version == nullptr || *version != kVersion)
     return Error{Code::kFailedPrecondition,

@@ -39,6 +39,7 @@ IndexFolder::IndexFolder(fs::path folder, OpenOptions options)
 
 Result<std::vector<std::string>> IndexFolder::names() const {
   std::vector<std::string> names;
+  // The folder is made with the first index.
   KIN_TRY(const bool there, file_exists(folder_));
   if (!there) return names;
   std::error_code problem;
@@ -78,6 +79,7 @@ std::shared_ptr<IndexFolder::Place> IndexFolder::place_of(const std::string& nam
 
 std::shared_ptr<SearchIndex> IndexFolder::opened(const std::string& name) {
   const std::shared_ptr<Place> place = place_of(name);
+  // A list must not wait for an index that takes long to open.
   const std::unique_lock lock(place->mutex, std::try_to_lock);
   return lock ? place->index : nullptr;
 }
@@ -115,6 +117,7 @@ Result<std::shared_ptr<SearchIndex>> IndexFolder::open(const std::string& name) 
   const std::shared_ptr<Place> place = place_of(name);
   const std::lock_guard lock(place->mutex);
   if (place->index) return place->index;
+  // Again under the lock: it may have been dropped meanwhile.
   KIN_RETURN_IF_ERROR(check_there(name));
   KIN_TRY(place->index, SearchIndex::open(path_of(name), options_));
   return place->index;
@@ -127,8 +130,11 @@ Status IndexFolder::drop(const std::string& name) {
   const std::lock_guard lock(place->mutex);
   KIN_RETURN_IF_ERROR(check_there(name));
   if (const auto index = std::exchange(place->index, nullptr)) KIN_RETURN_IF_ERROR(index->close());
+  // Closed here, it may still be open in another process.
   KIN_RETURN_IF_ERROR(SearchIndex::check_closed(path_of(name)));
   const fs::path dropped = folder_ / fmt::format("{}{}", kDropped, name);
+  // The rename makes the index disappear at once, since the new name is not one of an index.
+  // Removing the files can be interrupted; the next drop of the name removes what was left.
   std::error_code problem;
   fs::remove_all(dropped, problem);
   if (!problem) {
@@ -142,6 +148,7 @@ Status IndexFolder::drop(const std::string& name) {
 Status IndexFolder::close() {
   std::map<std::string, std::shared_ptr<Place>> all;
   {
+    // Copied: while one index closes, others can still be asked for.
     const std::lock_guard lock(mutex_);
     all = places_;
   }

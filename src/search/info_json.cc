@@ -18,21 +18,13 @@ void write_info(JsonWriter& json, std::string_view name, const IndexInfo& info) 
   const IndexConfig& config = info.config;
   json.begin_object().field("name", name).field("documents", info.stats.counters.entities);
   json.field("edges", info.stats.counters.edges).field("fragments", info.stats.counters.fragments);
-  json.field("embed", config.embed.text()).key("dimension");
-  if (info.dimension) {
-    json.value(*info.dimension);
-  } else {
-    json.null();
-  }
-  json.field("distance", name_of(config.main.distance)).key("dedup");
-  if (config.dedup) {
-    json.value(name_of(config.dedup->action));
-  } else {
-    json.null();
-  }
+  json.field("embed", config.embed.text()).field("dimension", info.dimension);
+  json.field("distance", name_of(config.main.distance));
+  json.field("dedup", config.dedup ? std::optional(name_of(config.dedup->action)) : std::nullopt);
   json.field("language", config.language);
   json.field("open", info.open).field("building", info.building);
   json.field("bytes", info.disk_bytes).key("modes").begin_array();
+  // The modes that make sense for this index, the best one first.
   if (info.by_meaning) json.value("hybrid");
   json.value("text");
   if (info.by_meaning) json.value("vector");
@@ -46,6 +38,7 @@ void write_info(JsonWriter& json, std::string_view name, const IndexInfo& info) 
 }
 
 void write_listed(JsonWriter& json, const ListedIndex& index) {
+  // An index that cannot be read is listed all the same, so that it can be dropped.
   if (index.problem.empty()) {
     write_info(json, index.name, index.info);
   } else {

@@ -24,12 +24,14 @@ constexpr JsonChoice<index::Direction> kDirections[] = {{"out", index::Direction
 constexpr JsonChoice<index::Fusion> kFusions[] = {{"alpha", index::Fusion::kAlpha},
                                                   {"rrf", index::Fusion::kRrf}};
 constexpr JsonRange kShare{0, 1};
+// Limits of one request, so that a question cannot occupy the server for long.
 constexpr double kMostHops = 8;
 constexpr std::size_t kMostFrom = 1'000;
 constexpr std::size_t kMostStages = 32;
 
 void read_scope(JsonFields& fields, index::Scope& scope) {
   fields.read_object("filter", [&](JsonFields& filter) {
+    // Any name is valid here: it may be that of an attribute.
     for (const std::string& name : filter.names()) {
       std::vector<std::string> texts;
       if (filter.read(name, texts) && texts.empty()) filter.fail(name, "must not be empty");
@@ -69,14 +71,16 @@ void read_search(JsonFields& fields, Question& question) {
 void check(JsonFields& fields, const Question& question) {
   if (question.from.size() > kMostFrom)
     fields.fail("from", fmt::format("has more than {} ids", kMostFrom));
+  // A graph search may also name its one start in "q".
   if (question.mode == Mode::kGraph && question.text.empty() && question.from.empty())
     fields.fail("from", "is missing: a search by links needs ids of documents to start from");
 }
 
 StageQuestion read_stage(JsonFields& fields) {
   StageQuestion stage;
+  // The field that is there says which stage it is.
   if (fields.find("find") != nullptr) {
-    stage.find.k = 100;
+    stage.find.k = 100;  // more than a page: later stages choose among them
     fields.read("find", stage.find.mode, kModes);
     fields.read("hops", stage.find.expand.hops, {0, kMostHops});
     fields.read("keep", stage.keep, kShare);
@@ -131,6 +135,7 @@ Result<Question> question_of(const JsonValue& json) {
   fields.read("facets", question.facets);
   fields.read("explain", question.explain);
   read_search(fields, question);
+  // A pipeline brings its own starts, so the question itself needs none.
   const JsonValue* stages = fields.find_list("pipeline");
   if (stages == nullptr)
     check(fields, question);
@@ -139,6 +144,7 @@ Result<Question> question_of(const JsonValue& json) {
   else
     fields.read_objects("pipeline",
                         [&](JsonFields& stage) { question.pipeline.push_back(read_stage(stage)); });
+  // Unknown fields are errors: a misspelt name would otherwise be ignored in silence.
   KIN_RETURN_IF_ERROR(fields.finish());
   return question;
 }

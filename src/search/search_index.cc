@@ -56,7 +56,7 @@ index::SpaceOptions computed_space(const SpaceConfig& config,
   return space;
 }
 
-// One that is there before the first document is.
+// Whether an embedder is opened by its name. A corpus model is learnt from the documents instead.
 bool needs_embedder(const IndexConfig& config) {
   return config.embed.is_opened_by_name();
 }
@@ -71,6 +71,7 @@ Result<std::shared_ptr<const embed::Embedder>> embedder_for(const IndexConfig& c
 }
 
 Error in_use(const fs::path& folder, const Error& error) {
+  // The store under the shard says only that its folder is locked.
   if (error.code != Code::kFailedPrecondition) return error;
   return {error.code,
           fmt::format("the index {} cannot be opened: {} (if `kindred serve` has it open, ask "
@@ -80,7 +81,7 @@ Error in_use(const fs::path& folder, const Error& error) {
 
 std::uint64_t bytes_below(const fs::path& folder) {
   std::uint64_t bytes = 0;
-  std::error_code ignored;
+  std::error_code ignored;  // files come and go while an index is open
   for (fs::recursive_directory_iterator at(folder, ignored), end; at != end; at.increment(ignored))
     if (at->is_regular_file(ignored)) bytes += at->file_size(ignored);
   return bytes;
@@ -126,6 +127,12 @@ class SearchIndex::State {
   std::unique_ptr<Caretaker> caretaker;
 
  private:
+  // Leaves a null pointer behind. What the pointer owned is released without the lock.
+  template <typename Pointer>
+  Pointer take(Pointer& from) {
+    const std::lock_guard lock(mutex);
+    return std::move(from);
+  }
   Result<std::vector<index::SpaceOptions>> spaces();
   Result<bool> learn_if_due();
   Result<bool> is_learning_due(const CorpusGeneration& now, const index::TruthView& truth);
@@ -139,6 +146,7 @@ class SearchIndex::State {
 Result<std::vector<index::SpaceOptions>> SearchIndex::State::spaces() {
   std::vector<index::SpaceOptions> all;
   if (config.embed.kind == EmbedderKind::kCorpus) {
+    // Before the first model is learnt the index has no space of its own and is searched by words.
     KIN_TRY(corpus, newest_model(folder));
     if (corpus.model != nullptr)
       all.push_back(computed_space(config.main, corpus.model, corpus.number));
@@ -161,6 +169,8 @@ Status SearchIndex::State::open() {
   auto made = index::Shard::open(folder / kShardName, std::move(how));
   if (!made) return in_use(folder, made.error());
   opened = std::move(*made);
+  // Every call holds a copy of `shard`. The deleter runs when the last copy is gone, and only tells
+  // close() so; `opened` owns the shard.
   shard = {opened.get(), [this](index::Shard*) {
              const std::lock_guard lock(mutex);
              at_rest = true;
@@ -185,6 +195,7 @@ void SearchIndex::State::wake() {
 }
 
 Result<StepOutcome> SearchIndex::State::work() {
+  // Vectors are learnt when the shard has nothing else to do: learning takes longest.
   KIN_TRY(const StepOutcome stepped, shard->step());
   if (stepped.did_work()) return stepped;
   KIN_TRY(const bool learnt, learn_if_due());
@@ -198,7 +209,7 @@ Result<bool> SearchIndex::State::is_learning_due(const CorpusGeneration& now,
   // Comparing documents takes some milliseconds: not after every single one.
   constexpr std::uint64_t kCompareEvery = 32;
   if (documents < compared_at + kCompareEvery) return false;
-  compared_at = documents;
+  compared_at = documents;  // also if it is not outdated: ask again after as many more
   return is_outdated(now, truth);
 }
 
@@ -208,9 +219,11 @@ Result<bool> SearchIndex::State::learn_if_due() {
   const std::uint64_t documents = view.truth().counters().entities;
   CorpusGeneration now;
   {
+    // Copied, so that the lock is not held while the model is learnt.
     const std::lock_guard lock(mutex);
     now = corpus;
   }
+  // Documents that share too few words are tried again when there are twice as many.
   if (learning_failed && documents < 2 * failed_at) return false;
   KIN_TRY(const bool due, is_learning_due(now, view.truth()));
   if (!due) return false;
@@ -221,6 +234,7 @@ Result<bool> SearchIndex::State::learn_if_due() {
     return false;
   }
   if (!next) return next.error();
+  // The model is on disk by now. After a crash here, opening finds it and builds its space.
   KIN_RETURN_IF_ERROR(shard->replace_space(computed_space(config.main, next->model, next->number)));
   const std::lock_guard lock(mutex);
   corpus = std::move(*next);
@@ -268,7 +282,7 @@ Result<std::vector<Document>> SearchIndex::State::embedded(
     std::span<const Document> documents) const {
   std::vector<Document> all(documents.begin(), documents.end());
   std::vector<std::string> texts;
-  texts.reserve(all.size());
+  texts.reserve(all.size());  // the views need the texts to stay where they are
   std::vector<std::string_view> views;
   for (const Document& document : all)
     views.emplace_back(texts.emplace_back(embedded_text({document.title, document.text})));
@@ -278,6 +292,7 @@ Result<std::vector<Document>> SearchIndex::State::embedded(
 }
 
 Result<AddReport> SearchIndex::State::add(std::span<const Document> documents) {
+  // Checked before another machine is asked for vectors, which costs and takes time.
   for (const Document& document : documents)
     if (const Status fit = check_vectors(document); !fit.ok())
       return with_context(name_of(document), fit.error());
@@ -296,6 +311,7 @@ Result<AddReport> SearchIndex::State::add(std::span<const Document> documents) {
   KIN_TRY(const auto live_shard, live());
   KIN_TRY(const index::Applied applied, live_shard->apply(all));
   AddReport report;
+  // Links and fragments have outcomes of their own, which do not count.
   for (const std::size_t put : puts)
     report.added += applied.outcomes[put].effect == index::Effect::kDone ? 1 : 0;
   for (const index::Repeat& repeat : applied.repeats) {
@@ -318,22 +334,11 @@ SearchSettings SearchIndex::State::settings() const {
 }
 
 Status SearchIndex::State::close() {
-  std::unique_ptr<Caretaker> resting;
-  {
-    const std::lock_guard lock(mutex);
-    resting = std::move(caretaker);
-  }
-  resting.reset();
-  std::shared_ptr<index::Shard> closing;
-  {
-    const std::lock_guard lock(mutex);
-    closing = std::move(shard);
-  }
-  if (!closing) return Done{};
-  closing.reset();
+  take(caretaker).reset();  // first: its thread uses the shard
+  if (!take(shard)) return Done{};
   std::unique_ptr<index::Shard> last;
   {
-    // Those who are at it finish first.
+    // Running calls hold the shard and finish first.
     std::unique_lock lock(mutex);
     rested.wait(lock, [this] { return at_rest; });
     last = std::move(opened);
@@ -356,6 +361,7 @@ Status SearchIndex::create(const fs::path& folder, const IndexConfig& config,
     KIN_TRY(const auto embedder, embedder_for(config, options));
     kept.main.dimension = embedder->info().dimension;
   }
+  // The embedder was opened first: an index that nobody could open is not made.
   std::error_code problem;
   fs::create_directories(folder, problem);
   if (problem) return system_error("make", folder, problem.value());
@@ -363,6 +369,7 @@ Status SearchIndex::create(const fs::path& folder, const IndexConfig& config,
   if (there)
     return Error{Code::kFailedPrecondition,
                  fmt::format("there is an index in {} already", folder.string())};
+  // The settings make the folder an index, so they are written last.
   KIN_RETURN_IF_ERROR(write_file_atomically(folder / kConfigName, encode(kept)));
   return Done{};
 }
@@ -383,6 +390,7 @@ Result<IndexInfo> SearchIndex::peek(const fs::path& folder) {
   info.by_meaning = info.config.embed.kind == EmbedderKind::kCorpus ? has_model(folder)
                                                                     : needs_embedder(info.config);
   info.dimension = info.config.main.dimension;
+  // A corpus model knows its dimension, and is not read here.
   if (info.by_meaning && info.dimension == 0U) info.dimension = std::nullopt;
   return info;
 }
@@ -450,6 +458,7 @@ Status SearchIndex::each(const std::function<Status(const Document&)>& visit) co
     KIN_TRY(const index::ScanPage page, view.truth().scan(request));
     for (const index::StoredEntity& stored : page.entities) {
       KIN_TRY(Document document, with_links(view, stored.entity, {}));
+      // Vectors that an embedder made are not part of the document, even where they are stored.
       for (const index::SpaceVector& vector : stored.entity.vectors) {
         if (vector.space != config().main.name) {
           document.embeddings.push_back(vector);
@@ -472,7 +481,9 @@ IndexInfo SearchIndex::info() const {
   const index::ShardView view = (*shard)->view();
   for (const index::SpaceView& space : view.spaces())
     if (space.name == kMainSpace) info.dimension = space.index->space().dimension;
+  // A space below 1 is still being filled.
   for (const index::SpaceStats& space : info.stats.spaces) info.building |= space.building < 1;
+  // Where vectors are given, nothing makes one of the words of a question.
   info.by_meaning = info.config.embed.kind != EmbedderKind::kGiven && info.dimension > 0U;
   return info;
 }
@@ -485,6 +496,7 @@ Result<index::CheckReport> SearchIndex::check(const std::function<void(double)>&
 Status SearchIndex::wait_until_idle(const std::function<bool()>& stop) {
   if (state_->caretaker) return state_->caretaker->wait_until_idle(stop);
   KIN_TRY(const auto shard, state_->live());
+  // Without a caretaker the caller's thread does the work.
   while (!(stop && stop())) {
     KIN_TRY(const StepOutcome outcome, state_->work());
     const SteadyTime now = state_->options.clock->steady_now();

@@ -150,8 +150,7 @@ std::vector<Document> about(const std::string& subject, int count) {
 }
 
 TEST_F(SearchIndexTest, LearnsAgainWhenNewDocumentsAreAboutSomethingElse) {
-  auto index =
-      make({.embed = {}, .main = {.name = "main", .storage = index::RawStorage::kF16}});
+  auto index = make({.embed = {}, .main = {.name = "main", .storage = index::RawStorage::kF16}});
   ASSERT_TRUE(index->add(about("sea", 160)).ok());
   ASSERT_TRUE(index->wait_until_idle().ok());
   const auto generation = [&] { return index->info().stats.spaces.front().generation; };
@@ -167,8 +166,7 @@ TEST_F(SearchIndexTest, LearnsAgainWhenNewDocumentsAreAboutSomethingElse) {
 }
 
 TEST_F(SearchIndexTest, DoesNotLearnAgainForMoreOfTheSame) {
-  auto index =
-      make({.embed = {}, .main = {.name = "main", .storage = index::RawStorage::kF16}});
+  auto index = make({.embed = {}, .main = {.name = "main", .storage = index::RawStorage::kF16}});
   ASSERT_TRUE(index->add(about("sea", 160)).ok());
   ASSERT_TRUE(index->wait_until_idle().ok());
   std::vector<Document> more = about("sea", 40);

@@ -28,6 +28,7 @@ Result<bool> is_loopback(const std::string& text) {
 
 Status check_safety(const ServiceOptions& options, bool loopback) {
   if (!options.token.empty()) KIN_RETURN_IF_ERROR(check_token(options.token));
+  // A token without TLS could be read on the way.
   if (loopback || (!options.token.empty() && options.tls)) return Done{};
   return Error{
       Code::kInvalidArgument,
@@ -150,14 +151,11 @@ std::string WebService::url() const {
                      port());
 }
 
-stories::Newsroom& WebService::newsroom() {
-  return *state_->newsroom;
-}
-
 void WebService::stop() {
   State& state = *state_;
   if (state.stopped || !state.newsroom) return;
   state.stopped = true;
+  // First: a request that adds a feed waits for a fetch, and the server waits for the request.
   state.newsroom->cancel();
   if (state.server) state.server->stop();
   if (state.polling) state.polling->stop();

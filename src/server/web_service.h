@@ -46,7 +46,6 @@ class WebService {
   std::uint16_t port() const;
   // The address of the page: "http://127.0.0.1:8722/".
   std::string url() const;
-  stories::Newsroom& newsroom();
   // Cancels fetches, finishes running requests, then closes everything.
   void stop();
 

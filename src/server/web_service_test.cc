@@ -7,7 +7,7 @@
 #include "base/testing/source_folder.h"
 #include "data/json_value.h"
 #include "net/http_client.h"
-#include "server/http/target.h"
+#include "server/testing/percent_encoded.h"
 #include "server/testing/test_client.h"
 #include "stories/feed_parser.h"
 #include "stories/testing/news_fixture.h"
@@ -50,6 +50,7 @@ class WebServiceTest : public testing::Test {
     ServiceOptions options;
     options.folder = scratch_.path() / "news";
     options.news.http.addresses.allowed = {net::Network::parse("127.0.0.1").value()};
+    options.news.http.budgets = {.connect = 1min, .total = 1min, .slowest_for = 1min};
     options.clock = &clock_;
     return options;
   }

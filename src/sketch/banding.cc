@@ -2,31 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
+#include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "sketch/minhash.h"
 
 namespace kin::sketch {
-namespace {
-
-// The whole of `text` as a number, or 0.
-std::uint32_t parse_count(std::string_view text) {
-  std::uint32_t value = 0;
-  const char* const begin = text.data();
-  const char* const end = begin + text.size();
-  const auto [stop, error] = std::from_chars(begin, end, value);
-  return error == std::errc() && stop == end ? value : 0;
-}
-
-}  // namespace
 
 Result<Banding> parse_banding(std::string_view text) {
-  const std::size_t cross = text.find('x');
-  const std::string_view rows = cross == text.npos ? "" : text.substr(cross + 1);
-  const Banding banding{parse_count(text.substr(0, cross)), parse_count(rows)};
+  std::string_view rows = text;
+  const std::string_view bands = take_until(rows, "x");
+  const Banding banding{parse_number<std::uint32_t>(bands).value_or(0),
+                        parse_number<std::uint32_t>(rows).value_or(0)};
   const std::uint64_t slots = std::uint64_t{banding.bands} * banding.rows;
   if (slots == 0 || slots > kMaxHashes) {
     return Error{
@@ -42,6 +31,7 @@ std::string to_string(Banding banding) {
 }
 
 double candidate_probability(Banding banding, double similarity) {
+  // A band agrees with probability s^rows, and one of them is enough.
   return 1 - std::pow(1 - std::pow(similarity, banding.rows), banding.bands);
 }
 
@@ -52,6 +42,8 @@ Result<Banding> choose_banding(std::uint32_t hashes, double threshold, double re
         Code::kInvalidArgument,
         fmt::format("threshold {} and recall {} must be above 0 and at most 1", threshold, recall)};
   }
+  // From the most rows down, so the first banding that finds enough has the fewest false
+  // candidates.
   for (std::uint32_t rows = hashes; rows >= 1; --rows) {
     const Banding banding{hashes / rows, rows};
     if (candidate_probability(banding, threshold) >= recall) return banding;
@@ -69,6 +61,7 @@ void band_keys(std::span<const std::uint32_t> signature, Banding banding,
             "a banding has no more slots than the signature");
   KIN_CHECK(keys.size() == banding.bands, "there is a key for each band");
   for (std::uint32_t band = 0; band < banding.bands; ++band) {
+    // The number of the band seeds the hash, so equal rows of two bands have different keys.
     const auto rows = signature.subspan(std::size_t{band} * banding.rows, banding.rows);
     keys[band] = hash64(as_bytes_view(rows), band + 1);
   }

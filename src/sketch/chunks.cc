@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/utf8.h"
 
 namespace kin::sketch {
 namespace {
@@ -37,15 +38,12 @@ class Sha256 {
                                                                    &EVP_MD_CTX_free};
 };
 
-bool starts_character(char byte) {
-  return (static_cast<std::uint8_t>(byte) & 0xC0) != 0x80;
-}
-
 std::size_t fixed_length(std::string_view rest, std::uint32_t characters) {
+  // Each character has at least one byte.
   if (rest.size() <= characters) return rest.size();
   std::size_t seen = 0;
   for (std::size_t i = 0; i < rest.size(); ++i) {
-    seen += starts_character(rest[i]);
+    seen += !is_utf8_tail(rest[i]);
     if (seen > characters) return i;
   }
   return rest.size();
@@ -61,12 +59,12 @@ constexpr auto kGear = [] {
 // Moves a cut off the middle of a character, back if it can.
 std::size_t at_character(std::string_view rest, std::size_t cut) {
   if (cut >= rest.size()) return rest.size();
-  std::size_t back = cut;
-  while (back > 0 && !starts_character(rest[back])) --back;
+  const std::size_t back = character_start(rest, cut);
   return back > 0 ? back : cut;
 }
 
 std::size_t defined_length(std::string_view rest, std::uint32_t size) {
+  // Without bounds, chunks could be one byte long, or the whole text.
   const std::size_t least = std::max<std::size_t>(size / 4, 1);
   const std::size_t most = std::size_t{size} * 4;
   if (rest.size() <= least) return rest.size();
@@ -74,12 +72,15 @@ std::size_t defined_length(std::string_view rest, std::uint32_t size) {
   const std::uint64_t gap = std::max<std::uint64_t>(size - least, 1);
   const std::uint64_t limit = std::numeric_limits<std::uint64_t>::max() / gap;
   const std::size_t end = std::min(rest.size(), most);
+  // Gear hashing: each byte shifts the earlier ones out by one bit, so the hash depends on the last
+  // 64 bytes and begins that far ahead of the first possible cut.
   std::uint64_t hash = 0;
   for (std::size_t i = least > 64 ? least - 64 : 0; i < end; ++i) {
     hash = (hash << 1) + kGear[static_cast<std::uint8_t>(rest[i])];
     if (i + 1 < least || hash > limit) continue;
+    // The cut moves to the next character. If the chunk ends first, the search goes on.
     std::size_t cut = i + 1;
-    while (cut < end && !starts_character(rest[cut])) ++cut;
+    while (cut < end && is_utf8_tail(rest[cut])) ++cut;
     if (cut < end) return cut;
   }
   return at_character(rest, end);

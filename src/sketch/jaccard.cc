@@ -7,7 +7,9 @@
 namespace kin::sketch {
 namespace {
 
+// Below this, std::sort is faster than filling buckets.
 constexpr std::size_t kFewHashes = 64;
+// Insertion sort is quadratic in the crowd of a bucket.
 constexpr std::size_t kBigBucket = 24;
 
 // Sorts what is nearly in order.
@@ -23,6 +25,7 @@ void insertion_sort(std::span<std::uint64_t> hashes) {
 // Hashes are uniform, so their high bits alone put each within a place or two of where it belongs:
 // several times as fast as comparing. A bucket that is crowded all the same is sorted on its own.
 void sort_by_high_bits(std::vector<std::uint64_t>& hashes) {
+  // As many buckets as half the hashes or more.
   const int shift = 65 - std::bit_width(hashes.size());
   std::vector<std::size_t> ends((std::size_t{1} << (64 - shift)) + 1);
   for (const std::uint64_t hash : hashes) ++ends[(hash >> shift) + 1];
@@ -34,6 +37,7 @@ void sort_by_high_bits(std::vector<std::uint64_t>& hashes) {
     if (end - begin > kBigBucket) std::sort(sorted.data() + begin, sorted.data() + end);
     begin = end;
   }
+  // Hashes of different buckets are in order already, so each moves within its own bucket only.
   insertion_sort(sorted);
   hashes.swap(sorted);
 }

@@ -41,6 +41,7 @@ void mix_high_halves(const std::uint64_t* shingles, std::size_t count, std::uint
     const auto high = hn::ShiftRight<32>(mixed(d, hn::LoadU(d, shingles + i)));
     hn::StoreU(hn::TruncateTo(half, high), half, out + i);
   }
+  // The rest that does not fill a vector.
   for (; i < count; ++i) out[i] = static_cast<std::uint32_t>(mix64(shingles[i]) >> 32);
 }
 
@@ -90,6 +91,8 @@ void sign(std::span<const std::uint64_t> shingles, const std::uint32_t* multipli
   for (std::size_t at = 0; at < shingles.size(); at += kBatch) {
     const Batch batch{values, std::min(kBatch, shingles.size() - at), multipliers, slots};
     mix_high_halves(shingles.data() + at, batch.count, values);
+    // Eight vectors of minima stay in registers, so that each value is loaded once for all of them.
+    // What is left over goes in smaller groups.
     std::size_t first = lower_groups<8>(batch, 0, hashes);
     first = lower_groups<4>(batch, first, hashes);
     first = lower_groups<2>(batch, first, hashes);
@@ -142,6 +145,7 @@ HWY_EXPORT(equal_slots);
 
 // The longest vector any target has, in 32-bit lanes.
 constexpr std::uint32_t kMostLanes = 64;
+// "kindred1" in ASCII. Signatures are on disk, so it never changes.
 constexpr std::uint64_t kMultiplierSeed = 0x6B696E6472656431ULL;
 constexpr double kChance = 1.0 / 256;
 
@@ -154,6 +158,7 @@ constexpr std::uint32_t padded(std::uint32_t hashes) {
 MinHasher::MinHasher(std::uint32_t hashes) : hashes_(hashes), multipliers_(padded(hashes)) {
   KIN_CHECK(hashes >= 1 && hashes <= kMaxHashes, "a signature has 1 to 1024 hashes");
   for (std::uint32_t i = 0; i < multipliers_.size(); ++i) {
+    // Odd, so that the multiplication is a bijection modulo 2^32.
     multipliers_[i] = static_cast<std::uint32_t>(mix64(kMultiplierSeed + i) >> 32) | 1;
   }
 }
@@ -161,7 +166,9 @@ MinHasher::MinHasher(std::uint32_t hashes) : hashes_(hashes), multipliers_(padde
 void MinHasher::sign(std::span<const std::uint64_t> shingles,
                      std::span<std::uint32_t> signature) const {
   KIN_CHECK(signature.size() == hashes_, "a signature has a slot for each hash");
+  // On the stack and padded: vectors may write beyond the caller's signature.
   alignas(64) std::uint32_t slots[padded(kMaxHashes)];
+  // The largest value: every shingle lowers it, and without shingles it stays.
   std::memset(slots, 0xFF, multipliers_.size() * sizeof slots[0]);
   HWY_DYNAMIC_DISPATCH(sign)(shingles, multipliers_.data(), hashes_, slots);
   std::memcpy(signature.data(), slots, signature.size_bytes());
@@ -192,12 +199,14 @@ std::uint32_t equal_slots(std::span<const std::uint8_t> a, std::span<const std::
 double estimate_jaccard(std::uint32_t equal, std::uint32_t slots) {
   if (slots == 0) return 0;
   const double agreeing = static_cast<double>(equal) / slots;
+  // Two slots agree if the minima do, or else by chance.
   return std::clamp((agreeing - kChance) / (1 - kChance), 0.0, 1.0);
 }
 
 double estimate_deviation(double similarity, std::uint32_t slots) {
   if (slots == 0) return 1;
   const double agreeing = similarity + (1 - similarity) * kChance;
+  // The standard deviation of a binomial share, scaled as the estimate is.
   return std::sqrt(agreeing * (1 - agreeing) / slots) / (1 - kChance);
 }
 

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "base/ascii.h"
+#include "base/utf8.h"
 #include "sketch/kernels/words_kernel.h"
 #include "sketch/word_hash.h"
 
@@ -31,19 +32,17 @@ WordRule rule_of(text::Normalization preset) {
 }  // namespace
 
 Result<ShingleOptions> parse_shingle(std::string_view text, text::Normalization normalization) {
-  ShingleOptions options{.normalization = normalization};
-  const std::size_t colon = text.find(':');
-  const std::string_view unit = text.substr(0, colon);
-  const std::string_view size = colon == text.npos ? "" : text.substr(colon + 1);
-  const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), options.size);
-  const bool is_number = error == std::errc() && end == size.data() + size.size();
-  if ((unit != "word" && unit != "char") || !is_number || options.size < 1 ||
-      options.size > kMaxShingle) {
+  std::string_view size = text;
+  const std::string_view unit = take_until(size, ":");
+  const ShingleOptions options{
+      .unit = unit == "char" ? ShingleOptions::Unit::kChar : ShingleOptions::Unit::kWord,
+      .size = parse_number<std::uint32_t>(size).value_or(0),
+      .normalization = normalization};
+  if ((unit != "word" && unit != "char") || options.size < 1 || options.size > kMaxShingle) {
     return Error{Code::kInvalidArgument,
                  fmt::format("\"{}\" is not a shingle (use word:N or char:N, N from 1 to {})", text,
                              kMaxShingle)};
   }
-  if (unit == "char") options.unit = ShingleOptions::Unit::kChar;
   return options;
 }
 
@@ -68,6 +67,7 @@ std::span<const std::uint64_t> Shingler::shingles(std::string_view valid_utf8) {
 
 std::size_t Shingler::hash_words(std::string_view utf8) {
   const std::string_view spaced = spacer_.space(utf8);
+  // Buffers only grow, so texts of similar size allocate nothing.
   if (text_.size() < spaced.size() + kPadding) text_.resize(spaced.size() + kPadding);
   WordScan scan{.text = spaced.data(),
                 .size = spaced.size(),
@@ -75,6 +75,7 @@ std::size_t Shingler::hash_words(std::string_view utf8) {
                 .rule = rule_of(options_.normalization)};
   std::size_t count = 0;
   while (scan.at < scan.size) {
+    // Words of a piece are at least one byte with a separator behind each; one more may end in it.
     reserve_hashes(count + kPiece / 2 + 1);
     count += scan_piece(scan, hashes_.data() + count);
   }
@@ -91,8 +92,9 @@ std::size_t Shingler::hash_characters(std::string_view utf8) {
       *out++ = kAsciiHashes[lead];
       continue;
     }
+    // The text is valid UTF-8, so the lead byte tells the length, and the tail bytes need no check.
     char32_t character = lead < 0xE0 ? lead & 0x1F : lead < 0xF0 ? lead & 0x0F : lead & 0x07;
-    for (; at < text_.size() && (text_[at] & 0xC0) == 0x80; ++at) {
+    for (; at < text_.size() && is_utf8_tail(text_[at]); ++at) {
       character = character << 6 | static_cast<char32_t>(text_[at] & 0x3F);
     }
     *out++ = hash_character(character);

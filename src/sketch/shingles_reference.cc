@@ -43,6 +43,7 @@ std::vector<std::uint64_t> shingles_reference(std::string_view valid_utf8,
   const std::size_t size = std::min<std::size_t>(options.size, units.size());
   std::vector<std::uint64_t> shingles;
   for (std::size_t first = 0; size != 0 && first + size <= units.size(); ++first) {
+    // A polynomial of the unit hashes, as word_hash.h defines it.
     std::uint64_t hash = 0;
     for (std::size_t i = first; i < first + size; ++i) hash = hash * kShingleMultiplier + units[i];
     shingles.push_back(hash);

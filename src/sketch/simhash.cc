@@ -15,6 +15,7 @@ class BitCounters {
   static constexpr std::size_t kMost = 255;
 
   void add(std::uint64_t bits) {
+    // A ripple-carry adder for 64 counters at once.
     for (std::uint64_t& plane : planes_) {
       const std::uint64_t carry = plane & bits;
       plane ^= bits;
@@ -36,6 +37,7 @@ class BitCounters {
 
 std::uint64_t simhash64(std::span<const std::uint64_t> features) {
   std::array<std::uint64_t, 64> totals{};
+  // In portions that cannot overflow a counter.
   for (std::size_t first = 0; first < features.size(); first += BitCounters::kMost) {
     BitCounters counters;
     const std::size_t count = std::min(BitCounters::kMost, features.size() - first);

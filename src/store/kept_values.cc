@@ -10,6 +10,8 @@
 namespace kin::store {
 namespace {
 
+// Values that lie near each other are read with one call of up to kRunBytes. Up to kGapBytes of
+// other values between them cost less to read than a second call.
 constexpr std::uint64_t kRunBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kGapBytes = std::uint64_t{32} << 10;
 // Read at first of a value whose length is not known yet.
@@ -19,6 +21,8 @@ constexpr std::uint64_t kGuessBytes = 4096;
 constexpr std::uint32_t kSpread = 0x9e3779b1U;
 constexpr std::uint32_t inverse(std::uint32_t odd) {
   std::uint32_t x = odd;
+  // Newton's iteration doubles the number of correct low bits, from 3 on: 5 rounds are more than
+  // the 32 bits need.
   for (int i = 0; i < 5; ++i) x *= 2 - odd * x;
   return x;
 }
@@ -35,6 +39,7 @@ KeptValues::KeptValues(const KeptValuesOptions& options, std::unique_ptr<DiskFil
 Result<std::unique_ptr<KeptValues>> KeptValues::open(const KeptValuesOptions& options) {
   const StorePlace place{options.disk, options.path, options.temporary_parent};
   KIN_TRY(auto file, open_store_file(place, kValuesFileName));
+  // A failed start leaves opened_ false, so that the destructor does not write over what was there.
   std::unique_ptr<KeptValues> values(new KeptValues(options, std::move(file)));
   auto started = values->start();
   if (!started.ok() && options.path) return with_context(options.path->string(), started.error());
@@ -52,6 +57,7 @@ Status KeptValues::start() {
   KIN_TRY(const std::uint64_t size, file_->size());
   std::string header(std::min<std::uint64_t>(size, kValuesHeaderBytes), '\0');
   KIN_RETURN_IF_ERROR(file_->read_at(0, header.data(), header.size()));
+  // A temporary store has no name, so nothing can be left of an earlier one.
   bool has_index = false;
   if (options_.path) {
     KIN_TRY(has_index, options_.disk->exists(*options_.path / kValueIndexFileName));
@@ -86,6 +92,7 @@ Status KeptValues::load_index() {
   std::string bytes(std::min<std::uint64_t>(kValueIndexHeaderBytes, index_bytes), '\0');
   KIN_RETURN_IF_ERROR(index->read_at(0, bytes.data(), bytes.size()));
   KIN_TRY(const ValueIndexHeader header, decode_index_header(bytes));
+  // Block by block: the index of many values may be larger than what fits into memory twice.
   std::uint64_t at = kValueIndexHeaderBytes;
   for (std::uint64_t left = header.entries; left > 0;) {
     const std::size_t block = std::min<std::uint64_t>(left, kIndexBlock);
@@ -96,6 +103,8 @@ Status KeptValues::load_index() {
     at += bytes.size();
     left -= block;
   }
+  // Bytes behind it were appended after the last flush. They are not in the index, and are
+  // overwritten.
   written_ = header.data_bytes;
   return Done{};
 }
@@ -108,15 +117,18 @@ Status KeptValues::append(RecordId id, std::string_view value) {
         fmt::format("the value of record {} has {} bytes, more than the {} that can be kept",
                     row_number(id), value.size(), kMaxValueBytes)};
   }
+  // The checksum is computed before the lock is taken, so that appends of several threads overlap.
   const std::string header = encode_frame_header(id, value);
   const std::unique_lock lock(mutex_);
   KIN_RETURN_IF_ERROR(check_writable());
   const std::size_t frame = header.size() + value.size();
   if (buffer_.size() + frame > options_.write_buffer_bytes) KIN_RETURN_IF_ERROR(write_buffer_out());
   const std::uint64_t offset = written_ + buffer_.size();
+  // A slot has 40 bits for the offset.
   if (offset >> Table::kPayloadBits != 0) {
     return Error{Code::kResourceExhausted, "a store of values holds at most 1 TiB"};
   }
+  // A value that never fits into the buffer goes straight to the file; the buffer is empty here.
   if (frame > options_.write_buffer_bytes) {
     KIN_RETURN_IF_ERROR(file_->write_at(offset, header));
     KIN_RETURN_IF_ERROR(file_->write_at(offset + header.size(), value));
@@ -140,6 +152,7 @@ void KeptValues::remember(RecordId id, std::uint64_t offset) {
   const std::uint32_t spread = static_cast<std::uint32_t>(id) * kSpread;
   Table& table = tables_[spread >> kTagBits];
   const std::uint32_t tag = spread & ((1U << kTagBits) - 1);
+  // Ids map to tags one to one, so there is at most one slot.
   if (const auto there = table.find(tag); !there.empty()) {
     table.replace(there.front(), offset);
     return;
@@ -179,11 +192,14 @@ std::optional<std::string_view> KeptValues::value_in(std::string_view bytes, std
 Result<std::string> KeptValues::read_value(Wanted wanted) const {
   const Error damaged{Code::kDataLoss,
                       fmt::format("the kept value of record {} is damaged", row_number(wanted.id))};
+  // Not written out yet.
   if (wanted.offset >= written_) {
     const auto value = value_in(buffer_, wanted.offset - written_, wanted.id);
     if (!value) return damaged;
     return std::string(*value);
   }
+  // The length is in the frame's header. Reading a guess with it spares a second read for short
+  // values.
   const std::uint64_t available = written_ - wanted.offset;
   std::string bytes(std::min(available, kGuessBytes), '\0');
   if (bytes.size() < kFrameHeaderBytes) return damaged;
@@ -192,6 +208,7 @@ Result<std::string> KeptValues::read_value(Wanted wanted) const {
     KIN_RETURN_IF_ERROR(file_->read_at(wanted.offset, bytes.data(), bytes.size()));
   }
   const std::uint64_t frame = kFrameHeaderBytes + decode_frame_header(bytes.data()).length;
+  // A damaged length must not make us allocate gibibytes.
   if (frame > available || frame > kFrameHeaderBytes + kMaxValueBytes) return damaged;
   const std::size_t have = bytes.size();
   bytes.resize(std::max<std::uint64_t>(have, frame));
@@ -212,8 +229,8 @@ void KeptValues::get_batch(std::span<const RecordId> ids,
   for (const RecordId id : ids) {
     if (const auto offset = offset_of(id)) wanted.push_back({*offset, id});
   }
-  std::sort(wanted.begin(), wanted.end(),
-            [](const Wanted& a, const Wanted& b) { return a.offset < b.offset; });
+  std::ranges::sort(wanted, {}, &Wanted::offset);
+  // A run ends where the gap is too wide, the run too long, or the values are in the buffer.
   for (std::size_t begin = 0; begin < wanted.size();) {
     std::size_t end = begin + 1;
     while (end < wanted.size() && wanted[end].offset < written_ &&
@@ -230,6 +247,7 @@ void KeptValues::visit_run(std::span<const Wanted> run,
                            const std::function<void(RecordId, std::string_view)>& visit) const {
   std::string bytes;
   const std::uint64_t first = run.front().offset;
+  // If the run cannot be read as a whole, `bytes` is empty and its values are read one by one.
   if (run.size() > 1 && first < written_) {
     bytes.resize(std::min(written_, run.back().offset + kGuessBytes) - first);
     if (!file_->read_at(first, bytes.data(), bytes.size()).ok()) bytes.clear();
@@ -279,6 +297,7 @@ Status KeptValues::clear() {
 }
 
 Status KeptValues::flush() {
+  // A temporary store has no name to be found by.
   if (!options_.path) return Done{};
   const std::unique_lock lock(mutex_);
   if (!changed_) return Done{};
@@ -288,6 +307,7 @@ Status KeptValues::flush() {
     sync_failure_ = synced.error();  // the bytes it dropped are not written by a later sync
     return synced;
   }
+  // Only after the data is on the device: an index never names bytes that a power cut can take.
   KIN_RETURN_IF_ERROR(write_index(written_, tables_));
   changed_ = false;
   return Done{};
@@ -305,6 +325,7 @@ Status KeptValues::write_index(std::uint64_t data_bytes, std::span<const Table> 
 
 Status KeptValues::write_blocks(DiskFile& index, std::span<const Table> tables) const {
   std::vector<IndexEntry> block;
+  // for_each() cannot stop early, so the first failure is kept and later blocks are skipped.
   Status written = Done{};
   const auto write_block = [&] {
     if (written.ok() && !block.empty()) written = index.append(encode_index_block(block));
@@ -313,6 +334,7 @@ Status KeptValues::write_blocks(DiskFile& index, std::span<const Table> tables) 
   for (std::size_t table = 0; table < tables.size(); ++table) {
     tables[table].for_each([&](std::uint64_t slot) {
       const auto spread = static_cast<std::uint32_t>(table << kTagBits | Table::tag_of(slot));
+      // Undoes the spreading: the table's number and the tag are the whole spread id.
       block.push_back({RecordId(spread * kGather), Table::payload_of(slot)});
       if (block.size() == kIndexBlock) write_block();
     });

@@ -28,6 +28,8 @@ LshIndex::LshIndex(LshIndexOptions options)
     : options_(options), tables_(std::size_t{1} << kTableBits) {}
 
 LshIndex::Place LshIndex::place(std::uint64_t key, std::size_t band) {
+  // The band is mixed in, because equal keys of two bands must not meet. Table and tag are bits
+  // from opposite ends, so that they are independent.
   const std::uint64_t mixed = mix64(key + (band + 1) * 0x9e3779b97f4a7c15ULL);
   return {static_cast<std::uint32_t>(mixed >> (64 - kTableBits)),
           static_cast<std::uint32_t>(mixed)};
@@ -35,6 +37,7 @@ LshIndex::Place LshIndex::place(std::uint64_t key, std::size_t band) {
 
 void LshIndex::prefetch(std::span<const std::uint64_t> band_keys) const {
   for (std::size_t band = 0; band < band_keys.size(); ++band) {
+    // All bands first: the memory works on the later ones while the first is looked up.
     const Place at = place(band_keys[band], band);
     tables_[at.table].prefetch(at.tag);
   }
@@ -43,6 +46,7 @@ void LshIndex::prefetch(std::span<const std::uint64_t> band_keys) const {
 bool LshIndex::insert(RecordId id, std::span<const std::uint64_t> band_keys) {
   KIN_CHECK(id != kNoRecord, "an index entry needs the id of a record");
   if (live_.contains(id)) return false;
+  // The slots of the removed record would count as those of the new one.
   if (removed_.contains(id)) compact();
   live_.insert(id);
   prefetch(band_keys);
@@ -75,6 +79,8 @@ std::vector<RecordId> LshIndex::query(std::span<const std::uint64_t> band_keys) 
 
 // True if the key has more than the limit allows.
 bool LshIndex::collect(Place place, std::vector<RecordId>& hits) const {
+  // For this key alone, on top of the hits of other bands. The difference keeps the sum from
+  // overflowing.
   const std::size_t limit = options_.max_candidates.value_or(SIZE_MAX - hits.size()) + hits.size();
   const auto take = [&](RecordId id) {
     if (!live_.contains(id)) return true;
@@ -86,6 +92,7 @@ bool LshIndex::collect(Place place, std::vector<RecordId>& hits) const {
   for (const std::uint64_t slot : slots) {
     if (!take(record_of(slot))) return true;
   }
+  // The list of a key is only filled when its slots in the table are.
   if (slots.size() < kInline) return false;
   const auto list = overflow_.find(overflow_key(place));
   if (list == overflow_.end()) return false;
@@ -94,12 +101,14 @@ bool LshIndex::collect(Place place, std::vector<RecordId>& hits) const {
 
 // Makes sorted `hits` unique, and as few as the limit. True if some had to go.
 bool LshIndex::keep_best(std::vector<RecordId>& hits) const {
+  // Nothing to merge or to cut.
   if (hits.size() <= 1) return false;
   struct Counted {
     std::size_t bands;
     RecordId id;
   };
   std::vector<Counted> counted;
+  // Equal ids are neighbours, one for each band that they share.
   for (const RecordId id : hits) {
     if (counted.empty() || counted.back().id != id) counted.push_back({0, id});
     ++counted.back().bands;
@@ -107,13 +116,11 @@ bool LshIndex::keep_best(std::vector<RecordId>& hits) const {
   const std::size_t limit = options_.max_candidates.value_or(SIZE_MAX);
   const bool over = counted.size() > limit;
   if (over) {
-    std::nth_element(counted.begin(), counted.begin() + static_cast<std::ptrdiff_t>(limit),
-                     counted.end(), [](const Counted& a, const Counted& b) {
-                       return a.bands != b.bands ? a.bands > b.bands : a.id < b.id;
-                     });
+    std::ranges::nth_element(
+        counted, counted.begin() + static_cast<std::ptrdiff_t>(limit), {},
+        [](const Counted& one) { return std::pair(SIZE_MAX - one.bands, one.id); });
     counted.resize(limit);
-    std::sort(counted.begin(), counted.end(),
-              [](const Counted& a, const Counted& b) { return a.id < b.id; });
+    std::ranges::sort(counted, {}, &Counted::id);
   }
   hits.clear();
   for (const Counted& one : counted) hits.push_back(one.id);
@@ -122,7 +129,11 @@ bool LshIndex::keep_best(std::vector<RecordId>& hits) const {
 
 bool LshIndex::remove(RecordId id) {
   if (!live_.erase(id)) return false;
+  // The slots stay, and queries skip them. Taking them out one by one would shift the table each
+  // time.
   removed_.insert(id);
+  // Compacting costs a pass over all tables, so it waits for an eighth of them to be dead, and for
+  // more than a few.
   constexpr std::size_t kFew = 1024;
   if (removed_.count() > kFew && removed_.count() > live_.count() / 8) compact();
   return true;
@@ -136,6 +147,7 @@ void LshIndex::compact() {
   for (auto it = overflow_.begin(); it != overflow_.end();) {
     std::erase_if(it->second, dead);
     refill(it->first, it->second);
+    // refill() may have moved all of the list into the table.
     it = it->second.empty() ? overflow_.erase(it) : std::next(it);
   }
   removed_.clear();

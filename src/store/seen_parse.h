@@ -1,10 +1,10 @@
 // Parses ids from text.
 #pragma once
 
-#include <charconv>
 #include <optional>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "store/seen_set.h"
 
 namespace kin::store {
@@ -13,12 +13,8 @@ namespace kin::store {
 // 0 to 2^64 - 1, written in digits only. Thread-safe.
 inline std::optional<SeenId> parse_seen_id(const SeenSet& set, std::string_view text) {
   if (set.kind() == IdKind::kText) return set.id_of(text);
-  std::uint64_t number = 0;
-  const char* begin = text.data();
-  const char* end = begin + text.size();
-  const auto [stop, failure] = std::from_chars(begin, end, number);
-  if (failure != std::errc() || stop != end) return {};
-  return SeenId::number(number);
+  const auto number = parse_number<std::uint64_t>(text);
+  return number ? std::optional(SeenId::number(*number)) : std::nullopt;
 }
 
 }  // namespace kin::store

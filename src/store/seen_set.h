@@ -99,68 +99,59 @@ class SeenSet {
   static Result<std::unique_ptr<SeenSet>> open(const std::filesystem::path& folder,
                                                const SeenOptions& options);
   // Closes without saying whether that worked.
-  ~SeenSet();
+  virtual ~SeenSet() = default;
   SeenSet(const SeenSet&) = delete;
   SeenSet& operator=(const SeenSet&) = delete;
 
-  IdKind kind() const;
+  virtual IdKind kind() const = 0;
   // The id of a string in this set; only for a set of strings.
-  SeenId id_of(std::string_view text) const;
+  virtual SeenId id_of(std::string_view text) const = 0;
 
-  Result<bool> contains(SeenId id);
+  virtual Result<bool> contains(SeenId id) = 0;
   // found[i] = 1 if ids[i] is in the set, 0 if not. Much faster by the thousand than one by one.
-  Status contains(std::span<const SeenId> ids, std::span<std::uint8_t> found);
+  virtual Status contains(std::span<const SeenId> ids, std::span<std::uint8_t> found) = 0;
 
   // True if the id was not in the set.
-  Result<bool> insert(SeenId id);
+  virtual Result<bool> insert(SeenId id) = 0;
   // was_new[i] = 1 if ids[i] was neither in the set nor earlier in `ids`. After an error some of
   // the ids may have been inserted.
-  Status insert(std::span<const SeenId> ids, std::span<std::uint8_t> was_new);
+  virtual Status insert(std::span<const SeenId> ids, std::span<std::uint8_t> was_new) = 0;
 
   // Returns once every insert before it is durable: how many ids the set has ever had inserted,
   // which numbers the last of them.
-  Result<std::uint64_t> commit();
+  virtual Result<std::uint64_t> commit() = 0;
   // Commits, and writes the table out as a run.
-  Status flush();
+  virtual Status flush() = 0;
   // Returns once all runs are one: look-ups are then fastest. Writes all ids again. A set with a
   // background merges all but the largest run by itself when nothing was added for a second.
-  Status settle();
+  virtual Status settle() = 0;
   // Commits, stops the background work and releases the folder. Nothing else may be called after.
-  Status close();
+  virtual Status close() = 0;
 
-  std::uint64_t len() const;
+  virtual std::uint64_t len() const = 0;
   bool empty() const { return len() == 0; }
-  SeenStats stats() const;
+  virtual SeenStats stats() const = 0;
 
   // Visits every id once, in an unspecified order. Stops at the first error that `visit` returns.
-  Status for_each(const std::function<Status(SeenId)>& visit);
+  virtual Status for_each(const std::function<Status(SeenId)>& visit) = 0;
 
   // Reads every file and checks every sum, the order of the ids and the counts: kDataLoss with the
   // file and what is wrong with it.
-  Status verify();
+  virtual Status verify() = 0;
 
-  std::unique_ptr<SeenReader> reader() const;
+  virtual std::unique_ptr<SeenReader> reader() const = 0;
 
- private:
-  friend class SeenReader;
-  class Impl;
-  explicit SeenSet(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+ protected:
+  SeenSet() = default;
 };
 
 // Look-ups beside the writer: for one thread at a time, and not longer than its set lives. Sees
 // every insert that happened before the call.
 class SeenReader {
  public:
-  ~SeenReader();
-  Result<bool> contains(SeenId id);
-  Status contains(std::span<const SeenId> ids, std::span<std::uint8_t> found);
-
- private:
-  friend class SeenSet;
-  class Impl;
-  explicit SeenReader(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  virtual ~SeenReader() = default;
+  virtual Result<bool> contains(SeenId id) = 0;
+  virtual Status contains(std::span<const SeenId> ids, std::span<std::uint8_t> found) = 0;
 };
 
 }  // namespace kin::store

@@ -11,6 +11,7 @@ namespace kin::store {
 namespace {
 
 // How many pages a batch of look-ups handles under one lock.
+// Writers wait no longer than for these.
 constexpr std::size_t kPagesPerLock = 4096;
 
 std::uint32_t page_of(RecordId id) {
@@ -21,6 +22,10 @@ std::uint32_t slot_in_page(RecordId id) {
 }
 std::uint64_t bit_of(RecordId id) {
   return std::uint64_t{1} << slot_in_page(id);
+}
+
+std::uint64_t signatures_in(const PageEntry& entry) {
+  return static_cast<std::uint64_t>(std::popcount(entry.present));
 }
 
 // The ids at the front of `ids` that lie in the page of the first.
@@ -58,9 +63,9 @@ TieredSignatureStore::TieredSignatureStore(const SignatureStoreOptions& options,
           1, (options.max_hot_signatures + kPageSignatures - 1) / kPageSignatures)),
       cold_(std::move(cold)) {
   for (const ManifestPage& page : loaded.pages) {
-    table_.make(page.page) =
-        PageEntry{.present = page.present, .checksum = page.checksum, .slot = page.slot};
-    count_ += static_cast<std::uint64_t>(std::popcount(page.present));
+    PageEntry& entry = table_.make(page.page);
+    entry = {.present = page.present, .checksum = page.checksum, .slot = page.slot};
+    count_ += signatures_in(entry);
   }
 }
 
@@ -78,6 +83,7 @@ Status TieredSignatureStore::insert_batch(std::span<const RecordId> ids,
   if (signatures.size() != ids.size() * width) {
     return wrong_size("the signatures", ids.size() * width, signatures.size());
   }
+  // Checked before anything is written.
   if (std::find(ids.begin(), ids.end(), kNoRecord) != ids.end()) {
     return Error{Code::kInvalidArgument, "a signature needs the id of a record"};
   }
@@ -99,6 +105,7 @@ Status TieredSignatureStore::insert_into_page(std::uint32_t page, std::span<cons
   const std::size_t width = options_.signature_bytes;
   for (const RecordId id : ids) {
     std::memcpy(frame->data.get() + slot_in_page(id) * width, from, width);
+    // A replaced signature is not counted again.
     const bool fresh = (entry.present & bit_of(id)) == 0;
     count_ += fresh;
     hot_ += fresh;
@@ -113,22 +120,25 @@ Status TieredSignatureStore::insert_into_page(std::uint32_t page, std::span<cons
 
 Result<TieredSignatureStore::Frame*> TieredSignatureStore::heat(std::uint32_t page,
                                                                 PageEntry& entry) {
+  // Already hot.
   if (entry.frame != kNoFrame) return &frames_[entry.frame];
   KIN_TRY(const std::uint32_t number, free_frame());
   Frame& frame = frames_[number];
+  // A cold page is read first: its other signatures would be lost when it is written again.
   if (entry.present != 0) {
     if (auto loaded = load(page, entry, frame); !loaded.ok()) {
       free_frames_.push_back(number);
       return loaded.error();
     }
   } else {
+    // Pages go to disk as a whole. Zeros keep old memory out of the file.
     std::memset(frame.data.get(), 0, cold_->page_bytes());
   }
   entry.frame = number;
   frame.page = page;
   frame.dirty = false;
   frame.read = 0;
-  hot_ += static_cast<std::uint64_t>(std::popcount(entry.present));
+  hot_ += signatures_in(entry);
   return &frame;
 }
 
@@ -140,8 +150,9 @@ Status TieredSignatureStore::load(std::uint32_t page, PageEntry& entry, Frame& f
       cold_->read(std::span(&read, 1), [&](const PageRead&, const std::uint8_t* bytes) {
         if (bytes != nullptr) std::memcpy(frame.data.get(), bytes, cold_->page_bytes());
       });
+  // Only damage is final.
   if (got.ok() || got.error().code != Code::kDataLoss) return got;
-  const auto lost = static_cast<std::uint64_t>(std::popcount(entry.present));
+  const std::uint64_t lost = signatures_in(entry);
   read_errors_.fetch_add(lost, std::memory_order_relaxed);
   count_ -= lost;
   entry.present = 0;
@@ -150,6 +161,7 @@ Status TieredSignatureStore::load(std::uint32_t page, PageEntry& entry, Frame& f
 }
 
 Result<std::uint32_t> TieredSignatureStore::free_frame() {
+  // Evicting an eighth at once makes writes large and rare.
   if (free_frames_.empty() && frames_.size() >= max_frames_) KIN_RETURN_IF_ERROR(evict());
   if (free_frames_.empty()) {
     frames_.emplace_back();
@@ -157,6 +169,7 @@ Result<std::uint32_t> TieredSignatureStore::free_frame() {
   }
   const std::uint32_t number = free_frames_.back();
   free_frames_.pop_back();
+  // Memory of a frame is allocated at first use and kept.
   if (!frames_[number].data) {
     frames_[number].data = std::make_unique_for_overwrite<std::uint8_t[]>(cold_->page_bytes());
   }
@@ -165,31 +178,33 @@ Result<std::uint32_t> TieredSignatureStore::free_frame() {
 
 Status TieredSignatureStore::evict() {
   std::vector<std::uint32_t> victims = coldest(std::max<std::size_t>(1, frames_.size() / 8));
+  // Frames are dropped only when all of them are written, so an error loses nothing.
   KIN_RETURN_IF_ERROR(write_frames(victims));
   for (const std::uint32_t victim : victims) drop_frame(*table_.find(frames_[victim].page));
+  // The next eviction asks for reads since this one.
   for (Frame& frame : frames_) frame.read = 0;
   return Done{};
 }
 
 std::vector<std::uint32_t> TieredSignatureStore::coldest(std::size_t count) const {
+  // Full pages that were not read since the last eviction, full pages that were, and others; of
+  // each kind those that were written to longest ago come first.
   struct Candidate {
     std::uint32_t rank;
-    std::uint32_t frame;
     std::uint64_t stamp;
+    std::uint32_t frame;
+    auto operator<=>(const Candidate&) const = default;
   };
   std::vector<Candidate> candidates;
   candidates.reserve(frames_.size());
   for (std::uint32_t i = 0; i < frames_.size(); ++i) {
     if (frames_[i].page == kNoSlot) continue;
     const bool full = table_.find(frames_[i].page)->present == ~std::uint64_t{0};
-    candidates.push_back({!full ? 2U : frames_[i].read, i, frames_[i].stamp});
+    candidates.push_back({!full ? 2U : frames_[i].read, frames_[i].stamp, i});
   }
   count = std::min(count, candidates.size());
   const auto last = candidates.begin() + static_cast<std::ptrdiff_t>(count);
-  std::nth_element(candidates.begin(), last, candidates.end(),
-                   [](const Candidate& a, const Candidate& b) {
-                     return a.rank != b.rank ? a.rank < b.rank : a.stamp < b.stamp;
-                   });
+  std::nth_element(candidates.begin(), last, candidates.end());
   std::vector<std::uint32_t> frames;
   for (auto it = candidates.begin(); it != last; ++it) frames.push_back(it->frame);
   return frames;
@@ -199,14 +214,15 @@ Status TieredSignatureStore::write_frames(std::span<const std::uint32_t> frames)
   std::vector<PageWrite> writes;
   for (const std::uint32_t number : frames) {
     const Frame& frame = frames_[number];
+    // The page in the file is the same.
     if (!frame.dirty) continue;
     writes.push_back(
         {.page = frame.page, .old_slot = table_.find(frame.page)->slot, .data = frame.data.get()});
   }
-  std::sort(writes.begin(), writes.end(),
-            [](const PageWrite& a, const PageWrite& b) { return a.page < b.page; });
+  std::ranges::sort(writes, {}, &PageWrite::page);
   auto written = cold_->write(writes);
   for (const PageWrite& write : writes) {
+    // Not written because of an error: it stays dirty.
     if (write.slot == kNoSlot) continue;
     PageEntry& entry = *table_.find(write.page);
     entry.slot = write.slot;
@@ -217,16 +233,21 @@ Status TieredSignatureStore::write_frames(std::span<const std::uint32_t> frames)
 }
 
 void TieredSignatureStore::drop_frame(PageEntry& entry) {
-  hot_ -= static_cast<std::uint64_t>(std::popcount(entry.present));
+  hot_ -= signatures_in(entry);
   frames_[entry.frame].page = kNoSlot;
   free_frames_.push_back(entry.frame);
   entry.frame = kNoFrame;
 }
 
+const PageEntry* TieredSignatureStore::entry_of(RecordId id) const {
+  const PageEntry* entry = table_.find(page_of(id));
+  return entry != nullptr && (entry->present & bit_of(id)) != 0 ? entry : nullptr;
+}
+
 Result<std::optional<Signature>> TieredSignatureStore::get(RecordId id) const {
   const std::shared_lock lock(mutex_);
-  const PageEntry* entry = table_.find(page_of(id));
-  if (entry == nullptr || (entry->present & bit_of(id)) == 0) return std::optional<Signature>();
+  const PageEntry* entry = entry_of(id);
+  if (entry == nullptr) return std::optional<Signature>();
   const std::size_t offset = slot_in_page(id) * std::size_t{options_.signature_bytes};
   std::optional<Signature> signature;
   const auto take = [&](const std::uint8_t* page) {
@@ -234,6 +255,7 @@ Result<std::optional<Signature>> TieredSignatureStore::get(RecordId id) const {
   };
   if (entry->frame != kNoFrame) {
     const Frame& frame = frames_[entry->frame];
+    // Readers share the lock, so they may set the mark at the same time.
     std::atomic_ref(frame.read).store(1, std::memory_order_relaxed);
     take(frame.data.get());
     return signature;
@@ -264,6 +286,7 @@ Status TieredSignatureStore::get_batch(std::span<const RecordId> sorted_ids,
   std::vector<PageRead> reads;
   for (std::size_t at = 0; at < sorted_ids.size();) {
     const std::size_t first = at;
+    // Ids of one page stay together: the page is read once for all of them.
     for (std::size_t pages = 0; at < sorted_ids.size() && pages < kPagesPerLock; ++pages) {
       at += same_page(sorted_ids.subspan(at));
     }
@@ -287,6 +310,7 @@ void TieredSignatureStore::collect(std::span<const RecordId> ids, std::size_t fi
     const PageEntry* entry = table_.find(page_of(ids[at]));
     if (entry == nullptr || entry->present == 0) continue;
     if (entry->frame == kNoFrame) {
+      // `tag` is relative to the first id, as it has 32 bits.
       reads.push_back(
           {page_of(ids[at]), entry->slot, entry->checksum, static_cast<std::uint32_t>(at - first)});
       continue;
@@ -320,9 +344,10 @@ void TieredSignatureStore::copy_page(const std::uint8_t* page, const PageEntry& 
 std::vector<RecordId> TieredSignatureStore::ids_from(RecordId first, std::size_t most) const {
   const std::shared_lock lock(mutex_);
   std::vector<RecordId> ids;
-  for (std::uint32_t page = page_of(first); page < table_.end_page() && ids.size() < most; ++page) {
+  for (std::uint32_t page = page_of(first); page < table_.end() && ids.size() < most; ++page) {
     const PageEntry* entry = table_.find(page);
     std::uint64_t present = entry == nullptr ? 0 : entry->present;
+    // Clears the bits of ids below `first`.
     if (page == page_of(first)) present &= ~(bit_of(first) - 1);
     for (; present != 0 && ids.size() < most; present &= present - 1) {
       ids.push_back(
@@ -334,18 +359,19 @@ std::vector<RecordId> TieredSignatureStore::ids_from(RecordId first, std::size_t
 
 bool TieredSignatureStore::contains(RecordId id) const {
   const std::shared_lock lock(mutex_);
-  const PageEntry* entry = table_.find(page_of(id));
-  return entry != nullptr && (entry->present & bit_of(id)) != 0;
+  return entry_of(id) != nullptr;
 }
 
 bool TieredSignatureStore::remove(RecordId id) {
   const std::unique_lock lock(mutex_);
-  PageEntry* entry = table_.find(page_of(id));
-  if (entry == nullptr || (entry->present & bit_of(id)) == 0) return false;
+  if (entry_of(id) == nullptr) return false;
+  PageEntry* const entry = table_.find(page_of(id));
   changed_ = true;
   entry->present &= ~bit_of(id);
   --count_;
   if (entry->frame != kNoFrame) --hot_;
+  // The page stays while another signature is in it. The bytes of the removed one stay too, and are
+  // never read.
   if (entry->present != 0) return true;
   if (entry->frame != kNoFrame) drop_frame(*entry);
   cold_->release(entry->slot);
@@ -375,15 +401,19 @@ Status TieredSignatureStore::flush() {
   const std::unique_lock lock(mutex_);
   if (!changed_) return Done{};
   KIN_RETURN_IF_ERROR(cold_->check_writable());
+  // Hot pages stay hot: flushing writes them and drops none.
   std::vector<std::uint32_t> hot;
   for (std::uint32_t i = 0; i < frames_.size(); ++i) {
     if (frames_[i].page != kNoSlot) hot.push_back(i);
   }
   KIN_RETURN_IF_ERROR(write_frames(hot));
   std::vector<ManifestPage> pages;
-  table_.for_each([&](std::uint32_t page, const PageEntry& entry) {
-    pages.push_back(
-        {.page = page, .slot = entry.slot, .present = entry.present, .checksum = entry.checksum});
+  table_.for_each([&](std::size_t page, const PageEntry& entry) {
+    if (entry.present == 0) return;
+    pages.push_back({.page = static_cast<std::uint32_t>(page),
+                     .slot = entry.slot,
+                     .present = entry.present,
+                     .checksum = entry.checksum});
   });
   KIN_RETURN_IF_ERROR(cold_->commit(std::move(pages)));
   changed_ = false;

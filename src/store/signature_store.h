@@ -111,6 +111,8 @@ class TieredSignatureStore {
   std::vector<std::uint32_t> coldest(std::size_t count) const;
   Status write_frames(std::span<const std::uint32_t> frames);
   void drop_frame(PageEntry& entry);
+  // The entry of the page of `id` if that has a signature; else null.
+  const PageEntry* entry_of(RecordId id) const;
   void collect(std::span<const RecordId> ids, std::size_t first, std::vector<PageRead>& reads,
                std::span<std::uint8_t> signatures, std::span<std::uint8_t> found) const;
   void copy_page(const std::uint8_t* page, const PageEntry& entry, std::span<const RecordId> ids,

@@ -9,11 +9,13 @@ namespace kin::store {
 std::uint64_t* resize_slots(std::uint64_t* slots, std::size_t old_count, std::size_t new_count) {
   const std::size_t old_bytes = old_count * sizeof(std::uint64_t);
   const std::size_t new_bytes = new_count * sizeof(std::uint64_t);
+  // Also null for 0 and 0.
   if (old_bytes == new_bytes) return slots;
   if (new_count == 0) {
     ::munmap(slots, old_bytes);
     return nullptr;
   }
+  // mremap() moves page tables and copies no bytes.
   void* const memory = old_count == 0 ? ::mmap(nullptr, new_bytes, PROT_READ | PROT_WRITE,
                                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
                                       : ::mremap(slots, old_bytes, new_bytes, MREMAP_MAYMOVE);

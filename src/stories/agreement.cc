@@ -23,6 +23,7 @@ AgreementFigures measure_agreement(std::span<const std::uint64_t> groups,
   KIN_CHECK(groups.size() == true_groups.size(), "each item has two groups");
   std::map<std::uint64_t, double> sizes;
   std::map<std::uint64_t, double> true_sizes;
+  // The contingency table: how many items have this group and that true group.
   std::map<std::pair<std::uint64_t, std::uint64_t>, double> shared;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     ++sizes[groups[i]];
@@ -35,6 +36,7 @@ AgreementFigures measure_agreement(std::span<const std::uint64_t> groups,
                            .groups = sizes.size(),
                            .true_groups = true_sizes.size()};
   double right_pairs = 0;
+  // Each of the `count` items of a cell has the same share, so the cell adds its square.
   for (const auto& [key, count] : shared) {
     figures.bcubed.precision += count * count / sizes[key.first];
     figures.bcubed.recall += count * count / true_sizes[key.second];

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <vector>
 
@@ -27,6 +26,7 @@ bool is_word(char c) {
   return is_ascii_alpha(c) || static_cast<unsigned char>(c) >= 0x80;
 }
 
+// Longer texts are not dates; the bounds keep hostile feeds cheap.
 constexpr std::size_t kLongestText = 100;
 constexpr std::size_t kLongestNumber = 14;
 
@@ -41,6 +41,7 @@ std::vector<Token> tokens_of(std::string_view text) {
       continue;
     }
     Token token{.text = {}, .word = {}, .spaced = spaced};
+    // A run of digits or of letters is one token, any other character a token by itself.
     const auto type = is_ascii_digit(text[i]) ? &is_ascii_digit
                       : is_word(text[i])      ? &is_word
                                               : nullptr;
@@ -50,11 +51,12 @@ std::vector<Token> tokens_of(std::string_view text) {
     if (type == &is_ascii_digit) {
       if (token.text.size() > kLongestNumber) return {};
       token.kind = Token::Kind::kNumber;
-      if (token.text.size() <= 9)
-        std::from_chars(token.text.data(), token.text.data() + token.text.size(), token.value);
+      // Longer numbers may not fit into an int. They matter as texts only: Unix times and 14-digit
+      // dates.
+      if (token.text.size() <= 9) token.value = parse_number<int>(token.text).value_or(0);
     } else if (type == &is_word) {
       token.kind = Token::Kind::kWord;
-      for (const char c : token.text) token.word += ascii_lower(c);
+      token.word = ascii_lowered(token.text);
     }
     tokens.push_back(std::move(token));
     spaced = false;
@@ -112,15 +114,19 @@ std::optional<Time> time_of(const Fields& f) {
   using namespace std::chrono;
   const year_month_day date(year(f.year), month(static_cast<unsigned>(f.month)),
                             day(static_cast<unsigned>(f.day)));
+  // ok() also refuses the 30th of February.
   if (f.year < 1900 || f.year > 2199 || !date.ok()) return std::nullopt;
+  // ISO 8601 allows 24:00 for the end of a day.
   const bool midnight = f.hour == 24 && f.minute == 0 && f.second == 0;
   if ((f.hour > 23 && !midnight) || f.minute > 59 || f.second > 60) return std::nullopt;
   if (f.offset < -18 * 60 || f.offset > 18 * 60) return std::nullopt;
+  // The offset is east of Greenwich, so it is subtracted. A leap second is the one before it.
   return sys_days(date) + hours(f.hour) + minutes(f.minute - f.offset) +
          seconds(std::min(f.second, 59));
 }
 
 int full_year(int year, std::size_t digits) {
+  // RFC 2822, section 4.3, has this rule, and that three digits count from 1900.
   if (digits == 2) return year + (year < 50 ? 2000 : 1900);
   return digits == 3 ? year + 1900 : year;
 }
@@ -130,24 +136,28 @@ class TokenReader {
  public:
   explicit TokenReader(const std::vector<Token>& tokens) : tokens_(tokens) {}
 
-  bool done() const { return at_ == tokens_.size(); }
   const Token* peek(std::size_t ahead = 0) const {
     return at_ + ahead < tokens_.size() ? &tokens_[at_ + ahead] : nullptr;
   }
-  bool is_number(std::size_t ahead = 0) const {
-    const Token* token = peek(ahead);
-    return token != nullptr && token->kind == Token::Kind::kNumber;
-  }
-  bool is_word(std::size_t ahead = 0) const {
-    const Token* token = peek(ahead);
-    return token != nullptr && token->kind == Token::Kind::kWord;
-  }
+  bool is_number(std::size_t ahead = 0) const { return is(Token::Kind::kNumber, ahead); }
+  bool is_word() const { return is(Token::Kind::kWord, 0); }
+  bool is_word(std::string_view lower) const { return is_word() && peek()->word == lower; }
   bool is_sign(std::string_view signs, std::size_t ahead = 0) const {
-    const Token* token = peek(ahead);
-    return token != nullptr && token->kind == Token::Kind::kSign &&
-           signs.find(token->text[0]) != std::string_view::npos;
+    return is(Token::Kind::kSign, ahead) &&
+           signs.find(peek(ahead)->text[0]) != std::string_view::npos;
   }
   const Token& take() { return tokens_[at_++]; }
+  // Takes one of `signs` and the number behind it, if both are next.
+  std::optional<int> take_number_after(std::string_view signs) {
+    if (!is_sign(signs) || !is_number(1)) return std::nullopt;
+    take();
+    return take().value;
+  }
+  bool skip_word(std::string_view lower) {
+    if (!is_word(lower)) return false;
+    ++at_;
+    return true;
+  }
   bool skip(std::string_view signs) {
     if (!is_sign(signs)) return false;
     ++at_;
@@ -155,6 +165,11 @@ class TokenReader {
   }
 
  private:
+  bool is(Token::Kind kind, std::size_t ahead) const {
+    const Token* token = peek(ahead);
+    return token != nullptr && token->kind == kind;
+  }
+
   const std::vector<Token>& tokens_;
   std::size_t at_ = 0;
 };
@@ -167,29 +182,23 @@ int two_digits(std::string_view text, std::size_t at) {
 bool read_clock(TokenReader& in, Fields& f) {
   if (!in.is_number()) return false;
   const Token& first = in.take();
+  // "0805" and "080530": no separators.
   if (first.text.size() == 4 || first.text.size() == 6) {
     f.hour = two_digits(first.text, 0);
     f.minute = two_digits(first.text, 2);
     f.second = first.text.size() == 6 ? two_digits(first.text, 4) : 0;
   } else {
     f.hour = first.value;
-    const bool clock = in.is_sign(":.") && in.is_number(1);
-    if (clock) {
-      in.take();
-      f.minute = in.take().value;
-    }
-    if (clock && in.is_sign(":") && in.is_number(1)) {
-      in.take();
-      f.second = in.take().value;
+    if (const auto minute = in.take_number_after(":.")) {
+      f.minute = *minute;
+      f.second = in.take_number_after(":").value_or(0);
     }
   }
-  if (in.is_sign(".,") && in.is_number(1)) {
-    in.take();
-    in.take();
-  }
-  if (in.is_word() && (in.peek()->word == "am" || in.peek()->word == "pm")) {
+  in.take_number_after(".,");  // a fraction of a second
+  if (in.is_word("am") || in.is_word("pm")) {
     const bool afternoon = in.take().word == "pm";
     if (f.hour < 1 || f.hour > 12) return false;
+    // 12 am is midnight, and 12 pm is noon.
     f.hour = f.hour % 12 + (afternoon ? 12 : 0);
   }
   return true;
@@ -198,22 +207,17 @@ bool read_clock(TokenReader& in, Fields& f) {
 // "+0100", "-05:30", "+1", behind its sign.
 int read_offset(TokenReader& in) {
   const Token& digits = in.take();
+  // Hours and minutes together. A sign without them is followed by hours alone.
   if (digits.text.size() >= 3) return digits.value / 100 * 60 + digits.value % 100;
-  int offset = digits.value * 60;
-  if (in.is_sign(":") && in.is_number(1)) {
-    in.take();
-    offset += in.take().value;
-  }
-  return offset;
+  return digits.value * 60 + in.take_number_after(":").value_or(0);
 }
 
 // Reads a zone if there is one. Unknown zones are UTC.
 void read_zone(TokenReader& in, Fields& f) {
+  // Some mailers put the zone in parentheses.
   in.skip("(");
   if (in.is_word()) {
-    const std::string& word = in.take().word;
-    const auto* const zone = std::find_if(std::begin(kZones), std::end(kZones),
-                                          [&](const NamedNumber& z) { return z.name == word; });
+    const auto* const zone = std::ranges::find(kZones, in.take().word, &NamedNumber::name);
     f.offset = zone == std::end(kZones) ? 0 : zone->number;
   }
   // "GMT+2", and the sign U+2212 is left out: it is read as a word, hence as UTC.
@@ -223,40 +227,36 @@ void read_zone(TokenReader& in, Fields& f) {
   }
 }
 
+// Reads the time of day and the zone after a date, if they are there.
+std::optional<Time> finish(TokenReader& in, Fields f) {
+  if (in.is_number() && !read_clock(in, f)) return std::nullopt;
+  read_zone(in, f);
+  return time_of(f);
+}
+
 // "2024-03-05T08:05:00+01:00", "20240305T080500Z", "2024-03", "2024/3/5 8:05".
 std::optional<Time> parse_year_first(TokenReader in) {
   Fields f{.month = 1, .day = 1};
   const Token& first = in.take();
-  if (first.text.size() == 8) {
-    f = {.year = first.value / 10000, .month = first.value / 100 % 100, .day = first.value % 100};
-  } else if (first.text.size() == 14) {
-    int date = 0;
-    const std::string_view digits = first.text.substr(0, 8);
-    std::from_chars(digits.data(), digits.data() + digits.size(), date);
-    f = {.year = date / 10000,
-         .month = date / 100 % 100,
-         .day = date % 100,
-         .hour = two_digits(first.text, 8),
-         .minute = two_digits(first.text, 10),
-         .second = two_digits(first.text, 12)};
+  if (first.text.size() >= 8) {
+    const int date = parse_number<int>(first.text.substr(0, 8)).value_or(0);
+    f = {.year = date / 10000, .month = date / 100 % 100, .day = date % 100};
+  }
+  if (first.text.size() == 14) {
+    f.hour = two_digits(first.text, 8);
+    f.minute = two_digits(first.text, 10);
+    f.second = two_digits(first.text, 12);
     read_zone(in, f);
     return time_of(f);
-  } else {
+  }
+  if (first.text.size() == 4) {
     f.year = first.value;
-    if (in.is_sign("-/.") && in.is_number(1)) {
-      in.take();
-      f.month = in.take().value;
-    }
-    if (in.is_sign("-/.") && in.is_number(1)) {
-      in.take();
-      f.day = in.take().value;
-    }
+    f.month = in.take_number_after("-/.").value_or(1);
+    f.day = in.take_number_after("-/.").value_or(1);
   }
   in.skip(",");
-  if (in.is_word() && in.peek()->word == "t") in.take();
-  if (in.is_number() && !read_clock(in, f)) return std::nullopt;
-  read_zone(in, f);
-  return time_of(f);
+  in.skip_word("t");
+  return finish(in, f);
 }
 
 // "05/03/2024 8:05", "5.3.2024".
@@ -268,20 +268,18 @@ std::optional<Time> parse_short(TokenReader in) {
   const Token& year = in.take();
   Fields f{.year = full_year(year.value, year.text.size())};
   // Dots are written where the day goes first.
+  // Otherwise the month comes first, unless its number is above 12.
   const bool day_first = first > 12 || (dotted && second <= 12);
   f.day = day_first ? first : second;
   f.month = day_first ? second : first;
   in.skip(",");
-  if (in.is_number() && !read_clock(in, f)) return std::nullopt;
-  read_zone(in, f);
-  return time_of(f);
+  return finish(in, f);
 }
 
 // "5th", "5.", "5 de": what may follow a day.
 void skip_ordinal(TokenReader& in) {
   static constexpr std::string_view kOrdinals[] = {"st", "nd", "rd", "th", "de", "of"};
-  if (in.is_word() && std::find(std::begin(kOrdinals), std::end(kOrdinals),
-                                std::string_view(in.peek()->word)) != std::end(kOrdinals))
+  if (in.is_word() && std::ranges::find(kOrdinals, in.peek()->word) != std::end(kOrdinals))
     in.take();
   in.skip(".");
 }
@@ -301,18 +299,17 @@ bool is_clock_next(const TokenReader& in) {
 std::optional<Time> parse_day_first(TokenReader in) {
   Fields f{.day = in.take().value};
   skip_ordinal(in);
+  // "5-Mar-2024".
   in.skip("-/");
   if (in.is_word()) f.month = month_of(in.take().word);
   if (f.month == 0) return std::nullopt;
   in.skip(".");
   in.skip(",-/");
-  if (in.is_word() && in.peek()->word == "de") in.take();
+  in.skip_word("de");
   if (!read_year(in, f)) return std::nullopt;
   in.skip(",:-");
-  if (in.is_word() && (in.peek()->word == "at" || in.peek()->word == "t")) in.take();
-  if (in.is_number() && !read_clock(in, f)) return std::nullopt;
-  read_zone(in, f);
-  return time_of(f);
+  if (!in.skip_word("at")) in.skip_word("t");
+  return finish(in, f);
 }
 
 // "Mar 5, 2024 8:05 PM", and "Mar 5 08:05:00 UTC 2024", behind the weekday.
@@ -323,6 +320,7 @@ std::optional<Time> parse_month_first(TokenReader in) {
   f.day = in.take().value;
   skip_ordinal(in);
   in.skip(",");
+  // asctime() and date(1) put the year last.
   if (is_clock_next(in)) {
     if (!read_clock(in, f)) return std::nullopt;
     if (in.is_word() || in.is_sign("+-")) read_zone(in, f);
@@ -330,10 +328,8 @@ std::optional<Time> parse_month_first(TokenReader in) {
   }
   if (!read_year(in, f)) return std::nullopt;
   in.skip(",-");
-  if (in.is_word() && in.peek()->word == "at") in.take();
-  if (in.is_number() && !read_clock(in, f)) return std::nullopt;
-  read_zone(in, f);
-  return time_of(f);
+  in.skip_word("at");
+  return finish(in, f);
 }
 
 // In French "mar." is also a weekday. If two months follow each other, the first is a weekday.
@@ -344,8 +340,7 @@ bool names_two_months(const std::vector<Token>& tokens) {
 }
 
 std::optional<Time> parse_unix(std::string_view digits) {
-  long long number = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const auto number = parse_number<std::int64_t>(digits).value_or(0);
   return Time(std::chrono::seconds(digits.size() == 13 ? number / 1000 : number));
 }
 
@@ -355,9 +350,11 @@ std::optional<Time> parse_date(std::string_view text) {
   if (text.size() > kLongestText) return std::nullopt;
   const std::vector<Token> tokens = tokens_of(text);
   TokenReader in(tokens);
+  // Ten digits are seconds from 2001 to 2286, thirteen are milliseconds.
   if (in.is_number() && tokens.size() == 1 &&
       (tokens[0].text.size() == 10 || tokens[0].text.size() == 13))
     return parse_unix(tokens[0].text);
+  // Weekdays in any language, and other words in front.
   while (in.is_word() && month_of(in.peek()->word) == 0) {
     in.take();
     in.skip(".");
@@ -371,6 +368,7 @@ std::optional<Time> parse_date(std::string_view text) {
   if (in.is_word()) return parse_month_first(in);
   if (!in.is_number()) return std::nullopt;
   const std::size_t digits = in.peek()->text.size();
+  // The length of the first number tells the format: only years have four digits.
   if (digits == 4 || digits == 8 || digits == 14) return parse_year_first(in);
   if (digits > 2) return std::nullopt;
   const bool numeric =

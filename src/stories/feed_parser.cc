@@ -18,15 +18,18 @@
 namespace kin::stories {
 namespace {
 
+// Times near 1970 are those of programs that had no date.
 constexpr Time kEarliest = std::chrono::sys_days(std::chrono::year(1971) / 1 / 1);
 
 std::string_view start_of(std::string_view bytes) {
+  // Past blank lines and a byte order mark.
   const std::size_t at = bytes.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   return at == std::string_view::npos ? std::string_view() : bytes.substr(at);
 }
 
 bool is_json(const FeedSource& source, const net::ContentType& type) {
   const std::string_view start = start_of(source.bytes);
+  // The bytes say more than the declared type, which is often wrong.
   return start.starts_with('{') || start.starts_with('[') ||
          (type.type.ends_with("json") && !start.starts_with('<'));
 }
@@ -46,6 +49,7 @@ Result<Feed> read_json(const FeedSource& source, std::string_view charset) {
 Result<Feed> read_xml(const FeedSource& source, std::string_view charset) {
   KIN_TRY(const LoadedXml loaded, load_xml({.bytes = source.bytes, .charset = charset}));
   auto feed = read_xml_feed(*loaded.document, source);
+  // If repairing was needed, the fault in the XML is the likelier cause.
   if (!feed.ok()) return loaded.mended.empty() ? feed.error() : broken_at(loaded.mended);
   feed->charset = loaded.charset;
   feed->mended = loaded.mended;
@@ -56,6 +60,7 @@ Result<Feed> read_xml(const FeedSource& source, std::string_view charset) {
 class ItemFinisher {
  public:
   ItemFinisher(const FeedLimits& limits, const std::vector<FeedItem>& items) : limits_(limits) {
+    // All items are looked at first: whether a guid is shared is not known before.
     for (const FeedItem& item : items) count_guid(item);
   }
 
@@ -65,6 +70,7 @@ class ItemFinisher {
     if (item.image.size() > limits_.url) item.image.clear();
     if (item.title.empty() && item.summary.empty() && item.url.empty()) return false;
     item.guid = make_guid(item);
+    // A repetition of an item that is already kept.
     if (!taken_.insert(item.guid).second) return false;
     item.title = clipped(make_title(item), limits_.title);
     item.summary = clipped(std::move(item.summary), limits_.summary);
@@ -80,6 +86,7 @@ class ItemFinisher {
 
   void count_guid(const FeedItem& item) {
     if (item.guid.empty()) return;
+    // Some programs give every item the same guid, such as the address of the site.
     const auto [first, is_new] = differences_.try_emplace(item.guid, difference(item));
     if (!is_new && first->second != difference(item)) shared_.insert(item.guid);
   }
@@ -87,8 +94,10 @@ class ItemFinisher {
   std::string make_guid(const FeedItem& item) const {
     std::string guid = one_line(item.guid);
     if (guid.empty()) guid = item.url;
+    // Without guid and address, an item whose text changes counts as a new one.
     if (guid.empty()) return hashed(item.title + '\n' + item.summary);
     if (shared_.contains(item.guid)) guid.append(" ").append(difference(item));
+    // A hash and not a prefix: long guids often differ at the end.
     return guid.size() > limits_.guid ? hashed(guid) : guid;
   }
 
@@ -111,6 +120,7 @@ class ItemFinisher {
 void finish(Feed& feed, const FeedLimits& limits) {
   feed.title = clipped(std::move(feed.title), limits.title);
   if (feed.site.size() > limits.url) feed.site.clear();
+  // Guids are counted before items are moved out of the list.
   ItemFinisher finisher(limits, feed.items);
   std::vector<FeedItem> kept;
   for (FeedItem& item : feed.items) {
@@ -122,29 +132,21 @@ void finish(Feed& feed, const FeedLimits& limits) {
 
 }  // namespace
 
-std::string_view name_of(FeedFormat format) {
-  switch (format) {
-    case FeedFormat::kRss09: return "RSS 0.9";
-    case FeedFormat::kRss10: return "RSS 1.0";
-    case FeedFormat::kRss20: return "RSS 2.0";
-    case FeedFormat::kAtom: return "Atom";
-    case FeedFormat::kJsonFeed: return "JSON Feed";
-  }
-  KIN_UNREACHABLE();
-}
-
 void set_date(FeedItem& item, std::string_view text, Time now) {
   const auto date = parse_date(text);
   if (!date || *date < kEarliest) return;
   item.published_in_future = *date > now;
+  // A date in the future would keep the item on top of the timeline, and close all other stories.
   item.published = std::min(*date, now);
 }
 
 bool looks_like_html(std::string_view bytes) {
+  // Enough for a doctype or a comment in front.
   const std::string start = ascii_lowered(bytes.substr(0, 1024));
   const std::string_view text = start_of(start);
   // The texts of a JSON Feed may quote a page.
   if (text.starts_with('{') || text.starts_with('[')) return false;
+  // Feeds may quote HTML near their start.
   const bool is_feed = text.find("<rss") != std::string_view::npos ||
                        text.find("<feed") != std::string_view::npos ||
                        text.find("<rdf:rdf") != std::string_view::npos;

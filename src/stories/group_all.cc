@@ -12,21 +12,6 @@ namespace {
 // Follows the changes of a grouper, which forgets stories when it closes them.
 class Outcome {
  public:
-  void apply(const std::vector<Change>& changes) {
-    for (const Change& change : changes) apply(change);
-  }
-
-  void place(ItemId item, const Placement& placement) { placements_[item] = placement; }
-  void represent(StoryId story, ItemId item) { representatives_[story] = item; }
-
-  Placement at(ItemId item) {
-    Placement placement = placements_.at(item);
-    placement.story = resolve(placement.story);
-    placement.is_representative = representatives_.at(placement.story) == item;
-    return placement;
-  }
-
- private:
   void apply(const Change& change) {
     switch (change.kind) {
       case Change::Kind::kMerged: into_[change.other] = change.story; return;
@@ -36,7 +21,20 @@ class Outcome {
     }
   }
 
+  void place(ItemId item, const Placement& placement) { placements_[item] = placement; }
+  void represent(StoryId story, ItemId item) { representatives_[story] = item; }
+
+  Placement at(ItemId item) {
+    Placement placement = placements_.at(item);
+    // Merges of stories that are closed by now are only known here.
+    placement.story = resolve(placement.story);
+    placement.is_representative = representatives_.at(placement.story) == item;
+    return placement;
+  }
+
+ private:
   StoryId resolve(StoryId story) const {
+    // A story may be merged into one that was merged later.
     for (auto found = into_.find(story); found != into_.end(); found = into_.find(story))
       story = found->second;
     return story;
@@ -53,6 +51,7 @@ Result<std::vector<Placement>> group_all(std::span<const Item> items, const Sett
   KIN_RETURN_IF_ERROR(check(settings));
   std::vector<std::size_t> order(items.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
+  // The grouper wants items roughly in order of time, and gives the same result for the same order.
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return items[i].published_at; });
   Grouper grouper(settings);
   Outcome outcome;
@@ -64,7 +63,8 @@ Result<std::vector<Placement>> group_all(std::span<const Item> items, const Sett
     const Placement placement = grouper.add(items[i]);
     outcome.place(items[i].id, placement);
     if (placement.is_representative) outcome.represent(placement.story, items[i].id);
-    outcome.apply(grouper.take_changes());
+    // After each item, so that changes are applied in their order.
+    for (const Change& change : grouper.take_changes()) outcome.apply(change);
   }
   std::vector<Placement> placements;
   placements.reserve(items.size());

@@ -14,6 +14,7 @@ namespace {
 // How many stories an item is compared with before it opens a new one.
 constexpr std::size_t kMostTried = 8;
 
+// Seeds that keep the hashes of addresses, guids and titles apart.
 constexpr std::uint64_t kAddressKey = 11;
 constexpr std::uint64_t kGuidKey = 12;
 constexpr std::uint64_t kTitleKey = 13;
@@ -90,6 +91,7 @@ std::optional<Grouper::Choice> Grouper::same_page(const Member& member) const {
   for (const std::uint64_t key : member.keys) {
     const auto found = keys_.find(key);
     if (found == keys_.end()) continue;
+    // The newest item with this key: stories of the same title may have been told before.
     const Slot slot = items_.at(found->second.back());
     const bool by_title = key == mix64(member.features.title_key ^ kTitleKey);
     if (by_title && find_veto(member, stories_[slot], titles_.at(slot), settings_)) continue;
@@ -113,6 +115,7 @@ std::optional<Grouper::Choice> Grouper::same_story(const Member& member) {
   std::ranges::sort(candidates_, [&](const Candidate& a, const Candidate& b) {
     return a.score != b.score ? a.score > b.score : stories_[a.slot].id < stories_[b.slot].id;
   });
+  // Vetoes look at names and numbers, which costs more than a score.
   if (candidates_.size() > kMostTried) candidates_.resize(kMostTried);
   for (const Candidate& candidate : candidates_) {
     const Story& story = stories_[candidate.slot];
@@ -150,15 +153,13 @@ double Grouper::fade(const Story& story, UnixSeconds from, UnixSeconds to) const
 }
 
 Grouper::Slot Grouper::open(StoryId id) {
-  Slot slot = 0;
+  // Slots are emptied when they become free.
   if (free_.empty()) {
-    slot = static_cast<Slot>(stories_.size());
+    free_.push_back(static_cast<Slot>(stories_.size()));
     stories_.emplace_back();
-  } else {
-    slot = free_.back();
-    free_.pop_back();
-    stories_[slot] = {};
   }
+  const Slot slot = free_.back();
+  free_.pop_back();
   stories_[slot].id = id;
   slots_.emplace(id, slot);
   vocabulary_.count_story();
@@ -206,6 +207,7 @@ void Grouper::update_representative(Slot slot) {
 // Sweeping only every sixteenth of the window keeps sweeps rare. Stories close that much late at
 // most.
 void Grouper::advance(UnixSeconds time) {
+  // The first item sets the time; a late one does not turn it back.
   newest_ = next_arrival_ == 0 ? time : std::max(newest_, time);
   if (next_arrival_ == 0) swept_ = time;
   const UnixSeconds window = std::chrono::seconds(settings_.window).count();
@@ -215,6 +217,7 @@ void Grouper::advance(UnixSeconds time) {
   for (const auto& [id, slot] : slots_) {
     if (newest_ - stories_[slot].last > window) old.push_back(id);
   }
+  // A hash map has no order, and changes must come in the same order each time.
   std::ranges::sort(old);
   for (const StoryId id : old) close(slots_.at(id));
 }
@@ -227,6 +230,7 @@ void Grouper::close(Slot slot) {
   stories_[slot] = {};
   slots_.erase(id);
   free_.push_back(slot);
+  // Aliases of a closed story lead nowhere.
   if (const auto found = aliases_of_.find(id); found != aliases_of_.end()) {
     for (const StoryId alias : found->second) aliases_.erase(alias);
     aliases_of_.erase(found);

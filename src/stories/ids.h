@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 namespace kin::stories {
 
@@ -18,13 +19,9 @@ enum class FeedId : std::uint64_t {};
 // A term of one Vocabulary. Dense.
 enum class TermId : std::uint32_t {};
 
-constexpr std::uint64_t number(ItemId id) {
-  return static_cast<std::uint64_t>(id);
-}
-constexpr std::uint64_t number(StoryId id) {
-  return static_cast<std::uint64_t>(id);
-}
-constexpr std::uint64_t number(FeedId id) {
+template <typename Id>
+constexpr std::uint64_t number(Id id) {
+  static_assert(std::is_same_v<std::underlying_type_t<Id>, std::uint64_t>);
   return static_cast<std::uint64_t>(id);
 }
 constexpr std::uint32_t index(TermId id) {

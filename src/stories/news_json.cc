@@ -3,30 +3,19 @@
 namespace kin::stories {
 namespace {
 
-void write_time(JsonWriter& json, std::string_view name, const std::optional<Time>& time) {
-  json.key(name);
-  if (time) {
-    json.value(format_date(*time));
-  } else {
-    json.null();
-  }
+std::optional<std::string> date_of(const std::optional<Time>& time) {
+  return time ? std::optional(format_date(*time)) : std::nullopt;
+}
+
+std::optional<std::uint64_t> number_of(std::optional<StoryId> story) {
+  return story && *story != kNoStory ? std::optional(number(*story)) : std::nullopt;
 }
 
 void write_item(JsonWriter& json, const ItemView& item) {
   json.begin_object().field("id", number(item.id)).field("feed", number(item.feed));
   json.field("title", item.title).field("url", item.url).field("summary", item.summary);
-  json.field("author", item.author);
-  write_time(json, "published", item.published);
+  json.field("author", item.author).field("published", format_date(item.published));
   json.field("similarity", item.similarity).field("why", name_of(item.tier)).end();
-}
-
-void write_id_or_null(JsonWriter& json, std::string_view name, StoryId id) {
-  json.key(name);
-  if (id == kNoStory) {
-    json.null();
-  } else {
-    json.value(number(id));
-  }
 }
 
 template <typename Ids>
@@ -42,8 +31,7 @@ void write_feed(JsonWriter& json, const FollowedFeed& feed) {
   json.begin_object().field("id", number(feed.id)).field("url", feed.url);
   json.field("title", feed.title).field("site", feed.site).field("folder", feed.folder);
   json.field("grouped", feed.grouped).field("has_icon", feed.has_icon).field("gone", feed.gone);
-  write_time(json, "polled", feed.polled);
-  write_time(json, "next_poll", feed.next_poll);
+  json.field("polled", date_of(feed.polled)).field("next_poll", date_of(feed.next_poll));
   json.field("problem", feed.problem).field("items", feed.items).field("unread", feed.unread).end();
 }
 
@@ -55,12 +43,10 @@ void write_feeds(JsonWriter& json, std::span<const FollowedFeed> feeds) {
 
 void write_story(JsonWriter& json, const StoryView& story) {
   json.begin_object().field("id", number(story.id)).field("count", story.count);
-  json.field("sources", story.sources);
-  write_time(json, "first", story.first);
-  write_time(json, "last", story.last);
+  json.field("sources", story.sources).field("first", format_date(story.first));
+  json.field("last", format_date(story.last));
   json.field("read", story.read).field("starred", story.starred).field("hidden", story.hidden);
-  write_id_or_null(json, "repeats", story.repeats.value_or(kNoStory));
-  json.key("representative");
+  json.field("repeats", number_of(story.repeats)).key("representative");
   write_item(json, story.representative);
   json.key("others").begin_array();
   for (const ItemView& item : story.others) write_item(json, item);
@@ -71,11 +57,7 @@ void write_timeline(JsonWriter& json, const TimelinePage& page) {
   json.begin_object().key("stories").begin_array();
   for (const StoryView& story : page.stories) write_story(json, story);
   json.end().key("next");
-  if (page.next.empty()) {
-    json.null();
-  } else {
-    json.value(page.next);
-  }
+  page.next.empty() ? json.null() : json.value(page.next);
   json.field("unread", page.unread).end();
 }
 
@@ -85,8 +67,7 @@ void write_event(JsonWriter& json, const NewsEvent& event) {
   json.key("gone").begin_array();
   for (const auto& gone : event.gone) {
     json.begin_object().field("story", number(gone.story));
-    write_id_or_null(json, "into", gone.into);
-    json.end();
+    json.field("into", number_of(gone.into)).end();
   }
   json.end();
   write_ids(json, "feeds", event.feeds);

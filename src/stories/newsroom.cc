@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "stories/newsroom/audit.h"
 #include "stories/newsroom/schema.h"
 #include "stories/newsroom/settings.h"
@@ -17,6 +18,7 @@ constexpr const char* kLockName = "news.lock";
 
 Result<File> lock_folder(const fs::path& folder) {
   KIN_TRY(File file, File::open_to_update(folder / kLockName));
+  // The file names the process that holds the lock, for the error message of other processes.
   if (const Status locked = file.lock(); !locked.ok()) {
     if (locked.error().code != Code::kFailedPrecondition) return locked.error();
     const auto owner = read_file(folder / kLockName);
@@ -28,6 +30,7 @@ Result<File> lock_folder(const fs::path& folder) {
             "(stop that process, or make the change there; reading is always possible)",
             folder.string(), named ? fmt::format(" (process {})", *owner) : std::string())};
   }
+  // A shorter number must not be followed by the digits of the one before.
   KIN_RETURN_IF_ERROR(file.truncate(0));
   KIN_RETURN_IF_ERROR(file.write_at(0, std::to_string(::getpid())));
   return file;
@@ -37,6 +40,7 @@ Status make_private_folder(const fs::path& folder) {
   std::error_code error;
   const bool made = fs::create_directories(folder, error);
   if (error) return system_error("make the folder", folder, error.value());
+  // Feeds may have passwords. A folder that was there keeps the permissions that its owner chose.
   if (made) fs::permissions(folder, fs::perms::owner_all, error);
   return Done{};
 }
@@ -49,10 +53,9 @@ std::string folder_name(const std::vector<std::string>& folders) {
 
 std::vector<std::string> folder_levels(std::string_view name) {
   std::vector<std::string> levels;
-  for (std::size_t at = 0; at < name.size();) {
-    const std::size_t end = std::min(name.find('/', at), name.size());
-    if (end > at) levels.emplace_back(name.substr(at, end - at));
-    at = end + 1;
+  while (!name.empty()) {
+    if (const std::string_view level = take_until(name, "/"); !level.empty())
+      levels.emplace_back(level);
   }
   return levels;
 }
@@ -60,11 +63,7 @@ std::vector<std::string> folder_levels(std::string_view name) {
 // Trims the levels and removes empty ones.
 std::string tidy_folder(std::string_view name) {
   std::vector<std::string> levels = folder_levels(name);
-  for (std::string& level : levels) {
-    const auto first = level.find_first_not_of(" \t\r\n");
-    const auto last = level.find_last_not_of(" \t\r\n");
-    level = first == std::string::npos ? std::string() : level.substr(first, last - first + 1);
-  }
+  for (std::string& level : levels) level = std::string(trimmed(level, " \t\r\n"));
   std::erase(levels, "");
   return folder_name(levels);
 }
@@ -77,6 +76,7 @@ Newsroom::~Newsroom() = default;
 Result<std::unique_ptr<Newsroom>> Newsroom::open(const fs::path& folder, Clock& clock,
                                                  NewsOptions options) {
   KIN_RETURN_IF_ERROR(make_private_folder(folder));
+  // The lock comes before the database is opened, because opening may migrate it.
   KIN_TRY(File lock, lock_folder(folder));
   auto state = std::make_unique<State>(folder, &clock, std::move(options));
   state->lock_file.emplace(std::move(lock));
@@ -90,57 +90,52 @@ Result<std::unique_ptr<Newsroom>> Newsroom::open_for_reading(const fs::path& fol
   KIN_TRY(const bool there, file_exists(folder / kNewsDatabaseName));
   if (!there)
     return Error{Code::kNotFound, fmt::format("{} has no feeds yet (add one)", folder.string())};
+  // Readers take no lock: SQLite gives each of them a snapshot.
   auto state = std::make_unique<State>(folder, nullptr, NewsOptions());
-  KIN_RETURN_IF_ERROR(
-      state->readers.read([](NewsDatabase& database) { return check_version(database); }));
+  KIN_RETURN_IF_ERROR(state->readers.read(check_version));
   return std::unique_ptr<Newsroom>(new Newsroom(std::move(state)));
 }
 
 Result<FollowedFeed> Newsroom::add_feed(const NewFeed& feed) {
   KIN_RETURN_IF_ERROR(state_->check_writable());
+  // Fetched before anything is stored, and without a lock: it may take seconds.
   KIN_TRY(const Poll poll, state_->find(feed));
   const Time now = state_->now();
-  KIN_TRY(const FeedId id, state_->write([&](NewsWriter& writer, NewsEvent& event) {
-    return writer.add_feed({.url = poll.next.url,
-                            .title = feed.title,
-                            .feed_title = poll.feed.title,
-                            .site = poll.feed.site,
-                            .folder = tidy_folder(feed.folder),
-                            .credentials = poll.next.credentials,
-                            .grouped = feed.grouped},
-                           now, event);
-  }));
-  KIN_TRY(const std::uint64_t added, state_->write([&](NewsWriter& writer, NewsEvent& event) {
-    return writer.take_poll(id, poll, now, event);
-  }));
-  (void)added;
+  const NewsWriter::NewSubscription subscription{.url = poll.next.url,
+                                                 .title = feed.title,
+                                                 .feed_title = poll.feed.title,
+                                                 .site = poll.feed.site,
+                                                 .folder = tidy_folder(feed.folder),
+                                                 .credentials = poll.next.credentials,
+                                                 .grouped = feed.grouped};
+  KIN_TRY(const FeedId id, state_->write(&NewsWriter::add_feed, subscription, now));
+  KIN_RETURN_IF_ERROR(state_->write(&NewsWriter::take_poll, id, poll, now));
+  // Only then the icon: a feed without one is still followed.
   KIN_RETURN_IF_ERROR(state_->fetch_icons({id}));
   return this->feed(id);
 }
 
 Result<std::vector<FollowedFeed>> Newsroom::feeds() const {
-  return state_->readers.read([](NewsDatabase& database) { return read_feeds(database); });
+  return state_->readers.read(read_feeds);
 }
 
 Result<FollowedFeed> Newsroom::feed(FeedId id) const {
-  return state_->readers.read([&](NewsDatabase& database) { return read_feed(database, id); });
+  return state_->readers.read(read_feed, id);
 }
 
 Result<FollowedFeed> Newsroom::edit_feed(FeedId id, const FeedEdit& edit) {
   FeedEdit tidy = edit;
   if (tidy.folder) tidy.folder = tidy_folder(*tidy.folder);
-  KIN_RETURN_IF_ERROR(state_->write(
-      [&](NewsWriter& writer, NewsEvent& event) { return writer.edit_feed(id, tidy, event); }));
+  KIN_RETURN_IF_ERROR(state_->write(&NewsWriter::edit_feed, id, tidy));
   return feed(id);
 }
 
 Status Newsroom::remove_feed(FeedId id) {
-  return state_->write(
-      [&](NewsWriter& writer, NewsEvent& event) { return writer.remove_feed(id, event); });
+  return state_->write(&NewsWriter::remove_feed, id);
 }
 
 Result<std::optional<Favicon>> Newsroom::icon(FeedId id) const {
-  return state_->readers.read([&](NewsDatabase& database) { return read_icon(database, id); });
+  return state_->readers.read(read_icon, id);
 }
 
 Result<Import> Newsroom::import_opml(std::string_view bytes) {
@@ -155,16 +150,15 @@ Result<Import> Newsroom::import_opml(std::string_view bytes) {
       ++import.left_out;
       continue;
     }
-    const auto added = state_->write([&](NewsWriter& writer, NewsEvent& event) {
-      return writer.add_feed({.url = url->text(),
-                              .title = feed.title,
-                              .feed_title = {},
-                              .site = feed.site,
-                              .folder = tidy_folder(folder_name(feed.folders)),
-                              .credentials = net::credentials_in(*url),
-                              .grouped = true},
-                             now, event);
-    });
+    const NewsWriter::NewSubscription subscription{.url = url->text(),
+                                                   .title = feed.title,
+                                                   .feed_title = {},
+                                                   .site = feed.site,
+                                                   .folder = tidy_folder(folder_name(feed.folders)),
+                                                   .credentials = net::credentials_in(*url),
+                                                   .grouped = true};
+    const auto added = state_->write(&NewsWriter::add_feed, subscription, now);
+    // Feeds that are followed already are counted, not refused.
     if (!added.ok() && added.error().code != Code::kFailedPrecondition) return added.error();
     ++(added.ok() ? import.added : import.already);
   }
@@ -177,6 +171,8 @@ Result<std::string> Newsroom::export_opml() const {
   opml.title = "Kindred";
   for (const FollowedFeed& feed : all)
     opml.feeds.push_back({.url = feed.url,
+                          // A feed without a title shows its address. That is not a title to be
+                          // imported again.
                           .title = feed.title == feed.url ? std::string() : feed.title,
                           .site = feed.site,
                           .folders = folder_levels(feed.folder)});
@@ -184,17 +180,15 @@ Result<std::string> Newsroom::export_opml() const {
 }
 
 Result<TimelinePage> Newsroom::timeline(const TimelineQuery& query) const {
-  return state_->readers.read(
-      [&](NewsDatabase& database) { return read_timeline(database, query); });
+  return state_->readers.read(read_timeline, query);
 }
 
 Result<StoryView> Newsroom::story(StoryId id) const {
-  return state_->readers.read([&](NewsDatabase& database) { return read_story(database, id); });
+  return state_->readers.read(read_story, id);
 }
 
 Result<StoryView> Newsroom::edit_story(StoryId id, const StoryEdit& edit) {
-  KIN_RETURN_IF_ERROR(state_->write(
-      [&](NewsWriter& writer, NewsEvent& event) { return writer.edit_story(id, edit, event); }));
+  KIN_RETURN_IF_ERROR(state_->write(&NewsWriter::edit_story, id, edit));
   return story(id);
 }
 
@@ -206,8 +200,7 @@ Result<std::uint64_t> Newsroom::mark_read(const TimelineQuery& query) {
 }
 
 Result<Settings> Newsroom::settings() const {
-  return state_->readers.read(
-      [&](NewsDatabase& database) { return load_settings(database, state_->options.grouping); });
+  return state_->readers.read(load_settings, state_->options.grouping);
 }
 
 Status Newsroom::change_settings(const Settings& settings) {
@@ -216,26 +209,22 @@ Status Newsroom::change_settings(const Settings& settings) {
 }
 
 Result<StoryView> Newsroom::separate(ItemId item) {
-  KIN_TRY(const StoryId own, state_->write([&](NewsWriter& writer, NewsEvent& event) {
-    return writer.separate(item, state_->now(), event);
-  }));
+  KIN_RETURN_IF_ERROR(state_->check_writable());
+  KIN_TRY(const StoryId own, state_->write(&NewsWriter::separate, item, state_->now()));
   return story(own);
 }
 
 Result<StoryView> Newsroom::unite(StoryId a, StoryId b) {
-  KIN_TRY(const StoryId both, state_->write([&](NewsWriter& writer, NewsEvent& event) {
-    return writer.unite(a, b, state_->now(), event);
-  }));
+  KIN_RETURN_IF_ERROR(state_->check_writable());
+  KIN_TRY(const StoryId both, state_->write(&NewsWriter::unite, a, b, state_->now()));
   return story(both);
 }
 
 Result<Newsroom::Refresh> Newsroom::refresh_due() {
   KIN_RETURN_IF_ERROR(state_->check_writable());
+  // One refresh at a time, so that no feed is polled twice at once.
   const std::lock_guard lock(state_->refreshing);
-  const Time now = state_->now();
-  KIN_TRY(const auto due, state_->readers.read([&](NewsDatabase& database) {
-    return read_due_feeds(database, now);
-  }));
+  KIN_TRY(const auto due, state_->readers.read(read_due_feeds, state_->now()));
   return state_->refresh(due);
 }
 
@@ -244,37 +233,36 @@ Result<Newsroom::Refresh> Newsroom::refresh(std::span<const FeedId> feeds) {
   const std::lock_guard lock(state_->refreshing);
   std::vector<DueFeed> due;
   for (const FeedId id : feeds) {
-    KIN_TRY(const auto feed, state_->readers.read([&](NewsDatabase& database) {
-      return read_subscription(database, id);
-    }));
-    if (!feed) return Error{Code::kNotFound, fmt::format("there is no feed {}", number(id))};
-    due.push_back(*feed);
+    KIN_TRY(const auto feed, state_->readers.read(read_subscription, id));
+    due.push_back(feed);
   }
   return state_->refresh(due);
 }
 
 Result<std::optional<Time>> Newsroom::next_due() const {
-  return state_->readers.read([](NewsDatabase& database) { return read_next_due(database); });
+  return state_->readers.read(read_next_due);
 }
 
 Result<std::uint64_t> Newsroom::sweep() {
-  return state_->write([&](NewsWriter& writer, NewsEvent& event) {
-    return writer.sweep(state_->now() - state_->options.retention, event);
-  });
+  KIN_RETURN_IF_ERROR(state_->check_writable());
+  return state_->write(&NewsWriter::sweep, state_->now() - state_->options.retention);
 }
 
 void Newsroom::cancel() {
+  // Opened for reading, it has no client.
   if (state_->client) state_->client->cancel();
 }
 
 Result<std::vector<std::string>> Newsroom::check() const {
+  // The grouper must not change while it is compared with the database.
   const std::lock_guard lock(state_->writing);
   const Grouper* grouper = state_->writer ? state_->writer->grouper() : nullptr;
-  return state_->readers.read([&](NewsDatabase& database) { return audit(database, grouper); });
+  return state_->readers.read(audit, grouper);
 }
 
 std::uint64_t Newsroom::listen(Listener listener) {
   const std::lock_guard lock(state_->listening);
+  // stop_listening() waits for this lock, which tell() holds through its calls.
   state_->listeners.emplace(state_->next_listener, std::move(listener));
   return state_->next_listener++;
 }

@@ -6,7 +6,7 @@
 #include <pugixml.hpp>
 
 #include "base/ascii.h"
-#include "net/url.h"
+#include "stories/feeds/format_readers.h"
 #include "stories/feeds/html_text.h"
 #include "stories/feeds/xml_text.h"
 
@@ -18,15 +18,9 @@ constexpr std::size_t kLongestTitle = 500;
 // Programs write the names of attributes in upper, lower and mixed case.
 std::string_view attribute(pugi::xml_node node, std::string_view lower_name) {
   for (const pugi::xml_attribute found : node.attributes()) {
-    const std::string_view name = found.name();
-    if (same_but_for_case(name, lower_name)) return found.value();
+    if (same_but_for_case(found.name(), lower_name)) return found.value();
   }
   return {};
-}
-
-std::string web_address(std::string_view text) {
-  const auto url = net::Url::parse(text);
-  return url.ok() ? url->text() : std::string();
 }
 
 std::string title_of(pugi::xml_node outline) {
@@ -51,8 +45,10 @@ class OpmlReader {
   void read_outlines(pugi::xml_node parent) {
     for (const pugi::xml_node node : parent.children("outline")) {
       const std::string_view address = attribute(node, "xmlurl");
+      // An outline may be a feed and hold others at the same time.
       if (!address.empty()) add(node, address);
       if (!node.child("outline")) continue;
+      // Deeper levels are read, and their feeds put into the deepest folder.
       const bool deeper = folders_.size() < kDeepestFolder;
       const std::string title = title_of(node);
       if (deeper && !title.empty()) folders_.push_back(title);
@@ -62,10 +58,11 @@ class OpmlReader {
   }
 
   void add(pugi::xml_node node, std::string_view address) {
-    OpmlFeed feed{.url = web_address(address),
+    OpmlFeed feed{.url = make_absolute(std::nullopt, address),
                   .title = title_of(node),
-                  .site = web_address(attribute(node, "htmlurl")),
+                  .site = make_absolute(std::nullopt, attribute(node, "htmlurl")),
                   .folders = folders_};
+    // Counted, so that the user learns how many are missing.
     if (feed.url.empty() || opml_.feeds.size() >= kMostOpmlFeeds)
       ++opml_.left_out;
     else
@@ -78,6 +75,7 @@ class OpmlReader {
 
 pugi::xml_node folder_in(pugi::xml_node parent, const std::string& name) {
   for (const pugi::xml_node node : parent.children("outline")) {
+    // Feeds of one folder need not follow each other in the list.
     if (!node.attribute("xmlUrl") && node.attribute("text").value() == name) return node;
   }
   pugi::xml_node folder = parent.append_child("outline");
@@ -112,6 +110,7 @@ Result<Opml> parse_opml(std::string_view bytes) {
     return Error{Code::kInvalidArgument, fmt::format("this is not OPML: it starts with <{}>",
                                                      std::string_view(root.name()).substr(0, 60))};
   Opml opml = OpmlReader().read(root);
+  // Repairing that leaves nothing is a failure.
   if (!loaded.mended.empty() && opml.feeds.empty())
     return Error{Code::kInvalidArgument, fmt::format("the XML is broken at {}", loaded.mended)};
   return opml;

@@ -21,23 +21,23 @@ Poller::Poller(Newsroom& newsroom, Clock& clock, PollerOptions options)
 
 void Poller::refresh(std::optional<FeedId> feed) {
   const std::lock_guard guard(lock_);
-  if (feed) {
-    asked_.feeds.insert(*feed);
-  } else {
-    asked_.all = true;
-  }
+  asked_.all |= !feed;
+  if (feed) asked_.feeds.insert(*feed);
 }
 
 StepOutcome Poller::step() {
+  // Requests that come while the step runs are for the next one.
   Asked asked;
   {
     const std::lock_guard guard(lock_);
     asked = std::exchange(asked_, {});
   }
   Status done = poll_asked(asked);
+  // What was asked for comes first: somebody is waiting for it.
   if (done.ok() && options_.automatic) done = poll_due();
   if (done.ok()) done = sweep_if_late();
   const auto wait = done.ok() ? time_to_next() : done.error();
+  // Cancelled means that the program is ending.
   if (!wait && wait.error().code != Code::kCancelled && options_.on_problem)
     options_.on_problem(wait.error());
   return StepOutcome::not_before(clock_.steady_now() + (wait ? *wait : kAfterFailure));
@@ -71,17 +71,16 @@ Status Poller::poll_asked(const Asked& asked) {
 Status Poller::poll_due() {
   KIN_TRY(const auto due, newsroom_.next_due());
   if (!due || *due > now()) return Done{};
-  const auto refreshed = newsroom_.refresh_due();
-  if (!refreshed) return refreshed.error();
+  KIN_RETURN_IF_ERROR(newsroom_.refresh_due());
   return Done{};
 }
 
 Status Poller::sweep_if_late() {
   const Time time = now();
   if (swept_ && time - *swept_ < kSweepEvery) return Done{};
+  // Before the sweep: if it fails, the next try is tomorrow's, not the next step's.
   swept_ = time;
-  const auto swept = newsroom_.sweep();
-  if (!swept) return swept.error();
+  KIN_RETURN_IF_ERROR(newsroom_.sweep());
   return Done{};
 }
 

@@ -12,6 +12,7 @@ Status check_share(std::string_view name, double value) {
 }
 
 Status check_hours(std::string_view name, std::chrono::hours value) {
+  // A year: the memory of the grouper grows with the window.
   constexpr std::chrono::hours kMost{24 * 366};
   if (value >= std::chrono::hours(1) && value <= kMost) return Done{};
   return Error{Code::kInvalidArgument, fmt::format("{} is {} hours, but should be from 1 to {}",

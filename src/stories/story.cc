@@ -28,6 +28,7 @@ const Member* Story::find(ItemId item) const {
 void Story::count(const Member& member) {
   for (const NameMark& mark : member.features.names) {
     auto at = std::ranges::lower_bound(names, mark.term, {}, &NameCount::term);
+    // The lists are sorted and short, so inserting is cheaper than a map.
     if (at == names.end() || at->term != mark.term) at = names.insert(at, {mark.term, 0, 0});
     ++at->count;
     at->mixed += mark.mixed ? 1 : 0;
@@ -38,6 +39,7 @@ void Story::count(const Member& member) {
     ++at->count;
   }
   count_template(member);
+  // The member is in the list already.
   const bool only = members.size() == 1;
   first = only ? member.published_at : std::min(first, member.published_at);
   last = only ? member.published_at : std::max(last, member.published_at);
@@ -45,6 +47,7 @@ void Story::count(const Member& member) {
 
 void Story::count_template(const Member& member) {
   const std::uint64_t key = member.features.template_key;
+  // The title is too short to be a template.
   if (key == 0) return;
   auto at = std::ranges::lower_bound(templates, key, {}, &TemplateSpan::key);
   if (at == templates.end() || at->key != key)
@@ -57,6 +60,7 @@ void Story::recount() {
   names.clear();
   numbers.clear();
   templates.clear();
+  // Counts cannot be taken back one by one: a minimum does not tell the next one.
   std::vector<Member> all = std::move(members);
   members.clear();
   for (Member& member : all) add(std::move(member));
@@ -97,6 +101,7 @@ std::vector<Member> Story::take(std::span<const ItemId> items) {
 ItemId Story::best_representative() const {
   const Member* best = find(representative);
   for (const Member& member : members) {
+    // Strictly better only, so that the representative changes as seldom as possible.
     if (best == nullptr || member.rank < best->rank) best = &member;
   }
   return best == nullptr ? representative : best->item;

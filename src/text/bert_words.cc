@@ -2,10 +2,10 @@
 
 #include <unicode/normalizer2.h>
 #include <unicode/uchar.h>
-#include <unicode/utf8.h>
 
 #include "base/ascii.h"
 #include "base/check.h"
+#include "base/utf8.h"
 #include "text/characters/utf8.h"
 
 namespace kin::text {
@@ -22,14 +22,8 @@ UChar32 code(char32_t character) {
   return static_cast<UChar32>(character);
 }
 
-void append_utf8(std::string& out, char32_t character) {
-  char bytes[U8_MAX_LENGTH];
-  std::size_t length = 0;
-  U8_APPEND_UNSAFE(bytes, length, character);
-  out.append(bytes, length);
-}
-
 bool is_space(char32_t c) {
+  // ASCII is decided without ICU, here and below: most texts are ASCII.
   return c == U' ' || (c >= U'\t' && c <= U'\r') || (c >= 0x80 && u_isUWhiteSpace(code(c)));
 }
 
@@ -57,16 +51,17 @@ bool is_han(char32_t c) {
 }  // namespace
 
 void BertWords::append(char32_t character) {
-  if (options_.lower_case) {
-    if (character < 0x80)
-      character = static_cast<char32_t>(ascii_lower(static_cast<char>(character)));
-    else
-      character = static_cast<char32_t>(u_tolower(code(character)));
+  // u_tolower() gives ASCII too, but looks each character up.
+  if (options_.lower_case && character < 0x80) {
+    character = static_cast<char32_t>(ascii_lower(static_cast<char>(character)));
+  } else if (options_.lower_case) {
+    character = static_cast<char32_t>(u_tolower(code(character)));
   }
   append_utf8(normal_, character);
 }
 
 void BertWords::finish() {
+  // Two ends in a row would make an empty word.
   if (normal_.size() > (ends_.empty() ? 0 : ends_.back())) ends_.push_back(normal_.size());
 }
 
@@ -77,6 +72,7 @@ void BertWords::alone(char32_t character) {
 }
 
 void BertWords::take_decomposed(char32_t character) {
+  // Decomposed accents are marks of their own. None is below U+0080.
   if (character >= 0x80 && options_.strip_accents &&
       u_charType(code(character)) == U_NON_SPACING_MARK)
     return;
@@ -90,6 +86,7 @@ void BertWords::take(char32_t character) {
   if (options_.clean_text && is_control(character)) return;
   if (character < 0x80 || !options_.strip_accents) return take_decomposed(character);
   icu::UnicodeString parts;
+  // Most characters have no decomposition.
   if (!decomposition().getDecomposition(code(character), parts)) return take_decomposed(character);
   for (std::int32_t i = 0; i < parts.length(); i = parts.moveIndex32(i, 1))
     take_decomposed(static_cast<char32_t>(parts.char32At(i)));
@@ -101,12 +98,12 @@ const std::vector<std::string_view>& BertWords::split(std::string_view utf8) {
   words_.clear();
   const char* const end = utf8.data() + utf8.size();
   for (const char* at = utf8.data(); at != end;) {
-    const Decoded decoded =
-        is_ascii(*at) ? Decoded{static_cast<char32_t>(*at), 1} : decode_multibyte(at, end);
+    const Decoded decoded = decode(at, end);
     take(decoded.character);
     at += decoded.length;
   }
   finish();
+  // Views are made last: normal_ moves while it grows.
   std::size_t begin = 0;
   for (const std::size_t word_end : ends_) {
     words_.push_back(std::string_view(normal_).substr(begin, word_end - begin));

@@ -22,6 +22,7 @@ constexpr std::string_view kWindows1252 = "windows-1252";
 std::string lower_name(std::string_view name) {
   std::string lower;
   for (const char c : name) {
+    // Headers and declarations quote and pad the name in every way.
     if (c == ' ' || c == '\t' || c == '"' || c == '\'' || c == '\r' || c == '\n') continue;
     lower += ascii_lower(c);
   }
@@ -89,9 +90,33 @@ Converter open_converter(const std::string& name) {
   return U_SUCCESS(error) ? std::move(converter) : nullptr;
 }
 
+bool spells_ascii(UConverter* converter) {
+  UErrorCode error = U_ZERO_ERROR;
+  std::array<UChar, 4> out{};
+  const int length = ucnv_toUChars(converter, out.data(), 4, "<a>", 3, &error);
+  return U_SUCCESS(error) && length == 3 && out[0] == u'<';
+}
+
+// By what the converter does: ICU knows each charset by many names.
+bool is_unfit(UConverter* converter) {
+  switch (ucnv_getType(converter)) {
+    case UCNV_UTF7:
+    case UCNV_SCSU:
+    case UCNV_BOCU1:
+    case UCNV_CESU8:
+    case UCNV_IMAP_MAILBOX:
+    case UCNV_HZ:
+    case UCNV_EBCDIC_STATEFUL: return true;
+    case UCNV_ISO_2022: return false;
+    // EBCDIC pages spell ASCII in other bytes. Wide charsets do too, and are fit.
+    default: return ucnv_getMinCharSize(converter) <= 1 && !spells_ascii(converter);
+  }
+}
+
 // The name to convert by, or nothing if `said` is no charset of ours.
 std::string charset_called(std::string_view said) {
   std::string name = lower_name(said);
+  // The names of unfit charsets are refused before ICU opens a converter.
   if (name.empty() || name.size() > 40 || is_unfit(name)) return {};
   for (const Alias& alias : kAliases) {
     if (alias.label == name) return std::string(alias.charset);
@@ -99,33 +124,7 @@ std::string charset_called(std::string_view said) {
   if (name == kUtf8) return name;
   const Converter converter = open_converter(name);
   if (converter == nullptr) return {};
-  const UConverterType type = ucnv_getType(converter.get());
-  const bool unfit = type == UCNV_UTF7 || type == UCNV_SCSU || type == UCNV_BOCU1 ||
-                     type == UCNV_CESU8 || type == UCNV_IMAP_MAILBOX || type == UCNV_HZ ||
-                     type == UCNV_EBCDIC_STATEFUL;
-  // EBCDIC pages spell ASCII in other bytes.
-  const bool spells_ascii = ucnv_getMinCharSize(converter.get()) > 1 ||
-                            ucnv_getType(converter.get()) == UCNV_ISO_2022 || [&] {
-                              UErrorCode error = U_ZERO_ERROR;
-                              std::array<UChar, 4> out{};
-                              const int length =
-                                  ucnv_toUChars(converter.get(), out.data(), 4, "<a>", 3, &error);
-                              return U_SUCCESS(error) && length == 3 && out[0] == u'<';
-                            }();
-  return unfit || !spells_ascii ? std::string() : name;
-}
-
-void append_utf8(std::string& out, char32_t c) {
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-  } else if (c < 0x800) {
-    out += static_cast<char>(0xC0 | (c >> 6));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  } else {
-    out += static_cast<char>(0xE0 | (c >> 12));
-    out += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  }
+  return is_unfit(converter.get()) ? std::string() : name;
 }
 
 // 0x80 to 0x9F; the five bytes that mean nothing stay the controls they are.
@@ -135,26 +134,27 @@ constexpr char16_t kWindows1252Upper[32] = {
     0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,   0x017E, 0x0178};
 
 void append_windows1252(std::string& out, char byte) {
-  const auto b = static_cast<std::uint8_t>(byte);
-  append_utf8(out, b >= 0x80 && b < 0xA0 ? kWindows1252Upper[b - 0x80] : b);
+  append_utf8(out, windows1252_character(static_cast<std::uint8_t>(byte)));
 }
 
 DecodedText decode_windows1252(std::string_view bytes) {
   DecodedText out{.utf8 = {}, .charset = std::string(kWindows1252)};
+  // Most of the text is ASCII, and other characters take two or three bytes.
   out.utf8.reserve(bytes.size() + bytes.size() / 8);
   for (const char byte : bytes) append_windows1252(out.utf8, byte);
   return out;
 }
 
 DecodedText decode_utf8(std::string_view bytes) {
-  DecodedText out{.utf8 = {}, .charset = std::string(kUtf8)};
-  if (is_valid_utf8(bytes)) {
+  DecodedText out{.utf8 = {}, .charset = std::string(kUtf8), .mended = !is_valid_utf8(bytes)};
+  if (!out.mended) {
     out.utf8 = bytes;
     return out;
   }
-  out.mended = true;
   const char* const end = bytes.data() + bytes.size();
   for (const char* at = bytes.data(); at != end;) {
+    // Valid sequences are kept as they are. A byte that begins none is read alone as windows-1252,
+    // the most common charset of bytes that get into UTF-8 by mistake.
     const bool ascii = static_cast<std::uint8_t>(*at) < 0x80;
     const std::size_t length = ascii ? 1 : utf8_sequence_length(at, end);
     if (length == 0) {
@@ -168,6 +168,7 @@ DecodedText decode_utf8(std::string_view bytes) {
 }
 
 std::string utf16_to_utf8(const std::vector<UChar>& units) {
+  // One UTF-16 unit takes at most three bytes: the four of a surrogate pair are for two units.
   std::string out(units.size() * 3, '\0');
   std::int32_t length = 0;
   UErrorCode error = U_ZERO_ERROR;
@@ -179,6 +180,7 @@ std::string utf16_to_utf8(const std::vector<UChar>& units) {
 
 DecodedText decode_by_icu(std::string_view bytes, const std::string& name) {
   const Converter converter = open_converter(name);
+  // ICU knows all names that come here; windows-1252 can decode any bytes.
   if (converter == nullptr) return decode_windows1252(bytes);
   DecodedText out{.utf8 = {}, .charset = name};
   std::vector<UChar> buffer(std::min<std::size_t>(bytes.size() * 2 + 64, 1 << 20));
@@ -187,6 +189,7 @@ DecodedText decode_by_icu(std::string_view bytes, const std::string& name) {
   std::vector<UChar> units;
   UErrorCode error = U_ZERO_ERROR;
   do {
+    // The converter goes on where the buffer was full.
     error = U_ZERO_ERROR;
     UChar* target = buffer.data();
     ucnv_toUnicode(converter.get(), &target, buffer.data() + buffer.size(), &at, end, nullptr, true,
@@ -245,7 +248,12 @@ std::string attribute_after(std::string_view text, std::string_view name) {
 
 }  // namespace
 
+char32_t windows1252_character(std::uint8_t byte) {
+  return byte >= 0x80 && byte < 0xA0 ? kWindows1252Upper[byte - 0x80] : byte;
+}
+
 DecodedText decode_text(std::string_view bytes, CharsetHints hints) {
+  // The order of the trust: the bytes themselves, the transport, the document.
   for (const Mark& mark : kMarks) {
     if (bytes.starts_with(mark.bytes))
       return decode_as(bytes.substr(mark.bytes.size()), std::string(mark.charset));
@@ -258,20 +266,24 @@ DecodedText decode_text(std::string_view bytes, CharsetHints hints) {
     // Bytes that start with one-byte markup contradict a wide charset.
     if (charset.empty() || (is_wide(charset) && bytes.find('\0') == std::string_view::npos))
       continue;
+    // Valid UTF-8 is next to never windows-1252, whatever the server says.
     if (charset != kWindows1252 || !is_valid_utf8(bytes)) return decode_as(bytes, charset);
   }
   return decode_as(bytes, std::string(is_valid_utf8(bytes) ? kUtf8 : kWindows1252));
 }
 
 std::optional<std::string> xml_charset(std::string_view bytes) {
+  // Some feeds begin with blank lines or a byte order mark.
   const std::size_t start = bytes.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (start == std::string_view::npos || !bytes.substr(start).starts_with("<?xml")) return {};
   const std::string_view declaration = bytes.substr(start, bytes.find("?>", start) - start);
+  // Without a "?>" the declaration would be the whole document.
   std::string name = attribute_after(declaration.substr(0, 256), "encoding");
   return name.empty() ? std::nullopt : std::optional(std::move(name));
 }
 
 std::optional<std::string> html_charset(std::string_view bytes) {
+  // Browsers look no further either.
   const std::string head = ascii_lowered(bytes.substr(0, 1024));
   for (std::size_t at = head.find("<meta"); at != std::string::npos;
        at = head.find("<meta", at + 1)) {

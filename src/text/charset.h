@@ -1,6 +1,7 @@
 // Bytes of any charset to UTF-8. All functions are thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,10 @@ struct DecodedText {
 // often declare windows-1252 wrongly. Ill-formed bytes of UTF-8 are read as windows-1252, one by
 // one; those of other charsets become U+FFFD.
 DecodedText decode_text(std::string_view bytes, CharsetHints hints = {});
+
+// The character of a byte of windows-1252. The five bytes without one give the control character of
+// the same number.
+char32_t windows1252_character(std::uint8_t byte);
 
 // The encoding an XML declaration at the start of `bytes` names, if there is one.
 std::optional<std::string> xml_charset(std::string_view bytes);

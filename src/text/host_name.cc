@@ -19,6 +19,7 @@ constexpr std::uint32_t kAccepted =
     UIDNA_ERROR_LEADING_HYPHEN | UIDNA_ERROR_TRAILING_HYPHEN | UIDNA_ERROR_HYPHEN_3_4;
 
 const icu::IDNA& idna() {
+  // Made once: loading the data costs far more than a conversion, and the object is thread-safe.
   static const std::unique_ptr<const icu::IDNA> made = [] {
     UErrorCode status = U_ZERO_ERROR;
     icu::IDNA* const created = icu::IDNA::createUTS46Instance(
@@ -45,9 +46,11 @@ Result<std::string> host_name_to_ascii(std::string_view name) {
   const Error invalid{Code::kInvalidArgument,
                       fmt::format("\"{}\" is not a host name", name.substr(0, kLongestName))};
   std::string ascii;
+  // Names in ASCII skip IDNA, which would reject some that DNS resolves.
   if (std::ranges::all_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x80; })) {
     ascii = ascii_lowered(name);
   } else {
+    // Bounds the work of IDNA: no longer name becomes a valid one in practice.
     if (name.size() > 4 * kLongestName) return invalid;
     UErrorCode status = U_ZERO_ERROR;
     icu::IDNAInfo info;

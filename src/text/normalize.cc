@@ -41,6 +41,8 @@ class CollapsingSink {
     for (const Character* const ascii = ascii_; from != end; ++from) {
       const Character& c = ascii[static_cast<std::uint8_t>(*from)];
       const bool kept = c.kind != CharacterKind::kSeparator;
+      // Without a branch: the byte is always written, and kept only if it belongs to a word or is
+      // the first separator behind one.
       *out = c.bytes[0];
       out += static_cast<int>(kept) | static_cast<int>(in_word);
       in_word = kept;
@@ -62,6 +64,7 @@ class CollapsingSink {
   }
 
   std::size_t finish() const {
+    // A separator at the end has left one space.
     const bool space_at_end = out_ != begin_ && !in_word_;
     return static_cast<std::size_t>(out_ - begin_) - (space_at_end ? 1 : 0);
   }
@@ -104,9 +107,11 @@ const icu::Normalizer2& normalizer(Normalization preset) {
 std::size_t piece_length(std::string_view rest) {
   constexpr std::size_t kMost = std::size_t{1} << 29;
   if (rest.size() <= kMost) return rest.size();
+  // Backwards, so that pieces are as long as possible.
   for (std::size_t cut = kMost; cut > kMost / 2; --cut) {
     if (is_ascii(rest[cut])) return cut;
   }
+  // 256 MiB without a byte of ASCII are not a natural text.
   return kMost / 2;
 }
 
@@ -145,9 +150,11 @@ std::string composed(std::string_view utf8, const CharacterTable& table) {
   const Normalization preset = table.preset();
   std::string form = normal_form(utf8, preset);
   if (preset == Normalization::kLight) return form;
+  // Lowering may undo the normal form, so it is computed again: a small letter may compose with a
+  // mark where its capital does not, as in U+01F0.
   std::string lowered(lowered_bound(form.size()), '\0');
   MappingSink sink(lowered.data(), table);
-  rewrite(form, table, sink);
+  rewrite<false>(form, table, sink);
   lowered.resize(sink.finish());
   return normal_form(lowered, preset);
 }
@@ -164,16 +171,18 @@ void normalize(std::string_view utf8, Normalization preset, std::string& out) {
     return;
   }
   const CharacterTable& table = CharacterTable::of(preset);
+  // Room for the longest result; the sink writes without checks.
   out.resize(lowered_bound(utf8.size()));
   CollapsingSink sink(out.data(), table);
-  if (rewrite_stable(utf8, table, sink)) {
+  if (rewrite<true>(utf8, table, sink)) {
     out.resize(sink.finish());
     return;
   }
+  // Rare: most texts are in normal form already, and the attempt above is cheap.
   const std::string form = composed(utf8, table);
   out.resize(lowered_bound(form.size()));
   CollapsingSink slow_sink(out.data(), table);
-  rewrite(form, table, slow_sink);
+  rewrite<false>(form, table, slow_sink);
   out.resize(slow_sink.finish());
 }
 

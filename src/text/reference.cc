@@ -46,6 +46,7 @@ icu::UnicodeString collapsed(const icu::UnicodeString& from, Normalization prese
       pending = true;
       continue;
     }
+    // A space is written when the next word begins, so there is none at either end.
     if (pending && !result.isEmpty()) result.append(static_cast<UChar32>(' '));
     pending = false;
     result.append(c);
@@ -58,6 +59,7 @@ icu::UnicodeString normalized(std::string_view utf8, Normalization preset) {
       icu::StringPiece(utf8.data(), static_cast<std::int32_t>(utf8.size())));
   if (preset == Normalization::kNone) return text;
   text = normal_form(text, preset);
+  // As in normalize.cc: lowering may undo the normal form.
   if (!splits_at_white_space(preset)) text = normal_form(lowered(text), preset);
   return collapsed(text, preset);
 }

@@ -28,6 +28,7 @@ void Stemmer::Release::operator()(void* algorithm) const {
 Result<Stemmer> Stemmer::create(std::string_view language) {
   Stemmer stemmer;
   if (language == "none") return stemmer;
+  // The default encoding of the library is UTF-8.
   stemmer.algorithm_.reset(sb_stemmer_new(std::string(language).c_str(), nullptr));
   if (stemmer.algorithm_ != nullptr) return stemmer;
   return Error{Code::kInvalidArgument,
@@ -40,8 +41,10 @@ std::string_view Stemmer::stem(std::string_view word) {
   auto* const algorithm = static_cast<sb_stemmer*>(algorithm_.get());
   const sb_symbol* const stem = sb_stemmer_stem(
       algorithm, reinterpret_cast<const sb_symbol*>(word.data()), static_cast<int>(word.size()));
+  // The library returns null if it has no memory. The word itself is still a usable term.
   if (stem == nullptr) return word;
   const auto length = static_cast<std::size_t>(sb_stemmer_length(algorithm));
+  // An empty stem would match every other word that has one.
   if (length == 0) return word;
   return {reinterpret_cast<const char*>(stem), length};
 }

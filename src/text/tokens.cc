@@ -8,37 +8,12 @@
 #include <limits>
 
 #include "base/ascii.h"
-#include "text/characters/character_table.h"
-#include "text/characters/utf8.h"
+#include "base/check.h"
+#include "base/utf8.h"
+#include "text/characters/rewrite.h"
 
 namespace kin::text {
 namespace {
-
-class TokenCollector {
- public:
-  explicit TokenCollector(std::vector<Token>& tokens) : tokens_(tokens) {}
-
-  void take(std::uint32_t at, CharacterKind kind) {
-    const bool starts = kind == CharacterKind::kUnit || (kind == CharacterKind::kWord && unit_);
-    if (kind == CharacterKind::kSeparator || starts) finish(at);
-    if (kind == CharacterKind::kSeparator) return;
-    if (!open_) begin_ = at;
-    open_ = true;
-    if (kind == CharacterKind::kUnit) unit_ = true;
-  }
-
-  void finish(std::uint32_t at) {
-    if (open_) tokens_.push_back({.begin = begin_, .end = at, .unit = unit_});
-    open_ = false;
-    unit_ = false;
-  }
-
- private:
-  std::vector<Token>& tokens_;
-  std::uint32_t begin_ = 0;
-  bool open_ = false;
-  bool unit_ = false;
-};
 
 const icu::Normalizer2& folding() {
   UErrorCode status = U_ZERO_ERROR;
@@ -51,30 +26,25 @@ const icu::Normalizer2& folding() {
 
 void split_tokens(std::string_view utf8, std::vector<Token>& tokens) {
   tokens.clear();
+  // Token has 32-bit offsets.
   utf8 = utf8.substr(0, std::numeric_limits<std::uint32_t>::max());
   const CharacterTable& table = CharacterTable::of(Normalization::kStandard);
-  TokenCollector collector(tokens);
-  const char* const begin = utf8.data();
-  const char* const end = begin + utf8.size();
-  for (const char* at = begin; at != end;) {
-    const Decoded decoded =
-        is_ascii(*at) ? Decoded{static_cast<char32_t>(*at), 1} : decode_multibyte(at, end);
-    collector.take(static_cast<std::uint32_t>(at - begin), table[decoded.character].kind);
-    at += decoded.length;
-  }
-  collector.finish(static_cast<std::uint32_t>(utf8.size()));
+  for_each_word(utf8, table, [&](const char* begin, const char* end, bool unit) {
+    tokens.push_back({.begin = static_cast<std::uint32_t>(begin - utf8.data()),
+                      .end = static_cast<std::uint32_t>(end - utf8.data()),
+                      .unit = unit});
+  });
 }
 
 std::string_view cut_word(std::string_view word) {
   constexpr std::size_t kLongestWord = 255;
   if (word.size() <= kLongestWord) return word;
-  std::size_t end = kLongestWord;
-  while (end > 0 && (static_cast<unsigned char>(word[end]) & 0xC0) == 0x80) --end;
-  return word.substr(0, end);
+  return word.substr(0, character_start(word, kLongestWord));
 }
 
 void fold_word(std::string_view word, std::string& folded) {
   folded.clear();
+  // Case folding of ASCII is lowering. ICU takes many times as long, and most words are ASCII.
   if (std::ranges::all_of(word, is_ascii)) {
     for (const char c : word) folded += ascii_lower(c);
     return;

@@ -27,6 +27,7 @@ class SpacingSink {
     switch (c.kind) {
       case CharacterKind::kSeparator: in_unit_ = false; return put(c);
       case CharacterKind::kWord: leave_unit(); return put(c);
+      // A mark belongs to the character before it, be it a unit or a letter.
       case CharacterKind::kMark: return put(c);
       case CharacterKind::kUnit:
         *out_++ = ' ';
@@ -45,6 +46,8 @@ class SpacingSink {
     out_ += c.length;
   }
   void leave_unit() {
+    // Written in any case and kept only behind a unit: a branch would be guessed wrong in mixed
+    // texts.
     *out_ = ' ';
     out_ += in_unit_;
     in_unit_ = false;
@@ -55,61 +58,30 @@ class SpacingSink {
   bool in_unit_ = false;
 };
 
-// Collects the words of the text it is handed as views of that text.
-class Splitter {
- public:
-  explicit Splitter(std::vector<std::string_view>& words) : words_(words) {}
-
-  void take(const char* at, CharacterKind kind) {
-    const bool starts = kind == CharacterKind::kUnit || (kind == CharacterKind::kWord && in_unit_);
-    if (kind == CharacterKind::kSeparator || starts) finish(at);
-    if (kind == CharacterKind::kSeparator) return;
-    if (begin_ == nullptr) begin_ = at;
-    if (kind == CharacterKind::kUnit) in_unit_ = true;
-  }
-
-  void finish(const char* at) {
-    if (begin_ != nullptr) words_.emplace_back(begin_, static_cast<std::size_t>(at - begin_));
-    begin_ = nullptr;
-    in_unit_ = false;
-  }
-
- private:
-  std::vector<std::string_view>& words_;
-  const char* begin_ = nullptr;
-  bool in_unit_ = false;
-};
-
 }  // namespace
 
 void split_words(std::string_view utf8, Normalization preset,
                  std::vector<std::string_view>& words) {
   words.clear();
-  const CharacterTable& table = CharacterTable::of(preset);
-  Splitter splitter(words);
-  const char* at = utf8.data();
-  const char* const end = at + utf8.size();
-  while (at != end) {
-    const Decoded decoded =
-        is_ascii(*at) ? Decoded{static_cast<char32_t>(*at), 1} : decode_multibyte(at, end);
-    splitter.take(at, table[decoded.character].kind);
-    at += decoded.length;
-  }
-  splitter.finish(end);
+  for_each_word(utf8, CharacterTable::of(preset), [&](const char* begin, const char* end, bool) {
+    words.emplace_back(begin, static_cast<std::size_t>(end - begin));
+  });
 }
 
 std::string_view WordSpacer::space(std::string_view utf8) {
   const char* const begin = utf8.data();
   const char* const end = begin + utf8.size();
+  // Texts in ASCII are returned as they are, without a copy.
   if (skip_ascii(begin, end) == end) return utf8;
   const CharacterTable& table = CharacterTable::of(preset_);
   if (spaced_.size() < spaced_bound(utf8.size())) spaced_.resize(spaced_bound(utf8.size()));
   SpacingSink sink(spaced_.data());
-  if (rewrite_stable(utf8, table, sink)) return sink.finish();
+  if (rewrite<true>(utf8, table, sink)) return sink.finish();
   const std::string form = composed(utf8, table);
   if (spaced_.size() < spaced_bound(form.size())) spaced_.resize(spaced_bound(form.size()));
+  // A new sink: the first one has written a part before it met what has to be composed.
   SpacingSink slow_sink(spaced_.data());
-  rewrite(form, table, slow_sink);
+  rewrite<false>(form, table, slow_sink);
   return slow_sink.finish();
 }
 

@@ -15,6 +15,7 @@ import tempfile
 import time
 
 FACTOR = 1.5
+TRIES = 5
 # Input, and options of plan and dedup.
 RUNS = [
     ("jsonl", []),
@@ -70,7 +71,7 @@ def bytes_in(folder):
 
 
 def run_and_watch(command, folder):
-    """Runs a command and returns the most that it had on disk in a folder at one time."""
+    """Runs a command and returns the most that it was seen to have on disk in a folder at one time."""
     most = 0
     with subprocess.Popen(command) as process:
         while process.poll() is None:
@@ -81,17 +82,26 @@ def run_and_watch(command, folder):
     return max(most, bytes_in(folder))
 
 
-def compare(kindred, folder, extension, options):
-    source = str(folder / f"in.{extension}")
+def run_dedup(kindred, folder, extension, options):
+    """The report of a run, and the most that it was seen to have on disk."""
+    report = folder / "report.json"
     with tempfile.TemporaryDirectory(dir=folder) as work:
-        work = pathlib.Path(work)
-        target = str(work / f"out.{extension}")
-        plan = json.loads(subprocess.run([kindred, "plan", source, "-o", target, "--json", *options], check=True,
-                                         stdout=subprocess.PIPE).stdout)
-        report = folder / "report.json"
-        disk = run_and_watch([kindred, "dedup", source, "-o", target, "--quiet", "--report", str(report), *options],
-                             work)
-        run = json.loads(report.read_text())
+        disk = run_and_watch([kindred, "dedup", str(folder / f"in.{extension}"), "-o", f"{work}/out.{extension}", "--quiet",
+                              "--report", str(report), *options], work)
+    return json.loads(report.read_text()), disk
+
+
+def compare(kindred, folder, extension, options):
+    plan = json.loads(subprocess.run([kindred, "plan", str(folder / f"in.{extension}"), "-o",
+                                      str(folder / f"out.{extension}"), "--json", *options], check=True,
+                                     stdout=subprocess.PIPE).stdout)
+    run, disk = run_dedup(kindred, folder, extension, options)
+    # The disk is looked at from time to time, and on a busy machine its peak may fall between two looks. The most of
+    # several runs counts.
+    for _ in range(TRIES - 1):
+        if plan["disk_bytes"] <= FACTOR * disk:
+            break
+        disk = max(disk, run_dedup(kindred, folder, extension, options)[1])
     pairs = {
         "documents": (plan["documents"], run["documents"]),
         "bytes": (plan["text_bytes"], run["text_bytes"]),

@@ -161,10 +161,11 @@ def main():
     cycles = int(sys.argv[2]) if len(sys.argv) > 2 else 20
     rng = random.Random(int(os.environ.get("CRASH_SEED", "1")))
     moments, leftovers = collections.Counter(), collections.Counter()
-    acknowledged = 0
+    acknowledged = cycle = 0
     target = None
     with tempfile.TemporaryDirectory() as scratch:
-        for cycle in range(cycles):
+        # A slow machine acknowledges little before each kill; then more cycles follow.
+        while cycle < cycles or (cycle < 20 * cycles and acknowledged <= cycles * 100):
             if cycle % CYCLES_PER_SET == 0:
                 folder = pathlib.Path(scratch) / str(cycle)
                 folder.mkdir()
@@ -173,7 +174,8 @@ def main():
             target.kill_once(moments)
             target.check(leftovers)
             acknowledged += len(target.acknowledged) - before
-    print(f"{cycles} kills, {acknowledged} ids acknowledged, none lost, none invented; killed at a moment drawn: "
+            cycle += 1
+    print(f"{cycle} kills, {acknowledged} ids acknowledged, none lost, none invented; killed at a moment drawn: "
           f"{moments['time']}, while the manifest was replaced: {moments['manifest']}, while a run was written or "
           f"merged: {moments['merge']}; leftovers found of: {dict(leftovers)}")
     assert acknowledged > cycles * 100, "too little was acknowledged to tell"

@@ -17,13 +17,41 @@ const { chromium } = fromWeb('playwright-core');
 const axe = fs.readFileSync(fromWeb.resolve('axe-core/axe.min.js'), 'utf8');
 const [, , kindred, screenshots] = process.argv;
 const patience = 60_000; // milliseconds that any event is waited for
+const shortly = () => new Promise((next) => setTimeout(next, 20));
 
 export async function until(what, done) {
   const end = Date.now() + patience;
   while (!(await done())) {
     if (Date.now() > end) throw new Error(`waited too long for ${what}`);
-    await new Promise((next) => setTimeout(next, 20));
+    await shortly();
   }
+}
+
+/** Waits until `read` gives `wanted`: what a click or a key does may show a little later. */
+export async function becomes(read, wanted) {
+  const end = Date.now() + patience;
+  for (let now = await read(); now !== wanted; now = await read()) {
+    if (Date.now() > end) assert.equal(now, wanted);
+    await shortly();
+  }
+}
+
+/** Waits until no list of the page is being loaded. */
+export const loaded = (page) => page.waitForFunction(() => !document.querySelector('[aria-busy=true], .skeleton'));
+
+// Runs in every page before its own scripts. A message stays until the test has read it, and the second key of
+// `g a` counts however late it comes.
+function takeTime() {
+  const longest = 5_000;
+  const start = window.setTimeout;
+  window.setTimeout = (call, delay, ...values) => (delay >= longest ? 0 : start(call, delay, ...values));
+  Object.defineProperty(KeyboardEvent.prototype, 'timeStamp', { get: () => 0 });
+}
+
+// A time zone in which it is noon now, so that no test runs over midnight.
+function zoneOfNoon() {
+  const east = 12 - new Date().getUTCHours();
+  return `Etc/GMT${east > 0 ? '-' : '+'}${Math.abs(east)}`; // the sign of these names is the other way round
 }
 
 class Program {
@@ -31,8 +59,13 @@ class Program {
     this.folder = folder;
   }
 
-  /** Starts it, at the port it had before if there was one. */
+  /** Starts it, at the port it had before if there was one. Another process may have that port for a moment. */
   async start() {
+    if (this.port) await until(`port ${this.port}`, () => this.#tryToStart());
+    else assert.ok(await this.#tryToStart(), 'kindred serve ended at once');
+  }
+
+  async #tryToStart() {
     const portFile = path.join(this.folder, 'port');
     fs.rmSync(portFile, { force: true });
     const listen = `127.0.0.1:${this.port ?? 0}`;
@@ -40,9 +73,10 @@ class Program {
     this.process = spawn(kindred, ['serve', '--allow-private', ...options], { stdio: ['ignore', 'ignore', 'inherit'] });
     this.ended = new Promise((end) => this.process.once('exit', end));
     await until('kindred serve', () => fs.existsSync(portFile) || this.process.exitCode !== null);
-    assert.equal(this.process.exitCode, null, 'kindred serve ended at once');
+    if (this.process.exitCode !== null) return false;
     this.port = Number(fs.readFileSync(portFile, 'utf8'));
     this.root = `http://127.0.0.1:${this.port}`;
+    return true;
   }
 
   async stop() {
@@ -84,9 +118,12 @@ class Session {
     this.#browser ??= await chromium.launch({
       executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
       args: ['--no-sandbox'],
+      timeout: patience,
     });
-    const context = await this.#browser.newContext({ viewport: { width: 1280, height: 860 }, locale: 'en-GB', ...options });
+    const viewport = { width: 1280, height: 860 };
+    const context = await this.#browser.newContext({ viewport, locale: 'en-GB', timezoneId: zoneOfNoon(), ...options });
     context.setDefaultTimeout(patience);
+    await context.addInitScript(takeTime);
     this.#contexts.push(context);
     const page = await context.newPage();
     this.#watch(page);
@@ -149,6 +186,12 @@ class Session {
 
   /** No serious breach of the accessibility rules that can be checked by program. */
   async checkAccessible(page, where) {
+    await loaded(page); // a list that is being loaded is dimmed
+    await page.evaluate(() => {
+      // Colours that are still changing would be judged half-way.
+      const finite = document.getAnimations().filter((one) => (one.effect?.getComputedTiming().endTime ?? Infinity) < Infinity);
+      for (const animation of finite) animation.finish();
+    });
     await page.evaluate(`${axe}; window.axe = axe;`);
     const problems = await page.evaluate(async () => {
       const { violations } = await window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] });

@@ -1,10 +1,11 @@
 // News on an open page: soon, in their story, and without moving what is being read.
 import assert from 'node:assert/strict';
-import { session } from './harness.mjs';
+import { becomes, session } from './harness.mjs';
 import { folders, furnish } from './world.mjs';
 
 const card = (page, title) => page.locator('article').filter({ has: page.locator('h3', { hasText: title }) });
 const pill = (page) => page.locator('.pill');
+const scrolled = (page) => page.evaluate(() => scrollY);
 const topOf = (locator) => locator.evaluate((element) => element.getBoundingClientRect().top);
 
 await session('live', async (it) => {
@@ -30,7 +31,7 @@ await session('live', async (it) => {
     await page.locator('article').first().filter({ hasText: 'Lighthouse keepers' }).waitFor();
     const took = performance.now() - it.feeds.servedAt('herald');
     console.log(`     ${Math.round(took)} ms after its fetch`);
-    assert.equal(await page.evaluate(() => scrollY), 0);
+    assert.equal(await scrolled(page), 0);
   });
 
   await it.check('a story does not slip away under the pointer', async () => {
@@ -53,6 +54,8 @@ await session('live', async (it) => {
 
   await it.check('while something is being read, news wait behind a button', async () => {
     await card(page, 'M4').getByRole('button', { name: /other headlines/ }).click();
+    await card(page, 'M4').getByRole('listitem').first().waitFor();
+    await it.atRest(page);
     const before = await topOf(card(page, 'M4'));
     it.feeds.publish('chronicle', 'Glacier museum opens its doors in Iceland');
     await refresh();
@@ -64,11 +67,12 @@ await session('live', async (it) => {
 
   await it.check('an expanded story grows in place and stays expanded', async () => {
     const line = card(page, 'M4').getByRole('listitem').first();
+    await it.atRest(page);
     const before = await topOf(line);
     it.feeds.publish('quarterly', 'New Mac Mini with M4 chip');
     await refresh();
     await card(page, 'M4').locator('.number', { hasText: '(5)' }).waitFor();
-    assert.equal(await card(page, 'M4').getByRole('listitem').count(), 5);
+    await becomes(() => card(page, 'M4').getByRole('listitem').count(), 5);
     assert.equal(await topOf(line), before);
   });
 
@@ -76,8 +80,8 @@ await session('live', async (it) => {
     await pill(page).click();
     await page.locator('article').first().filter({ hasText: /Glacier museum|M4/ }).waitFor();
     await card(page, 'Glacier museum').waitFor();
-    assert.equal(await pill(page).count(), 0);
-    assert.equal(await page.evaluate(() => scrollY), 0);
+    await becomes(() => pill(page).count(), 0);
+    await becomes(() => scrolled(page), 0);
   });
 
   await it.check('what is scrolled to stays where it is', async () => {
@@ -90,6 +94,7 @@ await session('live', async (it) => {
     await pill(page).filter({ hasText: '2 new stories' }).waitFor();
     assert.ok(Math.abs((await topOf(card(page, 'librarian'))) - before) <= 1);
     await pill(page).click();
+    await becomes(() => pill(page).count(), 0);
   });
 
   await it.check('two pages agree: what one marks, the other shows', async () => {

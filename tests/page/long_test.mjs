@@ -1,6 +1,6 @@
 // A long timeline: it comes by pages, and places in it are kept.
 import assert from 'node:assert/strict';
-import { session, until } from './harness.mjs';
+import { becomes, session, until } from './harness.mjs';
 
 const nouns = ['harbour', 'bridge', 'library', 'orchard', 'glacier', 'railway', 'theatre', 'volcano', 'archive', 'market', 'forest', 'canal', 'museum'];
 const places = ['Lisbon', 'Oslo', 'Kyoto', 'Lima', 'Accra', 'Riga', 'Quito', 'Hanoi', 'Turin', 'Dakar', 'Perth', 'Minsk'];
@@ -28,7 +28,7 @@ await session('long', async (it) => {
       await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
       return page.getByText('That is all.').isVisible();
     });
-    assert.equal(await stories(page), all);
+    await becomes(() => stories(page), all);
   });
 
   await it.check('no story is shown twice', async () => {
@@ -46,7 +46,7 @@ await session('long', async (it) => {
     const place = (await story.boundingBox()).y;
     await story.locator('a.when').click();
     await page.locator('ol .item').first().waitFor();
-    assert.equal(await page.evaluate(() => scrollY), 0);
+    await becomes(() => page.evaluate(() => scrollY), 0);
     await page.goBack();
     await page.waitForFunction((wanted) => document.activeElement?.id === wanted, id);
     await it.atRest(page);
@@ -61,7 +61,9 @@ await session('long', async (it) => {
       await page.keyboard.press('j');
       await page.waitForFunction((wanted) => [...document.querySelectorAll('article')].indexOf(document.activeElement) === wanted, step);
     }
-    const box = await page.locator('article:focus').boundingBox();
-    assert.ok(box.y > 56 && box.y + box.height <= 860, 'the story with focus is in view');
+    await until('the story with focus in view', async () => {
+      const box = await page.locator('article:focus').boundingBox();
+      return box.y > 56 && box.y + box.height <= 860;
+    });
   });
 });

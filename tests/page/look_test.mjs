@@ -1,6 +1,6 @@
 // How it looks: both themes, phone width, print; pictures of each are kept.
 import assert from 'node:assert/strict';
-import { session } from './harness.mjs';
+import { becomes, loaded, session } from './harness.mjs';
 import { folders, furnish } from './world.mjs';
 
 const card = (page, title) => page.locator('article').filter({ has: page.locator('h3', { hasText: title }) });
@@ -16,30 +16,31 @@ await session('look', async (it) => {
   await page.waitForFunction(() => document.querySelectorAll('article img').length > 0);
 
   await it.check('light, as the system has it', async () => {
-    assert.equal(await paper(page), 'rgb(253, 252, 250)');
+    await becomes(() => paper(page), 'rgb(253, 252, 250)');
     await it.shot(page, 'light');
     await it.checkAccessible(page, 'light');
   });
 
   await it.check('dark, as the system has it', async () => {
     await page.emulateMedia({ colorScheme: 'dark' });
-    assert.equal(await paper(page), 'rgb(22, 21, 19)');
+    await becomes(() => paper(page), 'rgb(22, 21, 19)');
     await card(page, 'M4').getByRole('button', { name: /other headlines/ }).click();
+    await card(page, 'M4').getByRole('listitem').first().waitFor();
     await it.shot(page, 'dark');
     await it.checkAccessible(page, 'dark');
   });
 
   await it.check('a theme that was chosen outlasts the system and a reload', async () => {
     await page.getByTitle('Light colours').click();
-    assert.equal(await paper(page), 'rgb(253, 252, 250)');
+    await becomes(() => paper(page), 'rgb(253, 252, 250)');
     await page.reload();
     await card(page, 'M4').waitFor();
-    assert.equal(await paper(page), 'rgb(253, 252, 250)');
+    await becomes(() => paper(page), 'rgb(253, 252, 250)');
     await page.getByTitle('Dark colours').click();
     await page.emulateMedia({ colorScheme: 'light' });
-    assert.equal(await paper(page), 'rgb(22, 21, 19)');
+    await becomes(() => paper(page), 'rgb(22, 21, 19)');
     await page.getByTitle('Colours as the system').click();
-    assert.equal(await paper(page), 'rgb(253, 252, 250)');
+    await becomes(() => paper(page), 'rgb(253, 252, 250)');
   });
 
   await it.check('an expanded story and its own page', async () => {
@@ -89,7 +90,9 @@ await session('look', async (it) => {
     await drawer.getByRole('link', { name: /^Unread/ }).tap();
     await drawer.waitFor({ state: 'detached' });
     await small.waitForURL(/unread=1/);
+    await loaded(small);
     await card(small, 'spaces cannot').getByRole('button', { name: 'More about this story' }).tap();
+    await small.getByRole('menuitem', { name: 'Mark as read' }).waitFor();
     await it.shot(small, 'phone-menu');
     await small.getByRole('menuitem', { name: 'Mark as read' }).tap();
     await small.locator('article.read', { hasText: 'spaces cannot' }).waitFor();
@@ -104,7 +107,7 @@ await session('look', async (it) => {
     await page.goto(it.program.root);
     await page.emulateMedia({ media: 'print', colorScheme: 'light' });
     await card(page, 'M4').waitFor();
-    assert.equal(await page.getByRole('button', { name: 'Refresh feeds' }).isVisible(), false);
+    await becomes(() => page.getByRole('button', { name: 'Refresh feeds' }).isVisible(), false);
     assert.equal(await card(page, 'M4').isVisible(), true);
   });
 });

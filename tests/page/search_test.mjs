@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { session, until } from './harness.mjs';
+import { becomes, loaded, session, until } from './harness.mjs';
 import { lines, logs, papers } from './library.mjs';
 
 const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 const field = (page) => page.getByRole('searchbox', { name: 'Search documents' });
 const hit = (page, title) => page.locator('article').filter({ has: page.locator('h3', { hasText: title }) });
-const titles = (page) => page.locator('article h3').allInnerTexts();
+const titles = (page) => page.locator('article h3').allTextContents();
 const waitForStatus = (page, pattern) => page.getByText(pattern).first().waitFor();
 const facet = (page, name) => page.getByRole('button', { name: new RegExp(`^${name} ?\\d+$`) });
 const dialog = (page, title) => page.getByRole('dialog', { name: title });
@@ -18,7 +18,7 @@ const focusedId = (page) => page.evaluate(() => document.activeElement?.id);
 async function ask(page, query) {
   await field(page).fill(query);
   await page.waitForURL((url) => (url.searchParams.get('q') ?? '') === query);
-  await page.waitForFunction(() => !document.querySelector('[aria-busy=true]'));
+  await loaded(page);
 }
 
 /** Waits until the results are those that `wanted` says. */
@@ -50,7 +50,7 @@ await session('search', async (it) => {
     it.expectErrors(/Failed to load resource|ERR_/);
     await page.goto(`${it.program.root}/search`);
     await page.getByRole('heading', { name: `${papers.length + logs.length} documents` }).waitFor();
-    assert.equal(await focusedId(page), 'search');
+    await becomes(() => focusedId(page), 'search');
     assert.equal(await page.getByLabel('Index', { exact: true }).count(), 0);
     await it.shot(page, 'search-start');
     await it.checkAccessible(page, 'start');
@@ -61,8 +61,9 @@ await session('search', async (it) => {
     await hit(page, 'How the moon raises the tides').waitFor();
     await waitForStatus(page, /^\d+( of \d+)? results? in [\d.]+ ms$/);
     await page.waitForURL(/q=tides/);
-    assert.equal(await hit(page, 'How the moon raises the tides').locator('h3 mark').innerText(), 'tides');
-    assert.ok((await page.locator('.snippet mark').count()) > 0);
+    await loaded(page);
+    await becomes(() => hit(page, 'How the moon raises the tides').locator('h3 mark').textContent(), 'tides');
+    await page.locator('.snippet mark').first().waitFor();
     assert.equal(await focusedId(page), 'search');
     await it.shot(page, 'search-results');
     await it.checkAccessible(page, 'results');
@@ -94,7 +95,7 @@ await session('search', async (it) => {
     await page.waitForURL(/mode=text/);
     await settle(page, (all) => all.length > 1 && all.every((title) => title));
     await page.waitForFunction(() => !document.querySelector('.shares .vector'));
-    assert.ok((await page.locator('.shares i.text').count()) > 1);
+    await page.waitForFunction(() => document.querySelectorAll('.shares i.text').length > 1);
     await page.getByText('Meaning', { exact: true }).click();
     await page.waitForURL(/mode=vector/);
     await page.waitForFunction(() => document.querySelector('.shares i.vector') && !document.querySelector('.shares i.text'));
@@ -117,11 +118,11 @@ await session('search', async (it) => {
   await it.check('facets narrow with exact counts, chips take them away, and back brings them again', async () => {
     await page.goto(`${it.program.root}/search?mode=text&q=water+breakwater`);
     await facet(page, 'Harbour Office').waitFor();
-    const many = Number((await facet(page, 'Harbour Office').innerText()).match(/\d+$/)[0]);
+    const many = Number((await facet(page, 'Harbour Office').textContent()).match(/\d+\s*$/)[0]);
     await facet(page, 'Harbour Office').click();
     await page.waitForURL(/filter=source%3DHarbour\+Office/);
     await waitForStatus(page, new RegExp(`^${many} results? in`));
-    assert.equal(await facet(page, 'Harbour Office').getAttribute('aria-pressed'), 'true');
+    await becomes(() => facet(page, 'Harbour Office').getAttribute('aria-pressed'), 'true');
     await hit(page, 'new edition').getByRole('button', { name: 'Only with the tag sea' }).click();
     await page.waitForURL(/filter=tag%3Dsea/);
     await settle(page, (all) => all.length === 2);
@@ -144,13 +145,14 @@ await session('search', async (it) => {
   await it.check('an address can be shared, and back and forth go through the searches', async () => {
     await page.goto(`${it.program.root}/search?index=papers&mode=text&q=whales`);
     await settle(page, (all) => all.length === 1 && /whales/.test(all[0]));
-    assert.equal(await field(page).inputValue(), 'whales');
-    assert.ok(await page.getByLabel('Text', { exact: true }).isChecked());
+    await becomes(() => field(page).inputValue(), 'whales');
+    await becomes(() => page.getByLabel('Text', { exact: true }).isChecked(), true);
     await page.getByText('Misspellings').click();
     await page.waitForURL(/fuzzy=1/);
     await page.goBack();
     await page.waitForURL((url) => !url.searchParams.has('fuzzy'));
-    assert.equal(await page.getByLabel('Misspellings').isChecked(), false);
+    await becomes(() => page.getByLabel('Misspellings').isChecked(), false);
+    await loaded(page);
   });
 
   await it.check('a query that cannot be read is shown with a caret, and what was found stays', async () => {
@@ -162,7 +164,7 @@ await session('search', async (it) => {
     assert.match(what, /\w+ \w+/);
     assert.equal(query.trim(), 'whales "of the');
     assert.equal(query[caret.indexOf('^')], '"');
-    assert.equal(await field(page).getAttribute('aria-invalid'), 'true');
+    await becomes(() => field(page).getAttribute('aria-invalid'), 'true');
     assert.equal((await titles(page)).length, 1);
     await it.shot(page, 'search-refused');
     await it.checkAccessible(page, 'refused');
@@ -176,7 +178,7 @@ await session('search', async (it) => {
     await it.shot(page, 'search-nothing');
     await page.getByRole('button', { name: 'Allow misspellings' }).click();
     await hit(page, 'How the moon raises the tides').waitFor();
-    assert.ok(await page.getByLabel('Misspellings').isChecked());
+    await becomes(() => page.getByLabel('Misspellings').isChecked(), true);
   });
 
   await it.check('a day shows what was valid then', async () => {
@@ -195,8 +197,8 @@ await session('search', async (it) => {
     await crabs.getByRole('button', { name: 'Why it matched' }).click();
     const words = crabs.getByRole('list', { name: 'Words that matched' });
     await words.getByText(/^crab/).waitFor();
-    assert.match(await words.innerText(), /here, in \d+ documents? of all/);
-    assert.match(await crabs.getByRole('row').nth(1).innerText(), /^text\s+1\s+[\d.]+\s+\d+%/);
+    await words.getByText(/here, in \d+ documents? of all/).first().waitFor();
+    await until('the first row', async () => /^text\s+1\s+[\d.]+\s+\d+%/.test(await crabs.getByRole('row').nth(1).innerText()));
     await it.shot(page, 'search-why');
     await it.checkAccessible(page, 'why it matched');
     await page.goto(`${it.program.root}/search?mode=text&q=crabs`);
@@ -212,11 +214,11 @@ await session('search', async (it) => {
     await tides.getByRole('button', { name: 'Neighbours' }).click();
     const drawing = drawingIn(tides);
     await drawing.waitFor();
-    assert.equal(await drawing.getByRole('link').count(), 7);
+    await becomes(() => drawing.getByRole('link').count(), 7);
     const [, links] = (await drawing.locator('desc').textContent()).match(/^6 documents around it, (\d+) links/);
-    assert.ok((await drawing.locator('.tie text', { hasText: 'explains' }).count()) > 0);
+    await until('the name of a link', async () => (await drawing.locator('.tie text', { hasText: 'explains' }).count()) > 0);
     await tides.getByText(`${links} links as a list`).click();
-    assert.equal(await tides.locator('details').getByRole('listitem').count(), Number(links));
+    await becomes(() => tides.locator('details').getByRole('listitem').count(), Number(links));
     await tides.getByRole('listitem').filter({ hasText: /How the moon raises the tides\s+explains\s+The moon is leaving us/ }).waitFor();
     await it.atRest(page);
     const inside = await drawing.evaluate((svg) => {
@@ -247,7 +249,7 @@ await session('search', async (it) => {
     await page.keyboard.press('Escape');
     await dialog(page, name).waitFor({ state: 'detached' });
     await page.waitForURL((url) => !url.searchParams.has('doc'));
-    assert.equal(await field(page).inputValue(), 'raises');
+    await becomes(() => field(page).inputValue(), 'raises');
   });
 
   await it.check('a document is read whole, with its attributes, links and validity', async () => {
@@ -256,7 +258,7 @@ await session('search', async (it) => {
     const open = dialog(page, /new edition/);
     await open.getByText('The old tables are wrong at the new breakwater.').waitFor();
     await open.getByText('valid from 1 Jan 2023').waitFor();
-    assert.equal(await open.locator('dd').innerText(), '220');
+    await becomes(() => open.locator('dd').textContent(), '220');
     await open.locator('.links').getByText('replaces').waitFor();
     await open.locator('.links').getByRole('link', { name: 'Tide tables for the northern harbours' }).waitFor();
     await drawingIn(open).waitFor();
@@ -270,16 +272,16 @@ await session('search', async (it) => {
 
   await it.check('the keyboard goes through the results, opens and leaves them', async () => {
     await page.keyboard.press('/');
-    assert.equal(await focusedId(page), 'search');
+    await becomes(() => focusedId(page), 'search');
     await ask(page, 'tides');
     await hit(page, 'How the moon raises the tides').waitFor();
     await page.keyboard.press('ArrowDown');
-    assert.equal(await focusedId(page), 'hit-0');
+    await becomes(() => focusedId(page), 'hit-0');
     await page.keyboard.press('j');
     await page.keyboard.press('ArrowDown');
-    assert.equal(await focusedId(page), 'hit-2');
+    await becomes(() => focusedId(page), 'hit-2');
     await page.keyboard.press('k');
-    assert.equal(await focusedId(page), 'hit-1');
+    await becomes(() => focusedId(page), 'hit-1');
     await page.keyboard.press('w');
     await page.locator('#hit-1 .why').waitFor();
     await page.keyboard.press('Enter');
@@ -290,7 +292,7 @@ await session('search', async (it) => {
     await page.waitForFunction(() => document.activeElement?.id === 'hit-1');
     await page.keyboard.press('k');
     await page.keyboard.press('ArrowUp');
-    assert.equal(await focusedId(page), 'search');
+    await becomes(() => focusedId(page), 'search');
     await page.keyboard.press('Escape');
     await page.waitForURL((url) => !url.searchParams.has('q'));
     await page.keyboard.press('Escape');
@@ -304,7 +306,7 @@ await session('search', async (it) => {
     await page.keyboard.press('g');
     await page.keyboard.press('d');
     await page.waitForURL(/\/search/);
-    assert.equal(await focusedId(page), 'search');
+    await becomes(() => focusedId(page), 'search');
   });
 
   await it.check('more results come by a button', async () => {
@@ -377,10 +379,10 @@ await session('search', async (it) => {
     await it.shot(small, 'search-phone-neighbours');
     await small.setViewportSize({ width: 320, height: 640 });
     await it.atRest(small);
-    assert.ok((await small.evaluate(() => document.documentElement.scrollWidth)) <= 320);
+    await small.waitForFunction(() => document.documentElement.scrollWidth <= 320);
     await hit(small, 'How the moon').getByRole('link').first().tap();
     await drawingIn(small.getByRole('dialog')).waitFor();
-    assert.ok((await small.getByRole('dialog').evaluate((open) => open.scrollWidth - open.clientWidth)) <= 0);
+    await until('a dialog that fits', () => small.getByRole('dialog').evaluate((open) => open.scrollWidth <= open.clientWidth));
     await it.shot(small, 'search-phone-document');
     await small.close();
   });
@@ -397,7 +399,7 @@ await session('search', async (it) => {
     await hit(page, 'Tides of paper').waitFor();
     await page.goto(`${it.program.root}/search`);
     await page.getByRole('heading', { name: '1 document' }).waitFor();
-    assert.equal(await page.getByLabel('Index', { exact: true }).inputValue(), 'notes');
+    await becomes(() => page.getByLabel('Index', { exact: true }).inputValue(), 'notes');
     await page.goto(`${it.program.root}/search?index=gone`);
     await page.getByRole('heading', { name: 'There is no index “gone”' }).waitFor();
   });

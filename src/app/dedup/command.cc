@@ -40,11 +40,6 @@ again with --resume.)";
 struct DedupArguments {
   dedup::DedupJob job;
   DedupFlags flags;
-  std::string output;
-  std::optional<std::string> removed;
-  std::optional<std::string> groups;
-  std::optional<std::string> quarantine;
-  std::optional<std::string> report;
   std::optional<std::string> skip_seen;
   bool dry_run = false;
   bool json = false;
@@ -64,42 +59,36 @@ bool has_checkpoint(const dedup::DedupJob& job) {
 Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   const auto options = understand(arguments.flags);
   if (!options) return wrong_usage(options.error(), verb);
-  if (arguments.output.empty() && !arguments.dry_run) {
+  dedup::DedupJob& job = arguments.job;
+  if (job.output.empty() && !arguments.dry_run)
     return wrong_usage({Code::kInvalidArgument, "no output: use -o OUTPUT, or --dry-run"}, verb);
-  }
-  if (arguments.dry_run && (arguments.removed || arguments.groups)) {
+  if (arguments.dry_run && (job.removed_output || job.groups_output))
     return wrong_usage(
         {Code::kInvalidArgument, fmt::format("--dry-run cannot be combined with {}",
-                                             arguments.removed ? "--removed" : "--groups")},
+                                             job.removed_output ? "--removed" : "--groups")},
         verb);
-  }
-  dedup::DedupJob& job = arguments.job;
   job.options = *options;
   if (arguments.skip_seen) job.options.skip_seen = *arguments.skip_seen;
+  // Again, because --skip-seen adds conditions, such as an id.
   if (const Status valid = dedup::validate(job.options); !valid.ok())
     return wrong_usage(valid.error(), verb);
   job.options.dry_run = arguments.dry_run;
   job.options.resume = arguments.resume;
   job.options.checkpoint_seconds = arguments.checkpoint_seconds;
-  job.output = arguments.output;
-  if (arguments.removed) job.removed_output = *arguments.removed;
-  if (arguments.groups) job.groups_output = *arguments.groups;
-  if (arguments.quarantine) job.quarantine_output = *arguments.quarantine;
-  if (arguments.report) job.report_output = *arguments.report;
 
   dedup::Progress progress;
   const StopSignals signals(progress.stop);
+  // The progress line is gone before anything else is printed.
   Result<dedup::DedupReport> report = [&] {
     const ProgressLine line(progress, !arguments.quiet && !arguments.json);
     return dedup::run_dedup(job, progress, system_clock());
   }();
-  if (!report) {
+  if (!report)
     return unfinished(report.error(), signals,
                       {.go_on = has_checkpoint(job) ? "continue with --resume" : ""});
-  }
   if (!arguments.quiet) say(format_warnings(*report));
   // Standard output belongs to the records when they go there.
-  std::FILE* to = arguments.output == "-" ? stderr : stdout;
+  std::FILE* to = job.output == "-" ? stderr : stdout;
   if (arguments.json) {
     KIN_RETURN_IF_ERROR(print(to_json(*report, 2) + "\n", to));
   } else if (!arguments.quiet) {
@@ -120,23 +109,24 @@ Command add_dedup_command(CLI::App& app) {
                    ".csv .tsv (also .gz .zst .bz2 .xz), .parquet, in any mixture; - for JSONL on "
                    "standard input")
       ->required();
-  verb->add_option("-o,--output", arguments->output,
+  verb->add_option("-o,--output", arguments->job.output,
                    "File for the kept records, in the format of its extension; a folder "
                    "(DIR/) for one file for each input, of the same name and format; - for JSONL "
                    "on standard output")
       ->type_name("OUTPUT");
   add_dedup_flags(*verb, arguments->flags);
-  verb->add_option("--removed", arguments->removed,
+  verb->add_option("--removed", arguments->job.removed_output,
                    "The audit log (default: OUTPUT's name + .removed.jsonl)")
       ->type_name("FILE");
-  verb->add_option("--groups", arguments->groups,
+  verb->add_option("--groups", arguments->job.groups_output,
                    "Write a JSON object for each group: the kept row and its members")
       ->type_name("FILE");
-  verb->add_option("--quarantine", arguments->quarantine,
+  verb->add_option("--quarantine", arguments->job.quarantine_output,
                    "File for the records that --on-error skip leaves out, byte for byte (default: "
                    "OUTPUT's name + .quarantine.txt)")
       ->type_name("FILE");
-  verb->add_option("--report", arguments->report, "Write the report as JSON")->type_name("FILE");
+  verb->add_option("--report", arguments->job.report_output, "Write the report as JSON")
+      ->type_name("FILE");
   verb->add_option("--skip-seen", arguments->skip_seen,
                    "Seen set: leave out records whose --id is in it, then add the ids of this run; "
                    "created if it does not exist")

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "app/checks.h"
 #include "app/command.h"
@@ -46,6 +45,7 @@ double ratio(std::uint64_t part, std::uint64_t whole) {
 // From here on the pairs are clearly above the threshold; nothing if no pair can be.
 std::optional<double> clear_from(const Evaluation& result) {
   const double from = result.threshold + 0.05;
+  // 0.95 + 0.05 may be a little more than 1.
   return from < 1 + 1e-9 ? std::optional(from) : std::nullopt;
 }
 
@@ -92,12 +92,11 @@ std::string format_evaluation(const Evaluation& result) {
   text += fmt::format("  precision      {:.4f}: {} removed, {} of them below the threshold\n",
                       result.precision(), with_commas(result.removed()),
                       with_commas(result.below_threshold()));
-  if (result.elsewhere > 0) {
+  if (result.elsewhere > 0)
     text += fmt::format(
         "  not counted    {} pairs, one of which went as a duplicate of a third "
         "record\n",
         with_commas(result.elsewhere));
-  }
   for (const std::string& note : result.notes) text += fmt::format("  note           {}\n", note);
   return text;
 }
@@ -147,8 +146,7 @@ std::string evaluation_json(const Evaluation& result, const dedup::EvaluateOptio
   }
   json.end().field("seconds", result.seconds).key("notes").begin_array();
   for (const std::string& note : result.notes) json.value(note);
-  json.end().end();
-  return json.take();
+  return json.end().end().take();
 }
 
 Result<int> run_eval_command(EvalArguments& arguments, const CLI::App& verb) {
@@ -167,9 +165,8 @@ Result<int> run_eval_command(EvalArguments& arguments, const CLI::App& verb) {
     return dedup::evaluate(arguments.inputs, arguments.options, progress, system_clock());
   }();
   if (!result) return unfinished(result.error(), signals);
-  KIN_RETURN_IF_ERROR(print(arguments.json ? evaluation_json(*result, arguments.options) + "\n"
-                                           : format_evaluation(*result)));
-  return kDone;
+  return print_result(arguments.json ? evaluation_json(*result, arguments.options) + "\n"
+                                     : format_evaluation(*result));
 }
 
 }  // namespace
@@ -180,17 +177,12 @@ Command add_eval_command(CLI::App& app) {
   verb->footer(kExamples);
   const auto arguments = std::make_shared<EvalArguments>();
   verb->add_option("INPUT", arguments->inputs, "Files or globs, as for dedup")->required();
-  verb->add_option("--plant", arguments->options.pairs, "Pairs to plant")
-      ->type_name("N")
-      ->check(whole_number(1))
-      ->capture_default_str();
+  with_count(verb->add_option("--plant", arguments->options.pairs, "Pairs to plant"), 1);
   verb->add_option("--sample", arguments->sample, "Bytes of the input to plant them into")
       ->type_name("SIZE")
       ->capture_default_str();
-  verb->add_option("--seed", arguments->options.seed, "Another seed plants other pairs")
-      ->type_name("N")
-      ->check(whole_number(0))
-      ->capture_default_str();
+  with_count(verb->add_option("--seed", arguments->options.seed, "Another seed plants other pairs"),
+             0);
   add_dedup_flags(*verb, arguments->flags);
   verb->add_flag("--json", arguments->json, "Print the figures as JSON");
   return {verb, [arguments, verb] { return run_eval_command(*arguments, *verb); }};

@@ -1,17 +1,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
-#include <cstdio>
-#include <cstdlib>
 #include <mutex>
 
 #include "app/command.h"
 #include "app/dedup/flags.h"
 #include "app/print.h"
 #include "app/words.h"
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/json_writer.h"
 #include "base/locked_folder.h"
@@ -66,11 +63,9 @@ Result<Pair> read_files(const std::string& a, const std::string& b) {
 }
 
 std::optional<RecordId> parse_row(const std::string& text) {
-  std::uint32_t row = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), row);
-  if (failure != std::errc() || end != text.data() + text.size()) return {};
-  if (record_id(row) == kNoRecord) return {};
-  return record_id(row);
+  const auto row = parse_number<std::uint32_t>(text);
+  if (!row || record_id(*row) == kNoRecord) return {};
+  return record_id(*row);
 }
 
 // The texts of two rows, and how far the scan that looked for them got.
@@ -81,16 +76,17 @@ class RowFinder {
   bool found_all() const { return found_ == (a_ == b_ ? 1 : 2); }
 
   Status visit(const data::Batch& batch) {
+    // Threads scan different parts of the input.
     const std::lock_guard lock(mutex_);
     std::string scratch;
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const RecordId row = batch.row(i);
       if (row != a_ && row != b_) continue;
+      // As a run sees it: several fields are joined.
       const auto text = dedup::text_of(batch, i, fields_, scratch);
-      if (!text) {
+      if (!text)
         return Error{Code::kInvalidArgument,
                      fmt::format("{}: the record has no text (use --field)", batch.where(i))};
-      }
       ++found_;
       const std::string name = fmt::format("row {} ({})", row_number(row), batch.where(i));
       if (row == a_) pair_.name_a = name, pair_.a = *text;
@@ -136,6 +132,7 @@ Result<Pair> read_rows(std::span<const std::string> inputs, RecordId a, RecordId
   scan_options.threads = threads;
   scan_options.on_error = options.on_error;
   if (wanted.size() > 0) scan_options.only = &wanted;
+  // Ends the scan early.
   scan_options.pause = [&] { return finder.found_all(); };
   KIN_TRY(const data::ScanEnd end, dataset->scan(scan_options, [&](const data::Batch& batch, int) {
     return finder.visit(batch);
@@ -166,7 +163,7 @@ std::pair<std::string_view, std::string_view> split_end(std::string_view text) {
 }
 
 std::string format_passages(const std::vector<Passage>& passages, bool full) {
-  const bool colours = ::isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  const bool colours = wants_colours();
   std::string text;
   for (const Passage& passage : passages) {
     const auto [words, space] = split_end(passage.text);
@@ -184,10 +181,6 @@ std::string format_passages(const std::vector<Passage>& passages, bool full) {
     if (space.empty() && !text.empty() && text.back() != ' ') text += ' ';
   }
   return text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
-}
-
-void row(std::string& table, std::string_view name, const std::string& value) {
-  table += fmt::format("  {:<14}{}\n", name, value);
 }
 
 std::string equality(const dedup::Explanation& pair) {
@@ -209,21 +202,21 @@ std::string bands(const dedup::Explanation& pair) {
 std::string format_explanation(const Pair& texts, const dedup::Explanation& pair,
                                const dedup::DedupOptions& options, bool full) {
   std::string table = pair.verdict + "\n\n";
-  row(table, "A", fmt::format("{}, {} bytes", texts.name_a, with_commas(texts.a.size())));
-  row(table, "B", fmt::format("{}, {} bytes", texts.name_b, with_commas(texts.b.size())));
-  row(table, "text", equality(pair));
-  row(table, "similarity",
-      fmt::format("{:.4f} exact, {:.4f} estimated (± {:.4f}); the threshold is {}", pair.similarity,
-                  pair.estimate, pair.deviation, options.threshold));
-  row(table, "shingles",
-      fmt::format("{} shared, {} only in A, {} only in B ({})", with_commas(pair.shared_shingles),
-                  with_commas(pair.only_a_shingles), with_commas(pair.only_b_shingles),
-                  sketch::to_string(options.shingles)));
-  if (pair.banding.bands > 0) row(table, "bands", bands(pair));
-  row(table, "SimHash", fmt::format("{} of 64 bits differ", pair.simhash_distance));
-  row(table, "chunks",
-      fmt::format("{} shared, of {} in A and {} in B", pair.shared_chunks, pair.chunks_a,
-                  pair.chunks_b));
+  add_row(table, "A", fmt::format("{}, {} bytes", texts.name_a, with_commas(texts.a.size())));
+  add_row(table, "B", fmt::format("{}, {} bytes", texts.name_b, with_commas(texts.b.size())));
+  add_row(table, "text", equality(pair));
+  add_row(table, "similarity",
+          fmt::format("{:.4f} exact, {:.4f} estimated (± {:.4f}); the threshold is {}",
+                      pair.similarity, pair.estimate, pair.deviation, options.threshold));
+  add_row(table, "shingles",
+          fmt::format("{} shared, {} only in A, {} only in B ({})",
+                      with_commas(pair.shared_shingles), with_commas(pair.only_a_shingles),
+                      with_commas(pair.only_b_shingles), sketch::to_string(options.shingles)));
+  if (pair.banding.bands > 0) add_row(table, "bands", bands(pair));
+  add_row(table, "SimHash", fmt::format("{} of 64 bits differ", pair.simhash_distance));
+  add_row(table, "chunks",
+          fmt::format("{} shared, of {} in A and {} in B", pair.shared_chunks, pair.chunks_a,
+                      pair.chunks_b));
   if (pair.passages.empty()) return table;
   return table + "\n" + format_passages(pair.passages, full) + "\n";
 }
@@ -263,8 +256,7 @@ std::string explanation_json(const Pair& texts, const dedup::Explanation& pair,
     json.begin_object().field("kind", kind_name(passage.kind)).field("words", passage.words);
     json.field("text", passage.text).end();
   }
-  json.end().end();
-  return json.take();
+  return json.end().end().take();
 }
 
 Error usage(std::string message) {
@@ -287,6 +279,7 @@ Result<int> run_explain_command(const ExplainArguments& arguments, const CLI::Ap
                                          what[what.size() - 2], what[what.size() - 1])),
                        verb);
   }
+  // A dataset here is a slip: the rows were forgotten.
   if (!rows && (data::file_type(what[0]).ok() || data::file_type(what[1]).ok())) {
     return wrong_usage(usage("a dataset needs two rows, e.g. kindred explain news.jsonl 3 8"),
                        verb);
@@ -295,10 +288,8 @@ Result<int> run_explain_command(const ExplainArguments& arguments, const CLI::Ap
           rows ? read_rows(std::span(what).first(what.size() - 2), *row_a, *row_b, *options)
                : read_files(what[0], what[1]));
   KIN_TRY(const dedup::Explanation pair, dedup::explain(texts.a, texts.b, *options));
-  KIN_RETURN_IF_ERROR(print(arguments.json
-                                ? explanation_json(texts, pair, *options) + "\n"
-                                : format_explanation(texts, pair, *options, arguments.full)));
-  return kDone;
+  return print_result(arguments.json ? explanation_json(texts, pair, *options) + "\n"
+                                     : format_explanation(texts, pair, *options, arguments.full));
 }
 
 }  // namespace

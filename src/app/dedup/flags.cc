@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 
 #include "app/checks.h"
+#include "base/ascii.h"
 #include "base/memory.h"
 
 namespace kin::app {
@@ -14,9 +14,19 @@ namespace {
 template <typename T>
 Status parse_number(const std::optional<std::string>& text, const char* flag, T& into) {
   if (!text) return Done{};
-  const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), into);
-  if (failure == std::errc() && end == text->data() + text->size()) return Done{};
-  return Error{Code::kInvalidArgument, fmt::format("{} {}: that is not a number", flag, *text)};
+  const auto number = kin::parse_number<T>(*text);
+  if (!number)
+    return Error{Code::kInvalidArgument, fmt::format("{} {}: that is not a number", flag, *text)};
+  into = *number;
+  return Done{};
+}
+
+// Parses a flag. One that was not given leaves `into` as the preset has it.
+template <typename T, typename Parse>
+Status parse_given(const std::optional<std::string>& text, const Parse& parse, T& into) {
+  if (!text) return Done{};
+  KIN_TRY(into, parse(*text));
+  return Done{};
 }
 
 // "fixed:512" or "cdc:2048".
@@ -75,9 +85,9 @@ Status understand_sketch(const DedupFlags& flags, dedup::DedupOptions& options) 
   KIN_RETURN_IF_ERROR(parse_number(flags.hamming, "--hamming", options.hamming));
   if (flags.normalize) {
     KIN_TRY(options.shingles.normalization, text::parse_normalization(*flags.normalize));
-    if (options.shingles.normalization != text::Normalization::kNone) {
+    // Without the flag exact and chunk compare bytes, whatever shingles are made of.
+    if (options.shingles.normalization != text::Normalization::kNone)
       options.exact_normalization = options.shingles.normalization;
-    }
   }
   if (flags.shingle) {
     KIN_TRY(options.shingles,
@@ -87,26 +97,18 @@ Status understand_sketch(const DedupFlags& flags, dedup::DedupOptions& options) 
   if (flags.bands && *flags.bands != "auto") {
     KIN_TRY(options.banding, sketch::parse_banding(*flags.bands));
   }
-  if (flags.verify) {
-    KIN_TRY(options.verification, dedup::parse_verification(*flags.verify));
-  }
-  if (flags.chunk) {
-    KIN_TRY(options.chunks, parse_chunk(*flags.chunk));
-  }
-  return Done{};
+  KIN_RETURN_IF_ERROR(parse_given(flags.verify, dedup::parse_verification, options.verification));
+  return parse_given(flags.chunk, parse_chunk, options.chunks);
 }
 
 Status understand_resources(const DedupFlags& flags, dedup::DedupOptions& options) {
   options.threads = flags.threads;
-  if (flags.max_memory) {
-    KIN_TRY(options.max_memory, parse_bytes(*flags.max_memory));
-  }
+  KIN_RETURN_IF_ERROR(parse_given(flags.max_memory, parse_bytes, options.max_memory));
   constexpr std::uint64_t kLeast = std::uint64_t{128} << 20;
-  if (options.max_memory < kLeast) {
+  if (options.max_memory < kLeast)
     return Error{Code::kInvalidArgument,
                  fmt::format("--max-memory {} is too little: a run needs at least 128MiB",
                              *flags.max_memory)};
-  }
   if (flags.temp) options.temporary_folder = *flags.temp;
   if (flags.max_hot_signatures) {
     std::uint64_t count = 0;
@@ -131,11 +133,10 @@ void add_column_flags(CLI::App& verb, DedupFlags& flags) {
                   "Column with the record's source: a source that loses more than half of "
                   "its records is reported (default: source, if there is one)")
       ->type_name("COLUMN");
-  verb.add_option("--on-error", flags.on_error,
-                  "What to do with a record that cannot be read: fail or skip")
-      ->type_name("fail|skip")
-      ->check(one_of({"fail", "skip"}))
-      ->capture_default_str();
+  with_choice(verb.add_option("--on-error", flags.on_error,
+                              "What to do with a record that cannot be read: fail or skip")
+                  ->type_name("fail|skip"),
+              {"fail", "skip"});
 }
 
 void add_detector_flags(CLI::App& verb, DedupFlags& flags) {
@@ -223,16 +224,10 @@ Result<dedup::DedupOptions> understand(const DedupFlags& flags) {
   }
   options.id_column = flags.id;
   options.source_column = flags.source;
-  if (flags.by) {
-    KIN_TRY(options.detectors, dedup::parse_detectors(*flags.by));
-  }
+  KIN_RETURN_IF_ERROR(parse_given(flags.by, dedup::parse_detectors, options.detectors));
   KIN_RETURN_IF_ERROR(understand_sketch(flags, options));
-  if (flags.keep) {
-    KIN_TRY(options.keep, dedup::parse_keep(*flags.keep));
-  }
-  if (flags.group) {
-    KIN_TRY(options.grouping, dedup::parse_grouping(*flags.group));
-  }
+  KIN_RETURN_IF_ERROR(parse_given(flags.keep, dedup::parse_keep, options.keep));
+  KIN_RETURN_IF_ERROR(parse_given(flags.group, dedup::parse_grouping, options.grouping));
   KIN_RETURN_IF_ERROR(understand_resources(flags, options));
   options.on_error = flags.on_error == "skip" ? data::OnError::kSkip : data::OnError::kFail;
   KIN_RETURN_IF_ERROR(dedup::validate(options));

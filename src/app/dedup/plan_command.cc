@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "app/command.h"
 #include "app/dedup/flags.h"
@@ -28,13 +27,8 @@ else is written. Use the machine, and the load on it, that the run will have.)";
 struct PlanArguments {
   dedup::DedupJob job;
   DedupFlags flags;
-  std::string output;
   bool json = false;
 };
-
-void row(std::string& table, std::string_view name, const std::string& value) {
-  table += fmt::format("  {:<14}{}\n", name, value);
-}
 
 std::string seconds_text(double seconds) {
   return seconds < 10 ? fmt::format("{:.1f} s", seconds) : short_duration(seconds);
@@ -43,6 +37,7 @@ std::string seconds_text(double seconds) {
 std::string stages(const dedup::Plan& plan) {
   std::string text;
   for (const auto& [stage, seconds] : plan.stage_seconds) {
+    // It would be shown as 0.0 s.
     if (seconds < 0.05) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", stage, seconds_text(seconds));
   }
@@ -51,30 +46,30 @@ std::string stages(const dedup::Plan& plan) {
 
 std::string format_plan(const dedup::Plan& plan) {
   std::string table;
-  row(table, "input",
-      fmt::format("{} in {} file{}", format_bytes(plan.input_bytes), plan.inputs.size(),
-                  plan.inputs.size() == 1 ? "" : "s"));
-  row(table, "documents",
-      fmt::format("{}{}, {} of text each", plan.documents_exact ? "" : "about ",
-                  with_commas(plan.documents),
-                  format_bytes(plan.text_bytes / std::max<std::uint64_t>(plan.documents, 1))));
-  row(table, "duplicates",
-      fmt::format("about {} ({:.0f} %): {:.0f} % exact, {:.0f} % near", with_commas(plan.removed),
-                  100 * (plan.exact_share + plan.near_share), 100 * plan.exact_share,
-                  100 * plan.near_share));
-  row(table, "time",
-      seconds_text(plan.seconds) + fmt::format(" on {} threads", plan.options.threads) +
-          stages(plan));
-  row(table, "memory",
-      fmt::format("{}, of the {} allowed", format_bytes(plan.memory_bytes),
-                  format_bytes(plan.options.max_memory)));
-  row(table, "disk",
-      fmt::format("{}: {} for output and audit log, {} of temporary files",
-                  format_bytes(plan.disk_bytes()), format_bytes(plan.output_bytes),
-                  format_bytes(plan.temporary_bytes)));
-  row(table, "judged by",
-      fmt::format("a sample of {} documents", with_commas(plan.sample_documents)));
-  for (const std::string& note : plan.notes) row(table, "look at this", note);
+  add_row(table, "input",
+          fmt::format("{} in {} file{}", format_bytes(plan.input_bytes), plan.inputs.size(),
+                      plan.inputs.size() == 1 ? "" : "s"));
+  add_row(table, "documents",
+          fmt::format("{}{}, {} of text each", plan.documents_exact ? "" : "about ",
+                      with_commas(plan.documents),
+                      format_bytes(plan.text_bytes / std::max<std::uint64_t>(plan.documents, 1))));
+  add_row(table, "duplicates",
+          fmt::format("about {} ({:.0f} %): {:.0f} % exact, {:.0f} % near",
+                      with_commas(plan.removed), 100 * (plan.exact_share + plan.near_share),
+                      100 * plan.exact_share, 100 * plan.near_share));
+  add_row(table, "time",
+          seconds_text(plan.seconds) + fmt::format(" on {} threads", plan.options.threads) +
+              stages(plan));
+  add_row(table, "memory",
+          fmt::format("{}, of the {} allowed", format_bytes(plan.memory_bytes),
+                      format_bytes(plan.options.max_memory)));
+  add_row(table, "disk",
+          fmt::format("{}: {} for output and audit log, {} of temporary files",
+                      format_bytes(plan.disk_bytes()), format_bytes(plan.output_bytes),
+                      format_bytes(plan.temporary_bytes)));
+  add_row(table, "judged by",
+          fmt::format("a sample of {} documents", with_commas(plan.sample_documents)));
+  for (const std::string& note : plan.notes) add_row(table, "look at this", note);
   return table;
 }
 
@@ -94,15 +89,13 @@ std::string plan_json(const dedup::Plan& plan) {
   json.field("output_bytes", plan.output_bytes).field("temporary_bytes", plan.temporary_bytes);
   json.field("options", describe(plan.options)).key("notes").begin_array();
   for (const std::string& note : plan.notes) json.value(note);
-  json.end().end();
-  return json.take();
+  return json.end().end().take();
 }
 
 Result<int> run_plan_command(PlanArguments& arguments, const CLI::App& verb) {
   const auto options = understand(arguments.flags);
   if (!options) return wrong_usage(options.error(), verb);
   arguments.job.options = *options;
-  arguments.job.output = arguments.output;
   dedup::Progress progress;
   const StopSignals signals(progress.stop);
   Result<dedup::Plan> plan = [&] {
@@ -110,8 +103,7 @@ Result<int> run_plan_command(PlanArguments& arguments, const CLI::App& verb) {
     return dedup::make_plan(arguments.job, progress, system_clock());
   }();
   if (!plan) return unfinished(plan.error(), signals);
-  KIN_RETURN_IF_ERROR(print(arguments.json ? plan_json(*plan) + "\n" : format_plan(*plan)));
-  return kDone;
+  return print_result(arguments.json ? plan_json(*plan) + "\n" : format_plan(*plan));
 }
 
 }  // namespace
@@ -122,7 +114,7 @@ Command add_plan_command(CLI::App& app) {
   verb->footer(kExamples);
   const auto arguments = std::make_shared<PlanArguments>();
   verb->add_option("INPUT", arguments->job.inputs, "Files or globs, as for dedup")->required();
-  verb->add_option("-o,--output", arguments->output,
+  verb->add_option("-o,--output", arguments->job.output,
                    "Where the run would write, in a format by extension (default: the input's "
                    "format, on the disk for temporary files)")
       ->type_name("OUTPUT");

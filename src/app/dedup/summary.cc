@@ -12,10 +12,6 @@ namespace {
 
 using dedup::Method;
 
-void row(std::string& table, std::string_view name, const std::string& value) {
-  table += fmt::format("  {:<14}{}\n", name, value);
-}
-
 std::string share(std::uint64_t part, std::uint64_t whole) {
   return fmt::format(
       "{}  ({:.1f} %)", with_commas(part),
@@ -47,39 +43,39 @@ std::string inputs_read(const std::vector<std::string>& inputs) {
 
 std::string format_summary(const dedup::DedupReport& report) {
   std::string table;
-  row(table, "read", inputs_read(report.inputs));
-  row(table, "records", with_commas(report.documents));
-  row(table, "kept", share(report.kept, report.documents));
-  row(table, "removed",
-      fmt::format("{}: {}", share(report.removed, report.documents), removed_by(report)));
+  add_row(table, "read", inputs_read(report.inputs));
+  add_row(table, "records", with_commas(report.documents));
+  add_row(table, "kept", share(report.kept, report.documents));
+  add_row(table, "removed",
+          fmt::format("{}: {}", share(report.removed, report.documents), removed_by(report)));
   if (report.skipped > 0)
-    row(table, "skipped",
-        with_commas(report.skipped) + " that could not be read" +
-            (report.quarantine.empty() ? "" : ", now in " + report.quarantine));
+    add_row(table, "skipped",
+            with_commas(report.skipped) + " that could not be read" +
+                (report.quarantine.empty() ? "" : ", now in " + report.quarantine));
   if (report.without_order > 0)
-    row(table, "without value",
+    add_row(
+        table, "without value",
         with_commas(report.without_order) + " have nothing that --keep can compare: others first");
-  if (report.groups > 0) {
-    row(table, "groups",
-        fmt::format(
-            "{}, the largest of {}", with_commas(report.groups),
-            with_commas(report.largest_groups.empty() ? 0 : report.largest_groups[0].size)));
-  }
+  if (report.groups > 0)
+    add_row(table, "groups",
+            fmt::format(
+                "{}, the largest of {}", with_commas(report.groups),
+                with_commas(report.largest_groups.empty() ? 0 : report.largest_groups[0].size)));
   if (report.linked > 0)
-    row(table, "linked", with_commas(report.linked) + " share a chunk with another and stay");
-  row(table, "compared",
-      fmt::format("{} pairs: {} alike, {} not", with_commas(report.candidates),
-                  with_commas(report.verified), with_commas(report.false_candidates)));
-  row(table, "took",
-      fmt::format("{:.1f} s, {:.0f} MB/s, at most {} of memory", report.seconds,
-                  report.megabytes_per_second(), format_bytes(report.peak_memory)));
+    add_row(table, "linked", with_commas(report.linked) + " share a chunk with another and stay");
+  add_row(table, "compared",
+          fmt::format("{} pairs: {} alike, {} not", with_commas(report.candidates),
+                      with_commas(report.verified), with_commas(report.false_candidates)));
+  add_row(table, "took",
+          fmt::format("{:.1f} s, {:.0f} MB/s, at most {} of memory", report.seconds,
+                      report.megabytes_per_second(), format_bytes(report.peak_memory)));
   if (report.dry_run) {
-    row(table, "written", "nothing: this was a dry run");
+    add_row(table, "written", "nothing: this was a dry run");
   } else {
-    row(table, "output", report.output);
-    if (!report.removed_output.empty()) row(table, "audit log", report.removed_output);
+    add_row(table, "output", report.output);
+    if (!report.removed_output.empty()) add_row(table, "audit log", report.removed_output);
   }
-  for (const std::string& note : report.notes) row(table, "note", note);
+  for (const std::string& note : report.notes) add_row(table, "note", note);
   return table;
 }
 
@@ -90,10 +86,10 @@ std::string format_warnings(const dedup::DedupReport& report) {
   if (report.skipped == 0) return lines;
   lines += fmt::format("kindred: {} records could not be read and were skipped:\n",
                        with_commas(report.skipped));
+  // One is seldom alone, and all of them would bury the summary.
   constexpr std::size_t kShown = 5;
-  for (std::size_t i = 0; i < std::min(kShown, report.skipped_messages.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kShown, report.skipped_messages.size()); ++i)
     lines += fmt::format("kindred:   {}\n", report.skipped_messages[i]);
-  }
   if (report.skipped > kShown)
     lines += fmt::format("kindred:   and {} more\n", with_commas(report.skipped - kShown));
   return lines;

@@ -132,16 +132,16 @@ Result<int> run_create(const IndexArguments& arguments, const CLI::App& verb) {
   if (!config) return wrong_usage(config.error(), verb);
   KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
   const Status created = indexes->create(arguments.place.name, *config);
+  // Such as a model that does not exist.
   if (!created.ok() && created.error().code == Code::kInvalidArgument)
     return wrong_usage(created.error(), verb);
   KIN_RETURN_IF_ERROR(created);
   const std::string& name = arguments.place.name;
-  KIN_RETURN_IF_ERROR(
-      print(arguments.json
-                ? JsonWriter().begin_object().field("created", name).end().take() + "\n"
-                : fmt::format("created index {0}; add documents with: kindred index add {0} FILE\n",
-                              name)));
-  return kDone;
+  return print_result(
+      arguments.json
+          ? JsonWriter().begin_object().field("created", name).end().take() + "\n"
+          : fmt::format("created index {0}; add documents with: kindred index add {0} FILE\n",
+                        name));
 }
 
 struct Adding {
@@ -159,11 +159,8 @@ std::string progress_text(const Adding& adding, double seconds) {
   std::string line = fmt::format(
       "{} documents  {}/s", short_count(adding.added),
       short_count(static_cast<std::uint64_t>(static_cast<double>(adding.added) / seconds)));
-  const auto done = static_cast<double>(adding.files.bytes_done.load());
-  const auto total = static_cast<double>(adding.files.bytes_total.load());
-  if (done > 0 && done < total)
-    line += fmt::format("  {:.0f} %  {} left", 100 * done / total,
-                        short_duration(seconds * (total - done) / done));
+  line += format_share(static_cast<double>(adding.files.bytes_done.load()),
+                       static_cast<double>(adding.files.bytes_total.load()), seconds);
   return line + "  " + format_bytes(resident_bytes());
 }
 
@@ -172,6 +169,7 @@ Status add_files(const IndexArguments& arguments, SearchIndex& index, Adding& ad
   const ProgressLine line([&](double seconds) { return progress_text(adding, seconds); },
                           !arguments.json);
   const auto take = [&](std::span<const Document> documents) -> Status {
+    // Between two batches: each is added as a whole.
     if (stop) return Error{Code::kCancelled, "stopped"};
     KIN_TRY(search::AddReport report, index.add(documents));
     adding.added += report.added;
@@ -191,11 +189,13 @@ Result<int> run_add(IndexArguments& arguments) {
   KIN_TRY(const auto index, indexes->open(arguments.place.name));
   KIN_TRY(const LockedFolder spool, LockedFolder::create());
   arguments.files.temporary_folder = spool.path();
+  // The reader knows the line, so it names the document that does not fit.
   arguments.files.check = [&](const Document& document) { return index->check_document(document); };
   std::atomic<bool> stop{false};
   const StopSignals signals(stop);
   Adding adding;
   const Status read = add_files(arguments, *index, adding, stop);
+  // Before the index is closed.
   const std::uint64_t held = index->info().stats.counters.entities;
   KIN_RETURN_IF_ERROR(indexes->close());
   if (!read.ok() && !signals.exit_code()) {
@@ -219,26 +219,23 @@ Result<int> run_add(IndexArguments& arguments) {
 Result<int> run_list(const IndexArguments& arguments) {
   KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
   KIN_TRY(const std::vector<ListedIndex> listed, indexes->list());
-  KIN_RETURN_IF_ERROR(print(arguments.json ? to_json(listed) + "\n" : to_table(listed)));
-  return kDone;
+  return print_result(arguments.json ? to_json(listed) + "\n" : to_table(listed));
 }
 
 Result<int> run_stats(const IndexArguments& arguments) {
   KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
   KIN_TRY(const auto index, indexes->open(arguments.place.name));
   const ListedIndex listed{.name = arguments.place.name, .info = index->info(), .problem = {}};
-  KIN_RETURN_IF_ERROR(print(arguments.json ? to_json(listed) + "\n" : to_words(listed)));
-  return kDone;
+  return print_result(arguments.json ? to_json(listed) + "\n" : to_words(listed));
 }
 
 Result<int> run_drop(const IndexArguments& arguments) {
   KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
   KIN_RETURN_IF_ERROR(indexes->drop(arguments.place.name));
   const std::string& name = arguments.place.name;
-  KIN_RETURN_IF_ERROR(
-      print(arguments.json ? JsonWriter().begin_object().field("dropped", name).end().take() + "\n"
-                           : fmt::format("dropped index {}\n", name)));
-  return kDone;
+  return print_result(arguments.json
+                          ? JsonWriter().begin_object().field("dropped", name).end().take() + "\n"
+                          : fmt::format("dropped index {}\n", name));
 }
 
 Result<int> run_delete(const IndexArguments& arguments) {
@@ -246,17 +243,17 @@ Result<int> run_delete(const IndexArguments& arguments) {
   KIN_TRY(const auto index, indexes->open(arguments.place.name));
   KIN_TRY(const std::uint64_t removed, index->remove(arguments.ids));
   KIN_RETURN_IF_ERROR(indexes->close());
-  KIN_RETURN_IF_ERROR(print(arguments.json ? fmt::format("{{\"deleted\": {}, \"not_there\": {}}}\n",
-                                                         removed, arguments.ids.size() - removed)
-                                           : fmt::format("{} deleted, {} not found\n", removed,
-                                                         arguments.ids.size() - removed)));
-  return kDone;
+  return print_result(arguments.json ? fmt::format("{{\"deleted\": {}, \"not_there\": {}}}\n",
+                                                   removed, arguments.ids.size() - removed)
+                                     : fmt::format("{} deleted, {} not found\n", removed,
+                                                   arguments.ids.size() - removed));
 }
 
 Result<int> run_check(const IndexArguments& arguments) {
   KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
   KIN_TRY(const auto index, indexes->open(arguments.place.name));
   std::atomic<double> done{0};
+  // The progress line is gone before the report is printed.
   const Result<index::CheckReport> report = [&] {
     const ProgressLine line(
         [&](double seconds) {
@@ -277,6 +274,7 @@ Result<int> run_export(const IndexArguments& arguments) {
   const bool to_stdout = arguments.output == "-";
   std::optional<AtomicFile> file;
   if (!to_stdout) {
+    // An export that fails leaves no file.
     KIN_TRY(AtomicFile made, AtomicFile::create(arguments.output));
     file.emplace(std::move(made));
   }
@@ -300,10 +298,9 @@ Result<int> run_export(const IndexArguments& arguments) {
   if (to_stdout) return kDone;
   JsonWriter json;
   json.begin_object().field("documents", count).field("file", arguments.output).end();
-  KIN_RETURN_IF_ERROR(print(arguments.json ? json.take() + "\n"
-                                           : fmt::format("{} documents written to {}\n",
-                                                         with_commas(count), arguments.output)));
-  return kDone;
+  return print_result(arguments.json ? json.take() + "\n"
+                                     : fmt::format("{} documents written to {}\n",
+                                                   with_commas(count), arguments.output));
 }
 
 void add_json(CLI::App& verb, IndexArguments& arguments) {
@@ -321,9 +318,9 @@ CLI::App* add_create(CLI::App& index, IndexArguments& arguments) {
                    "Dimension of the vectors that come with the documents")
       ->type_name("N")
       ->check(whole_number(1, index::kMostDimensions));
-  verb->add_option("--distance", arguments.distance, "Distance between vectors: cosine, l2 or dot")
-      ->check(one_of({"cosine", "l2", "dot"}))
-      ->capture_default_str();
+  with_choice(verb->add_option("--distance", arguments.distance,
+                               "Distance between vectors: cosine, l2 or dot"),
+              {"cosine", "l2", "dot"});
   verb->add_option("--bits", arguments.bits, "Bits per dimension of a vector's code")
       ->type_name("1..8")
       ->check(whole_number(1, 8))
@@ -345,6 +342,7 @@ CLI::App* add_create(CLI::App& index, IndexArguments& arguments) {
                    "Detect near-duplicates, and link them to the first document (the default) or "
                    "refuse them")
       ->type_name("link|refuse")
+      // --dedup alone means link.
       ->expected(0, 1)
       ->default_str("link")
       ->check(one_of({"link", "refuse"}));
@@ -364,15 +362,11 @@ CLI::App* add_add(CLI::App& index, IndexArguments& arguments) {
                    "Datasets or globs (.jsonl .csv .tsv, also .gz .zst; .parquet); - for JSONL on "
                    "standard input")
       ->required();
-  verb->add_option("--batch", arguments.files.batch, "Documents per write")
-      ->type_name("N")
-      ->check(whole_number(1, 10'000))
-      ->capture_default_str();
-  verb->add_option("--on-error", arguments.on_error,
-                   "What to do with an invalid record: fail or skip")
-      ->type_name("fail|skip")
-      ->check(one_of({"fail", "skip"}))
-      ->capture_default_str();
+  with_count(verb->add_option("--batch", arguments.files.batch, "Documents per write"), 1, 10'000);
+  with_choice(verb->add_option("--on-error", arguments.on_error,
+                               "What to do with an invalid record: fail or skip")
+                  ->type_name("fail|skip"),
+              {"fail", "skip"});
   verb->add_flag("--no-wait", arguments.no_wait, "Do not wait for background work");
   add_json(*verb, arguments);
   return verb;
@@ -418,17 +412,14 @@ Command add_index_command(CLI::App& app) {
       ->capture_default_str();
   CLI::App* drop = add_simple(*verb, *arguments, "drop", "Delete an index with all its documents",
                               "\nExamples:\n  kindred index drop papers");
-  return {verb, [=]() -> Result<int> {
-            if (create->parsed()) return run_create(*arguments, *create);
-            if (add->parsed()) return run_add(*arguments);
-            if (list->parsed()) return run_list(*arguments);
-            if (stats->parsed()) return run_stats(*arguments);
-            if (remove->parsed()) return run_delete(*arguments);
-            if (check->parsed()) return run_check(*arguments);
-            if (exported->parsed()) return run_export(*arguments);
-            if (drop->parsed()) return run_drop(*arguments);
-            return kWrongUsage;
-          }};
+  return with_verbs(*verb, {{create, [=] { return run_create(*arguments, *create); }},
+                            {add, [=] { return run_add(*arguments); }},
+                            {list, [=] { return run_list(*arguments); }},
+                            {stats, [=] { return run_stats(*arguments); }},
+                            {remove, [=] { return run_delete(*arguments); }},
+                            {check, [=] { return run_check(*arguments); }},
+                            {exported, [=] { return run_export(*arguments); }},
+                            {drop, [=] { return run_drop(*arguments); }}});
 }
 
 }  // namespace kin::app

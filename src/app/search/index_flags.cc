@@ -1,21 +1,12 @@
 #include "app/search/index_flags.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 
 #include "app/data_folder.h"
 
 namespace kin::app {
-namespace {
 
 namespace fs = std::filesystem;
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-}  // namespace
 
 void add_data_flag(CLI::App& verb, std::string& data) {
   verb.add_option("--data", data, "Data folder (default: $KINDRED_DATA, or ~/.local/share/kindred)")

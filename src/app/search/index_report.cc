@@ -10,6 +10,7 @@
 namespace kin::app {
 namespace {
 
+// There may be thousands; --json has them all.
 constexpr std::size_t kShownRepeats = 10;
 
 std::string vectors_in_words(const search::IndexInfo& info) {

@@ -1,10 +1,8 @@
 #include "app/search/print.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cstdlib>
-
+#include "app/print.h"
 #include "app/words.h"
 
 namespace kin::app {
@@ -22,23 +20,16 @@ struct Ink {
 };
 
 Ink ink() {
-  const char* no_colour = std::getenv("NO_COLOR");
-  if (::isatty(STDOUT_FILENO) == 0 || (no_colour != nullptr && *no_colour != '\0')) return {};
+  if (!wants_colours()) return {};
   return {"\x1b[1m", "\x1b[1;33m", "\x1b[2m", "\x1b[0m"};
-}
-
-// Text of strangers must not steer the terminal.
-std::string safe(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-  return out;
 }
 
 std::string shown(const search::MarkedText& text, const Ink& ink, std::string_view base) {
   std::string out;
   for (const search::MarkedPart& part : text)
-    out += part.mark ? fmt::format("{}{}{}{}", ink.mark, safe(part.text), ink.plain, base)
-                     : safe(part.text);
+    // After a mark the style of the text around it is set again.
+    out += part.mark ? fmt::format("{}{}{}{}", ink.mark, harmless(part.text), ink.plain, base)
+                     : harmless(part.text);
   return out;
 }
 
@@ -52,25 +43,27 @@ std::string legs_of(const AnswerHit& hit) {
 }
 
 std::string trace_of(const search::AnswerTrace& trace) {
-  std::string out =
-      fmt::format("by {}, {} link{} away:", safe(trace.by), trace.hops, trace.hops == 1 ? "" : "s");
+  std::string out = fmt::format("by {}, {} link{} away:", harmless(trace.by), trace.hops,
+                                trace.hops == 1 ? "" : "s");
   for (const search::AnswerEdge& edge : trace.edges)
-    out += fmt::format(" {} -{}-> {}", safe(edge.from), safe(edge.name), safe(edge.to));
+    out += fmt::format(" {} -{}-> {}", harmless(edge.from), harmless(edge.name), harmless(edge.to));
   return out;
 }
 
 std::string reason_of(const search::AnswerReason& why) {
   std::string out;
   for (const search::AnswerTerm& term : why.terms)
-    out += fmt::format("      {:<20} {:>7.3f}  {} times here, in {} documents\n", safe(term.term),
-                       term.score, term.frequency, with_commas(term.documents));
+    out +=
+        fmt::format("      {:<20} {:>7.3f}  {} times here, in {} documents\n", harmless(term.term),
+                    term.score, term.frequency, with_commas(term.documents));
   if (why.similarity) out += fmt::format("      {:<20} {:>7.3f}\n", "similarity", *why.similarity);
   return out;
 }
 
 std::string heading(const AnswerHit& hit) {
-  if (hit.name.empty()) return safe(hit.document.id);
-  return fmt::format("{} -{}-> {}", safe(hit.document.id), safe(hit.name), safe(hit.to));
+  if (hit.name.empty()) return harmless(hit.document.id);
+  return fmt::format("{} -{}-> {}", harmless(hit.document.id), harmless(hit.name),
+                     harmless(hit.to));
 }
 
 void add_hit(std::string& out, const AnswerHit& hit, std::size_t place, const Ink& ink) {
@@ -80,7 +73,7 @@ void add_hit(std::string& out, const AnswerHit& hit, std::size_t place, const In
   const std::string snippet = shown(hit.snippet, ink, "");
   if (!snippet.empty()) out += fmt::format("     {}\n", snippet);
   out += fmt::format("     {}{}  {:.4g}  {}", ink.faint, heading(hit), hit.score, legs_of(hit));
-  for (const std::string& tag : hit.document.tags) out += " #" + safe(tag);
+  for (const std::string& tag : hit.document.tags) out += " #" + harmless(tag);
   out += fmt::format("{}\n", ink.plain);
   if (hit.trace) out += fmt::format("     {}{}{}\n", ink.faint, trace_of(*hit.trace), ink.plain);
   if (hit.why) out += reason_of(*hit.why);
@@ -98,7 +91,7 @@ std::string to_words(const search::Answer& answer, std::size_t offset) {
     out += fmt::format("\n{}\n", facet.name);
     for (std::size_t i = 0; i < std::min(facet.values.size(), kShownValues); ++i)
       out += fmt::format("{:>10}  {}\n", with_commas(facet.values[i].count),
-                         safe(facet.values[i].value));
+                         harmless(facet.values[i].value));
   }
   if (answer.hits.empty()) out += "nothing found\n";
   const std::string all =
@@ -111,18 +104,18 @@ std::string to_words(const search::Answer& answer, std::size_t offset) {
 std::string path_to_words(const std::optional<search::Path>& path,
                           const search::PathQuestion& question) {
   if (!path)
-    return fmt::format("no path from {} to {} over at most {} links\n", safe(question.from),
-                       safe(question.to), question.hops);
+    return fmt::format("no path from {} to {} over at most {} links\n", harmless(question.from),
+                       harmless(question.to), question.hops);
   const Ink colours = ink();
   std::string out;
   for (std::size_t i = 0; i < path->nodes.size(); ++i) {
     const search::PathNode& node = path->nodes[i];
-    out +=
-        fmt::format("{}{}{}  {}\n", colours.bold, safe(node.id), colours.plain, safe(node.title));
+    out += fmt::format("{}{}{}  {}\n", colours.bold, harmless(node.id), colours.plain,
+                       harmless(node.title));
     if (i == path->edges.size()) break;
     const search::AnswerEdge& edge = path->edges[i];
     const bool forward = edge.from == node.id;
-    out += fmt::format("  {}{}{}{}{}\n", colours.faint, forward ? "-" : "<-", safe(edge.name),
+    out += fmt::format("  {}{}{}{}{}\n", colours.faint, forward ? "-" : "<-", harmless(edge.name),
                        forward ? "->" : "-", colours.plain);
   }
   return out;

@@ -15,6 +15,7 @@
 namespace kin::app {
 namespace {
 
+// The depth at which TREC computes MAP.
 constexpr std::size_t kJudgedDepth = 1'000;
 
 struct RunFigures {
@@ -76,6 +77,8 @@ Result<RunFigures> search_all(const SearchRun& run, const search::SearchIndex& i
     KIN_TRY(judgements, read_judgements(run.judgements));
   }
   search::Question question = run.question;
+  // Queries of test collections are not written in our query language. Counts and snippets are not
+  // shown, and would add to the time.
   question.plain = true;
   question.count = false;
   question.show = false;
@@ -112,8 +115,7 @@ Result<int> run_queries(const SearchRun& run, const search::SearchIndex& index) 
     say(to_words(figures));
     return kDone;
   }
-  KIN_RETURN_IF_ERROR(print(run.json ? to_json(figures) : to_words(figures)));
-  return kDone;
+  return print_result(run.json ? to_json(figures) : to_words(figures));
 }
 
 }  // namespace kin::app

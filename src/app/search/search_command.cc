@@ -58,6 +58,7 @@ struct SearchArguments {
 // `given` is JSON, or the name of a JSON file.
 Result<data::JsonValue> json_in(const std::string& given, const char* option) {
   std::string text = given;
+  // A list or an object is JSON, anything else the name of a file.
   if (!given.starts_with('[') && !given.starts_with('{')) {
     KIN_TRY(text, read_file(given));
   }
@@ -91,6 +92,7 @@ Status add_vector(const std::string& given, Question& question) {
 Status add_pipeline(const std::string& given, Question& question) {
   KIN_TRY(data::JsonValue stages, json_in(given, "--pipeline"));
   data::JsonValue::Object whole;
+  // Read as a part of a question, so that the API and the command line have one parser.
   whole.emplace_back("pipeline", std::move(stages));
   KIN_TRY(Question parsed, search::question_of(data::JsonValue(std::move(whole))));
   question.pipeline = std::move(parsed.pipeline);
@@ -156,16 +158,13 @@ Result<int> run_path(const SearchArguments& arguments, const search::SearchIndex
       .edges = question.expand.edges.names,
       .as_of = question.scope.as_of};
   KIN_TRY(const auto found, index.path(path));
-  KIN_RETURN_IF_ERROR(
-      print(arguments.json ? search::to_json(found) + "\n" : path_to_words(found, path)));
-  return kDone;
+  return print_result(arguments.json ? search::to_json(found) + "\n" : path_to_words(found, path));
 }
 
 Result<int> run_one(const SearchArguments& arguments, const search::SearchIndex& index) {
   KIN_TRY(const search::Answer answer, index.search(arguments.question));
-  KIN_RETURN_IF_ERROR(print(arguments.json ? search::to_json(answer) + "\n"
-                                           : to_words(answer, arguments.question.offset)));
-  return kDone;
+  return print_result(arguments.json ? search::to_json(answer) + "\n"
+                                     : to_words(answer, arguments.question.offset));
 }
 
 Result<int> run_search(SearchArguments& arguments, const CLI::App& verb) {
@@ -186,10 +185,7 @@ void add_asking(CLI::App& verb, SearchArguments& arguments) {
   verb.add_option("--mode", arguments.mode,
                   "text, vector, hybrid or graph (default: hybrid where the index has vectors)")
       ->check(one_of({"text", "vector", "hybrid", "graph"}));
-  verb.add_option("-k,--k", question.k, "Number of results")
-      ->type_name("N")
-      ->check(whole_number(1, search::kMostHits))
-      ->capture_default_str();
+  with_count(verb.add_option("-k,--k", question.k, "Number of results"), 1, search::kMostHits);
   verb.add_option("--offset", question.offset, "Number of results to skip")
       ->type_name("N")
       ->check(whole_number(0, 100'000));
@@ -211,10 +207,10 @@ void add_asking(CLI::App& verb, SearchArguments& arguments) {
                   "Weight of vectors in hybrid mode, from 0 to 1 (default: depends on the index)")
       ->type_name("0..1")
       ->check(number(0, 1));
-  verb.add_option("--fusion", arguments.fusion,
-                  "How hybrid mode combines scores: alpha (weighted sum) or rrf (ranks)")
-      ->check(one_of({"alpha", "rrf"}))
-      ->capture_default_str();
+  with_choice(
+      verb.add_option("--fusion", arguments.fusion,
+                      "How hybrid mode combines scores: alpha (weighted sum) or rrf (ranks)"),
+      {"alpha", "rrf"});
   verb.add_flag("--exact", question.exact,
                 "Compare with every vector instead of the nearest partitions");
 }
@@ -228,10 +224,9 @@ void add_links(CLI::App& verb, SearchArguments& arguments) {
                   "Follow only links of this name; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  verb.add_option("--direction", arguments.direction,
-                  "Direction in which links are followed: out, in or both")
-      ->check(one_of({"out", "in", "both"}))
-      ->capture_default_str();
+  with_choice(verb.add_option("--direction", arguments.direction,
+                              "Direction in which links are followed: out, in or both"),
+              {"out", "in", "both"});
   verb.add_option("--from", question.from, "Mode graph: start from this document; may be repeated")
       ->type_name("ID")
       ->allow_extra_args(false);

@@ -77,11 +77,10 @@ Status understand(SeenArguments& arguments, SeenOptions& options) {
   if (arguments.max_memory) {
     KIN_TRY(options.max_memory, parse_bytes(*arguments.max_memory));
   }
-  if (options.max_memory < store::kSeenLeastMemory) {
+  if (options.max_memory < store::kSeenLeastMemory)
     return Error{Code::kInvalidArgument,
                  fmt::format("--max-memory {} is too little: a set needs {} at least",
                              *arguments.max_memory, format_bytes(store::kSeenLeastMemory))};
-  }
   options.expected_ids = arguments.expect;
   options.table_ids = arguments.recent;
   if (arguments.temp) arguments.source.temporary_folder = *arguments.temp;
@@ -93,6 +92,7 @@ Status understand(SeenArguments& arguments, SeenOptions& options) {
 Result<std::unique_ptr<SeenSet>> open_to_add(const SeenArguments& arguments, SeenOptions options) {
   const IdKind wanted = arguments.numbers ? IdKind::kNumber : IdKind::kText;
   if (!arguments.fresh) {
+    // First as it is: without --numbers a set of numbers is used as one.
     options.mode = SeenOptions::Mode::kOpen;
     if (arguments.numbers) options.kind = wanted;
     auto set = SeenSet::open(arguments.set, options);
@@ -114,11 +114,8 @@ std::string progress_text(const IdProgress& progress, const SeenCounts& counts, 
   std::string line =
       fmt::format("{} ids  {} new  {} ids/s", short_count(ids), short_count(counts.fresh),
                   short_count(static_cast<std::uint64_t>(static_cast<double>(ids) / seconds)));
-  const auto done = static_cast<double>(progress.bytes_done.load());
-  const auto total = static_cast<double>(progress.bytes_total);
-  if (done > 0 && done < total)
-    line += fmt::format("  {:.0f} %  {} left", 100 * done / total,
-                        short_duration(seconds * (total - done) / done));
+  line += format_share(static_cast<double>(progress.bytes_done.load()),
+                       static_cast<double>(progress.bytes_total), seconds);
   return line + "  " + format_bytes(resident_bytes());
 }
 
@@ -143,6 +140,7 @@ Result<std::optional<int>> pass_through(Passage& passage, const SeenArguments& a
     return passage.source->read(stop, [&](const IdBatch& batch) { return filter.take(batch); });
   }();
   const Status finished = filter.reader_has_gone() ? Status(Done{}) : filter.finish();
+  // As a shell reports a program that was ended by a closed pipe.
   if (filter.reader_has_gone()) return std::optional(128 + SIGPIPE);
   if (!read.ok() && !(read.error().code == Code::kCancelled && signals.exit_code()))
     return read.error();
@@ -166,13 +164,11 @@ Status show_counts(const SeenArguments& arguments, const std::string& words,
   return print(words, to);
 }
 
-Result<int> run_add(SeenArguments& arguments, const CLI::App& verb) {
-  SeenOptions options;
-  if (const Status understood = understand(arguments, options); !understood.ok())
-    return wrong_usage(understood.error(), verb);
+Result<int> run_add(SeenArguments& arguments, const SeenOptions& options) {
   KIN_TRY(auto source, IdSource::open(arguments.source));
   std::atomic<bool> stop{false};
   const StopSignals signals(stop);
+  // After the source: a file that is not there makes no empty set.
   KIN_TRY(const auto set, open_to_add(arguments, options));
   Passage passage{
       .filter = SeenFilter(*set, {.name = arguments.set,
@@ -182,6 +178,7 @@ Result<int> run_add(SeenArguments& arguments, const CLI::App& verb) {
                                   .on_error = arguments.source.on_error}),
       .source = std::move(source)};
   KIN_TRY(const auto stopped, pass_through(passage, arguments, signals, stop));
+  // A closed set cannot be asked.
   const std::uint64_t held = set->len();
   KIN_RETURN_IF_ERROR(set->close());
   if (stopped == 128 + SIGPIPE) return *stopped;
@@ -198,10 +195,7 @@ Result<int> run_add(SeenArguments& arguments, const CLI::App& verb) {
   return *stopped;
 }
 
-Result<int> run_check(SeenArguments& arguments, const CLI::App& verb) {
-  SeenOptions options;
-  if (const Status understood = understand(arguments, options); !understood.ok())
-    return wrong_usage(understood.error(), verb);
+Result<int> run_check(SeenArguments& arguments, const SeenOptions& options) {
   KIN_TRY(auto source, IdSource::open(arguments.source));
   KIN_TRY(const auto set, open_to_read(arguments, options));
   std::atomic<bool> stop{false};
@@ -226,14 +220,10 @@ Result<int> run_check(SeenArguments& arguments, const CLI::App& verb) {
   return stopped.value_or(kDone);
 }
 
-Result<int> run_stats(SeenArguments& arguments, const CLI::App& verb) {
-  SeenOptions options;
-  if (const Status understood = understand(arguments, options); !understood.ok())
-    return wrong_usage(understood.error(), verb);
+Result<int> run_stats(SeenArguments& arguments, const SeenOptions& options) {
   KIN_TRY(const auto set, open_to_read(arguments, options));
   const SeenOverview overview{.name = arguments.set, .kind = set->kind(), .stats = set->stats()};
-  KIN_RETURN_IF_ERROR(print(arguments.json ? to_json(overview) + "\n" : to_table(overview)));
-  return kDone;
+  return print_result(arguments.json ? to_json(overview) + "\n" : to_table(overview));
 }
 
 Result<SeenVerified> verify(const SeenArguments& arguments, const SeenOptions& options) {
@@ -244,20 +234,15 @@ Result<SeenVerified> verify(const SeenArguments& arguments, const SeenOptions& o
   return SeenVerified{.name = arguments.set, .stats = set->stats(), .seconds = taken.count()};
 }
 
-Result<int> run_verify(SeenArguments& arguments, const CLI::App& verb) {
-  SeenOptions options;
-  if (const Status understood = understand(arguments, options); !understood.ok())
-    return wrong_usage(understood.error(), verb);
+Result<int> run_verify(SeenArguments& arguments, const SeenOptions& options) {
   const Result<SeenVerified> verified = verify(arguments, options);
-  if (!verified && verified.error().code == Code::kDataLoss) {
+  if (!verified && verified.error().code == Code::kDataLoss)
     return Error{Code::kDataLoss,
                  fmt::format("{} is damaged: {}\nkindred: restore a copy, or rebuild it from "
                              "earlier results: kindred seen add {} --fresh RESULTS",
                              arguments.set, verified.error().message, arguments.set)};
-  }
   if (!verified) return verified.error();
-  KIN_RETURN_IF_ERROR(print(arguments.json ? to_json(*verified) + "\n" : to_words(*verified)));
-  return kDone;
+  return print_result(arguments.json ? to_json(*verified) + "\n" : to_words(*verified));
 }
 
 void add_set(CLI::App& verb, SeenArguments& arguments) {
@@ -278,11 +263,10 @@ void add_source(CLI::App& verb, SeenArguments& arguments) {
           "FILEs are datasets or globs of them (.jsonl .csv .tsv, also .gz .zst; .parquet): "
           "the column that holds the ids")
       ->type_name("COLUMN");
-  verb.add_option("--on-error", arguments.on_error,
-                  "What to do with a record that has no usable id: fail or skip")
-      ->type_name("fail|skip")
-      ->check(one_of({"fail", "skip"}))
-      ->capture_default_str();
+  with_choice(verb.add_option("--on-error", arguments.on_error,
+                              "What to do with a record that has no usable id: fail or skip")
+                  ->type_name("fail|skip"),
+              {"fail", "skip"});
   verb.add_option("--temp", arguments.temp, "Folder for temporary files of --column")
       ->type_name("DIR");
 }
@@ -304,10 +288,8 @@ CLI::App* add_add(CLI::App& seen, SeenArguments& arguments) {
                  "A new set holds whole numbers of 64 bits (default: texts, as hashes of 128 "
                  "bits)");
   verb->add_flag("--fresh", arguments.fresh, "Empty the set first");
-  verb->add_option("--commit-every", arguments.commit_every, "Most ids between commits")
-      ->type_name("N")
-      ->check(whole_number(1, 100'000'000))
-      ->capture_default_str();
+  with_count(verb->add_option("--commit-every", arguments.commit_every, "Most ids between commits"),
+             1, 100'000'000);
   add_memory(*verb, arguments);
   verb->add_option("--expect", arguments.expect,
                    "Number of ids the set will hold; a hint, not a limit")
@@ -360,6 +342,17 @@ CLI::App* add_verify(CLI::App& seen, SeenArguments& arguments) {
   return verb;
 }
 
+using Runner = Result<int> (*)(SeenArguments& arguments, const SeenOptions& options);
+
+Command command_of(CLI::App* verb, const std::shared_ptr<SeenArguments>& arguments, Runner run) {
+  return {verb, [=]() -> Result<int> {
+            SeenOptions options;
+            if (const Status understood = understand(*arguments, options); !understood.ok())
+              return wrong_usage(understood.error(), *verb);
+            return run(*arguments, options);
+          }};
+}
+
 }  // namespace
 
 Command add_seen_command(CLI::App& app) {
@@ -368,17 +361,10 @@ Command add_seen_command(CLI::App& app) {
   verb->footer(kExamples);
   verb->require_subcommand(1);
   const auto arguments = std::make_shared<SeenArguments>();
-  CLI::App* add = add_add(*verb, *arguments);
-  CLI::App* check = add_check(*verb, *arguments);
-  CLI::App* stats = add_stats(*verb, *arguments);
-  CLI::App* verified = add_verify(*verb, *arguments);
-  return {verb, [=]() -> Result<int> {
-            if (add->parsed()) return run_add(*arguments, *add);
-            if (check->parsed()) return run_check(*arguments, *check);
-            if (stats->parsed()) return run_stats(*arguments, *stats);
-            if (verified->parsed()) return run_verify(*arguments, *verified);
-            return kWrongUsage;
-          }};
+  return with_verbs(*verb, {command_of(add_add(*verb, *arguments), arguments, run_add),
+                            command_of(add_check(*verb, *arguments), arguments, run_check),
+                            command_of(add_stats(*verb, *arguments), arguments, run_stats),
+                            command_of(add_verify(*verb, *arguments), arguments, run_verify)});
 }
 
 }  // namespace kin::app

@@ -42,6 +42,7 @@ Status SeenFilter::understand(const IdBatch& batch) {
 }
 
 Status SeenFilter::take(const IdBatch& batch) {
+  // Ids before a bad one are added and printed, then the error is reported.
   Status understood = understand(batch);
   for (std::size_t begin = 0; begin < ids_.size();) {
     const auto end =
@@ -51,6 +52,7 @@ Status SeenFilter::take(const IdBatch& batch) {
     begin = end;
     if (uncommitted_ == options_.commit_every) KIN_RETURN_IF_ERROR(finish());
   }
+  // Whoever fills the pipe may wait for these answers before sending more.
   if (!batch.more_is_ready) KIN_RETURN_IF_ERROR(finish());
   return understood;
 }

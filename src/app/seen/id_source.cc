@@ -78,6 +78,7 @@ class ColumnSource : public IdSource {
       } else if (on_error_ == data::OnError::kSkip) {
         ++without_id_;
       } else {
+        // The ids before it are still taken.
         lacks_id_ = records.where(i);
       }
     }

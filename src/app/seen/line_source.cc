@@ -62,6 +62,7 @@ class LineSource::Bytes {
   }
 
   Result<bool> wait_to_read(std::chrono::milliseconds timeout) const {
+    // A compressed file never keeps its reader waiting.
     if (!plain_) return true;
     return plain_->wait_to_read(timeout);
   }
@@ -82,6 +83,7 @@ Result<std::unique_ptr<IdSource>> LineSource::open(const IdSourceOptions& option
     if (!exists) return system_error("open", name, ENOENT);
     source->progress_.bytes_total += bytes_of(name);
   }
+  // Opened now, so that an unreadable file is reported before a set is made.
   KIN_TRY(source->first_, Bytes::open(options.files.front()));
   return std::unique_ptr<IdSource>(std::move(source));
 }
@@ -127,6 +129,7 @@ Status LineSource::hand_over(const std::string& name, bool at_end, bool more_is_
     const std::size_t end = text_.find('\n', begin);
     if (end == std::string::npos && !at_end) break;
     std::string_view id = std::string_view(text_).substr(begin, end - begin);
+    // Reported below, after the ids before it were taken.
     if (id.size() > kLongestId) break;
     begin = end == std::string::npos ? text_.size() : end + 1;
     ++line_;

@@ -11,10 +11,6 @@ namespace {
 
 using store::SeenStats;
 
-void row(std::string& table, std::string_view name, const std::string& value) {
-  table += fmt::format("  {:<14}{}\n", name, value);
-}
-
 std::uint64_t disk_bytes(const SeenStats& stats) {
   return stats.run_bytes + stats.filter_file_bytes + stats.log_bytes;
 }
@@ -29,10 +25,6 @@ std::string_view name_of(store::IdKind kind) {
     case store::IdKind::kText: return "text";
   }
   KIN_UNREACHABLE();
-}
-
-std::string plural(std::uint64_t count, std::string_view one) {
-  return fmt::format("{} {}{}", with_commas(count), one, count == 1 ? "" : "s");
 }
 
 std::string filters(const SeenStats& stats) {
@@ -60,30 +52,29 @@ std::string to_json(const SeenOverview& overview) {
   json.field("filter_probes", stats.filter_probes).field("filter_passes", stats.filter_passes);
   json.field("filter_page_reads", stats.filter_page_reads).field("page_reads", stats.page_reads);
   json.field("hits", stats.hits).field("flushes", stats.flushes).field("merges", stats.merges);
-  json.field("merged_ids", stats.merged_ids).field("commits", stats.commits).end();
-  return json.take();
+  return json.field("merged_ids", stats.merged_ids).field("commits", stats.commits).end().take();
 }
 
 std::string to_table(const SeenOverview& overview) {
   const SeenStats& stats = overview.stats;
   std::string table;
-  row(table, "set", fmt::format("{}, of {}", overview.name, name_of(overview.kind)));
-  row(table, "ids",
-      fmt::format("{}, {} of them recent: in the log, not yet in a run", with_commas(stats.ids),
-                  with_commas(stats.recent_ids)));
-  row(table, "runs",
-      fmt::format("{} in {}", with_commas(stats.runs), plural(stats.pieces, "file")));
-  row(table, "filters", filters(stats));
-  row(table, "memory", format_bytes(stats.memory_bytes));
-  row(table, "disk",
-      fmt::format("{}: ids {}, filters {}, log {}; {:.2f} bytes an id",
-                  format_bytes(disk_bytes(stats)), format_bytes(stats.run_bytes),
-                  format_bytes(stats.filter_file_bytes), format_bytes(stats.log_bytes),
-                  per_id(disk_bytes(stats), stats)));
+  add_row(table, "set", fmt::format("{}, of {}", overview.name, name_of(overview.kind)));
+  add_row(table, "ids",
+          fmt::format("{}, {} of them recent: in the log, not yet in a run", with_commas(stats.ids),
+                      with_commas(stats.recent_ids)));
+  add_row(table, "runs",
+          fmt::format("{} in {}", with_commas(stats.runs), counted(stats.pieces, "file")));
+  add_row(table, "filters", filters(stats));
+  add_row(table, "memory", format_bytes(stats.memory_bytes));
+  add_row(table, "disk",
+          fmt::format("{}: ids {}, filters {}, log {}; {:.2f} bytes an id",
+                      format_bytes(disk_bytes(stats)), format_bytes(stats.run_bytes),
+                      format_bytes(stats.filter_file_bytes), format_bytes(stats.log_bytes),
+                      per_id(disk_bytes(stats), stats)));
   if (stats.rebuilt_filters > 0)
-    row(table, "note",
-        fmt::format("{} lost or damaged: made again from the ids",
-                    plural(stats.rebuilt_filters, "filter")));
+    add_row(table, "note",
+            fmt::format("{} lost or damaged: made again from the ids",
+                        counted(stats.rebuilt_filters, "filter")));
   return table;
 }
 
@@ -93,21 +84,20 @@ std::string to_json(const SeenVerified& verified) {
   json.field("ids", verified.stats.ids).field("runs", verified.stats.runs);
   json.field("pieces", verified.stats.pieces).field("bytes", disk_bytes(verified.stats));
   json.field("rebuilt_filters", verified.stats.rebuilt_filters);
-  json.field("seconds", verified.seconds).end();
-  return json.take();
+  return json.field("seconds", verified.seconds).end().take();
 }
 
 std::string to_words(const SeenVerified& verified) {
   const SeenStats& stats = verified.stats;
   std::string words =
       fmt::format("{} is whole: {} in {} and the log, {} read in {:.1f} s\n", verified.name,
-                  plural(stats.ids, "id"), plural(stats.pieces, "file"),
+                  counted(stats.ids, "id"), counted(stats.pieces, "file"),
                   format_bytes(disk_bytes(stats)), verified.seconds);
   if (stats.rebuilt_filters > 0)
     words += fmt::format(
         "{} lost or damaged; nothing is missing, look-ups take longer until the "
         "set is opened to add\n",
-        plural(stats.rebuilt_filters, "filter"));
+        counted(stats.rebuilt_filters, "filter"));
   return words;
 }
 

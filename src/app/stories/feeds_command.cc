@@ -74,10 +74,6 @@ struct FeedsArguments {
   bool json = false;
 };
 
-std::string counted(std::uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", with_commas(count), what, count == 1 ? "" : "s");
-}
-
 Result<std::string> first_line(const std::string& path) {
   KIN_TRY(const std::string text, read_file(path));
   const std::string line = text.substr(0, text.find_first_of("\r\n"));
@@ -102,9 +98,8 @@ Result<int> run_add(FeedsArguments& arguments) {
   KIN_TRY(const auto room, open_newsroom(arguments.place));
   const auto feed = room->add_feed(arguments.feed);
   if (!feed.ok()) return with_address_hint(feed.error());
-  KIN_RETURN_IF_ERROR(print(fmt::format("{} added as feed {} with {}\n", feed->title,
-                                        number(feed->id), counted(feed->items, "item"))));
-  return kDone;
+  return print_result(fmt::format("{} added as feed {} with {}\n", feed->title, number(feed->id),
+                                  counted(feed->items, "item")));
 }
 
 std::string feeds_json(const std::vector<FollowedFeed>& feeds) {
@@ -130,12 +125,12 @@ std::string feeds_table(const std::vector<FollowedFeed>& feeds) {
 Result<int> run_list(const FeedsArguments& arguments) {
   KIN_TRY(const auto room, open_newsroom_to_read(arguments.place));
   KIN_TRY(const std::vector<FollowedFeed> feeds, room->feeds());
-  KIN_RETURN_IF_ERROR(print(arguments.json ? feeds_json(feeds) : feeds_table(feeds)));
-  return kDone;
+  return print_result(arguments.json ? feeds_json(feeds) : feeds_table(feeds));
 }
 
 Result<int> run_remove(const FeedsArguments& arguments) {
   KIN_TRY(const auto room, open_newsroom(arguments.place));
+  // All names are looked up before anything is removed.
   std::vector<FollowedFeed> feeds;
   for (const std::string& name : arguments.names) {
     KIN_TRY(FollowedFeed feed, find_feed(*room, name));
@@ -166,6 +161,7 @@ Result<std::vector<stories::FeedId>> named_feeds(const Newsroom& room,
   if (!arguments.all) return ids;
   KIN_TRY(const std::vector<FollowedFeed> feeds, room.feeds());
   for (const FollowedFeed& feed : feeds) {
+    // Its server said that it will not come back.
     if (!feed.gone) ids.push_back(feed.id);
   }
   return ids;
@@ -199,21 +195,25 @@ Result<int> run_refresh(const FeedsArguments& arguments) {
   KIN_TRY(const auto ids, named_feeds(*room, arguments));
   std::atomic<bool> stop{false};
   const StopSignals signals(stop);
+  // Fetches block, and a signal handler must not cancel them itself.
   const std::jthread watcher([&](const std::stop_token& ended) {
     while (!ended.stop_requested() && !stop)
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     if (stop) room->cancel();
   });
+  // A listener cannot fail, so its error waits for the end.
   std::optional<Error> unprinted;
   const auto listener = room->listen([&](const stories::NewsEvent& event) {
     if (!arguments.json || unprinted) return;
     if (const Status printed = print(event_json(event)); !printed.ok()) unprinted = printed.error();
   });
+  // --all without any feeds polls none, and not those that are due.
   const auto refresh = ids.empty() && !arguments.all ? room->refresh_due() : room->refresh(ids);
   room->stop_listening(listener);
   if (!refresh.ok()) return unfinished(refresh.error(), signals);
   if (unprinted) return *unprinted;
   KIN_TRY(const std::uint64_t swept, room->sweep());
+  // How many items went is nothing that a refresh reports.
   (void)swept;
   KIN_RETURN_IF_ERROR(show_refresh(*room, *refresh, arguments.json));
   if (const auto code = signals.exit_code()) {
@@ -228,11 +228,9 @@ Result<int> run_import(const FeedsArguments& arguments) {
   KIN_TRY(const auto room, open_newsroom(arguments.place));
   const auto import = room->import_opml(bytes);
   if (!import.ok()) return with_context(arguments.file, import.error());
-  KIN_RETURN_IF_ERROR(print(fmt::format(
+  return print_result(fmt::format(
       "{} added, {} already followed, {} left out; poll them with: kindred feeds refresh\n",
-      counted(import->added, "feed"), with_commas(import->already),
-      with_commas(import->left_out))));
-  return kDone;
+      counted(import->added, "feed"), with_commas(import->already), with_commas(import->left_out)));
 }
 
 Result<int> run_export(const FeedsArguments& arguments) {
@@ -251,9 +249,8 @@ Result<int> run_check(const FeedsArguments& arguments) {
   KIN_TRY(const std::vector<std::string> problems, room->check());
   if (problems.empty()) {
     KIN_TRY(const auto feeds, room->feeds());
-    KIN_RETURN_IF_ERROR(
-        print(fmt::format("{} checked, no problems found\n", counted(feeds.size(), "feed"))));
-    return kDone;
+    return print_result(
+        fmt::format("{} checked, no problems found\n", counted(feeds.size(), "feed")));
   }
   for (const std::string& problem : problems) KIN_RETURN_IF_ERROR(print(problem + "\n"));
   return Error{
@@ -293,6 +290,7 @@ std::string settings_table(const stories::Settings& settings) {
 }
 
 Result<int> run_settings(const FeedsArguments& arguments, const CLI::App& verb) {
+  // Reading works while `kindred serve` has the folder.
   KIN_TRY(const auto looking, open_newsroom_to_read(arguments.place));
   KIN_TRY(stories::Settings settings, looking->settings());
   const stories::Settings wanted = with_flags(settings, arguments.grouping, verb);
@@ -301,8 +299,7 @@ Result<int> run_settings(const FeedsArguments& arguments, const CLI::App& verb) 
     KIN_RETURN_IF_ERROR(room->change_settings(wanted));
     settings = wanted;
   }
-  KIN_RETURN_IF_ERROR(print(arguments.json ? settings_json(settings) : settings_table(settings)));
-  return kDone;
+  return print_result(arguments.json ? settings_json(settings) : settings_table(settings));
 }
 
 CLI::App* add_add(CLI::App& feeds, FeedsArguments& arguments) {
@@ -374,13 +371,13 @@ CLI::App* add_export(CLI::App& feeds, FeedsArguments& arguments) {
   return verb;
 }
 
-CLI::App* add_settings(CLI::App& feeds, FeedsArguments& arguments) {
+Command add_settings(CLI::App& feeds, const std::shared_ptr<FeedsArguments>& arguments) {
   CLI::App* verb =
       feeds.add_subcommand("settings", "Show or change how items are grouped into stories");
   verb->footer(kSettingsExamples);
-  add_grouping_flags(*verb, arguments.grouping);
-  verb->add_flag("--json", arguments.json, "Print JSON");
-  return verb;
+  add_grouping_flags(*verb, arguments->grouping);
+  verb->add_flag("--json", arguments->json, "Print JSON");
+  return {verb, [=] { return run_settings(*arguments, *verb); }};
 }
 
 }  // namespace
@@ -390,27 +387,17 @@ Command add_feeds_command(CLI::App& app) {
   verb->footer(kExamples);
   verb->require_subcommand(1);
   const auto arguments = std::make_shared<FeedsArguments>();
-  CLI::App* add = add_add(*verb, *arguments);
-  CLI::App* list = add_list(*verb, *arguments);
-  CLI::App* remove = add_remove(*verb, *arguments);
-  CLI::App* refresh = add_refresh(*verb, *arguments);
-  CLI::App* import = add_import(*verb, *arguments);
-  CLI::App* export_ = add_export(*verb, *arguments);
-  CLI::App* settings = add_settings(*verb, *arguments);
-  CLI::App* check = verb->add_subcommand("check", "Check the database");
-  for (CLI::App* inner : {add, list, remove, refresh, import, export_, settings, check})
-    add_data_flag(*inner, arguments->place);
-  return {verb, [=]() -> Result<int> {
-            if (add->parsed()) return run_add(*arguments);
-            if (list->parsed()) return run_list(*arguments);
-            if (remove->parsed()) return run_remove(*arguments);
-            if (refresh->parsed()) return run_refresh(*arguments);
-            if (import->parsed()) return run_import(*arguments);
-            if (export_->parsed()) return run_export(*arguments);
-            if (settings->parsed()) return run_settings(*arguments, *settings);
-            if (check->parsed()) return run_check(*arguments);
-            return kWrongUsage;
-          }};
+  const std::vector<Command> inner{
+      {add_add(*verb, *arguments), [=] { return run_add(*arguments); }},
+      {add_list(*verb, *arguments), [=] { return run_list(*arguments); }},
+      {add_remove(*verb, *arguments), [=] { return run_remove(*arguments); }},
+      {add_refresh(*verb, *arguments), [=] { return run_refresh(*arguments); }},
+      {add_import(*verb, *arguments), [=] { return run_import(*arguments); }},
+      {add_export(*verb, *arguments), [=] { return run_export(*arguments); }},
+      add_settings(*verb, arguments),
+      {verb->add_subcommand("check", "Check the database"), [=] { return run_check(*arguments); }}};
+  for (const Command& command : inner) add_data_flag(*command.verb, arguments->place);
+  return with_verbs(*verb, inner);
 }
 
 }  // namespace kin::app

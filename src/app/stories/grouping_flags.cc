@@ -35,6 +35,7 @@ void add_grouping_flags(CLI::App& verb, GroupingFlags& flags) {
 
 stories::Settings with_flags(stories::Settings before, const GroupingFlags& flags,
                              const CLI::App& verb) {
+  // A default of the command line must not replace a setting that was stored.
   const auto given = [&](const char* flag) { return verb.count(flag) > 0; };
   const stories::Settings& wanted = flags.settings;
   if (given("--threshold")) before.join_threshold = wanted.join_threshold;
@@ -42,6 +43,7 @@ stories::Settings with_flags(stories::Settings before, const GroupingFlags& flag
   if (given("--copy-threshold")) before.copy_threshold = wanted.copy_threshold;
   if (given("--window")) before.window = std::chrono::hours(flags.window);
   if (given("--fading")) before.fading = std::chrono::hours(flags.fading);
+  // --many-per-source is the same option, and counts here.
   if (given("--one-per-source")) before.one_per_source = wanted.one_per_source;
   if (given("--prefer")) {
     before.preferred_sources = wanted.preferred_sources;

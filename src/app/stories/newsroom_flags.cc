@@ -6,13 +6,12 @@
 #include <random>
 
 #include "app/data_folder.h"
+#include "app/search/index_flags.h"
 
 namespace kin::app {
 
 void add_data_flag(CLI::App& verb, NewsroomFlags& flags) {
-  verb.add_option("--data", flags.data,
-                  "Data folder (default: $KINDRED_DATA, or ~/.local/share/kindred)")
-      ->type_name("DIR");
+  add_data_flag(verb, flags.data);
 }
 
 void add_address_flag(CLI::App& verb, NewsroomFlags& flags) {
@@ -24,6 +23,7 @@ Result<std::unique_ptr<stories::Newsroom>> open_newsroom(const NewsroomFlags& fl
   KIN_TRY(const std::filesystem::path folder, data_folder(flags.data));
   stories::NewsOptions options;
   options.http.addresses.allow_all = flags.allow_private;
+  // Spreads the polls of many installations.
   options.seed = std::random_device()();
   return stories::Newsroom::open(folder, system_clock(), std::move(options));
 }
@@ -42,6 +42,7 @@ Result<std::unique_ptr<stories::Newsroom>> open_newsroom_to_read(const NewsroomF
 Result<stories::FollowedFeed> find_feed(const stories::Newsroom& room, const std::string& text) {
   KIN_TRY(const std::vector<stories::FollowedFeed> feeds, room.feeds());
   for (const auto& feed : feeds) {
+    // Numbers and addresses first: a title may look like one.
     if (std::to_string(number(feed.id)) == text || feed.url == text) return feed;
   }
   for (const auto& feed : feeds) {
@@ -54,6 +55,7 @@ Result<stories::FollowedFeed> find_feed(const stories::Newsroom& room, const std
 }
 
 Error with_address_hint(Error error) {
+  // The HTTP client refuses the address, and knows nothing of options.
   if (error.code == Code::kFailedPrecondition &&
       error.message.find("must not be connected to") != std::string::npos)
     error.message += " (--allow-private permits it)";

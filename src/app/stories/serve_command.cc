@@ -57,6 +57,7 @@ Status understand_listen(const std::string& text, server::ServiceOptions& option
   std::string address = text.substr(0, colon);
   if (address.starts_with('[') && address.ends_with(']'))
     address = address.substr(1, address.size() - 2);
+  // ::1:8722 is an address, too.
   else if (address.find(':') != std::string::npos)
     return bad_listen(text);
   if (address == "localhost") address = "127.0.0.1";
@@ -75,6 +76,7 @@ Result<std::string> read_token(const std::string& path) {
         Code::kInvalidArgument,
         fmt::format("{} has no token on its first line (make one: openssl rand -hex 24 > {})", path,
                     path)};
+  // Editors leave such characters behind.
   while (token.ends_with('\r') || token.ends_with(' ')) token.pop_back();
   return token;
 }
@@ -124,15 +126,18 @@ Status write_port(const std::string& path, std::uint16_t port) {
 }
 
 void open_browser(const std::string& url) {
+  // posix_spawnp() does not change them, though its type says so.
   std::array<char*, 3> words{const_cast<char*>("xdg-open"), const_cast<char*>(url.c_str()),
                              nullptr};
   pid_t child = 0;
   if (::posix_spawnp(&child, "xdg-open", nullptr, nullptr, words.data(), environ) != 0)
     return say("kindred: xdg-open is not installed; open the address in a browser\n");
+  // Reaps the child, which may live as long as the browser.
   std::thread([child] { ::waitpid(child, nullptr, 0); }).detach();
 }
 
 Error in_use(const Error& error, const server::ServiceOptions& options) {
+  // Other conditions, such as a folder that is in use, say themselves what to do.
   if (error.code != Code::kFailedPrecondition || !error.message.starts_with("port ")) return error;
   return {error.code,
           fmt::format("{} (is kindred running already? Choose another port: --listen {}:{})",
@@ -161,6 +166,7 @@ Result<int> run_serve(const ServeArguments& arguments, const CLI::App& verb) {
   if (!arguments.port_file.empty())
     KIN_RETURN_IF_ERROR(write_port(arguments.port_file, (*service)->port()));
   if (arguments.open) open_browser(url);
+  // A signal handler can set a flag, but not wake a thread that waits on a condition.
   while (!stop) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   (*service)->stop();
   return kDone;

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -115,11 +114,6 @@ GroupReport report_on(const std::vector<stories::Placement>& placements, double 
   return report;
 }
 
-void add_agreement(JsonWriter& json, const char* name, const stories::Agreement& agreement) {
-  json.key(name).begin_object().field("precision", agreement.precision);
-  json.field("recall", agreement.recall).field("f1", agreement.f1()).end();
-}
-
 std::string report_json(const GroupReport& report) {
   JsonWriter json(2);
   json.begin_object().field("headlines", report.headlines).field("stories", report.stories);
@@ -128,11 +122,7 @@ std::string report_json(const GroupReport& report) {
   json.field(
       "microseconds_per_headline",
       1e6 * report.seconds / static_cast<double>(std::max<std::size_t>(report.headlines, 1)));
-  if (report.agreement) {
-    json.field("true_stories", report.agreement->true_groups);
-    add_agreement(json, "bcubed", report.agreement->bcubed);
-    add_agreement(json, "pairwise", report.agreement->pairwise);
-  }
+  if (report.agreement) write_agreement(json, *report.agreement);
   return json.end().take() + "\n";
 }
 
@@ -153,14 +143,6 @@ std::string summary(const GroupReport& report) {
                      with_commas(report.largest), with_commas(report.single));
 }
 
-stories::AgreementFigures compare(const std::vector<stories::Placement>& placements,
-                                  const std::vector<std::uint64_t>& labels) {
-  std::vector<std::uint64_t> groups;
-  groups.reserve(placements.size());
-  for (const stories::Placement& placement : placements) groups.push_back(number(placement.story));
-  return stories::measure_agreement(groups, labels);
-}
-
 Result<int> run_group(GroupArguments arguments, const CLI::App& verb) {
   const stories::Settings settings = with_flags({}, arguments.grouping, verb);
   arguments.columns.label = arguments.eval;
@@ -169,7 +151,8 @@ Result<int> run_group(GroupArguments arguments, const CLI::App& verb) {
   KIN_TRY(const auto placements, stories::group_all(headlines.items, settings));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   GroupReport report = report_on(placements, seconds.count());
-  if (!arguments.eval.empty()) report.agreement = compare(placements, headlines.labels);
+  if (!arguments.eval.empty()) report.agreement = agreement_of(placements, headlines.labels);
+  // --json and --eval print figures, which rows would hide.
   const bool rows_to_stdout = arguments.output.empty() && !arguments.json && arguments.eval.empty();
   if (rows_to_stdout || !arguments.output.empty())
     KIN_RETURN_IF_ERROR(write_placements(headlines, placements, arguments.output));
@@ -185,11 +168,9 @@ Result<int> run_group(GroupArguments arguments, const CLI::App& verb) {
 
 void add_timeline(CLI::App& verb, TimelineArguments& arguments) {
   stories::TimelineQuery& query = arguments.query;
+  // About a screenful. The API has a default of its own.
   query.limit = 20;
-  verb.add_option("--limit", query.limit, "How many stories")
-      ->type_name("N")
-      ->check(whole_number(1, 200))
-      ->capture_default_str();
+  with_count(verb.add_option("--limit", query.limit, "How many stories"), 1, 200);
   verb.add_option("--before", query.before, "Go on below a page: `next` of its --json")
       ->type_name("PLACE");
   verb.add_flag("--unread", query.unread_only, "Only what is not read");
@@ -213,16 +194,14 @@ Result<int> run_timeline(TimelineArguments& arguments) {
   }
   KIN_TRY(const stories::TimelinePage page, room->timeline(arguments.query));
   if (arguments.json) {
-    KIN_RETURN_IF_ERROR(print(timeline_json(page)));
-    return kDone;
+    return print_result(timeline_json(page));
   }
   std::map<stories::FeedId, std::string> sources;
   KIN_TRY(const std::vector<stories::FollowedFeed> feeds, room->feeds());
   for (const stories::FollowedFeed& feed : feeds) sources.emplace(feed.id, feed.title);
   const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   KIN_RETURN_IF_ERROR(print(timeline_text(
-      page, sources,
-      {.now = now, .expand = arguments.expand, .colour = ::isatty(STDOUT_FILENO) != 0})));
+      page, sources, {.now = now, .expand = arguments.expand, .colour = wants_colours()})));
   if (page.stories.empty()) say("no stories here (kindred feeds refresh looks for news)\n");
   return kDone;
 }

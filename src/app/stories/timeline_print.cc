@@ -7,6 +7,7 @@
 #include <ctime>
 #include <vector>
 
+#include "app/words.h"
 #include "base/json_writer.h"
 #include "stories/news_json.h"
 
@@ -20,21 +21,6 @@ using Sources = std::map<stories::FeedId, std::string>;
 
 constexpr std::size_t kMostNames = 5;
 
-// Control characters of one byte, and those that UTF-8 writes as C2 80 to C2 9F.
-std::string harmless(std::string_view text) {
-  std::string clean;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
-    if (byte == 0xC2 && next >= 0x80 && next < 0xA0) {
-      ++i;
-    } else if (byte >= 0x20 && byte != 0x7F) {
-      clean += text[i];
-    }
-  }
-  return clean;
-}
-
 std::string day_of(Time time) {
   const std::time_t seconds = time.time_since_epoch().count();
   std::tm parts{};
@@ -42,6 +28,7 @@ std::string day_of(Time time) {
   std::array<char, 64> text{};
   const std::size_t size = std::strftime(text.data(), text.size(), "%A, %e %B %Y", &parts);
   std::string day(text.data(), size);
+  // %e pads the day with a space.
   if (const auto twice = day.find(",  "); twice != std::string::npos) day.erase(twice + 1, 1);
   return day;
 }

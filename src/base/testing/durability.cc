@@ -105,8 +105,10 @@ void Durability::write_on_and_cut(SimulatedDisk& disk, const StoreUnderTest& sto
     second = disk.power_cut({.seed = random.next()});
     known = again->after_crash();
   };
+  // May lie beyond the end of the run. Then the power goes when the run is done.
   const std::uint64_t when = disk.steps() + 1 + random.below(80);
   disk.observe([&](const SimulatedDisk::Step& step) {
+    // The disk is copied and goes on: the run itself never notices the cut.
     if (step.number == when) cut();
   });
   expect_ok(again->open(disk));
@@ -125,6 +127,7 @@ void Durability::cut_every_way(const SimulatedDisk& disk, const StoreUnderTest& 
     SCOPED_TRACE(name_of(cut));
     const auto woken = disk.power_cut(cut);
     expect_recovery(*woken, store);
+    // A second run after every cut would take too long, so a quarter of them is drawn.
     if (!failed() && random.below(4) == 0) write_on_and_cut(*woken, store, random);
     if (failed()) return;
   }
@@ -157,6 +160,7 @@ void Durability::cut_power_at_every_step_of_a_second_run(std::uint64_t before,
   const auto writer = fresh_->after_crash();
   expect_ok(writer->open(first));
   expect_ok(writer->write_on(before));
+  // Leaves unsynced writes cut at a sector, so that the second run begins with a recovery.
   const auto disk = first.power_cut({UnsyncedBytes::kTorn, UnsyncedNames::kKept, 3});
   const auto store = writer->after_crash();
   observe_cuts(*disk, *store);
@@ -214,12 +218,14 @@ void Durability::write_on_and_cut_at_every_step(SimulatedDisk& disk, const Store
 // False if the fault never struck, or the test has failed.
 bool Durability::survives(const Fault& fault, std::uint64_t count) {
   Run run = run_with(fault, count);
+  // There is no k-th call any more: all of them have been tried.
   if (run.disk->failures() == 0) return false;
   ++figures_.faults;
   if (!run.error) ++figures_.unharmed;
   if (run.error && run.store->is_open()) run.store->expect_after(*run.error);
   run.store->drop();
   run.disk->fail(std::nullopt);
+  // The process may die because of the failure, and the power may go before it does.
   for (const PowerCut& cut : every_cut(figures_.faults, 1)) {
     SCOPED_TRACE(name_of(cut));
     expect_recovery(*run.disk->power_cut(cut), *run.store);
@@ -233,6 +239,7 @@ bool Durability::survives(const Fault& fault, std::uint64_t count) {
 void Durability::fail_every_call(const Calls& calls, std::uint64_t count) {
   const std::string what =
       calls.only ? name_of(*calls.only) + " number " : std::string("change number ");
+  // Ends when survives() finds no k-th call.
   for (std::uint64_t k = 1;; k += kStride) {
     SCOPED_TRACE(what + std::to_string(k) + (calls.for_good ? " and all after it fail" : " fails"));
     if (!survives(nth_fault(k, calls), count)) return;
@@ -283,6 +290,7 @@ void Rot::flip_bits(const Flips& flips, const Examine& examine) {
   for (const fs::path& path : files_) {
     const std::uint64_t size = read_whole(disk_, path)->size();
     for (std::uint64_t byte = 0; byte < size; byte += flips.stride) {
+      // Another bit in each byte, so that all eight are tried.
       const std::uint64_t bit = byte * 8 + byte % 8;
       SCOPED_TRACE(path.string() + ", bit " + std::to_string(bit));
       if (flips.copies) {
@@ -300,6 +308,7 @@ void Rot::flip_bits(const Flips& flips, const Examine& examine) {
 void Rot::cut_files_short(const Examine& examine) {
   for (const fs::path& path : files_) {
     const std::string whole = *read_whole(disk_, path);
+    // Every length at first, then ever larger steps: the interesting cuts are in headers.
     for (std::uint64_t size = 0; size < whole.size(); size += 1 + size / 7) {
       SCOPED_TRACE(path.string() + " cut to " + std::to_string(size) + " bytes");
       examine_copy([&](SimulatedDisk& disk) { disk.replace(path, whole.substr(0, size)); },
@@ -310,6 +319,7 @@ void Rot::cut_files_short(const Examine& examine) {
 
 void Rot::lose_files(const Examine& examine) {
   for (const fs::path& path : files_) {
+    // Losing an empty file, such as a lock, loses nothing.
     if (read_whole(disk_, path)->empty()) continue;
     SCOPED_TRACE(path.string() + " is lost");
     examine_copy([&](SimulatedDisk& disk) { expect_ok(disk.remove(path)); }, examine);
@@ -319,6 +329,7 @@ void Rot::lose_files(const Examine& examine) {
 void Rot::exchange_files(const Examine& examine) {
   for (const fs::path& one : files_) {
     for (const fs::path& other : files_) {
+      // Each pair once.
       if (one >= other) continue;
       SCOPED_TRACE(one.string() + " and " + other.string() + " are exchanged");
       examine_copy(

@@ -23,7 +23,9 @@ void SimulatedContents::Change::apply(std::string& image, std::uint64_t count) c
 }
 
 void SimulatedContents::write_at(std::uint64_t offset, std::string_view bytes) {
+  // An empty write changes nothing, not even the size.
   if (bytes.empty()) return;
+  // A write beyond the end also changes the sectors of the gap, which become zeros.
   const std::uint64_t from = std::min<std::uint64_t>(offset, seen_.size());
   unsynced_.push_back({from, seen_.size(), offset, std::string(bytes)});
   unsynced_.back().apply(seen_);
@@ -40,6 +42,7 @@ void SimulatedContents::sync() {
 }
 
 void SimulatedContents::fail_sync() {
+  // device_ stays as it was, and seen_ keeps the bytes: programs read them from the cache.
   unsynced_.clear();
 }
 
@@ -59,10 +62,12 @@ std::string SimulatedContents::kept() const {
 
 std::string SimulatedContents::kept_prefix(std::uint64_t unit, Random& random) const {
   std::string image = device_;
+  // Changes are kept in order; the first one that is not whole may be torn.
   const std::uint64_t whole = random.below(unsynced_.size() + 1);
   for (std::uint64_t i = 0; i < whole; ++i) unsynced_[i].apply(image);
   if (whole == unsynced_.size()) return image;
   const Change& torn = unsynced_[whole];
+  // Rounded down to the unit, so the tear is at the end of a sector for kTorn.
   const std::uint64_t stop = (torn.offset + random.below(torn.bytes.size() + 1)) / unit * unit;
   if (stop > torn.offset) torn.apply(image, stop - torn.offset);
   return image;
@@ -76,6 +81,7 @@ std::string SimulatedContents::shuffled(Random& random) const {
   }
   std::string image = device_;
   const std::uint64_t size =
+      // The new size is metadata, which a journal may write before or after the data.
       random.below(2) == 0 ? seen_.size() : unsynced_[random.below(unsynced_.size())].size();
   image.resize(size, '\0');
   for (const std::uint64_t sector : touched) {

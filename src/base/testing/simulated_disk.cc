@@ -13,6 +13,7 @@ namespace fs = std::filesystem;
 namespace {
 
 fs::path plain(const fs::path& path) {
+  // "a/b/" and "a/./b" are the same name as "a/b".
   fs::path normal = path.lexically_normal();
   if (normal.has_relative_path() && !normal.has_filename()) normal = normal.parent_path();
   return normal.empty() ? fs::path(".") : normal;
@@ -37,9 +38,9 @@ class SimulatedDisk::OpenFile final : public DiskFile {
 
   Status read_at(std::uint64_t offset, char* to, std::size_t count) const override {
     const std::lock_guard lock(disk_.mutex_);
-    if (const auto fault = disk_.strike(Operation::kRead))
-      return system_error("read", path_, fault->error_number);
+    KIN_RETURN_IF_ERROR(disk_.try_to(Operation::kRead, "read", path_));
     const std::string& bytes = node_->contents.bytes();
+    // Reading nothing succeeds at any offset, as pread() does.
     if (count == 0) return Done{};
     if (offset > bytes.size() || count > bytes.size() - offset) {
       return Error{Code::kDataLoss,
@@ -60,20 +61,17 @@ class SimulatedDisk::OpenFile final : public DiskFile {
   Status sync() override {
     disk_.announce(Operation::kSync, path_);
     const std::lock_guard lock(disk_.mutex_);
-    if (const auto fault = disk_.strike(Operation::kSync)) {
-      node_->contents.fail_sync();
-      return system_error("sync", path_, fault->error_number);
-    }
-    node_->contents.sync();
-    return Done{};
+    const Status synced = disk_.try_to(Operation::kSync, "sync", path_);
+    // A failed sync drops the bytes, as Linux does: the pages are marked clean.
+    synced.ok() ? node_->contents.sync() : node_->contents.fail_sync();
+    return synced;
   }
 
   Status truncate(std::uint64_t size) override {
     if (access_ == Access::kRead) return system_error("truncate", path_, EINVAL);
     disk_.announce(Operation::kTruncate, path_);
     const std::lock_guard lock(disk_.mutex_);
-    if (const auto fault = disk_.strike(Operation::kTruncate))
-      return system_error("truncate", path_, fault->error_number);
+    KIN_RETURN_IF_ERROR(disk_.try_to(Operation::kTruncate, "truncate", path_));
     node_->contents.truncate(size);
     return Done{};
   }
@@ -102,6 +100,7 @@ class SimulatedDisk::OpenFile final : public DiskFile {
     const std::lock_guard lock(disk_.mutex_);
     const auto fault = disk_.strike(operation);
     const std::uint64_t at = offset.value_or(node_->contents.bytes().size());
+    // A failing write leaves a prefix, as a full disk does.
     node_->contents.write_at(at, fault ? bytes.substr(0, fault->write_prefix) : bytes);
     if (fault) return system_error("write", path_, fault->error_number);
     return Done{};
@@ -114,6 +113,7 @@ class SimulatedDisk::OpenFile final : public DiskFile {
 };
 
 void SimulatedDisk::NameChange::apply(Names& names) const {
+  // The name may stand for another file where a power cut lost an earlier change.
   const auto old = names.find(removed);
   if (old != names.end() && old->second == node) names.erase(old);
   if (!added.empty()) names[added] = node;
@@ -153,6 +153,7 @@ std::optional<SimulatedDisk::Fault> SimulatedDisk::strike(Operation operation) {
   if (!fault_) return std::nullopt;
   const bool counts = fault_->only ? *fault_->only == operation : operation != Operation::kRead;
   if (!counts) return std::nullopt;
+  // Counts down to the operation that is to fail.
   if (fault_->nth > 1) {
     --fault_->nth;
     return std::nullopt;
@@ -161,6 +162,11 @@ std::optional<SimulatedDisk::Fault> SimulatedDisk::strike(Operation operation) {
   if (!fault.for_good) fault_.reset();
   ++failures_;
   return fault;
+}
+
+Status SimulatedDisk::try_to(Operation operation, std::string_view action, const fs::path& path) {
+  if (const auto fault = strike(operation)) return system_error(action, path, fault->error_number);
+  return Done{};
 }
 
 void SimulatedDisk::change(NameChange change) {
@@ -176,6 +182,7 @@ std::unique_ptr<SimulatedDisk> SimulatedDisk::power_cut(const PowerCut& cut) con
   const std::lock_guard lock(mutex_);
   Random random(cut.seed);
   Names names = device_names_;
+  // In order, so that of two kept changes of one name the later one wins.
   for (const NameChange& change : unsynced_names_) {
     const bool kept =
         cut.names == UnsyncedNames::kAny ? random.below(2) == 0 : cut.names == UnsyncedNames::kKept;
@@ -187,6 +194,7 @@ std::unique_ptr<SimulatedDisk> SimulatedDisk::power_cut(const PowerCut& cut) con
     disk->names_[path] = std::make_shared<Node>(
         Node{SimulatedContents(node->contents.after_power_cut(cut.bytes, random))});
   }
+  // After the restart everything that is there is on the device.
   disk->device_names_ = disk->names_;
   return disk;
 }
@@ -198,21 +206,24 @@ std::vector<fs::path> SimulatedDisk::files() const {
   return paths;
 }
 
+SimulatedDisk::Node& SimulatedDisk::node_at(const fs::path& path) {
+  const auto found = names_.find(plain(path));
+  KIN_CHECK(found != names_.end(), "only a file that exists can be damaged");
+  return *found->second;
+}
+
 void SimulatedDisk::flip_bit(const fs::path& path, std::uint64_t bit) {
   const std::lock_guard lock(mutex_);
-  const auto found = names_.find(plain(path));
-  KIN_CHECK(found != names_.end(), "flip_bit of a file that does not exist");
-  std::string bytes = found->second->contents.bytes();
+  Node& node = node_at(path);
+  std::string bytes = node.contents.bytes();
   KIN_CHECK(bit / 8 < bytes.size(), "flip_bit behind the end of a file");
   bytes[bit / 8] = static_cast<char>(static_cast<unsigned char>(bytes[bit / 8]) ^ (1U << bit % 8));
-  found->second->contents = SimulatedContents(std::move(bytes));
+  node.contents = SimulatedContents(std::move(bytes));
 }
 
 void SimulatedDisk::replace(const fs::path& path, std::string_view bytes) {
   const std::lock_guard lock(mutex_);
-  const auto found = names_.find(plain(path));
-  KIN_CHECK(found != names_.end(), "replace of a file that does not exist");
-  found->second->contents = SimulatedContents(std::string(bytes));
+  node_at(path).contents = SimulatedContents(std::string(bytes));
 }
 
 Result<std::unique_ptr<DiskFile>> SimulatedDisk::open_to_read(const fs::path& given) {
@@ -226,8 +237,7 @@ Result<std::unique_ptr<DiskFile>> SimulatedDisk::open_to_read(const fs::path& gi
 }
 
 Result<SimulatedDisk::NodePointer> SimulatedDisk::make(const fs::path& path) {
-  if (const auto fault = strike(Operation::kCreate))
-    return system_error("create", path, fault->error_number);
+  KIN_RETURN_IF_ERROR(try_to(Operation::kCreate, "create", path));
   if (is_folder(path)) return system_error("create", path, EISDIR);
   if (!is_folder(folder_of(path))) return system_error("create", path, ENOENT);
   const auto found = names_.find(path);
@@ -242,6 +252,7 @@ Result<std::unique_ptr<DiskFile>> SimulatedDisk::create(const fs::path& given) {
   announce(Operation::kCreate, path);
   const std::lock_guard lock(mutex_);
   KIN_TRY(NodePointer node, make(path));
+  // Emptying a file is a change of its contents, which a power cut may undo.
   if (!node->contents.bytes().empty()) node->contents.truncate(0);
   return std::unique_ptr<DiskFile>(
       std::make_unique<OpenFile>(*this, path, std::move(node), OpenFile::Access::kWrite));
@@ -266,8 +277,7 @@ Result<std::unique_ptr<DiskFile>> SimulatedDisk::create_temporary(
   const fs::path path = folder.value_or("/") / "temporary";
   announce(Operation::kCreate, path);
   const std::lock_guard lock(mutex_);
-  if (const auto fault = strike(Operation::kCreate))
-    return system_error("make a file in", path.parent_path(), fault->error_number);
+  KIN_RETURN_IF_ERROR(try_to(Operation::kCreate, "make a file in", path.parent_path()));
   return std::unique_ptr<DiskFile>(
       std::make_unique<OpenFile>(*this, path, std::make_shared<Node>(), OpenFile::Access::kWrite));
 }
@@ -277,8 +287,7 @@ Status SimulatedDisk::rename(const fs::path& given_from, const fs::path& given_t
   const fs::path to = plain(given_to);
   announce(Operation::kRename, to);
   const std::lock_guard lock(mutex_);
-  if (const auto fault = strike(Operation::kRename))
-    return system_error("rename to", to, fault->error_number);
+  KIN_RETURN_IF_ERROR(try_to(Operation::kRename, "rename to", to));
   if (is_folder(to)) return system_error("rename to", to, EISDIR);
   const auto found = names_.find(from);
   if (found == names_.end() || !is_folder(folder_of(to)))
@@ -291,8 +300,7 @@ Status SimulatedDisk::remove(const fs::path& given) {
   const fs::path path = plain(given);
   announce(Operation::kRemove, path);
   const std::lock_guard lock(mutex_);
-  if (const auto fault = strike(Operation::kRemove))
-    return system_error("remove", path, fault->error_number);
+  KIN_RETURN_IF_ERROR(try_to(Operation::kRemove, "remove", path));
   const auto found = names_.find(path);
   if (found == names_.end()) return system_error("remove", path, is_folder(path) ? EISDIR : ENOENT);
   change({path, {}, found->second});
@@ -309,8 +317,8 @@ Status SimulatedDisk::make_folder(const fs::path& given) {
   const fs::path folder = plain(given);
   announce(Operation::kMakeFolder, folder);
   const std::lock_guard lock(mutex_);
-  if (const auto fault = strike(Operation::kMakeFolder))
-    return system_error("make the folder", folder, fault->error_number);
+  KIN_RETURN_IF_ERROR(try_to(Operation::kMakeFolder, "make the folder", folder));
+  // First look, then make: a failure must not leave half of the folders.
   for (fs::path path = folder; !is_folder(path); path = folder_of(path)) {
     if (names_.contains(path)) return system_error("make the folder", path, ENOTDIR);
   }
@@ -323,8 +331,7 @@ Status SimulatedDisk::sync_folder(const fs::path& given) {
   announce(Operation::kSyncFolder, folder);
   const std::lock_guard lock(mutex_);
   // Names go through a journal: after a failed sync they may still be written by the next.
-  if (const auto fault = strike(Operation::kSyncFolder))
-    return system_error("sync", folder, fault->error_number);
+  KIN_RETURN_IF_ERROR(try_to(Operation::kSyncFolder, "sync", folder));
   if (!is_folder(folder)) return system_error("open", folder, ENOENT);
   std::vector<NameChange> others;
   for (NameChange& change : unsynced_names_) {

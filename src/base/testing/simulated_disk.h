@@ -123,6 +123,9 @@ class SimulatedDisk final : public Disk {
   void announce(Operation operation, const std::filesystem::path& path);
   // The fault that strikes this operation, if one does.
   std::optional<Fault> strike(Operation operation);
+  // The same as an error: "cannot ACTION PATH: ...".
+  Status try_to(Operation operation, std::string_view action, const std::filesystem::path& path);
+  Node& node_at(const std::filesystem::path& path);
   Result<NodePointer> make(const std::filesystem::path& path);
   void change(NameChange change);
   bool is_folder(const std::filesystem::path& path) const;

@@ -14,10 +14,12 @@ class Corpus {
   Corpus(const CorpusOptions& options, const Prose& prose) : options_(options), prose_(prose) {}
 
   std::string text(std::uint64_t record) const {
+    // Each record is drawn by its number, so that none depends on those before it.
     Random random(mix64(options_.seed + 2) ^ record);
     const std::uint64_t kind = random.next();
     if (!is_duplicate(record)) return original(record);
     std::uint64_t of = random.below(record);
+    // Copies are of originals alone. Record 0 is one, so this ends.
     while (is_duplicate(of)) of = of / 2;
     const std::string copied = original(of);
     // From one word in 500 to one in 25: similarities from 0.67 to 0.98.

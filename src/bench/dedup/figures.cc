@@ -74,8 +74,7 @@ std::string to_json(const SketchFigures& figures) {
   json.key("kernel_ns_per_shingle").begin_object();
   json.field("best", 1e9 / figures.kernel.best).field("median", 1e9 / figures.kernel.median).end();
   add_speeds(json, "memory_read", figures.memory);
-  json.field("share_of_memory_read", figures.plain.best / figures.memory.best).end();
-  return json.take();
+  return json.field("share_of_memory_read", figures.plain.best / figures.memory.best).end().take();
 }
 
 std::string to_json(const DedupFigures& figures) {
@@ -84,8 +83,8 @@ std::string to_json(const DedupFigures& figures) {
   add_input(json, figures.input);
   add_runs(json, "duckdb_copy", figures.copy, megabytes(figures.input));
   add_runs(json, "dedup", figures.dedup, megabytes(figures.input));
-  json.field("ratio", ratio(figures.dedup, figures.copy)).key("report").raw(figures.report).end();
-  return json.take();
+  json.field("ratio", ratio(figures.dedup, figures.copy)).key("report").raw(figures.report);
+  return json.end().take();
 }
 
 std::string to_json(const MemoryFigures& figures) {
@@ -100,8 +99,7 @@ std::string to_json(const MemoryFigures& figures) {
     json.field("output_hash", fmt::format("{:016x}", budget.output_hash));
     json.key("report").raw(budget.report).end();
   }
-  json.end().field("same_output", figures.same_output).end();
-  return json.take();
+  return json.end().field("same_output", figures.same_output).end().take();
 }
 
 std::string to_table(const SketchFigures& figures) {
@@ -127,10 +125,9 @@ std::string to_table(const DedupFigures& figures) {
 
 std::string to_table(const MemoryFigures& figures) {
   std::string table = input_line(figures.input) + "\n" + runs_header("times");
-  for (const MemoryFigures::Budget& budget : figures.budgets) {
+  for (const MemoryFigures::Budget& budget : figures.budgets)
     table += runs_row(budget.max_memory, budget.runs, megabytes(figures.input),
                       ratio(budget.runs, figures.budgets.front().runs));
-  }
   return table + (figures.same_output ? "\n  The outputs are the same.\n"
                                       : "\n  The outputs are NOT the same.\n");
 }

@@ -6,20 +6,21 @@
 #include <cmath>
 #include <sstream>
 
+#include "bench/measure.h"
+
 namespace kin::bench {
 namespace {
 
 // By frequency, the most frequent first.
 constexpr const char* kFrequent =
-    "the of and to a in that is was he for it with as his on be at by had not are but from or have "
-    "an they which one you were her all she there would their we him been has when who will more "
-    "no "
-    "if out so said what up its about into than them can only other new some could time these two "
-    "may then do first any my now such like our over man me even most made after also did many "
-    "before must through back years where much your way well down should because each just those "
-    "people how too little state good very make world still own see men work long get here between "
-    "both life being under never day same another know while last might us great old year off come "
-    "since against go came right used take three";
+    "the of and to a in that is was he for it with as his on be at by had not are but from or "
+    "have an they which one you were her all she there would their we him been has when who will "
+    "more no if out so said what up its about into than them can only other new some could time "
+    "these two may then do first any my now such like our over man me even most made after also "
+    "did many before must through back years where much your way well down should because each "
+    "just those people how too little state good very make world still own see men work long get "
+    "here between both life being under never day same another know while last might us great old "
+    "year off come since against go came right used take three";
 
 // What the rest of the vocabulary is made of: nouns, verbs and adjectives as they are and with
 // endings, so that lengths spread as they do in English.
@@ -27,58 +28,49 @@ constexpr const char* kStems =
     "account act address agree air allow amount answer appear area arm arrive art ask attack bank "
     "base bear beat begin behind bird blood board boat body book border bread break bridge bring "
     "brother build burn business call camera capital captain care carry case catch cause centre "
-    "chair chance change charge child church circle city claim class clear climb clock close cloud "
-    "coast cold collect college colour command common company compare complete concern condition "
-    "connect consider contain continue control cook corner cost council count country couple "
-    "course "
-    "court cover create cross crowd current cut dance danger dark daughter deal death decide deep "
-    "degree demand depend describe design desire detail develop differ dinner direct discover "
-    "discuss distance divide doctor doubt draw dream dress drink drive drop early earth east "
-    "effect "
-    "effort eight election electric employ empty end energy engine enjoy enter equal escape "
-    "evening "
-    "event exact examine example exercise expect experience explain express extend face fact fail "
-    "fall family famous farm father fear feel field fight figure fill film final find finger "
-    "finish "
-    "fire fish five floor flow flower follow food force foreign forest forget form forward four "
-    "frame free friend front fruit further future garden gather general gentle glass gold govern "
-    "grass ground group grow guard guess guide half hall hand happen happy harbour hard head "
-    "health "
-    "hear heart heat heavy help high hill history hold home hope horse hospital hot hour house "
-    "human hundred hunt hurry ice idea imagine important improve include increase industry inform "
-    "inside instrument interest iron island issue join journey app::judge jump keep kill kind king "
-    "kitchen knowledge lady lake land language large laugh law lead learn leave letter level lift "
-    "light limit line listen live local look lose love machine main manage mark market marry "
-    "master "
-    "match material matter meal mean measure meet member memory method middle mile military milk "
-    "mind minister minute miss model modern moment money month moon morning mother mountain mouth "
-    "move music name nation nature near need neighbour night nine north note nothing notice number "
-    "object observe occur ocean offer office officer open operate opinion order organ original "
-    "page "
-    "paint pair paper parent park part particular party pass past pattern pay peace perform period "
-    "person picture piece place plan plant play please poem point police policy poor popular "
-    "population position possible post pound power practice prepare present president press "
-    "prevent "
-    "price print private problem process produce product profess program progress promise property "
-    "protect prove provide public pull purpose push quality question quick quiet race rail rain "
-    "raise range rate reach read reason receive recent record red reduce region relation remain "
-    "remember remove repeat reply report represent require research respond rest result return "
-    "rich "
-    "ride ring rise river road rock roll room round rule run safe sail salt science sea search "
-    "season second secret section seem sell send sense separate serve set settle seven several "
-    "shape share sharp ship shoot shop short shoulder show side sign signal silence silver simple "
-    "sing sister sit situation six size skin sleep slow small smell smile snow social society soft "
-    "soldier solution soon sort sound south space speak special speed spend spirit spread spring "
-    "square stage stand standard star start station stay step stone stop store storm story strange "
-    "street strength strike strong structure student study subject substance success sudden sugar "
-    "suggest summer sun supply support suppose surface surprise system table talk task teach "
-    "teacher team tell temperature ten term test theory thick thin thing think thought thousand "
-    "throw ticket tire together tomorrow tone tool top touch toward town track trade train travel "
-    "tree trouble true trust try turn type uncle understand union unit universe university use "
-    "usual valley value various vary village visit voice vote wait walk wall want war warm wash "
-    "watch water wave weak weapon weather week weight welcome west wheel white whole wide wife "
-    "wild "
-    "win wind window winter wish woman wonder wood word worker worry worth write yellow young";
+    "chair chance change charge child church circle city claim class clear climb clock close "
+    "cloud coast cold collect college colour command common company compare complete concern "
+    "condition connect consider contain continue control cook corner cost council count country "
+    "couple course court cover create cross crowd current cut dance danger dark daughter deal "
+    "death decide deep degree demand depend describe design desire detail develop differ dinner "
+    "direct discover discuss distance divide doctor doubt draw dream dress drink drive drop early "
+    "earth east effect effort eight election electric employ empty end energy engine enjoy enter "
+    "equal escape evening event exact examine example exercise expect experience explain express "
+    "extend face fact fail fall family famous farm father fear feel field fight figure fill film "
+    "final find finger finish fire fish five floor flow flower follow food force foreign forest "
+    "forget form forward four frame free friend front fruit further future garden gather general "
+    "gentle glass gold govern grass ground group grow guard guess guide half hall hand happen "
+    "happy harbour hard head health hear heart heat heavy help high hill history hold home hope "
+    "horse hospital hot hour house human hundred hunt hurry ice idea imagine important improve "
+    "include increase industry inform inside instrument interest iron island issue join journey "
+    "judge jump keep kill kind king kitchen knowledge lady lake land language large laugh law "
+    "lead learn leave letter level lift light limit line listen live local look lose love machine "
+    "main manage mark market marry master match material matter meal mean measure meet member "
+    "memory method middle mile military milk mind minister minute miss model modern moment money "
+    "month moon morning mother mountain mouth move music name nation nature near need neighbour "
+    "night nine north note nothing notice number object observe occur ocean offer office officer "
+    "open operate opinion order organ original page paint pair paper parent park part particular "
+    "party pass past pattern pay peace perform period person picture piece place plan plant play "
+    "please poem point police policy poor popular population position possible post pound power "
+    "practice prepare present president press prevent price print private problem process produce "
+    "product profess program progress promise property protect prove provide public pull purpose "
+    "push quality question quick quiet race rail rain raise range rate reach read reason receive "
+    "recent record red reduce region relation remain remember remove repeat reply report "
+    "represent require research respond rest result return rich ride ring rise river road rock "
+    "roll room round rule run safe sail salt science sea search season second secret section seem "
+    "sell send sense separate serve set settle seven several shape share sharp ship shoot shop "
+    "short shoulder show side sign signal silence silver simple sing sister sit situation six "
+    "size skin sleep slow small smell smile snow social society soft soldier solution soon sort "
+    "sound south space speak special speed spend spirit spread spring square stage stand standard "
+    "star start station stay step stone stop store storm story strange street strength strike "
+    "strong structure student study subject substance success sudden sugar suggest summer sun "
+    "supply support suppose surface surprise system table talk task teach teacher team tell "
+    "temperature ten term test theory thick thin thing think thought thousand throw ticket tire "
+    "together tomorrow tone tool top touch toward town track trade train travel tree trouble true "
+    "trust try turn type uncle understand union unit universe university use usual valley value "
+    "various vary village visit voice vote wait walk wall want war warm wash watch water wave "
+    "weak weapon weather week weight welcome west wheel white whole wide wife wild win wind "
+    "window winter wish woman wonder wood word worker worry worth write yellow young";
 
 constexpr std::array kEndings{"", "", "s", "ed", "ing", "er", "ly", "ment", "able", "ness"};
 
@@ -99,7 +91,7 @@ std::vector<std::string> vocabulary() {
     for (std::size_t i = 1; i < kEndings.size(); ++i) rest.push_back(stem + kEndings[i]);
   }
   Random random(1);
-  for (std::size_t i = rest.size(); i > 1; --i) std::swap(rest[i - 1], rest[random.below(i)]);
+  shuffle(rest, random);
   words.insert(words.end(), rest.begin(), rest.end());
   return words;
 }
@@ -129,6 +121,7 @@ Prose::Prose() {
   double owed = 0;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     owed += static_cast<double>(kUses) * frequency(rank) / total;
+    // What is left of a share goes to the next word, so that rare words come too.
     for (; owed >= 1; owed -= 1) words_.push_back(all[rank]);
   }
 }

@@ -84,6 +84,7 @@ Speeds kernel_speed(const SketchBench& bench, const Texts& texts) {
 }
 
 Speeds memory_speed(const SketchBench& bench) {
+  // Larger than any cache.
   const std::vector<std::uint64_t> words(kMemoryBytes / sizeof(std::uint64_t), 1);
   return measure(bench, static_cast<double>(kMemoryBytes) / 1e6,
                  [&] { keep(std::accumulate(words.begin(), words.end(), std::uint64_t{0})); });

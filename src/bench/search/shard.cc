@@ -207,6 +207,7 @@ Result<Told> fill(const fs::path& folder, const ShardBench& bench) {
         stepped = did.error();
         return;
       }
+      // Without a pause the other thread might never get the lock.
       std::this_thread::sleep_for(std::chrono::microseconds(did->did_work() ? 10 : 1'000));
     }
   });
@@ -275,13 +276,6 @@ Status reopen(const fs::path& folder, const ShardBench& bench, Figures& figures)
   return Done{};
 }
 
-double bytes_in(const fs::path& folder) {
-  double bytes = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(folder))
-    if (entry.is_regular_file()) bytes += static_cast<double>(entry.file_size());
-  return bytes;
-}
-
 }  // namespace
 
 Result<ShardFigures> bench_shard(const ShardBench& bench) {
@@ -293,7 +287,7 @@ Result<ShardFigures> bench_shard(const ShardBench& bench) {
   figures.pending = told.pending;
   figures.peak_bytes = told.peak_bytes;
   figures.real_vectors = told.real_vectors;
-  figures.disk_bytes = bytes_in(work.path());
+  figures.disk_bytes = static_cast<double>(bytes_in(work.path()));
   KIN_RETURN_IF_ERROR(reopen(work.path(), bench, figures));
   return figures;
 }

@@ -42,6 +42,7 @@ Result<QualityFigures> measure_quality(const std::filesystem::path& folder,
   for (const app::JudgedQuery& query : collection.queries) {
     const auto answers = collection.answers.find(query.id);
     if (answers == collection.answers.end()) continue;
+    // MAP looks at the first 1,000 hits.
     KIN_TRY(const auto found, view.search(index::plain_query(query.text), {.k = 1'000}));
     std::vector<std::string> ids;
     for (const auto& hit : found.hits) ids.push_back(collection.documents[hit.number].id);
@@ -62,6 +63,7 @@ std::vector<std::vector<std::string>> make_queries(const std::vector<search::Doc
   Random random(21578);
   std::vector<std::vector<std::string>> queries;
   std::vector<text::Token> tokens;
+  // Titles may be too short, and perhaps all of them are.
   for (int tries = 0; std::ssize(queries) < count && tries < 100 * count; ++tries) {
     const std::string& title = documents[random.below(documents.size())].title;
     text::split_tokens(title, tokens);
@@ -83,6 +85,7 @@ void measure_speed(const std::vector<std::vector<std::string>>& queries, int run
                    const Search& search, EngineFigures& figures) {
   std::vector<double> means;
   std::vector<double> tails;
+  // Fills the caches.
   for (const auto& query : queries) search(query);
   for (int run = 0; run < runs; ++run) {
     std::vector<double> times;
@@ -132,6 +135,7 @@ Status measure_engines(const TextBench& bench, TextFigures& figures) {
   EngineFigures theirs{.engine = "xapian"};
   start = thread_seconds();
   KIN_TRY(const auto peer, TextPeer::create(folder.path(), articles, bench.options.ranking));
+  // Built without Xapian.
   if (peer == nullptr) return Done{};
   theirs.index_seconds = thread_seconds() - start;
   theirs.bytes = peer->bytes();

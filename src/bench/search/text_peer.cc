@@ -3,6 +3,8 @@
 #ifdef KIN_XAPIAN
 #include <fmt/format.h>
 #include <xapian.h>
+
+#include "bench/measure.h"
 #endif
 
 namespace kin::bench {
@@ -37,21 +39,17 @@ class XapianPeer final : public TextPeer {
 
   std::vector<std::uint32_t> search(const std::vector<std::string>& words) override {
     std::vector<std::string> terms;
+    // Z is Xapian's mark of stemmed terms.
     for (const std::string& word : words) terms.push_back("Z" + stem_(word));
     enquire_->set_query(Xapian::Query(Xapian::Query::OP_OR, terms.begin(), terms.end()));
     const Xapian::MSet found = enquire_->get_mset(0, 10);
     std::vector<std::uint32_t> places;
+    // Xapian counts documents from 1.
     for (auto hit = found.begin(); hit != found.end(); ++hit) places.push_back(*hit - 1);
     return places;
   }
 
-  std::uint64_t bytes() const override {
-    std::uint64_t sum = 0;
-    std::error_code failed;
-    for (const auto& entry : fs::directory_iterator(folder_, failed))
-      sum += entry.file_size(failed);
-    return sum;
-  }
+  std::uint64_t bytes() const override { return bytes_in(folder_); }
 
  private:
   fs::path folder_;

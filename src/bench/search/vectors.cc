@@ -8,11 +8,11 @@
 #include <ctime>
 #include <functional>
 #include <numeric>
-#include <set>
 
 #include "base/file.h"
 #include "base/json_writer.h"
 #include "base/random.h"
+#include "bench/measure.h"
 #include "bench/search/vectors_peer.h"
 #include "index/vector_index.h"
 
@@ -64,12 +64,13 @@ Result<Vectors> read_glove(const VectorsBench& bench, std::size_t most) {
   if (order.size() <= 2 * kQueries) return Error{Code::kDataLoss, "glove100.f32 is too short"};
   std::iota(order.begin(), order.end(), 0U);
   Random random(1);
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  shuffle(order, random);
   order.resize(std::min(order.size(), most + kQueries));
   std::vector<float> row(set.dimension);
   for (std::size_t i = 0; i < order.size(); ++i) {
     std::memcpy(row.data(), bytes.data() + order[i] * set.dimension * sizeof(float),
                 set.dimension * sizeof(float));
+    // Not 0, so that a vector of zeros can be divided by it.
     double square = 1e-30;
     for (const float value : row) square += static_cast<double>(value) * value;
     for (float& value : row) value = static_cast<float>(value / std::sqrt(square));
@@ -83,6 +84,7 @@ Result<Vectors> read_mnist(const VectorsBench& bench) {
   Vectors set{.dimension = 784, .base = {}, .queries = {}, .truth = {}};
   KIN_TRY(const std::string train, read_set(bench, "mnist-train.idx"));
   KIN_TRY(const std::string test, read_set(bench, "mnist-test.idx"));
+  // Four numbers of 32 bits: the kind, the count, and the height and width of an image.
   constexpr std::size_t kHeader = 16;
   if (train.size() <= kHeader || test.size() < kHeader + kQueries * set.dimension)
     return Error{Code::kDataLoss, "the files of MNIST are too short"};
@@ -103,6 +105,7 @@ std::vector<std::vector<std::uint32_t>> neighbours(const Vectors& set, std::size
     for (std::uint32_t i = 0; i < set.size(); ++i) {
       if (!allowed(i)) continue;
       const float distance = index::exact_distance(index::Distance::kL2, set.query(q), set.row(i));
+      // The top of the heap is the farthest of the nearest.
       if (nearest.size() == kNeighbours && distance >= nearest.front().first) continue;
       nearest.emplace_back(distance, i);
       std::push_heap(nearest.begin(), nearest.end());
@@ -134,6 +137,7 @@ Result<Figures::Point> measure(const Vectors& set,
       for (const std::uint32_t id : truth[q]) hits += std::ranges::count(found, id) != 0 ? 1 : 0;
       wanted += truth[q].size();
     }
+    // The other runs were disturbed by something.
     best = std::min(best, seconds() - start);
     point.recall = static_cast<double>(hits) / static_cast<double>(wanted);
   }
@@ -195,6 +199,7 @@ Result<std::unique_ptr<VectorIndex>> build(const Vectors& set, const Lender& len
     now = outcome.next(*now);
   }
   figures.ours.build_seconds = seconds() - start;
+  // Memory that was freed before and used again does not show in the difference.
   const double bytes = std::max(allocated() - before, static_cast<double>(index->stats().bytes));
   figures.ours.bytes = bytes / static_cast<double>(set.size());
   return index;

@@ -47,8 +47,7 @@ std::string to_json(const SeenCheckReport& report) {
   json.field("repeated", figures.repeated).field("found", figures.found);
   json.field("absent", figures.absent).field("commits", figures.commits);
   json.field("flushes", figures.flushes).field("merges", figures.merges);
-  json.field("reopens", figures.reopens).field("seconds", report.seconds).end();
-  return json.take();
+  return json.field("reopens", figures.reopens).field("seconds", report.seconds).end().take();
 }
 
 std::string to_table(const SeenCheckReport& report) {

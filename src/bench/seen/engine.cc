@@ -119,6 +119,7 @@ Result<std::unique_ptr<SeenEngine>> make_seen_set_engine(const SeenEngineOptions
 Result<std::unique_ptr<SeenEngine>> make_rocksdb_engine(const SeenEngineOptions& options) {
   kv::StoreOptions how;
   how.mode = kv::StoreOptions::Mode::kFresh;
+  // kRocksDbSettings tells readers of the figures: change both.
   how.bloom_bits = 10;
   how.write_buffer_bytes = std::uint64_t{64} << 20;
   how.block_cache_bytes = std::uint64_t{64} << 20;

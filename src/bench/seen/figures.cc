@@ -106,8 +106,7 @@ std::string to_json(const SeenFigures& figures) {
     add_engine(json, "rocksdb", *figures.peer);
     json.field("rocksdb_settings", figures.peer_settings).field("ratio", ratio(figures));
   }
-  json.end();
-  return json.take();
+  return json.end().take();
 }
 
 std::string to_table(const SeenFigures& figures) {

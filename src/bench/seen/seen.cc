@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <functional>
 
 #include "app/progress_line.h"
 #include "app/words.h"
@@ -15,6 +13,7 @@
 #include "base/hash.h"
 #include "base/huge_array.h"
 #include "base/memory.h"
+#include "bench/measure.h"
 #include "bench/seen/engine.h"
 #include "bench/seen/ids.h"
 
@@ -23,6 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Adds up the engine's calls alone, without the making of ids and the checks.
 class Stopwatch {
  public:
   void start() { started_ = std::chrono::steady_clock::now(); }
@@ -33,14 +33,6 @@ class Stopwatch {
   std::chrono::steady_clock::time_point started_;
   std::chrono::duration<double> sum_{0};
 };
-
-std::uint64_t bytes_in(const fs::path& folder) {
-  std::uint64_t bytes = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file()) bytes += entry.file_size();
-  }
-  return bytes;
-}
 
 // Bytes that this process has handed to write(), in whatever file; 0 where the system does not
 // tell.
@@ -123,21 +115,20 @@ class Course {
 
   std::vector<std::uint64_t> lookups(Kind kind) {
     std::vector<std::uint64_t> ids(std::min(bench_.lookups / 5 + 1, stream_.count()));
-    for (std::uint64_t& id : ids) {
+    for (std::uint64_t& id : ids)
+      // Ids after the last inserted one were never inserted.
       id = kind == Kind::kAbsent ? stream_.id(stream_.count() + absent_++)
                                  : stream_.id(random_.below(stream_.count()));
-    }
     return ids;
   }
 
   // A round right after many writes waits for what they left behind, so there are several.
   Result<double> median_of(Result<double> (Course::*round)(Kind), Kind kind) {
-    std::array<double, 5> seen{};
+    std::vector<double> seen(5);
     for (double& nanoseconds : seen) {
       KIN_TRY(nanoseconds, (this->*round)(kind));
     }
-    std::sort(seen.begin(), seen.end());
-    return seen[seen.size() / 2];
+    return median(std::move(seen));
   }
 
   Result<double> one_by_one(Kind kind) {
@@ -186,6 +177,7 @@ double memory_read_ns(std::uint64_t bytes) {
   Stopwatch watch;
   watch.start();
   for (std::uint64_t i = 0; i < kReads; ++i)
+    // Each read waits for the one before, as a look-up does.
     last = mix64(last + i + words[((last >> 32) * words.size()) >> 32]);
   watch.stop();
   // So that the reads are not left out.

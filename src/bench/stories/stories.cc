@@ -51,9 +51,7 @@ Result<Labelled> read_half(const StoriesBench& bench) {
 
 Result<stories::AgreementFigures> measure(const Labelled& headlines) {
   KIN_TRY(const auto placements, stories::group_all(headlines.items, {}));
-  std::vector<std::uint64_t> groups;
-  for (const stories::Placement& placement : placements) groups.push_back(number(placement.story));
-  return stories::measure_agreement(groups, headlines.labels);
+  return app::agreement_of(placements, headlines.labels);
 }
 
 Result<StoriesFigures::Sample> measure_sample(const Labelled& headlines, std::uint64_t every) {
@@ -63,6 +61,7 @@ Result<StoriesFigures::Sample> measure_sample(const Labelled& headlines, std::ui
     for (std::size_t i = offset; i < headlines.items.size(); i += every)
       kept.add(headlines.items[i], headlines.labels[i]);
     KIN_TRY(const auto figures, measure(kept));
+    // The mean says how much the first one owes to chance.
     if (offset == 0) sample.first = figures;
     const auto share = 1.0 / static_cast<double>(every);
     sample.mean.precision += share * figures.bcubed.precision;
@@ -70,11 +69,6 @@ Result<StoriesFigures::Sample> measure_sample(const Labelled& headlines, std::ui
     sample.mean_f1 += share * figures.bcubed.f1();
   }
   return sample;
-}
-
-template <typename T>
-void shuffle(std::vector<T>& values, Random& random) {
-  for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.below(i)]);
 }
 
 Labelled shuffled(const Labelled& headlines, std::uint64_t seed) {
@@ -85,6 +79,7 @@ Labelled shuffled(const Labelled& headlines, std::uint64_t seed) {
   Labelled result;
   for (std::size_t i = 0; i < order.size(); ++i) {
     Item item = headlines.items[order[i]];
+    // Other headlines at the same times, so that the pace stays.
     item.published_at = headlines.items[i].published_at;
     result.add(item, headlines.labels[order[i]]);
   }
@@ -174,16 +169,9 @@ void measure_speed(const Labelled& headlines, int runs, StoriesFigures& figures)
   figures.open_microseconds = microseconds(many_stories(headlines, 100'000));
 }
 
-void add_agreement(JsonWriter& json, const char* name, const stories::Agreement& agreement) {
-  json.key(name).begin_object().field("precision", agreement.precision);
-  json.field("recall", agreement.recall).field("f1", agreement.f1()).end();
-}
-
 void add_figures(JsonWriter& json, const stories::AgreementFigures& figures) {
   json.field("headlines", figures.items).field("stories", figures.groups);
-  json.field("true_stories", figures.true_groups);
-  add_agreement(json, "bcubed", figures.bcubed);
-  add_agreement(json, "pairwise", figures.pairwise);
+  app::write_agreement(json, figures);
 }
 
 }  // namespace
@@ -204,11 +192,8 @@ Result<StoriesFigures> bench_stories(const StoriesBench& bench) {
 
 std::string to_json(const StoriesFigures& figures) {
   JsonWriter json(2);
-  json.begin_object()
-      .field("bench", "stories")
-      .field("half", figures.half)
-      .key("samples")
-      .begin_array();
+  json.begin_object().field("bench", "stories").field("half", figures.half);
+  json.key("samples").begin_array();
   for (const auto& sample : figures.samples) {
     json.begin_object().field("every", sample.every);
     add_figures(json, sample.first);

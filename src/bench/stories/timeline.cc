@@ -44,6 +44,7 @@ std::string common_words(std::size_t count, Random& random) {
   std::string text;
   for (std::size_t i = 0; i < count; ++i) {
     const double share = static_cast<double>(random.below(1'000'000)) / 1e6;
+    // Squared, so that low numbers come often.
     text += (i == 0 ? "" : " ") + word(static_cast<std::uint64_t>(share * share * 30'000));
   }
   return text;
@@ -84,6 +85,7 @@ Status ingest(NewsFiller& filler, const TimelineBench& bench) {
           bench.items * (day * feeds.size() + i + 1) / (kDays * feeds.size());
       std::vector<FeedItem> items;
       for (; number < until; ++number) {
+        // Half as many events as items a day, so that a story has two headlines on average.
         const std::uint64_t event =
             day * (bench.items / kDays / 2) +
             random.below(std::max<std::uint64_t>(bench.items / kDays / 2, 1));
@@ -146,9 +148,7 @@ Status measure_all(const stories::Newsroom& room, int runs, TimelineFigures& fig
 }  // namespace
 
 Result<TimelineFigures> bench_timeline(const TimelineBench& bench) {
-  std::optional<std::filesystem::path> parent;
-  if (bench.folder) parent = *bench.folder;
-  KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(parent));
+  KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(bench.folder));
   TimelineFigures figures;
   figures.feeds = bench.feeds;
   figures.items = bench.items;

@@ -14,7 +14,7 @@ struct TimelineBench {
   std::uint64_t feeds = 500;
   std::uint64_t items = 100'000;  // over 90 days, two or three to a story
   int runs = 51;
-  std::optional<std::string> folder{};  // none: the system's temporary folder
+  std::optional<std::filesystem::path> folder{};  // none: the system's temporary folder
 };
 
 struct TimelineFigures {

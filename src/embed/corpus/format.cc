@@ -9,16 +9,9 @@ namespace kin::embed::internal {
 namespace {
 
 constexpr ModelFile kFile{.magic = "KCVM", .version = 1, .what = "corpus model"};
-constexpr std::uint32_t kMostDimensions = 65'536;
 
-template <typename T>
-std::vector<T> read_all(ByteReader& reader, std::size_t count) {
-  const std::string_view bytes = reader.read_bytes(count * sizeof(T));
-  std::vector<T> out(bytes.size() / sizeof(T));
-  if (!out.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
-  return out;
-}
-
+// A right checksum does not make a right model: terms are found by binary search, and a scale that
+// is not finite would spoil every vector.
 Status check(const CorpusData& data) {
   if (std::adjacent_find(data.keys.begin(), data.keys.end(), std::greater_equal<>()) !=
       data.keys.end())
@@ -55,12 +48,13 @@ Result<CorpusData> decode_corpus(std::string_view bytes) {
   data.language = reader.read_bytes(reader.read<std::uint16_t>());
   if (!reader.ok() || data.dimension == 0 || data.dimension > kMostDimensions)
     return kFile.damaged("its header is not valid");
+  // Both factors have at most 32 bits, so the product is exact; it bounds what is allocated below.
   const std::uint64_t a_term = sizeof(std::uint64_t) + sizeof(float) + data.dimension;
   if (reader.rest().size() != terms * a_term)
     return kFile.damaged("its length does not fit its header");
-  data.keys = read_all<std::uint64_t>(reader, terms);
-  data.scales = read_all<float>(reader, terms);
-  data.rows = read_all<std::int8_t>(reader, std::size_t{terms} * data.dimension);
+  data.keys = reader.read_vector<std::uint64_t>(terms);
+  data.scales = reader.read_vector<float>(terms);
+  data.rows = reader.read_vector<std::int8_t>(std::size_t{terms} * data.dimension);
   KIN_RETURN_IF_ERROR(check(data));
   return data;
 }

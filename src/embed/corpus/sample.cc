@@ -29,6 +29,8 @@ void CorpusSample::add(std::string_view text) {
   ++seen_;
   if (keys.empty()) return;
   ++with_words_;
+  // Reservoir sampling: document n replaces a random one of the kept with probability most / n, so
+  // that all documents have the same chance to be kept.
   std::size_t place = documents_.size();
   if (place == options_.most_documents) {
     place = random_.below(with_words_);
@@ -42,7 +44,7 @@ void CorpusSample::add(std::string_view text) {
     if (document.empty() || document.back().key != key) document.push_back({key, 0});
     ++document.back().count;
   }
-  document.shrink_to_fit();
+  document.shrink_to_fit();  // it stays in memory until training
   documents_[place] = std::move(document);
 }
 

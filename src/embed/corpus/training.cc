@@ -4,7 +4,6 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "base/hash.h"
 #include "base/random.h"
 #include "embed/corpus/data.h"
 #include "embed/corpus_model.h"
@@ -19,6 +18,8 @@ using internal::Matrix;
 using internal::SparseMatrix;
 using internal::Square;
 
+// Directions beyond those asked for: a random start finds the weakest of its directions only
+// roughly, and these are then dropped.
 constexpr std::size_t kOversampling = 20;
 // Rarer terms say more than their logarithm gives them credit for; measured on SciFact and CACM.
 constexpr double kRarityPower = 1.25;
@@ -40,6 +41,7 @@ Vocabulary vocabulary_of(const CorpusSample& sample, std::size_t most_terms) {
   for (const auto& [key, count] : counts) {
     if (count > 1) terms.emplace_back(count, key);
   }
+  // The most frequent terms stay. Ties go by key, not by the order of the hash map.
   std::sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
@@ -61,6 +63,7 @@ SparseMatrix matrix_of(const CorpusSample& sample, const Vocabulary& vocabulary)
   out.width = vocabulary.keys.size();
   for (const auto& document : sample.documents()) {
     double length = 0;
+    // Both lists ascend, so each search begins where the one before ended.
     auto at = vocabulary.keys.begin();
     for (const auto& [key, count] : document) {
       at = std::lower_bound(at, vocabulary.keys.end(), key);
@@ -72,6 +75,7 @@ SparseMatrix matrix_of(const CorpusSample& sample, const Vocabulary& vocabulary)
       out.values.push_back(value);
       length += static_cast<double>(value) * value;
     }
+    // Rows have length 1, so that a long document counts no more than a short one.
     const auto factor = static_cast<float>(length > 0 ? 1 / std::sqrt(length) : 0);
     for (std::size_t i = out.begins.back(); i < out.values.size(); ++i) out.values[i] *= factor;
     out.begins.push_back(out.values.size());
@@ -96,6 +100,8 @@ struct Directions {
   Matrix turn;
 };
 
+// The eigenvectors of the Gram matrix are the right singular vectors of the matrix, and the
+// eigenvalues the squares of its singular values.
 Directions directions_of(const Matrix& matrix, std::size_t most, int threads) {
   const internal::EigenPairs found = internal::eigen(internal::gram(matrix, threads));
   Directions out;
@@ -111,6 +117,8 @@ Directions directions_of(const Matrix& matrix, std::size_t most, int threads) {
   return out;
 }
 
+// An orthonormal basis of the columns. Without it all columns would turn to the strongest direction
+// from step to step.
 Matrix orthogonal(const Matrix& matrix, int threads) {
   const Directions found = directions_of(matrix, matrix.width(), threads);
   return internal::multiply(matrix, found.turn, threads);
@@ -129,6 +137,7 @@ Matrix term_vectors(const SparseMatrix& documents, std::size_t dimension,
     const Matrix back = internal::multiply(terms, range, options.threads);
     range = orthogonal(internal::multiply(documents, back, options.threads), options.threads);
   }
+  // The terms as seen from the range: few columns, whose directions are cheap to find.
   const Matrix projected = internal::multiply(terms, range, options.threads);
   const Directions found = directions_of(projected, dimension, options.threads);
   return internal::multiply(projected, found.turn, options.threads);
@@ -142,6 +151,8 @@ internal::CorpusData quantised(const Matrix& vectors, const Vocabulary& vocabula
     float most = 0;
     for (std::size_t j = 0; j < vectors.width(); ++j)
       most = std::max(most, std::abs(vectors.row(i)[j]));
+    // Each row has a scale of its own: its largest number becomes 127. The weight of the term is
+    // part of the scale, so that embedding a text multiplies once for each term.
     const float step = most / 127;
     out.scales.push_back(step * vocabulary.weights[i]);
     for (std::size_t j = 0; j < vectors.width(); ++j) {

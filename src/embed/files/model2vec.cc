@@ -22,7 +22,6 @@ using internal::WordPieces;
 constexpr std::string_view kTokenizer = "tokenizer.json";
 constexpr std::string_view kTensors = "model.safetensors";
 constexpr std::string_view kConfig = "config.json";
-constexpr std::size_t kMostDimensions = 65'536;
 
 Error wrong(std::string_view file, std::string_view what) {
   return {Code::kInvalidArgument, fmt::format("{}: {}", file, what)};
@@ -37,6 +36,7 @@ class Rows {
   void add(std::uint32_t token, std::span<float> sum) const {
     const std::size_t row = mapping_.empty() ? token : mapping_[token];
     const float weight = weights_.empty() ? 1 : weights_[token];
+    // Bytes are added without the scale that made them: the length of the sum does not matter.
     if (!bytes_.empty()) {
       internal::add_scaled(bytes_.data() + row * dimension_, weight, sum);
       return;
@@ -89,6 +89,7 @@ Status Rows::take_rows(const Tensor& rows) {
 Status Rows::take_mapping(const Tensor& mapping, std::size_t rows) {
   for (std::size_t i = 0; i < mapping.count(); ++i) {
     const double row = mapping.at(i);
+    // Written so that a row that is not a number is refused too.
     if (!(row >= 0 && row < static_cast<double>(rows)))
       return wrong(kTensors, "\"mapping\" names a row that does not exist");
     mapping_.push_back(static_cast<std::uint32_t>(row));
@@ -98,11 +99,13 @@ Status Rows::take_mapping(const Tensor& mapping, std::size_t rows) {
 
 Result<Rows> Rows::of(const std::vector<Tensor>& tensors, std::size_t tokens) {
   const Tensor* rows = find(tensors, "embeddings");
+  // Sentence Transformers gives the same matrix another name.
   if (rows == nullptr) rows = find(tensors, "embedding.weight");
   if (rows == nullptr)
     return wrong(kTensors, "there are no \"embeddings\" of the type F32, F16, BF16, F64 or I8");
   Rows out;
   KIN_RETURN_IF_ERROR(out.take_rows(*rows));
+  // The fewest tokens that any of the tensors covers: add() reads them without checks.
   std::size_t known = rows->shape[0];
   if (const Tensor* mapping = find(tensors, "mapping"); mapping != nullptr) {
     KIN_RETURN_IF_ERROR(out.take_mapping(*mapping, known));
@@ -131,6 +134,7 @@ class Model2Vec final : public Embedder {
 
   Result<std::vector<std::vector<float>>> embed(
       std::span<const std::string_view> texts) const override {
+    // Made for each call, because it is for one thread.
     text::BertWords cutter(pieces_.normalization());
     std::vector<std::uint32_t> tokens;
     std::vector<std::vector<float>> out;
@@ -160,12 +164,14 @@ Result<std::shared_ptr<const Embedder>> make_model2vec(const Model2VecFiles& fil
   const auto tensors = internal::parse_safetensors(files.safetensors);
   if (!tensors) return with_context(kTensors, tensors.error());
   KIN_TRY(Rows rows, Rows::of(*tensors, pieces->tokens()));
+  // Tokenizer and vectors both decide what a text's vector is.
   const std::uint64_t model_hash = hash64(files.tokenizer, hash64(files.safetensors));
   return std::shared_ptr<const Embedder>(
       std::make_shared<Model2Vec>(std::move(*pieces), std::move(rows), model_hash));
 }
 
 Result<std::shared_ptr<const Embedder>> open_model2vec(const std::filesystem::path& folder) {
+  // The type comes first, because other kinds of models have files of these names too.
   KIN_TRY(const std::string config, read_file(folder / kConfig));
   const auto settings = data::parse_json(config);
   if (!settings) return with_context((folder / kConfig).string(), settings.error());

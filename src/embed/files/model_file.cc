@@ -34,6 +34,7 @@ Result<std::string_view> ModelFile::open(std::string_view bytes) const {
   if (bytes.size() < magic.size() + kVersionsBytes + kSealBytes) return damaged("it is cut short");
   const std::string_view body = bytes.substr(0, bytes.size() - kSealBytes);
   ByteReader reader(body.substr(magic.size()));
+  // Before the checksum: another version may have that in another place.
   const auto written = reader.read<std::uint16_t>();
   if (written != version)
     return damaged(fmt::format("its version is {}; this program reads {}", written, version));

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <optional>
@@ -12,36 +14,33 @@ namespace kin::embed::internal {
 namespace {
 
 constexpr std::uint64_t kLongestHeader = std::uint64_t{100} << 20;
+// Sizes in JSON are doubles, which are exact up to here.
 constexpr std::uint64_t kLargest = std::uint64_t{1} << 53;
 
 Error damaged(std::string_view what) {
   return {Code::kDataLoss, fmt::format("not a safetensors file: {}", what)};
 }
 
+// In the order of TensorType.
+struct TypeInfo {
+  std::string_view name;
+  std::size_t size;  // bytes of a number
+};
+constexpr std::array<TypeInfo, 7> kTypes{
+    {{"I8", 1}, {"F16", 2}, {"BF16", 2}, {"F32", 4}, {"F64", 8}, {"I32", 4}, {"I64", 8}}};
+static_assert(kTypes.size() == static_cast<std::size_t>(TensorType::kI64) + 1);
+
 std::optional<TensorType> type_of(std::string_view name) {
-  if (name == "I8") return TensorType::kI8;
-  if (name == "F16") return TensorType::kF16;
-  if (name == "BF16") return TensorType::kBF16;
-  if (name == "F32") return TensorType::kF32;
-  if (name == "F64") return TensorType::kF64;
-  if (name == "I32") return TensorType::kI32;
-  if (name == "I64") return TensorType::kI64;
-  return std::nullopt;
+  const auto* const found = std::ranges::find(kTypes, name, &TypeInfo::name);
+  if (found == kTypes.end()) return std::nullopt;
+  return static_cast<TensorType>(found - kTypes.begin());
 }
 
 std::size_t size_of(TensorType type) {
-  switch (type) {
-    case TensorType::kI8: return 1;
-    case TensorType::kF16:
-    case TensorType::kBF16: return 2;
-    case TensorType::kF32:
-    case TensorType::kI32: return 4;
-    case TensorType::kF64:
-    case TensorType::kI64: return 8;
-  }
-  KIN_UNREACHABLE();
+  return kTypes[static_cast<std::size_t>(type)].size;
 }
 
+// IEEE 754 half precision. Subnormal numbers lack the leading one of the fraction.
 double half(std::uint16_t bits) {
   const int exponent = bits >> 10 & 0x1F;
   const double fraction = bits & 0x3FF;

@@ -1,7 +1,6 @@
 // The tensors of a .safetensors file.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -4,6 +4,7 @@
 namespace kin::embed::internal {
 namespace {
 
+// Words whose keys are remembered. Stemming costs far more than looking a word up.
 constexpr std::size_t kKnownWords = 100'000;
 
 }  // namespace
@@ -34,6 +35,7 @@ void TermReader::read(std::string_view text, std::vector<std::uint64_t>& keys) {
   for (std::size_t i = 0; i < words_.size(); ++i) {
     const text::Token& word = words_[i];
     keys.push_back(key(text.substr(word.begin, word.end - word.begin)));
+    // Scripts without spaces have no words to find: their pairs of characters stand for them.
     if (i + 1 == words_.size() || !text::adjoin(word, words_[i + 1])) continue;
     keys.push_back(key(text.substr(word.begin, words_[i + 1].end - word.begin)));
   }
@@ -46,21 +48,22 @@ Result<std::unique_ptr<TermReaders>> TermReaders::create(std::string_view langua
   return readers;
 }
 
-TermReaders::Lease TermReaders::take() {
+std::unique_ptr<TermReader> TermReaders::take() {
   {
     const std::lock_guard lock(mutex_);
     if (!idle_.empty()) {
       std::unique_ptr<TermReader> reader = std::move(idle_.back());
       idle_.pop_back();
-      return {*this, std::move(reader)};
+      return reader;
     }
   }
-  return {*this, TermReader::create(language_).value()};
+  // Made outside the lock, so that others need not wait. It cannot fail: create() made one.
+  return TermReader::create(language_).value();
 }
 
 std::vector<std::vector<float>> TermReaders::embed(std::span<const std::string_view> texts,
                                                    const VectorOf& vector_of) {
-  Lease reader = take();
+  std::unique_ptr<TermReader> reader = take();
   std::vector<std::uint64_t> keys;
   std::vector<std::vector<float>> out;
   out.reserve(texts.size());
@@ -68,6 +71,7 @@ std::vector<std::vector<float>> TermReaders::embed(std::span<const std::string_v
     reader->read(text, keys);
     out.push_back(vector_of(keys));
   }
+  give_back(std::move(reader));
   return out;
 }
 

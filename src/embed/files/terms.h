@@ -61,20 +61,7 @@ class TermReaders {
                                         const VectorOf& vector_of);
 
  private:
-  class Lease {
-   public:
-    Lease(TermReaders& home, std::unique_ptr<TermReader> reader)
-        : home_(home), reader_(std::move(reader)) {}
-    ~Lease() { home_.give_back(std::move(reader_)); }
-    Lease(const Lease&) = delete;
-    Lease& operator=(const Lease&) = delete;
-    TermReader* operator->() { return reader_.get(); }
-
-   private:
-    TermReaders& home_;
-    std::unique_ptr<TermReader> reader_;
-  };
-  Lease take();
+  std::unique_ptr<TermReader> take();
   explicit TermReaders(std::string_view language) : language_(language) {}
   void give_back(std::unique_ptr<TermReader> reader);
 

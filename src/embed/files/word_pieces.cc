@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/utf8.h"
 #include "data/json_fields.h"
 #include "embed/files/word_pieces.h"
 
@@ -34,12 +35,6 @@ Result<text::BertNormalization> normalization_of(const JsonValue& normalizer) {
   return out;
 }
 
-std::size_t characters_of(std::string_view word) {
-  return static_cast<std::size_t>(std::count_if(word.begin(), word.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
-}
-
 }  // namespace
 
 Result<WordPieces> WordPieces::parse(std::string_view json) {
@@ -68,6 +63,7 @@ Result<WordPieces> WordPieces::parse(std::string_view json) {
       return wrong(fmt::format("the token \"{}\" has no valid number", piece));
     const auto value = static_cast<std::uint32_t>(*number);
     out.tokens_ = std::max<std::size_t>(out.tokens_, value + std::size_t{1});
+    // With its prefix, which only makes the first tries of longest() needless.
     out.longest_ = std::max(out.longest_, piece.size());
     // The token of unknown words would make texts with many of them alike.
     if (piece == unknown) continue;
@@ -79,6 +75,7 @@ Result<WordPieces> WordPieces::parse(std::string_view json) {
   return out;
 }
 
+// BERT's tokenizer is greedy: the longest known piece is taken, even if no piece fits the rest.
 std::optional<WordPieces::Piece> WordPieces::longest(std::string_view rest,
                                                      const Pieces& pieces) const {
   for (std::size_t length = std::min(rest.size(), longest_); length > 0; --length) {
@@ -89,7 +86,7 @@ std::optional<WordPieces::Piece> WordPieces::longest(std::string_view rest,
 }
 
 void WordPieces::append_pieces(std::string_view word, std::vector<std::uint32_t>& out) const {
-  if (characters_of(word) > longest_word_) return;
+  if (utf8_characters(word) > longest_word_) return;
   const std::size_t before = out.size();
   const Pieces* pieces = &first_;
   while (!word.empty()) {

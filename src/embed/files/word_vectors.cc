@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <unordered_set>
+#include <ranges>
 
 #include "base/bytes.h"
 #include "base/file.h"
@@ -21,7 +21,6 @@ constexpr ModelFile kFile{.magic = "KWVE", .version = 1, .what = "file of word v
 // Part of the model's hash. Another number when the same file gives other vectors: 1 since Eigen
 // finds the common directions.
 constexpr std::uint64_t kRules = 1;
-constexpr std::uint32_t kMostDimensions = 65'536;
 constexpr float kSteps = 127;
 
 // Every text has a share of what all texts have in common, which tells none from another (Mu,
@@ -59,17 +58,10 @@ struct Columns {
     internal::add_scaled(row(i), static_cast<float>(factor * scale(i)), to);
   }
   std::optional<std::size_t> find(std::uint64_t wanted) const {
-    std::size_t begin = 0;
-    std::size_t end = count;
-    while (begin < end) {
-      const std::size_t middle = begin + (end - begin) / 2;
-      if (key(middle) < wanted)
-        begin = middle + 1;
-      else
-        end = middle;
-    }
-    if (begin == count || key(begin) != wanted) return std::nullopt;
-    return begin;
+    const auto places = std::views::iota(std::size_t{0}, std::size_t{count});
+    const auto found = std::ranges::lower_bound(places, wanted, {}, [&](auto i) { return key(i); });
+    if (found == places.end() || key(*found) != wanted) return std::nullopt;
+    return *found;
   }
 };
 
@@ -138,6 +130,7 @@ Common common_of(const Columns& columns) {
   for (std::size_t i = 0; i < columns.count; ++i) {
     if (columns.rank(i) < kFrequentWords) words.push_back(i);
   }
+  // Directions of few words would be noise: then nothing is taken out.
   if (words.size() < columns.dimension * kWordsOfADimension) return {};
   Common out{.mean = std::vector<float>(columns.dimension), .directions = {}};
   double total = 0;
@@ -155,7 +148,7 @@ Common common_of(const Columns& columns) {
 
 class WordVectors final : public Embedder {
  public:
-  // `columns` are of the bytes.
+  // `columns` point into the bytes, which are on the heap so that they stay where they are.
   WordVectors(std::unique_ptr<const std::string> bytes, const Columns& columns,
               std::unique_ptr<internal::TermReaders> readers)
       : bytes_(std::move(bytes)),
@@ -184,7 +177,7 @@ class WordVectors final : public Embedder {
       columns_.add(*word, weight, sum);
       total += weight;
     }
-    if (total == 0) return {};
+    if (total == 0) return {};  // no word is known
     common_.take_out(total, sum);
     if (!internal::normalise(sum)) return {};
     return sum;
@@ -205,6 +198,7 @@ struct Entry {
 std::vector<Entry> entries_of(const std::vector<WordVector>& words) {
   std::vector<Entry> out;
   for (const WordVector& word : words) out.push_back({internal::term_key(word.word), &word});
+  // Stable, so that of two entries with one key the first given stays.
   std::stable_sort(out.begin(), out.end(),
                    [](const Entry& a, const Entry& b) { return a.key < b.key; });
   const auto end = std::unique(out.begin(), out.end(),
@@ -226,6 +220,7 @@ std::string encode_word_vectors(const std::vector<WordVector>& words) {
   std::string out = kFile.begin();
   append_le(out, static_cast<std::uint32_t>(words.empty() ? 0 : words.front().values.size()));
   append_le(out, static_cast<std::uint32_t>(entries.size()));
+  // Column by column, so that a look-up reads keys alone until it has found its word.
   for (const Entry& entry : entries) append_le(out, entry.key);
   for (const Entry& entry : entries) append_le(out, entry.word->rank);
   for (const Entry& entry : entries) append_le(out, scale_of(entry.word->values));

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "data/json_fields.h"
+#include "embed/embedder.h"
 #include "embed/http/embeddings_answer.h"
 #include "embed/linear/dense.h"
 
 namespace kin::embed::internal {
 namespace {
 
-constexpr std::size_t kMostDimensions = 65'536;
 constexpr std::size_t kLongestMessage = 300;
 
 Error invalid(std::string_view what) {
@@ -34,12 +34,13 @@ Result<std::vector<std::vector<float>>> parse_embeddings(std::string_view body, 
     if (!entry.read("index", index, {0, static_cast<double>(count) - 1}) ||
         !entry.read("embedding", vector))
       return;
+    // The first vector decides the dimension if the caller does not know it yet.
     if (dimension == 0) dimension = vector.size();
     if (!out[index].empty())
       entry.fail("index", fmt::format("is {} for two vectors", index));
     else if (vector.size() != dimension || vector.size() > kMostDimensions)
       entry.fail("embedding", fmt::format("has {} dimensions instead of {}", vector.size(),
-                                          std::min(dimension, kMostDimensions)));
+                                          std::min<std::size_t>(dimension, kMostDimensions)));
     else if (!normalise(vector))
       entry.fail("embedding", "is zero");
     out[index] = std::move(vector);
@@ -53,6 +54,7 @@ std::string error_in(std::string_view body) {
   const auto parsed = data::parse_json(body);
   if (!parsed) return "";
   const data::JsonValue& error = (*parsed)["error"];
+  // OpenAI sends an object with a message; some servers send the message alone.
   const std::string_view said = error.string() != nullptr ? error.text() : error["message"].text();
   return std::string(said.substr(0, kLongestMessage));
 }

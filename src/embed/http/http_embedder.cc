@@ -15,6 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
+// A batch of 64 vectors of 4,096 numbers takes about 5 MB as JSON.
 constexpr std::uint64_t kMostAnswerBytes = std::uint64_t{64} << 20;
 constexpr milliseconds kLongestWait = std::chrono::seconds(60);
 
@@ -29,6 +30,7 @@ bool says_nothing(std::string_view text) {
   return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
 }
 
+// Too many requests, or trouble of the server: the same request may succeed in a moment.
 bool is_passing(int status) {
   return status == 429 || status >= 500;
 }
@@ -86,6 +88,7 @@ class HttpEmbedder final : public Embedder {
       if (says_nothing(texts[i])) continue;
       const bool full =
           batch.size() == options_.batch || bytes + texts[i].size() > options_.batch_bytes;
+      // A text beyond the limit of bytes goes alone.
       if (full && !batch.empty()) {
         KIN_RETURN_IF_ERROR(embed_batch(texts, batch, out));
         batch.clear();
@@ -151,6 +154,7 @@ Result<std::shared_ptr<const Embedder>> open_http_embedder(HttpEmbedderOptions o
   const bool ask = options.dimension == 0;
   auto embedder = std::make_shared<HttpEmbedder>(std::move(options), clock);
   if (ask) {
+    // While the dimension is 0, vectors of any dimension are accepted.
     constexpr std::string_view kProbe[] = {"dimension"};
     KIN_TRY(const auto vectors, embedder->embed(kProbe));
     embedder->set_dimension(static_cast<std::uint32_t>(vectors.front().size()));

@@ -12,6 +12,7 @@ namespace {
 using Lanes [[gnu::vector_size(16), gnu::aligned(4), gnu::may_alias]] = float;
 constexpr std::size_t kLanes = 4;
 constexpr std::size_t kWide = 16;  // bytes made floats at a time
+// Rows that are added to a sum in one pass over it.
 constexpr std::size_t kAtOnce = 8;
 constexpr std::size_t kRowsAtOnce = 256;   // of a sum in floats, before it goes on in doubles
 constexpr std::size_t kRowsOfAnItem = 64;  // handed to a thread at a time
@@ -29,7 +30,8 @@ struct Terms {
   }
 };
 
-// to[begin..end) += the sum of the terms; what is full is what costs.
+// to[begin..end) += the sum of the terms. Nearly all calls have kAtOnce terms: these are written
+// out, so that each lane of `to` is loaded and stored once for all of them.
 void add_terms(float* to, std::size_t begin, std::size_t end, const Terms& terms) {
   if (terms.count == kAtOnce) {
     const float* const r0 = terms.rows[0];
@@ -90,6 +92,7 @@ SparseMatrix SparseMatrix::transposed() const {
   out.values.resize(values.size());
   for (const std::uint32_t column : columns) ++out.begins[column + 1];
   for (std::size_t i = 0; i < width; ++i) out.begins[i + 1] += out.begins[i];
+  // Where the next value of each column goes. Rows come in order, so they stay in order.
   std::vector<std::size_t> next(out.begins.begin(), out.begins.end() - 1);
   for (std::size_t row = 0; row < rows(); ++row) {
     for (std::size_t i = begins[row]; i < begins[row + 1]; ++i) {
@@ -101,6 +104,7 @@ SparseMatrix SparseMatrix::transposed() const {
   return out;
 }
 
+// Row by row: each thread has rows of the result to itself, and adds rows of `dense` to them.
 Matrix multiply(const SparseMatrix& sparse, const Matrix& dense, int threads) {
   Matrix out(sparse.rows(), dense.width());
   for_rows(threads, sparse.rows(), [&](std::size_t row) {
@@ -131,7 +135,7 @@ Matrix multiply(const Matrix& left, const Matrix& right, int threads) {
 Square gram(const Matrix& matrix, int threads) {
   const std::size_t size = matrix.width();
   Square out{.size = size, .values = std::vector<double>(size * size)};
-  constexpr std::size_t kStripe = 32;
+  constexpr std::size_t kStripe = 32;  // rows of the result; a multiple of kLanes, see add_terms()
   const std::size_t stripes = (size + kStripe - 1) / kStripe;
   const Status done = parallel_for(threads, stripes, [&](std::size_t stripe) -> Status {
     const std::size_t begin = stripe * kStripe;
@@ -144,6 +148,7 @@ Square gram(const Matrix& matrix, int threads) {
           Terms terms;
           for (std::size_t r = row; r < std::min(last, row + kAtOnce); ++r)
             terms.add(matrix.row(r)[i], matrix.row(r));
+          // The result is symmetric: columns before the stripe are copied at the end.
           add_terms(part.row(i - begin), begin, matrix.stride(), terms);
         }
       }
@@ -172,7 +177,7 @@ void add_scaled(const std::int8_t* row, float factor, std::span<float> sum) {
 }
 
 bool normalise(std::span<float> vector) {
-  double sum = 0;
+  double sum = 0;  // squares of floats fit into a double
   for (const float value : vector) sum += static_cast<double>(value) * value;
   if (!(sum > 0) || !std::isfinite(sum)) return false;
   const auto factor = static_cast<float>(1 / std::sqrt(sum));

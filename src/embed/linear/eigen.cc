@@ -7,6 +7,7 @@ namespace kin::embed::internal {
 EigenPairs eigen(const Square& symmetric) {
   const auto n = static_cast<::Eigen::Index>(symmetric.size);
   if (n == 0) return {};
+  // Eigen reads columns where we wrote rows; in a symmetric matrix they are the same.
   const ::Eigen::Map<const ::Eigen::MatrixXd> matrix(symmetric.values.data(), n, n);
   const ::Eigen::SelfAdjointEigenSolver<::Eigen::MatrixXd> solver(matrix);
   EigenPairs out{

@@ -33,6 +33,7 @@ EdgeWalker::EdgeWalker(const TruthView& view, Direction direction, const EdgeFil
 }
 
 kv::Cursor& EdgeWalker::cursor(Side side) {
+  // A walk visits many nodes: moving a cursor costs far less than making one.
   auto& slot = cursors_[static_cast<std::size_t>(side)];
   if (!slot) slot = view_.rows(side == Side::kForward ? kForwardEdgesFamily : kReverseEdgesFamily);
   return *slot;
@@ -56,6 +57,7 @@ Result<bool> EdgeWalker::walk(Side side, std::string_view prefix, const Visit& v
     const auto key = forward ? decode_forward_key(at.key()) : decode_reverse_key(at.key());
     if (!key) return Error{Code::kDataLoss, "a key of edges is damaged"};
     EdgeStep step{.key = *key, .other = forward ? key->to : key->from};
+    // Only forward rows have tombstones; reverse rows are removed with their edge.
     if (forward) {
       KIN_TRY(const EdgeRow row, decode_edge(at.value()));
       if (row.deleted) continue;
@@ -73,6 +75,7 @@ Result<bool> EdgeWalker::walk(Side side, std::string_view prefix, const Visit& v
 }
 
 Result<bool> EdgeWalker::walk_names(Side side, const DocId& node, const Visit& visit) {
+  // Not `names_`: a filter by names that no edge has finds nothing.
   if (filter_.names.empty()) return walk(side, node.view(), visit);
   for (const NameId name : names_) {
     KIN_TRY(const bool more, walk(side, edges_prefix(node, name), visit));
@@ -101,6 +104,7 @@ Result<std::vector<GraphEdge>> edges(const TruthView& view, const EdgeQuery& que
   std::vector<EdgeStep> steps;
   const bool in_order = query.order == EdgeQuery::Order::kName;
   const auto take = [&](const EdgeStep& step) {
+    // The walk is in order of names. The other orders need all edges.
     if (in_order && steps.size() == query.limit) return false;
     steps.push_back(step);
     return true;

@@ -36,7 +36,7 @@ std::vector<EdgeStep> steps_back(const Arrivals& arrivals, DocId node) {
   std::vector<EdgeStep> steps;
   for (;;) {
     const Arrival& arrival = arrivals.at(node);
-    if (arrival.by == node) return steps;
+    if (arrival.by == node) return steps;  // only the start was reached from itself
     steps.push_back(arrival.step);
     node = arrival.by;
   }
@@ -55,7 +55,8 @@ Result<Path> path_along(const TruthView& view, const DocId& from,
   return path;
 }
 
-// Searches from both ends, always one level of the smaller side.
+// Searches from both ends, always one level of the smaller side. Levels grow by one hop, so the
+// first node that both sides have reached is on a shortest path.
 class MeetingSearch {
  public:
   MeetingSearch(const TruthView& view, const PathRequest& request)
@@ -92,6 +93,7 @@ class MeetingSearch {
     bool over = false;
     for (const DocId& node : side.level) {
       const auto take = [&](const EdgeStep& step) {
+        // Nodes that are missing are taken out again below.
         over = over || ++looked_at_ > request_.max_edges;
         const Arrival arrival{.by = node, .step = step};
         if (side.arrivals.emplace(step.other, arrival).second) next.push_back(step.other);
@@ -142,8 +144,9 @@ class CheapestSearch {
     while (!queue_.empty()) {
       const auto [cost, node] = queue_.top();
       queue_.pop();
-      if (cost > costs_.at(node)) continue;
+      if (cost > costs_.at(node)) continue;  // a cheaper way was found after it was queued
       if (node == request_.to) return finish();
+      // Asked for nodes that the search leaves, not for all that it sees.
       KIN_TRY(const auto there, present(view_, request_, std::span(&node, 1)));
       if (there[0] != 0) KIN_RETURN_IF_ERROR(leave(node, cost));
     }
@@ -169,7 +172,7 @@ class CheapestSearch {
       const double total = cost + *length;
       const auto [known, added] = costs_.emplace(step.other, total);
       if (!added && known->second <= total) return true;
-      known->second = total;
+      known->second = total;  // the dearer entry stays in the queue and is passed over
       arrivals_.insert_or_assign(step.other, Arrival{.by = node, .step = step});
       queue_.push({total, step.other});
       return true;

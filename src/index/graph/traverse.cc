@@ -36,7 +36,7 @@ class Traverser {
     std::vector<Reached> kept;
     for (std::size_t i = 0; i < level.size(); ++i) {
       if (request_.missing == Missing::kSkip && !is_there(heads[i])) continue;
-      if (places_.contains(level[i].id)) continue;
+      if (places_.contains(level[i].id)) continue;  // several nodes of the last level lead to it
       if (found_.nodes.size() == request_.max_nodes) {
         stop();
         break;
@@ -69,6 +69,7 @@ class Traverser {
           found_.complete = false;
           return false;
         }
+        // Whether both ends stay is known at the end: see keep_joining_edges().
         steps_.push_back(step);
         if (!places_.contains(step.other))
           next.push_back({.id = step.other, .hops = hop, .by = node.id});

@@ -30,6 +30,7 @@ class ExpectedVectors : public RawVectors {
   }
 
   Result<bool> read(std::uint32_t id, std::span<float> out) const override {
+    // Pages come in the order of numbers, so the ids ascend.
     const auto found = std::ranges::lower_bound(ids_, id);
     if (found == ids_.end() || *found != id) return false;
     const auto row = static_cast<std::size_t>(found - ids_.begin());
@@ -117,7 +118,7 @@ class Checker {
     const auto all = static_cast<double>(report_.text_documents + 1);
     std::uint64_t seen = 0;
     const auto see = [&](const std::vector<StoredDocument>& page, bool) -> Status {
-      TextChanges changes{.lsn = text.view().applied() + 1};
+      TextChanges changes{.lsn = text.view().applied() + 1};  // older LSNs would be ignored
       for (const StoredDocument& document : page)
         changes.upserts.push_back(text_document(document));
       text.apply(std::move(changes));
@@ -160,6 +161,7 @@ class Checker {
 }  // namespace
 
 Result<CheckReport> Shard::State::check(const std::function<void(double)>& progress) const {
+  // Held to the end: a step would change the cells while they are compared.
   const std::lock_guard stepping(stepping_);
   Moment moment;
   {
@@ -168,6 +170,7 @@ Result<CheckReport> Shard::State::check(const std::function<void(double)>& progr
     moment = {
         .state = now_, .text = text_->checkpoint(), .near = near_, .spaces = {}, .retired = {}};
     for (const ShardSpace& space : spaces_) {
+      // An index that still reads older documents lacks some by design.
       if (!space.live->is_complete()) continue;
       moment.spaces.push_back(space.live);
       moment.retired.push_back(space.live->retired());

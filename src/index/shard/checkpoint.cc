@@ -41,6 +41,7 @@ bool read_retired(RowReader& reader, std::vector<std::uint32_t>& numbers) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t gap = reader.varint32();
     last += gap;
+    // Only the first number may be 0; a later gap of 0 would name a number twice.
     if (last > 0xFFFFFFFFU || (i > 0 && gap == 0)) return false;
     numbers.push_back(static_cast<std::uint32_t>(last));
   }
@@ -75,6 +76,7 @@ Result<ShardCheckpoint> decode_shard_checkpoint(std::string_view bytes) {
   const std::string_view body = bytes.substr(0, bytes.size() - 8);
   if (load_le<std::uint64_t>(bytes.data() + body.size()) != checksum(body)) return damaged();
   RowReader reader(body);
+  // Another version counts as damage: everything is rebuilt from the truth.
   if (reader.bytes(kMagic.size()) != kMagic || reader.read<std::uint32_t>() != kVersion)
     return damaged();
   ShardCheckpoint checkpoint;

@@ -11,16 +11,6 @@ namespace {
 // Documents per page.
 constexpr std::size_t kPage = 4'000;
 
-std::string_view type_name(DocKind kind) {
-  switch (kind) {
-    case DocKind::kEntity: return "entity";
-    case DocKind::kEdge: return "edge";
-    case DocKind::kEntityFragment: return "entity_fragment";
-    case DocKind::kEdgeFragment: return "edge_fragment";
-  }
-  KIN_UNREACHABLE();
-}
-
 std::string as_text(const AttributeValue& value) {
   struct Print {
     std::string operator()(const std::string& text) const { return text; }
@@ -42,7 +32,7 @@ void add_facet(TextDocument& document, std::size_t facet, std::string value) {
 
 TextDocument begun(DocKind kind, DocNumber number) {
   TextDocument document{.number = static_cast<std::uint32_t>(number), .kind = kind};
-  add_facet(document, kTypeFacet, std::string(type_name(kind)));
+  add_facet(document, kTypeFacet, std::string(name_of(kind)));
   return document;
 }
 
@@ -53,6 +43,7 @@ TextDocument made(const StoredEntity& stored) {
   document.valid_until = entity.valid.until;
   std::string text = entity.text;
   for (const std::string& summary : entity.summaries) text += "\n\n" + summary;
+  // Tags are searched as words, and filtered by as facets.
   std::string tags;
   for (const std::string& tag : entity.tags) {
     tags += tag + '\n';
@@ -75,17 +66,19 @@ TextDocument made(const StoredEdge& stored) {
   return document;
 }
 
-TextDocument made(const EntityFragmentRef& said) {
-  TextDocument document = begun(DocKind::kEntityFragment, said.fragment.number);
-  document.valid_from = said.fragment.fragment.time;
-  document.fields = {"", said.fragment.fragment.text};
+TextDocument made(DocKind kind, const StoredFragment& said) {
+  TextDocument document = begun(kind, said.number);
+  document.valid_from = said.fragment.time;
+  document.fields = {"", said.fragment.text};
   return document;
 }
 
+TextDocument made(const EntityFragmentRef& said) {
+  return made(DocKind::kEntityFragment, said.fragment);
+}
+
 TextDocument made(const EdgeFragmentRef& said) {
-  TextDocument document = begun(DocKind::kEdgeFragment, said.fragment.number);
-  document.valid_from = said.fragment.fragment.time;
-  document.fields = {"", said.fragment.fragment.text};
+  TextDocument document = made(DocKind::kEdgeFragment, said.fragment);
   add_facet(document, kAttributeFacet, "name=" + said.edge.name);
   return document;
 }
@@ -99,6 +92,7 @@ struct Number {
 
 Status compute(const SpaceOptions& space, std::span<const StoredDocument> documents,
                std::vector<std::optional<std::vector<float>>>& vectors) {
+  // Only entities have vectors. One call for all texts: a source may be another machine.
   std::vector<SourceText> texts;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < documents.size(); ++i) {
@@ -114,7 +108,7 @@ Status compute(const SpaceOptions& space, std::span<const StoredDocument> docume
                  fmt::format("the source of the space {} made {} vectors for {} texts", space.name,
                              made.size(), texts.size())};
   for (std::size_t i = 0; i < made.size(); ++i) {
-    if (made[i].empty()) continue;
+    if (made[i].empty()) continue;  // no word of the text is known
     if (made[i].size() != space.space.dimension)
       return Error{Code::kInternal,
                    fmt::format("the source of the space {} makes vectors of {} dimensions, not {}",
@@ -157,6 +151,7 @@ Status each_page(const TruthView& view, const Want& want, const SeePage& see) {
     for (auto& document : found) {
       if (document) page.push_back(std::move(*document));
     }
+    // Also for an empty page: the last one has to be told.
     KIN_RETURN_IF_ERROR(see(page, !at.valid()));
   } while (at.valid());
   return Done{};
@@ -175,6 +170,7 @@ Result<std::vector<std::optional<std::vector<float>>>> vectors_of(
         if (vector.space == space.name) vectors[i] = vector.values;
     }
   }
+  // A vector that was stored for an earlier space of the name may not fit this one.
   for (auto& vector : vectors)
     if (vector && !check_vector(space.space, *vector).ok()) vector.reset();
   return vectors;
@@ -191,6 +187,7 @@ Status check_space_options(const SpaceOptions& space) {
 }
 
 std::uint64_t options_hash(const SpaceOptions& space) {
+  // Everything that decides which vectors the index has and how it codes them.
   std::string bytes = space.name + '\0';
   append_le(bytes, space.generation);
   append_le(bytes, space.origin);

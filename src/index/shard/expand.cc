@@ -47,7 +47,7 @@ class Spreader {
     std::size_t hops = 0;
     double best = 0;
     for (std::size_t hop = 1; hop < layers_.size(); ++hop) {
-      if (layers_[hop][node].score <= best) continue;
+      if (layers_[hop][node].score <= best) continue;  // of equal scores fewer hops count
       best = layers_[hop][node].score;
       hops = hop;
     }
@@ -66,14 +66,14 @@ class Spreader {
 
  private:
   void add_links() {
-    double heaviest = 1;
+    double heaviest = 1;  // at least 1, so that weights up to 1 count as they are
     for (const GraphEdge& edge : found_.edges) heaviest = std::max(heaviest, edge.weight);
     for (std::size_t i = 0; i < found_.edges.size(); ++i) {
       const GraphEdge& edge = found_.edges[i];
       const std::size_t from = places_.at(edge.id.from);
       const std::size_t to = places_.at(edge.id.to);
       const double weight = edge.weight / heaviest;
-      if (from == to || weight <= 0) continue;
+      if (from == to || weight <= 0) continue;  // a loop leads nowhere else
       if (expand_.direction != Direction::kIn) links_.push_back({from, to, i, weight});
       if (expand_.direction != Direction::kOut) links_.push_back({to, from, i, weight});
     }
@@ -114,6 +114,7 @@ Status add_numbers(const ShardView& view, std::vector<Neighbour>& neighbours) {
 
 Result<std::vector<Neighbour>> neighbours_of(const ShardView& view, std::span<const Seed> seeds,
                                              const Expansion& expand, const Scope& scope) {
+  // Missing documents are skipped, so every node of the traversal has a head.
   TraverseRequest request{
       .direction = expand.direction, .filter = expand.edges, .hops = expand.hops};
   request.partitions = scope.partitions;

@@ -47,6 +47,8 @@ Status Shard::State::follow(const TruthView& view, std::span<const Change> chang
   for (auto& document : found) {
     if (document) documents.push_back(std::move(*document));
   }
+  // A text index that was rebuilt is ahead of the log that is replayed. It ignores changes that it
+  // has, so their documents need not be made.
   TextChanges text{.deletes = {retired.begin(), retired.end()}, .upserts = {}, .lsn = last};
   if (text_->view().applied() < last) {
     for (const StoredDocument& document : documents)
@@ -56,6 +58,7 @@ Status Shard::State::follow(const TruthView& view, std::span<const Change> chang
   for (const ShardSpace& space : spaces_) {
     for (const auto& generation : {space.live, space.next}) {
       if (!generation) continue;
+      // Not removed at once: older views still see these numbers.
       for (const std::uint32_t number : retired) generation->retire(number, last);
       KIN_RETURN_IF_ERROR(follow_space(generation, documents, prepared));
     }
@@ -74,6 +77,7 @@ Status Shard::State::follow(const TruthView& view, std::span<const Change> chang
 Status Shard::State::follow_space(const std::shared_ptr<SpaceGeneration>& generation,
                                   std::span<const StoredDocument> documents,
                                   const PreparedBatch& prepared) {
+  // Replayed changes and new generations have no prepared vectors.
   const auto known = prepared.computed.find(generation);
   PreparedBatch::Vectors vectors;
   if (known == prepared.computed.end()) {
@@ -116,7 +120,7 @@ Status Shard::State::publish() {
     const std::lock_guard lock(publishing_);
     now_.swap(before);
   }
-  before.reset();
+  before.reset();  // without the lock: it may free a snapshot and merged segments
   drain();
   return Done{};
 }
@@ -126,6 +130,7 @@ void Shard::State::drain() {
   const auto nobody = [](const Published& one) { return one.state.expired(); };
   while (!published_.empty() && nobody(published_.front())) published_.pop_front();
   if (published_.empty()) return;
+  // A reader that holds an old view keeps all later ones in the queue; these are thinned out.
   if (published_.size() > kManyStates) std::erase_if(published_, nobody);
   each_generation([&](const auto& generation) { generation->drain(published_.front().lsn); });
 }

@@ -6,6 +6,7 @@
 namespace kin::index {
 namespace {
 
+// From Cormack, Clarke and Büttcher 2009. It keeps the first ranks from outweighing all others.
 constexpr double kRankOffset = 60;
 
 // Turns the scores of a leg into shares of the hit's score.
@@ -32,6 +33,7 @@ double weight_of(LegKind leg, std::span<const LegFound> legs, const FusionOption
   };
   const double graph = has(LegKind::kGraph) ? options.graph : 0;
   if (leg == LegKind::kGraph) return graph;
+  // A leg that has no partner takes the partner's part too.
   const bool both = has(LegKind::kText) && has(LegKind::kVector);
   const double part = leg == LegKind::kVector ? options.alpha : 1 - options.alpha;
   return (1 - graph) * (both ? part : 1);
@@ -40,7 +42,7 @@ double weight_of(LegKind leg, std::span<const LegFound> legs, const FusionOption
 }  // namespace
 
 std::vector<Fused> fuse_legs(std::span<const LegFound> legs, const FusionOptions& options) {
-  std::map<std::uint32_t, Fused> by_document;
+  std::map<std::uint32_t, Fused> by_document;  // in order, so that a stable sort breaks ties
   for (const LegFound& found : legs) {
     const Scale scale = scale_of(found, weight_of(found.leg, legs, options), options);
     for (const LegHit& hit : found.hits) {

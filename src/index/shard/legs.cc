@@ -52,17 +52,10 @@ double similarity(Distance kind, float distance) {
 }
 
 Status LegSearch::run() {
-  if (query_.text) {
-    KIN_RETURN_IF_ERROR(find_texts());
-  } else {
-    KIN_RETURN_IF_ERROR(summarise());
-  }
-  if (query_.vector) {
-    KIN_RETURN_IF_ERROR(find_nearest());
-  }
-  if (query_.graph) {
-    KIN_RETURN_IF_ERROR(find_reached());
-  }
+  KIN_RETURN_IF_ERROR(query_.text ? find_texts() : summarise());
+  if (query_.vector) KIN_RETURN_IF_ERROR(find_nearest());
+  if (query_.graph) KIN_RETURN_IF_ERROR(find_reached());
+  // Ranks need no scores of the other legs.
   if (found_.size() < 2 || query_.fusion.how != Fusion::kAlpha) return Done{};
   return score_missing();
 }
@@ -76,6 +69,7 @@ Status LegSearch::summarise() {
 
 Status LegSearch::find_texts() {
   KIN_TRY(text_, parse_leg(*query_.text, view_.text().options()));
+  // One search finds the hits and counts all matches.
   TextSearch search = summing(docs_.text(), query_);
   search.k = depth_;
   KIN_TRY(summary_, view_.text().search(text_, search));
@@ -93,6 +87,7 @@ Status LegSearch::find_nearest() {
                                       .recall = query_.vector->recall,
                                       .filter = docs_.entities()},
                                      found));
+  // score_nearness() gives no ranks, since it also scores what other legs found.
   for (std::size_t i = 0; i < found.hits.size(); ++i)
     found.hits[i].rank = static_cast<std::uint32_t>(i + 1);
   return Done{};
@@ -101,6 +96,7 @@ Status LegSearch::find_nearest() {
 Status LegSearch::find_reached() {
   std::vector<Seed> seeds;
   std::set<DocId> starts;
+  // Starts are not hits, but they may be found on the way: they are left out below.
   for (const DocId& id : query_.graph->from) {
     if (starts.insert(id).second) seeds.push_back({.id = id, .score = 1});
   }
@@ -126,6 +122,7 @@ Status LegSearch::score_missing() {
     for (const LegHit& hit : found.hits) all.insert(hit.document);
   }
   for (LegFound& found : found_) {
+    // The graph leg scores nothing that it did not reach.
     std::set<std::uint32_t> missing = all;
     for (const LegHit& hit : found.hits) missing.erase(hit.document);
     const std::vector<std::uint32_t> numbers(missing.begin(), missing.end());

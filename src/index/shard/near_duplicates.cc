@@ -20,7 +20,7 @@ constexpr std::size_t kMostOfABucket = 256;
 constexpr std::size_t kFirstBuckets = 1024;
 constexpr std::uint32_t kMostBands = sketch::kMaxHashes;
 
-// Bands that differ have the same key once in 2^32.
+// Half the bytes of a key are kept. Bands that differ then have the same key once in 2^32.
 std::uint32_t short_key(std::uint64_t key) {
   return static_cast<std::uint32_t>(key >> 32);
 }
@@ -65,12 +65,11 @@ Result<SignaturePage> decode_signature_page(std::string_view bytes) {
   SignaturePage page;
   page.bands = reader.read<std::uint32_t>();
   const auto count = reader.read<std::uint32_t>();
+  // Before the length is computed, so that it cannot overflow.
   if (page.bands == 0 || page.bands > kMostBands) return damaged();
   if (reader.rest().size() != std::uint64_t{count} * 4 * (1 + page.bands)) return damaged();
-  page.numbers.resize(count);
-  page.keys.resize(std::size_t{count} * page.bands);
-  for (std::uint32_t& number : page.numbers) number = reader.read<std::uint32_t>();
-  for (std::uint32_t& key : page.keys) key = reader.read<std::uint32_t>();
+  page.numbers = reader.read_vector<std::uint32_t>(count);
+  page.keys = reader.read_vector<std::uint32_t>(std::size_t{count} * page.bands);
   if (!std::ranges::is_sorted(page.numbers, std::ranges::less_equal{})) return damaged();
   return page;
 }
@@ -94,7 +93,7 @@ std::uint64_t NearDuplicates::options_hash() const {
 
 TextSketch NearDuplicates::sketch(const Entity& entity) const {
   const std::string text = as_utf8(entity.text.empty() ? entity.title : entity.text);
-  sketch::Shingler shingler({});
+  sketch::Shingler shingler({});  // for one thread, so each call has its own
   const auto shingles = shingler.shingles(text);
   TextSketch made{.shingles = {shingles.begin(), shingles.end()}};
   if (made.shingles.empty()) return made;
@@ -104,6 +103,7 @@ TextSketch NearDuplicates::sketch(const Entity& entity) const {
   sketch::band_keys(signature, banding_, keys);
   made.keys.resize(keys.size());
   std::ranges::transform(keys, made.keys.begin(), short_key);
+  // After signing, which needs no order; comparing two sets does.
   sketch::sort_unique(made.shingles);
   return made;
 }
@@ -129,12 +129,14 @@ void NearDuplicates::add_entry(std::uint32_t entry) {
 }
 
 void NearDuplicates::grow() {
+  // Each entry goes in front of its chain, so chains run from the newest entry to the oldest.
   heads_.assign(std::bit_ceil(keys_.size() + keys_.size() / 2), 0);
   for (std::uint32_t entry = 0; entry < keys_.size(); ++entry) add_entry(entry);
 }
 
 void NearDuplicates::learn(std::uint32_t number, std::span<const std::uint32_t> keys) {
   if (keys.size() != banding_.bands) return;
+  // Following a change twice does no harm: slots are in the order of numbers.
   if (!numbers_.empty() && number <= numbers_.back()) return;
   numbers_.push_back(number);
   dead_.push_back(false);
@@ -143,7 +145,7 @@ void NearDuplicates::learn(std::uint32_t number, std::span<const std::uint32_t> 
   next_.resize(keys_.size());
   ++live_;
   mark_dirty(number);
-  if (keys_.size() > heads_.size()) return grow();
+  if (keys_.size() > heads_.size()) return grow();  // which adds the new entries too
   for (std::uint32_t entry = first; entry < keys_.size(); ++entry) add_entry(entry);
 }
 
@@ -153,6 +155,7 @@ void NearDuplicates::forget(std::uint32_t number) {
   dead_[*slot] = true;
   --live_;
   mark_dirty(number);
+  // Searches step over dead slots. Compacting when they are a quarter costs little per removal.
   if ((numbers_.size() - live_) * 4 > numbers_.size() && numbers_.size() > 1024) compact();
 }
 
@@ -163,8 +166,7 @@ void NearDuplicates::compact() {
     if (dead_[slot] && slot + 1 < numbers_.size()) continue;
     numbers_[to] = numbers_[slot];
     dead_[to] = dead_[slot];
-    std::copy_n(keys_.begin() + static_cast<std::ptrdiff_t>(slot * banding_.bands), banding_.bands,
-                keys_.begin() + static_cast<std::ptrdiff_t>(to * banding_.bands));
+    std::ranges::copy(keys_of_slot(slot), keys_.data() + to * banding_.bands);
     ++to;
   }
   numbers_.resize(to);
@@ -178,6 +180,7 @@ std::vector<std::uint32_t> NearDuplicates::candidates(std::span<const std::uint3
   std::unordered_map<std::uint32_t, std::uint32_t> shared;
   if (keys.size() != banding_.bands) return {};
   for (std::uint32_t band = 0; band < keys.size(); ++band) {
+    // A bucket holds entries of all bands and of different keys.
     std::size_t seen = 0;
     for (std::uint32_t at = heads_[keys[band] & (heads_.size() - 1)]; at != 0; at = next_[at - 1]) {
       const std::uint32_t entry = at - 1;
@@ -189,6 +192,7 @@ std::vector<std::uint32_t> NearDuplicates::candidates(std::span<const std::uint3
   }
   std::vector<std::pair<std::uint32_t, std::uint32_t>> order;
   for (const auto& [number, bands] : shared) order.emplace_back(bands, number);
+  // Texts that share more bands are more similar. Ties go by number, for the same result always.
   std::ranges::sort(order, [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
@@ -198,15 +202,10 @@ std::vector<std::uint32_t> NearDuplicates::candidates(std::span<const std::uint3
   return numbers;
 }
 
-std::size_t NearDuplicates::bytes() const {
-  return (numbers_.capacity() + keys_.capacity() + next_.capacity() + heads_.capacity()) * 4 +
-         dead_.capacity() / 8;
-}
-
 std::span<const std::uint32_t> NearDuplicates::keys(std::uint32_t number) const {
   const auto slot = slot_of(number);
   if (!slot) return {};
-  return std::span(keys_).subspan(*slot * banding_.bands, banding_.bands);
+  return keys_of_slot(*slot);
 }
 
 std::vector<std::uint32_t> NearDuplicates::numbers() const {
@@ -225,7 +224,7 @@ NearDuplicates::Pages NearDuplicates::checkpoint(Scope scope) {
     const bool wanted = scope == Scope::kAll || dirty_[page];
     for (; slot < numbers_.size() && numbers_[slot] < end; ++slot) {
       if (!wanted || dead_[slot]) continue;
-      const auto of = std::span(keys_).subspan(slot * banding_.bands, banding_.bands);
+      const auto of = keys_of_slot(slot);
       made.numbers.push_back(numbers_[slot]);
       made.keys.insert(made.keys.end(), of.begin(), of.end());
     }
@@ -241,7 +240,7 @@ Status NearDuplicates::restore(const SignaturePage& page) {
   if (page.bands != banding_.bands || !follows) return damaged();
   for (std::size_t i = 0; i < page.numbers.size(); ++i)
     learn(page.numbers[i], std::span(page.keys).subspan(i * page.bands, page.bands));
-  dirty_.assign(dirty_.size(), false);
+  dirty_.assign(dirty_.size(), false);  // learn() marked them
   return Done{};
 }
 

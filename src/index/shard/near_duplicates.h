@@ -43,7 +43,6 @@ class NearDuplicates {
   static Result<NearDuplicates> create(double threshold);
 
   double threshold() const { return threshold_; }
-  std::uint32_t bands() const { return banding_.bands; }
   std::uint64_t options_hash() const;
   // Of the text, or of the title if there is no text. Thread-safe.
   TextSketch sketch(const Entity& entity) const;
@@ -56,7 +55,6 @@ class NearDuplicates {
   std::vector<std::uint32_t> candidates(std::span<const std::uint32_t> keys) const;
 
   std::size_t size() const { return live_; }
-  std::size_t bytes() const;
   // Empty for an unknown number.
   std::span<const std::uint32_t> keys(std::uint32_t number) const;
   std::vector<std::uint32_t> numbers() const;
@@ -76,6 +74,9 @@ class NearDuplicates {
  private:
   NearDuplicates(double threshold, sketch::Banding banding);
   std::optional<std::size_t> slot_of(std::uint32_t number) const;
+  std::span<const std::uint32_t> keys_of_slot(std::size_t slot) const {
+    return std::span(keys_).subspan(slot * banding_.bands, banding_.bands);
+  }
   void add_entry(std::uint32_t entry);
   void grow();
   void compact();

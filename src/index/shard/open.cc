@@ -23,7 +23,7 @@ Status Shard::State::restore(const TruthView& view) {
   start_ = follows ? Start::kCheckpoint : whole ? Start::kFirstChange : Start::kScan;
   applied_ = follows ? checkpoint->applied : whole ? 0 : view.lsn();
   checkpoint_lsn_ = follows ? applied_ : 0;
-  // Independent, and each reads much.
+  // The indexes do not depend on each other, and each reads much.
   spaces_.resize(options_.spaces.size());
   return parallel_for(available_cores(), spaces_.size() + 2, [&](std::size_t task) {
     if (task == 0) return restore_text(view);
@@ -39,6 +39,7 @@ Status Shard::State::restore_text(const TruthView& view) {
     if (manifest.ok()) {
       auto text = TextIndex::open(options, *manifest,
                                   [&](std::uint64_t id) { return store_->text_part(id); });
+      // Whatever is wrong with it, an index that cannot be used is rebuilt.
       if (text.ok() && text->view().applied() == applied_) {
         text_ = std::move(*text);
         return Done{};
@@ -57,6 +58,7 @@ Status Shard::State::rebuild_text(const TruthView& view) {
                      for (const StoredDocument& document : page)
                        changes.upserts.push_back(text_document(document));
                      text_->apply(std::move(changes));
+                     // Nothing else runs yet, so nobody else would merge the segments.
                      while (text_->merge()) {
                      }
                      return Done{};
@@ -86,6 +88,7 @@ Result<std::shared_ptr<SpaceGeneration>> Shard::State::restored(const SpaceOptio
                                    }));
   if (generation->index->applied_lsn() != applied_) return none;
   generation->sequences = record->sequences;
+  // The cells were written while older views still saw these numbers.
   for (const std::uint32_t number : record->retired) generation->index->remove(number);
   return generation;
 }
@@ -97,6 +100,7 @@ Status Shard::State::restore_space(const SpaceOptions& options, const TruthView&
     return Done{};
   }
   KIN_TRY(space.live, begun(options, view));
+  // A replay from the first change brings every vector, so nothing is left to scan.
   if (start_ == Start::kFirstChange) space.live->scan.reset();
   return Done{};
 }
@@ -108,7 +112,7 @@ Status Shard::State::restore_near_duplicates(const TruthView& view) {
     if (!record || record->options_hash != near_->options_hash())
       return Error{Code::kNotFound, "the checkpoint does not have the signatures"};
     for (std::uint32_t page = 0; page < record->sequences.size(); ++page) {
-      if (record->sequences[page] == 0) continue;
+      if (record->sequences[page] == 0) continue;  // it has never held a number
       KIN_TRY(const std::string bytes,
               store_->piece(record->sequences[page], kSignaturePieces, page));
       KIN_TRY(const SignaturePage read, decode_signature_page(bytes));
@@ -118,6 +122,7 @@ Status Shard::State::restore_near_duplicates(const TruthView& view) {
     return Done{};
   };
   if (start_ == Start::kCheckpoint && from_checkpoint().ok()) return Done{};
+  // Some pages may have been restored before one failed.
   KIN_TRY(near_, NearDuplicates::create(near_->threshold()));
   near_sequences_.clear();
   const Want want{.vectors = false, .summaries = false};

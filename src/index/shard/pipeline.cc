@@ -28,24 +28,18 @@ double part_of(double score, double best) {
   return best > 0 ? std::max(0.0, score) / best : 0;
 }
 
-// Scores of different kinds compare as shares of the best of their kind.
-void keep_share(double keep, const Hits& before, Hits& now) {
-  std::unordered_map<std::uint32_t, double> old;
-  for (const ShardHit& hit : before) old.emplace(static_cast<std::uint32_t>(hit.number), hit.score);
+// Scores of different kinds compare as shares of the best of their kind. A hit names the legs of
+// all stages that it came by, not only of the last.
+void add_history(double keep, const Hits& before, Hits& now) {
+  std::unordered_map<DocNumber, const ShardHit*> old;
+  for (const ShardHit& hit : before) old.emplace(hit.number, &hit);
   const double best_before = best_of(before);
   const double best_now = best_of(now);
   for (ShardHit& hit : now) {
-    const double was = old.at(static_cast<std::uint32_t>(hit.number));
-    hit.score = keep * part_of(was, best_before) + (1 - keep) * part_of(hit.score, best_now);
-  }
-}
-
-// A hit names the legs of all stages that it came by, not only of the last.
-void add_history(const Hits& before, Hits& now) {
-  std::unordered_map<std::uint32_t, const ShardHit*> old;
-  for (const ShardHit& hit : before) old.emplace(static_cast<std::uint32_t>(hit.number), &hit);
-  for (ShardHit& hit : now) {
-    const ShardHit& was = *old.at(static_cast<std::uint32_t>(hit.number));
+    const ShardHit& was = *old.at(hit.number);
+    if (keep > 0)
+      hit.score =
+          keep * part_of(was.score, best_before) + (1 - keep) * part_of(hit.score, best_now);
     hit.legs.insert(hit.legs.begin(), was.legs.begin(), was.legs.end());
     if (!hit.trace) hit.trace = was.trace;
   }
@@ -60,6 +54,7 @@ class PipelineRun {
     if (!(stage.keep >= 0 && stage.keep <= 1))
       return Error{Code::kInvalidArgument,
                    "the share of the score that is kept must be from 0 to 1"};
+    // Counts and pages are for searches without stages.
     ShardQuery query = stage.query;
     query.count = false;
     query.facets.clear();
@@ -67,8 +62,7 @@ class PipelineRun {
     const DocSet among = numbers_of(hits_);
     KIN_TRY(ShardHits found, search_among(view_, query, first_ ? nullptr : &among));
     if (!first_) {
-      if (stage.keep > 0) keep_share(stage.keep, hits_, found.hits);
-      add_history(hits_, found.hits);
+      add_history(stage.keep, hits_, found.hits);
       put_in_order(found.hits);
     }
     hits_ = std::move(found.hits);

@@ -118,7 +118,7 @@ void ScopedDocs::restrict(DocSet numbers) {
 Status ScopedDocs::hide_partitions() {
   if (!scope_->partitions) return Done{};
   KIN_TRY(const DocSet hidden, documents_outside(view_->truth(), *scope_->partitions));
-  if (hidden.size() == 0) return Done{};
+  if (hidden.size() == 0) return Done{};  // no restriction, so no set of all documents
   DocSet visible = DocSet::below(view_->truth().counters().numbers);
   visible.remove(hidden);
   restrict(std::move(visible));
@@ -134,6 +134,7 @@ Status ScopedDocs::add_filters() {
     by_name[filter.name].push_back(filter.value);
   }
   TextQuery facets;
+  // Facets are one query of the text index; ids are looked up in the truth.
   for (const auto& [name, values] : by_name) {
     if (name == kId) {
       std::vector<DocId> ids;
@@ -164,6 +165,7 @@ DocSet ScopedDocs::all() const {
 
 const IdFilter* ScopedDocs::entities() {
   if (!allowed_ && !scope_->as_of) return nullptr;
+  // Made once: several legs ask for it.
   if (!entities_) entities_.emplace(scope_->as_of ? all() : *allowed_);
   return &*entities_;
 }

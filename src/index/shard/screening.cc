@@ -12,20 +12,6 @@ std::uint64_t band_key(std::size_t band, std::uint32_t key) {
   return std::uint64_t{band} << 32 | key;
 }
 
-// The entity that a mutation belongs to, and is left out with. Nothing if it is never left out.
-struct EntityOf {
-  const DocId* operator()(const PutEdge& put) const { return &put.edge.id.from; }
-  const DocId* operator()(const SetEdges& set) const { return &set.from; }
-  const DocId* operator()(const CloseEdge& close) const { return &close.from; }
-  const DocId* operator()(const RemoveEdge& remove) const { return &remove.edge.from; }
-  const DocId* operator()(const AddFragment& add) const { return &add.id; }
-  const DocId* operator()(const AddEdgeFragment& add) const { return &add.from; }
-  const DocId* operator()(const PutEntity&) const { return nullptr; }
-  const DocId* operator()(const RemoveEntity&) const { return nullptr; }
-  const DocId* operator()(const AssignPartition&) const { return nullptr; }
-  const DocId* operator()(const AssignOwner&) const { return nullptr; }
-};
-
 }  // namespace
 
 Status Screening::read_stored(std::span<const Mutation> mutations) {
@@ -43,7 +29,7 @@ Status Screening::read_stored(std::span<const Mutation> mutations) {
 
 void Screening::consider(const DocId& id, double similarity, std::optional<Match>& best) const {
   if (similarity < near_.threshold()) return;
-  if (best && similarity <= best->similarity) return;
+  if (best && similarity <= best->similarity) return;  // of equal ones the first stays
   best = Match{.id = id, .similarity = similarity};
 }
 
@@ -82,6 +68,8 @@ void Screening::match_batch(const DocId& id, const TextSketch& sketch,
 void Screening::remember(const DocId& id, TextSketch sketch) {
   for (std::size_t band = 0; band < sketch.keys.size(); ++band)
     bands_[band_key(band, sketch.keys[band])].push_back(id);
+  // Bands of an earlier text of the batch stay; match_batch() compares shingles, so they do no
+  // harm.
   put_[id] = std::move(sketch);
   superseded_.insert(id);
 }
@@ -110,12 +98,17 @@ Result<Screening::Verdict> Screening::judge(const PutEntity& put) {
 }
 
 bool Screening::is_left_out(const Mutation& mutation) const {
+  // A refused put says nothing about the stored entity, which may still be removed or moved.
+  if (std::holds_alternative<RemoveEntity>(mutation) ||
+      std::holds_alternative<AssignPartition>(mutation))
+    return false;
   const DocId* id = std::visit(EntityOf{}, mutation);
   return id != nullptr && refused_.contains(*id) && !put_.contains(*id);
 }
 
 // The shard owns the edges of this name: they follow the entity's present text.
 void Screening::add_link(const PutEntity& put, const Verdict& verdict, ScreenedBatch& batch) const {
+  // A new entity has no link that would have to go.
   if (!verdict.match && !verdict.replaces) return;
   SetEdges links{.from = put.entity.id, .name = std::string(kNearDuplicateOf), .edges = {}};
   if (verdict.match) {
@@ -130,6 +123,8 @@ void Screening::add_link(const PutEntity& put, const Verdict& verdict, ScreenedB
 
 Result<ScreenedBatch> Screening::run(std::span<const Mutation> mutations) {
   KIN_RETURN_IF_ERROR(read_stored(mutations));
+  // All puts are judged before anything is left out: a later put of the batch may still bring an
+  // entity that an earlier one was refused for.
   std::vector<Verdict> verdicts(mutations.size());
   for (std::size_t i = 0; i < mutations.size(); ++i) {
     if (const auto* put = std::get_if<PutEntity>(&mutations[i])) {

@@ -2,7 +2,6 @@
 // thread-safe.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "base/result.h"

@@ -19,51 +19,44 @@ Result<std::optional<std::vector<float>>> vector_of(const TruthView& view,
   return std::move(vectors[0]);
 }
 
-Result<bool> read_vector(const TruthView& view, const SpaceOptions& space, std::uint32_t id,
-                         std::span<float> out) {
-  KIN_TRY(const auto vector, vector_of(view, space, DocNumber{id}));
-  if (!vector || vector->size() != out.size()) return false;
-  std::ranges::copy(*vector, out.begin());
-  return true;
+std::shared_ptr<SpaceGeneration> without_index(const SpaceOptions& options) {
+  auto made = std::make_shared<SpaceGeneration>();
+  made->options = options;
+  made->raw = std::make_unique<TruthVectors>(options);
+  return made;
 }
 
-VectorIndexOptions index_options(const SpaceOptions& options, const RawVectors* raw,
-                                 std::uint32_t cell_size) {
-  return {.space = options.space, .raw = raw, .cell_size = cell_size};
+VectorIndexOptions index_options(const SpaceGeneration& made, std::uint32_t cell_size) {
+  return {.space = made.options.space, .raw = made.raw.get(), .cell_size = cell_size};
 }
 
 }  // namespace
 
 Result<bool> TruthVectors::read(std::uint32_t id, std::span<float> out) const {
-  return read_vector(*view_, space_, id, out);
-}
-
-Result<bool> PinnedVectors::read(std::uint32_t id, std::span<float> out) const {
   if (view_ == nullptr) return Error{Code::kInternal, "vectors were asked for between two steps"};
-  return read_vector(*view_, space_, id, out);
+  KIN_TRY(const auto vector, vector_of(*view_, space_, DocNumber{id}));
+  if (!vector || vector->size() != out.size()) return false;
+  std::ranges::copy(*vector, out.begin());
+  return true;
 }
 
 Result<std::shared_ptr<SpaceGeneration>> SpaceGeneration::create(const SpaceOptions& options,
                                                                  std::uint32_t cell_size) {
-  auto made = std::make_shared<SpaceGeneration>();
-  made->options = options;
-  made->raw = std::make_unique<PinnedVectors>(options);
-  KIN_TRY(made->index, VectorIndex::create(index_options(options, made->raw.get(), cell_size)));
+  auto made = without_index(options);
+  KIN_TRY(made->index, VectorIndex::create(index_options(*made, cell_size)));
   return made;
 }
 
 Result<std::shared_ptr<SpaceGeneration>> SpaceGeneration::restore(
     const SpaceOptions& options, std::uint32_t cell_size, std::string_view head,
     const std::function<Result<std::string>(std::uint32_t number)>& read_cell) {
-  auto made = std::make_shared<SpaceGeneration>();
-  made->options = options;
-  made->raw = std::make_unique<PinnedVectors>(options);
-  KIN_TRY(made->index, VectorIndex::restore(index_options(options, made->raw.get(), cell_size),
-                                            head, read_cell));
+  auto made = without_index(options);
+  KIN_TRY(made->index, VectorIndex::restore(index_options(*made, cell_size), head, read_cell));
   return made;
 }
 
 void SpaceGeneration::retire(std::uint32_t number, Lsn lsn) {
+  // The scan may have read the document and not yet inserted its vector.
   if (scan) scan->gone.insert(number);
   const VectorState state = index->state(number);
   if (state == VectorState::kPending || state == VectorState::kIndexed)
@@ -71,11 +64,13 @@ void SpaceGeneration::retire(std::uint32_t number, Lsn lsn) {
 }
 
 void SpaceGeneration::drain(Lsn oldest) {
+  // The queue is in the order of LSNs.
   for (; !queue.empty() && queue.front().lsn <= oldest; queue.pop_front())
     index->remove(queue.front().number);
 }
 
 std::shared_ptr<const std::vector<std::uint32_t>> SpaceGeneration::retired() const {
+  // Most views have none: they share one empty list.
   static const auto kNone = std::make_shared<const std::vector<std::uint32_t>>();
   if (queue.empty()) return kNone;
   auto numbers = std::make_shared<std::vector<std::uint32_t>>();

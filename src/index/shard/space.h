@@ -18,29 +18,19 @@
 
 namespace kin::index {
 
-// Vectors read from a view of the truth, or computed from its texts. Thread-safe.
+// Vectors read from a view of the truth, or computed from its texts. Thread-safe while its view is
+// not exchanged.
 class TruthVectors : public RawVectors {
  public:
-  TruthVectors(const TruthView& view, SpaceOptions space)
-      : view_(&view), space_(std::move(space)) {}
-  Result<bool> read(std::uint32_t id, std::span<float> out) const override;
-
- private:
-  const TruthView* view_;
-  SpaceOptions space_;
-};
-
-// Vectors for an index that keeps none, read from the view that is pinned during a step. One thread
-// at a time.
-class PinnedVectors : public RawVectors {
- public:
-  explicit PinnedVectors(SpaceOptions space) : space_(std::move(space)) {}
+  // Without a view, reads fail until one is pinned.
+  explicit TruthVectors(SpaceOptions space, const TruthView* view = nullptr)
+      : space_(std::move(space)), view_(view) {}
   void pin(const TruthView* view) { view_ = view; }
   Result<bool> read(std::uint32_t id, std::span<float> out) const override;
 
  private:
   SpaceOptions space_;
-  const TruthView* view_ = nullptr;
+  const TruthView* view_;
 };
 
 // The scan of entities that are older than the generation.
@@ -74,7 +64,7 @@ struct SpaceGeneration {
   double share() const;
 
   SpaceOptions options;
-  std::unique_ptr<PinnedVectors> raw;
+  std::unique_ptr<TruthVectors> raw;  // for an index that keeps no vectors; pinned during a step
   std::unique_ptr<VectorIndex> index;
   std::optional<SpaceScan> scan;
   std::deque<Retired> queue;             // retired, and still in the index

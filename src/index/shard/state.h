@@ -29,25 +29,31 @@ struct PreparedBatch {
 };
 
 // Locks are taken in the order stepping, writing, publishing.
-class Shard::State {
+class Shard::State final : public Shard {
  public:
-  static Result<std::unique_ptr<State>> open(const std::filesystem::path& folder,
+  static Result<std::unique_ptr<Shard>> open(const std::filesystem::path& folder,
                                              ShardOptions options);
-  ~State();
+  ~State() override;
 
-  Result<Applied> apply(std::span<const Mutation> mutations, const ApplyOptions& options);
-  Result<Applied> apply(std::span<const Record> records, const ApplyOptions& options);
-  Truth& truth() { return *truth_; }
-  std::shared_ptr<const ShardView::State> current() const;
-  Result<StepOutcome> step();
-  Status replace_space(SpaceOptions space);
-  Status checkpoint();
-  ShardStats stats() const;
-  Result<CheckReport> check(const std::function<void(double)>& progress) const;
-  Status close();
+  Result<Applied> apply(std::span<const Mutation> mutations, const ApplyOptions& options) override;
+  Result<Applied> apply(std::span<const Record> records, const ApplyOptions& options) override;
+  ShardView view() const override { return ShardView(current()); }
+  Result<StepOutcome> step() override;
+  Status replace_space(SpaceOptions space) override;
+  Status checkpoint() override;
+  Status acknowledge(std::string_view follower, Lsn applied) override {
+    return truth_->acknowledge(follower, applied);
+  }
+  Status drop_follower(std::string_view follower) override {
+    return truth_->drop_follower(follower);
+  }
+  ShardStats stats() const override;
+  Result<CheckReport> check(const std::function<void(double)>& progress) const override;
+  Status close() override;
 
  private:
   State() = default;
+  std::shared_ptr<const ShardView::State> current() const;
 
   // Opening.
   Status restore(const TruthView& view);

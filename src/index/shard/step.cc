@@ -66,6 +66,7 @@ Result<StepOutcome> Shard::State::step_space(ShardSpace& space) {
   }
   if (!space.next || !space.next->is_complete()) return all;
   const std::lock_guard lock(writing_);
+  // The new generation has all documents: searches change over with the next view.
   space.live = std::move(space.next);
   space.next.reset();
   checkpoint_wanted_ = true;
@@ -104,6 +105,8 @@ Result<StepOutcome> Shard::State::step_scan(SpaceGeneration& generation) {
     view.emplace(std::move(now));
   }
   request.want.vectors = generation.options.origin == VectorOrigin::kGiven;
+  // Reading and computing go on without the lock. Numbers that are retired meanwhile are in `gone`,
+  // and new ones come by the changelog.
   KIN_TRY(ScanPage page, view->scan(request));
   std::vector<StoredDocument> documents(std::make_move_iterator(page.entities.begin()),
                                         std::make_move_iterator(page.entities.end()));
@@ -168,7 +171,7 @@ Status Shard::State::write_checkpoint() {
   {
     const std::lock_guard lock(writing_);
     KIN_RETURN_IF_ERROR(refused());
-    drain();
+    drain();  // fewer numbers to record as retired
     write.record = {.applied = applied_, .sequence = sequence};
     write.text = text_->checkpoint();
     for (const ShardSpace& space : spaces_) {
@@ -182,6 +185,8 @@ Status Shard::State::write_checkpoint() {
   }
   checkpoint_wanted_ = false;
   const auto scope = write_all_ ? VectorIndex::Scope::kAll : VectorIndex::Scope::kChanged;
+  // Until the write has succeeded: after a failure the store lacks pieces that the indexes do not
+  // count as changed any more.
   write_all_ = true;
   for (std::size_t i = 0; i < complete.size(); ++i) {
     SpaceGeneration& generation = *complete[i];
@@ -192,6 +197,7 @@ Status Shard::State::write_checkpoint() {
     write.heads.emplace_back(generation.options.name, std::move(made.head));
     write.pieces.push_back({pieces_of_space(generation.options.name), std::move(made.changed)});
   }
+  // The log is trimmed last: until the checkpoint is durable, opening needs it.
   KIN_RETURN_IF_ERROR(store_->write(write));
   write_all_ = false;
   checkpoint_lsn_ = write.record.applied;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "index/text/manifest.h"
+#include "index/truth/entity_bytes.h"
 
 namespace kin::index {
 namespace {
@@ -28,29 +29,19 @@ kv::StoreOptions store_options(const TruthOptions& truth) {
                            .log_bytes = truth.log_bytes,
                            .engine = truth.engine,
                            .disk = truth.disk};
+  // Segments and cells are large and written once, so merging must not copy them.
   options.tuning["parts"] = {.apart_from_bytes = 4096};
   options.tuning["pieces"] = {.apart_from_bytes = 4096};
   return options;
 }
 
-template <typename Number>
-void append_be(std::string& out, Number number) {
-  for (int shift = 8 * (sizeof number - 1); shift >= 0; shift -= 8)
-    out += static_cast<char>(number >> shift);
-}
-
 std::string part_key(std::uint64_t id) {
-  std::string key;
-  append_be(key, id);
-  return key;
+  return be_bytes(id);
 }
 
+// All pieces of one checkpoint are next to each other.
 std::string piece_key(std::uint64_t sequence, std::string_view owner, std::uint32_t number) {
-  std::string key;
-  append_be(key, sequence);
-  key += owner;
-  append_be(key, number);
-  return key;
+  return be_bytes(sequence).append(owner) + be_bytes(number);
 }
 
 std::string head_key(std::string_view space) {
@@ -76,7 +67,8 @@ Result<std::string> there(Result<std::optional<std::string>> found) {
   return std::move(**found);
 }
 
-// Whether an empty store would cure it.
+// Whether an empty store would cure it. A full disk and a store that is open elsewhere would not
+// be.
 bool is_damage(const Error& error) {
   return error.code == Code::kDataLoss || error.code == Code::kNotFound ||
          error.code == Code::kUnavailable || error.code == Code::kInvalidArgument;
@@ -104,6 +96,7 @@ Result<ShardStore> ShardStore::open(const fs::path& folder, const TruthOptions& 
   const kv::StoreOptions options = store_options(truth);
   ShardStore store(folder, truth);
   KIN_TRY(store.store_, open_or_renew(folder, options));
+  // A checkpoint that cannot be read is worth nothing: the indexes are rebuilt.
   if (!store.read_checkpoint().ok()) {
     KIN_RETURN_IF_ERROR(store.store_->close());
     KIN_TRY(store.store_, renew(folder, options));
@@ -126,6 +119,8 @@ Status ShardStore::read_checkpoint() {
 
 // Removes what an unfinished checkpoint has left.
 Status ShardStore::forget_unfinished() {
+  // Nine bytes of 0xff are behind every key: eight bytes of a number, and then a name. Without a
+  // sync: what a crash brings back, the next opening removes.
   kv::Batch batch(*store_);
   batch.remove_range(piece_key(next_sequence(), "", 0), std::string(9, '\xff'), kPiecesFamily);
   const std::uint64_t after = parts_.empty() ? 0 : parts_.rbegin()->first + 1;
@@ -172,12 +167,13 @@ void ShardStore::remove_superseded(const CheckpointWrite& write, const Parts& pa
   const std::set<std::string> pieces = pieces_in(write.record);
   for (const std::string& key : pieces_in(*checkpoint_))
     if (!pieces.contains(key)) batch.remove(key, kPiecesFamily);
+  // Before the new heads are put: in a batch the last change to a key wins.
   for (const SpaceRecord& space : checkpoint_->spaces) batch.remove(head_key(space.name));
 }
 
 Status ShardStore::recover() {
   if (!failed_) return Done{};
-  store_.reset();
+  store_.reset();  // releases the lock of the folder
   KIN_TRY(*this, open(folder_, truth_));
   return Done{};
 }
@@ -203,7 +199,9 @@ Status ShardStore::write_all(const CheckpointWrite& write) {
   }
   KIN_RETURN_IF_ERROR(store_->write(batch, kPieceWrite));
   batch.clear();
+  // All pieces are on the device before the record that names them.
   KIN_RETURN_IF_ERROR(store_->flush());
+  // One batch replaces the old checkpoint by the new one.
   remove_superseded(write, parts, batch);
   for (const auto& [space, head] : write.heads) batch.put(head_key(space), head);
   batch.put(kManifestKey, write.text.manifest);

@@ -5,6 +5,8 @@
 namespace kin::index {
 namespace {
 
+// Words whose keys are remembered; beyond that the table is emptied. Texts repeat most of their
+// words, and folding and stemming cost far more than a look-up.
 constexpr std::size_t kKnownWords = 100'000;
 constexpr std::size_t kFirstSlots = 1024;
 
@@ -16,7 +18,7 @@ TextToken pair_of(const text::Token& left, const text::Token& right, std::uint32
   return {.begin = left.begin, .end = right.end, .position = position, .pair = true, .unit = true};
 }
 
-// Removes the bytes that separate the parts of a key.
+// Removes the bytes that separate the parts of a key: kEndOfName must not occur in a value.
 std::string clean(std::string_view value) {
   std::string cleaned(text::cut_word(value));
   for (char& c : cleaned) {
@@ -38,6 +40,7 @@ std::string facet_key(std::size_t facet, std::string_view value) {
 }
 
 FacetOfKey facet_of_key(std::string_view key) {
+  // The last one: what follows it is the value as given.
   const std::size_t end = key.rfind(kEndOfName);
   return {.facet = static_cast<std::size_t>(key[1] - 'A'), .value = key.substr(end + 1)};
 }
@@ -60,6 +63,7 @@ void TextAnalyzer::forget_if_full() {
   slots_.assign(kFirstSlots, {});
 }
 
+// Linear probing. At least half of the slots are free, so the loop ends soon.
 TextAnalyzer::Slot& TextAnalyzer::slot(std::string_view word, std::uint32_t hash) {
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = hash & mask;
@@ -84,6 +88,7 @@ TextAnalyzer::Keys& TextAnalyzer::keys(std::string_view word, std::uint32_t hash
                                         .terms = {},
                                         .stem = kStemKey + std::string(stemmer_.stem(folded_)),
                                         .form = kFormKey + folded_});
+  // A deque does not move its elements, so slots and tokens may point to them.
   found = {.keys = &keys, .hash = hash};
   if (known_.size() * 2 > slots_.size()) grow();
   return keys;
@@ -105,6 +110,7 @@ void TextAnalyzer::look_up(std::string_view text, std::vector<TextToken>& tokens
       __builtin_prefetch(slots_[hashes_[i + kAhead] & (slots_.size() - 1)].keys);
     Keys& found = keys(word(tokens[i]), hashes_[i]);
     tokens[i].stem = &found.stem;
+    // Characters have no stems, and without stemming the stem is the form.
     tokens[i].form = tokens[i].unit || form_space() == kStemKey ? nullptr : &found.form;
     tokens[i].terms = &found.terms;
   }
@@ -128,6 +134,7 @@ void TextAnalyzer::query(std::string_view text, std::vector<TextToken>& tokens) 
   tokens.clear();
   text::split_tokens(text, words_);
   for (std::uint32_t i = 0; i < words_.size(); ++i) {
+    // Documents have characters and pairs; a query for pairs alone is as good and reads less.
     if (i + 1 < words_.size() && text::adjoin(words_[i], words_[i + 1]))
       tokens.push_back(pair_of(words_[i], words_[i + 1], i));
     else if (i == 0 || !text::adjoin(words_[i - 1], words_[i]))

@@ -11,9 +11,11 @@
 namespace kin::index {
 namespace {
 
+// Values of facets have no place in the text.
 constexpr std::uint32_t kNoPosition = 0xFFFFFFFF;
 constexpr std::uint32_t kWholeWord = 4;  // quarters
 
+// Weights are multiples of a quarter, so that frequencies are whole numbers.
 std::uint32_t quarters(const TextField& field) {
   return static_cast<std::uint32_t>(field.weight * 4);
 }
@@ -76,12 +78,14 @@ void TextBuilder::add(const TextDocument& document) {
   docs_.valid_from.push_back(document.valid_from);
   docs_.valid_until.push_back(document.valid_until);
   docs_.lengths.push_back(0);
+  // Every field counts, even an empty one: field_range() adds up the lengths of those before. The
+  // gap keeps phrases from reaching into the next field.
   std::uint32_t begin = 0;
   for (std::size_t field = 0; field < options_.fields.size(); ++field) {
     add_field(field, field < document.fields.size() ? document.fields[field] : "", begin);
     begin += docs_.field_lengths.back() + kFieldGap;
   }
-  std::set<std::string> facets;
+  std::set<std::string> facets;  // a value that is given twice counts once
   for (const FacetValue& facet : document.facets) {
     if (facet.facet < options_.facets.size()) facets.insert(facet_key(facet.facet, facet.value));
   }
@@ -89,10 +93,12 @@ void TextBuilder::add(const TextDocument& document) {
     occurrences_.push_back({keys_.number(key), docs_.size() - 1, kNoPosition, kWholeWord});
 }
 
+// The first byte becomes the highest, so that numbers compare as bytes do. A shorter key is padded
+// with zeros.
 std::uint64_t front_of(std::string_view key) {
   std::uint64_t front = 0;
   if (key.size() >= sizeof front) {
-    std::memcpy(&front, key.data(), sizeof front);
+    std::memcpy(&front, key.data(), sizeof front);  // of a known size: one load
   } else {
     std::memcpy(&front, key.data(), key.size());
   }
@@ -147,6 +153,7 @@ std::string TextBuilder::finish() && {
   for (const std::uint32_t number : terms_in_order()) {
     list.clear();
     std::uint32_t last = 0;
+    // Occurrences of a term come by document, then by position.
     for (std::uint32_t i = starts[number]; i < starts[number + 1]; ++i) {
       const Occurrence& one = occurrences[i];
       if (list.docs.empty() || list.docs.back() != one.doc) {

@@ -29,7 +29,7 @@ void compare_numbers(const SegmentDocs& is, const SegmentDocs& should, const Fau
     fault(fmt::format("the text of number {} should not be there", number));
 }
 
-// The documents of a term by number, with its frequency and positions in each.
+// The documents of a term, each as its number and the term's frequency in one sortable word.
 std::vector<std::uint64_t> numbers_of(const TextSegment& segment, const TermPostings& postings) {
   std::vector<std::uint64_t> found;
   PostingCursor cursor(postings);
@@ -47,6 +47,7 @@ void compare_terms(const TextSegment& is, const TextSegment& should, const Fault
   bool more_a = a.seek("");
   bool more_b = b.seek("");
   while (more_a || more_b) {
+    // Both go through their terms in order; a term that only one has differs in all documents.
     const bool take_a = more_a && (!more_b || a.key() <= b.key());
     const bool take_b = more_b && (!more_a || b.key() <= a.key());
     std::vector<std::uint64_t> of_a;
@@ -72,6 +73,7 @@ Status compare_texts(const TextOptions& options, const TextCheckpoint& is, TextI
     if (part == is.parts.end()) return Error{Code::kDataLoss, "a part of the text is missing"};
     return part->segment->bytes();
   };
+  // A copy, because merging it to one segment must not disturb the index itself.
   KIN_TRY(TextIndex copy, TextIndex::open(options, is.manifest, load));
   const Segment one = merged(copy);
   const Segment other = merged(should);
@@ -86,7 +88,8 @@ Status compare_texts(const TextOptions& options, const TextCheckpoint& is, TextI
   const SegmentDocs none;
   compare_numbers(one ? one->docs() : none, other ? other->docs() : none, counted);
   if (one && other) compare_terms(*one, *other, counted);
-  if (faults == 0) fault("the text index differs from one built from scratch in positions or lengths");
+  if (faults == 0)
+    fault("the text index differs from one built from scratch in positions or lengths");
   return Done{};
 }
 

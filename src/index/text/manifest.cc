@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 
 #include "base/bytes.h"
@@ -47,6 +46,7 @@ Result<TextManifest> decode_manifest(std::string_view bytes) {
             "the manifest of a text index has version {}, and this program reads version {}",
             version, kManifestVersion)};
   }
+  // After the version: another version may have its checksum elsewhere.
   if (bytes.size() < 8 || load_le<std::uint64_t>(bytes.data() + bytes.size() - 8) !=
                               checksum(bytes.substr(0, bytes.size() - 8)))
     return damaged();
@@ -59,14 +59,12 @@ Result<TextManifest> decode_manifest(std::string_view bytes) {
     ManifestPart part;
     part.id = reader.read<std::uint64_t>();
     part.checksum = reader.read<std::uint64_t>();
-    const auto deleted = reader.read<std::uint32_t>();
-    const std::string_view ordinals = reader.read_bytes(std::size_t{deleted} * 4);
+    part.deleted = reader.read_vector<std::uint32_t>(reader.read<std::uint32_t>());
     if (!reader.ok()) return damaged();
-    part.deleted.resize(deleted);
-    if (deleted > 0) std::memcpy(part.deleted.data(), ordinals.data(), ordinals.size());
     if (!std::ranges::is_sorted(part.deleted)) return damaged();
     manifest.parts.push_back(std::move(part));
   }
+  // What is left is the checksum.
   if (!reader.ok() || reader.rest().size() != 8) return damaged();
   return manifest;
 }

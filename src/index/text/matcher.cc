@@ -6,10 +6,24 @@
 namespace kin::index {
 namespace {
 
-constexpr Score kLeast = 1;
+constexpr Score kLeast = 1;  // of a match that no term scores
 
 std::uint32_t count(std::span<const std::uint32_t> positions) {
   return static_cast<std::uint32_t>(positions.size());
+}
+
+// The first document from `target` on that all parts have: each part in turn moves to the document
+// that the part before found, until all agree. seek(i, target) moves part i.
+template <typename Seek>
+std::uint32_t align_parts(std::size_t parts, std::uint32_t target, const Seek& seek) {
+  std::size_t agreed = 0;
+  for (std::size_t i = 0; agreed < parts; i = (i + 1) % parts) {
+    const std::uint32_t found = seek(i, target);
+    if (found == kNoDoc) return kNoDoc;
+    agreed = found == target ? agreed + 1 : 1;
+    target = found;
+  }
+  return target;
 }
 
 class NothingMatcher final : public Matcher {
@@ -18,7 +32,7 @@ class NothingMatcher final : public Matcher {
   std::uint32_t seek(std::uint32_t) override { return kNoDoc; }
   Score score() override { return 0; }
   void explain(std::vector<TermShare>&) override {}
-  ScoreBound bound(std::uint32_t) override { return {.most = 0, .last = kNoDoc - 1}; }
+  ScoreBound bound(std::uint32_t) override { return {}; }
 };
 
 class EverythingMatcher final : public Matcher {
@@ -29,7 +43,7 @@ class EverythingMatcher final : public Matcher {
   }
   Score score() override { return kLeast; }
   void explain(std::vector<TermShare>&) override {}
-  ScoreBound bound(std::uint32_t) override { return {.most = kLeast, .last = kNoDoc - 1}; }
+  ScoreBound bound(std::uint32_t) override { return {.most = kLeast}; }
 
  private:
   std::uint32_t size_;
@@ -41,10 +55,11 @@ class TermBounds {
   TermBounds(float weight, LengthNorm norm) : weight_(weight), norm_(norm) {}
 
   ScoreBound at(const PostingCursor& cursor, std::uint32_t target) {
-    // A list of one block keeps no impacts; nothing scores more than the whole weight.
-    if (cursor.blocks() == 1) return {.most = static_cast<Score>(weight_) + 5, .last = kNoDoc - 1};
+    // A list of one block keeps no impacts; nothing scores more than the whole weight. The 5 make
+    // up for the unit that every match gets and for rounding, as in score_bound().
+    if (cursor.blocks() == 1) return {.most = static_cast<Score>(weight_) + 5};
     const std::uint32_t block = cursor.block_of(target);
-    if (block == cursor.blocks()) return {.most = 0, .last = kNoDoc - 1};
+    if (block == cursor.blocks()) return {};
     if (block != block_) {
       most_ = 0;
       for (const Impact& impact : cursor.impacts(block))
@@ -61,6 +76,7 @@ class TermBounds {
   std::uint32_t most_ = 0;
 };
 
+// The usual case: one term, scored by its weighted frequency over all fields.
 class TermMatcher final : public Matcher {
  public:
   TermMatcher(const PlanTerm& term, const TermPostings& postings, LengthNorm norm,
@@ -102,6 +118,7 @@ class FieldTermMatcher final : public Matcher {
 
   std::uint32_t seek(std::uint32_t target) override {
     for (doc_ = cursor_.seek(target); doc_ != kNoDoc; doc_ = cursor_.next()) {
+      // Positions of all fields follow each other, so those of one field are a range.
       const auto positions = cursor_.positions();
       const auto range = segment_.field_range(doc_, field_.place);
       const auto inside = std::ranges::count_if(positions, [&](std::uint32_t position) {
@@ -132,6 +149,7 @@ class FieldTermMatcher final : public Matcher {
   std::uint32_t frequency_ = 0;
 };
 
+// Terms at fixed distances. Documents that have all of them are found first; then positions decide.
 class PhraseMatcher final : public Matcher {
  public:
   PhraseMatcher(const Plan& plan, const std::vector<TermPostings>& postings, LengthNorm norm,
@@ -163,13 +181,10 @@ class PhraseMatcher final : public Matcher {
                         .occurrences = count(cursors_[i].positions()),
                         .score = share(i)});
   }
+  // The bound of a document with all terms, wherever they stand.
   ScoreBound bound(std::uint32_t target) override {
-    ScoreBound sum{.most = 0, .last = kNoDoc - 1};
-    for (std::size_t i = 0; i < cursors_.size(); ++i) {
-      const ScoreBound one = bounds_[i].at(cursors_[i], target);
-      sum.most += one.most;
-      sum.last = std::min(sum.last, one.last);
-    }
+    ScoreBound sum;
+    for (std::size_t i = 0; i < cursors_.size(); ++i) sum.add(bounds_[i].at(cursors_[i], target));
     return sum;
   }
 
@@ -180,17 +195,12 @@ class PhraseMatcher final : public Matcher {
   }
 
   std::uint32_t align(std::uint32_t target) {
-    std::size_t agreed = 0;
-    for (std::size_t i = 0; agreed < cursors_.size(); i = (i + 1) % cursors_.size()) {
-      const std::uint32_t found = cursors_[i].seek(target);
-      if (found == kNoDoc) return kNoDoc;
-      agreed = found == target ? agreed + 1 : 1;
-      target = found;
-    }
-    return target;
+    return align_parts(cursors_.size(), target,
+                       [&](std::size_t i, std::uint32_t to) { return cursors_[i].seek(to); });
   }
 
   bool stands_in(std::uint32_t candidate) {
+    // The gap between two fields is wider than a phrase has gaps, so a phrase stands in one field.
     std::optional<TextSegment::FieldRange> range;
     if (plan_.field) range = segment_.field_range(candidate, plan_.field->place);
     for (const std::uint32_t first : cursors_.front().positions()) {
@@ -228,6 +238,7 @@ class ListMatcher final : public Matcher {
   }
 
   std::uint32_t seek(std::uint32_t target) override {
+    // Moves are often to the next entry or none at all; a binary search covers long ones.
     if (at_ < entries_.size() && entries_[at_].doc < target) {
       const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(at_);
       at_ = static_cast<std::size_t>(
@@ -239,7 +250,7 @@ class ListMatcher final : public Matcher {
   }
   Score score() override { return entries_[at_].score; }
   void explain(std::vector<TermShare>&) override {}
-  ScoreBound bound(std::uint32_t) override { return {.most = most_, .last = kNoDoc - 1}; }
+  ScoreBound bound(std::uint32_t) override { return {.most = most_}; }
 
  private:
   std::vector<Entry> entries_;
@@ -250,21 +261,16 @@ class ListMatcher final : public Matcher {
 // Any of several. Queries have few parts: a loop over them is cheaper than a heap.
 class AnyMatcher final : public Matcher {
  public:
-  explicit AnyMatcher(std::vector<std::unique_ptr<Matcher>> parts) : parts_(std::move(parts)) {
-    started_.assign(parts_.size(), false);
-  }
+  explicit AnyMatcher(std::vector<std::unique_ptr<Matcher>> parts) : parts_(std::move(parts)) {}
 
   std::uint32_t seek(std::uint32_t target) override {
     doc_ = kNoDoc;
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      if (!started_[i] || parts_[i]->doc() < target) parts_[i]->seek(target);
-      started_[i] = true;
-      doc_ = std::min(doc_, parts_[i]->doc());
-    }
+    for (const auto& part : parts_) doc_ = std::min(doc_, part->reach(target));
     return doc_;
   }
   Score score() override {
     Score sum = 0;
+    // Parts that do not match stand beyond the document.
     for (const auto& part : parts_) {
       if (part->doc() == doc_) sum += part->score();
     }
@@ -276,18 +282,13 @@ class AnyMatcher final : public Matcher {
     }
   }
   ScoreBound bound(std::uint32_t target) override {
-    ScoreBound sum{.most = 0, .last = kNoDoc - 1};
-    for (const auto& part : parts_) {
-      const ScoreBound one = part->bound(target);
-      sum.most += one.most;
-      sum.last = std::min(sum.last, one.last);
-    }
+    ScoreBound sum;
+    for (const auto& part : parts_) sum.add(part->bound(target));
     return sum;
   }
 
  private:
   std::vector<std::unique_ptr<Matcher>> parts_;
-  std::vector<bool> started_;
 };
 
 // All of `must`, none of `must_not`; matching parts of `should` add to the score.
@@ -298,56 +299,38 @@ class AllMatcher final : public Matcher {
       : must_(std::move(must)), should_(std::move(should)), must_not_(std::move(must_not)) {}
 
   std::uint32_t seek(std::uint32_t target) override {
+    // must_not_ moves only to documents that all of `must` have.
     for (doc_ = align(target); doc_ != kNoDoc; doc_ = align(doc_ + 1)) {
-      if (must_not_ == nullptr || at(*must_not_, not_started_) != doc_) return doc_;
+      if (must_not_ == nullptr || must_not_->reach(doc_) != doc_) return doc_;
     }
     return kNoDoc;
   }
   Score score() override {
     Score sum = 0;
     for (const auto& part : must_) sum += part->score();
-    if (should_ != nullptr && at(*should_, should_started_) == doc_) sum += should_->score();
+    if (should_ != nullptr && should_->reach(doc_) == doc_) sum += should_->score();
     return sum;
   }
   void explain(std::vector<TermShare>& shares) override {
     for (const auto& part : must_) part->explain(shares);
-    if (should_ != nullptr && at(*should_, should_started_) == doc_) should_->explain(shares);
+    if (should_ != nullptr && should_->reach(doc_) == doc_) should_->explain(shares);
   }
   ScoreBound bound(std::uint32_t target) override {
-    ScoreBound sum{.most = 0, .last = kNoDoc - 1};
-    const auto add = [&](Matcher& part) {
-      const ScoreBound one = part.bound(target);
-      sum.most += one.most;
-      sum.last = std::min(sum.last, one.last);
-    };
-    for (const auto& part : must_) add(*part);
-    if (should_ != nullptr) add(*should_);
+    ScoreBound sum;
+    for (const auto& part : must_) sum.add(part->bound(target));
+    if (should_ != nullptr) sum.add(should_->bound(target));
     return sum;
   }
 
  private:
-  std::uint32_t at(Matcher& part, bool& started) const {
-    if (!started || part.doc() < doc_) part.seek(doc_);
-    started = true;
-    return part.doc();
-  }
-
   std::uint32_t align(std::uint32_t target) {
-    std::size_t agreed = 0;
-    for (std::size_t i = 0; agreed < must_.size(); i = (i + 1) % must_.size()) {
-      const std::uint32_t found = must_[i]->seek(target);
-      if (found == kNoDoc) return kNoDoc;
-      agreed = found == target ? agreed + 1 : 1;
-      target = found;
-    }
-    return target;
+    return align_parts(must_.size(), target,
+                       [&](std::size_t i, std::uint32_t to) { return must_[i]->seek(to); });
   }
 
   std::vector<std::unique_ptr<Matcher>> must_;
   std::unique_ptr<Matcher> should_;
   std::unique_ptr<Matcher> must_not_;
-  bool should_started_ = false;
-  bool not_started_ = false;
 };
 
 using Matchers = std::vector<std::unique_ptr<Matcher>>;
@@ -384,7 +367,7 @@ class MatcherMaker {
   }
 
   std::unique_ptr<Matcher> terms(const Plan& plan) const {
-    constexpr std::size_t kFew = 32;
+    constexpr std::size_t kFew = 32;  // parts that AnyMatcher moves one by one
     Matchers found;
     for (const PlanTerm& one : plan.terms) {
       if (auto matcher = term(one, plan.field)) found.push_back(std::move(matcher));
@@ -395,6 +378,7 @@ class MatcherMaker {
 
   // A prefix can stand for thousands of terms: their scores are summed term by term.
   std::unique_ptr<Matcher> summed(const Matchers& parts) const {
+    // Every term that matches scores at least one, so 0 marks a document without a match.
     std::vector<Score> scores(segment_.size(), 0);
     for (const auto& part : parts) {
       for (std::uint32_t doc = part->seek(0); doc != kNoDoc; doc = part->seek(doc + 1))
@@ -426,7 +410,7 @@ class MatcherMaker {
     std::vector<TermPostings> postings;
     for (const PlanTerm& one : plan.terms) {
       const auto found = segment_.find(one.key);
-      if (!found) return std::make_unique<NothingMatcher>();
+      if (!found) return std::make_unique<NothingMatcher>();  // a phrase needs all its words
       postings.push_back(*found);
     }
     return std::make_unique<PhraseMatcher>(plan, postings, norm_, segment_);
@@ -443,6 +427,7 @@ class MatcherMaker {
     std::unique_ptr<Matcher> should = plan.should.empty() ? nullptr : any_of(all(plan.should));
     std::unique_ptr<Matcher> must_not =
         plan.must_not.empty() ? nullptr : any_of(all(plan.must_not));
+    // Without `must` at least one of `should` has to match; that alone needs no AllMatcher.
     if (must.empty() && should != nullptr) {
       if (must_not == nullptr) return should;
       must.push_back(std::move(should));
@@ -464,6 +449,7 @@ std::unique_ptr<Matcher> make_matcher(const Plan& plan, LengthNorm norm,
 
 std::unique_ptr<Matcher> restrict_matcher(std::unique_ptr<Matcher> matcher,
                                           std::vector<std::uint32_t> ordinals) {
+  // The list comes first: it is short, and its moves spare the matcher most of its own.
   std::vector<ListMatcher::Entry> entries;
   for (const std::uint32_t ordinal : ordinals) entries.push_back({ordinal, 0});
   std::vector<std::unique_ptr<Matcher>> both;

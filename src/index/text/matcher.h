@@ -1,9 +1,9 @@
 // Finds the documents of one segment that a plan matches, in order, one at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "index/text/plan.h"
@@ -14,7 +14,13 @@ namespace kin::index {
 
 struct ScoreBound {
   Score most = 0;
-  std::uint32_t last = 0;  // the last document it holds for
+  std::uint32_t last = kNoDoc - 1;  // the last document it holds for
+
+  // Of a document that has both parts.
+  void add(const ScoreBound& part) {
+    most += part.most;
+    last = std::min(last, part.last);
+  }
 };
 
 // The part of a term in the score of a document.
@@ -35,6 +41,13 @@ class Matcher {
   std::uint32_t doc() const { return doc_; }
   // To the first match from `target` on; kNoDoc if there is none.
   virtual std::uint32_t seek(std::uint32_t target) = 0;
+  // The same, without a move if doc() is there or beyond already.
+  std::uint32_t reach(std::uint32_t target) {
+    // Before the first move doc_ is 0, which may not be a match.
+    if (!reached_ || doc_ < target) seek(target);
+    reached_ = true;
+    return doc_;
+  }
   // Of the current match.
   virtual Score score() = 0;
   virtual void explain(std::vector<TermShare>& shares) = 0;
@@ -43,6 +56,9 @@ class Matcher {
 
  protected:
   std::uint32_t doc_ = 0;
+
+ private:
+  bool reached_ = false;
 };
 
 // Both must outlive the matcher.

@@ -8,7 +8,7 @@
 namespace kin::index {
 namespace {
 
-// Greater than front_of() any key.
+// Greater than front_of() any key: the first byte of a key is at most kStemKey.
 constexpr std::uint64_t kNoFront = ~std::uint64_t{0};
 
 struct Source {
@@ -46,6 +46,7 @@ SegmentDocs merge_docs(std::span<const MergeInput> inputs, std::vector<Source>& 
       if (inputs[i].keep[ordinal]) kept.push_back({numbers[ordinal], i, ordinal});
     }
   }
+  // Ordinals have the order of numbers, and the inputs may interleave.
   std::ranges::sort(kept, {}, &Kept::number);
   SegmentDocs docs;
   docs.fields = inputs.front().segment->docs().fields;
@@ -62,8 +63,8 @@ void append_postings(const Source& source, PostingList& list) {
   for (std::size_t i = begin; i < list.docs.size(); ++i) list.docs[i] = source.places[list.docs[i]];
 }
 
-// Maps the ordinals of each input to ordinals of the result: documents may interleave, and some are
-// dropped.
+// Documents of several inputs may interleave, and some are dropped: their place is kNoDoc. In most
+// merges of old segments nothing has to move.
 void put_in_order(PostingList& list) {
   if (std::ranges::is_sorted(list.docs) && list.docs.back() != kNoDoc) return;
   std::vector<std::uint32_t> order;
@@ -72,7 +73,7 @@ void put_in_order(PostingList& list) {
   }
   const auto doc = [&](std::uint32_t i) { return list.docs[i]; };
   if (!std::ranges::is_sorted(order, {}, doc)) std::ranges::sort(order, {}, doc);
-  std::vector<std::size_t> starts(list.docs.size());
+  std::vector<std::size_t> starts(list.docs.size());  // of the positions of each document
   std::exclusive_scan(list.counts.begin(), list.counts.end(), starts.begin(), std::size_t{0});
   PostingList sorted;
   for (const std::uint32_t i : order) {
@@ -89,6 +90,7 @@ void put_in_order(PostingList& list) {
 const Source* least_of(const std::vector<Source>& sources) {
   const Source* least = &sources.front();
   for (const Source& source : sources) {
+    // Nearly all keys differ in their first eight bytes, which are compared as numbers.
     if (source.front < least->front || (source.front == least->front && source.front != kNoFront &&
                                         source.terms.key() < least->terms.key()))
       least = &source;
@@ -112,7 +114,7 @@ std::string merge_segments(std::span<const MergeInput> inputs) {
   PostingList list;
   std::string key;
   while (const Source* least = least_of(sources)) {
-    key = least->terms.key();
+    key = least->terms.key();  // a copy: next() changes it
     const std::uint64_t front = least->front;
     list.clear();
     for (Source& source : sources) {

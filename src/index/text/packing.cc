@@ -23,6 +23,9 @@ inline Vector load(const std::uint8_t* from, std::size_t index) {
   return value;
 }
 
+// Row r holds the numbers 4r to 4r + 3, one in each lane. In every lane the rows follow each other
+// bit by bit, so one shift and one mask unpack four numbers. Width and row are constants of the
+// template: the compiler knows all shifts, and drops the second load where a row ends with a word.
 template <std::uint32_t kBits, std::size_t kRow>
 inline void unpack_row(const std::uint8_t* in, std::uint32_t* numbers) {
   constexpr std::uint32_t kMask = kBits == 32 ? ~0U : (1U << kBits) - 1;
@@ -51,6 +54,7 @@ inline void pack_row(const std::uint32_t* numbers, Vector& word, std::uint8_t* o
   constexpr std::uint32_t kShift = kRow * kBits % 32;
   Vector value;
   std::memcpy(&value, numbers + kRow * kLanes, sizeof value);
+  // `word` collects rows until it is full; what does not fit begins the next word.
   word = kShift == 0 ? value : word | value << kShift;
   if constexpr (kShift + kBits >= 32) std::memcpy(out + kWord * sizeof word, &word, sizeof word);
   if constexpr (kShift + kBits > 32) word = value >> (32 - kShift);
@@ -74,6 +78,7 @@ template <std::size_t... kBits>
 constexpr auto packers(std::index_sequence<kBits...>) {
   return std::array{&pack_all<static_cast<std::uint32_t>(kBits)>...};
 }
+// One function for each width from 0 to 32 bits.
 constexpr auto kUnpackers = unpackers(std::make_index_sequence<33>());
 constexpr auto kPackers = packers(std::make_index_sequence<33>());
 
@@ -102,6 +107,7 @@ std::size_t write_numbers(std::span<const std::uint32_t> numbers, char* out) {
     for (std::size_t k = 0; k < std::min<std::size_t>(4, numbers.size() - i); ++k) {
       const std::uint32_t number = numbers[i + k];
       const std::uint32_t more = (number > 0xFF) + (number > 0xFFFF) + (number > 0xFFFFFF);
+      // Four bytes are written and fewer kept: the next number overwrites the zeros.
       store_le(data, number);
       data += 1 + more;
       control |= more << 2 * k;
@@ -156,6 +162,7 @@ const std::uint8_t* read_numbers(const std::uint8_t* in, std::uint32_t count,
   for (std::uint32_t i = 0; i < count; i += 4) {
     std::uint32_t control = in[i / 4];
     for (std::uint32_t k = i; k < std::min(count, i + 4); ++k, control >>= 2) {
+      // Reads four bytes and masks those of the next numbers: hence kReadAhead.
       numbers[k] = load_le<std::uint32_t>(data) & kMasks[control & 3];
       data += 1 + (control & 3);
     }

@@ -38,21 +38,22 @@ class Planner {
         if (planned.kind != Plan::Kind::kNothing) to.push_back(std::move(planned));
       }
     };
+    // Parts without any word, such as punctuation, are ignored instead of matching nothing.
     add_all(query.must, result.must, Role::kDeciding);
     add_all(query.should, result.should, Role::kOptional);
     add_all(query.must_not, result.must_not, Role::kDeciding);
     join_terms(result.should);
     if (result.must.empty() && result.should.empty() && result.must_not.empty()) return {};
-    if (result.must.empty() && result.must_not.empty() && result.should.size() == 1) {
-      Plan only = std::move(result.should.front());
-      return only;
-    }
+    // A single optional part has to match, so it is the whole plan.
+    if (result.must.empty() && result.must_not.empty() && result.should.size() == 1)
+      return Plan(std::move(result.should.front()));
     return result;
   }
 
   // All optional terms of all fields become one list, each term once.
   static void join_terms(std::vector<Plan>& parts) {
     std::vector<Plan> rest;
+    // One list of terms takes the fast path of a search; parts for one field keep their own.
     Plan joined{.kind = Plan::Kind::kTerms};
     std::unordered_map<std::string, std::size_t> places;
     for (Plan& part : parts) {
@@ -74,6 +75,7 @@ class Planner {
     parts = std::move(rest);
   }
 
+  // A query has few words, so a loop over them is enough.
   static void add_term(std::vector<PlanTerm>& terms, PlanTerm term) {
     for (PlanTerm& known : terms) {
       if (known.key != term.key) continue;
@@ -101,6 +103,7 @@ class Planner {
   Plan words(const TextQuery& query, Role role) {
     if (const auto facet = facet_of(query)) return facet_values(*facet, query);
     analyzer_.query(query.text, tokens_);
+    // "+wave-length" asks for both words, next to each other.
     if (role == Role::kDeciding && tokens_.size() > 1) return phrase(query);
     Plan result{.kind = Plan::Kind::kTerms, .field = field_of(query)};
     for (const TextToken& token : tokens_) add_term(result.terms, term(*token.stem));
@@ -115,36 +118,32 @@ class Planner {
       result.terms.push_back(term(*token.stem));
       result.offsets.push_back(token.position - tokens_.front().position);
     }
-    if (result.terms.size() == 1) result.kind = Plan::Kind::kTerms;
+    if (result.terms.size() == 1) result.kind = Plan::Kind::kTerms;  // needs no positions
     return result;
   }
 
-  Plan facet_values(std::size_t facet, const TextQuery& query) {
-    const std::string prefix = facet_prefix(facet, query.text) + kEndOfName;
-    Plan result{.kind = Plan::Kind::kFacet};
-    std::map<std::string, std::uint64_t> found;
-    for (const TextSegment* segment : request_.segments) {
-      TextSegment::Terms terms(*segment);
-      for (bool more = terms.seek(prefix); more && terms.key().starts_with(prefix);
-           more = terms.next())
-        found[terms.key()] += terms.postings().documents;
-    }
-    for (const auto& [key, frequency] : found)
-      result.terms.push_back({.key = key, .frequency = frequency});
-    return result;
+  Plan facet_values(std::size_t facet, const TextQuery& query) const {
+    return facet_terms(facet_prefix(facet, query.text) + kEndOfName,
+                       [](std::string_view) { return true; });
   }
 
-  Plan facet_pattern(std::size_t facet, const TextQuery& query) {
-    std::map<std::string, std::uint64_t> found;
+  Plan facet_pattern(std::size_t facet, const TextQuery& query) const {
     const std::string space = facet_prefix(facet, "");
+    const std::string wanted = folded(query.text);
+    return facet_terms(space, [&](std::string_view key) {
+      const std::string_view rest = key.substr(space.size());
+      return matches_pattern(rest.substr(0, rest.rfind(kEndOfName)), wanted);
+    });
+  }
+
+  // The values of facets whose keys begin with `prefix` and are accepted.
+  template <typename Accepts>
+  Plan facet_terms(const std::string& prefix, const Accepts& accepts) const {
+    std::map<std::string, std::uint64_t> found;
     for (const TextSegment* segment : request_.segments) {
-      TextSegment::Terms terms(*segment);
-      for (bool more = terms.seek(space); more && terms.key().starts_with(space);
-           more = terms.next()) {
-        const std::string_view rest = std::string_view(terms.key()).substr(space.size());
-        if (matches_pattern(rest.substr(0, rest.rfind(kEndOfName)), folded(query.text)))
-          found[terms.key()] += terms.postings().documents;
-      }
+      segment->each_term(prefix, [&](const TextSegment::Terms& terms) {
+        if (accepts(terms.key())) found[terms.key()] += terms.postings().documents;
+      });
     }
     Plan result{.kind = Plan::Kind::kFacet};
     for (const auto& [key, frequency] : found)
@@ -188,6 +187,7 @@ class Planner {
   }
 
   Plan fuzzy(const TextQuery& query, Role role) {
+    // Values of facets and characters are not misspelt. has_units() has filled tokens_.
     if (facet_of(query) || has_units(query.text)) return words(query, role);
     if (tokens_.size() != 1) return words(query, role);
     const std::string space(1, analyzer_.form_space());
@@ -256,6 +256,7 @@ class Planner {
     PlanTerm made{.key = key};
     std::uint64_t local = 0;
     for (const TextSegment* segment : request_.segments) {
+      // Kept, so that the search of the segment need not look the key up again.
       made.found.push_back(segment->find(key).value_or(TermPostings{}));
       local += made.found.back().documents;
     }
@@ -267,6 +268,7 @@ class Planner {
 
   // The frequency to use, also recorded for statistics().
   std::uint64_t note(const std::string& key, std::uint64_t local) {
+    // Frequencies of all shards, if they are given, so that all shards compute the same score.
     std::uint64_t frequency = local;
     if (request_.given != nullptr) {
       const auto given = request_.given->frequencies.find(key);
@@ -302,6 +304,7 @@ PlannedQuery plan_query(const TextQuery& query, const PlanRequest& request,
       planned.used.total_length += segment->total_length();
     }
   }
+  // An empty index has no average length; then every length counts alike.
   const double average = planned.used.documents == 0
                              ? 0
                              : static_cast<double>(planned.used.total_length) /

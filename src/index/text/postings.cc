@@ -9,6 +9,7 @@
 namespace kin::index {
 namespace {
 
+// As stored: block_last() reads its first field alone.
 struct BlockHeader {
   std::uint32_t last = 0;       // document
   std::uint32_t postings = 0;   // where they start, from the end of the headers
@@ -25,12 +26,18 @@ BlockHeader header_of(const std::uint8_t* postings, std::uint32_t block) {
   return load_le<BlockHeader>(postings + block * sizeof(BlockHeader));
 }
 
-// A full block: the widths of its gaps and frequencies in bits, then both packed.
+// A full block: the widths of its gaps and frequencies in bits, then both packed. The last block
+// is usually shorter, and is written number by number: only 128 numbers can be packed.
 void append_block(std::string& out, std::span<const std::uint32_t> docs,
                   std::span<const std::uint32_t> frequencies, std::uint32_t previous) {
   std::array<std::uint32_t, kBlockDocs> gaps;
-  for (std::size_t i = 0; i < kBlockDocs; ++i)
+  for (std::size_t i = 0; i < docs.size(); ++i)
     gaps[i] = docs[i] - (i == 0 ? previous : docs[i - 1]);
+  if (docs.size() < kBlockDocs) {
+    append_numbers(out, std::span(gaps).first(docs.size()));
+    append_numbers(out, frequencies);
+    return;
+  }
   const std::uint32_t gap_bits = bits_for(gaps.data());
   const std::uint32_t frequency_bits = bits_for(frequencies.data());
   out += static_cast<char>(gap_bits);
@@ -42,24 +49,13 @@ void append_block(std::string& out, std::span<const std::uint32_t> docs,
   pack(frequencies.data(), frequency_bits, at + packed_bytes(gap_bits));
 }
 
-// The last, shorter block.
-void append_rest(std::string& out, std::span<const std::uint32_t> docs,
-                 std::span<const std::uint32_t> frequencies, std::uint32_t previous) {
-  std::array<std::uint32_t, kBlockDocs> gaps;
-  for (std::size_t i = 0; i < docs.size(); ++i) {
-    gaps[i] = docs[i] - previous;
-    previous = docs[i];
-  }
-  append_numbers(out, std::span(gaps).first(docs.size()));
-  append_numbers(out, frequencies);
-}
-
 // The impacts that no other impact dominates, at most four. Surplus ones are joined with a
 // neighbour into one that dominates both, so that bounds stay bounds.
 std::array<Impact, kBlockImpacts> best_impacts(std::span<const std::uint32_t> docs,
                                                std::span<const std::uint32_t> frequencies,
                                                std::span<const std::uint32_t> lengths) {
-  // Sort keys: shorter documents first, of the same length the more frequent.
+  // A shorter document with the same frequency scores more, and so does a higher frequency at the
+  // same length. Sort keys: shorter documents first, of the same length the more frequent.
   std::array<std::uint64_t, kBlockDocs> order;
   for (std::size_t i = 0; i < docs.size(); ++i)
     order[i] = std::uint64_t{lengths[docs[i]]} << 32 | ~frequencies[i];
@@ -73,53 +69,13 @@ std::array<Impact, kBlockImpacts> best_impacts(std::span<const std::uint32_t> do
   }
   std::array<Impact, kBlockImpacts> joined;
   for (std::size_t i = 0; i < kBlockImpacts; ++i) {
+    // The shortest length and the highest frequency of each share of the list.
     const std::size_t first = std::min(count - 1, i * count / kBlockImpacts);
     const std::size_t end = std::max(first + 1, (i + 1) * count / kBlockImpacts);
     joined[i] = {.frequency = best[end - 1].frequency, .length = best[first].length};
   }
   return joined;
 }
-
-}  // namespace
-
-void PostingList::clear() {
-  docs.clear();
-  frequencies.clear();
-  counts.clear();
-  gaps.clear();
-}
-
-void encode_postings(const PostingList& list, std::span<const std::uint32_t> lengths,
-                     std::string& postings, std::string& positions) {
-  const auto blocks = static_cast<std::uint32_t>((list.docs.size() + kBlockDocs - 1) / kBlockDocs);
-  const std::size_t headers = postings.size();
-  postings.resize(headers + headers_size(blocks));
-  const std::size_t data = postings.size();
-  const std::size_t first_position = positions.size();
-  std::uint32_t previous = 0;
-  std::span<const std::uint32_t> gaps(list.gaps);
-  for (std::uint32_t block = 0; block < blocks; ++block) {
-    const std::size_t begin = std::size_t{block} * kBlockDocs;
-    const std::size_t size = std::min<std::size_t>(kBlockDocs, list.docs.size() - begin);
-    const auto docs = std::span(list.docs).subspan(begin, size);
-    const auto frequencies = std::span(list.frequencies).subspan(begin, size);
-    const auto counts = std::span(list.counts).subspan(begin, size);
-    BlockHeader header{.last = docs.back(),
-                       .postings = static_cast<std::uint32_t>(postings.size() - data),
-                       .positions = static_cast<std::uint32_t>(positions.size() - first_position)};
-    (size == kBlockDocs ? append_block : append_rest)(postings, docs, frequencies, previous);
-    append_numbers(positions, counts);
-    const auto here = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
-    append_numbers(positions, gaps.first(here));
-    gaps = gaps.subspan(here);
-    previous = header.last;
-    if (blocks == 1) return;
-    header.impacts = best_impacts(docs, frequencies, lengths);
-    store_le(postings.data() + headers + block * sizeof(BlockHeader), header);
-  }
-}
-
-namespace {
 
 // Reads a whole list and checks everything.
 class PostingChecker {
@@ -155,10 +111,13 @@ class PostingChecker {
 
   bool check_documents(std::uint32_t block, std::uint32_t size, std::uint32_t segment_documents) {
     std::array<std::uint32_t, kBlockDocs> gaps;
-    if (!(size == kBlockDocs ? read_whole_gaps(gaps) : read_gaps(gaps, size))) return false;
+    const bool read = size == kBlockDocs ? read_packed_gaps(gaps)
+                                         : take(postings_, used_.postings, size, gaps.data()) &&
+                                               take(postings_, used_.postings, size, nullptr);
+    if (!read) return false;
     std::uint64_t doc = last_;
     for (std::uint32_t i = 0; i < size; ++i) {
-      if (gaps[i] == 0 && (block > 0 || i > 0)) return false;
+      if (gaps[i] == 0 && (block > 0 || i > 0)) return false;  // only document 0 has a gap of 0
       doc += gaps[i];
       if (doc >= segment_documents) return false;
     }
@@ -166,7 +125,7 @@ class PostingChecker {
     return true;
   }
 
-  bool read_whole_gaps(std::array<std::uint32_t, kBlockDocs>& gaps) {
+  bool read_packed_gaps(std::array<std::uint32_t, kBlockDocs>& gaps) {
     const std::string_view rest = postings_.substr(used_.postings);
     if (rest.size() < 2) return false;
     const auto gap_bits = static_cast<std::uint8_t>(rest[0]);
@@ -179,30 +138,24 @@ class PostingChecker {
     return true;
   }
 
-  bool read_gaps(std::array<std::uint32_t, kBlockDocs>& gaps, std::uint32_t size) {
-    const auto docs_size = numbers_size(postings_.substr(used_.postings), size);
-    if (!docs_size) return false;
-    read_numbers(at(postings_, used_.postings), size, gaps.data());
-    used_.postings += *docs_size;
-    const auto frequencies_size = numbers_size(postings_.substr(used_.postings), size);
-    if (!frequencies_size) return false;
-    used_.postings += *frequencies_size;
-    return true;
-  }
-
   bool check_positions(std::uint32_t size) {
-    const auto counts_size = numbers_size(positions_.substr(used_.positions), size);
-    if (!counts_size) return false;
     std::array<std::uint32_t, kBlockDocs> counts;
-    read_numbers(at(positions_, used_.positions), size, counts.data());
+    if (!take(positions_, used_.positions, size, counts.data())) return false;
     const std::uint64_t total =
         std::accumulate(counts.begin(), counts.begin() + size, std::uint64_t{0});
-    used_.positions += *counts_size;
+    // A larger total cannot fit, and might not fit into 32 bits.
     if (total > 4 * (positions_.size() - used_.positions)) return false;
-    const auto positions_size =
-        numbers_size(positions_.substr(used_.positions), static_cast<std::uint32_t>(total));
-    if (!positions_size) return false;
-    used_.positions += *positions_size;
+    return take(positions_, used_.positions, static_cast<std::uint32_t>(total), nullptr);
+  }
+
+  // Goes on behind `count` numbers of `area` at `used`, and reads them unless `numbers` is null.
+  // False if they are cut off.
+  static bool take(std::string_view area, std::size_t& used, std::uint32_t count,
+                   std::uint32_t* numbers) {
+    const auto size = numbers_size(area.substr(used), count);
+    if (!size) return false;
+    if (numbers != nullptr) read_numbers(at(area, used), count, numbers);
+    used += *size;
     return true;
   }
 
@@ -216,22 +169,13 @@ class PostingChecker {
   std::uint32_t last_ = 0;
 };
 
-}  // namespace
-
-std::optional<PostingSizes> check_postings(std::string_view postings, std::string_view positions,
-                                           std::uint32_t documents,
-                                           std::uint32_t segment_documents) {
-  return PostingChecker(postings, positions).run(documents, segment_documents);
-}
-
-namespace {
-
 // Documents and frequencies of one block; each array has room for it.
 void decode_block(const TermPostings& term, std::uint32_t block, std::uint32_t* docs,
                   std::uint32_t* frequencies) {
   const std::uint32_t blocks = term.blocks();
   const std::uint32_t size = std::min(kBlockDocs, term.documents - block * kBlockDocs);
   const std::uint8_t* data = term.postings + headers_size(blocks);
+  // Gaps go on from the last document of the block before, which its header has.
   std::uint32_t previous = 0;
   if (blocks > 1) data += header_of(term.postings, block).postings;
   if (block > 0) previous = header_of(term.postings, block - 1).last;
@@ -245,6 +189,49 @@ void decode_block(const TermPostings& term, std::uint32_t block, std::uint32_t* 
 }
 
 }  // namespace
+
+void PostingList::clear() {
+  docs.clear();
+  frequencies.clear();
+  counts.clear();
+  gaps.clear();
+}
+
+void encode_postings(const PostingList& list, std::span<const std::uint32_t> lengths,
+                     std::string& postings, std::string& positions) {
+  const auto blocks = static_cast<std::uint32_t>((list.docs.size() + kBlockDocs - 1) / kBlockDocs);
+  const std::size_t headers = postings.size();
+  postings.resize(headers + headers_size(blocks));
+  const std::size_t data = postings.size();
+  const std::size_t first_position = positions.size();
+  std::uint32_t previous = 0;
+  std::span<const std::uint32_t> gaps(list.gaps);
+  for (std::uint32_t block = 0; block < blocks; ++block) {
+    const std::size_t begin = std::size_t{block} * kBlockDocs;
+    const std::size_t size = std::min<std::size_t>(kBlockDocs, list.docs.size() - begin);
+    const auto docs = std::span(list.docs).subspan(begin, size);
+    const auto frequencies = std::span(list.frequencies).subspan(begin, size);
+    const auto counts = std::span(list.counts).subspan(begin, size);
+    BlockHeader header{.last = docs.back(),
+                       .postings = static_cast<std::uint32_t>(postings.size() - data),
+                       .positions = static_cast<std::uint32_t>(positions.size() - first_position)};
+    append_block(postings, docs, frequencies, previous);
+    append_numbers(positions, counts);
+    const auto here = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+    append_numbers(positions, gaps.first(here));
+    gaps = gaps.subspan(here);
+    previous = header.last;
+    if (blocks == 1) return;  // a single block has no header
+    header.impacts = best_impacts(docs, frequencies, lengths);
+    store_le(postings.data() + headers + block * sizeof(BlockHeader), header);
+  }
+}
+
+std::optional<PostingSizes> check_postings(std::string_view postings, std::string_view positions,
+                                           std::uint32_t documents,
+                                           std::uint32_t segment_documents) {
+  return PostingChecker(postings, positions).run(documents, segment_documents);
+}
 
 void decode_postings(const TermPostings& term, PostingList& list) {
   const std::size_t begin = list.docs.size();
@@ -282,19 +269,19 @@ void PostingCursor::load(std::uint32_t block) {
   }
   size_ = std::min(kBlockDocs, term_.documents - block * kBlockDocs);
   decode_block(term_, block, docs_.data(), frequencies_.data());
-  docs_[size_] = kNoDoc;
+  docs_[size_] = kNoDoc;  // a sentinel: seek() stops without comparing with size_
 }
 
 std::uint32_t PostingCursor::block_last(std::uint32_t block) const {
   if (term_.blocks() == 1) return kNoDoc - 1;
-  return load_le<std::uint32_t>(term_.postings + block * sizeof(BlockHeader));
+  return load_le<std::uint32_t>(term_.postings + block * sizeof(BlockHeader));  // `last` is first
 }
 
 std::uint32_t PostingCursor::block_of(std::uint32_t target) const {
   const std::uint32_t blocks = term_.blocks();
   if (blocks == 1) return block_;
   std::uint32_t low = block_;
-  // Most moves are short: search linearly before the binary search.
+  // Most moves are short: steps that double find a range, which the binary search narrows down.
   std::uint32_t step = 1;
   while (low + step < blocks && block_last(low + step - 1) < target) {
     low += step;
@@ -317,6 +304,7 @@ std::array<Impact, kBlockImpacts> PostingCursor::impacts(std::uint32_t block) co
 
 std::uint32_t PostingCursor::seek(std::uint32_t target) {
   if (!loaded_ || (size_ > 0 && docs_[size_ - 1] < target)) {
+    // block_of() cannot tell for a single block, which has no header with its last document.
     const bool beyond = loaded_ && term_.blocks() == 1;
     load(beyond ? 1 : block_of(target));
   }
@@ -350,6 +338,7 @@ void PostingCursor::load_positions() {
   for (std::uint32_t i = 0; i < size_; ++i) starts_.push_back(starts_.back() + counts[i]);
   positions_.resize(starts_.back());
   read_numbers(data, starts_.back(), positions_.data());
+  // Gaps begin again with each document; its first one is a position.
   for (std::uint32_t i = 0; i < size_; ++i) {
     for (std::uint32_t k = starts_[i] + 1; k < starts_[i + 1]; ++k)
       positions_[k] += positions_[k - 1];

@@ -89,7 +89,6 @@ class PostingCursor {
   std::uint32_t block_last(std::uint32_t block) const;
   // Of a list of several blocks; one of a single block has none.
   std::array<Impact, kBlockImpacts> impacts(std::uint32_t block) const;
-  std::uint32_t documents() const { return term_.documents; }
   std::uint32_t blocks() const { return term_.blocks(); }
 
  private:

@@ -9,7 +9,7 @@
 namespace kin::index {
 namespace {
 
-constexpr int kDeepest = 64;
+constexpr int kDeepest = 64;  // the parser calls itself for every level
 constexpr std::size_t kLongestQuery = 1 << 16;
 
 // Control characters count as spaces, so that two of them can stand for wildcards.
@@ -52,6 +52,7 @@ class QueryParser {
     std::size_t column = 1;
     for (std::size_t i = 0; i < text_.size(); ++i) {
       line += is_space(text_[i]) ? ' ' : text_[i];
+      // Columns count characters, not bytes.
       const bool starts = (static_cast<unsigned char>(text_[i]) & 0xC0) != 0x80;
       if (i < at && starts) ++column;
     }
@@ -82,7 +83,7 @@ class QueryParser {
   // Clauses joined by OR or by nothing.
   Result<TextQuery> parse_any(int depth) {
     TextQuery query;
-    bool after_or = false;
+    bool after_or = false;  // an OR stands before the clause
     while (!at_end()) {
       if (at_keyword("OR")) return wrong(at_, "OR needs something before it");
       KIN_TRY(Clause clause, parse_all(depth));
@@ -92,10 +93,8 @@ class QueryParser {
       add(query, std::move(clause), after_or || before_or);
       after_or = before_or;
     }
-    if (query.must.empty() && query.must_not.empty() && query.should.size() == 1) {
-      TextQuery only = std::move(query.should.front());
-      return only;
-    }
+    if (query.must.empty() && query.must_not.empty() && query.should.size() == 1)
+      return TextQuery(std::move(query.should.front()));
     return query;
   }
 
@@ -105,6 +104,7 @@ class QueryParser {
       case Occur::kShould: query.should.push_back(std::move(clause.query)); return;
       case Occur::kMustNot: break;
     }
+    // Beside OR a negation is an alternative of its own: a OR NOT b finds what lacks b.
     if (!beside_or) {
       query.must_not.push_back(std::move(clause.query));
       return;
@@ -148,17 +148,15 @@ class QueryParser {
         return wrong(operator_at, "NOT needs something after it");
     }
     Clause clause;
-    const bool negated = negative;
+    // A sign belongs to the word that it touches; alone it is punctuation.
     const bool signed_clause = (text_[at_] == '+' || text_[at_] == '-') && at_ + 1 < text_.size() &&
                                !is_space(text_[at_ + 1]) && text_[at_ + 1] != ')';
     if (signed_clause) {
       clause.occur = text_[at_] == '+' ? Occur::kMust : Occur::kMustNot;
       ++at_;
     }
-    if (negated) {
-      // NOT -a is a.
-      clause.occur = clause.occur == Occur::kMustNot ? Occur::kShould : Occur::kMustNot;
-    }
+    // NOT -a is a.
+    if (negative) clause.occur = clause.occur == Occur::kMustNot ? Occur::kShould : Occur::kMustNot;
     if (depth >= kDeepest) return wrong(begin, "the parentheses are too deep");
     KIN_TRY(clause.query, parse_operand(depth, ""));
     return clause;
@@ -177,6 +175,7 @@ class QueryParser {
 
   Result<TextQuery> parse_group(int depth, const std::string& field) {
     const std::size_t open = at_++;
+    // At the end of the text the error is that nothing closes the group.
     if (at_end() && at_ < text_.size()) return wrong(open, "there is nothing in the parentheses");
     KIN_TRY(TextQuery query, parse_any(depth + 1));
     if (at_ == text_.size()) return wrong(open, "this ( is not closed");

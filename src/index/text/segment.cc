@@ -4,16 +4,20 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <numeric>
+#include <ranges>
 
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "index/text/analyzer.h"
+#include "index/truth/entity_bytes.h"
 
 namespace kin::index {
 namespace {
 
 constexpr std::string_view kMagic = "KINTEXTS";
+// Terms that are read one after another to find one: keys are written as what they do not share
+// with the key before, and only the first of a block is whole.
 constexpr std::uint32_t kTermsOfBlock = 16;
 constexpr std::size_t kMostFields = 16;
 
@@ -21,12 +25,8 @@ Error damaged(std::string_view what) {
   return Error{Code::kDataLoss, fmt::format("the {} of a text segment is damaged", what)};
 }
 
-void append_number(std::string& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-  out += static_cast<char>(value);
-}
-
-// Returns 0 for a number that is cut off, and for all numbers after it.
+// Returns 0 for a number that is cut off, and for all numbers after it: check_terms() then finds
+// that keys or sizes do not fit.
 std::uint64_t read_number(std::string_view& bytes) {
   std::uint64_t value = 0;
   for (int shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
@@ -50,14 +50,6 @@ void append_all(std::string& out, const std::vector<T>& values) {
   out += as_bytes_view(std::span<const T>(values));
 }
 
-template <typename T>
-void read_all(ByteReader& reader, std::size_t count, std::vector<T>& values) {
-  const std::string_view bytes = reader.read_bytes(count * sizeof(T));
-  if (!reader.ok()) return;
-  values.resize(count);
-  if (count > 0) std::memcpy(values.data(), bytes.data(), bytes.size());
-}
-
 std::string encode_docs(const SegmentDocs& docs) {
   std::string out;
   append_all(out, docs.numbers);
@@ -71,6 +63,7 @@ std::string encode_docs(const SegmentDocs& docs) {
   return out;
 }
 
+// The length of what two keys have in common at their front.
 std::size_t shared_length(std::string_view a, std::string_view b) {
   return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
@@ -97,18 +90,20 @@ void SegmentWriter::add(std::string_view key, const PostingList& list) {
     last_key_.clear();
   }
   const std::size_t shared = shared_length(last_key_, key);
-  append_number(dictionary_, shared);
-  append_number(dictionary_, key.size() - shared);
+  append_varint(dictionary_, shared);
+  append_varint(dictionary_, key.size() - shared);
   dictionary_ += key.substr(shared);
-  append_number(dictionary_, list.docs.size());
+  append_varint(dictionary_, list.docs.size());
+  // Where its postings begin. Those of the others follow from the sizes of the terms before.
   if (first) {
-    append_number(dictionary_, postings_.size());
-    append_number(dictionary_, positions_.size());
+    append_varint(dictionary_, postings_.size());
+    append_varint(dictionary_, positions_.size());
   }
+  // The sizes of its own postings come last, when they are known.
   const PostingSizes before{.postings = postings_.size(), .positions = positions_.size()};
   encode_postings(list, docs_.lengths, postings_, positions_);
-  append_number(dictionary_, postings_.size() - before.postings);
-  append_number(dictionary_, positions_.size() - before.positions);
+  append_varint(dictionary_, postings_.size() - before.postings);
+  append_varint(dictionary_, positions_.size() - before.positions);
   last_key_ = key;
   if (key.front() == kFacetKey) {
     for (const std::uint32_t doc : list.docs) facets_.push_back({.doc = doc, .value = terms_});
@@ -118,6 +113,7 @@ void SegmentWriter::add(std::string_view key, const PostingList& list) {
 }
 
 void SegmentWriter::lay_out_facets() {
+  // Stable: the values of a document stay in the order of their keys.
   std::ranges::stable_sort(facets_, {}, &DocFacet::doc);
   docs_.facet_starts.assign(docs_.numbers.size() + 1, 0);
   docs_.facet_values.clear();
@@ -125,8 +121,8 @@ void SegmentWriter::lay_out_facets() {
     ++docs_.facet_starts[facet.doc + 1];
     docs_.facet_values.push_back(facet.value);
   }
-  for (std::size_t i = 1; i < docs_.facet_starts.size(); ++i)
-    docs_.facet_starts[i] += docs_.facet_starts[i - 1];
+  std::partial_sum(docs_.facet_starts.begin(), docs_.facet_starts.end(),
+                   docs_.facet_starts.begin());
 }
 
 std::string SegmentWriter::finish() && {
@@ -139,19 +135,21 @@ std::string SegmentWriter::finish() && {
   append_le(out, static_cast<std::uint32_t>(docs_.facet_values.size()));
   append_le(out, terms_);
   append_le(out, facet_terms_);
+  // The sizes of all parts are in the header, so that a reader finds each without reading others.
   const std::array<const std::string*, 5> parts{&docs, &dictionary_, &dictionary_blocks_,
                                                 &postings_, &positions_};
   for (const std::string* part : parts) append_le(out, static_cast<std::uint64_t>(part->size()));
   out.reserve(out.size() + docs.size() + dictionary_.size() + dictionary_blocks_.size() +
               postings_.size() + positions_.size() + kPostingPadding + 8);
   for (const std::string* part : parts) out += *part;
-  out.append(kPostingPadding, '\0');
+  out.append(kPostingPadding, '\0');  // vector loads read past the last posting
   append_le(out, kin::checksum(out));
   return out;
 }
 
 Result<std::shared_ptr<const TextSegment>> TextSegment::decode(std::string bytes) {
   const std::shared_ptr<TextSegment> segment(new TextSegment(std::move(bytes)));
+  // Searches read postings without checks, so everything is checked once, here.
   KIN_RETURN_IF_ERROR(segment->check_whole());
   KIN_RETURN_IF_ERROR(segment->parse());
   KIN_RETURN_IF_ERROR(segment->check_terms());
@@ -185,7 +183,6 @@ Status TextSegment::check_whole() const {
 Status TextSegment::parse() {
   ByteReader reader(std::string_view(bytes_).substr(kMagic.size() + 4));
   docs_.fields = reader.read<std::uint32_t>();
-  docs_.numbers.resize(0);
   const auto documents = reader.read<std::uint32_t>();
   const auto facet_values = reader.read<std::uint32_t>();
   terms_ = reader.read<std::uint32_t>();
@@ -200,25 +197,25 @@ Status TextSegment::parse() {
   if (!reader.ok() || reader.rest().size() != kPostingPadding + 8) return damaged("header");
   if (docs_.fields == 0 || docs_.fields > kMostFields) return damaged("header");
   // Each document takes some bytes, which bounds their number before memory is allocated.
+  // 29: its number, its length and that of a field, two moments, and its kind.
   if (docs.size() < std::uint64_t{documents} * 29 + std::uint64_t{facet_values} * 4)
     return damaged("header");
-  docs_.facet_values.resize(facet_values);
-  docs_.numbers.resize(documents);
-  return parse_docs(docs);
+  return parse_docs(docs, documents, facet_values);
 }
 
-Status TextSegment::parse_docs(std::string_view bytes) {
-  const std::size_t count = docs_.numbers.size();
+Status TextSegment::parse_docs(std::string_view bytes, std::size_t documents,
+                               std::size_t facet_values) {
   ByteReader reader(bytes);
-  read_all(reader, count, docs_.numbers);
-  read_all(reader, count, docs_.lengths);
-  read_all(reader, count * docs_.fields, docs_.field_lengths);
-  read_all(reader, count, docs_.valid_from);
-  read_all(reader, count, docs_.valid_until);
-  read_all(reader, count + 1, docs_.facet_starts);
-  read_all(reader, docs_.facet_values.size(), docs_.facet_values);
-  read_all(reader, count, docs_.kinds);
+  docs_.numbers = reader.read_vector<std::uint32_t>(documents);
+  docs_.lengths = reader.read_vector<std::uint32_t>(documents);
+  docs_.field_lengths = reader.read_vector<std::uint32_t>(documents * docs_.fields);
+  docs_.valid_from = reader.read_vector<std::int64_t>(documents);
+  docs_.valid_until = reader.read_vector<std::int64_t>(documents);
+  docs_.facet_starts = reader.read_vector<std::uint32_t>(documents + 1);
+  docs_.facet_values = reader.read_vector<std::uint32_t>(facet_values);
+  docs_.kinds = reader.read_vector<DocKind>(documents);
   if (!reader.ok() || !reader.rest().empty()) return damaged("list of documents");
+  // ordinal() searches the numbers by halves.
   if (std::ranges::adjacent_find(docs_.numbers, std::ranges::greater_equal()) !=
       docs_.numbers.end())
     return damaged("list of documents");
@@ -248,12 +245,14 @@ Status TextSegment::check_terms() const {
                      dictionary_.size() - rest.size())
       return damaged("dictionary");
     const std::uint64_t shared = read_number(rest);
+    // The first key of a block is whole, because seek() begins to read there.
     if (shared > (first ? 0 : key.size())) return damaged("dictionary");
     const std::uint64_t suffix = read_number(rest);
     key.resize(shared);
     key += read_bytes(rest, suffix);
     if (key.size() != shared + suffix || key.empty() || (term > 0 && key <= last))
       return damaged("dictionary");
+    // Keys of facets come before all others: ordinals below facet_terms_ are values of facets.
     if (is_facet_key(key) != (term < facet_terms_)) return damaged("dictionary");
     const std::uint64_t documents = read_number(rest);
     if (first && (read_number(rest) != used.postings || read_number(rest) != used.positions))
@@ -284,7 +283,7 @@ std::string_view TextSegment::first_key(std::uint32_t block) const {
       load_le<std::uint32_t>(dictionary_blocks_.data() + std::size_t{block} * 4));
   read_number(rest);
   const std::uint64_t length = read_number(rest);
-  return rest.substr(0, length);
+  return rest.substr(0, length);  // whole: the first key of a block shares nothing
 }
 
 std::optional<std::uint32_t> TextSegment::ordinal(std::uint32_t number) const {
@@ -301,6 +300,7 @@ std::span<const std::uint32_t> TextSegment::facet_values(std::uint32_t ordinal) 
 TextSegment::FieldRange TextSegment::field_range(std::uint32_t ordinal, std::size_t field) const {
   const std::uint32_t* const lengths =
       docs_.field_lengths.data() + std::size_t{ordinal} * docs_.fields;
+  // As TextBuilder lays the fields out.
   std::uint64_t begin = 0;
   for (std::size_t i = 0; i < field; ++i) begin += std::uint64_t{lengths[i]} + kFieldGap;
   return {.begin = begin, .end = begin + lengths[field]};
@@ -341,17 +341,12 @@ void TextSegment::Terms::read() {
 }
 
 bool TextSegment::Terms::seek(std::string_view key) {
-  std::uint32_t low = 0;
-  std::uint32_t high = segment_.blocks();
-  if (high == 0) return false;
-  while (high - low > 1) {
-    const std::uint32_t middle = low + (high - low) / 2;
-    if (segment_.first_key(middle) <= key)
-      low = middle;
-    else
-      high = middle;
-  }
-  open(low);
+  if (segment_.blocks() == 0) return false;
+  // The last block whose first key is not greater, or the first block if all are.
+  const auto later = std::views::iota(1U, segment_.blocks());
+  const auto greater = std::ranges::upper_bound(
+      later, key, {}, [&](std::uint32_t block) { return segment_.first_key(block); });
+  open(static_cast<std::uint32_t>(greater - later.begin()));
   while (key_ < key) {
     if (!next()) return false;
   }
@@ -360,7 +355,7 @@ bool TextSegment::Terms::seek(std::string_view key) {
 
 bool TextSegment::Terms::next() {
   if (ordinal_ + 1 >= segment_.terms_) return false;
-  if (++ordinal_ % kTermsOfBlock == 0) key_.clear();
+  if (++ordinal_ % kTermsOfBlock == 0) key_.clear();  // a new block shares nothing
   read();
   return true;
 }

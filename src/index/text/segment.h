@@ -48,7 +48,6 @@ class SegmentWriter {
   // `expected`: about the final sizes, to reserve memory.
   SegmentWriter(SegmentDocs docs, const SegmentSizes& expected);
 
-  const SegmentDocs& docs() const { return docs_; }
   // Keys come in ascending order, each once, each with at least one document. The facets of the
   // documents are read from the keys of facets.
   void add(std::string_view key, const PostingList& list);
@@ -88,7 +87,6 @@ class TextSegment {
   const SegmentDocs& docs() const { return docs_; }
   std::uint32_t size() const { return docs_.size(); }
   std::uint64_t total_length() const { return total_length_; }
-  std::uint32_t terms() const { return terms_; }
   std::uint32_t facet_terms() const { return facet_terms_; }
   SegmentSizes sizes() const { return {dictionary_.size(), postings_.size(), positions_.size()}; }
   std::optional<std::uint32_t> ordinal(std::uint32_t number) const;
@@ -126,12 +124,20 @@ class TextSegment {
     std::uint64_t next_positions_ = 0;
     TermPostings postings_;
   };
+  // Calls visit(terms) at each term whose key begins with `prefix`, in order.
+  template <typename Visit>
+  void each_term(std::string_view prefix, const Visit& visit) const {
+    Terms terms(*this);
+    for (bool more = terms.seek(prefix); more && terms.key().starts_with(prefix);
+         more = terms.next())
+      visit(terms);
+  }
 
  private:
   explicit TextSegment(std::string bytes) : bytes_(std::move(bytes)) {}
   Status check_whole() const;
   Status parse();
-  Status parse_docs(std::string_view bytes);
+  Status parse_docs(std::string_view bytes, std::size_t documents, std::size_t facet_values);
   Status check_terms() const;
   std::string_view first_key(std::uint32_t block) const;
   std::uint32_t blocks() const;

@@ -29,6 +29,7 @@ void Highlighter::collect_words(const TextQuery& query) {
 }
 
 void Highlighter::collect(const TextQuery& query) {
+  // Excluded parts are not marked: if they occurred, there would be no hit.
   if (query.kind == TextQuery::Kind::kBoolean) {
     for (const auto* list : {&query.must, &query.should}) {
       for (const TextQuery& part : *list) collect(part);
@@ -40,6 +41,7 @@ void Highlighter::collect(const TextQuery& query) {
   const bool units = std::ranges::any_of(tokens_, &TextToken::unit);
   const bool words =
       query.kind == TextQuery::Kind::kWords || query.kind == TextQuery::Kind::kPhrase;
+  // Scripts without spaces have no patterns, as in plans of searches.
   if (words || units) return collect_words(query);
   const bool pattern = query.kind == TextQuery::Kind::kPattern;
   Wanted wanted{.kind = pattern ? Wanted::Kind::kPattern : Wanted::Kind::kSimilar,
@@ -92,6 +94,7 @@ std::vector<TextRange> Highlighter::marks(std::size_t field, std::string_view te
 // Adds whole words on both sides, as far as `length` allows.
 TextRange Highlighter::widen(TextRange core, std::string_view text, std::size_t length) const {
   TextRange part = core;
+  // A third of the room goes before the marks: what follows explains them more often.
   const std::size_t before = (length - std::min<std::size_t>(length, core.end - core.begin)) / 3;
   const auto first = std::ranges::find_if(
       tokens_, [&](const TextToken& token) { return token.begin + before >= core.begin; });
@@ -111,11 +114,13 @@ Snippet Highlighter::snippet(std::size_t field, std::string_view text, std::size
   std::size_t most = 0;
   std::optional<TextRange> core;
   for (std::size_t first = 0; first < marks.size(); ++first) {
+    // The marks from `first` on that fit. The first one counts even if it is too long by itself.
     std::set<std::size_t> different;
     std::size_t end = first;
     while (end < marks.size() &&
            (end == first || marks[end].range.end - marks[first].range.begin <= length))
       different.insert(marks[end++].wanted);
+    // Different words count most; of parts with as many, the one with more marks is better.
     const std::size_t worth = 100 * different.size() + std::min<std::size_t>(end - first, 99);
     if (worth <= most) continue;
     most = worth;

@@ -39,6 +39,7 @@ class EditRows {
   // False if no word with this prefix can be near enough.
   bool add(std::string_view character) {
     const std::vector<int>& above = rows_.back();
+    // `least` bounds the distance of every longer word: rows never get smaller minima.
     std::vector<int> row{above[0] + 1};
     int least = row[0];
     for (std::size_t i = 0; i < word_.size(); ++i) {
@@ -58,6 +59,8 @@ class EditRows {
 
 }  // namespace
 
+// Greedy with one step back: if the text behind the last * does not match, that * takes in one more
+// character. An earlier * need never be tried again, since the last one can take in all the rest.
 bool matches_pattern(std::string_view text, std::string_view pattern) {
   std::size_t at = 0;
   std::size_t in_pattern = 0;
@@ -76,6 +79,7 @@ bool matches_pattern(std::string_view text, std::string_view pattern) {
       in_pattern += length;
       at += length;
     } else if (star != std::string_view::npos) {
+      // Back to the last *, which takes in one more character.
       in_pattern = star + 1;
       star_at += character_length(text, star_at);
       at = star_at;
@@ -89,15 +93,14 @@ bool matches_pattern(std::string_view text, std::string_view pattern) {
 
 void find_pattern(const TextSegment& segment, std::string_view space, std::string_view pattern,
                   const TermFound& found) {
+  // Only terms that begin as the pattern does are looked at.
   const std::size_t literal =
       std::min(pattern.find_first_of(std::string{kAnyText, kAnyCharacter}), pattern.size());
   const std::string prefix = std::string(space) + std::string(pattern.substr(0, literal));
   const std::string_view rest = pattern.substr(literal);
-  TextSegment::Terms terms(segment);
-  for (bool more = terms.seek(prefix); more && terms.key().starts_with(prefix);
-       more = terms.next()) {
+  segment.each_term(prefix, [&](const TextSegment::Terms& terms) {
     if (matches_pattern(std::string_view(terms.key()).substr(prefix.size()), rest)) found(terms, 0);
-  }
+  });
 }
 
 void find_similar(const TextSegment& segment, std::string_view space, std::string_view word,
@@ -109,6 +112,7 @@ void find_similar(const TextSegment& segment, std::string_view space, std::strin
   while (more && terms.key().starts_with(space)) {
     const std::string_view key = std::string_view(terms.key()).substr(space.size());
     const std::vector<std::string_view> letters = characters(key);
+    // rows.depth() is less than the length of `path` if the term before was given up early.
     std::size_t shared = 0;
     while (shared < std::min({path.size(), letters.size(), rows.depth()}) &&
            path[shared] == letters[shared])

@@ -2,9 +2,7 @@
 // functions are thread-safe.
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <string>
 #include <string_view>
 
 #include "index/text/segment.h"

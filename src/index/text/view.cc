@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kValidities{"valid", "expired", "future"};
 
+// What is counted over all segments. A key has another ordinal in each segment, so values are
+// summed by key.
 struct FacetTally {
   std::vector<bool> wanted;  // by facet
   bool validity = false;
@@ -40,6 +42,7 @@ class Searcher final : public DocVisitor {
     for (place_ = 0; place_ < state_.segments.size(); ++place_) {
       const auto& segment = state_.segments[place_];
       segment_ = segment.get();
+      // Within a segment counts are by ordinal, which is much cheaper than by key.
       facet_counts_.assign(facets_.wanted.empty() ? 0 : segment->text().facet_terms(), 0);
       run_segment();
       collect_facets();
@@ -64,6 +67,7 @@ class Searcher final : public DocVisitor {
   std::vector<ScoredDoc> take() { return top_.take(); }
   std::uint64_t count() const { return count_; }
 
+  // Counting needs every match; otherwise matches that cannot get in are skipped.
   Score least() const override { return visits_all_ ? 0 : top_.least(); }
 
   void visit(std::uint32_t ordinal, Score score) override {
@@ -81,6 +85,7 @@ class Searcher final : public DocVisitor {
  private:
   bool accepts(std::uint32_t ordinal) const {
     const SegmentDocs& docs = segment_->text().docs();
+    // Documents deleted after this view's moment are still in it.
     if (!segment_->live_at(ordinal, state_.moment)) return false;
     if ((search_.kinds & kind_bit(docs.kinds[ordinal])) == 0) return false;
     if (search_.valid_at && (docs.valid_from[ordinal] > *search_.valid_at ||
@@ -99,12 +104,14 @@ class Searcher final : public DocVisitor {
     const Plan& root = plan_.root;
     const bool plain =
         root.kind == Plan::Kind::kTerms && !root.field && root.terms.size() <= kMostSummed;
+    // The fast path: any of some terms, where no small filter decides.
     if (plain && !selective())
       return visit_any(root.terms, plan_.norm, {segment_->text(), place_}, *this);
     match(*restricted_matcher());
   }
 
   bool selective() const {
+    // Below this share of the segment it is cheaper to start from the documents of the filter.
     constexpr std::uint64_t kSelective = 64;
     return search_.filter != nullptr &&
            search_.filter->size() < segment_->text().size() / kSelective;
@@ -145,6 +152,7 @@ class Searcher final : public DocVisitor {
 
   void collect_facets() {
     if (facet_counts_.empty()) return;
+    // The keys of facets come first in the dictionary, so their ordinals index the counts.
     TextSegment::Terms terms(segment_->text());
     for (bool more = terms.seek(""); more && terms.ordinal() < facet_counts_.size();
          more = terms.next()) {
@@ -179,7 +187,7 @@ Result<FacetTally> tally_for(const TextSearch& search, const TextOptions& option
       return Error{Code::kInvalidArgument,
                    fmt::format("there is no facet \"{}\" (there are {}, {})", name,
                                fmt::join(options.facets, ", "), kValidity)};
-    tally.wanted.resize(16, false);
+    tally.wanted.resize(16, false);  // as many as an index may have
     tally.wanted[static_cast<std::size_t>(found - options.facets.begin())] = true;
   }
   return tally;
@@ -191,6 +199,7 @@ FacetCounts counts_of(std::size_t facet, const std::string& name, const FacetTal
     const FacetOfKey found = facet_of_key(key);
     if (found.facet == facet) counts.values.push_back({std::string(found.value), count});
   }
+  // Stable: of equal counts the order of keys stays.
   std::ranges::stable_sort(counts.values, std::ranges::greater(), &FacetCount::count);
   return counts;
 }
@@ -224,6 +233,7 @@ LiveSegment::LiveSegment(std::uint64_t id, std::shared_ptr<const TextSegment> se
 
 void LiveSegment::remove(std::uint32_t ordinal, std::uint64_t moment) {
   if (deleted_at(ordinal) != kNever) return;
+  // Readers of older moments go on seeing the document: see live_at().
   deleted_at_[ordinal].store(moment, std::memory_order_release);
   removed_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -250,6 +260,7 @@ void AnalyzerPool::give_back(std::unique_ptr<TextAnalyzer> analyzer) {
 PlannedQuery TextView::plan(const TextQuery& query, const TextStatistics* given) const {
   std::vector<const TextSegment*> segments;
   for (const auto& segment : state_->segments) segments.push_back(&segment->text());
+  // Planning is the only part of a search that needs an analyzer.
   auto analyzer = state_->analyzers->borrow();
   PlannedQuery planned = plan_query(
       query, {.options = state_->options.get(), .segments = segments, .given = given}, *analyzer);
@@ -263,6 +274,7 @@ Result<TextHits> TextView::search(const TextQuery& query, const TextSearch& sear
   Searcher searcher(*state_, search, planned, tally);
   searcher.run();
   TextHits result;
+  // Scores are whole numbers up to here, so that they do not depend on the order of sums.
   for (const ScoredDoc& doc : searcher.take())
     result.hits.push_back({.number = doc.number, .kind = doc.kind, .score = as_number(doc.score)});
   if (search.count) result.count = searcher.count();
@@ -282,12 +294,8 @@ std::vector<std::string> TextView::facet_values(std::string_view facet) const {
   if (place == facets.end()) return {};
   const std::string prefix = facet_prefix(static_cast<std::size_t>(place - facets.begin()), "");
   std::set<std::string> keys;
-  for (const auto& segment : state_->segments) {
-    TextSegment::Terms terms(segment->text());
-    for (bool more = terms.seek(prefix); more && terms.key().starts_with(prefix);
-         more = terms.next())
-      keys.insert(terms.key());
-  }
+  for (const auto& segment : state_->segments)
+    segment->text().each_term(prefix, [&](const auto& terms) { keys.insert(terms.key()); });
   std::vector<std::string> values;
   for (const std::string& key : keys) values.emplace_back(facet_of_key(key).value);
   return values;
@@ -298,6 +306,7 @@ std::optional<TextExplanation> TextView::explain(const TextQuery& query, std::ui
   const PlannedQuery planned = plan(query, search.statistics);
   for (const auto& segment : state_->segments) {
     const auto ordinal = segment->text().ordinal(number);
+    // A number is live in one segment at most.
     if (!ordinal || !segment->live_at(*ordinal, state_->moment)) continue;
     const auto matcher = make_matcher(planned.root, planned.norm, segment->text());
     if (matcher->seek(*ordinal) != *ordinal) return std::nullopt;
@@ -323,13 +332,6 @@ std::optional<TextExplanation> TextView::explain(const TextQuery& query, std::ui
 
 TextStatistics TextView::statistics(const TextQuery& query) const {
   return plan(query, nullptr).used;
-}
-
-bool TextView::contains(std::uint32_t number) const {
-  return std::ranges::any_of(state_->segments, [&](const auto& segment) {
-    const auto ordinal = segment->text().ordinal(number);
-    return ordinal && segment->live_at(*ordinal, state_->moment);
-  });
 }
 
 std::vector<std::uint32_t> TextView::numbers() const {

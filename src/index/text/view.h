@@ -144,7 +144,6 @@ class TextView {
   // still count.
   TextStatistics statistics(const TextQuery& query) const;
 
-  bool contains(std::uint32_t number) const;
   std::vector<std::uint32_t> numbers() const;  // of all documents, in order
   std::uint64_t documents() const;
   std::uint64_t bytes() const;

@@ -6,7 +6,9 @@
 namespace kin::index {
 namespace {
 
+// The sums of a window, 16 KiB, stay in the first cache of the processor.
 constexpr std::uint32_t kWindow = 4096;
+// Sums that are compared at once, before any of them is looked at by itself.
 constexpr std::uint32_t kStride = 16;
 
 class WindowTerm {
@@ -36,6 +38,8 @@ class WindowTerm {
       std::size_t count = docs.size();
       if (docs.back() >= end)
         count = static_cast<std::size_t>(std::ranges::lower_bound(docs, end) - docs.begin());
+      // Scores first and sums after them: the first loop has no scattered writes, so the compiler
+      // can use vectors for it.
       for (std::size_t i = 0; i < count; ++i)
         scores_[i] = static_cast<std::int32_t>(
             term_score(weight_, norm_, frequencies[i], lengths_[docs[i]]));
@@ -65,6 +69,7 @@ class WindowTerm {
   }
 
   std::uint32_t only_block() {
+    // One block has no impacts, but few documents: the exact maximum is computed once.
     if (known_block_ == 0) return known_bound_;
     cursor_.seek(0);
     const auto docs = cursor_.block_docs();
@@ -108,6 +113,7 @@ class WindowSearch {
   void window(std::uint32_t begin, std::uint32_t end) {
     for (std::size_t i = 0; i < terms_.size(); ++i)
       order_[i] = {terms_[i].get(), terms_[i]->bound(begin, end)};
+    // MAXSCORE: terms in ascending order of what they can add, and the sums of these bounds.
     std::ranges::sort(order_, {}, &Bounded::bound);
     for (std::size_t i = 0; i < order_.size(); ++i)
       sum_of_bounds_[i + 1] = sum_of_bounds_[i] + order_[i].bound;
@@ -115,7 +121,7 @@ class WindowSearch {
     // Terms that even together cannot reach the score needed only add to hits of the others.
     std::size_t first = 0;
     while (first < order_.size() && sum_of_bounds_[first + 1] < least) ++first;
-    if (first == order_.size()) return;
+    if (first == order_.size()) return;  // no document of the window can get in
     sums_.fill(0);
     for (std::size_t i = first; i < order_.size(); ++i)
       order_[i].term->add_to(sums_.data(), begin, end);
@@ -131,7 +137,7 @@ class WindowSearch {
       for (std::uint32_t i = at; i < at + kStride; ++i) {
         if (sums_[i] < needed) continue;
         finish(begin + i, static_cast<Score>(sums_[i]), first);
-        needed = needed_sum(first);
+        needed = needed_sum(first);  // a hit may have raised the least score
       }
     }
   }
@@ -139,10 +145,12 @@ class WindowSearch {
   std::int32_t needed_sum(std::size_t first) const {
     const Score least = visitor_.least();
     const Score rest = sum_of_bounds_[first];
+    // At least 1: a document without any of the summed terms has the sum 0 and is no candidate.
     return least > rest + 1 ? static_cast<std::int32_t>(least - rest) : 1;
   }
 
   void finish(std::uint32_t doc, Score sum, std::size_t first) {
+    // The strongest of the left-out terms come first, so that most documents are given up early.
     for (std::size_t i = first; i-- > 0;) {
       if (sum + sum_of_bounds_[i + 1] < visitor_.least()) return;
       sum += static_cast<Score>(order_[i].term->score_of(doc));

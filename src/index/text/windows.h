@@ -3,9 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <vector>
 
 #include "index/text/plan.h"
 #include "index/text/postings.h"

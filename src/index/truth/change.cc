@@ -10,6 +10,7 @@ namespace {
 constexpr char kFormat = 1;
 constexpr auto kLastKind = static_cast<std::uint8_t>(ChangeKind::kOwnerAssigned);
 
+// What a row has beside the fields of all changes. Encoder and decoder share it.
 struct Fields {
   bool former = false;
   bool edge = false;
@@ -71,6 +72,7 @@ Result<Change> decode_change(Lsn lsn, std::string_view bytes) {
   RowReader reader(bytes);
   const auto format = reader.read<std::uint8_t>();
   const auto kind = reader.read<std::uint8_t>();
+  // The kind decides which fields follow, so it is checked before they are read.
   if (!reader.ok() || format != kFormat || kind > kLastKind) return damaged;
   Change change{.lsn = lsn, .kind = static_cast<ChangeKind>(kind)};
   const Fields fields = fields_of(change.kind);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_set>
 #include <vector>
 
 #include "base/ascii.h"
@@ -29,17 +28,15 @@ class ExpectedRows {
   Status compare(const TruthView& view, const Fault& fault) {
     std::ranges::sort(hashes_);
     std::uint64_t found = 0;
-    for (kv::Cursor at = view.rows(family_);; at.next()) {
-      if (!at.valid()) {
-        KIN_RETURN_IF_ERROR(at.status());
-        break;
-      }
+    kv::Cursor at = view.rows(family_);
+    for (; at.valid(); at.next()) {
       const auto value = compare_(at.value());
       if (value.ok() && std::ranges::binary_search(hashes_, hash(at.key(), *value)))
         ++found;
       else
         fault(fmt::format("{} {} does not match any row of the truth", what_, to_hex(at.key())));
     }
+    KIN_RETURN_IF_ERROR(at.status());
     if (found != hashes_.size())
       fault(fmt::format("{} of {} rows of the kind \"{}\" are missing", hashes_.size() - found,
                         hashes_.size(), what_));
@@ -74,6 +71,7 @@ class TruthChecker {
     KIN_RETURN_IF_ERROR(see_edges());
     KIN_RETURN_IF_ERROR(see_fragments(kEntityFragmentsFamily, DocKind::kEntityFragment));
     KIN_RETURN_IF_ERROR(see_fragments(kEdgeFragmentsFamily, DocKind::kEdgeFragment));
+    // Only after all rows that say what there should be were seen.
     for (ExpectedRows* rows : {&documents_, &members_, &contents_, &vectors_, &reverse_})
       KIN_RETURN_IF_ERROR(rows->compare(view_, fault_));
     KIN_RETURN_IF_ERROR(see_summaries());
@@ -96,6 +94,7 @@ class TruthChecker {
     if (static_cast<std::uint32_t>(number) >= view_.counters().numbers)
       fault_(fmt::format("number {} is in use but was never given out",
                          static_cast<std::uint32_t>(number)));
+    // Every number must lead back to the row that has it.
     documents_.add(document_key(number),
                    encode(DocumentRow{.kind = kind, .key = std::string(key)}));
   }
@@ -145,6 +144,7 @@ class TruthChecker {
     std::uint64_t counts = 0;
     KIN_RETURN_IF_ERROR(
         each(kSummariesFamily, [&](std::string_view key, std::string_view value) -> Status {
+          // The row of a count has the key of its text and a mark behind it.
           if (key.ends_with('#') && key.size() == summary_count_key({}).size()) {
             ++counts;
             return Done{};
@@ -191,6 +191,7 @@ class TruthChecker {
   const Fault& fault_;
   ExpectedRows documents_{"document", kDocumentsFamily, whole};
   ExpectedRows members_{"member", kMembersFamily, whole};
+  // Contents and vectors are compared by key alone: nothing else knows their values.
   ExpectedRows contents_{"content", kContentsFamily, nothing};
   ExpectedRows vectors_{"vector", kVectorsFamily, nothing};
   ExpectedRows reverse_{"reverse edge", kReverseEdgesFamily, whole};

@@ -20,12 +20,6 @@ DocSet DocSet::below(std::uint32_t end) {
   return end == 0 ? DocSet() : DocSet(roaring_bitmap_from_range(0, end, 1));
 }
 
-Result<DocSet> DocSet::from_bytes(std::string_view bytes) {
-  roaring_bitmap_t* bitmap = roaring_bitmap_portable_deserialize_safe(bytes.data(), bytes.size());
-  if (bitmap == nullptr) return Error{Code::kDataLoss, "the filter is not a Roaring bitmap"};
-  return DocSet(bitmap);
-}
-
 DocSet::DocSet(const DocSet& other) : bitmap_(roaring_bitmap_copy(other.bitmap_.get())) {}
 
 DocSet& DocSet::operator=(const DocSet& other) {
@@ -70,6 +64,7 @@ std::vector<std::uint32_t> DocSet::numbers() const {
 std::vector<std::uint32_t> DocSet::numbers(std::size_t offset, std::size_t limit) const {
   const std::size_t all = size();
   std::vector<std::uint32_t> page(std::min(limit, all - std::min(offset, all)));
+  // Roaring writes without a check, so nothing is asked for behind the last number.
   if (!page.empty())
     roaring_bitmap_range_uint32_array(bitmap_.get(), offset, page.size(), page.data());
   return page;

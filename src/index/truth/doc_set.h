@@ -4,10 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <vector>
-
-#include "base/result.h"
 
 struct roaring_bitmap_s;
 
@@ -21,8 +18,6 @@ class DocSet {
   explicit DocSet(std::span<const std::uint32_t> numbers);
   // All numbers below `end`.
   static DocSet below(std::uint32_t end);
-  // From Roaring's portable serialisation.
-  static Result<DocSet> from_bytes(std::string_view bytes);
 
   DocSet(const DocSet& other);
   DocSet& operator=(const DocSet& other);

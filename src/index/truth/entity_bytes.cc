@@ -40,6 +40,7 @@ Validity read_range(RowReader& reader, std::uint8_t flags) {
 }
 
 void append_value(std::string& out, const AttributeValue& value) {
+  // The index in the variant is part of the format: read_value() has the same numbers.
   out += static_cast<char>(value.index());
   if (const auto* text = std::get_if<std::string>(&value)) append_text(out, *text);
   if (const auto* whole = std::get_if<std::int64_t>(&value)) append_le(out, *whole);
@@ -52,7 +53,7 @@ std::optional<AttributeValue> read_value(RowReader& reader) {
     case 0: return std::string(reader.text());
     case 1: return reader.read<std::int64_t>();
     case 2: return reader.read<double>();
-    case 3: {
+    case 3: {  // other bytes would give one value two spellings
       const auto byte = reader.read<std::uint8_t>();
       if (byte > 1) return {};
       return byte == 1;

@@ -29,6 +29,23 @@ inline void append_varint(std::string& out, std::uint64_t value) {
   out += static_cast<char>(value);
 }
 
+// The highest byte first, so that the order of bytes is the order of numbers. For numbers of 32 and
+// 64 bits, and ids that are such numbers.
+template <typename Number>
+void append_be(std::string& out, Number number) {
+  if constexpr (sizeof number == sizeof(std::uint32_t)) {
+    append_le(out, __builtin_bswap32(static_cast<std::uint32_t>(number)));
+  } else {
+    append_le(out, __builtin_bswap64(static_cast<std::uint64_t>(number)));
+  }
+}
+template <typename Number>
+std::string be_bytes(Number number) {
+  std::string bytes;
+  append_be(bytes, number);
+  return bytes;
+}
+
 inline void append_text(std::string& out, std::string_view text) {
   append_varint(out, text.size());
   out.append(text);

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <bit>
-
 #include "index/truth/entity_bytes.h"
 
 namespace kin::index {
@@ -32,6 +30,7 @@ Result<RowReader> open_row(std::string_view bytes, std::string_view what) {
   return RowReader(bytes.substr(1));
 }
 
+// A row begins with the version of its format.
 std::string new_row() {
   return std::string(1, kFormat);
 }
@@ -41,6 +40,7 @@ void append_hash(std::string& out, const Hash128& hash) {
   append_le(out, hash.low);
 }
 
+// The high half first, as in keys.
 Hash128 read_hash(RowReader& reader) {
   Hash128 hash;
   hash.high = reader.read<std::uint64_t>();
@@ -78,6 +78,7 @@ Result<Counters> decode_counters(std::string_view bytes) {
   counters.entities = reader.varint();
   counters.edges = reader.varint();
   counters.fragments = reader.varint();
+  // The one row that every batch writes: damage would give numbers out twice, so it has a checksum.
   const std::string_view before = bytes.substr(0, bytes.size() - reader.rest().size());
   const auto sum = reader.read<std::uint64_t>();
   if (!reader.done() || sum != checksum(before) || counters.trimmed > counters.last_lsn)
@@ -86,6 +87,7 @@ Result<Counters> decode_counters(std::string_view bytes) {
 }
 
 std::string encode(const HeadRow& row) {
+  // Most entities never move: then both versions are the same, and one is written.
   const bool moved = row.head.assigned != row.head.version;
   std::string out(1, kSecondFormat);
   std::uint8_t flags = row.deleted ? std::uint8_t{kDeleted} : range_flags(row.head.valid);
@@ -116,14 +118,16 @@ Result<HeadRow> decode_head(std::string_view bytes) {
   row.head.version = row.head.assigned = read_version(reader);
   const bool moved = format == kSecondFormat && (flags & kHasAssigned) != 0;
   if (moved) row.head.assigned = read_version(reader);
+  // The flags without the one for the second version must be those that an encoder writes.
   const std::uint8_t rest = flags & static_cast<std::uint8_t>(moved ? ~kHasAssigned : ~0);
+  // An encoder leaves out the second of two equal versions.
   if (moved && row.head.assigned == row.head.version) return damaged("entities");
   if (row.deleted) {
     if (rest != kDeleted || !reader.done()) return damaged("entities");
     return row;
   }
   row.head.number = DocNumber{reader.read<std::uint32_t>()};
-  if (format == kFormat) read_version(reader);
+  if (format == kFormat) read_version(reader);  // since when it exists, which nobody asks for
   row.head.valid = read_range(reader, flags);
   row.source = NameId{reader.varint32()};
   row.spaces.resize(reader.count());
@@ -136,6 +140,7 @@ Result<HeadRow> decode_head(std::string_view bytes) {
 
 std::string encode(const ContentRow& row) {
   std::string out = new_row();
+  // Texts are long: one allocation instead of several. 64 bytes for lengths, tags and attributes.
   out.reserve(row.text.size() + row.title.size() + row.key.size() + 64);
   append_text(out, row.key);
   append_text(out, row.title);
@@ -170,6 +175,7 @@ Result<ContentRow> decode_content(std::string_view bytes) {
 }
 
 std::string encode(const EdgeRow& row) {
+  // The beginning of an edge is in its key, so the period in its row is open at the front.
   const Validity open{.until = row.until};
   std::string out = new_row();
   if (row.deleted) {
@@ -200,6 +206,7 @@ Result<EdgeRow> decode_edge(std::string_view bytes) {
   row.weight = reader.read<double>();
   const Validity open = read_range(reader, flags);
   row.until = open.until;
+  // Only an edge with a summary is a document.
   if ((flags & kHasSummary) != 0) {
     row.number = DocNumber{reader.read<std::uint32_t>()};
     row.summary = read_hash(reader);
@@ -231,6 +238,7 @@ Result<ReverseRow> decode_reverse(std::string_view bytes) {
 }
 
 std::string encode(const FragmentRow& row) {
+  // The first version had no tombstones of fragments, so the version tells them apart.
   std::string out(1, row.deleted ? kSecondFormat : kFormat);
   append_version(out, row.version);
   if (row.deleted) return out;
@@ -250,7 +258,7 @@ Result<FragmentRow> decode_fragment(std::string_view bytes) {
   }
   row.number = DocNumber{reader.read<std::uint32_t>()};
   if (!reader.ok()) return damaged("fragments");
-  row.text = reader.rest();
+  row.text = reader.rest();  // the text needs no length: it goes to the end of the row
   return row;
 }
 
@@ -265,12 +273,15 @@ Result<DocumentRow> decode_document(std::string_view bytes) {
   KIN_TRY(RowReader reader, open_row(bytes, "documents"));
   const auto kind = reader.read<std::uint8_t>();
   const std::string_view key = reader.rest();
+  // Readers take the key apart without a check.
   const auto has_key = [&] {
     switch (static_cast<DocKind>(kind)) {
       case DocKind::kEntity: return decode_entity_key(key).has_value();
       case DocKind::kEdge: return decode_forward_key(key).has_value();
-      case DocKind::kEntityFragment: return decode_entity_fragment_key(key).has_value();
-      case DocKind::kEdgeFragment: return decode_edge_fragment_key(key).has_value();
+      case DocKind::kEntityFragment:
+        return decode_fragment_key(kEntityFragmentsFamily, key).has_value();
+      case DocKind::kEdgeFragment:
+        return decode_fragment_key(kEdgeFragmentsFamily, key).has_value();
     }
     return false;
   };
@@ -347,6 +358,7 @@ std::string encode_summary_count(std::uint64_t count) {
 Result<std::uint64_t> decode_summary_count(std::string_view bytes) {
   KIN_TRY(RowReader reader, open_row(bytes, "summaries"));
   const std::uint64_t count = reader.varint();
+  // A summary that nobody refers to is removed, so no count is 0.
   if (!reader.done() || count == 0) return damaged("summaries");
   return count;
 }

@@ -41,9 +41,9 @@ void keys(std::string_view bytes) {
   if (const auto key = decode_entity_key(bytes)) check_same(entity_key(*key), bytes);
   if (const auto key = decode_forward_key(bytes)) check_same(forward_key(*key), bytes);
   if (const auto key = decode_reverse_key(bytes)) check_same(reverse_key(*key), bytes);
-  if (const auto key = decode_entity_fragment_key(bytes))
-    check_same(entity_fragment_key(*key), bytes);
-  if (const auto key = decode_edge_fragment_key(bytes)) check_same(edge_fragment_key(*key), bytes);
+  for (const kv::Family family : {kEntityFragmentsFamily, kEdgeFragmentsFamily})
+    if (const auto key = decode_fragment_key(family, bytes))
+      check_same(fragment_key(family, *key), bytes);
   if (const auto key = decode_document_key(bytes)) check_same(document_key(*key), bytes);
   if (const auto key = decode_member_key(bytes)) check_same(document_key(*key), bytes.substr(4));
   if (const auto key = decode_change_key(bytes)) check_same(change_key(*key), bytes);

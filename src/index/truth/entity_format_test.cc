@@ -129,12 +129,13 @@ TEST(EntityFormat, BytesOnDiskStayAsTheyWere) {
 }
 
 TEST(EntityFormat, KeysOnDiskStayAsTheyWere) {
-  const std::string all = name_key(NameId{2}) + vector_key(DocNumber{1}, NameId{2}) +
-                          summary_text_key({.low = 1, .high = 2}) +
-                          summary_count_key({.low = 1, .high = 2}) + forward_key(edge_key()) +
-                          reverse_key(edge_key()) + entity_fragment_key(fragment_key()) +
-                          edge_fragment_key(fragment_key()) + document_key(DocNumber{3}) +
-                          member_key(PartitionId{4}, DocNumber{5}) + change_key(6);
+  const std::string all =
+      name_key(NameId{2}) + vector_key(DocNumber{1}, NameId{2}) +
+      summary_text_key({.low = 1, .high = 2}) + summary_count_key({.low = 1, .high = 2}) +
+      forward_key(edge_key()) + reverse_key(edge_key()) +
+      fragment_key(kEntityFragmentsFamily, fragment_key()) +
+      fragment_key(kEdgeFragmentsFamily, fragment_key()) + document_key(DocNumber{3}) +
+      member_key(PartitionId{4}, DocNumber{5}) + change_key(6);
   EXPECT_EQ(hash64(all), 0x546389ea052d6bbeULL);
   EXPECT_EQ(owner_key(PartitionId{0x61626364}), "owner/abcd");
   EXPECT_EQ(follower_key("node-1"), "follower/node-1");
@@ -158,7 +159,9 @@ TEST(EntityFormat, DecodesWhatItEncoded) {
   EXPECT_EQ(*decode_summary_count(encode_summary_count(300)), 300U);
   EXPECT_EQ(*decode_forward_key(forward_key(edge_key())), edge_key());
   EXPECT_EQ(*decode_reverse_key(reverse_key(edge_key())), edge_key());
-  EXPECT_EQ(*decode_edge_fragment_key(edge_fragment_key(fragment_key())), fragment_key());
+  EXPECT_EQ(*decode_fragment_key(kEdgeFragmentsFamily,
+                                 fragment_key(kEdgeFragmentsFamily, fragment_key())),
+            fragment_key());
   for (const auto kind : {ChangeKind::kEntityPut, ChangeKind::kEntityAssigned, ChangeKind::kEdgePut,
                           ChangeKind::kEdgeFragmentAdded, ChangeKind::kOwnerAssigned}) {
     EXPECT_EQ(*decode_change(17, encode(change(kind))), change(kind));

@@ -1,57 +1,41 @@
 #include "index/truth/entity_keys.h"
 
-#include <algorithm>
 #include <bit>
+#include <utility>
 
-#include "base/bytes.h"
+#include "index/truth/entity_bytes.h"
 
 namespace kin::index {
 namespace {
 
+// Of this use alone, so that a summary has another hash than a document with its text.
 constexpr std::uint64_t kSummarySeed = 0x6b696e2d73756d6dULL;
-constexpr std::size_t kIdBytes = 16;
-constexpr std::size_t kEdgeBytes = kIdBytes + 4 + kIdBytes;
+constexpr std::size_t kEdgeBytes = kIdBytes + 4 + kIdBytes;  // both ends and the name
 
-// The highest byte first, so that the order of bytes is the order of numbers.
-void append_be(std::string& out, std::uint32_t value) {
-  append_le(out, __builtin_bswap32(value));
-}
-void append_be(std::string& out, std::uint64_t value) {
-  append_le(out, __builtin_bswap64(value));
-}
 // The sign is flipped, so that negative times come first.
 void append_time(std::string& out, Millis time) {
   append_be(out, std::bit_cast<std::uint64_t>(time) ^ (std::uint64_t{1} << 63));
 }
-void append_name(std::string& out, NameId name) {
-  append_be(out, static_cast<std::uint32_t>(name));
-}
-void append_hash(std::string& out, const Hash128& hash) {
-  append_be(out, hash.high);
-  append_be(out, hash.low);
+
+template <typename Number>
+Number read_be(RowReader& reader) {
+  if constexpr (sizeof(Number) == sizeof(std::uint32_t)) {
+    return Number{__builtin_bswap32(reader.read<std::uint32_t>())};
+  } else {
+    return Number{__builtin_bswap64(reader.read<std::uint64_t>())};
+  }
 }
 
-std::uint32_t read_be32(ByteReader& reader) {
-  return __builtin_bswap32(reader.read<std::uint32_t>());
-}
-std::uint64_t read_be64(ByteReader& reader) {
-  return __builtin_bswap64(reader.read<std::uint64_t>());
-}
-Millis read_time(ByteReader& reader) {
-  return std::bit_cast<Millis>(read_be64(reader) ^ (std::uint64_t{1} << 63));
-}
-DocId read_id(ByteReader& reader) {
-  DocId id;
-  const std::string_view bytes = reader.read_bytes(kIdBytes);
-  std::copy(bytes.begin(), bytes.end(), id.bytes.begin());
-  return id;
+Millis read_time(RowReader& reader) {
+  return std::bit_cast<Millis>(read_be<std::uint64_t>(reader) ^ (std::uint64_t{1} << 63));
 }
 
-std::string edge_bytes(const DocId& one, NameId name, const DocId& other) {
-  std::string key(one.view());
-  append_name(key, name);
-  key.append(other.view());
-  return key;
+// A key that is one number.
+template <typename Number>
+std::optional<Number> decode_number(std::string_view key) {
+  if (key.size() != sizeof(Number)) return {};
+  RowReader reader(key);
+  return read_be<Number>(reader);
 }
 
 }  // namespace
@@ -64,10 +48,12 @@ const std::vector<std::string>& truth_family_names() {
   return names;
 }
 
+EdgeKey edge_key(const EdgeId& id, NameId name) {
+  return {.from = id.from, .name = name, .to = id.to, .since = id.since};
+}
+
 std::string name_key(NameId name) {
-  std::string key;
-  append_name(key, name);
-  return key;
+  return be_bytes(name);
 }
 
 std::string entity_key(const DocId& id) {
@@ -79,9 +65,7 @@ std::string content_key(DocNumber number) {
 }
 
 std::string vector_key(DocNumber number, NameId space) {
-  std::string key = document_key(number);
-  append_name(key, space);
-  return key;
+  return document_key(number) + be_bytes(space);
 }
 
 Hash128 summary_hash(std::string_view text) {
@@ -89,61 +73,51 @@ Hash128 summary_hash(std::string_view text) {
 }
 
 std::string summary_text_key(const Hash128& hash) {
-  std::string key;
-  append_hash(key, hash);
-  return key;
+  return be_bytes(hash.high) + be_bytes(hash.low);
 }
 
+// A row of its own next to the text, so that counting does not rewrite the text.
 std::string summary_count_key(const Hash128& hash) {
   return summary_text_key(hash) + '#';
 }
 
 std::string forward_key(const EdgeKey& edge) {
-  std::string key = edge_bytes(edge.from, edge.name, edge.to);
+  std::string key = periods_prefix(edge.from, edge.name, edge.to);
   append_time(key, edge.since);
   return key;
 }
 
+// Ends are exchanged, so that the edges that lead to an entity are next to each other.
 std::string reverse_key(const EdgeKey& edge) {
-  std::string key = edge_bytes(edge.to, edge.name, edge.from);
-  append_time(key, edge.since);
-  return key;
+  return forward_key({.from = edge.to, .name = edge.name, .to = edge.from, .since = edge.since});
 }
 
 std::string edges_prefix(const DocId& node, NameId name) {
   std::string key(node.view());
-  append_name(key, name);
+  append_be(key, name);
   return key;
 }
 
 std::string periods_prefix(const DocId& from, NameId name, const DocId& to) {
-  return edge_bytes(from, name, to);
+  return edges_prefix(from, name).append(to.view());
 }
 
-std::string entity_fragment_key(const FragmentKey& fragment) {
-  std::string key(fragment.id.view());
-  append_time(key, fragment.time);
-  append_be(key, fragment.content);
-  return key;
-}
-
-std::string edge_fragment_key(const FragmentKey& fragment) {
-  std::string key = edge_bytes(fragment.id, fragment.name, fragment.to);
+// Time comes before content, so that fragments are read by time.
+std::string fragment_key(kv::Family family, const FragmentKey& fragment) {
+  std::string key = family == kEdgeFragmentsFamily
+                        ? periods_prefix(fragment.id, fragment.name, fragment.to)
+                        : entity_key(fragment.id);
   append_time(key, fragment.time);
   append_be(key, fragment.content);
   return key;
 }
 
 std::string document_key(DocNumber number) {
-  std::string key;
-  append_be(key, static_cast<std::uint32_t>(number));
-  return key;
+  return be_bytes(number);
 }
 
 std::string members_prefix(PartitionId partition) {
-  std::string key;
-  append_be(key, static_cast<std::uint32_t>(partition));
-  return key;
+  return be_bytes(partition);
 }
 
 std::string member_key(PartitionId partition, DocNumber number) {
@@ -151,9 +125,7 @@ std::string member_key(PartitionId partition, DocNumber number) {
 }
 
 std::string change_key(Lsn lsn) {
-  std::string key;
-  append_be(key, lsn);
-  return key;
+  return be_bytes(lsn);
 }
 
 std::string owner_key(PartitionId partition) {
@@ -165,23 +137,21 @@ std::string follower_key(std::string_view name) {
 }
 
 std::optional<NameId> decode_name_key(std::string_view key) {
-  if (key.size() != 4) return {};
-  ByteReader reader(key);
-  return NameId{read_be32(reader)};
+  return decode_number<NameId>(key);
 }
 
 std::optional<DocId> decode_entity_key(std::string_view key) {
   if (key.size() != kIdBytes) return {};
-  ByteReader reader(key);
+  RowReader reader(key);
   return read_id(reader);
 }
 
 std::optional<EdgeKey> decode_forward_key(std::string_view key) {
   if (key.size() != kEdgeBytes + 8) return {};
-  ByteReader reader(key);
+  RowReader reader(key);
   EdgeKey edge;
   edge.from = read_id(reader);
-  edge.name = NameId{read_be32(reader)};
+  edge.name = read_be<NameId>(reader);
   edge.to = read_id(reader);
   edge.since = read_time(reader);
   return edge;
@@ -193,32 +163,23 @@ std::optional<EdgeKey> decode_reverse_key(std::string_view key) {
   return edge;
 }
 
-std::optional<FragmentKey> decode_entity_fragment_key(std::string_view key) {
-  if (key.size() != kIdBytes + 16) return {};
-  ByteReader reader(key);
+std::optional<FragmentKey> decode_fragment_key(kv::Family family, std::string_view key) {
+  const bool of_edge = family == kEdgeFragmentsFamily;
+  if (key.size() != (of_edge ? kEdgeBytes : kIdBytes) + 16) return {};
+  RowReader reader(key);
   FragmentKey fragment;
   fragment.id = read_id(reader);
+  if (of_edge) {
+    fragment.name = read_be<NameId>(reader);
+    fragment.to = read_id(reader);
+  }
   fragment.time = read_time(reader);
-  fragment.content = read_be64(reader);
-  return fragment;
-}
-
-std::optional<FragmentKey> decode_edge_fragment_key(std::string_view key) {
-  if (key.size() != kEdgeBytes + 16) return {};
-  ByteReader reader(key);
-  FragmentKey fragment;
-  fragment.id = read_id(reader);
-  fragment.name = NameId{read_be32(reader)};
-  fragment.to = read_id(reader);
-  fragment.time = read_time(reader);
-  fragment.content = read_be64(reader);
+  fragment.content = read_be<std::uint64_t>(reader);
   return fragment;
 }
 
 std::optional<DocNumber> decode_document_key(std::string_view key) {
-  if (key.size() != 4) return {};
-  ByteReader reader(key);
-  return DocNumber{read_be32(reader)};
+  return decode_number<DocNumber>(key);
 }
 
 std::optional<DocNumber> decode_member_key(std::string_view key) {
@@ -227,21 +188,17 @@ std::optional<DocNumber> decode_member_key(std::string_view key) {
 }
 
 std::optional<PartitionId> decode_owner_key(std::string_view key) {
-  if (!key.starts_with(kOwnersPrefix) || key.size() != kOwnersPrefix.size() + 4) return {};
-  ByteReader reader(key.substr(kOwnersPrefix.size()));
-  return PartitionId{read_be32(reader)};
+  if (!key.starts_with(kOwnersPrefix)) return {};
+  return decode_number<PartitionId>(key.substr(kOwnersPrefix.size()));
 }
 
 std::optional<PartitionId> decode_member_partition(std::string_view key) {
   if (key.size() != 8) return {};
-  ByteReader reader(key);
-  return PartitionId{read_be32(reader)};
+  return decode_number<PartitionId>(key.substr(0, 4));
 }
 
 std::optional<Lsn> decode_change_key(std::string_view key) {
-  if (key.size() != 8) return {};
-  ByteReader reader(key);
-  return read_be64(reader);
+  return decode_number<Lsn>(key);
 }
 
 }  // namespace kin::index

@@ -1,6 +1,7 @@
 // Keys of the rows of the truth, by family. The order of keys is the order of reading.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,6 +38,12 @@ inline constexpr std::string_view kCountersKey = "counters";
 inline constexpr std::string_view kOwnersPrefix = "owner/";
 inline constexpr std::string_view kFollowersPrefix = "follower/";
 
+// The families whose rows are records. All keys begin with the id of the entity that they belong
+// to.
+inline constexpr std::array kRecordFamilies{kEntitiesFamily, kForwardEdgesFamily,
+                                            kEntityFragmentsFamily, kEdgeFragmentsFamily};
+inline constexpr std::size_t kIdBytes = 16;
+
 // The key of an edge, in parts. The name of the edge is a number.
 struct EdgeKey {
   DocId from = {};
@@ -57,6 +64,7 @@ struct FragmentKey {
   friend bool operator==(const FragmentKey&, const FragmentKey&) = default;
 };
 
+EdgeKey edge_key(const EdgeId& id, NameId name);
 std::string name_key(NameId name);
 std::string entity_key(const DocId& id);
 // Long values are under numbers, which only grow: they are appended, never merged with older rows.
@@ -71,8 +79,8 @@ std::string reverse_key(const EdgeKey& edge);
 std::string edges_prefix(const DocId& node, NameId name);
 // Prefix of the periods, or the fragments, of an edge.
 std::string periods_prefix(const DocId& from, NameId name, const DocId& to);
-std::string entity_fragment_key(const FragmentKey& fragment);
-std::string edge_fragment_key(const FragmentKey& fragment);
+// `family`: that of fragments of entities, or of edges.
+std::string fragment_key(kv::Family family, const FragmentKey& fragment);
 std::string document_key(DocNumber number);
 std::string member_key(PartitionId partition, DocNumber number);
 std::string members_prefix(PartitionId partition);
@@ -85,8 +93,7 @@ std::optional<NameId> decode_name_key(std::string_view key);
 std::optional<DocId> decode_entity_key(std::string_view key);
 std::optional<EdgeKey> decode_forward_key(std::string_view key);
 std::optional<EdgeKey> decode_reverse_key(std::string_view key);
-std::optional<FragmentKey> decode_entity_fragment_key(std::string_view key);
-std::optional<FragmentKey> decode_edge_fragment_key(std::string_view key);
+std::optional<FragmentKey> decode_fragment_key(kv::Family family, std::string_view key);
 std::optional<DocNumber> decode_document_key(std::string_view key);
 std::optional<DocNumber> decode_member_key(std::string_view key);
 std::optional<PartitionId> decode_member_partition(std::string_view key);

@@ -1,6 +1,7 @@
 #include "index/truth/entity_tags.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_set>
 
 #include "base/ascii.h"
@@ -56,6 +57,7 @@ std::size_t tag_length(std::string_view text) {
       if (letters == 0) break;
       end += letters;
     } else if (c == '-' && end > 0 && end + 1 < text.size() && is_ascii_word(text[end + 1])) {
+      // An inner hyphen only: "#deep-sea" is one tag, and the dash of "#sea- " is not part of it.
       ++end;
     } else {
       break;
@@ -67,6 +69,7 @@ std::size_t tag_length(std::string_view text) {
 }  // namespace
 
 std::string tag_key(std::string_view tag) {
+  // Most tags are ASCII, which needs no tables of Unicode.
   std::string light;
   text::normalize(tag, text::Normalization::kLight, light);
   if (std::all_of(light.begin(), light.end(),
@@ -77,6 +80,7 @@ std::string tag_key(std::string_view tag) {
   std::vector<std::string_view> words;
   text::split_words(light, text::Normalization::kStandard, words);
   std::string lower;
+  // Words are put into lower case; what stands between them stays.
   const char* at = light.data();
   const auto keep = [&](const char* end) {
     for (; at < end; ++at) key += *at;
@@ -98,6 +102,7 @@ std::vector<std::string> hashtags(std::string_view utf8) {
   for (; at != std::string_view::npos; at = utf8.find('#', at + 1)) {
     if (!may_precede(utf8, at)) continue;
     const std::string_view tag = utf8.substr(at + 1, tag_length(utf8.substr(at + 1)));
+    // Digits alone are numbers of issues and prices; all_of() is true for an empty tag too.
     if (tag.size() > kMaxHashtagBytes || std::all_of(tag.begin(), tag.end(), is_ascii_digit))
       continue;
     if (keys.insert(tag_key(tag)).second) tags.emplace_back(tag);
@@ -106,14 +111,10 @@ std::vector<std::string> hashtags(std::string_view utf8) {
 }
 
 std::vector<std::string> all_tags(const std::vector<std::string>& given, std::string_view text) {
-  std::vector<std::string> tags;
-  std::unordered_set<std::string> keys{""};
-  for (const std::string& tag : given) {
-    if (keys.insert(tag_key(tag)).second) tags.push_back(tag);
-  }
-  for (std::string& tag : hashtags(text)) {
-    if (keys.insert(tag_key(tag)).second) tags.push_back(std::move(tag));
-  }
+  std::vector<std::string> tags = given;
+  std::ranges::move(hashtags(text), std::back_inserter(tags));
+  std::unordered_set<std::string> keys{""};  // so that empty tags count as repeated
+  std::erase_if(tags, [&](const std::string& tag) { return !keys.insert(tag_key(tag)).second; });
   return tags;
 }
 

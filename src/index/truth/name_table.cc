@@ -13,6 +13,7 @@ Status NameTable::load(const kv::KeyValueStore& store, std::uint32_t count) {
   const auto take = [this](std::string_view key, std::string_view value) -> Status {
     KIN_TRY(const std::string name, decode_name(value));
     const std::optional<NameId> id = decode_name_key(key);
+    // Rows come in the order of numbers, which are dense.
     if (!id || static_cast<std::uint32_t>(*id) != size() || find(name))
       return Error{Code::kDataLoss, fmt::format("the name \"{}\" has the wrong number", name)};
     add(name);
@@ -46,6 +47,7 @@ NameId NameTable::add(std::string_view name) {
   const std::unique_lock lock(mutex_);
   const NameId id{static_cast<std::uint32_t>(names_.size())};
   names_.emplace_back(name);
+  // The map's key is a view of the deque's string, which never moves.
   ids_.emplace(names_.back(), id);
   return id;
 }

@@ -65,7 +65,8 @@ TEST_F(TruthReadersTest, NeverSeeHalfOfABatch) {
   };
   std::thread one(read);
   std::thread two(read);
-  for (int round = 1; round < 400; ++round) do_all(round_of(round));
+  // More rounds follow while the readers have not had a turn.
+  for (int round = 1; round < 400 || views == 0; ++round) do_all(round_of(round));
   done = true;
   one.join();
   two.join();

@@ -19,6 +19,7 @@ Status StagedRows::fetch(kv::Family family, std::vector<std::string> keys) {
 
 Result<std::optional<std::string>> StagedRows::get(kv::Family family,
                                                    const std::string& key) const {
+  // Changes of this batch hide rows that were fetched, and those hide the store.
   const Rows& changed = changed_[slot(family)];
   if (const auto found = changed.find(key); found != changed.end()) return found->second;
   const auto& known = fetched_[slot(family)];
@@ -27,6 +28,7 @@ Result<std::optional<std::string>> StagedRows::get(kv::Family family,
 }
 
 Status StagedRows::for_each(kv::Family family, std::string_view prefix, const Visit& visit) const {
+  // Collected before the first visit, since visits may change rows.
   std::map<std::string, std::string> rows;
   kv::Cursor at = store_.cursor(kv::keys_with(prefix), family);
   for (; at.valid(); at.next()) rows.emplace(at.key(), at.value());
@@ -52,6 +54,7 @@ Result<bool> StagedRows::has_any(kv::Family family, std::string_view prefix) con
 
 void StagedRows::put(kv::Family family, std::string key, std::string value) {
   Rows& rows = changed_[slot(family)];
+  // Keys of contents, documents and changes only grow, so the end is mostly the right hint.
   rows.insert_or_assign(rows.end(), std::move(key), std::move(value));
 }
 

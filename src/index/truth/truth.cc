@@ -105,6 +105,7 @@ Result<Applied> Truth::write(std::span<const Item> items, const ApplyOptions& op
                       .owners = owners_,
                       .counters = counters_,
                       .map_epoch = options.map_epoch});
+  // One read for all rows that the batch needs, instead of one for each item.
   KIN_RETURN_IF_ERROR(writer.fetch(items));
   Applied applied{.first = counters_.last_lsn + 1};
   applied.outcomes.reserve(items.size());
@@ -120,12 +121,14 @@ Result<Applied> Truth::write(std::span<const Item> items, const ApplyOptions& op
   // takes no further batch that could use their numbers for others.
   for (const std::string& name : writer.new_names()) names_.add(name);
   KIN_RETURN_IF_ERROR(store_->write(batch, {.sync = options.sync}));
+  // Only once the batch is written: these follow what is stored.
   counters_ = writer.counters();
   for (const auto& [partition, owner] : writer.new_owners()) owners_[partition] = owner;
   return applied;
 }
 
 Result<TruthView> Truth::view() const {
+  // Counters and rows are of one snapshot, so the view needs no lock.
   kv::Snapshot snapshot(*store_);
   KIN_TRY(const auto row, snapshot.get(kCountersKey, kCountersFamily));
   KIN_TRY(const Counters counters, read_counters(row));
@@ -183,6 +186,7 @@ Owners Truth::owners() const {
 
 Status Truth::trim_changes(Lsn lsn) {
   const std::lock_guard lock(mutex_);
+  // Followers still need what they have not applied.
   Lsn up_to = std::min(lsn, counters_.last_lsn);
   for (const auto& [name, applied] : followers_) up_to = std::min(up_to, applied);
   if (up_to <= counters_.trimmed) return Done{};
@@ -190,6 +194,7 @@ Status Truth::trim_changes(Lsn lsn) {
   after.trimmed = up_to;
   kv::Batch batch(*store_);
   batch.remove_range(change_key(counters_.trimmed + 1), change_key(up_to + 1), kChangelogFamily);
+  // In the same batch: readers must not find the log shorter than the counters say.
   batch.put(kCountersKey, encode(after), kCountersFamily);
   KIN_RETURN_IF_ERROR(store_->write(batch));
   counters_ = after;
@@ -198,13 +203,13 @@ Status Truth::trim_changes(Lsn lsn) {
 
 Status Truth::purge_deletions(const Version& version) {
   const std::lock_guard lock(mutex_);
-  for (const kv::Family family :
-       {kEntitiesFamily, kForwardEdgesFamily, kEntityFragmentsFamily, kEdgeFragmentsFamily})
+  for (const kv::Family family : kRecordFamilies)
     KIN_RETURN_IF_ERROR(purge_family(family, version));
   return Done{};
 }
 
 Status Truth::purge_family(kv::Family family, const Version& before) {
+  // Batches need not be one unit: purging twice does no harm.
   constexpr std::size_t kBatchRows = 10'000;
   kv::Batch batch(*store_);
   kv::Cursor at = store_->cursor({}, family);

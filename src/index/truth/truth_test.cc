@@ -55,9 +55,9 @@ TEST_F(TruthTest, AnEntityThatIsWrittenAgainGetsANewNumberAndLosesItsOldVectors)
   const Applied applied = do_all({PutEntity{.entity = entity}});
   EXPECT_EQ(applied.outcomes[0].number, DocNumber{1});
   EXPECT_EQ(get(entity.id)->entity, entity);
-  EXPECT_EQ(*view().vector(entity.id, "model"), std::nullopt);
-  EXPECT_THAT(**view().vector(entity.id, "words"), ElementsAre(3));
   const std::vector<DocNumber> numbers{DocNumber{0}, DocNumber{1}, DocNumber{2}};
+  EXPECT_EQ((*view().vectors(numbers, "model"))[0], std::nullopt);
+  EXPECT_THAT(*(*view().vectors(numbers, "words"))[1], ElementsAre(3));
   const auto rows = *view().document_rows(numbers);
   EXPECT_FALSE(rows[0]);
   ASSERT_TRUE(rows[1]);

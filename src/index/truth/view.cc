@@ -17,12 +17,14 @@ bool wanted(const EntityHead& head, const Want& want) {
   return !want.as_of || head.valid.holds_at(*want.as_of);
 }
 
-// The family of a document that is not an entity.
+// The family of a document that is not an entity. Entities are spread over several families, and
+// get_many() puts them together.
 kv::Family family_of(DocKind kind) {
   if (kind == DocKind::kEdge) return kForwardEdgesFamily;
   return kind == DocKind::kEntityFragment ? kEntityFragmentsFamily : kEdgeFragmentsFamily;
 }
 
+// The least key behind `key`, for pages that go on where the last one ended.
 std::string successor(const std::string& key) {
   return key + '\0';
 }
@@ -82,6 +84,7 @@ Result<std::string> TruthView::summary(const Hash128& hash) const {
 }
 
 Status TruthView::add_content(std::string_view content, Entity& entity) const {
+  // Rows have numbers for the names of attributes, since few names occur in very many rows.
   KIN_TRY(ContentRow row, decode_content(content));
   entity.key = std::move(row.key);
   entity.title = std::move(row.title);
@@ -113,6 +116,7 @@ Status TruthView::add_vectors(std::span<const VectorOf> of, std::span<const std:
   KIN_TRY(const auto rows, snapshot_.get_many(keys, kVectorsFamily));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Entity& entity = entities[of[i].entity]->entity;
+    // The head names the spaces, so a vector that is missing is damage and not absence.
     if (!rows[i]) return missing("vector", entity.id);
     KIN_TRY(std::vector<float> values, decode_vector(*rows[i]));
     KIN_TRY(const std::string_view name, names_.name(of[i].space));
@@ -129,6 +133,8 @@ Result<std::optional<StoredEntity>> TruthView::get(const DocId& id, const Want& 
 Result<std::vector<std::optional<StoredEntity>>> TruthView::get_many(std::span<const DocId> ids,
                                                                      const Want& want) const {
   KIN_TRY(const auto heads, read_heads(ids));
+  // Contents are stored by number, and the numbers are in the heads: two reads for any number of
+  // entities, and a third for their vectors.
   std::vector<std::size_t> places;
   std::vector<std::string> keys;
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -138,6 +144,7 @@ Result<std::vector<std::optional<StoredEntity>>> TruthView::get_many(std::span<c
   }
   KIN_TRY(const auto contents, snapshot_.get_many(keys, kContentsFamily));
   std::vector<std::optional<StoredEntity>> found(ids.size());
+  // The vectors of all entities are read together, after their contents.
   std::vector<VectorOf> vectors_of;
   std::vector<std::string> vector_keys;
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -157,19 +164,11 @@ Result<std::vector<std::optional<StoredEntity>>> TruthView::get_many(std::span<c
   return found;
 }
 
-Result<std::optional<std::vector<float>>> TruthView::vector(const DocId& id,
-                                                            std::string_view space) const {
-  KIN_TRY(const auto rows, read_heads(std::span(&id, 1)));
-  if (!rows[0]) return std::optional<std::vector<float>>();
-  KIN_TRY(auto found, vectors(std::span(&rows[0]->head.number, 1), space));
-  return std::move(found[0]);
-}
-
 Result<std::vector<std::optional<std::vector<float>>>> TruthView::vectors(
     std::span<const DocNumber> numbers, std::string_view space) const {
   std::vector<std::optional<std::vector<float>>> found(numbers.size());
   const auto name = names_.find(space);
-  if (!name) return found;
+  if (!name) return found;  // no entity has ever had a vector of the space
   std::vector<std::string> keys(numbers.size());
   std::transform(numbers.begin(), numbers.end(), keys.begin(),
                  [&](DocNumber number) { return vector_key(number, *name); });
@@ -182,6 +181,7 @@ Result<std::vector<std::optional<std::vector<float>>>> TruthView::vectors(
 }
 
 Result<TruthView::ScanStep> TruthView::next_members(const ScanRequest& request) const {
+  // Members are ordered by number, as documents are, so both kinds of scans page alike.
   kv::KeyRange range = kv::keys_with(members_prefix(*request.partition));
   if (request.after) range.from = successor(member_key(*request.partition, *request.after));
   ScanStep step;
@@ -194,7 +194,7 @@ Result<TruthView::ScanStep> TruthView::next_members(const ScanRequest& request) 
     step.next = number;
   }
   KIN_RETURN_IF_ERROR(at.status());
-  if (!at.valid()) step.next.reset();
+  if (!at.valid()) step.next.reset();  // the last page
   return step;
 }
 
@@ -205,6 +205,7 @@ Result<TruthView::ScanStep> TruthView::next_entities(const ScanRequest& request)
   kv::Cursor at = snapshot_.cursor(range, kDocumentsFamily);
   for (; at.valid() && step.ids.size() < request.limit; at.next()) {
     KIN_TRY(const DocumentRow row, decode_document(at.value()));
+    // The page ends at a document of any kind, so `next` is not always an entity.
     step.next = decode_document_key(at.key());
     if (row.kind == DocKind::kEntity) step.ids.push_back(*decode_entity_key(row.key));
   }
@@ -243,7 +244,7 @@ Result<StoredEdge> TruthView::assemble_edge(const EdgeKey& key, const EdgeRow& r
 Result<std::optional<StoredEdge>> TruthView::edge(const EdgeId& id) const {
   const auto name = names_.find(id.name);
   if (!name) return std::optional<StoredEdge>();
-  const EdgeKey key{.from = id.from, .name = *name, .to = id.to, .since = id.since};
+  const EdgeKey key = edge_key(id, *name);
   KIN_TRY(const auto value, snapshot_.get(forward_key(key), kForwardEdgesFamily));
   if (!value) return std::optional<StoredEdge>();
   KIN_TRY(const EdgeRow row, decode_edge(*value));
@@ -256,12 +257,11 @@ Result<std::vector<StoredFragment>> TruthView::read_fragments(kv::Family family,
                                                               std::string_view prefix,
                                                               const FragmentRange& range) const {
   std::deque<StoredFragment> newest;
-  const bool of_edge = family == kEdgeFragmentsFamily;
   kv::Cursor at = snapshot_.cursor(kv::keys_with(prefix), family);
   for (; at.valid(); at.next()) {
-    const auto key =
-        of_edge ? decode_edge_fragment_key(at.key()) : decode_entity_fragment_key(at.key());
+    const auto key = decode_fragment_key(family, at.key());
     if (!key) return Error{Code::kDataLoss, "a key of fragments is damaged"};
+    // Keys are in the order of times.
     if (key->time < range.from) continue;
     if (key->time >= range.until) break;
     KIN_TRY(FragmentRow row, decode_fragment(at.value()));
@@ -269,7 +269,7 @@ Result<std::vector<StoredFragment>> TruthView::read_fragments(kv::Family family,
     newest.push_back({.fragment = {.time = key->time, .text = std::move(row.text)},
                       .version = row.version,
                       .number = row.number});
-    if (newest.size() > range.limit) newest.pop_front();
+    if (newest.size() > range.limit) newest.pop_front();  // keeps the newest ones
   }
   KIN_RETURN_IF_ERROR(at.status());
   return std::vector<StoredFragment>(std::make_move_iterator(newest.begin()),
@@ -312,6 +312,7 @@ Result<std::vector<std::optional<StoredDocument>>> TruthView::documents(
   KIN_TRY(const auto rows, document_rows(numbers));
   std::vector<std::optional<StoredDocument>> found(numbers.size());
   std::vector<DocId> ids;
+  // One read for each kind, however many documents there are.
   std::array<std::vector<std::size_t>, 4> of_kind;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!rows[i]) continue;
@@ -328,6 +329,7 @@ Result<std::vector<std::optional<StoredDocument>>> TruthView::documents(
     std::ranges::transform(all, keys.begin(), [&](std::size_t i) { return rows[i]->key; });
     KIN_TRY(const auto values, snapshot_.get_many(keys, family_of(kind)));
     for (std::size_t i = 0; i < all.size(); ++i) {
+      // The row of a document goes with its thing, in one batch.
       if (!values[i]) return Error{Code::kDataLoss, "an edge or a fragment is missing"};
       KIN_TRY(found[all[i]], other_document(*rows[all[i]], *values[i]));
     }
@@ -344,8 +346,7 @@ Result<StoredDocument> TruthView::other_document(const DocumentRow& document,
   }
   KIN_TRY(FragmentRow row, decode_fragment(value));
   const bool of_edge = document.kind == DocKind::kEdgeFragment;
-  const FragmentKey key =
-      of_edge ? *decode_edge_fragment_key(document.key) : *decode_entity_fragment_key(document.key);
+  const FragmentKey key = *decode_fragment_key(family_of(document.kind), document.key);
   StoredFragment fragment{.fragment = {.time = key.time, .text = std::move(row.text)},
                           .version = row.version,
                           .number = row.number};
@@ -364,6 +365,7 @@ Result<ChangesPage> TruthView::changes(const ChangesRequest& request) const {
                              request.after, counters_.trimmed)};
   }
   ChangesPage page{.up_to = request.after};
+  // Without a filter every change that is looked at is on the page.
   std::size_t left = request.partitions ? kMostLooked : request.limit;
   kv::Cursor at = snapshot_.cursor({.from = change_key(request.after + 1)}, kChangelogFamily);
   for (; at.valid() && page.changes.size() < request.limit && left > 0; at.next(), --left) {

@@ -1,7 +1,6 @@
 // The truth of a shard at one moment.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <set>
 #include <span>
@@ -84,7 +83,6 @@ class TruthView {
   Result<std::vector<std::optional<StoredEntity>>> get_many(std::span<const DocId> ids,
                                                             const Want& want = {}) const;
   Result<std::vector<std::optional<EntityHead>>> heads(std::span<const DocId> ids) const;
-  Result<std::optional<std::vector<float>>> vector(const DocId& id, std::string_view space) const;
   // By document number. Nothing for a document that is not an entity or has no vector in the space.
   Result<std::vector<std::optional<std::vector<float>>>> vectors(std::span<const DocNumber> numbers,
                                                                  std::string_view space) const;

@@ -8,24 +8,6 @@
 namespace kin::index {
 namespace {
 
-// The entity whose partition decides. Nothing for a change of owners.
-struct EntityOf {
-  const DocId* operator()(const PutEntity& put) const { return &put.entity.id; }
-  const DocId* operator()(const PutEdge& put) const { return &put.edge.id.from; }
-  const DocId* operator()(const RemoveEdge& remove) const { return &remove.edge.from; }
-  const DocId* operator()(const SetEdges& set) const { return &set.from; }
-  const DocId* operator()(const CloseEdge& close) const { return &close.from; }
-  const DocId* operator()(const AddEdgeFragment& add) const { return &add.from; }
-  const DocId* operator()(const AssignOwner&) const { return nullptr; }
-  const DocId* operator()(const EntityRecord& record) const { return &record.entity.id; }
-  const DocId* operator()(const EdgeRecord& record) const { return &record.edge.id.from; }
-  const DocId* operator()(const OwnerRecord&) const { return nullptr; }
-  template <typename Other>
-  const DocId* operator()(const Other& other) const {
-    return &other.id;
-  }
-};
-
 const EdgeId* edge_in(const Mutation& mutation) {
   const auto* put = std::get_if<PutEdge>(&mutation);
   return put == nullptr ? nullptr : &put->edge.id;
@@ -44,9 +26,9 @@ Status fetch_rows(const Items& items, const NameTable& names, StagedRows& rows) 
     const EdgeId* edge = edge_in(item);
     if (edge == nullptr) continue;
     if (const auto name = names.find(edge->name))
-      edges.push_back(
-          forward_key({.from = edge->from, .name = *name, .to = edge->to, .since = edge->since}));
+      edges.push_back(forward_key(edge_key(*edge, *name)));
   }
+  // Many items of a batch belong to the same entities.
   std::sort(heads.begin(), heads.end());
   heads.erase(std::unique(heads.begin(), heads.end()), heads.end());
   KIN_RETURN_IF_ERROR(rows.fetch(kEntitiesFamily, std::move(heads)));
@@ -64,6 +46,7 @@ bool is_live(const std::optional<HeadRow>& row) {
   return row && !row->deleted;
 }
 
+// Tombstones have a partition too. Without any row it is 0, until a router assigns another.
 PartitionId partition_in(const std::optional<HeadRow>& row) {
   return row ? row->head.partition : PartitionId{};
 }
@@ -94,6 +77,7 @@ Result<Outcome> TruthWriter::apply(const Record& record) {
 }
 
 void TruthWriter::finish(kv::Batch& batch) {
+  // New names have the last numbers that were given out.
   for (std::size_t i = 0; i < new_names_.size(); ++i) {
     const NameId id{static_cast<std::uint32_t>(counters_.names - new_names_.size() + i)};
     rows_.put(kNamesFamily, name_key(id), encode_name(new_names_[i]));
@@ -122,6 +106,7 @@ Result<PartitionId> TruthWriter::partition_of(const DocId& id) const {
 }
 
 const Ownership* TruthWriter::owner_of(PartitionId partition) const {
+  // Owners that this batch assigns already hold for the mutations after them.
   const Ownership* owner = find_owner(new_owners_, partition);
   return owner != nullptr ? owner : find_owner(owners_, partition);
 }
@@ -143,6 +128,7 @@ Version TruthWriter::next_version(PartitionId partition, const Version& before) 
 }
 
 std::optional<NameId> TruthWriter::known(std::string_view name) const {
+  // Names of this batch are in no table yet: they are added when it is written.
   if (const auto id = names_.find(name)) return id;
   const auto found = new_ids_.find(std::string(name));
   if (found == new_ids_.end()) return {};
@@ -163,6 +149,7 @@ void TruthWriter::log(Change change) {
 }
 
 Result<DocNumber> TruthWriter::new_document(DocKind kind, std::string key) {
+  // Numbers are never used again, so a shard can run out of them.
   const DocNumber number{counters_.numbers};
   if (number == kNoNumber) {
     return Error{Code::kResourceExhausted,
@@ -179,6 +166,7 @@ void TruthWriter::retire(DocNumber number) {
 }
 
 Result<Hash128> TruthWriter::refer(std::string_view summary) {
+  // Equal summaries are stored once and counted.
   const Hash128 hash = summary_hash(summary);
   KIN_TRY(const auto row, rows_.get(kSummariesFamily, summary_count_key(hash)));
   std::uint64_t count = 0;
@@ -195,6 +183,7 @@ Status TruthWriter::release(const Hash128& summary) {
   KIN_TRY(const auto row, rows_.get(kSummariesFamily, summary_count_key(summary)));
   if (!row) return Error{Code::kDataLoss, "a summary is missing"};
   KIN_TRY(const std::uint64_t count, decode_summary_count(*row));
+  // The text goes with its last reference.
   if (count > 1) {
     rows_.put(kSummariesFamily, summary_count_key(summary), encode_summary_count(count - 1));
     return Done{};
@@ -241,11 +230,14 @@ Result<Outcome> TruthWriter::write_entity(EntityWrite write, const Entity& entit
   HeadRow& row = write.after;
   const bool was_there = is_live(write.before);
   row.source = intern(entity.source);
+  // The new summaries are referred to before the old ones are released: one that stays is then not
+  // removed and written again.
   for (const std::string& summary : entity.summaries) {
     KIN_TRY(const Hash128 hash, refer(summary));
     row.summaries.push_back(hash);
   }
   for (const SpaceVector& vector : entity.vectors) row.spaces.push_back(intern(vector.space));
+  // Rows are stored by number, and the new state gets a new one: nothing is overwritten in place.
   if (was_there) KIN_RETURN_IF_ERROR(clear_entity(*write.before));
   const std::string key = entity_key(write.id);
   KIN_TRY(row.head.number, new_document(DocKind::kEntity, key));
@@ -320,11 +312,13 @@ Result<Outcome> TruthWriter::run(const PutEntity& put) {
   KIN_TRY(const auto before, head(entity.id));
   const PartitionId former = partition_in(before);
   const PartitionId partition = put.partition.value_or(former);
+  // An entity that moves leaves a partition and enters another; the shard must own both.
   if (is_live(before)) {
     if (const auto refused = refuse(former)) return *refused;
   }
   if (const auto refused = refuse(partition)) return *refused;
   const EntityHead old = before ? before->head : EntityHead{};
+  // Newer than both versions of before, also than those of a tombstone.
   const Version version = next_version(partition, std::max(old.version, old.assigned));
   const bool stays = before && partition == former;
   HeadRow after;
@@ -345,7 +339,7 @@ Result<Outcome> TruthWriter::run(const RemoveEntity& remove) {
   after.head = before->head;
   after.head.version = next_version(partition, before->head.version);
   KIN_RETURN_IF_ERROR(remove_edges_of(remove.id, partition));
-  KIN_RETURN_IF_ERROR(remove_fragments(Of::kEntity, remove.id.view(), partition));
+  KIN_RETURN_IF_ERROR(remove_fragments(kEntityFragmentsFamily, remove.id.view(), partition));
   return bury_entity({.id = remove.id, .before = before, .after = std::move(after)});
 }
 
@@ -364,6 +358,7 @@ Result<Outcome> TruthWriter::run(const AssignPartition& assign) {
 
 Result<Outcome> TruthWriter::run(const EntityRecord& record) {
   KIN_TRY(const auto before, head(record.entity.id));
+  // Contents and partition are compared apart: a record may be newer in one and older in the other.
   const bool says_more = !before || record.version > before->head.version;
   const bool moves = !before || record.assigned > before->head.assigned;
   if (!says_more && !moves) return stale();
@@ -376,11 +371,13 @@ Result<Outcome> TruthWriter::run(const EntityRecord& record) {
   after.head.valid = record.entity.valid;
   EntityWrite write{.id = record.entity.id, .before = before, .after = std::move(after)};
   if (record.deleted) return bury_entity(write);
+  // The tags of a record include the hashtags already.
   return write_entity(std::move(write), record.entity, record.entity.tags);
 }
 
 Outcome TruthWriter::set_owner(PartitionId partition, const Ownership& owner) {
   const Ownership* before = owner_of(partition);
+  // Repeating the last assignment is done, not stale: the caller need not know that it came twice.
   if (before != nullptr && *before == owner) return {.version = {.epoch = owner.epoch}};
   if (before != nullptr && owner.epoch <= before->epoch) return stale();
   rows_.put(kOwnersFamily, owner_key(partition), encode(owner));

@@ -120,16 +120,15 @@ class TruthWriter {
   Status remove_edges_of(const DocId& id, PartitionId partition);
   Result<bool> has_period(const DocId& from, NameId name, const DocId& to) const;
 
-  enum class Of { kEntity, kEdge };
   struct FragmentWrite {
-    Of of;
+    kv::Family family;  // of fragments of entities, or of edges
     FragmentKey key;
     FragmentRow after;  // the number is filled in
   };
-  Result<std::optional<FragmentRow>> fragment(Of of, const FragmentKey& key) const;
+  Result<std::optional<FragmentRow>> fragment(kv::Family family, const FragmentKey& key) const;
   Result<Outcome> add_fragment(FragmentWrite write, PartitionId partition);
   Result<Outcome> write_fragment(FragmentWrite write, const std::optional<FragmentRow>& before);
-  Status remove_fragments(Of of, std::string_view prefix, PartitionId partition);
+  Status remove_fragments(kv::Family family, std::string_view prefix, PartitionId partition);
 
   const NameTable& names_;
   const Owners& owners_;

@@ -3,22 +3,13 @@
 #include "index/truth/writer.h"
 
 namespace kin::index {
-namespace {
-
-constexpr kv::Family fragments_family(bool of_edge) {
-  return of_edge ? kEdgeFragmentsFamily : kEntityFragmentsFamily;
-}
-
-std::string fragment_row_key(bool of_edge, const FragmentKey& key) {
-  return of_edge ? edge_fragment_key(key) : entity_fragment_key(key);
-}
-
-}  // namespace
 
 Result<Outcome> TruthWriter::write_edge(EdgeWrite write) {
+  // A tombstone has a version and nothing else that would have to be released.
   const bool was_there = write.before && !write.before->deleted;
   const std::string key = forward_key(write.key);
   const DocNumber retired = was_there ? write.before->number : kNoNumber;
+  // Before release() below, so that a summary that stays keeps its row.
   if (!write.summary.empty()) {
     KIN_TRY(write.after.summary, refer(write.summary));
     KIN_TRY(write.after.number, new_document(DocKind::kEdge, key));
@@ -29,6 +20,8 @@ Result<Outcome> TruthWriter::write_edge(EdgeWrite write) {
   rows_.put(kReverseEdgesFamily, reverse_key(write.key),
             encode(ReverseRow{.weight = write.after.weight, .until = write.after.until}));
   counters_.edges += was_there ? 0 : 1;
+  // Filtered readers of the log see the change by the partition of the entity where the edge
+  // begins.
   KIN_TRY(const PartitionId partition, partition_of(write.key.from));
   log({.kind = ChangeKind::kEdgePut,
        .partition = partition,
@@ -43,10 +36,7 @@ Result<Outcome> TruthWriter::write_edge(EdgeWrite write) {
 }
 
 Result<Outcome> TruthWriter::put_edge(const Edge& given, PartitionId partition) {
-  const EdgeKey key{.from = given.id.from,
-                    .name = intern(given.id.name),
-                    .to = given.id.to,
-                    .since = given.id.since};
+  const EdgeKey key = edge_key(given.id, intern(given.id.name));
   KIN_TRY(const auto before, edge(key));
   const EdgeRow after{.weight = given.weight,
                       .until = given.until,
@@ -62,6 +52,7 @@ Result<Outcome> TruthWriter::run(const PutEdge& put) {
 
 // Whether the stored edge is there, and equal to `given`.
 bool TruthWriter::is_same(const EdgeRow& row, const Edge& given) {
+  // Summaries are compared by hash, since their texts are stored elsewhere.
   const bool says =
       row.summary ? *row.summary == summary_hash(given.summary) : given.summary.empty();
   return !row.deleted && row.weight == given.weight && row.until == given.until && says;
@@ -71,15 +62,13 @@ Result<Outcome> TruthWriter::run(const SetEdges& set) {
   KIN_TRY(const PartitionId partition, partition_of(set.from));
   if (const auto refused = refuse(partition)) return *refused;
   const NameId name = intern(set.name);
-  std::map<std::string, const Edge*> wanted;
-  for (const Edge& given : set.edges) {
-    wanted[forward_key(
-        {.from = set.from, .name = name, .to = given.id.to, .since = given.id.since})] = &given;
-  }
+  std::map<std::string, const Edge*> wanted;  // by key, in the order in which they are written
+  for (const Edge& given : set.edges) wanted[forward_key(edge_key(given.id, name))] = &given;
   Outcome outcome{.effect = Effect::kStale};
   const auto look = [&](const std::string& key, const std::string& value) -> Status {
     KIN_TRY(const EdgeRow row, decode_edge(value));
     const auto found = wanted.find(key);
+    // A wanted edge that is there and equal keeps its version; a changed one is put below.
     if (found != wanted.end()) {
       if (is_same(row, *found->second)) wanted.erase(found);
       return Done{};
@@ -110,7 +99,7 @@ Result<Outcome> TruthWriter::run(const CloseEdge& close) {
     KIN_TRY(const EdgeRow row, decode_edge(value));
     const auto at = decode_forward_key(bytes);
     const bool holds = at && !row.deleted && at->since <= close.at && close.at < row.until;
-    if (holds) key = at, before = row;
+    if (holds) key = at, before = row;  // periods come by beginning, so the latest stays
     return Done{};
   };
   KIN_RETURN_IF_ERROR(
@@ -120,6 +109,8 @@ Result<Outcome> TruthWriter::run(const CloseEdge& close) {
   // A period that ends where it begins never held.
   if (key->since == close.at)
     return remove_period({.key = *key, .before = *before, .version = version});
+  // The edge is written again with its end. Its summary goes with it and gets a new number, because
+  // a number means one state of a document.
   std::string summary;
   if (before->summary) {
     KIN_TRY(const auto row, rows_.get(kSummariesFamily, summary_text_key(*before->summary)));
@@ -136,7 +127,7 @@ Result<Outcome> TruthWriter::run(const RemoveEdge& remove) {
   if (const auto refused = refuse(partition)) return *refused;
   const auto name = known(id.name);
   if (!name) return Outcome{.effect = Effect::kAbsent};
-  const EdgeKey key{.from = id.from, .name = *name, .to = id.to, .since = id.since};
+  const EdgeKey key = edge_key(id, *name);
   KIN_TRY(const auto before, edge(key));
   if (!before || before->deleted) return Outcome{.effect = Effect::kAbsent};
   const Version version = next_version(partition, before->version);
@@ -144,11 +135,11 @@ Result<Outcome> TruthWriter::run(const RemoveEdge& remove) {
 }
 
 Result<Outcome> TruthWriter::run(const EdgeRecord& record) {
-  const EdgeId& id = record.edge.id;
-  const EdgeKey key{.from = id.from, .name = intern(id.name), .to = id.to, .since = id.since};
+  const EdgeKey key = edge_key(record.edge.id, intern(record.edge.id.name));
   KIN_TRY(const auto before, edge(key));
   if (before && record.version <= before->version) return Outcome{.effect = Effect::kStale};
   if (record.deleted) {
+    // An edge that was never seen leaves a tombstone too: an older record may still arrive.
     const EdgeRow row = before.value_or(EdgeRow{.deleted = true});
     KIN_RETURN_IF_ERROR(bury_edge({.key = key, .before = row, .version = record.version}));
     return Outcome{.version = record.version};
@@ -160,12 +151,13 @@ Result<Outcome> TruthWriter::run(const EdgeRecord& record) {
 
 Result<Outcome> TruthWriter::remove_period(const EdgeRemoval& removal) {
   const EdgeKey& key = removal.key;
+  // Fragments belong to all periods of an edge and go with the last one.
   KIN_RETURN_IF_ERROR(bury_edge(removal));
   KIN_TRY(const bool holds_on, has_period(key.from, key.name, key.to));
   if (!holds_on) {
     KIN_TRY(const PartitionId partition, partition_of(key.from));
     const std::string prefix = periods_prefix(key.from, key.name, key.to);
-    KIN_RETURN_IF_ERROR(remove_fragments(Of::kEdge, prefix, partition));
+    KIN_RETURN_IF_ERROR(remove_fragments(kEdgeFragmentsFamily, prefix, partition));
   }
   return Outcome{.version = removal.version};
 }
@@ -174,7 +166,7 @@ Status TruthWriter::bury_edge(const EdgeRemoval& removal) {
   const EdgeKey& key = removal.key;
   rows_.put(kForwardEdgesFamily, forward_key(key),
             encode(EdgeRow{.deleted = true, .version = removal.version}));
-  rows_.remove(kReverseEdgesFamily, reverse_key(key));
+  rows_.remove(kReverseEdgesFamily, reverse_key(key));  // walks backwards need no tombstones
   if (!removal.before.deleted) {
     if (removal.before.summary) KIN_RETURN_IF_ERROR(release(*removal.before.summary));
     retire(removal.before.number);
@@ -197,12 +189,13 @@ Status TruthWriter::remove_edges_of(const DocId& id, PartitionId partition) {
     KIN_TRY(const EdgeRow row, decode_edge(value));
     const auto key = decode_forward_key(bytes);
     if (!key) return Error{Code::kDataLoss, "a key of forward_edges is damaged"};
-    if (row.deleted) return Done{};
+    if (row.deleted) return Done{};  // its tombstone keeps its version
     const Version version = next_version(partition, row.version);
     return bury_edge({.key = *key, .before = row, .version = version});
   };
+  // All keys of edges that leave the entity begin with its id, and so do those of their fragments.
   KIN_RETURN_IF_ERROR(rows_.for_each(kForwardEdgesFamily, id.view(), bury));
-  return remove_fragments(Of::kEdge, id.view(), partition);
+  return remove_fragments(kEdgeFragmentsFamily, id.view(), partition);
 }
 
 Result<bool> TruthWriter::has_period(const DocId& from, NameId name, const DocId& to) const {
@@ -222,8 +215,9 @@ Result<Outcome> TruthWriter::run(const AddFragment& add) {
   if (const auto refused = refuse(row->head.partition)) return *refused;
   const FragmentKey key{
       .id = add.id, .time = add.fragment.time, .content = hash64(add.fragment.text)};
-  return add_fragment({.of = Of::kEntity, .key = key, .after = {.text = add.fragment.text}},
-                      row->head.partition);
+  return add_fragment(
+      {.family = kEntityFragmentsFamily, .key = key, .after = {.text = add.fragment.text}},
+      row->head.partition);
 }
 
 Result<Outcome> TruthWriter::run(const AddEdgeFragment& add) {
@@ -238,34 +232,37 @@ Result<Outcome> TruthWriter::run(const AddEdgeFragment& add) {
                         .to = add.to,
                         .time = add.fragment.time,
                         .content = hash64(add.fragment.text)};
-  return add_fragment({.of = Of::kEdge, .key = key, .after = {.text = add.fragment.text}},
-                      partition);
+  return add_fragment(
+      {.family = kEdgeFragmentsFamily, .key = key, .after = {.text = add.fragment.text}},
+      partition);
 }
 
 Result<Outcome> TruthWriter::run(const FragmentRecord& record) {
-  const Of of = record.name.empty() ? Of::kEntity : Of::kEdge;
+  const bool of_edge = !record.name.empty();
+  const kv::Family family = of_edge ? kEdgeFragmentsFamily : kEntityFragmentsFamily;
   FragmentKey key{.id = record.id, .time = record.fragment.time, .content = record.content};
-  if (of == Of::kEdge) {
+  if (of_edge) {
     key.name = intern(record.name);
     key.to = record.to;
   }
-  KIN_TRY(const auto before, fragment(of, key));
+  KIN_TRY(const auto before, fragment(family, key));
   if (before && record.version <= before->version) return Outcome{.effect = Effect::kStale};
   FragmentRow after{
       .deleted = record.deleted, .version = record.version, .text = record.fragment.text};
-  return write_fragment({.of = of, .key = key, .after = std::move(after)}, before);
+  return write_fragment({.family = family, .key = key, .after = std::move(after)}, before);
 }
 
-Result<std::optional<FragmentRow>> TruthWriter::fragment(Of of, const FragmentKey& key) const {
-  const bool of_edge = of == Of::kEdge;
-  KIN_TRY(const auto row, rows_.get(fragments_family(of_edge), fragment_row_key(of_edge, key)));
+Result<std::optional<FragmentRow>> TruthWriter::fragment(kv::Family family,
+                                                         const FragmentKey& key) const {
+  KIN_TRY(const auto row, rows_.get(family, fragment_key(family, key)));
   if (!row) return std::optional<FragmentRow>();
   KIN_TRY(FragmentRow decoded, decode_fragment(*row));
   return std::optional(std::move(decoded));
 }
 
 Result<Outcome> TruthWriter::add_fragment(FragmentWrite write, PartitionId partition) {
-  KIN_TRY(const auto before, fragment(write.of, write.key));
+  KIN_TRY(const auto before, fragment(write.family, write.key));
+  // The same text at the same moment is the same fragment; one that was removed may come again.
   if (before && !before->deleted) return Outcome{.effect = Effect::kStale};
   write.after.version = next_version(partition, before ? before->version : Version{});
   return write_fragment(std::move(write), before);
@@ -274,11 +271,11 @@ Result<Outcome> TruthWriter::add_fragment(FragmentWrite write, PartitionId parti
 // Writes a fragment or its tombstone.
 Result<Outcome> TruthWriter::write_fragment(FragmentWrite write,
                                             const std::optional<FragmentRow>& before) {
-  const bool of_edge = write.of == Of::kEdge;
+  const bool of_edge = write.family == kEdgeFragmentsFamily;
   const FragmentKey& key = write.key;
   FragmentRow& after = write.after;
-  std::string row_key = fragment_row_key(of_edge, key);
-  const DocNumber retired = before ? before->number : kNoNumber;
+  std::string row_key = fragment_key(write.family, key);
+  const DocNumber retired = before ? before->number : kNoNumber;  // a tombstone has none
   if (before && !before->deleted) --counters_.fragments;
   retire(retired);
   if (!after.deleted) {
@@ -286,7 +283,7 @@ Result<Outcome> TruthWriter::write_fragment(FragmentWrite write,
     KIN_TRY(after.number, new_document(kind, row_key));
     ++counters_.fragments;
   }
-  rows_.put(fragments_family(of_edge), std::move(row_key), encode(after));
+  rows_.put(write.family, std::move(row_key), encode(after));
   KIN_TRY(const PartitionId partition, partition_of(key.id));
   const ChangeKind added =
       of_edge ? ChangeKind::kEdgeFragmentAdded : ChangeKind::kEntityFragmentAdded;
@@ -305,19 +302,19 @@ Result<Outcome> TruthWriter::write_fragment(FragmentWrite write,
   return Outcome{.number = after.number, .version = after.version};
 }
 
-Status TruthWriter::remove_fragments(Of of, std::string_view prefix, PartitionId partition) {
-  const bool of_edge = of == Of::kEdge;
+Status TruthWriter::remove_fragments(kv::Family family, std::string_view prefix,
+                                     PartitionId partition) {
   const auto remove = [&](const std::string& bytes, const std::string& value) -> Status {
     KIN_TRY(const FragmentRow row, decode_fragment(value));
-    const auto key = of_edge ? decode_edge_fragment_key(bytes) : decode_entity_fragment_key(bytes);
+    const auto key = decode_fragment_key(family, bytes);
     if (!key) return Error{Code::kDataLoss, "a key of fragments is damaged"};
     if (row.deleted) return Done{};
     const FragmentRow mark{.deleted = true, .version = next_version(partition, row.version)};
     KIN_TRY([[maybe_unused]] const Outcome removed,
-            write_fragment({.of = of, .key = *key, .after = mark}, row));
+            write_fragment({.family = family, .key = *key, .after = mark}, row));
     return Done{};
   };
-  return rows_.for_each(fragments_family(of_edge), prefix, remove);
+  return rows_.for_each(family, prefix, remove);
 }
 
 }  // namespace kin::index

@@ -13,10 +13,12 @@ namespace {
 
 // The error bound, in standard deviations of the estimate.
 constexpr float kDeviations = 1.9F;
+// Random directions that stand for residuals: after the rotation these look alike.
 constexpr int kSampleVectors = 32;
 // Factors around the scale that is best on average; each vector tries all of them.
 constexpr std::array kTries{1.0F, 0.86F, 0.93F, 1.07F, 1.15F, 1.25F};
 
+// Box and Muller's transform. 1 - unit() is never 0, which has no logarithm.
 double gaussian(Random& random) {
   const double radius = std::sqrt(-2 * std::log(1 - random.unit()));
   return radius * std::cos(6.283185307179586 * random.unit());
@@ -45,6 +47,8 @@ void Encoder::find_typical_scale() {
   std::vector<std::vector<float>> sample;
   for (int i = 0; i < kSampleVectors; ++i)
     sample.push_back(random_direction(space_.dimension, random));
+  // A typical number of a direction is 1 / sqrt(dimension). `spread` says how many times that the
+  // highest level stands for; larger numbers are cut off.
   const float levels = static_cast<float>(1U << more_bits_);
   const float unit = levels * std::sqrt(static_cast<float>(space_.dimension));
   double best = -1;
@@ -55,6 +59,8 @@ void Encoder::find_typical_scale() {
     best = quality;
     typical_scale_ = unit / spread;
   }
+  // The quality is the squared cosine of vector and code; 2 / pi is that of signs alone. The error
+  // grows with the tangent of the angle. 1.25 is a margin.
   const double full = best / kSampleVectors;
   const double signs = 2 / 3.141592653589793;
   const double ratio = std::sqrt((1 / std::min(full, 0.999999) - 1) / (1 / signs - 1));
@@ -66,6 +72,7 @@ Encoder::Scaled Encoder::measure(std::span<const float> magnitudes, float scale)
   float product = 0;
   float square = 0;
   for (const float magnitude : magnitudes) {
+    // A level stands for the middle of its interval.
     const int whole = std::min(static_cast<int>(magnitude * scale), most);
     const float value = static_cast<float>(whole) + 0.5F;
     product += value * magnitude;
@@ -91,6 +98,7 @@ void Encoder::pack(std::span<const float> magnitudes, float scale, VectorCode& c
   std::size_t bit = 0;
   for (std::size_t i = 0; i < magnitudes.size(); ++i, bit += more_bits_) {
     const int whole = std::min(static_cast<int>(magnitudes[i] * scale), most);
+    // Levels of negative numbers count backwards, so that sign and level together are one number.
     const auto value = static_cast<unsigned>(code.signs[i] != 0 ? whole : most - whole);
     const unsigned shifted = value << (bit % 8);
     code.more[bit / 8] |= static_cast<std::uint8_t>(shifted);
@@ -120,18 +128,21 @@ void Encoder::encode(std::span<const float> vector, std::span<const float> centr
     centroid_product += static_cast<double>(centroid[i]) * o;
   }
   code.square = static_cast<float>(square);
-  // For products the distance is -<q, c> - <c, o> - <q - c, o>.
+  // For products the distance is -<q, c> - <c, o> - <q - c, o>, for the others it is
+  // |q - c|² + |o|² - 2 <q - c, o>. The first term is the query's, the second the constant.
   const bool products = space_.distance == Distance::kDot;
   const double weight = products ? 1 : 2;
   const double constant = products ? -centroid_product : square;
   CodeFactors& factors = code.factors;
   factors.add = factors.full_add = static_cast<float>(constant);
-  if (sum < 1e-20) return;
+  if (sum < 1e-20) return;  // the vector is the centroid: nothing to estimate
 
   const double rescale = weight * square / (sum / 2);
   factors.rescale = factors.full_rescale = static_cast<float>(-rescale);
   factors.add = factors.full_add = static_cast<float>(constant + rescale * centroid_signs);
   const auto size = static_cast<double>(dimension);
+  // Of the angle between the code's point and o. RaBitQ's error is its tangent over the root of the
+  // dimensions.
   const double cosine = sum / std::sqrt(square * size);
   const double off = std::max(0.0, 1 / (cosine * cosine) - 1) / std::max(1.0, size - 1);
   factors.error = static_cast<float>(weight * kDeviations * std::sqrt(square * off));
@@ -141,7 +152,7 @@ void Encoder::encode(std::span<const float> vector, std::span<const float> centr
 void Encoder::encode_more(std::vector<float>& magnitudes, std::span<const float> centroid,
                           const Constants& constants, VectorCode& code) const {
   const auto norm = static_cast<float>(std::sqrt(constants.square));
-  for (float& magnitude : magnitudes) magnitude /= norm;
+  for (float& magnitude : magnitudes) magnitude /= norm;  // scales are for directions
   const float scale = best_scale(magnitudes);
   pack(magnitudes, scale, code);
   const int most = (1 << more_bits_) - 1;
@@ -163,7 +174,8 @@ QueryCode::QueryCode(const VectorSpace& space, std::vector<float> query)
   low_table.resize(16 * groups);
   high_table.resize(16 * groups);
   std::vector<float> entries(16 * groups);
-  float widest = 1e-30F;
+  // Four dimensions have 16 combinations of signs: their sums are looked up instead of computed.
+  float widest = 1e-30F;  // above 0, because it is divided by
   for (std::size_t g = 0; g < groups; ++g) {
     const float* at = rotated.data() + 4 * g;
     float least = 0;
@@ -175,12 +187,15 @@ QueryCode::QueryCode(const VectorSpace& space, std::vector<float> query)
       square += at[i] * at[i];
     }
     float* entry = entries.data() + 16 * g;
+    // Entries are shifted to be at least 0. Each adds its lowest bit to the entry without it.
     entry[0] = -least;
     for (std::size_t n = 1; n < 16; ++n)
       entry[n] = entry[n & (n - 1)] + at[static_cast<std::size_t>(std::countr_zero(n))];
     offset += least;
     widest = std::max(widest, range);
   }
+  // All groups have one step, so that sums of whole numbers can be scaled at the end. Low and high
+  // bytes are apart, because a shuffle looks up bytes.
   step = widest / 65535.0F;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const auto whole = static_cast<std::uint32_t>(std::max(0.0F, entries[i] / step + 0.5F));
@@ -188,7 +203,7 @@ QueryCode::QueryCode(const VectorSpace& space, std::vector<float> query)
     low_table[i] = static_cast<std::uint8_t>(value);
     high_table[i] = static_cast<std::uint8_t>(value >> 8);
   }
-  offset -= sum / 2;
+  offset -= sum / 2;  // bits are 0 or 1, and x is -½ or ½
 }
 
 }  // namespace kin::index

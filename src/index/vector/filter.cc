@@ -13,9 +13,4 @@ IdFilter::IdFilter(DocSet ids) : ids_(std::move(ids)), size_(ids_.size()) {
   if (bits <= size_ * kMostBitsForId) bits_ = ids_.bits();
 }
 
-Result<IdFilter> IdFilter::from_bytes(std::string_view bytes) {
-  KIN_TRY(DocSet ids, DocSet::from_bytes(bytes));
-  return IdFilter(std::move(ids));
-}
-
 }  // namespace kin::index

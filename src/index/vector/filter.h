@@ -3,10 +3,8 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
-#include "base/result.h"
 #include "index/truth/doc_set.h"
 
 namespace kin::index {
@@ -18,15 +16,12 @@ class IdFilter {
   explicit IdFilter(DocSet ids);
   // In any order, with or without repeats.
   static IdFilter of(std::span<const std::uint32_t> ids) { return IdFilter(DocSet(ids)); }
-  // From Roaring's portable serialisation.
-  static Result<IdFilter> from_bytes(std::string_view bytes);
 
   std::uint64_t size() const { return size_; }
   bool contains(std::uint32_t id) const {
     if (bits_.empty()) return ids_.contains(id);
     return id / 64 < bits_.size() && (bits_[id / 64] >> (id % 64) & 1) != 0;
   }
-  const DocSet& set() const { return ids_; }
   std::vector<std::uint32_t> ids() const { return ids_.numbers(); }
 
  private:

@@ -28,6 +28,7 @@ Result<ByteReader> opened(std::string_view bytes, std::uint64_t magic) {
   if (reader.read<std::uint64_t>() != magic) return damaged("the magic number is wrong");
   if (const auto version = reader.read<std::uint32_t>(); version != kVersion)
     return damaged(fmt::format("version {} is not known", version));
+  // After the version: another version may have its checksum elsewhere.
   if (load_le<std::uint64_t>(bytes.data() + body.size()) != checksum(body))
     return damaged("the checksum is wrong");
   return reader;
@@ -45,16 +46,11 @@ std::string closed(std::string out) {
   return out;
 }
 
-bool all_finite(std::span<const float> values) {
-  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
-}
-
 // Reads `count` floats; empty if there are fewer or one is not finite.
 std::vector<float> read_floats(ByteReader& reader, std::size_t count) {
-  const std::string_view bytes = reader.read_bytes(count * sizeof(float));
-  std::vector<float> values(reader.ok() ? count : 0);
-  if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-  if (!all_finite(values)) values.clear();
+  std::vector<float> values = reader.read_vector<float>(count);
+  if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
+    values.clear();
   return values;
 }
 
@@ -77,6 +73,7 @@ Status read_pending(ByteReader& reader, VectorCheckpointHead& head) {
   for (std::uint32_t i = 0; i < count; ++i) {
     Item item{reader.read<std::uint32_t>(), read_floats(reader, head.space.dimension)};
     if (item.rotated.empty()) return damaged("a pending vector has a number that is not finite");
+    // The padding is not written.
     item.rotated.resize(padded_dimension(head.space.dimension), 0.0F);
     head.pending.push_back(std::move(item));
   }
@@ -114,14 +111,16 @@ Result<VectorCheckpointHead> decode_head(std::string_view bytes) {
   head.lsn = reader.read<std::uint64_t>();
   head.trained = reader.read<std::uint64_t>();
   const auto points = reader.read<std::uint32_t>();
-  if (points != 0 && points != kCurvePoints) return damaged("its recall curve has the wrong length");
+  // An index that was never trained has no curve.
+  if (points != 0 && points != kCurvePoints)
+    return damaged("its recall curve has the wrong length");
   head.curve = {read_floats(reader, points), read_floats(reader, points)};
   if (head.curve.share.size() != points || head.curve.reach.size() != points)
     return damaged("its recall curve is cut short");
   const auto cells = reader.read<std::uint32_t>();
   if (cells > CellSlot::kMostCells || reader.rest().size() / 8 < cells)
     return damaged("it has fewer cells than it says");
-  for (std::uint32_t i = 0; i < cells; ++i) head.sums.push_back(reader.read<std::uint64_t>());
+  head.sums = reader.read_vector<std::uint64_t>(cells);
   KIN_RETURN_IF_ERROR(read_pending(reader, head));
   return head;
 }
@@ -138,6 +137,7 @@ std::string encode_cell(std::uint32_t number, std::span<const float> centre,
 Result<VectorCell> decode_cell(const VectorSpace& space, float error_ratio, std::uint32_t number,
                                std::string_view bytes) {
   KIN_TRY(ByteReader reader, opened(bytes, kCellMagic));
+  // A piece that was stored under the wrong name would put vectors beside the wrong centroid.
   if (reader.read<std::uint32_t>() != number) return damaged("a cell has the wrong number");
   VectorCell cell;
   cell.centre = read_floats(reader, space.dimension);

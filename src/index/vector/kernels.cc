@@ -21,6 +21,7 @@ using FloatVector = hn::Vec<Floats>;
 float dot_one(const float* a, const float* b, std::size_t count) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d);
+  // Two sums, so that an addition need not wait for the one before.
   auto first = hn::Zero(d);
   auto second = hn::Zero(d);
   std::size_t i = 0;
@@ -61,6 +62,7 @@ void dot_rows_all(const float* query, const float* rows, std::size_t stride, std
   const std::size_t lanes = hn::Lanes(d);
   std::size_t row = 0;
   for (; row + 4 <= out.size(); row += 4) {
+    // Four rows at a time: the query is loaded once for all of them.
     const float* at = rows + row * stride;
     FloatVector sums[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
     for (std::size_t i = 0; i < stride; i += lanes) {
@@ -76,6 +78,7 @@ void dot_rows_all(const float* query, const float* rows, std::size_t stride, std
 void hadamard_all(float* values, std::size_t count) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d);
+  // Butterflies: sums and differences of pairs that are 1, 2, 4, … apart.
   for (std::size_t half = 1; half < count; half *= 2) {
     for (std::size_t at = 0; at < count; at += 2 * half) {
       float* low = values + at;
@@ -112,6 +115,7 @@ void from_halves(std::span<const std::uint16_t> from, float* to) {
   std::size_t i = 0;
   for (; i + lanes <= from.size(); i += lanes) hn::StoreU(load_halves(from.data() + i), d, to + i);
   if (i == from.size()) return;
+  // A buffer for the rest: a vector load from its place would read past the end.
   std::uint16_t rest[kRowPad] = {};
   float last[kRowPad];
   std::copy(from.begin() + static_cast<std::ptrdiff_t>(i), from.end(), rest);
@@ -175,6 +179,8 @@ HWY_INLINE void add_rows(D8 d8, const SignScan& scan, std::size_t g,
   const auto nibble = hn::Set(d8, 0x0F);
   const auto codes = hn::LoadU(d8, scan.rows + 16 * g);
   const auto first = hn::And(codes, nibble);
+  // There is no shift of bytes; the mask removes what a shift of words brings in from the
+  // neighbour.
   const auto last = hn::And(hn::BitCast(d8, hn::ShiftRight<4>(hn::BitCast(d16, codes))), nibble);
   const auto low = hn::LoadU(d8, scan.low_table + 16 * g);
   const auto high = hn::LoadU(d8, scan.high_table + 16 * g);
@@ -227,6 +233,7 @@ HWY_INLINE void add_eight(hn::Vec<Narrow16> low, hn::Vec<Narrow16> high, std::ui
 HWY_INLINE void add_sixteen(const Sums<Narrow16>& low, const Sums<Narrow16>& high,
                             std::uint32_t* out) {
   const Narrow16 d;
+  // `all` holds even + 256 * odd, modulo 2^16; an even sum alone fits 16 bits.
   const auto low_even = low.all - hn::ShiftLeft<8>(low.odd);
   const auto high_even = high.all - hn::ShiftLeft<8>(high.odd);
   add_eight(hn::InterleaveLower(d, low_even, low.odd), hn::InterleaveLower(d, high_even, high.odd),
@@ -235,7 +242,7 @@ HWY_INLINE void add_sixteen(const Sums<Narrow16>& low, const Sums<Narrow16>& hig
             out + 8);
 }
 
-// 16-bit sums of bytes hold 256 rows.
+// 16-bit sums of bytes hold 256 rows: 256 * 255 is below 2^16.
 constexpr std::size_t kMostRows = 256;
 
 void sum_block(const SignScan& scan, std::uint32_t* sums) {
@@ -243,6 +250,7 @@ void sum_block(const SignScan& scan, std::uint32_t* sums) {
   const std::size_t step = hn::Lanes(wide) / 16;
   for (std::size_t from = 0; from < scan.groups; from += kMostRows) {
     const std::size_t to = std::min(scan.groups, from + kMostRows);
+    // A wide vector takes several groups at once, one in each of its 128-bit parts.
     std::size_t g = from;
     auto partial = no_sums(Wide16());
     for (; g + step <= to; g += step) add_rows(wide, scan, g, partial);
@@ -333,12 +341,14 @@ std::uint16_t half_from_float(float value) {
   const auto word = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>(word >> 16 & 0x8000);
   const std::uint32_t magnitude = word & 0x7FFFFFFF;
+  // Infinite or not a number; then what rounds to infinity; then subnormal halves.
   if (magnitude >= 0x7F800000) return sign | (magnitude > 0x7F800000 ? 0x7E00 : 0x7C00);
   if (magnitude >= 0x477FF000) return sign | 0x7C00;
   if (magnitude < 0x38800000) {  // subnormal: adding 0.5 leaves the rounded bits at the bottom
     const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
     return sign | static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(shifted) & 0xFFFF);
   }
+  // The exponent changes its bias, and half a unit less the last bit kept rounds ties to even.
   const std::uint32_t rounded = magnitude - 0x38000000 + 0xFFF + (magnitude >> 13 & 1);
   return sign | static_cast<std::uint16_t>(rounded >> 13);
 }

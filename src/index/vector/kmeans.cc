@@ -10,7 +10,7 @@
 namespace kin::index {
 namespace {
 
-constexpr int kMostRounds = 12;
+constexpr int kMostRounds = 12;  // for points that keep changing their centre
 // Stop when fewer than one in so many points changes its centre.
 constexpr std::size_t kFewChanges = 200;
 
@@ -55,6 +55,7 @@ KMeans::KMeans(Matrix points, std::size_t centres, std::uint64_t seed)
   std::vector<std::uint32_t> order(points_.rows());
   std::iota(order.begin(), order.end(), 0U);
   Random random(seed);
+  // The first steps of a Fisher-Yates shuffle: the centres start at different random points.
   for (std::size_t i = 0; i < centres; ++i)
     std::swap(order[i], order[i + random.below(order.size() - i)]);
   for (std::size_t i = 0; i < centres; ++i) centres_.add(points_.row(order[i]));
@@ -64,6 +65,7 @@ bool KMeans::round() {
   const Centres centres(centres_);
   std::vector<float> scratch;
   std::vector<std::uint32_t> counts(centres.size(), 0);
+  // Doubles: a sum of very many floats would lose the last ones.
   std::vector<double> sums(centres.size() * points_.columns(), 0.0);
   std::size_t changes = 0;
   for (std::size_t i = 0; i < points_.rows(); ++i) {
@@ -94,9 +96,11 @@ void KMeans::fill_empty(std::vector<std::uint32_t>& counts) {
     const auto from = centres_.row(most);
     const auto to = centres_.row(c);
     for (std::size_t k = 0; k < to.size(); ++k) {
+      // By a thousandth, up or down at random.
       const float shift = random.next() >> 63 != 0 ? 1.0009765625F : 0.9990234375F;
       to[k] = from[k] * shift;
     }
+    // As if the points were divided, so that the next empty centre may choose another.
     counts[c] = counts[most] / 2;
     counts[most] -= counts[c];
   }

@@ -39,6 +39,7 @@ Result<StepOutcome> VectorWriter::step(SteadyTime now) {
   std::unique_lock lock(changes_);
   const std::uint64_t live = live_;
   const std::uint64_t rows = pending_rows_;
+  // A step sees only that there were inserts since the last one; `now` is late by a step at most.
   if (inserts_ != seen_inserts_) grew_at_ = now;
   seen_inserts_ = inserts_;
   lock.unlock();
@@ -92,6 +93,8 @@ Status VectorWriter::start_training() {
   Random random(core_.options.space.seed + all.size());
   std::vector<float> vector;
   for (std::size_t i = 0, left = wanted; i < all.size() && left > 0; ++i) {
+    // Selection sampling: each of the rest is taken with probability left / rest, so exactly
+    // `wanted` are, in their order.
     if (random.below(all.size() - i) >= left) continue;
     --left;
     KIN_RETURN_IF_ERROR(read(all[i], vector));
@@ -106,6 +109,7 @@ Result<std::vector<std::vector<std::uint32_t>>> VectorWriter::members_of(
     const Centres& centres, const std::vector<Source>& all, RecallMeter& meter) const {
   std::vector<float> vector;
   for (std::size_t i = 0; i < std::min(kCurveQueries, all.size()); ++i) {
+    // Spread over all, because neighbours in this order are often of one cell.
     const std::size_t at = i * all.size() / std::min(kCurveQueries, all.size());
     KIN_RETURN_IF_ERROR(read(all[at], vector));
     meter.add_query(at, vector);
@@ -141,7 +145,7 @@ Result<std::shared_ptr<Posting>> VectorWriter::encoded(const std::vector<Source>
 
 // A cell that is too large for a posting becomes several with the same centroid.
 void VectorWriter::cut_large(std::vector<std::vector<std::uint32_t>>& members, Matrix& centres) {
-  constexpr std::size_t kMost = kMostSlots / 2;
+  constexpr std::size_t kMost = kMostSlots / 2;  // with room for vectors that come later
   for (std::size_t p = 0; p < members.size(); ++p) {
     if (members[p].size() <= kMost) continue;
     const std::vector<std::uint32_t> rest(members[p].begin() + kMost, members[p].end());
@@ -155,6 +159,7 @@ void VectorWriter::cut_large(std::vector<std::vector<std::uint32_t>>& members, M
 Status VectorWriter::finish_training() {
   Matrix centres = training_->take();
   training_.reset();
+  // Training took several steps. All vectors of now are placed, also those inserted meanwhile.
   Draft next = begin_draft();
   const std::vector<Source> all = sources(next);
   next.centres = std::move(centres);
@@ -183,6 +188,7 @@ Result<bool> VectorWriter::tidy() {
       KIN_RETURN_IF_ERROR(split(p));
       return true;
     }
+    // Only cells that lost vectors: a small cell of k-means may be right as it is.
     if (live < aim / kMergeAt && postings.size() > 1 && postings[p]->size() > live) {
       KIN_RETURN_IF_ERROR(merge(p));
       return true;
@@ -207,7 +213,7 @@ Status VectorWriter::split(std::uint32_t cell) {
   Matrix points(core_.options.space.dimension);
   for (const Item& item : items) points.add(item.rotated);
   KMeans two(std::move(points), 2, core_.options.space.seed + cell);
-  while (two.round()) {
+  while (two.round()) {  // few points, so all rounds fit into one step
   }
   const Matrix centres = two.take();
   std::copy_n(centres.row(0).begin(), centres.columns(), next.centres.row(cell).begin());
@@ -255,6 +261,7 @@ Status VectorWriter::merge(std::uint32_t cell) {
   Draft next = begin_draft();
   KIN_TRY(const std::vector<Item> items, items_of(*next.postings[cell]));
   const auto last = static_cast<std::uint32_t>(next.postings.size() - 1);
+  // Copied first, because both rows are in one matrix.
   std::ranges::copy(std::vector(next.centres.row(last).begin(), next.centres.row(last).end()),
                     next.centres.row(cell).begin());
   next.centres.resize(last);

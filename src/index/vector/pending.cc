@@ -19,14 +19,16 @@ PendingChunk::~PendingChunk() {
 }
 
 void PendingChunk::append(std::uint32_t id, std::span<const float> rotated) {
-  const std::uint32_t row = size_.load(std::memory_order_relaxed);
+  const std::uint32_t row = size_.load(std::memory_order_relaxed);  // only the writer changes it
   ids_[row] = id;
   std::copy(rotated.begin(), rotated.end(),
             values_.begin() + static_cast<std::ptrdiff_t>(row * stride_));
+  // Readers that see the new size see the row.
   size_.store(row + 1, std::memory_order_release);
 }
 
 void PendingChunk::set_next(std::shared_ptr<PendingChunk> next) {
+  // The pointer is not atomic: readers look at it only after the flag is set.
   next_ = std::move(next);
   has_next_.store(true, std::memory_order_release);
 }

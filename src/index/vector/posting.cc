@@ -17,6 +17,7 @@ using internal::kBlock;
 // Factors are scaled so that the largest is below this, well within the range of a half.
 constexpr float kLargestHalf = 8192;
 
+// A power of two changes exponents alone, so scaling loses no bits.
 float power_of_two_scale(float largest) {
   if (!(largest > 0)) return 1;
   int exponent = 0;
@@ -58,6 +59,7 @@ Posting::Posting(const VectorSpace& space, float error_ratio, std::uint32_t slot
   dead_ = std::make_unique<std::atomic<std::uint64_t>[]>(slots / 64 + 1);
 }
 
+// The signs of four dimensions share a byte with those of the vector 16 slots away: see SignScan.
 std::uint8_t* Posting::sign_byte(std::uint32_t slot, std::size_t group) {
   return rows(slot / kBlock) + group * 16 + slot % 16;
 }
@@ -98,7 +100,7 @@ CodeFactors Posting::factors(std::uint32_t slot) const {
 void Posting::copy(std::uint32_t slot, const Posting& from, std::uint32_t from_slot) {
   ids_[slot] = from.ids_[from_slot];
   staged_[slot] = from.factors(from_slot);
-  squares_[slot] = from.spread_;
+  squares_[slot] = from.spread_;  // single squares are not kept; their mean stands for each
   const unsigned shift = slot % kBlock / 16 * 4;
   const unsigned from_shift = from_slot % kBlock / 16 * 4;
   const std::uint8_t* row = from.rows(from_slot / kBlock) + from_slot % 16;
@@ -135,6 +137,7 @@ void Posting::finish() {
 }
 
 void Posting::drop_staged() {
+  // clear() would keep the memory.
   std::vector<CodeFactors>().swap(staged_);
   std::vector<float>().swap(squares_);
 }
@@ -163,6 +166,7 @@ std::uint32_t Posting::scan(std::size_t block, const QueryCode& query, const Cel
                                 .query_error = view.distance,
                                 .limit = limit};
   std::uint32_t mask = internal::scan_signs(scan, products);
+  // The last block may have fewer vectors; its empty lanes have zeros, which pass some limits.
   const std::size_t left = slots_ - block * kBlock;
   if (left < kBlock) mask &= (1U << left) - 1;
   const std::uint64_t dead = dead_[block / 2].load(std::memory_order_acquire);
@@ -178,6 +182,7 @@ Estimate Posting::estimate(std::uint32_t slot, const QueryCode& query, const Cel
   const float error = from_half(at[2 * kBlock]) * scale_ * view.distance;
   const unsigned bits = space_.bits - 1U;
   if (bits == 0) return {slot, add + rescale * product, error};
+  // A code's number is levels * sign + more, shifted so that its middle is 0.
   const auto levels = static_cast<float>(1U << bits);
   const float more =
       internal::packed_dot(own + kRecordHead, bits, {query.rotated.data(), space_.dimension});
@@ -194,6 +199,7 @@ bool Posting::is_coded(std::uint32_t slot, const VectorCode& code) const {
   const CodeFactors kept = factors(slot);
   if (kept.full_add != code.factors.full_add || kept.full_rescale != code.factors.full_rescale)
     return false;
+  // A half has 11 bits; the last term is for subnormal ones.
   const auto near = [this](float a, float b) {
     return std::abs(a - b) <= std::abs(b) / 1024 + scale_ * 0x1p-23F;
   };
@@ -218,6 +224,7 @@ std::shared_ptr<Posting> Posting::compacted() const {
 }
 
 void Posting::append_to(std::string& out) const {
+  // Dead slots are not written, so that a restored posting has none.
   if (live() != slots_) return compacted()->append_to(out);
   append_le(out, slots_);
   append_le(out, scale_);
@@ -234,6 +241,7 @@ Result<std::shared_ptr<Posting>> Posting::from_bytes(const VectorSpace& space, f
   const Error broken{Code::kDataLoss, "the codes of a cell have the wrong length"};
   ByteReader reader(bytes);
   const auto slots = reader.read<std::uint32_t>();
+  // Checked before anything is allocated for the slots.
   if (!reader.ok() || slots > kMostSlots) return broken;
   auto posting = std::make_shared<Posting>(space, error_ratio, slots);
   posting->scale_ = reader.read<float>();

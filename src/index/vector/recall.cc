@@ -8,7 +8,7 @@
 namespace kin::index::internal {
 namespace {
 
-constexpr std::size_t kNeighbours = 10;
+constexpr std::size_t kNeighbours = 10;  // the usual k of a search; probes() corrects for more
 
 std::vector<float> percentiles(std::vector<float> values) {
   std::ranges::sort(values);
@@ -32,7 +32,8 @@ void RecallMeter::see(std::size_t source, std::span<const float> vector, std::ui
   dot_rows(vector.data(), queries_.data(), queries_.stride(), scratch_);
   const float square = dot(vector.data(), vector.data(), vector.size());
   for (std::size_t q = 0; q < scratch_.size(); ++q) {
-    if (sources_[q] == source) continue;
+    if (sources_[q] == source) continue;  // a vector is not its own neighbour
+    // Without the square of the query, which is the same for all.
     const float distance = products_ ? -scratch_[q] : square - 2 * scratch_[q];
     auto& heap = nearest_[q];
     if (heap.size() == kNeighbours && distance >= heap.top().first) continue;
@@ -58,6 +59,7 @@ void RecallMeter::add(const Draft& draft, const Centres& centres, std::size_t qu
   const float limit = heap.empty() ? 0 : heap.top().first + (products_ ? 0 : square);
   for (; !heap.empty(); heap.pop()) {
     const std::uint32_t own = heap.top().second;
+    // How many cells a search scans, nearest first, until it has scanned the neighbour's.
     std::size_t before = 0;
     for (std::size_t i = 0; i < products.size(); ++i)
       before += nearness(i) <= nearness(own) ? 1 : 0;

@@ -9,7 +9,7 @@
 namespace kin::index {
 namespace {
 
-constexpr std::uint32_t kRounds = 4;
+constexpr std::uint32_t kRounds = 4;  // two over each end of the vector
 constexpr float kRootHalf = 0.70710678F;
 
 void mix_halves(float* values, std::uint32_t dimension) {
@@ -38,6 +38,7 @@ void Rotation::apply(std::span<const float> vector, float* out) const {
   for (std::uint32_t round = 0; round < kRounds; ++round) {
     const float* signs = signs_.data() + std::size_t{round} * dimension_;
     for (std::uint32_t i = 0; i < dimension_; ++i) out[i] *= signs[i];
+    // A Hadamard transform needs a power of two. Two overlapping ones cover every dimension.
     const std::uint32_t from = round % 2 == 0 ? 0 : dimension_ - power_;
     internal::hadamard(out + from, power_);
     if (power_ != dimension_) mix_halves(out, dimension_);

@@ -16,6 +16,8 @@ constexpr std::uint64_t kFewIds = 3000;
 constexpr std::size_t kOrdered = 64;
 // A search ends after so many cells in a row that are unlikely to hold a neighbour.
 constexpr std::size_t kMostMisses = 48;
+// Searches take no lock. One that finds slots and snapshot out of step begins again; the last
+// attempt takes a way that cannot fail.
 constexpr int kAttempts = 4;
 
 struct Candidate {
@@ -70,6 +72,7 @@ class Searcher {
   Result<std::vector<VectorHit>> run() {
     for (int attempt = 0;; ++attempt) {
       const auto snapshot = core_.snapshot();
+      // Estimates order nearly right: with twice as many, comparing vectors finds the best k.
       Pool pool(how_.k + (rerank_ ? how_.k + 16 : 0));
       KIN_TRY(const bool complete, collect(*snapshot, pool, attempt));
       if (!complete) continue;
@@ -77,6 +80,7 @@ class Searcher {
       std::vector<Candidate> found = pool.take();
       const std::size_t before = found.size();
       drop_replaced(found);
+      // A replaced vector may have pushed out another that belongs to the k.
       const bool short_of = found.size() < before && found.size() < how_.k;
       if (short_of && attempt + 1 < kAttempts) continue;
       KIN_RETURN_IF_ERROR(settle(found));
@@ -134,6 +138,7 @@ class Searcher {
       if (at.cell() >= snapshot.postings.size()) return false;
       const Posting& posting = *snapshot.postings[at.cell()];
       const std::uint32_t slot = at.slot();
+      // The slot is of a newer snapshot than this one.
       if (slot >= posting.size() || posting.ids()[slot] != id) return false;
       if (posting.is_dead(slot)) continue;
       if (rerank_ && core_.options.space.storage != RawStorage::kElsewhere) {
@@ -155,6 +160,7 @@ class Searcher {
   float aimed(const std::vector<float>& curve) const {
     const double at = std::clamp(how_.recall, 0.0, 1.0) * (kCurvePoints - 1);
     const auto low = static_cast<std::size_t>(at);
+    // Between two percents the curve is taken for straight.
     const auto part = static_cast<float>(at - static_cast<double>(low));
     return (1 - part) * curve[low] + part * curve[std::min(low + 1, kCurvePoints - 1)];
   }
@@ -195,6 +201,8 @@ class Searcher {
         continue;
       }
       misses = 0;
+      // The posting after the next, and the codes of the next, are on their way while this is
+      // scanned.
       if (i + 2 < ordered) __builtin_prefetch(snapshot.postings[order[i + 2].second].get());
       if (i + 1 < ordered) snapshot.postings[order[i + 1].second]->prefetch_blocks();
       scan_posting(posting, view, pool);
@@ -207,6 +215,7 @@ class Searcher {
     const std::size_t to = std::min(order.size(), std::max(probes, from + kOrdered));
     const auto begin = order.begin() + static_cast<std::ptrdiff_t>(from);
     const auto end = order.begin() + static_cast<std::ptrdiff_t>(to);
+    // Only the next batch is sorted; the rest is merely behind it.
     if (end != order.end()) std::nth_element(begin, end, order.end());
     std::sort(begin, end);
     return to;
@@ -253,7 +262,7 @@ class Searcher {
   void look_closer(std::vector<Left>& left, Pool& pool) const {
     for (const Left& one : left) {
       const Estimate estimate = one.posting->estimate(one.slot, query_, one.view, one.product);
-      if (estimate.distance > pool.limit()) continue;
+      if (estimate.distance > pool.limit()) continue;  // the limit may have sunk since the scan
       const std::uint32_t id = one.posting->ids()[one.slot];
       if (in_time(id)) pool.add({estimate.distance, estimate.error, id, one.slot, one.posting});
     }
@@ -286,6 +295,7 @@ class Searcher {
     if (!rerank_) return Done{};
     std::vector<float> upper;
     for (const Candidate& candidate : found) upper.push_back(candidate.distance + candidate.error);
+    // At least k vectors are as near as the k-th upper bound.
     float limit = kInfinity;
     if (upper.size() > how_.k) {
       const auto kth = upper.begin() + static_cast<std::ptrdiff_t>(how_.k) - 1;
@@ -294,6 +304,7 @@ class Searcher {
     }
     std::vector<float> vector;
     for (Candidate& candidate : found) {
+      // Exact already, or too far away even if the estimate errs as much as it may.
       if (candidate.error == 0 || candidate.distance - candidate.error > limit) continue;
       KIN_TRY(const bool read, core_.read(*candidate.posting, candidate.slot, vector, how_.raw));
       if (read) candidate.distance = exact(vector);
@@ -303,6 +314,7 @@ class Searcher {
   }
 
   std::vector<VectorHit> hits(const std::vector<Candidate>& found) const {
+    // Vectors have length 1, so 1 - cosine is half of the squared distance.
     const float scale = core_.options.space.distance == Distance::kCosine ? 0.5F : 1.0F;
     std::vector<VectorHit> result;
     for (std::size_t i = 0; i < std::min<std::size_t>(found.size(), how_.k); ++i)

@@ -32,6 +32,7 @@ Result<std::vector<float>> prepared(const VectorSpace& space, std::span<const fl
                  "the vector has a number that is not finite, or too large"};
   std::vector<float> result(vector.begin(), vector.end());
   if (space.distance != Distance::kCosine) return result;
+  // Squares of that size are rounding; their direction would be noise.
   if (square < 1e-30)
     return Error{Code::kInvalidArgument, "the vector has length 0, so no angle to others"};
   const auto scale = static_cast<float>(1 / std::sqrt(square));
@@ -43,6 +44,7 @@ Status check_vector(const VectorSpace& space, std::span<const float> vector) {
   KIN_TRY(const std::vector<float> kept, prepared(space, vector));
   if (space.storage != RawStorage::kF16) return Done{};
   // After the rotation a number can be as large as the vector's length.
+  // The largest half is 65,504, whose square is about 4.29e9.
   if (internal::dot(kept.data(), kept.data(), kept.size()) < 4e9F) return Done{};
   return Error{Code::kInvalidArgument, "the vector is too long for numbers of 16 bits"};
 }
@@ -50,7 +52,7 @@ Status check_vector(const VectorSpace& space, std::span<const float> vector) {
 float exact_distance(Distance distance, std::span<const float> a, std::span<const float> b) {
   if (distance == Distance::kDot) return -internal::dot(a.data(), b.data(), a.size());
   const float square = internal::squared_l2(a.data(), b.data(), a.size());
-  return distance == Distance::kCosine ? square / 2 : square;
+  return distance == Distance::kCosine ? square / 2 : square;  // of vectors of length 1
 }
 
 }  // namespace kin::index

@@ -47,6 +47,7 @@ class Verifier {
  private:
   // The vector of an id that is not ignored and is expected.
   Result<bool> read(std::uint32_t id) {
+    // Of a later moment, or retired and kept for older views.
     if (id >= expected_.below || std::ranges::binary_search(expected_.without, id)) return false;
     seen_.push_back(id);
     bool found = std::ranges::binary_search(expected_.ids, id);
@@ -101,6 +102,7 @@ Status VectorWriter::verify(const VectorsExpected& expected,
     KIN_RETURN_IF_ERROR(
         verifier.see_posting(*snapshot->postings[p], snapshot->centres->matrix().row(p)));
   }
+  // each() cannot be stopped, so rows after an error are passed over.
   Status result = Done{};
   snapshot->pending.each([&](const PendingChunk& chunk, std::uint32_t row) {
     if (result.ok()) result = verifier.see_pending(chunk, row);

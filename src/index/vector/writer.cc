@@ -53,11 +53,13 @@ Status VectorWriter::insert(std::uint32_t id, std::span<const float> vector) {
   const CellSlot old = core_.slots.get(id);
   std::optional<PendingRow> replaced;
   if (const auto found = pending_.find(id); found != pending_.end()) replaced = found->second;
+  // The new vector is in the log before the old one is marked: a search finds one of them or both.
   append(id, rotated);
   // Deleted rows of this id that wait to be reclaimed do not change its state any more.
   core_.slots.set(id, CellSlot::without(VectorState::kPending));
   if (replaced) replaced->chunk->mark_dead(replaced->row);
   if (old.is_indexed()) forget(old);
+  // A step that runs may be moving the old vector: publish() must mark it again.
   if (replaced || old.is_indexed())
     disturbed_.insert(id);
   else
@@ -106,6 +108,7 @@ Draft VectorWriter::begin_draft() {
 void VectorWriter::take_rows(Draft& next, std::uint64_t most, const SeeRow& see) {
   PendingView& view = next.pending;
   for (most = std::min(most, next.rows); next.taken_rows < most; ++next.taken_rows) {
+    // next_shared() is safe here: the rows to take exist, so the next chunk does.
     if (view.from == PendingChunk::kRows) view = {view.first->next_shared(), 0};
     const PendingChunk& chunk = *view.first;
     const std::uint32_t row = view.from++;
@@ -125,6 +128,7 @@ void VectorWriter::publish(Draft next) {
   auto snapshot = std::make_shared<Snapshot>();
   if (next.centres.rows() > 0)
     snapshot->centres = std::make_shared<const Centres>(std::move(next.centres));
+  // The centres were made without the lock: squaring them takes a while.
   const std::lock_guard lock(changes_);
   const auto old = core_.snapshot();
   for (std::uint32_t p = 0; p < old->postings.size(); ++p) {
@@ -151,6 +155,7 @@ void VectorWriter::place_new(const Draft& next) {
     dirty_[p] = true;
     const auto ids = next.postings[p]->ids();
     for (std::uint32_t slot = 0; slot < ids.size(); ++slot) {
+      // Usually nothing was disturbed, which spares a look-up for each vector.
       if (disturbed_.empty() || !disturbed_.contains(ids[slot])) {
         core_.slots.set(ids[slot], CellSlot::at(p, slot));
         continue;
@@ -176,12 +181,8 @@ Result<std::vector<Item>> VectorWriter::items_of(const Posting& posting) const {
   std::vector<Item> items;
   for (std::uint32_t slot = 0; slot < posting.size(); ++slot) {
     if (posting.is_dead(slot)) continue;
-    Item item{posting.ids()[slot], {}};
-    KIN_TRY(const bool found, core_.read(posting, slot, item.rotated));
-    if (!found)
-      return Error{Code::kUnavailable,
-                   "the vector of id " + std::to_string(item.id) + " could not be read"};
-    items.push_back(std::move(item));
+    Item& item = items.emplace_back(Item{posting.ids()[slot], {}});
+    KIN_RETURN_IF_ERROR(read({&posting, nullptr, slot}, item.rotated));
   }
   return items;
 }
@@ -212,6 +213,7 @@ void VectorWriter::assign(Draft& next, const std::vector<Item>& items,
   std::map<std::uint32_t, std::vector<const Item*>> groups;
   for (std::size_t i = 0; i < items.size(); ++i) groups[owners[i]].push_back(&items[i]);
   for (const auto& [cell, members] : groups) {
+    // A copy: adding a centre below may move the matrix.
     const std::vector<float> centre(next.centres.row(cell).begin(), next.centres.row(cell).end());
     const Posting& old = *next.postings[cell];
     std::span<const Item* const> rest(members);
@@ -258,6 +260,7 @@ VectorCheckpoint VectorWriter::checkpoint(std::uint64_t lsn, VectorIndex::Scope 
   const auto snapshot = core_.snapshot();
   std::vector<bool> changed(snapshot->postings.size(), scope == VectorIndex::Scope::kAll);
   if (scope == VectorIndex::Scope::kChanged) changed = dirty_;
+  // From here on changes count for the next checkpoint; postings never change but for their marks.
   dirty_.assign(dirty_.size(), false);
   applied_lsn_ = lsn;
   std::uint64_t rows = pending_rows_;
@@ -293,6 +296,7 @@ Status VectorWriter::adopt(const VectorCheckpointHead& head, Draft next) {
   for (std::uint32_t p = 0; p < next.postings.size(); ++p) {
     const auto ids = next.postings[p]->ids();
     for (std::uint32_t slot = 0; slot < ids.size(); ++slot) {
+      // The table is empty at first, so any entry is one of this checkpoint.
       if (core_.slots.get(ids[slot]).word != 0) return twice;
       core_.slots.set(ids[slot], CellSlot::at(p, slot));
     }
@@ -310,6 +314,7 @@ Status VectorWriter::adopt(const VectorCheckpointHead& head, Draft next) {
   trained_ = head.trained;
   applied_lsn_ = head.lsn;
   sums_ = head.sums;
+  // publish() marked all cells; they are on disk as they are.
   dirty_.assign(sums_.size(), false);
   return Done{};
 }
@@ -322,6 +327,7 @@ VectorStats VectorWriter::stats() const {
                     .deleted = pending_rows_ - pending_.size(),
                     .cells = static_cast<std::uint32_t>(snapshot->postings.size()),
                     .bytes = sizeof(VectorCore) + core_.slots.bytes()};
+  // About 24 bytes a node of the hash map.
   stats.bytes += pending_.size() * (sizeof(PendingRow) + 24);
   lock.unlock();
   for (const auto& posting : snapshot->postings) {

@@ -1,19 +1,17 @@
 // The interface between KeyValueStore and its engines. Contracts are those of key_value_store.h.
 #pragma once
 
-#include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/disk.h"
 #include "base/result.h"
-#include "kv/key_value_store.h"
+#include "kv/store_options.h"
 
 namespace kin::kv {
 
@@ -55,7 +53,7 @@ class Engine : public EngineReader {
   virtual std::unique_ptr<EngineBatch> batch() const = 0;
   virtual std::unique_ptr<const EngineReader> snapshot() const = 0;
   virtual Status write(const EngineBatch& batch, const WriteOptions& options) = 0;
-  virtual Status ingest(const KeyValueStore::NextRow& next, Family family) = 0;
+  virtual Status ingest(const NextRow& next, Family family) = 0;
   virtual Status contains_many(std::span<const std::string_view> keys,
                                std::span<std::uint8_t> found, Family family) const = 0;
   virtual Status flush() = 0;
@@ -64,30 +62,5 @@ class Engine : public EngineReader {
   virtual StoreUsage usage() const = 0;
   virtual Status close() = 0;
 };
-
-// Refuses changes after one has failed: what is on the device is not known until the store is
-// opened again. Thread-safe.
-class FailureLatch {
- public:
-  // An error that names the first failure, if there was one.
-  Status check(const std::filesystem::path& folder) const;
-  // Remembers the failure of a change; returns `status`.
-  Status note(Status status);
-
- private:
-  std::atomic<bool> failed_ = false;  // so that a check without a failure takes no lock
-  mutable std::mutex mutex_;
-  std::optional<Error> first_;
-};
-
-// The name of the main family in files.
-inline constexpr const char* kMainName = "default";
-
-// Makes `folder` for a checkpoint, or checks that it is empty.
-Status prepare_copy(Disk& disk, const std::filesystem::path& folder);
-
-inline Disk& disk_of(const StoreOptions& options) {
-  return options.disk != nullptr ? *options.disk : system_disk();
-}
 
 }  // namespace kin::kv

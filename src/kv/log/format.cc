@@ -61,7 +61,8 @@ std::optional<Frame> frame_at(std::string_view log, std::uint64_t offset) {
   return frame;
 }
 
-// Was the frame at `offset`, which does not hold, on the device once? A later frame tells.
+// Was the frame at `offset`, which does not hold, on the device once? A later frame tells. The
+// length of a damaged frame cannot be trusted, so later frames are found by their magic number.
 bool was_durable(std::string_view log, std::uint64_t offset) {
   std::string magic;
   append_le(magic, kFrameMagic);
@@ -84,6 +85,7 @@ Result<std::uint64_t> decode_header(std::string_view bytes, std::vector<std::str
                     "that wrote it)",
                     version, kVersion)};
   }
+  // A count that is too large ends with the bytes: the first read past them fails.
   const auto count = reader.read<std::uint32_t>();
   for (std::uint32_t i = 0; i < count && reader.ok(); ++i) families.emplace_back(read_text(reader));
   const std::size_t body = bytes.size() - reader.rest().size();
@@ -110,6 +112,7 @@ Status visit_changes(std::string_view payload, std::size_t families, const Visit
   ByteReader reader(payload);
   while (reader.ok() && !reader.rest().empty()) {
     LogChange change;
+    // The kind decides which fields follow; that it is a valid one is checked after them.
     const auto kind = reader.read<std::uint8_t>();
     change.kind = static_cast<LogChange::Kind>(kind);
     change.family = reader.read<std::uint32_t>();
@@ -166,8 +169,9 @@ Status LogWriter::seal() {
 Status decode_log(std::string_view bytes, const BeginLog& begin, const VisitChange& visit) {
   std::vector<std::string> names;
   KIN_TRY(std::uint64_t at, decode_header(bytes, names));
-  const std::size_t families = names.size();
+  const std::size_t families = names.size();  // before `begin` takes the names
   begin(std::move(names));
+  // Reads up to the first frame that does not hold: the end that a crash tore off, or damage.
   bool sealed = false;
   while (at < bytes.size()) {
     const auto frame = frame_at(bytes, at);
@@ -176,7 +180,7 @@ Status decode_log(std::string_view bytes, const BeginLog& begin, const VisitChan
     at += frame->bytes();
     sealed = sealed || frame->seal;
   }
-  // The file got its name after its first seal was on the device.
+  // The file got its name after its first seal was on the device, so a log without one is damaged.
   if (sealed && !was_durable(bytes, at)) return Done{};
   return damaged(fmt::format("it is damaged at byte {}", at));
 }

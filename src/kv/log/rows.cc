@@ -21,6 +21,8 @@ struct Rows::Parts {
   Tree rest;
 };
 
+// Nodes are shared with other copies of the map and never change: every node on the path of a
+// change is made again with its new children. The row itself is shared.
 Rows::Tree Rows::with_children(const Node& node, Tree left, Tree right) {
   auto made = std::make_shared<Node>(Node{.row = node.row, .priority = node.priority});
   made->bytes = node.row->key.size() + node.row->value.size();
@@ -53,6 +55,7 @@ Rows::Tree Rows::join(const Tree& left, const Tree& right) {
   return with_children(*right, join(left, right->left), right->right);
 }
 
+// The least key that is greater: no key lies between one and the same with a zero byte behind it.
 std::string Rows::successor(std::string_view key) {
   std::string next(key);
   next += '\0';
@@ -64,6 +67,7 @@ void Rows::remove_range(std::string_view from, std::string_view to) {
   root_ = join(around.less, split(around.rest, to).rest);
 }
 
+// The look-up spares a missing key the copies of a split.
 void Rows::remove(std::string_view key) {
   if (find(key) != nullptr) remove_range(key, successor(key));
 }
@@ -71,29 +75,29 @@ void Rows::remove(std::string_view key) {
 void Rows::put(std::string_view key, std::string_view value) {
   const Node fresh{.row = std::make_shared<const Row>(Row{std::string(key), std::string(value)}),
                    .priority = hash64(key)};
+  // A row under the same key is in neither part, and so it is replaced.
   const Parts around = split(root_, key);
   const Tree greater = split(around.rest, successor(key)).rest;
   root_ = join(join(around.less, with_children(fresh, nullptr, nullptr)), greater);
 }
 
-const Rows::Row* Rows::at_or_after(std::string_view key) const {
+template <typename IsBefore>
+const Rows::Row* Rows::first_not(const IsBefore& is_before) const {
   const Row* best = nullptr;
   for (const Node* node = root_.get(); node != nullptr;) {
-    const bool less = node->row->key < key;
-    if (!less) best = node->row.get();
-    node = less ? node->right.get() : node->left.get();
+    const bool before = is_before(node->row->key);
+    if (!before) best = node->row.get();
+    node = before ? node->right.get() : node->left.get();
   }
   return best;
 }
 
+const Rows::Row* Rows::at_or_after(std::string_view key) const {
+  return first_not([&](std::string_view other) { return other < key; });
+}
+
 const Rows::Row* Rows::after(std::string_view key) const {
-  const Row* best = nullptr;
-  for (const Node* node = root_.get(); node != nullptr;) {
-    const bool greater = node->row->key > key;
-    if (greater) best = node->row.get();
-    node = greater ? node->left.get() : node->right.get();
-  }
-  return best;
+  return first_not([&](std::string_view other) { return other <= key; });
 }
 
 const Rows::Row* Rows::find(std::string_view key) const {

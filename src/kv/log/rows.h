@@ -40,6 +40,9 @@ class Rows {
   static Tree with_children(const Node& node, Tree left, Tree right);
   static Parts split(const Tree& tree, std::string_view key);
   static Tree join(const Tree& left, const Tree& right);
+  // The first row whose key is not before the one looked for.
+  template <typename IsBefore>
+  const Row* first_not(const IsBefore& is_before) const;
   static std::string successor(std::string_view key);
 
   Tree root_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "kv/engine/shared.h"
 #include "kv/log/format.h"
 #include "kv/log/rows.h"
 
@@ -155,6 +156,7 @@ Result<LogWriter> replace_log(Disk& disk, const fs::path& folder,
   KIN_TRY(auto file, disk.create(temporary));
   KIN_TRY(LogWriter log, LogWriter::create(std::move(file), names));
   KIN_RETURN_IF_ERROR(append_rows(log, families));
+  // The name comes last: under its final name a log is always complete, sealed and durable.
   KIN_RETURN_IF_ERROR(log.seal());
   KIN_RETURN_IF_ERROR(log.sync());
   KIN_RETURN_IF_ERROR(disk.rename(temporary, folder / kLogFile));
@@ -185,7 +187,7 @@ class LogStore final : public Engine {
     return std::make_unique<LogSnapshot>(now());
   }
   Status write(const EngineBatch& batch, const WriteOptions& options) override;
-  Status ingest(const KeyValueStore::NextRow& next, Family family) override;
+  Status ingest(const NextRow& next, Family family) override;
   Status contains_many(std::span<const std::string_view> keys, std::span<std::uint8_t> found,
                        Family family) const override;
   Status flush() override;
@@ -196,12 +198,15 @@ class LogStore final : public Engine {
 
  private:
   Status lock();
-  Status restore();
+  Status restore(const StoreOptions& options);
   State now() const;
   void publish(Families families);
   // Runs `act` with writing_ held, unless an earlier write failed; remembers its failure.
   template <typename Act>
-  Status change(Act&& act);
+  Status change(const Act& act) {
+    const std::lock_guard lock(writing_);
+    return failure_.guard(folder_, act);
+  }
   Status replace();
   bool is_long() const;
 
@@ -235,29 +240,26 @@ Status LogStore::lock() {
   KIN_TRY(lock_, disk_.open_to_write(folder_ / "LOCK"));
   const Status locked = lock_->lock();
   if (locked.ok() || locked.error().code != Code::kFailedPrecondition) return locked;
-  return Error{Code::kFailedPrecondition,
-               fmt::format("{} is open elsewhere (close it there first)", folder_.string())};
+  return open_elsewhere(folder_);
 }
 
 Status LogStore::open(const StoreOptions& options) {
   KIN_RETURN_IF_ERROR(disk_.make_folder(folder_));
   KIN_RETURN_IF_ERROR(lock());
-  names_ = {kMainName};
-  names_.insert(names_.end(), options.families.begin(), options.families.end());
   KIN_TRY(const bool there, disk_.exists(folder_ / kLogFile));
-  if (there && options.mode != StoreOptions::Mode::kFresh) return restore();
+  if (there && options.mode != StoreOptions::Mode::kFresh) return restore(options);
+  names_ = family_names(options, {});
   publish(Families(names_.size()));
   return replace();
 }
 
 // What can be read need not be on the device: after a sync that failed no later one writes it, and
 // a name may not have been synced. So the log is written again whenever it is opened.
-Status LogStore::restore() {
+Status LogStore::restore(const StoreOptions& options) {
   KIN_TRY(Loaded loaded, load(disk_, folder_ / kLogFile));
   const std::vector<std::string>& present = loaded.names;
-  for (const std::string& name : present) {
-    if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.push_back(name);
-  }
+  names_ = family_names(options, present);
+  // The families asked for come first, so the rows move to other places than they have in the file.
   Families families(names_.size());
   for (std::size_t i = 0; i < present.size(); ++i) {
     const auto place = std::find(names_.begin(), names_.end(), present[i]) - names_.begin();
@@ -268,6 +270,7 @@ Status LogStore::restore() {
 }
 
 Status LogStore::replace() {
+  // The old log is closed when the new one has its name; until then it stays valid.
   KIN_TRY(log_, replace_log(disk_, folder_, names_, *now()));
   base_bytes_ = log_->bytes();
   return Done{};
@@ -278,13 +281,6 @@ bool LogStore::is_long() const {
   return log_->bytes() - base_bytes_ > std::max(limit, base_bytes_);
 }
 
-template <typename Act>
-Status LogStore::change(Act&& act) {
-  const std::lock_guard lock(writing_);
-  KIN_RETURN_IF_ERROR(failure_.check(folder_));
-  return failure_.note(act());
-}
-
 Status LogStore::write(const EngineBatch& batch, const WriteOptions& options) {
   const std::string& payload = static_cast<const LogBatch&>(batch).payload();
   if (payload.size() > kMostPayload) {
@@ -293,9 +289,11 @@ Status LogStore::write(const EngineBatch& batch, const WriteOptions& options) {
                              folder_.string())};
   }
   return change([&]() -> Status {
+    // Before the batch: if this fails, the batch that the caller hears of is not in the log either.
     if (is_long()) KIN_RETURN_IF_ERROR(replace());
     KIN_RETURN_IF_ERROR(log_->append(payload));
     if (options.sync) KIN_RETURN_IF_ERROR(log_->sync());
+    // Rows become visible after they are logged, so readers see nothing that the log lacks.
     Families families = *now();
     KIN_RETURN_IF_ERROR(visit_changes(payload, families.size(),
                                       [&](const LogChange& made) { apply(made, families); }));
@@ -304,7 +302,8 @@ Status LogStore::write(const EngineBatch& batch, const WriteOptions& options) {
   });
 }
 
-Status LogStore::ingest(const KeyValueStore::NextRow& next, Family family) {
+Status LogStore::ingest(const NextRow& next, Family family) {
+  // All rows are in memory anyway, so one batch does it: all or none, and synced.
   LogBatch batch(names_.size());
   std::optional<std::string> last;
   for (;;) {
@@ -338,6 +337,7 @@ Status LogStore::compact() {
 
 Status LogStore::checkpoint(const fs::path& folder) {
   KIN_RETURN_IF_ERROR(prepare_copy(disk_, folder));
+  // Takes no lock: the rows of a state never change, and writers publish new states meanwhile.
   const auto copied = replace_log(disk_, folder, names_, *now());
   return copied.ok() ? Status(Done{}) : Status(copied.error());
 }
@@ -357,6 +357,7 @@ StoreUsage LogStore::usage() const {
 Status LogStore::close() {
   const std::lock_guard lock(writing_);
   Status closed = Done{};
+  // After a failure it is not known where the log ends, so nothing may be appended.
   if (failure_.check(folder_).ok()) {
     // The seal shows damage to the last batches; without it they would count as torn.
     closed = log_->sync();

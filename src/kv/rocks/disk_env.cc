@@ -15,6 +15,7 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 using rocksdb::Slice;
 
+// The kinds of failure that RocksDB tells apart.
 IOStatus failure(const std::string& path, const Error& error) {
   if (error.code == Code::kNotFound) return IOStatus::PathNotFound(path, error.message);
   if (error.code == Code::kResourceExhausted) return IOStatus::NoSpace(path, error.message);
@@ -48,6 +49,7 @@ class SequentialFile final : public rocksdb::FSSequentialFile {
     position_ += result->size();
     return read;
   }
+  // Skipping past the end is not an error: the next read gives nothing.
   IOStatus Skip(std::uint64_t count) override {
     position_ += count;
     return IOStatus::OK();
@@ -89,6 +91,7 @@ class WritableFile final : public rocksdb::FSWritableFile {
   IOStatus Sync(const IOOptions&, IODebugContext*) override {
     return outcome(path_, file_->sync());
   }
+  // append() buffers nothing, so there is nothing to flush before a sync.
   IOStatus Flush(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
   IOStatus Close(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
   std::uint64_t GetFileSize(const IOOptions&, IODebugContext*) override {
@@ -143,6 +146,7 @@ class DiskFileSystem final : public rocksdb::FileSystem {
                            IODebugContext*) override {
     return give<WritableFile>(disk_.create(path), result, path, options);
   }
+  // Keeps the contents; RocksDB appends.
   IOStatus ReopenWritableFile(const std::string& path, const FileOptions& options,
                               std::unique_ptr<rocksdb::FSWritableFile>* result,
                               IODebugContext*) override {
@@ -150,6 +154,7 @@ class DiskFileSystem final : public rocksdb::FileSystem {
   }
   IOStatus NewDirectory(const std::string& path, const IOOptions&,
                         std::unique_ptr<rocksdb::FSDirectory>* result, IODebugContext*) override {
+    // A Disk has no handles of folders; listing shows that the folder is there.
     const auto there = disk_.list(path);
     if (!there.ok()) return failure(path, there.error());
     *result = std::make_unique<Directory>(disk_, path);
@@ -164,6 +169,7 @@ class DiskFileSystem final : public rocksdb::FileSystem {
   IOStatus GetChildren(const std::string& path, const IOOptions&, std::vector<std::string>* result,
                        IODebugContext*) override {
     result->clear();
+    // As in RocksDB's own file system, a missing folder is NotFound; PathNotFound is an I/O error.
     auto names = disk_.list(path);
     if (!names.ok() && names.error().code == Code::kNotFound) return IOStatus::NotFound(path);
     if (!names.ok()) return failure(path, names.error());
@@ -172,6 +178,7 @@ class DiskFileSystem final : public rocksdb::FileSystem {
   }
   IOStatus IsDirectory(const std::string& path, const IOOptions&, bool* is_directory,
                        IODebugContext*) override {
+    // Only folders can be listed.
     *is_directory = disk_.list(path).ok();
     return *is_directory ? IOStatus::OK() : FileExists(path, {}, nullptr);
   }
@@ -222,7 +229,7 @@ class DiskFileSystem final : public rocksdb::FileSystem {
     if (!file.ok()) return failure("While open a file for lock: " + path, file.error());
     const Status locked = (*file)->lock();
     if (!locked.ok()) return failure("While lock file: " + path, locked.error());
-    *result = new Lock(std::move(*file));
+    *result = new Lock(std::move(*file));  // RocksDB owns it until UnlockFile()
     return IOStatus::OK();
   }
   IOStatus UnlockFile(rocksdb::FileLock* lock, const IOOptions&, IODebugContext*) override {
@@ -251,9 +258,11 @@ class DiskFileSystem final : public rocksdb::FileSystem {
   Disk& disk_;
 };
 
+// Of the thread, because RocksDB deletes the table of a failed ingestion on the thread that
+// ingests.
 thread_local bool keep_tables = false;
 
-// What RocksDB leaves to chance.
+// Makes up for two gaps in how RocksDB 7.8 orders its changes to a folder.
 class CarefulFileSystem final : public rocksdb::FileSystemWrapper {
  public:
   using rocksdb::FileSystemWrapper::FileSystemWrapper;
@@ -261,6 +270,7 @@ class CarefulFileSystem final : public rocksdb::FileSystemWrapper {
 
   IOStatus DeleteFile(const std::string& path, const IOOptions& options,
                       IODebugContext* debug) override {
+    // Opening deletes tables that no manifest names, so a kept one costs space for a while.
     if (keep_tables && path.ends_with(".sst")) return IOStatus::OK();
     return target()->DeleteFile(path, options, debug);
   }

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "kv/engine/shared.h"
 #include "kv/rocks/disk_env.h"
 
 namespace kin::kv {
@@ -44,16 +45,21 @@ bool is_locked(const rocksdb::Status& status, const std::string& text) {
 
 Error error_of(const fs::path& folder, const rocksdb::Status& status) {
   const std::string text = status.ToString();
-  if (is_locked(status, text)) {
-    return {Code::kFailedPrecondition,
-            fmt::format("{} is open elsewhere (close it there first)", folder.string())};
-  }
+  if (is_locked(status, text)) return open_elsewhere(folder);
   return {code_of(status), fmt::format("{}: {}", folder.string(), text)};
 }
 
 Status outcome(const fs::path& folder, const rocksdb::Status& status) {
   if (status.ok()) return Done{};
   return error_of(folder, status);
+}
+
+// The outcome of a look-up; a missing key is not an error.
+Result<std::optional<std::string>> found_value(const fs::path& folder, const rocksdb::Status& found,
+                                               std::string value) {
+  if (found.ok()) return std::optional(std::move(value));
+  if (found.IsNotFound()) return std::optional<std::string>();
+  return error_of(folder, found);
 }
 
 FamilyTuning tuning_of(const StoreOptions& options, const std::string& name) {
@@ -84,6 +90,7 @@ rocksdb::ColumnFamilyOptions family_options(const StoreOptions& options, const F
   family.compression = rocksdb::kNoCompression;
   family.write_buffer_size = tuning.write_buffer_bytes.value_or(options.write_buffer_bytes);
   if (tuning.apart_from_bytes > 0) keep_values_apart(family, tuning.apart_from_bytes);
+  // Keeps nine tenths of the data in the last level, so little space goes to overwritten values.
   family.level_compaction_dynamic_level_bytes = true;
   family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   return family;
@@ -113,35 +120,47 @@ rocksdb::DBOptions database_options(const StoreOptions& options, rocksdb::Env* e
   return database;
 }
 
-// The main family, those asked for, and all others that exist: RocksDB opens all or none.
-std::vector<std::string> family_names(const StoreOptions& options, const fs::path& folder,
-                                      const rocksdb::DBOptions& database) {
-  std::vector<std::string> names{kMainName};
-  names.insert(names.end(), options.families.begin(), options.families.end());
+// RocksDB opens all families of a store or none.
+std::vector<std::string> families_in(const fs::path& folder, const rocksdb::DBOptions& database) {
   std::vector<std::string> present;
   const rocksdb::Status listed =
       rocksdb::DB::ListColumnFamilies(database, folder.string(), &present);
-  if (!listed.ok()) return names;  // a store that does not exist yet; other errors recur in open()
-  for (std::string& name : present) {
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      names.push_back(std::move(name));
-  }
-  return names;
+  if (!listed.ok()) return {};  // a store that does not exist yet; other errors recur in open()
+  return present;
 }
+
+// An open database, which a store and its snapshots share.
+struct Database {
+  fs::path folder;
+  Disk* disk = nullptr;
+  std::unique_ptr<rocksdb::Env> env;
+  std::shared_ptr<rocksdb::Cache> cache;
+  std::unique_ptr<rocksdb::DB> rocks;
+  std::vector<rocksdb::ColumnFamilyHandle*> families;
+
+  ~Database() { release(); }
+
+  void release() {
+    if (!rocks) return;
+    // A handle must not outlive the database.
+    for (rocksdb::ColumnFamilyHandle* family : families)
+      rocks->DestroyColumnFamilyHandle(family).PermitUncheckedError();
+    families.clear();
+  }
+
+  rocksdb::ColumnFamilyHandle* handle(Family family) const {
+    const auto number = static_cast<std::size_t>(family);
+    KIN_CHECK(number < families.size(), "a family that was not named when the store was opened");
+    return families[number];
+  }
+
+  Status outcome(const rocksdb::Status& status) const { return kv::outcome(folder, status); }
+};
 
 class RocksCursor final : public EngineCursor {
  public:
-  RocksCursor(const fs::path& folder, const KeyRange& range) : folder_(folder), range_(range) {}
-
-  void start(rocksdb::DB& database, rocksdb::ColumnFamilyHandle* family,
-             rocksdb::ReadOptions options) {
-    if (range_.to) {
-      bound_ = slice(*range_.to);
-      options.iterate_upper_bound = &bound_;
-    }
-    at_.reset(database.NewIterator(options, family));
-    at_->Seek(slice(range_.from));
-  }
+  RocksCursor(const Database& database, const KeyRange& range, Family family,
+              rocksdb::ReadOptions options);
 
   bool valid() const override { return at_->Valid(); }
   std::string_view key() const override { return view(at_->key()); }
@@ -159,70 +178,56 @@ class RocksCursor final : public EngineCursor {
   std::unique_ptr<rocksdb::Iterator> at_;
 };
 
-// An open database and its reads, which a store and its snapshots share.
-struct Database {
-  fs::path folder;
-  Disk* disk = nullptr;
-  std::unique_ptr<rocksdb::Env> env;
-  std::shared_ptr<rocksdb::Cache> cache;
-  std::unique_ptr<rocksdb::DB> rocks;
-  std::vector<rocksdb::ColumnFamilyHandle*> families;
-
-  ~Database() { release(); }
-
-  void release() {
-    if (!rocks) return;
-    for (rocksdb::ColumnFamilyHandle* family : families)
-      rocks->DestroyColumnFamilyHandle(family).PermitUncheckedError();
-    families.clear();
+RocksCursor::RocksCursor(const Database& database, const KeyRange& range, Family family,
+                         rocksdb::ReadOptions options)
+    : folder_(database.folder), range_(range) {
+  // RocksDB keeps a pointer to the bound, so the bound and its bytes are members.
+  if (range_.to) {
+    bound_ = slice(*range_.to);
+    options.iterate_upper_bound = &bound_;
   }
-
-  rocksdb::ColumnFamilyHandle* handle(Family family) const {
-    const auto number = static_cast<std::size_t>(family);
-    KIN_CHECK(number < families.size(), "a family that was not named when the store was opened");
-    return families[number];
-  }
-
-  Status outcome(const rocksdb::Status& status) const { return kv::outcome(folder, status); }
-  Result<std::optional<std::string>> get(const rocksdb::ReadOptions& options, std::string_view key,
-                                         Family family) const;
-  Result<std::vector<std::optional<std::string>>> get_many(const rocksdb::ReadOptions& options,
-                                                           std::span<const std::string> keys,
-                                                           Family family) const;
-  std::unique_ptr<EngineCursor> cursor(const rocksdb::ReadOptions& options, const KeyRange& range,
-                                       Family family) const;
-};
-
-Result<std::optional<std::string>> Database::get(const rocksdb::ReadOptions& options,
-                                                 std::string_view key, Family family) const {
-  std::string value;
-  const rocksdb::Status found = rocks->Get(options, handle(family), slice(key), &value);
-  if (found.IsNotFound()) return std::optional<std::string>();
-  if (!found.ok()) return error_of(folder, found);
-  return std::optional(std::move(value));
+  at_.reset(database.rocks->NewIterator(options, database.handle(family)));
+  at_->Seek(slice(range_.from));
 }
 
-Result<std::vector<std::optional<std::string>>> Database::get_many(
-    const rocksdb::ReadOptions& options, std::span<const std::string> keys, Family family) const {
+// Reads the database as it is now, or as of a snapshot.
+class RocksReader : public EngineReader {
+ public:
+  explicit RocksReader(const Database& database) : database_(database) {}
+
+  Result<std::optional<std::string>> get(std::string_view key, Family family) const override;
+  Result<std::vector<std::optional<std::string>>> get_many(std::span<const std::string> keys,
+                                                           Family family) const override;
+  std::unique_ptr<EngineCursor> cursor(const KeyRange& range, Family family) const override {
+    return std::make_unique<RocksCursor>(database_, range, family, options_);
+  }
+
+ protected:
+  const Database& database_;
+  rocksdb::ReadOptions options_;
+};
+
+Result<std::optional<std::string>> RocksReader::get(std::string_view key, Family family) const {
+  std::string value;
+  const rocksdb::Status found =
+      database_.rocks->Get(options_, database_.handle(family), slice(key), &value);
+  return found_value(database_.folder, found, std::move(value));
+}
+
+Result<std::vector<std::optional<std::string>>> RocksReader::get_many(
+    std::span<const std::string> keys, Family family) const {
   const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
   std::vector<rocksdb::PinnableSlice> values(keys.size());
   std::vector<rocksdb::Status> outcomes(keys.size());
-  rocks->MultiGet(options, handle(family), keys.size(), slices.data(), values.data(),
-                  outcomes.data());
+  database_.rocks->MultiGet(options_, database_.handle(family), keys.size(), slices.data(),
+                            values.data(), outcomes.data());
   std::vector<std::optional<std::string>> found(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (outcomes[i].IsNotFound()) continue;
-    if (!outcomes[i].ok()) return error_of(folder, outcomes[i]);
+    if (!outcomes[i].ok()) return error_of(database_.folder, outcomes[i]);
     found[i] = values[i].ToString();
   }
   return found;
-}
-
-std::unique_ptr<EngineCursor> Database::cursor(const rocksdb::ReadOptions& options,
-                                               const KeyRange& range, Family family) const {
-  auto cursor = std::make_unique<RocksCursor>(folder, range);
-  cursor->start(*rocks, handle(family), options);
-  return cursor;
 }
 
 class RocksBatch final : public EngineBatch {
@@ -254,27 +259,12 @@ class RocksBatch final : public EngineBatch {
   mutable rocksdb::WriteBatch changes_;
 };
 
-class RocksSnapshot final : public EngineReader {
+class RocksSnapshot final : public RocksReader {
  public:
-  explicit RocksSnapshot(const Database& database) : database_(database) {
+  explicit RocksSnapshot(const Database& database) : RocksReader(database) {
     options_.snapshot = database.rocks->GetSnapshot();
   }
   ~RocksSnapshot() override { database_.rocks->ReleaseSnapshot(options_.snapshot); }
-
-  Result<std::optional<std::string>> get(std::string_view key, Family family) const override {
-    return database_.get(options_, key, family);
-  }
-  Result<std::vector<std::optional<std::string>>> get_many(std::span<const std::string> keys,
-                                                           Family family) const override {
-    return database_.get_many(options_, keys, family);
-  }
-  std::unique_ptr<EngineCursor> cursor(const KeyRange& range, Family family) const override {
-    return database_.cursor(options_, range, family);
-  }
-
- private:
-  const Database& database_;
-  rocksdb::ReadOptions options_;
 };
 
 class RocksStore final : public Engine {
@@ -282,14 +272,14 @@ class RocksStore final : public Engine {
   Status open(const fs::path& folder, const StoreOptions& options);
 
   Result<std::optional<std::string>> get(std::string_view key, Family family) const override {
-    return database_.get({}, key, family);
+    return RocksReader(database_).get(key, family);
   }
   Result<std::vector<std::optional<std::string>>> get_many(std::span<const std::string> keys,
                                                            Family family) const override {
-    return database_.get_many({}, keys, family);
+    return RocksReader(database_).get_many(keys, family);
   }
   std::unique_ptr<EngineCursor> cursor(const KeyRange& range, Family family) const override {
-    return database_.cursor({}, range, family);
+    return RocksReader(database_).cursor(range, family);
   }
   std::unique_ptr<EngineBatch> batch() const override {
     return std::make_unique<RocksBatch>(database_);
@@ -298,7 +288,7 @@ class RocksStore final : public Engine {
     return std::make_unique<RocksSnapshot>(database_);
   }
   Status write(const EngineBatch& batch, const WriteOptions& options) override;
-  Status ingest(const KeyValueStore::NextRow& next, Family family) override;
+  Status ingest(const NextRow& next, Family family) override;
   Status contains_many(std::span<const std::string_view> keys, std::span<std::uint8_t> found,
                        Family family) const override;
   Status flush() override;
@@ -308,7 +298,7 @@ class RocksStore final : public Engine {
   Status close() override;
 
  private:
-  Status write_table(const std::string& path, const KeyValueStore::NextRow& next, Family family,
+  Status write_table(const std::string& path, const NextRow& next, Family family,
                      std::uint64_t& rows);
   Status copy_files(const std::vector<rocksdb::LiveFileStorageInfo>& files, const fs::path& folder);
   Status copy_file(const rocksdb::LiveFileStorageInfo& file, const fs::path& to);
@@ -321,6 +311,7 @@ class RocksStore final : public Engine {
 };
 
 Status RocksStore::open(const fs::path& folder, const StoreOptions& options) {
+  // Members are destroyed in reverse order, so the environment outlives the database.
   database_.folder = folder;
   database_.disk = &disk_of(options);
   database_.env = env_on(*database_.disk);
@@ -332,7 +323,7 @@ Status RocksStore::open(const fs::path& folder, const StoreOptions& options) {
   }
   database_.cache = rocksdb::NewLRUCache(options.block_cache_bytes);
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
-  for (const std::string& name : family_names(options, folder, how))
+  for (const std::string& name : family_names(options, families_in(folder, how)))
     families.emplace_back(name, family_options(options, tuning_of(options, name), database_.cache));
   rocksdb::DB* opened = nullptr;
   const rocksdb::Status status =
@@ -346,13 +337,14 @@ Status RocksStore::write(const EngineBatch& batch, const WriteOptions& options) 
   rocksdb::WriteOptions how;
   how.sync = options.sync;
   how.disableWAL = !options.log;
-  KIN_RETURN_IF_ERROR(failure_.check(database_.folder));
-  return failure_.note(database_.outcome(
-      database_.rocks->Write(how, static_cast<const RocksBatch&>(batch).changes())));
+  return failure_.guard(database_.folder, [&] {
+    return database_.outcome(
+        database_.rocks->Write(how, static_cast<const RocksBatch&>(batch).changes()));
+  });
 }
 
-Status RocksStore::write_table(const std::string& path, const KeyValueStore::NextRow& next,
-                               Family family, std::uint64_t& rows) {
+Status RocksStore::write_table(const std::string& path, const NextRow& next, Family family,
+                               std::uint64_t& rows) {
   rocksdb::ColumnFamilyHandle* handle = database_.handle(family);
   const rocksdb::Options options = database_.rocks->GetOptions(handle);
   rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options, handle);
@@ -362,10 +354,11 @@ Status RocksStore::write_table(const std::string& path, const KeyValueStore::Nex
     if (!row) break;
     KIN_RETURN_IF_ERROR(database_.outcome(writer.Put(slice(row->key), slice(row->value))));
   }
+  // RocksDB refuses to finish a table without rows.
   return rows == 0 ? Status(Done{}) : database_.outcome(writer.Finish());
 }
 
-Status RocksStore::ingest(const KeyValueStore::NextRow& next, Family family) {
+Status RocksStore::ingest(const NextRow& next, Family family) {
   const std::lock_guard lock(ingesting_);
   KIN_RETURN_IF_ERROR(failure_.check(database_.folder));
   const fs::path path = database_.folder / "ingested.tmp";
@@ -373,7 +366,7 @@ Status RocksStore::ingest(const KeyValueStore::NextRow& next, Family family) {
   Status done = write_table(path.string(), next, family, rows);
   if (done.ok() && rows > 0) {
     rocksdb::IngestExternalFileOptions how;
-    how.move_files = true;
+    how.move_files = true;           // links the file instead of copying it
     how.write_global_seqno = false;  // it would be written into the middle of the file
     const KeepTables keep;
     done = failure_.note(database_.outcome(
@@ -386,6 +379,7 @@ Status RocksStore::ingest(const KeyValueStore::NextRow& next, Family family) {
 
 Status RocksStore::contains_many(std::span<const std::string_view> keys,
                                  std::span<std::uint8_t> found, Family family) const {
+  // Pinned values are not copied; RocksDB has no look-up of many keys without their values.
   std::vector<rocksdb::Slice> slices(keys.size());
   std::transform(keys.begin(), keys.end(), slices.begin(), slice);
   std::vector<rocksdb::PinnableSlice> values(keys.size());
@@ -401,18 +395,19 @@ Status RocksStore::contains_many(std::span<const std::string_view> keys,
 }
 
 Status RocksStore::flush() {
-  KIN_RETURN_IF_ERROR(failure_.check(database_.folder));
-  return failure_.note(
-      database_.outcome(database_.rocks->Flush(rocksdb::FlushOptions(), database_.families)));
+  return failure_.guard(database_.folder, [&] {
+    return database_.outcome(database_.rocks->Flush(rocksdb::FlushOptions(), database_.families));
+  });
 }
 
 Status RocksStore::compact() {
   rocksdb::CompactRangeOptions options;
-  KIN_RETURN_IF_ERROR(failure_.check(database_.folder));
+  // Files of the last level are rewritten too, unless this very compaction made them.
   options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
   for (rocksdb::ColumnFamilyHandle* family : database_.families) {
-    KIN_RETURN_IF_ERROR(failure_.note(
-        database_.outcome(database_.rocks->CompactRange(options, family, nullptr, nullptr))));
+    KIN_RETURN_IF_ERROR(failure_.guard(database_.folder, [&] {
+      return database_.outcome(database_.rocks->CompactRange(options, family, nullptr, nullptr));
+    }));
   }
   return Done{};
 }
@@ -420,6 +415,8 @@ Status RocksStore::compact() {
 Status RocksStore::copy_file(const rocksdb::LiveFileStorageInfo& file, const fs::path& to) {
   constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
   const fs::path from = fs::path(file.directory) / file.relative_filename;
+  // Tables never change and can be linked. A file to be trimmed is still being appended to: only
+  // its first bytes belong to the checkpoint.
   if (database_.disk == &system_disk() && !file.trim_to_size) {
     std::error_code failed;
     fs::create_hard_link(from, to, failed);
@@ -446,19 +443,22 @@ Status RocksStore::copy_files(const std::vector<rocksdb::LiveFileStorageInfo>& f
     else
       KIN_RETURN_IF_ERROR(copy_file(file, folder / file.relative_filename));
   }
+  // The names of all other files are durable before CURRENT refers to them.
   KIN_RETURN_IF_ERROR(database_.disk->sync_folder(folder));
   return replace_whole(*database_.disk, folder / kRocksFile, current);
 }
 
 Status RocksStore::checkpoint(const fs::path& folder) {
-  // It flushes first.
+  // Listing the files flushes first, which is a change.
   KIN_RETURN_IF_ERROR(failure_.check(database_.folder));
   KIN_RETURN_IF_ERROR(prepare_copy(*database_.disk, folder));
+  // Merges go on during the copy and must not delete the files that are listed.
   KIN_RETURN_IF_ERROR(database_.outcome(database_.rocks->DisableFileDeletions()));
   std::vector<rocksdb::LiveFileStorageInfo> files;
   Status copied =
       failure_.note(database_.outcome(database_.rocks->GetLiveFilesStorageInfo({}, &files)));
   if (copied.ok()) copied = copy_files(files, folder);
+  // Not forced: deletions stay disabled while another checkpoint runs.
   const Status enabled = database_.outcome(database_.rocks->EnableFileDeletions(false));
   return copied.ok() ? enabled : copied;
 }
@@ -502,14 +502,13 @@ Result<std::optional<std::string>> read_rocks_value(const fs::path& folder, std:
   how.env = env.get();
   how.info_log = std::make_shared<Silence>();  // reading leaves no log in the folder
   rocksdb::DB* opened = nullptr;
+  // Takes no lock, so it works while the store is open elsewhere.
   const rocksdb::Status found = rocksdb::DB::OpenForReadOnly(how, folder.string(), &opened);
   if (!found.ok()) return error_of(folder, found);
   const std::unique_ptr<rocksdb::DB> database(opened);
   std::string value;
   const rocksdb::Status got = database->Get(rocksdb::ReadOptions(), slice(key), &value);
-  if (got.IsNotFound()) return std::optional<std::string>();
-  if (!got.ok()) return error_of(folder, got);
-  return std::optional(std::move(value));
+  return found_value(folder, got, std::move(value));
 }
 
 }  // namespace kin::kv

@@ -143,10 +143,10 @@ Status KeyValuesUnderTest::change(std::uint64_t number) {
       [&](const std::string& from, const std::string& to) { batch.remove_range(from, to); });
   if (!is_ingested(number)) return store_->write(batch, {.sync = is_synced(number)});
   std::size_t next = 0;
-  return store_->ingest([&]() -> Result<std::optional<KeyValueStore::Row>> {
-    if (next == rows.size()) return std::optional<KeyValueStore::Row>();
+  return store_->ingest([&]() -> Result<std::optional<Row>> {
+    if (next == rows.size()) return std::optional<Row>();
     const auto& [key, value] = rows[next++];
-    return std::optional(KeyValueStore::Row{key, value});
+    return std::optional(Row{key, value});
   });
 }
 

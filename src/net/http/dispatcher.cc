@@ -29,6 +29,7 @@ Dispatcher::Dispatcher(const HttpOptions& options) : options_(options) {
 }
 
 Dispatcher::~Dispatcher() {
+  // libcurl wants its handles removed before the multi handle is freed.
   for (auto& [easy, job] : running_) curl_multi_remove_handle(multi_, easy);
   running_.clear();
   curl_multi_cleanup(multi_);
@@ -119,6 +120,7 @@ void Dispatcher::start_waiting() {
 
 bool Dispatcher::start(Job& job) {
   if (running_.size() >= static_cast<std::size_t>(options_.transfers)) return false;
+  // Kept, because a redirect may lead to another host and this one must be counted down.
   job.host = job.transfer->host();
   const auto count = per_host_.find(job.host);
   if (count != per_host_.end() && count->second >= options_.transfers_per_host) return false;
@@ -159,6 +161,8 @@ void Dispatcher::finish(void* easy, int code) {
   if (result)
     end(job, std::move(*result));
   else
+    // A redirect goes on before requests that have not started, or its time would run out in the
+    // queue.
     waiting_.push_front(std::move(job));
 }
 

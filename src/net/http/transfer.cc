@@ -12,6 +12,7 @@ namespace kin::net {
 namespace {
 
 constexpr std::size_t kMostHeaderBytes = std::size_t{128} << 10;
+// A small body may unpack to many times its size without harm.
 constexpr std::uint64_t kRatioCountsAbove = std::uint64_t{1} << 20;
 // The check of the ratio is as coarse as the buffer, so bodies that are kept in memory get a small
 // one.
@@ -63,8 +64,6 @@ struct Transfer::Handle {
   CURL* easy = curl_easy_init();
   curl_slist* headers = nullptr;
   char message[CURL_ERROR_SIZE] = {};
-  std::string user;
-  std::string bearer;
 
   ~Handle() {
     curl_slist_free_all(headers);
@@ -142,6 +141,7 @@ Result<void*> Transfer::start(void* share) {
     started_ = std::chrono::steady_clock::now();
     KIN_RETURN_IF_ERROR(sign());
   }
+  // A new handle for each hop: nothing set for one host reaches the next.
   handle_ = std::make_unique<Handle>();
   header_bytes_ = 0;
   body_bytes_ = 0;
@@ -166,11 +166,15 @@ void Transfer::set_options(void* share) {
   // What was signed is what is sent.
   curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+  // Redirects are followed by finish(), which checks each address.
   curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+  // Set even if empty, or libcurl would take a proxy from the environment.
   curl_easy_setopt(easy, CURLOPT_PROXY, options_.proxy.c_str());
   curl_easy_setopt(easy, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
+  // Signals are for the whole process, and other threads work in it.
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+  // An empty list stands for all that libcurl can unpack.
   curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, request_.decompress ? "" : nullptr);
   curl_easy_setopt(easy, CURLOPT_USERAGENT, options_.user_agent.c_str());
   curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, request_.sink ? kSinkBuffer : kReadBuffer);
@@ -185,6 +189,7 @@ void Transfer::set_options(void* share) {
   curl_easy_setopt(easy, CURLOPT_PREREQDATA, this);
   if (!options_.ca_file.empty()) {
     curl_easy_setopt(easy, CURLOPT_CAINFO, options_.ca_file.c_str());
+    // The system's certificates do not count beside the file.
     curl_easy_setopt(easy, CURLOPT_CAPATH, nullptr);
   }
 }
@@ -197,6 +202,7 @@ void Transfer::set_limits() {
   curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, static_cast<long>(budgets_.slowest));
   curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, static_cast<long>(budgets_.slowest_for.count()));
   const auto most = std::min<std::uint64_t>(most_bytes(), std::numeric_limits<curl_off_t>::max());
+  // Stops at a Content-Length that is too long. take_body() counts bytes without one.
   curl_easy_setopt(easy, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(most));
 }
 
@@ -221,6 +227,7 @@ void Transfer::set_method() {
     const HttpBody& body = *request_.body;
     const bool known = !body.source || body.length;
     const std::uint64_t length = body.source ? body.length.value_or(0) : body.bytes.size();
+    // As an upload whatever the method: libcurl adds no Content-Type of its own then.
     curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
     curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE,
                      known ? static_cast<curl_off_t>(length) : curl_off_t{-1});
@@ -316,7 +323,9 @@ std::size_t Transfer::take_body(std::string_view bytes) {
     return refuse(
         {Code::kResourceExhausted,
          fmt::format("the answer unpacks to more than {} times its size", budgets_.ratio)});
+  // Nobody reads the text of a redirect.
   if (is_redirect()) return bytes.size();
+  // The text of an error goes to the response, not into the file of the caller.
   if (request_.sink && status() / 100 == 2) {
     response_.stopped = !request_.sink(bytes);
     return response_.stopped ? 0 : bytes.size();
@@ -327,6 +336,7 @@ std::size_t Transfer::take_body(std::string_view bytes) {
 
 int Transfer::open_socket(const void* address) {
   const auto& wanted = *static_cast<const curl_sockaddr*>(address);
+  // Checked here, when the name is resolved: any name may stand for a private address.
   const auto ip = IpAddress::from(wanted.addr);
   if (!ip || !options_.addresses.permits(*ip)) {
     const std::string what = ip ? fmt::format("{} is {}", ip->text(), name_of(classify(*ip)))
@@ -346,6 +356,7 @@ int Transfer::status() const {
 }
 
 bool Transfer::is_redirect() const {
+  // A body cannot be read twice, and a signature holds for one address.
   if (request_.body || request_.signer || (method_ != "GET" && method_ != "HEAD")) return false;
   const int code = status();
   const bool redirects = code == 301 || code == 302 || code == 303 || code == 307 || code == 308;
@@ -396,6 +407,7 @@ Error Transfer::failure(int code) const {
       return {Code::kUnavailable,
               fmt::format("{} does not accept connections on port {}", url_->host(), url_->port())};
     case CURLE_OPERATION_TIMEDOUT: {
+      // libcurl has a clock of its own, and its limit may come a little early.
       const bool over =
           std::chrono::steady_clock::now() >= deadline() - std::chrono::milliseconds(50);
       return {Code::kUnavailable,

@@ -11,6 +11,7 @@ Caretaker::Caretaker(const Clock& clock, Work work, std::function<void(const Err
     : clock_(clock),
       work_(std::move(work)),
       on_problem_(std::move(on_problem)),
+      // The last member, so that the thread finds all others made.
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 Caretaker::~Caretaker() {
@@ -26,9 +27,11 @@ void Caretaker::wake() {
 
 Status Caretaker::wait_until_idle(const std::function<bool()>& stop) {
   std::unique_lock lock(mutex_);
+  // The thread works at least once more for this number. Errors from before do not count.
   const std::uint64_t mine = ++wanted_;
   last_ = Done{};
   changed_.notify_all();
+  // Nothing notifies when `stop` changes, so it is asked now and then.
   constexpr std::chrono::milliseconds kAskEvery{100};
   while (idle_up_to_ < mine && last_.ok()) {
     changed_.wait_for(lock, kAskEvery);
@@ -40,6 +43,7 @@ Status Caretaker::wait_until_idle(const std::function<bool()>& stop) {
 void Caretaker::run(const std::stop_token& stop) {
   give_way();
   while (!stop.stop_requested()) {
+    // Read before the work: a wake() during the work may concern what it has passed already.
     std::unique_lock lock(mutex_);
     const std::uint64_t seen = wanted_;
     lock.unlock();
@@ -47,6 +51,7 @@ void Caretaker::run(const std::stop_token& stop) {
     if (!outcome && on_problem_) on_problem_(outcome.error());
     lock.lock();
     if (outcome && outcome->did_work()) continue;
+    // Steps may become due without a wake(), so it looks once a second.
     std::chrono::nanoseconds pause = std::chrono::seconds(1);
     const SteadyTime now = clock_.steady_now();
     if (!outcome) {

@@ -39,6 +39,7 @@ bool has_meaning(const SearchSettings& settings, const Question& question) {
 
 Mode mode_of(const ShardView& view, const SearchSettings& settings, const Question& question) {
   const Mode mode = question.mode;
+  // A question without words to make a vector of is answered by its filters and patterns alone.
   if (mode == Mode::kHybrid && !question.text.empty())
     return has_meaning(settings, question) ? Mode::kHybrid : Mode::kText;
   if (mode != Mode::kBest) return mode;
@@ -71,6 +72,7 @@ std::vector<DocId> starts_of(const Question& question) {
 Status check_starts(const ShardView& view, const Question& question) {
   const std::vector<DocId> from = starts_of(question);
   KIN_TRY(const auto heads, view.truth().heads(from));
+  // A start that does not exist would find nothing without saying why.
   for (std::size_t i = 0; i < heads.size(); ++i)
     if (!heads[i])
       return Error{Code::kNotFound,
@@ -91,6 +93,7 @@ Result<std::vector<float>> make_vector(const ShardView& view, const Question& qu
   if (words.empty())
     return Error{Code::kInvalidArgument, "a search by vector needs a vector or words"};
   KIN_TRY(std::vector<float> vector, space->source->query(words));
+  // A vector of zeros has no direction. Without a vector the leg finds nothing.
   if (std::ranges::all_of(vector, [](float value) { return value == 0; })) vector.clear();
   return vector;
 }
@@ -103,6 +106,7 @@ struct ReadyQuery {
 
 Result<ReadyQuery> make_query(const ShardView& view, const SearchSettings& settings,
                               const Question& question, Mode mode) {
+  // The moment of the facet "validity": asked about the past, it counts what was valid then.
   const index::Millis now = settings.clock->now().time_since_epoch().count();
   ReadyQuery ready{.query = {.scope = question.scope,
                              .fusion = {.how = question.fusion,
@@ -132,9 +136,11 @@ Result<ReadyQuery> make_query(const ShardView& view, const SearchSettings& setti
     if (question.vector.empty()) {
       KIN_TRY(const std::string meant, index::extract_words(words, settings.text));
       KIN_TRY(query.vector->vector, make_vector(view, question, meant));
+      // Words that were not searched for are marked in the hits all the same.
       if (!query.text) ready.words = index::plain_query(meant);
     }
   }
+  // A vector leg alone ranks all documents, so there is nothing to count.
   query.count = question.count && (query.text || !query.vector);
   return ready;
 }
@@ -155,6 +161,7 @@ Result<ReadyStages> make_stages(const ShardView& view, const SearchSettings& set
       if (!made)
         return with_context(fmt::format("stage {} of the pipeline", ready.stages.size() + 1),
                             made.error());
+      // Stages by links and filters keep the words of the stage before.
       if (made->query.text || made->query.vector) {
         ready.words = std::move(made->words);
         ready.by_words = made->query.text.has_value();
@@ -178,6 +185,7 @@ MarkedText marked(const index::HitSnippet& snippet) {
   const auto add = [&](std::size_t from, std::size_t to, bool mark) {
     if (from < to) parts.push_back({std::string(text.substr(from, to - from)), mark});
   };
+  // An ellipsis where the part begins or ends inside the field.
   if (snippet.begin > 0) parts.push_back({"… ", false});
   std::size_t at = 0;
   for (const index::TextRange& range : snippet.marks) {
@@ -219,6 +227,7 @@ std::vector<index::Fragment> contents(const std::vector<index::StoredFragment>& 
 Status add_fragments(const index::TruthView& truth, const DocId& id,
                      std::optional<index::Millis> as_of, const std::vector<index::GraphEdge>& edges,
                      Document& document, std::vector<Link>& links) {
+  // Most indexes have none: this spares a look-up for each link.
   if (truth.counters().fragments == 0) return Done{};
   const index::FragmentRange range{.until = as_of ? *as_of + 1 : index::kForever,
                                    .limit = 1'000'000};
@@ -266,6 +275,7 @@ class Presenter {
     KIN_RETURN_IF_ERROR(fill(hit, found.doc, document));
     for (const index::HitSnippet& snippet : snippets)
       (snippet.field == "title" ? hit.title : hit.snippet) = marked(snippet);
+    // Without snippets, and for edges and fragments, the title is that of the entity, unmarked.
     if (hit.title.empty() && !hit.document.title.empty()) hit.title = {{hit.document.title, false}};
     if (!found.trace) return hit;
     hit.trace = AnswerTrace{.by = keys_.of(found.trace->by), .hops = found.trace->hops};
@@ -284,7 +294,7 @@ class Presenter {
               view_.truth().get(identity.id, {.vectors = false, .summaries = false}));
       hit.document = owner ? document_of(owner->entity) : Document{.id = keys_.of(identity.id)};
     }
-    hit.document.text.clear();
+    hit.document.text.clear();  // answers have snippets instead
     if (identity.name.empty()) return Done{};
     hit.name = identity.name;
     hit.to = keys_.of(identity.to);
@@ -362,6 +372,7 @@ Result<Document> with_links(const ShardView& view, const index::Entity& entity,
   KIN_TRY(const auto edges,
           index::edges(view.truth(),
                        {.node = entity.id, .filter = {.as_of = as_of}, .limit = 1'000'000}));
+  // Edges come without their summaries, which are read one by one.
   std::vector<Link> links;
   Keys keys(view);
   for (const index::GraphEdge& edge : edges) {
@@ -387,7 +398,7 @@ Status add_outer_edges(const ShardView& view, const NeighboursQuestion& question
   std::set<index::EdgeId> known;
   for (const index::GraphEdge& edge : walk.edges) known.insert(edge.id);
   for (const index::Reached& node : walk.nodes) {
-    if (node.hops < question.hops) continue;
+    if (node.hops < question.hops) continue;  // the walk has seen all edges of inner nodes
     KIN_TRY(const auto edges,
             index::edges(view.truth(), {.node = node.id, .filter = {.as_of = question.as_of}}));
     for (const index::GraphEdge& edge : edges)
@@ -404,6 +415,7 @@ Result<Neighbours> neighbours(const ShardView& view, const NeighboursQuestion& q
           view.truth().get(start, {.vectors = false, .summaries = false, .as_of = question.as_of}));
   if (!there)
     return Error{Code::kNotFound, fmt::format("there is no document \"{}\"", question.id)};
+  // Documents that do not exist are shown too: a link leads to them.
   KIN_TRY(index::Traversal walk,
           index::traverse(view.truth(), {.from = {start},
                                          .direction = index::Direction::kBoth,

@@ -13,6 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// See has_grown(). Training on many documents takes long, so a large index waits for more of them.
 constexpr std::uint64_t kFirst = 32;
 constexpr std::uint64_t kMany = 50'000;
 // When is_outdated() looks at documents, and at how many.
@@ -66,6 +67,7 @@ Result<std::vector<std::string>> texts_between(const index::TruthView& truth, st
                                                std::uint64_t last) {
   std::vector<std::string> texts;
   index::ScanRequest request{.limit = kCompared, .want = {.vectors = false, .summaries = false}};
+  // `after` is exclusive.
   if (first > 0) request.after = index::DocNumber{static_cast<std::uint32_t>(first - 1)};
   KIN_TRY(const index::ScanPage page, truth.scan(request));
   for (const index::StoredEntity& stored : page.entities) {
@@ -87,6 +89,7 @@ bool has_model(const fs::path& folder) {
 
 Result<CorpusGeneration> newest_model(const fs::path& folder) {
   const std::vector<std::uint64_t> numbers = numbers_in(folder);
+  // The number of a damaged model counts, so that the next one gets a higher number.
   CorpusGeneration newest{.number = numbers.empty() ? 0 : numbers.back()};
   if (newest.number == 0) return newest;
   KIN_TRY(const std::string bytes, read_file(path_of(folder, newest.number)));
@@ -122,6 +125,7 @@ Result<CorpusGeneration> learn(const index::ShardView& view, const std::string& 
   KIN_TRY(const embed::CorpusSample sample, sample_of(view.truth(), language));
   KIN_TRY(auto model, embed::train_corpus_model(sample));
   const CorpusGeneration next{.number = now.number + 1, .model = std::move(model)};
+  // The new file is durable before the old one goes, so there is always one to open.
   KIN_RETURN_IF_ERROR(write_file_atomically(path_of(folder, next.number), next.model->encode()));
   for (const std::uint64_t number : numbers_in(folder)) {
     std::error_code ignored;

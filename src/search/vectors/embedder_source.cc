@@ -15,7 +15,7 @@ Result<std::vector<std::vector<float>>> EmbedderSource::documents(
     std::span<const index::SourceText> texts) const {
   std::vector<std::string> whole;
   std::vector<std::string_view> views;
-  whole.reserve(texts.size());
+  whole.reserve(texts.size());  // the views need the texts to stay where they are
   for (const index::SourceText& text : texts)
     views.emplace_back(whole.emplace_back(embedded_text(text)));
   return embedder_->embed(views);

@@ -16,12 +16,11 @@ using data::JsonValue;
 using search::IndexFolder;
 using search::SearchIndex;
 
+// Larger than other bodies: documents come by the thousand.
 constexpr std::size_t kLargestBatch = std::size_t{16} << 20;
 constexpr std::uint64_t kMostHops = 4;
 constexpr std::uint64_t kMostNodes = 500;
 constexpr std::uint64_t kLongestPath = 64;
-
-using IndexPointer = std::shared_ptr<SearchIndex>;
 
 Error not_known(std::string_view name) {
   return {Code::kInvalidArgument, fmt::format("parameter \"{}\" is not known here", name)};
@@ -137,6 +136,7 @@ Result<JsonValue> field_of(const Parameter& parameter) {
 }
 
 Result<search::Question> question_in_query(const Request& request) {
+  // Made into the JSON of a POST, so that one parser reads both.
   JsonValue::Object fields;
   std::map<std::string, JsonValue::Array> filters;
   for (const Parameter& parameter : request.query) {
@@ -146,9 +146,11 @@ Result<search::Question> question_in_query(const Request& request) {
         return Error{
             Code::kInvalidArgument,
             fmt::format("parameter \"filter\": \"{}\" is not like tag=x", parameter.value)};
+      // Values of one name are alternatives, so they are collected in one list.
       filters[parameter.value.substr(0, equals)].emplace_back(parameter.value.substr(equals + 1));
       continue;
     }
+    // A form sends the fields that were left empty, too.
     if (parameter.value.empty() && parameter.name != "q") continue;
     KIN_TRY(JsonValue value, field_of(parameter));
     fields.emplace_back(parameter.name, std::move(value));
@@ -208,132 +210,117 @@ Result<search::PathQuestion> path_in(const Request& request) {
 
 // --- answers -----------------------------------------------------------------------------------
 
-Response index_answer(int status, const std::string& name, const Result<IndexPointer>& index) {
-  if (!index) return error_response(index.error());
+Result<Response> index_answer(int status, const std::string& name, IndexFolder& library) {
+  KIN_TRY(const auto index, library.open(name));
   JsonWriter json;
   json.begin_object().key("index");
-  search::write_info(json, name, (*index)->info());
+  search::write_info(json, name, index->info());
   return json_response(status, json.end().take());
 }
 
-Response list_answer(IndexFolder& library) {
-  const auto indexes = library.list();
-  if (!indexes) return error_response(indexes.error());
+Result<Response> list_answer(IndexFolder& library) {
+  KIN_TRY(const auto indexes, library.list());
   JsonWriter json;
   json.begin_object().key("indexes").begin_array();
-  for (const search::ListedIndex& index : *indexes) search::write_listed(json, index);
+  for (const search::ListedIndex& index : indexes) search::write_listed(json, index);
   return json_response(200, json.end().end().take());
 }
 
-Response create_answer(IndexFolder& library, const Request& request) {
-  const auto made = new_index_in(request);
-  if (!made) return error_response(made.error());
-  if (const Status created = library.create(made->name, made->config); !created.ok())
-    return error_response(created.error());
-  return index_answer(201, made->name, library.open(made->name));
+Result<Response> create_answer(IndexFolder& library, const Request& request) {
+  KIN_TRY(const auto made, new_index_in(request));
+  KIN_RETURN_IF_ERROR(library.create(made.name, made.config));
+  return index_answer(201, made.name, library);
 }
 
-Response add_answer(SearchIndex& index, const Request& request) {
-  const auto documents = documents_in(request);
-  if (!documents) return error_response(documents.error());
-  const auto report = index.add(*documents);
-  if (!report) return error_response(report.error());
+Result<Response> add_answer(SearchIndex& index, const Request& request) {
+  KIN_TRY(const auto documents, documents_in(request));
+  KIN_TRY(const auto report, index.add(documents));
   JsonWriter json;
-  json.begin_object().field("added", report->added);
-  search::write_repeated(json, "refused", report->refused);
-  search::write_repeated(json, "linked", report->linked);
+  json.begin_object().field("added", report.added);
+  search::write_repeated(json, "refused", report.refused);
+  search::write_repeated(json, "linked", report.linked);
   return json_response(200, json.end().take());
 }
 
-Response document_answer(const SearchIndex& index, const Request& request) {
-  if (const Status known = only_parameters(request, {"id", "as_of"}); !known.ok())
-    return error_response(known.error());
-  const auto id = id_in(request);
-  if (!id) return error_response(id.error());
-  const auto as_of = as_of_in(request);
-  if (!as_of) return error_response(as_of.error());
-  const auto document = index.document(*id, *as_of);
-  if (!document) return error_response(document.error());
-  if (!document->has_value())
-    return error_response(404, fmt::format("there is no document \"{}\"", *id));
+Result<Response> document_answer(const SearchIndex& index, const Request& request) {
+  KIN_RETURN_IF_ERROR(only_parameters(request, {"id", "as_of"}));
+  KIN_TRY(const auto id, id_in(request));
+  KIN_TRY(const auto as_of, as_of_in(request));
+  KIN_TRY(const auto document, index.document(id, as_of));
+  if (!document) return error_response(404, fmt::format("there is no document \"{}\"", id));
   JsonWriter json;
   json.begin_object().key("document");
-  search::write_document(json, **document);
+  search::write_document(json, *document);
   return json_response(200, json.end().take());
 }
 
-Response remove_answer(SearchIndex& index, const Request& request) {
-  const auto id = id_in(request);
-  if (!id) return error_response(id.error());
-  const auto removed = index.remove({&*id, 1});
-  if (!removed) return error_response(removed.error());
-  if (*removed == 0) return error_response(404, fmt::format("there is no document \"{}\"", *id));
-  return {.status = 204};
+Result<Response> remove_answer(SearchIndex& index, const Request& request) {
+  KIN_TRY(const auto id, id_in(request));
+  KIN_TRY(const auto removed, index.remove({&id, 1}));
+  if (removed == 0) return error_response(404, fmt::format("there is no document \"{}\"", id));
+  return Response{.status = 204};
 }
 
-Response search_answer(const SearchIndex& index, const Result<search::Question>& question) {
-  if (!question) return error_response(question.error());
-  const auto answer = index.search(*question);
-  if (!answer) return error_response(answer.error());
-  return json_response(200, search::to_json(*answer));
+Result<Response> search_answer(const SearchIndex& index, const Result<search::Question>& question) {
+  if (!question) return question.error();
+  KIN_TRY(const auto answer, index.search(*question));
+  return json_response(200, search::to_json(answer));
 }
 
-Response neighbours_answer(const SearchIndex& index, const Request& request) {
-  const auto question = neighbours_in(request);
-  if (!question) return error_response(question.error());
-  const auto found = index.neighbours(*question);
-  if (!found) return error_response(found.error());
+Result<Response> neighbours_answer(const SearchIndex& index, const Request& request) {
+  KIN_TRY(const auto question, neighbours_in(request));
+  KIN_TRY(const auto found, index.neighbours(question));
   JsonWriter json;
   json.begin_object().key("nodes").begin_array();
-  for (const search::Neighbours::Node& node : found->nodes) {
+  for (const search::Neighbours::Node& node : found.nodes) {
     json.begin_object().field("id", node.id).field("title", node.title).field("hops", node.hops);
     if (node.missing) json.field("missing", true);
     json.end();
   }
   json.end().key("edges").begin_array();
-  for (const search::AnswerEdge& edge : found->edges) search::write_edge(json, edge);
-  json.end().field("complete", found->complete);
+  for (const search::AnswerEdge& edge : found.edges) search::write_edge(json, edge);
+  json.end().field("complete", found.complete);
   return json_response(200, json.end().take());
 }
 
-Response path_answer(const SearchIndex& index, const Request& request) {
-  const auto question = path_in(request);
-  if (!question) return error_response(question.error());
-  const auto path = index.path(*question);
-  if (!path) return error_response(path.error());
-  return json_response(200, search::to_json(*path));
+Result<Response> path_answer(const SearchIndex& index, const Request& request) {
+  KIN_TRY(const auto question, path_in(request));
+  KIN_TRY(const auto path, index.path(question));
+  return json_response(200, search::to_json(path));
 }
 
 // --- routes ------------------------------------------------------------------------------------
 
-using Ask = Response (*)(SearchIndex& index, const Request& request);
+using Ask = std::function<Result<Response>(SearchIndex& index, const Request& request)>;
 
 // A route about one index: opens the index in the path and calls `ask`.
 Route about_index(IndexFolder& library, std::string method, std::string below, Ask ask) {
   return {.method = std::move(method),
           .pattern = "/api/v1/indexes/{name}" + std::move(below),
-          .named_handler = [&library, ask](const Request& request, const std::string& name) {
+          .named_handler = [&library, ask = std::move(ask)](const Request& request,
+                                                            const std::string& name) {
             const auto index = library.open(name);
-            return index ? ask(**index, request) : error_response(index.error());
+            return index ? or_error(ask(**index, request)) : error_response(index.error());
           }};
 }
 
 }  // namespace
 
 void add_index_api(RouteTable& routes, IndexFolder& library) {
-  routes.add(
-      {.method = "GET",
-       .pattern = "/api/v1/indexes",
-       .handler = [&library](const Request&, std::uint64_t) { return list_answer(library); }});
+  routes.add({.method = "GET",
+              .pattern = "/api/v1/indexes",
+              .handler = [&library](const Request&, std::uint64_t) {
+                return or_error(list_answer(library));
+              }});
   routes.add({.method = "POST",
               .pattern = "/api/v1/indexes",
               .handler = [&library](const Request& request, std::uint64_t) {
-                return create_answer(library, request);
+                return or_error(create_answer(library, request));
               }});
   routes.add({.method = "GET",
               .pattern = "/api/v1/indexes/{name}",
               .named_handler = [&library](const Request&, const std::string& name) {
-                return index_answer(200, name, library.open(name));
+                return or_error(index_answer(200, name, library));
               }});
   routes.add({.method = "DELETE",
               .pattern = "/api/v1/indexes/{name}",
@@ -346,9 +333,7 @@ void add_index_api(RouteTable& routes, IndexFolder& library) {
   // An embedder may be on another machine.
   add.lane = Lane::kSlow;
   routes.add(std::move(add));
-  routes.add(about_index(library, "GET", "/document", [](SearchIndex& index, const Request& asked) {
-    return document_answer(index, asked);
-  }));
+  routes.add(about_index(library, "GET", "/document", document_answer));
   routes.add(about_index(library, "DELETE", "/document", remove_answer));
   routes.add(about_index(library, "GET", "/search", [](SearchIndex& index, const Request& asked) {
     return search_answer(index, question_in_query(asked));
@@ -356,12 +341,8 @@ void add_index_api(RouteTable& routes, IndexFolder& library) {
   routes.add(about_index(library, "POST", "/search", [](SearchIndex& index, const Request& asked) {
     return search_answer(index, question_in_body(asked));
   }));
-  routes.add(about_index(
-      library, "GET", "/neighbours",
-      [](SearchIndex& index, const Request& asked) { return neighbours_answer(index, asked); }));
-  routes.add(about_index(library, "GET", "/path", [](SearchIndex& index, const Request& asked) {
-    return path_answer(index, asked);
-  }));
+  routes.add(about_index(library, "GET", "/neighbours", neighbours_answer));
+  routes.add(about_index(library, "GET", "/path", path_answer));
 }
 
 }  // namespace kin::server

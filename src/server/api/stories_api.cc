@@ -55,14 +55,24 @@ void read_credentials(JsonFields& fields, net::Credentials& credentials) {
   const bool password = fields.read("password", credentials.secret);
   const bool token = fields.read("token", credentials.secret);
   credentials.kind = token ? net::Credentials::Kind::kBearer : net::Credentials::Kind::kBasic;
+  // Exactly one of the two ways.
   if (user != password || user == token)
     fields.fail("token", "must be given, or \"user\" and \"password\" instead");
 }
 
-Result<stories::NewFeed> new_feed_in(const Request& request) {
+// The value that `read` fills from the fields of a JSON body. A field that it does not ask for is
+// an error.
+template <typename Value, typename Read>
+Result<Value> value_in(const Request& request, const Read& read) {
   KIN_TRY(const JsonValue json, parse_json_body(request));
   JsonFields body(json);
-  stories::NewFeed feed;
+  Value value{};
+  read(body, value);
+  KIN_RETURN_IF_ERROR(body.finish());
+  return value;
+}
+
+void read_new_feed(JsonFields& body, stories::NewFeed& feed) {
   body.require("url");
   body.read("url", feed.url);
   body.read("title", feed.title);
@@ -70,51 +80,31 @@ Result<stories::NewFeed> new_feed_in(const Request& request) {
   body.read("grouped", feed.grouped);
   body.read_object("credentials",
                    [&](JsonFields& fields) { read_credentials(fields, feed.credentials); });
-  KIN_RETURN_IF_ERROR(body.finish());
-  return feed;
 }
 
-Result<stories::FeedEdit> feed_edit_in(const Request& request) {
-  KIN_TRY(const JsonValue json, parse_json_body(request));
-  JsonFields body(json);
-  stories::FeedEdit edit;
+void read_feed_edit(JsonFields& body, stories::FeedEdit& edit) {
   body.read("title", edit.title);
   body.read("folder", edit.folder);
   body.read("grouped", edit.grouped);
-  KIN_RETURN_IF_ERROR(body.finish());
-  return edit;
 }
 
-Result<stories::StoryEdit> story_edit_in(const Request& request) {
-  KIN_TRY(const JsonValue json, parse_json_body(request));
-  JsonFields body(json);
-  stories::StoryEdit edit;
+void read_story_edit(JsonFields& body, stories::StoryEdit& edit) {
   body.read("read", edit.read);
   body.read("starred", edit.starred);
   body.read("hidden", edit.hidden);
-  KIN_RETURN_IF_ERROR(body.finish());
-  return edit;
 }
 
-Result<stories::TimelineQuery> query_in_body(const Request& request) {
-  KIN_TRY(const JsonValue json, parse_json_body(request));
-  JsonFields body(json);
-  stories::TimelineQuery query;
+void read_query(JsonFields& body, stories::TimelineQuery& query) {
   std::uint64_t feed = 0;
   if (body.read("feed", feed, kIds)) query.feed = FeedId{feed};
   body.read("folder", query.folder);
-  KIN_RETURN_IF_ERROR(body.finish());
-  return query;
 }
 
-Result<StoryId> with_in(const Request& request) {
-  KIN_TRY(const JsonValue json, parse_json_body(request));
-  JsonFields body(json);
-  std::uint64_t with = 0;
+void read_with(JsonFields& body, StoryId& with) {
+  std::uint64_t id = 0;
   body.require("with");
-  body.read("with", with, kIds);
-  KIN_RETURN_IF_ERROR(body.finish());
-  return StoryId{with};
+  body.read("with", id, kIds);
+  with = StoryId{id};
 }
 
 Status no_fields(const Request& request) {
@@ -124,46 +114,43 @@ Status no_fields(const Request& request) {
 
 // --- answers -----------------------------------------------------------------------------------
 
-Response feed_answer(int status, const Result<stories::FollowedFeed>& feed,
-                     Blame blame = Blame::kOurs) {
-  if (!feed) return error_response(feed.error(), blame);
+Result<Response> feed_answer(int status, const Result<stories::FollowedFeed>& feed) {
+  if (!feed) return feed.error();
   JsonWriter json;
   json.begin_object().key("feed");
   write_feed(json, *feed);
   return json_response(status, json.end().take());
 }
 
-Response story_answer(const Result<stories::StoryView>& story) {
-  if (!story) return error_response(story.error());
+Result<Response> story_answer(const Result<stories::StoryView>& story) {
+  if (!story) return story.error();
   JsonWriter json;
   json.begin_object().key("story");
   write_story(json, *story);
   return json_response(200, json.end().take());
 }
 
-Response feeds_answer(const Newsroom& newsroom) {
-  const auto feeds = newsroom.feeds();
-  if (!feeds) return error_response(feeds.error());
+Result<Response> feeds_answer(const Newsroom& newsroom) {
+  KIN_TRY(const auto feeds, newsroom.feeds());
   JsonWriter json;
-  stories::write_feeds(json, *feeds);
+  stories::write_feeds(json, feeds);
   return json_response(200, json.take());
 }
 
-Response timeline_answer(const Result<stories::TimelinePage>& page) {
-  if (!page) return error_response(page.error());
+Result<Response> timeline_answer(const Newsroom& newsroom, const Request& request) {
+  KIN_TRY(const auto query, timeline_query(request, {}));
+  KIN_TRY(const auto page, newsroom.timeline(query));
   JsonWriter json;
-  stories::write_timeline(json, *page);
+  stories::write_timeline(json, page);
   return json_response(200, json.take());
 }
 
 // Icons come from strangers. The policy keeps a browser from running or loading anything in them.
-Response icon_answer(const Newsroom& newsroom, FeedId id, const Request& request) {
-  const auto icon = newsroom.icon(id);
-  if (!icon) return error_response(icon.error());
-  if (!icon->has_value())
-    return error_response(404, fmt::format("feed {} has no icon", number(id)));
-  const std::string etag = fmt::format("\"{:016x}\"", hash64((*icon)->bytes));
-  Response response{.headers = {{"Content-Type", std::string(content_type((*icon)->type))},
+Result<Response> icon_answer(const Newsroom& newsroom, FeedId id, const Request& request) {
+  KIN_TRY(const auto icon, newsroom.icon(id));
+  if (!icon) return error_response(404, fmt::format("feed {} has no icon", number(id)));
+  const std::string etag = fmt::format("\"{:016x}\"", hash64(icon->bytes));
+  Response response{.headers = {{"Content-Type", std::string(content_type(icon->type))},
                                 {"Content-Security-Policy", "default-src 'none'; sandbox"},
                                 {"Content-Disposition", "inline; filename=\"icon\""},
                                 {"Cache-Control", "private, max-age=86400"},
@@ -171,21 +158,21 @@ Response icon_answer(const Newsroom& newsroom, FeedId id, const Request& request
   if (has_etag(request, etag)) {
     response.status = 304;
   } else {
-    response.body = (*icon)->bytes;
+    response.body = icon->bytes;
   }
   return response;
 }
 
-Response opml_answer(const Newsroom& newsroom) {
-  auto opml = newsroom.export_opml();
-  if (!opml) return error_response(opml.error());
-  return {.headers = {{"Content-Type", "text/x-opml; charset=utf-8"},
-                      {"Content-Disposition", "attachment; filename=\"kindred.opml\""},
-                      {"Cache-Control", "no-store"}},
-          .body = std::move(*opml)};
+Result<Response> opml_answer(const Newsroom& newsroom) {
+  KIN_TRY(std::string opml, newsroom.export_opml());
+  return Response{.headers = {{"Content-Type", "text/x-opml; charset=utf-8"},
+                              {"Content-Disposition", "attachment; filename=\"kindred.opml\""},
+                              {"Cache-Control", "no-store"}},
+                  .body = std::move(opml)};
 }
 
-Response health_answer(const Newsroom& newsroom) {
+Result<Response> health_answer(const Newsroom& newsroom) {
+  // Reads the database, so that a broken one shows.
   const auto asked = newsroom.next_due();
   if (!asked) return error_response(503, asked.error().message);
   JsonWriter json;
@@ -210,18 +197,21 @@ class StoriesApi {
     });
     routes_.add({.method = "POST",
                  .pattern = "/api/v1/feeds",
-                 .handler = [parts = parts_](const Request& request,
-                                             std::uint64_t) { return add_feed(parts, request); },
+                 .handler =
+                     [parts = parts_](const Request& request, std::uint64_t) {
+                       return or_error(add_feed(parts, request), Blame::kRemote);
+                     },
                  .lane = Lane::kSlow});
-    change("PATCH", "/api/v1/feeds/{id}", [&room](const Request& request, std::uint64_t id) {
-      const auto edit = feed_edit_in(request);
-      return edit ? feed_answer(200, room.edit_feed(FeedId{id}, *edit))
-                  : error_response(edit.error());
-    });
-    change("DELETE", "/api/v1/feeds/{id}", [&room](const Request&, std::uint64_t id) {
-      const Status removed = room.remove_feed(FeedId{id});
-      return removed.ok() ? Response{.status = 204} : error_response(removed.error());
-    });
+    change("PATCH", "/api/v1/feeds/{id}",
+           [&room](const Request& request, std::uint64_t id) -> Result<Response> {
+             KIN_TRY(const auto edit, value_in<stories::FeedEdit>(request, read_feed_edit));
+             return feed_answer(200, room.edit_feed(FeedId{id}, edit));
+           });
+    change("DELETE", "/api/v1/feeds/{id}",
+           [&room](const Request&, std::uint64_t id) -> Result<Response> {
+             KIN_RETURN_IF_ERROR(room.remove_feed(FeedId{id}));
+             return Response{.status = 204};
+           });
   }
 
   void add_refreshing() {
@@ -229,9 +219,8 @@ class StoriesApi {
       return refresh(parts, request, std::nullopt);
     });
     change("POST", "/api/v1/feeds/{id}/refresh",
-           [parts = parts_](const Request& request, std::uint64_t id) {
-             const auto feed = parts.newsroom.feed(FeedId{id});
-             if (!feed) return error_response(feed.error());
+           [parts = parts_](const Request& request, std::uint64_t id) -> Result<Response> {
+             KIN_RETURN_IF_ERROR(parts.newsroom.feed(FeedId{id}));
              return refresh(parts, request, FeedId{id});
            });
   }
@@ -241,55 +230,53 @@ class StoriesApi {
     get("/api/v1/opml", [&room](const Request&, std::uint64_t) { return opml_answer(room); });
     routes_.add({.method = "POST",
                  .pattern = "/api/v1/opml",
-                 .handler = [parts = parts_](const Request& request,
-                                             std::uint64_t) { return import_opml(parts, request); },
+                 .handler = [parts = parts_](
+                                const Request& request,
+                                std::uint64_t) { return or_error(import_opml(parts, request)); },
                  .most_body = kLargestOpml,
                  .body = BodyKind::kXml});
   }
 
   void add_stories() {
     Newsroom& room = parts_.newsroom;
-    get("/api/v1/timeline", [&room](const Request& request, std::uint64_t) {
-      const auto query = timeline_query(request, {});
-      if (!query) return error_response(query.error());
-      return timeline_answer(room.timeline(*query));
-    });
-    change("POST", "/api/v1/timeline/read", [&room](const Request& request, std::uint64_t) {
-      const auto query = query_in_body(request);
-      if (!query) return error_response(query.error());
-      const auto read = room.mark_read(*query);
-      return read ? json_response(200, fmt::format("{{\"read\":{}}}", *read))
-                  : error_response(read.error());
-    });
+    get("/api/v1/timeline",
+        [&room](const Request& request, std::uint64_t) { return timeline_answer(room, request); });
+    change("POST", "/api/v1/timeline/read",
+           [&room](const Request& request, std::uint64_t) -> Result<Response> {
+             KIN_TRY(const auto query, value_in<stories::TimelineQuery>(request, read_query));
+             KIN_TRY(const std::uint64_t read, room.mark_read(query));
+             return json_response(200, fmt::format("{{\"read\":{}}}", read));
+           });
     get("/api/v1/stories/{id}", [&room](const Request&, std::uint64_t id) {
       return story_answer(room.story(StoryId{id}));
     });
-    change("PATCH", "/api/v1/stories/{id}", [&room](const Request& request, std::uint64_t id) {
-      const auto edit = story_edit_in(request);
-      return edit ? story_answer(room.edit_story(StoryId{id}, *edit))
-                  : error_response(edit.error());
-    });
+    change("PATCH", "/api/v1/stories/{id}",
+           [&room](const Request& request, std::uint64_t id) -> Result<Response> {
+             KIN_TRY(const auto edit, value_in<stories::StoryEdit>(request, read_story_edit));
+             return story_answer(room.edit_story(StoryId{id}, edit));
+           });
   }
 
   void add_corrections() {
     Newsroom& room = parts_.newsroom;
     change("POST", "/api/v1/items/{id}/separate",
-           [&room](const Request& request, std::uint64_t id) {
-             const Status fields = no_fields(request);
-             return fields.ok() ? story_answer(room.separate(ItemId{id}))
-                                : error_response(fields.error());
+           [&room](const Request& request, std::uint64_t id) -> Result<Response> {
+             KIN_RETURN_IF_ERROR(no_fields(request));
+             return story_answer(room.separate(ItemId{id}));
            });
-    change("POST", "/api/v1/stories/{id}/unite", [&room](const Request& request, std::uint64_t id) {
-      const auto with = with_in(request);
-      return with ? story_answer(room.unite(StoryId{id}, *with)) : error_response(with.error());
-    });
+    change("POST", "/api/v1/stories/{id}/unite",
+           [&room](const Request& request, std::uint64_t id) -> Result<Response> {
+             KIN_TRY(const StoryId with, value_in<StoryId>(request, read_with));
+             return story_answer(room.unite(StoryId{id}, with));
+           });
   }
 
   void add_others() {
     Newsroom& room = parts_.newsroom;
     routes_.add({.method = "GET",
                  .pattern = "/healthz",
-                 .handler = [&room](const Request&, std::uint64_t) { return health_answer(room); },
+                 .handler = [&room](const Request&,
+                                    std::uint64_t) { return or_error(health_answer(room)); },
                  .open = true});
     routes_.add({.method = "GET",
                  .pattern = "/api/v1/events",
@@ -297,6 +284,8 @@ class StoriesApi {
                      [events = parts_.events](const Request&, std::uint64_t) {
                        return Response{.headers = {{"Content-Type", "text/event-stream"},
                                                    {"Cache-Control", "no-store"},
+                                                   // nginx would hold events back until its buffer
+                                                   // is full.
                                                    {"X-Accel-Buffering", "no"}},
                                        .events = events};
                      },
@@ -304,39 +293,40 @@ class StoriesApi {
   }
 
  private:
-  using Handler = std::function<Response(const Request&, std::uint64_t)>;
+  using Handler = std::function<Result<Response>(const Request&, std::uint64_t)>;
 
   void get(std::string pattern, Handler answer) {
-    routes_.add({.method = "GET", .pattern = std::move(pattern), .handler = std::move(answer)});
+    change("GET", std::move(pattern), std::move(answer));
   }
   void change(std::string method, std::string pattern, Handler answer) {
-    routes_.add(
-        {.method = std::move(method), .pattern = std::move(pattern), .handler = std::move(answer)});
+    routes_.add({.method = std::move(method),
+                 .pattern = std::move(pattern),
+                 .handler = [answer = std::move(answer)](const Request& request, std::uint64_t id) {
+                   return or_error(answer(request, id));
+                 }});
   }
 
-  static Response add_feed(const ApiParts& parts, const Request& request) {
-    const auto feed = new_feed_in(request);
-    if (!feed) return error_response(feed.error());
-    const auto added = parts.newsroom.add_feed(*feed);
+  static Result<Response> add_feed(const ApiParts& parts, const Request& request) {
+    KIN_TRY(const auto feed, value_in<stories::NewFeed>(request, read_new_feed));
+    const auto added = parts.newsroom.add_feed(feed);
+    // The poller plans its next step by the feeds it knows.
     if (added) parts.feeds_changed();
-    return feed_answer(201, added, Blame::kRemote);
+    return feed_answer(201, added);
   }
 
-  static Response refresh(const ApiParts& parts, const Request& request,
-                          std::optional<FeedId> feed) {
-    const Status fields = no_fields(request);
-    if (!fields.ok()) return error_response(fields.error());
+  static Result<Response> refresh(const ApiParts& parts, const Request& request,
+                                  std::optional<FeedId> feed) {
+    KIN_RETURN_IF_ERROR(no_fields(request));
     parts.refresh(feed);
     return json_response(202, "{}");
   }
 
-  static Response import_opml(const ApiParts& parts, const Request& request) {
-    const auto import = parts.newsroom.import_opml(request.body);
-    if (!import) return error_response(import.error());
+  static Result<Response> import_opml(const ApiParts& parts, const Request& request) {
+    KIN_TRY(const auto import, parts.newsroom.import_opml(request.body));
     parts.feeds_changed();
     JsonWriter json;
-    json.begin_object().field("added", import->added).field("already", import->already);
-    return json_response(200, json.field("left_out", import->left_out).end().take());
+    json.begin_object().field("added", import.added).field("already", import.already);
+    return json_response(200, json.field("left_out", import.left_out).end().take());
   }
 
   RouteTable& routes_;

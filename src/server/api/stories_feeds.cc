@@ -28,6 +28,7 @@ void append_escaped(std::string& out, char c) {
     case '\'': out += "&#39;"; return;
     default: break;
   }
+  // XML 1.0 has no way to write the other control characters.
   const bool allowed = static_cast<unsigned char>(c) >= 0x20 || c == '\t' || c == '\n';
   if (allowed && c != 0x7F) out += c;
 }
@@ -38,6 +39,7 @@ bool is_forbidden(std::string_view sequence) {
 }
 
 std::string id_of(const StoryView& story) {
+  // The year is part of the name and stays: another id would show readers every story again.
   return fmt::format("tag:kindred,2026:story/{}", number(story.id));
 }
 
@@ -103,6 +105,7 @@ Time newest(const FeedDocument& document) {
 
 Result<FeedDocument> make_document(const stories::Newsroom& newsroom, const Request& request,
                                    FeedRouteOptions options) {
+  // Readers and pages that link here add parameters of their own, such as utm_source.
   KIN_TRY(const stories::TimelineQuery query, timeline_query(request, {.refuse_unknown = false}));
   KIN_TRY(stories::TimelinePage page, newsroom.timeline(query));
   KIN_TRY(const auto feeds, newsroom.feeds());
@@ -119,6 +122,7 @@ Response document_answer(const Request& request, std::string body, std::string_v
   const std::string etag = fmt::format("\"{:016x}\"", hash64(body));
   Response response{.headers = {{"Content-Type", std::string(type)},
                                 {"Cache-Control", "no-cache"},
+                                // Weak: the answer may be sent packed.
                                 {"ETag", "W/" + etag}}};
   if (has_etag(request, etag)) {
     response.status = 304;
@@ -187,21 +191,18 @@ std::string json_feed(const FeedDocument& document) {
 
 void add_feed_routes(RouteTable& routes, const stories::Newsroom& newsroom,
                      FeedRouteOptions options) {
-  routes.add({.method = "GET",
-              .pattern = "/stories.xml",
-              .handler = [&newsroom, options](const Request& request, std::uint64_t) {
-                const auto document = make_document(newsroom, request, options);
-                if (!document) return error_response(document.error());
-                return document_answer(request, atom_feed(*document),
-                                       "application/atom+xml; charset=utf-8");
-              }});
-  routes.add({.method = "GET",
-              .pattern = "/stories.json",
-              .handler = [&newsroom, options](const Request& request, std::uint64_t) {
-                const auto document = make_document(newsroom, request, options);
-                if (!document) return error_response(document.error());
-                return document_answer(request, json_feed(*document), "application/feed+json");
-              }});
+  const auto add = [&](const char* pattern, auto write, const char* type) {
+    routes.add(
+        {.method = "GET",
+         .pattern = pattern,
+         .handler = [&newsroom, options, write, type](const Request& request, std::uint64_t) {
+           const auto document = make_document(newsroom, request, options);
+           if (!document) return error_response(document.error());
+           return document_answer(request, write(*document), type);
+         }});
+  };
+  add("/stories.xml", atom_feed, "application/atom+xml; charset=utf-8");
+  add("/stories.json", json_feed, "application/feed+json");
 }
 
 }  // namespace kin::server

@@ -9,6 +9,7 @@
 namespace kin::server {
 namespace {
 
+// A line break in a value would begin another field.
 bool is_safe(std::string_view text) {
   return std::none_of(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F;
@@ -32,6 +33,7 @@ std::string answer_head(const Response& response, const AnswerSetting& setting) 
       if (!net::find_header(response.headers, field.name)) add(head, field);
     }
   }
+  // None of these has a body whose length is known.
   const bool bodiless = response.status == 204 || response.status == 304 || response.events;
   if (!bodiless)
     fmt::format_to(std::back_inserter(head), "Content-Length: {}\r\n", response.body.size());

@@ -38,6 +38,7 @@ using Tls = beast::ssl_stream<asio::ip::tcp::socket>;
 // connection, and the client could lose the answer.
 constexpr auto kLinger = std::chrono::seconds(2);
 constexpr std::size_t kLingerBytes = std::size_t{4} << 20;
+// What an idle connection holds. Most requests of browsers fit.
 constexpr std::size_t kFirstRead = 1024;
 constexpr std::size_t kReadAhead = std::size_t{64} << 10;
 
@@ -54,6 +55,7 @@ std::string_view words_for(int status) {
 }
 
 bool is_parse_error(const error_code& error) {
+  // Clients that leave, between requests or within one, are not answered.
   return error.category() == http::make_error_code(http::error::end_of_stream).category() &&
          error != http::error::end_of_stream && error != http::error::partial_message;
 }
@@ -187,6 +189,7 @@ class Connection final : public AnyConnection,
     plan_ = core_.planner(request_);
     if (plan_.refusal) return refuse(std::move(*plan_.refusal));
     if (parser_->is_done()) return answer();
+    // Before any of it is read.
     if (parser_->content_length().value_or(0) > plan_.most_body)
       return refuse(error_response(413, words_for(413)));
     parser_->body_limit(std::min<std::uint64_t>(plan_.most_body, limits().body));
@@ -259,19 +262,19 @@ class Connection final : public AnyConnection,
 
   void send(Response response) {
     if (core_.connections.stopping()) keep_alive_ = false;
+    // Events have no length: they end with the connection.
     if (response.events) keep_alive_ = false;
     const bool headless = request_.method == "HEAD";
     head_ = answer_head(response, {.keep_alive = keep_alive_,
                                    .old_version = version_ < 11,
                                    .common = &core_.options.headers});
     body_ = headless ? std::string() : std::move(response.body);
+    if (response.events && !headless) join(*response.events);
     expire_after(time_for(body_.size()));
     const std::array buffers{asio::buffer(head_), asio::buffer(body_)};
-    asio::async_write(stream_, buffers,
-                      then([events = headless ? nullptr : response.events](
-                               Connection& self, error_code error, std::size_t) {
+    asio::async_write(stream_, buffers, then([](Connection& self, error_code error, std::size_t) {
                         if (error) return self.abandon();
-                        if (events) return self.begin_events(*events);
+                        if (self.client_) return self.begin_events();
                         self.on_sent();
                       }));
   }
@@ -299,6 +302,7 @@ class Connection final : public AnyConnection,
   void drain(std::size_t read_so_far) {
     if (read_so_far > kLingerBytes) return abandon();
     body_.resize(kReadAhead);
+    // Below TLS, which was shut down before.
     tcp().async_read_some(
         asio::buffer(body_),
         then([read_so_far](Connection& self, error_code error, std::size_t length) {
@@ -309,15 +313,22 @@ class Connection final : public AnyConnection,
 
   // --- event streams ---
 
-  void begin_events(EventStream& events) {
-    phase_ = Phase::kWaiting;
-    if (core_.connections.stopping()) return abandon();
+  // Before the head is sent: a client that has the head gets every event from then on. Events wait
+  // until the head is out.
+  void join(EventStream& events) {
     const std::weak_ptr<Connection> weak = this->shared_from_this();
     client_ = events.join(request_.header("Last-Event-ID"), [weak] {
       const auto self = weak.lock();
       if (!self) return;
       asio::post(self->stream_.get_executor(), [self] { self->send_events(); });
     });
+    sending_ = true;
+  }
+
+  void begin_events() {
+    phase_ = Phase::kWaiting;
+    sending_ = false;
+    if (core_.connections.stopping()) return abandon();
     expire_never();
     await_hang_up();
     arm_ping();
@@ -337,6 +348,7 @@ class Connection final : public AnyConnection,
     timer_.expires_after(limits().ping);
     timer_.async_wait(then([](Connection& self, error_code error) {
       if (error || !self.client_) return;
+      // Proxies close connections that are quiet, and a write finds clients that vanished.
       if (!self.sending_) self.write_events(": ping\n\n");
       self.arm_ping();
     }));
@@ -400,10 +412,12 @@ void launch(ServerCore& core, asio::ip::tcp::socket& socket, const Made& make) {
     const std::string busy = answer_head(full, {.common = &core.options.headers}) + full.body;
     error_code ignored;  // the socket is closed either way
     socket.non_blocking(true, ignored);
+    // A TLS client could read it only after a handshake, for which there is no room.
     if (!core.options.tls) socket.write_some(asio::buffer(busy), ignored);
     return;
   }
   const auto connection = make();
+  // Another thread may have taken the last place, or the server may be stopping.
   if (core.connections.enter(connection, most)) connection->start();
 }
 

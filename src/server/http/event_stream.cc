@@ -23,6 +23,7 @@ bool EventStream::State::give(EventClient& client,
   const bool was_empty = client.pending_.empty();
   client.pending_bytes_ += bytes->size();
   client.pending_.push_back(bytes);
+  // A client with pending events was woken when the first of them came.
   if (client.pending_bytes_ <= options.most_pending) return was_empty;
   client.dropped_ = true;
   client.pending_.clear();

@@ -40,6 +40,7 @@ bool is_digits(std::string_view text) {
 
 // "localhost" of "localhost:8722", "[::1]" of "[::1]:8722"; nothing if it is malformed.
 std::optional<std::string> host_name(std::string_view host) {
+  // An IPv6 address has colons of its own, up to its bracket.
   const std::size_t bracket = host.starts_with('[') ? host.find(']') : 0;
   if (bracket == std::string_view::npos) return std::nullopt;
   const std::size_t colon = host.find(':', bracket);
@@ -118,6 +119,8 @@ std::optional<Response> Gatekeeper::check_host(const Request& request) const {
                     [](const net::Header& field) { return same_but_for_case(field.name, "host"); });
   if (hosts != 1 || !host_name(request.header("Host")))
     return error_response(400, "the request needs exactly one Host header field");
+  // A stranger's host name may be made to point to 127.0.0.1. Requests of his page then carry his
+  // name.
   if (options_.loopback && !is_this_machine(request.header("Host")))
     return error_response(403,
                           "this server answers to localhost, 127.0.0.1 and [::1] only, not to " +
@@ -129,6 +132,7 @@ std::optional<Response> Gatekeeper::check_host(const Request& request) const {
 // browsers.
 std::optional<Response> Gatekeeper::check_site(const Request& request) const {
   const bool change = changes_something(request.method);
+  // Other sites may link to the page.
   if (!change && !request.path.starts_with("/api/")) return std::nullopt;
   const std::string_view site = request.header("Sec-Fetch-Site");
   if (!site.empty() && site != "same-origin" && site != "none")
@@ -143,6 +147,8 @@ std::optional<Response> Gatekeeper::check_site(const Request& request) const {
 
 std::optional<Response> Gatekeeper::check_body(const Request& request, BodyKind body) const {
   if (!changes_something(request.method)) return std::nullopt;
+  // Forms of other sites can send some types without asking. For these here browsers ask first, and
+  // we never say yes.
   const std::string type = net::parse_content_type(request.header("Content-Type")).type;
   // Forms cannot send DELETE, so no Content-Type is needed to rule them out.
   if (request.method == "DELETE" && type.empty()) return std::nullopt;
@@ -188,6 +194,7 @@ Response Gatekeeper::wrong_token() {
   const auto now = std::chrono::duration_cast<std::chrono::seconds>(
                        options_.clock->steady_now().time_since_epoch())
                        .count();
+  // All clients count together: a guesser may come from many addresses.
   if (now - last_failure_.exchange(now) > kForgiveSeconds) failures_ = 0;
   Response response = error_response(401, "the token is wrong");
   response.headers.push_back({"WWW-Authenticate", "Bearer"});

@@ -41,6 +41,7 @@ const StatusWords& words_of(int status) {
 }
 
 int status_of(Code code, Blame blame) {
+  // 502 says that the feed is at fault, so that nobody looks for it here.
   const int fault = blame == Blame::kRemote ? 502 : 500;
   switch (code) {
     case Code::kInvalidArgument: return 400;
@@ -85,6 +86,10 @@ Response error_response(int status, std::string_view message) {
 
 Response error_response(const Error& error, Blame blame) {
   return error_response(status_of(error.code, blame), error.message);
+}
+
+Response or_error(Result<Response> response, Blame blame) {
+  return response ? std::move(*response) : error_response(response.error(), blame);
 }
 
 }  // namespace kin::server

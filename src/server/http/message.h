@@ -60,5 +60,7 @@ enum class Blame {
   kRemote,  // the server of a feed: 502
 };
 Response error_response(const Error& error, Blame blame = Blame::kOurs);
+// The response, or the answer to its error.
+Response or_error(Result<Response> response, Blame blame = Blame::kOurs);
 
 }  // namespace kin::server

@@ -2,30 +2,25 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
+
+#include "base/ascii.h"
 
 namespace kin::server {
 
 Result<std::uint64_t> number_in(const Parameter& parameter, std::uint64_t most) {
-  std::uint64_t number = 0;
-  const std::string& text = parameter.value;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem == std::errc() && end == text.data() + text.size() && number >= 1 && number <= most)
-    return number;
+  const auto number = parse_number<std::uint64_t>(parameter.value);
+  if (number && *number >= 1 && *number <= most) return *number;
   return Error{Code::kInvalidArgument,
                fmt::format("parameter \"{}\": \"{}\" is not a whole number from 1 to {}",
-                           parameter.name, text, most)};
+                           parameter.name, parameter.value, most)};
 }
 
 Result<double> decimal_in(const Parameter& parameter) {
-  double number = 0;
-  const std::string& text = parameter.value;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem == std::errc() && end == text.data() + text.size() && std::isfinite(number))
-    return number;
-  return Error{Code::kInvalidArgument,
-               fmt::format("parameter \"{}\": \"{}\" is not a number", parameter.name, text)};
+  const auto number = parse_number<double>(parameter.value);
+  if (number && std::isfinite(*number)) return *number;
+  return Error{Code::kInvalidArgument, fmt::format("parameter \"{}\": \"{}\" is not a number",
+                                                   parameter.name, parameter.value)};
 }
 
 Result<bool> truth_in(const Parameter& parameter) {
@@ -36,6 +31,7 @@ Result<bool> truth_in(const Parameter& parameter) {
 }
 
 Result<data::JsonValue> parse_json_body(const Request& request) {
+  // Requests that need no field may leave the body out.
   if (request.body.empty()) return data::JsonValue(data::JsonValue::Object{});
   auto value = data::parse_json(request.body);
   if (!value)

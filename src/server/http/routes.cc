@@ -1,12 +1,13 @@
 #include "server/http/routes.h"
 
-#include <charconv>
+#include "base/ascii.h"
 
 namespace kin::server {
 namespace {
 
 std::vector<std::string> split(std::string_view path) {
   std::vector<std::string> out;
+  // A path begins with a slash, before which there is nothing.
   std::size_t from = 1;
   while (true) {
     const std::size_t slash = path.find('/', from);
@@ -14,13 +15,6 @@ std::vector<std::string> split(std::string_view path) {
     if (slash == std::string_view::npos) return out;
     from = slash + 1;
   }
-}
-
-std::optional<std::uint64_t> number_in(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 // The values of {id} and {name} in a path.
@@ -36,7 +30,7 @@ std::optional<PathValues> match(const std::vector<std::string>& pattern,
   PathValues values;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     if (pattern[i] == "{id}") {
-      const auto number = number_in(path[i]);
+      const auto number = parse_number<std::uint64_t>(path[i]);
       if (!number) return std::nullopt;
       values.id = *number;
     } else if (pattern[i] == "{name}") {
@@ -71,6 +65,7 @@ Plan RouteTable::plan(const Request& request) const {
     if (!values) continue;
     const Route& route = entry.route;
     if (serves(route, request.method)) {
+      // The table does not change once the server runs, so the reference stays valid.
       return {.handler =
                   [&route, values = *values](const Request& asked) {
                     return route.named_handler ? route.named_handler(asked, values.name)
@@ -86,6 +81,7 @@ Plan RouteTable::plan(const Request& request) const {
   }
   if (allowed.empty()) return refuse(404, "there is nothing at " + request.path);
   Plan plan = refuse(405, request.path + " takes " + allowed + " only");
+  // RFC 9110, 15.5.6 wants it.
   plan.refusal->headers.push_back({"Allow", allowed});
   return plan;
 }

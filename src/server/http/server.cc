@@ -11,7 +11,6 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
-#include <optional>
 #include <thread>
 
 #include "server/http/connection.h"
@@ -90,6 +89,7 @@ Status HttpServer::State::listen() {
                  fmt::format("cannot listen on \"{}\": it is not an IP address", options.address)};
   const tcp::endpoint endpoint(address, options.port);
   acceptor.open(endpoint.protocol(), error);
+  // A port whose last connections still linger can be used again at once.
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
@@ -99,6 +99,7 @@ Status HttpServer::State::listen() {
   if (error)
     return Error{Code::kUnavailable, fmt::format("cannot listen on port {} of {}: {}", options.port,
                                                  options.address, error.message())};
+  // The system chooses one if port 0 was asked for.
   port = acceptor.local_endpoint(error).port();
   return Done{};
 }
@@ -142,6 +143,7 @@ void HttpServer::State::on_accept(const error_code& error, tcp::socket socket) {
   }
   error_code released;
   const bool v6 = core.options.address.find(':') != std::string::npos;
+  // The connection needs a strand of its own, and an accepted socket keeps its executor.
   const int descriptor = socket.release(released);
   if (!released) start_connection(core, io, tls.get(), {.descriptor = descriptor, .v6 = v6});
   accept();
@@ -183,6 +185,7 @@ void HttpServer::stop() {
   state.core.connections.stop_all(false);
   if (!state.core.connections.wait_until_gone(state.core.options.limits.grace))
     state.core.connections.stop_all(true);
+  // After the connections: their handlers run in these pools.
   state.core.slow->stop();
   state.core.quick->stop();
   state.io.stop();

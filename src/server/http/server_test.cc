@@ -277,7 +277,9 @@ TEST(HttpServer, HangsUpOnClientsThatDoNotReadTheirAnswer) {
 
 TEST(HttpServer, ClosesIdleConnections) {
   ManualClock clock;
-  Served served({.idle = seconds(75)}, {}, &clock);
+  // The client may have an answer before the server notices that it is sent: the time for sending
+  // must not run out when the clock moves then.
+  Served served({.idle = seconds(75), .transfer_time = hours(1)}, {}, &clock);
   TestClient client = served.client();
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(client.ask(request_text("GET", "/fast")).status, 200);
@@ -390,6 +392,15 @@ TEST(Events, ReachEveryClientInOrder) {
     EXPECT_EQ(client.read_to("\n\n"), "id: 41\nevent: news\ndata: {\"changed\":[1]}\n\n");
     EXPECT_EQ(client.read_to("\n\n"), "id: 42\nevent: news\ndata: {\"changed\":[2]}\n\n");
   }
+}
+
+// A page loads its data when the stream is open, and hears of what comes later.
+TEST(Events, ReachAClientFromTheMomentItHasTheHead) {
+  Served served;
+  TestClient client = served.client();
+  client.send(request_text("GET", "/events"));
+  EXPECT_THAT(client.read_to("\r\n\r\n"), HasSubstr("text/event-stream"));
+  EXPECT_EQ(served.events().clients(), 1U);
 }
 
 TEST(Events, TellAClientThatComesBackWhetherItMissedSomething) {

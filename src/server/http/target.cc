@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
-#include "base/utf8.h"
+#include "text/normalize.h"
 
 namespace kin::server {
 namespace {
@@ -12,18 +12,6 @@ constexpr std::size_t kMostParameters = 64;
 
 Error bad_target(std::string_view what) {
   return {Code::kInvalidArgument, "the request's address " + std::string(what)};
-}
-
-bool is_utf8(std::string_view text) {
-  const char* at = text.data();
-  const char* end = at + text.size();
-  while (at != end) {
-    const std::size_t length =
-        static_cast<signed char>(*at) >= 0 ? 1 : utf8_sequence_length(at, end);
-    if (length == 0) return false;
-    at += length;
-  }
-  return true;
 }
 
 enum class Plus { kPlus, kSpace };
@@ -43,7 +31,7 @@ Result<std::string> decode(std::string_view text, Plus plus) {
       i += 2;
     }
   }
-  if (!is_utf8(out)) return bad_target("is not UTF-8");
+  if (!text::is_valid_utf8(out)) return bad_target("is not UTF-8");
   return out;
 }
 
@@ -67,6 +55,7 @@ Result<std::vector<Parameter>> parse_query(std::string_view query) {
 
 Result<Target> parse_target(std::string_view target) {
   if (!target.starts_with('/')) return bad_target("is not a path");
+  // Browsers keep the fragment to themselves; other clients may send it.
   target = target.substr(0, target.find('#'));
   const std::size_t mark = std::min(target.find('?'), target.size());
   Target out;
@@ -75,20 +64,6 @@ Result<Target> parse_target(std::string_view target) {
   if (std::any_of(out.path.begin(), out.path.end(), is_control))
     return bad_target("has control characters");
   KIN_TRY(out.query, parse_query(target.substr(std::min(mark + 1, target.size()))));
-  return out;
-}
-
-std::string percent_encoded(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain =
-        is_ascii_digit(c) || is_ascii_alpha(c) || c == '-' || c == '.' || c == '_' || c == '~';
-    if (plain) {
-      out += c;
-    } else {
-      out += percent_escape(c);
-    }
-  }
   return out;
 }
 

@@ -20,7 +20,4 @@ struct Target {
 // Thread-safe.
 Result<Target> parse_target(std::string_view target);
 
-// `text` with everything escaped that has a meaning in a query.
-std::string percent_encoded(std::string_view text);
-
 }  // namespace kin::server

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "server/http/target.h"
+#include "server/testing/percent_encoded.h"
 
 namespace {
 

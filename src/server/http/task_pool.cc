@@ -25,6 +25,7 @@ void TaskPool::stop() {
   {
     const std::lock_guard guard(lock_);
     stopped_ = true;
+    // Destroyed without the lock: a task may hold the last reference to a connection.
     dropped.swap(waiting_);
   }
   changed_.notify_all();
@@ -42,6 +43,7 @@ void TaskPool::work() {
     waiting_.pop_front();
     guard.unlock();
     task();
+    // What it holds, such as a connection, is released without the lock.
     task = nullptr;
     guard.lock();
   }

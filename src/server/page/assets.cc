@@ -1,5 +1,6 @@
 #include "server/page/assets.h"
 
+#include "base/ascii.h"
 #include "server/page/site.h"
 
 namespace kin::server {
@@ -12,6 +13,7 @@ Response serve(const Asset& asset, const Request& request) {
   Response response;
   response.headers = {
       {"Content-Type", std::string(asset.content_type)},
+      // Weak: the packed bytes have the same tag.
       {"ETag", "W/" + std::string(asset.etag)},
       {"Cache-Control", hashed ? "public, max-age=31536000, immutable" : "no-cache"}};
   if (!asset.gzip.empty()) response.headers.push_back({"Vary", "Accept-Encoding"});
@@ -51,8 +53,8 @@ bool has_etag(const Request& request, std::string_view etag) {
   while (!known.empty()) {
     std::string_view one = known.substr(0, known.find(','));
     known.remove_prefix(std::min(known.size(), one.size() + 1));
-    while (one.starts_with(' ')) one.remove_prefix(1);
-    while (one.ends_with(' ')) one.remove_suffix(1);
+    one = trimmed(one);
+    // RFC 9110, 13.1.2: If-None-Match compares weakly.
     if (one.starts_with("W/")) one.remove_prefix(2);
     if (one == etag) return true;
   }

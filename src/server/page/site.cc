@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "base/ascii.h"
 #include "data/compressor.h"
 
 namespace kin::server {
@@ -9,12 +10,6 @@ namespace {
 
 // Shorter answers fit into one packet anyway.
 constexpr std::size_t kLeastToPack = 1'024;
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-  while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
-  return text;
-}
 
 bool is_text(std::string_view type) {
   return type.starts_with("text/") || type.find("json") != std::string_view::npos ||
@@ -57,12 +52,14 @@ void compress(const Request& request, Response& response) {
 Plan Site::plan(const Request& head) {
   if (auto refusal = gatekeeper_.check_sender(head)) return {.refusal = std::move(refusal)};
   Plan plan = routes_.plan(head);
+  // The page is open to everybody, but a token in its address is a log-in.
   if (!plan.open || (head.path == "/" && head.parameter("token"))) {
     if (auto refusal = gatekeeper_.check_token_of(head)) return {.refusal = std::move(refusal)};
   }
   if (plan.refusal) return plan;
   if (auto refusal = gatekeeper_.check_body(head, plan.body))
     return {.refusal = std::move(refusal)};
+  // These run on the threads of all connections, and the page's files are packed already.
   if (plan.lane == Lane::kInline) return plan;
   plan.handler = [handler = std::move(plan.handler)](const Request& request) {
     Response response = handler(request);

@@ -34,6 +34,7 @@ void StepThread::run() {
     const StepOutcome outcome = step_();
     guard.lock();
     const SteadyTime now = clock_.steady_now();
+    // Work that was done has its next step at once, so the wait is over before it begins.
     if (const auto next = outcome.next(now)) {
       changed_.wait_for(guard, *next - now, is_called);
     } else {

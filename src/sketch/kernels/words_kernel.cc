@@ -117,10 +117,14 @@ HWY_INLINE std::uint32_t* find_edges(WordScan& scan, std::size_t end, std::uint3
   std::uint32_t at = 0;
   for (; at + kBlock <= size; at += kBlock) {
     const std::uint64_t words = block_words<kRule>(text + at, lowered + at);
+    // An edge is where a bit differs from the one before it. The carry is the last bit of the block
+    // before.
     edge = append_bits(words ^ (words << 1 | carry), at, edge);
     carry = words >> 63;
   }
   if (at < size) {
+    // The rest of the piece, with spaces behind it: the text may end at a page that cannot be read
+    // beyond.
     char padded[kBlock];
     std::memset(padded, ' ', sizeof padded);
     std::memcpy(padded, text + at, size - at);
@@ -128,6 +132,7 @@ HWY_INLINE std::uint32_t* find_edges(WordScan& scan, std::size_t end, std::uint3
     edge = append_bits(words ^ (words << 1 | carry), at, edge);
     carry = words >> 63;
   }
+  // The end of the text ends its last word.
   if (end == scan.size && carry != 0) {
     *edge++ = size;
     carry = 0;
@@ -139,17 +144,20 @@ HWY_INLINE std::uint32_t* find_edges(WordScan& scan, std::size_t end, std::uint3
 template <WordRule kRule>
 std::size_t scan_piece_by(WordScan& scan, std::uint64_t* hashes) {
   const std::size_t end = scan.size - scan.at > kPiece ? scan.at + kPiece : scan.size;
+  // An edge at every byte and one at the end; append_bits() writes up to 15 more.
   std::uint32_t edges[kPiece + 1 + 16];
   const bool was_in_word = scan.in_word;
   std::uint32_t* const edges_end = find_edges<kRule>(scan, end, edges);
   const char* const piece = scan.lowered + scan.at;
   std::uint64_t* out = hashes;
   std::uint32_t* edge = edges;
+  // The first edge is the end of the word that an earlier piece began.
   if (was_in_word && edge != edges_end) {
     *out++ = hash_lowered(scan.lowered + scan.word, scan.at + *edge++ - scan.word);
   }
   for (; edges_end - edge >= 2; edge += 2)
     *out++ = hash_lowered(piece + edge[0], edge[1] - edge[0]);
+  // A last edge without a partner is where an open word begins.
   if (edge != edges_end) scan.word = scan.at + *edge;
   scan.at = end;
   return static_cast<std::size_t>(out - hashes);

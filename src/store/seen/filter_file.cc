@@ -21,9 +21,11 @@ constexpr std::uint64_t kBlocksPerPage = (kPageBytes - kHeaderBytes) / sizeof(Bl
 constexpr std::uint64_t kMagic = 0x31544c494658494bULL;  // "KIXFILT1"
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kFooterBytes = 32;
+// The place of the footer in its checksum: a number that no page has.
 constexpr std::uint64_t kFooterPlace = ~std::uint64_t{0};
 
 std::uint64_t sum(std::string_view bytes, FilterIdentity identity, std::uint64_t place) {
+  // The place is part of the sum, so that pages in a wrong order do not pass.
   return hash64(bytes, identity.value ^ mix64(place + 1));
 }
 
@@ -49,7 +51,10 @@ Error damage(const std::filesystem::path& path, std::string_view what) {
 
 Status write_filter(Disk& disk, const std::filesystem::path& path, FilterIdentity identity,
                     const BlockFilter& filter) {
+  // Not by a temporary name: a filter that is cut short fails its checks and is made again from the
+  // ids.
   KIN_TRY(const auto file, disk.create(path));
+  // Pages in one write.
   constexpr std::size_t kBatch = 64;
   std::string out;
   const auto blocks = filter.blocks();
@@ -81,6 +86,7 @@ Result<FilterFile> FilterFile::open(Disk& disk, const std::filesystem::path& pat
   if (size < kFooterBytes) return damage(path, "it is too short");
   std::string end(kFooterBytes, '\0');
   KIN_RETURN_IF_ERROR(filter.file_->read_at(size - kFooterBytes, end.data(), end.size()));
+  // The number of blocks comes from the footer itself; comparing the whole footer checks it.
   filter.blocks_ = load_le<std::uint64_t>(end.data() + 16);
   if (end != footer(filter.blocks_, identity) || filter.blocks_ == 0 ||
       size != filter.file_bytes()) {
@@ -104,6 +110,7 @@ Status FilterFile::read_page(std::uint64_t page, char* to) const {
 
 Result<bool> FilterFile::may_contain(SeenId id) const {
   const std::uint64_t block = BlockFilter::block_of(id, blocks_);
+  // On the stack: look-ups of several threads share the object.
   alignas(64) char page[kPageBytes];
   KIN_RETURN_IF_ERROR(read_page(block / kBlocksPerPage, page));
   const std::size_t at = kHeaderBytes + (block % kBlocksPerPage) * sizeof(Block);

@@ -16,7 +16,6 @@ namespace {
 // was made. A frame of kSealed ids ends the log.
 constexpr std::uint64_t kMagic = 0x31474f4c4e45534bULL;  // "KSENLOG1"
 constexpr std::uint32_t kVersion = 1;
-constexpr std::size_t kHeaderBytes = kSeenLogHeaderBytes;
 constexpr std::uint32_t kFrameMagic = 0x314d524bU;  // "KRM1"
 constexpr std::size_t kFrameHeaderBytes = 32;
 constexpr std::size_t kFrameChecksum = 24;
@@ -34,6 +33,7 @@ std::string header(IdKind kind, std::uint64_t number, std::uint64_t sequence) {
   append_le(bytes, static_cast<std::uint32_t>(kind));
   append_le(bytes, number);
   append_le(bytes, sequence);
+  // Over everything before it.
   append_le(bytes, checksum(bytes));
   return bytes;
 }
@@ -41,6 +41,8 @@ std::string header(IdKind kind, std::uint64_t number, std::uint64_t sequence) {
 // Of a whole frame at `offset` of log `number`; its own place counts as zero.
 std::uint64_t frame_checksum(std::string_view frame, std::uint64_t number, std::uint64_t offset) {
   const std::uint64_t head =
+      // Log and offset are part of the sum: frames of an older file that had the same name do not
+      // pass.
       hash64(frame.substr(0, kFrameChecksum), mix64(number) ^ mix64(offset + 1));
   return hash64(frame.substr(kFrameHeaderBytes), head);
 }
@@ -64,6 +66,7 @@ std::optional<Frame> frame_at(std::string_view log, std::uint64_t offset, IdKind
   frame.durable = reader.read<std::uint64_t>();
   const auto sum = reader.read<std::uint64_t>();
   if (!reader.ok() || magic != kFrameMagic) return std::nullopt;
+  // A damaged count is refused before it is used as a length.
   if (frame.count != kSealed) {
     if (frame.count > kMostIds) return std::nullopt;
     frame.ids = reader.read_bytes(frame.count * id_bytes(kind));
@@ -78,16 +81,13 @@ std::optional<Frame> frame_at(std::string_view log, std::uint64_t offset, IdKind
 bool was_durable(std::string_view log, std::uint64_t offset, IdKind kind, std::uint64_t number) {
   std::string magic;
   append_le(magic, kFrameMagic);
+  // The magic number may also occur within ids, so every place is tried, and the checksum decides.
   for (std::size_t at = log.find(magic, offset + 1); at != std::string_view::npos;
        at = log.find(magic, at + 1)) {
     const auto frame = frame_at(log, at, kind, number);
     if (frame && frame->durable > offset) return true;
   }
   return false;
-}
-
-Error damaged(std::string what) {
-  return Error{Code::kDataLoss, std::move(what)};
 }
 
 void visit_ids(const Frame& frame, IdKind kind, const std::function<void(SeenId)>& visit) {
@@ -108,12 +108,14 @@ fs::path log_path(const fs::path& folder, std::uint64_t number) {
 
 Result<SeenLogWriter> SeenLogWriter::create(const SeenPlacement& placement, std::uint64_t number,
                                             std::uint64_t sequence) {
+  // A log of the same number may be left of a crash. It holds no acknowledged id, and is emptied.
   KIN_TRY(auto file, placement.disk->create(log_path(placement.folder, number)));
   SeenLogWriter log(std::move(file), placement.kind, number);
   log.sequence_ = sequence;
   KIN_RETURN_IF_ERROR(log.file_->append(header(placement.kind, number, sequence)));
-  log.bytes_ = kHeaderBytes;
+  log.bytes_ = kSeenLogHeaderBytes;
   KIN_RETURN_IF_ERROR(log.sync());
+  // A log whose name could vanish must not take ids.
   KIN_RETURN_IF_ERROR(placement.disk->sync_folder(placement.folder));
   return log;
 }
@@ -139,6 +141,7 @@ Result<SeenLogWriter> SeenLogWriter::reopen(const SeenPlacement& placement,
 }
 
 Status SeenLogWriter::add(SeenId id) {
+  // The header is filled in when the frame is full.
   if (frame_.empty()) frame_.assign(kFrameHeaderBytes, '\0');
   append_le(frame_, id.high);
   if (kind_ == IdKind::kText) append_le(frame_, id.low);
@@ -152,10 +155,13 @@ Status SeenLogWriter::write() {
   store_le(bytes, kFrameMagic);
   store_le(bytes + 4, count_);
   store_le(bytes + 8, sequence_);
+  // Tells a reader that all before this offset was synced. Damage there is a loss, not a torn
+  // write.
   store_le(bytes + 16, durable_);
   store_le(bytes + kFrameChecksum, frame_checksum(frame_, number_, bytes_));
   KIN_RETURN_IF_ERROR(file_->append(frame_));
   bytes_ += frame_.size();
+  // A seal is a frame too, and has no ids.
   if (count_ != kSealed) sequence_ += count_;
   frame_.clear();
   count_ = 0;
@@ -164,6 +170,7 @@ Status SeenLogWriter::write() {
 
 Status SeenLogWriter::sync() {
   KIN_RETURN_IF_ERROR(write());
+  // Nothing new, so the device is not bothered.
   if (durable_ == bytes_) return Done{};
   KIN_RETURN_IF_ERROR(file_->sync());
   durable_ = bytes_;
@@ -171,6 +178,7 @@ Status SeenLogWriter::sync() {
 }
 
 Status SeenLogWriter::seal() {
+  // All ids are durable before the seal says that there are no more.
   KIN_RETURN_IF_ERROR(sync());
   frame_.assign(kFrameHeaderBytes, '\0');
   count_ = kSealed;
@@ -181,16 +189,18 @@ Result<SeenLogContents> decode_log(std::string_view bytes, IdKind kind,
                                    const SeenLogExpectation& expected,
                                    const std::function<void(SeenId)>& visit) {
   const std::string wanted = header(kind, expected.number, expected.sequence);
-  if (bytes.substr(0, kHeaderBytes) != wanted) {
+  // The header follows from the manifest, so it is compared and not decoded.
+  if (bytes.substr(0, kSeenLogHeaderBytes) != wanted) {
     return Error{expected.durable_bytes > 0 ? Code::kDataLoss : Code::kNotFound,
                  "its header is not the one it should have"};
   }
-  SeenLogContents contents{.length = kHeaderBytes};
+  SeenLogContents contents{.length = kSeenLogHeaderBytes};
+  // Stops at the first frame that does not hold; what follows it is judged below.
   while (contents.length < bytes.size() && !contents.sealed) {
     const auto frame = frame_at(bytes, contents.length, kind, expected.number);
     if (!frame) break;
     if (frame->sequence != expected.sequence + contents.ids) {
-      return damaged(fmt::format("ids are missing before byte {}", contents.length));
+      return Error{Code::kDataLoss, fmt::format("ids are missing before byte {}", contents.length)};
     }
     contents.sealed = frame->count == kSealed;
     if (!contents.sealed) {
@@ -199,10 +209,12 @@ Result<SeenLogContents> decode_log(std::string_view bytes, IdKind kind,
     }
     contents.length += frame->bytes;
   }
+  // A torn end is normal after a power cut. It is damage if the manifest or a later frame says that
+  // these bytes were on the device.
   contents.dropped_bytes = bytes.size() - contents.length;
   if (contents.length < expected.durable_bytes ||
       was_durable(bytes, contents.length, kind, expected.number)) {
-    return damaged(fmt::format("the frame at byte {} is damaged", contents.length));
+    return Error{Code::kDataLoss, fmt::format("the frame at byte {} is damaged", contents.length)};
   }
   return contents;
 }

@@ -15,6 +15,7 @@ constexpr std::size_t kChunk = 512;
 const PieceView* piece_for(const RunView& run, SeenId id) {
   if (run.starts.empty() || id < run.from || id < run.starts.front()) return nullptr;
   const SeenId* start = run.starts.data();
+  // Comparing the leading halves alone keeps each step a single conditional move.
   for (std::size_t left = run.starts.size(); left > 1;) {
     const std::size_t half = left / 2;
     start = start[half].high <= id.high ? start + half : start;
@@ -50,6 +51,7 @@ SeenLookupCounts SeenLookup::take_counts() {
 
 bool SeenLookup::passes_filter(const PieceView& piece, SeenId id) {
   ++counts_.filter_probes;
+  // Without a filter every id may be there, and its page decides.
   bool passes = true;
   if (!piece.blocks.empty()) {
     passes = BlockFilter::passes(block_for(piece, id), id);
@@ -70,6 +72,7 @@ Result<bool> SeenLookup::read(const PieceView& piece, SeenId id) {
 }
 
 Result<bool> SeenLookup::contains(const SeenVersion& version, SeenId id) {
+  // All memory that may be needed is asked for first, and then looked at.
   version.table->prefetch(id);
   if (version.frozen != nullptr) version.frozen->prefetch(id);
   asked_.clear();
@@ -79,6 +82,7 @@ Result<bool> SeenLookup::contains(const SeenVersion& version, SeenId id) {
     prefetch_filter(*piece, id);
     asked_.push_back({0, piece});
   }
+  // The tables are in memory and need no read, so they come first.
   if (version.table->contains(id)) return true;
   if (version.frozen != nullptr && version.frozen->contains(id)) return true;
   for (const Asked& asked : asked_) {
@@ -100,6 +104,8 @@ Status SeenLookup::contains(const SeenVersion& version, std::span<const SeenId> 
 
 Status SeenLookup::chunk(const SeenVersion& version, std::span<const SeenId> ids,
                          std::span<std::uint8_t> found) {
+  // Three passes over the chunk: tables, then per run the filters, then the pages of what passed.
+  // In each, the misses of many ids overlap.
   for (const SeenId& id : ids) version.table->prefetch(id);
   pending_.clear();
   for (std::uint32_t i = 0; i < ids.size(); ++i) {
@@ -134,6 +140,7 @@ Status SeenLookup::ask_run(const RunView& run, std::span<const SeenId> ids,
     found[asked.i] = there ? 1 : 0;
     any = any || there;
   }
+  // An id is in one run at most, so later runs need not be asked for it.
   if (any) std::erase_if(pending_, [&](std::uint32_t i) { return found[i] != 0; });
   return Done{};
 }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
 
 #include "base/bytes.h"
 
@@ -16,66 +16,45 @@ namespace {
 constexpr std::uint64_t kMagic = 0x314e414d4e45534bULL;  // "KSENMAN1"
 constexpr std::uint32_t kVersion = 1;
 
+// The numbers of a manifest after its kind, const or not, for reading and writing.
+template <typename Manifest>
+auto head_of(Manifest& manifest) {
+  return std::array{&manifest.seed, &manifest.next_number, &manifest.first_log,
+                    &manifest.durable_log, &manifest.durable_bytes};
+}
+
+void append_all(std::string& out, const auto& numbers) {
+  for (const std::uint64_t* number : numbers) append_le(out, *number);
+}
+
+void read_all(ByteReader& reader, const auto& numbers) {
+  for (std::uint64_t* number : numbers) *number = reader.read<std::uint64_t>();
+}
+
 Error damaged(std::string_view what) {
   return Error{Code::kDataLoss, std::string(what)};
 }
 
-void append_id(std::string& out, SeenId id) {
-  append_le(out, id.high);
-  append_le(out, id.low);
-}
-
-SeenId read_id(ByteReader& reader) {
-  SeenId id;
-  id.high = reader.read<std::uint64_t>();
-  id.low = reader.read<std::uint64_t>();
-  return id;
-}
-
-void append_piece(std::string& out, const PieceInfo& piece) {
-  for (const std::uint64_t value : {piece.number, piece.ids, piece.pages, piece.digest}) {
-    append_le(out, value);
-  }
-  append_id(out, piece.first);
-  append_id(out, piece.last);
-}
-
-PieceInfo read_piece(ByteReader& reader) {
-  PieceInfo piece;
-  piece.number = reader.read<std::uint64_t>();
-  piece.ids = reader.read<std::uint64_t>();
-  piece.pages = reader.read<std::uint64_t>();
-  piece.digest = reader.read<std::uint64_t>();
-  piece.first = read_id(reader);
-  piece.last = read_id(reader);
-  return piece;
-}
-
 void append_run(std::string& out, const RunInfo& run) {
-  append_le(out, run.number);
-  append_le(out, run.into);
+  append_all(out, std::array{&run.number, &run.into});
   append_le(out, std::uint64_t{run.growing});
-  append_id(out, run.from);
-  append_le(out, run.ids);
-  append_le(out, run.digest);
+  append_all(out, std::array{&run.from.high, &run.from.low, &run.ids, &run.digest});
   append_le(out, std::uint64_t{run.pieces.size()});
-  for (const PieceInfo& piece : run.pieces) append_piece(out, piece);
+  for (const PieceInfo& piece : run.pieces) append_all(out, numbers_of(piece));
 }
 
 RunInfo read_run(ByteReader& reader, bool& sound) {
   RunInfo run;
-  run.number = reader.read<std::uint64_t>();
-  run.into = reader.read<std::uint64_t>();
+  read_all(reader, std::array{&run.number, &run.into});
   const auto growing = reader.read<std::uint64_t>();
   run.growing = growing == 1;
+  // A flag has one encoding, so that equal manifests have equal bytes.
   sound = sound && growing <= 1;
-  run.from = read_id(reader);
-  run.ids = reader.read<std::uint64_t>();
-  run.digest = reader.read<std::uint64_t>();
+  read_all(reader, std::array{&run.from.high, &run.from.low, &run.ids, &run.digest});
   const auto pieces = reader.read<std::uint64_t>();
-  for (std::uint64_t i = 0; i < pieces && reader.ok(); ++i) {
-    run.pieces.push_back(read_piece(reader));
-  }
+  // A forged count ends with the bytes.
+  for (std::uint64_t i = 0; i < pieces && reader.ok(); ++i)
+    read_all(reader, numbers_of(run.pieces.emplace_back()));
   return run;
 }
 
@@ -88,8 +67,17 @@ bool is_kind(std::uint32_t value) {
 
 std::uint64_t ids_in_runs(const SeenManifest& manifest) {
   std::uint64_t ids = 0;
+  // An input still counts the ids that have moved to the output, so the output does not.
   for (const RunInfo& run : manifest.runs) ids += run.growing ? 0 : run.ids;
   return ids;
+}
+
+std::set<std::uint64_t> piece_numbers(const SeenManifest& manifest) {
+  std::set<std::uint64_t> numbers;
+  for (const RunInfo& run : manifest.runs) {
+    for (const PieceInfo& piece : run.pieces) numbers.insert(piece.number);
+  }
+  return numbers;
 }
 
 std::string encode(const SeenManifest& manifest) {
@@ -97,24 +85,18 @@ std::string encode(const SeenManifest& manifest) {
   append_le(out, kMagic);
   append_le(out, kVersion);
   append_le(out, static_cast<std::uint32_t>(manifest.kind));
-  for (const std::uint64_t value :
-       {manifest.seed, manifest.next_number, manifest.first_log, manifest.durable_log,
-        manifest.durable_bytes, std::uint64_t{manifest.runs.size()}}) {
-    append_le(out, value);
-  }
+  append_all(out, head_of(manifest));
+  append_le(out, std::uint64_t{manifest.runs.size()});
   for (const RunInfo& run : manifest.runs) append_run(out, run);
   append_le(out, checksum(out));
   return out;
 }
 
 Result<SeenManifest> decode_seen_manifest(std::string_view bytes) {
-  constexpr std::size_t kSum = sizeof(std::uint64_t);
-  if (bytes.size() < kSum) return damaged("it is too short");
-  const std::string_view body = bytes.substr(0, bytes.size() - kSum);
-  if (load_le<std::uint64_t>(bytes.data() + body.size()) != checksum(body)) {
-    return damaged("its checksum is wrong");
-  }
-  ByteReader reader(body);
+  if (bytes.size() < sizeof(std::uint64_t)) return damaged("it is too short");
+  const auto body = checked_body(bytes);
+  if (!body) return damaged("its checksum is wrong");
+  ByteReader reader(*body);
   if (reader.read<std::uint64_t>() != kMagic) return damaged("it is not a manifest");
   const auto version = reader.read<std::uint32_t>();
   if (version != kVersion) {
@@ -127,16 +109,13 @@ Result<SeenManifest> decode_seen_manifest(std::string_view bytes) {
   if (!is_kind(kind)) return damaged("it holds ids of a kind that does not exist");
   SeenManifest manifest;
   manifest.kind = static_cast<IdKind>(kind);
-  manifest.seed = reader.read<std::uint64_t>();
-  manifest.next_number = reader.read<std::uint64_t>();
-  manifest.first_log = reader.read<std::uint64_t>();
-  manifest.durable_log = reader.read<std::uint64_t>();
-  manifest.durable_bytes = reader.read<std::uint64_t>();
+  read_all(reader, head_of(manifest));
   const auto runs = reader.read<std::uint64_t>();
   bool sound = true;
   for (std::uint64_t i = 0; i < runs && reader.ok(); ++i) {
     manifest.runs.push_back(read_run(reader, sound));
   }
+  // The checksum holds, so this is a fault of the program that wrote it, or a forgery.
   if (!sound || !reader.ok() || !reader.rest().empty()) return damaged("its parts do not add up");
   return manifest;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,8 @@ struct SeenManifest {
 
 // The number of ids, each counted once: a running merge spreads its ids over old and new runs.
 std::uint64_t ids_in_runs(const SeenManifest& manifest);
+// The numbers of all pieces that the manifest names.
+std::set<std::uint64_t> piece_numbers(const SeenManifest& manifest);
 
 std::string encode(const SeenManifest& manifest);
 // kDataLoss, without a path, if the bytes are damaged; kFailedPrecondition if they are of a version

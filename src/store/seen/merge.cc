@@ -6,7 +6,9 @@
 namespace kin::store {
 namespace {
 
+// 128 KiB a read: long enough for the device, short enough for a few dozen runs in memory.
 constexpr std::uint64_t kPagesAtOnce = 128;
+// A run is merged with all smaller ones if it has at most twice their ids.
 constexpr std::uint64_t kRatio = 2;
 
 bool below(const SeenId& a, const SeenId& b) {
@@ -38,9 +40,7 @@ void merge_without_branches(std::span<const SeenId> a, std::span<const SeenId> b
 std::vector<std::size_t> ascending(std::span<const std::uint64_t> ids) {
   std::vector<std::size_t> order(ids.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::pair(ids[a], a) < std::pair(ids[b], b);
-  });
+  std::ranges::sort(order, {}, [&](std::size_t run) { return std::pair(ids[run], run); });
   return order;
 }
 
@@ -48,6 +48,7 @@ std::vector<std::size_t> ascending(std::span<const std::uint64_t> ids) {
 
 RunCursor::RunCursor(std::span<const std::shared_ptr<const Piece>> pieces, SeenId from)
     : pieces_(pieces.begin(), pieces.end()), from_(from) {
+  // Pieces below `from` have moved to the output and may be gone.
   while (piece_ < pieces_.size() && pieces_[piece_]->info().last < from) ++piece_;
   if (piece_ < pieces_.size()) page_ = pieces_[piece_]->page_before(from);
 }
@@ -63,6 +64,7 @@ Status RunCursor::fill() {
       ++piece_;
       page_ = 0;
     }
+    // The first page may begin below `from`.
     if (!ids_.empty() && ids_.front() < from_) {
       at_ = static_cast<std::size_t>(std::lower_bound(ids_.begin(), ids_.end(), from_) -
                                      ids_.begin());
@@ -83,6 +85,7 @@ Result<std::span<const SeenId>> RunMerger::next() {
   merged_.clear();
   if (bound == nullptr) return std::span<const SeenId>();
   const SeenId limit = *bound;
+  // Each run is merged into what the runs before it gave.
   for (RunCursor& run : runs_) {
     const auto rest = run.rest();
     const auto end = std::upper_bound(rest.begin(), rest.end(), limit);
@@ -99,6 +102,7 @@ std::vector<std::size_t> runs_to_merge(std::span<const std::uint64_t> ids) {
   std::size_t count = 0;
   std::uint64_t smaller = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
+    // The largest such run takes all smaller ones with it.
     if (i > 0 && ids[order[i]] <= kRatio * smaller) count = i + 1;
     smaller += ids[order[i]];
   }
@@ -109,6 +113,7 @@ std::vector<std::size_t> runs_to_merge(std::span<const std::uint64_t> ids) {
 std::vector<std::size_t> runs_to_tidy(std::span<const std::uint64_t> ids, std::size_t left) {
   if (ids.size() <= left) return {};
   std::vector<std::size_t> order = ascending(ids);
+  // These become one run, which is one of the `left`.
   order.resize(ids.size() - left + 1);
   return order;
 }

@@ -21,6 +21,7 @@ constexpr std::size_t kPayloadBytes = kSeenPageBytes - kPayload;
 
 std::uint64_t page_checksum(const char* page, const SeenPlace& place) {
   const std::string_view body(page + kFirst, kSeenPageBytes - kFirst);
+  // A page of another file, or from another place, must not pass for this one.
   return hash64(body, mix64(place.file) ^ (place.page + 1));
 }
 
@@ -33,6 +34,7 @@ std::size_t needed_bytes(std::size_t count, unsigned width, IdKind kind) {
 }
 
 unsigned width_of(std::uint64_t distance) {
+  // At least 1, because the mask is made by a shift of 64 - width.
   return std::max(1U, static_cast<unsigned>(std::bit_width(distance)));
 }
 
@@ -45,19 +47,17 @@ void put_bits(char* to, std::size_t bit, std::uint64_t value) {
   if (shift != 0) at[8] = static_cast<char>(value >> (64 - shift));
 }
 
-Error damaged(std::string_view what) {
-  return Error{Code::kDataLoss, std::string(what)};
-}
-
 }  // namespace
 
 SeenPageBuilder::SeenPageBuilder(IdKind kind) : kind_(kind) {
+  // More than any page holds, so the vector never grows.
   ids_.reserve(kPayloadBytes);
 }
 
 bool SeenPageBuilder::add(SeenId id) {
   if (!ids_.empty()) {
     KIN_CHECK(id > ids_.back(), "ids of a page ascend");
+    // Ids ascend, so the last distance is the largest and sets the width of all.
     const unsigned width = width_of(id.high - ids_.front().high);
     if (needed_bytes(ids_.size() + 1, width, kind_) > kPayloadBytes) return false;
   }
@@ -67,6 +67,7 @@ bool SeenPageBuilder::add(SeenId id) {
 
 std::string_view SeenPageBuilder::finish(const SeenPlace& place) {
   char* bytes = page_.bytes.data();
+  // put_bits() relies on zeros, and the rest of the page is part of the checksum.
   std::memset(bytes, 0, page_.bytes.size());
   const std::uint64_t base = ids_.front().high;
   const unsigned width = width_of(ids_.back().high - base);
@@ -92,17 +93,18 @@ std::string_view SeenPageBuilder::finish(const SeenPlace& place) {
 }
 
 Result<SeenPage> SeenPage::read(const char* bytes, const SeenPlace& place, IdKind kind) {
-  if (load_le<std::uint64_t>(bytes) != page_checksum(bytes, place)) {
-    return damaged("the checksum is wrong");
-  }
+  if (load_le<std::uint64_t>(bytes) != page_checksum(bytes, place))
+    return Error{Code::kDataLoss, "the checksum is wrong"};
   SeenPage view;
   view.base_ = load_le<std::uint64_t>(bytes + kFirst);
   view.count_ = load_le<std::uint16_t>(bytes + kCount);
   view.width_ = load_le<std::uint8_t>(bytes + kWidth);
-  if (load_le<IdKind>(bytes + kKind) != kind) return damaged("it holds ids of another kind");
+  if (load_le<IdKind>(bytes + kKind) != kind)
+    return Error{Code::kDataLoss, "it holds ids of another kind"};
+  // A forged page may have a right checksum. These bounds keep every read within the page.
   if (view.count_ == 0 || view.width_ == 0 || view.width_ > 64 ||
       needed_bytes(view.count_, view.width_, kind) > kPayloadBytes) {
-    return damaged("its header makes no sense");
+    return Error{Code::kDataLoss, "its header makes no sense"};
   }
   view.mask_ = ~std::uint64_t{0} >> (64 - view.width_);
   view.payload_ = bytes + kPayload;
@@ -132,6 +134,7 @@ std::size_t SeenPage::lower_bound(SeenId id) const {
     const std::size_t half = rest / 2;
     const std::uint64_t middle = distance(begin + half);
     const bool below = middle < wanted || (middle == wanted && low(begin + half) < id.low);
+    // Both are selections, not branches: the outcome of a comparison cannot be predicted.
     begin = below ? begin + half + 1 : begin;
     rest = below ? rest - half - 1 : half;
   }

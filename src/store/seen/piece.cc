@@ -46,10 +46,7 @@ std::string footer(const PieceInfo& info, IdKind kind) {
   append_le(bytes, kMagic);
   append_le(bytes, kVersion);
   append_le(bytes, static_cast<std::uint32_t>(kind));
-  for (const std::uint64_t value : {info.number, info.ids, info.pages, info.digest, info.first.high,
-                                    info.first.low, info.last.high, info.last.low}) {
-    append_le(bytes, value);
-  }
+  for (const std::uint64_t* number : numbers_of(info)) append_le(bytes, *number);
   append_le(bytes, checksum(bytes));
   return bytes;
 }
@@ -61,6 +58,8 @@ std::uint64_t index_sum(std::string_view bytes, std::uint64_t number) {
 }  // namespace
 
 std::uint64_t digest_of(SeenId id) {
+  // A sum of hashes does not depend on the order, so a merge can check its output against its
+  // inputs.
   return mix64(id.high + id.low * 0x9e3779b97f4a7c15ULL);
 }
 
@@ -93,11 +92,14 @@ Result<std::unique_ptr<PieceWriter>> PieceWriter::create(const SeenPlacement& pl
 }
 
 Status PieceWriter::add(std::span<const SeenId> ids) {
+  // Filters are larger than the cache, so the block of a later id is fetched while this one is
+  // packed.
   constexpr std::size_t kAhead = 16;
   if (ids.empty()) return Done{};
   if (info_.ids == 0) info_.first = ids.front();
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (i + kAhead < ids.size()) filter_->prefetch(ids[i + kAhead]);
+    // The page is full.
     if (!page_.add(ids[i])) {
       KIN_RETURN_IF_ERROR(finish_page());
       page_.add(ids[i]);
@@ -128,6 +130,7 @@ Status PieceWriter::write_out() {
 Result<PieceWriter::Finished> PieceWriter::finish() {
   KIN_CHECK(info_.ids > 0, "a piece holds ids");
   KIN_RETURN_IF_ERROR(finish_page());
+  // The index needs the last id, so it is written at the end.
   const Steps steps(info_.first, info_.last);
   const std::size_t index = buffer_.size();
   for (const std::uint64_t first : firsts_) append_le(buffer_, steps.of(first));
@@ -135,6 +138,7 @@ Result<PieceWriter::Finished> PieceWriter::finish() {
   buffer_ += footer(info_, placement_.kind);
   KIN_RETURN_IF_ERROR(file_->append(buffer_));
   KIN_RETURN_IF_ERROR(file_->sync());
+  // The filter comes last: its identity is made of the digest of all ids.
   KIN_RETURN_IF_ERROR(write_filter(*placement_.disk, filter_path(placement_.folder, info_.number),
                                    identity_of(info_), *filter_));
   return Finished{info_, std::move(filter_)};
@@ -147,6 +151,7 @@ Result<std::shared_ptr<const Piece>> Piece::open(const SeenPlacement& placement,
                                                  const PieceInfo& info) {
   const fs::path path = piece_path(placement.folder, info.number);
   auto file = placement.disk->open_to_read(path);
+  // The manifest names it, so its absence is a loss.
   if (!file && file.error().code == Code::kNotFound) {
     return Error{Code::kDataLoss, fmt::format("{} is gone, with its ids", path.string())};
   }
@@ -159,6 +164,7 @@ Result<std::shared_ptr<const Piece>> Piece::open(const SeenPlacement& placement,
 Status Piece::load_index() {
   const std::size_t index_bytes = info_.pages * sizeof(std::uint32_t);
   KIN_TRY(file_bytes_, file_->size());
+  // Before anything is read: a wrong size would put the end elsewhere.
   if (file_bytes_ != info_.pages * kSeenPageBytes + index_bytes + 8 + kFooterBytes) {
     return damage("its size is not the one that the manifest says");
   }
@@ -191,6 +197,7 @@ std::uint64_t Piece::pages_below(std::uint64_t step) const {
   std::uint64_t width = 32;
   std::uint64_t begin = guess;
   std::uint64_t end = guess;
+  // Widens the range until it encloses the place, doubling each time.
   while (begin > 0 && index_[begin] >= step) {
     begin -= std::min(begin, width);
     width *= 2;
@@ -207,14 +214,13 @@ std::uint64_t Piece::pages_below(std::uint64_t step) const {
 std::uint64_t Piece::page_of(SeenId id) const {
   if (id.high < info_.first.high) return 0;
   const std::uint64_t step = Steps(info_.first, info_.last).of(id.high);
-  const std::uint64_t below = pages_below(step + 1);
-  return below == 0 ? 0 : below - 1;
+  return std::max<std::uint64_t>(1, pages_below(step + 1)) - 1;
 }
 
 std::uint64_t Piece::page_before(SeenId id) const {
   if (id.high < info_.first.high) return 0;
-  const std::uint64_t below = pages_below(Steps(info_.first, info_.last).of(id.high));
-  return below == 0 ? 0 : below - 1;
+  const std::uint64_t step = Steps(info_.first, info_.last).of(id.high);
+  return std::max<std::uint64_t>(1, pages_below(step)) - 1;
 }
 
 Result<SeenPage> Piece::read_page(std::uint64_t page, SeenPageBytes& into) const {
@@ -225,6 +231,7 @@ Result<SeenPage> Piece::read_page(std::uint64_t page, SeenPageBytes& into) const
 }
 
 Result<bool> Piece::contains(SeenId id, SeenPageBytes& scratch) const {
+  // Almost always one round.
   for (std::uint64_t page = page_of(id);; --page) {
     KIN_TRY(const SeenPage view, read_page(page, scratch));
     // Pages that begin at the same step may begin above the id.
@@ -235,6 +242,7 @@ Result<bool> Piece::contains(SeenId id, SeenPageBytes& scratch) const {
 Status Piece::read_ids(std::uint64_t page, std::uint64_t count, std::vector<SeenId>& out) const {
   if (page >= info_.pages) return Done{};
   count = std::min(count, info_.pages - page);
+  // Slack behind the last page: ids are read as whole words.
   std::string bytes(count * kSeenPageBytes + kSeenPageSlack, '\0');
   KIN_RETURN_IF_ERROR(file_->read_at(page * kSeenPageBytes, bytes.data(), count * kSeenPageBytes));
   for (std::uint64_t i = 0; i < count; ++i, ++page) {
@@ -281,6 +289,7 @@ Status Piece::verify(const FilterFile* filter_file) const {
   KIN_TRY(const auto filter, filter_file->load());
   PieceInfo found{.number = info_.number, .pages = info_.pages};
   KIN_RETURN_IF_ERROR(for_each([&](SeenId id) -> Status {
+    // Everything that the manifest says about the piece is computed again.
     if (found.ids++ == 0) {
       found.first = id;
     } else if (id <= found.last) {

@@ -1,6 +1,7 @@
 // One file of a run of the seen set: sorted ids in pages, with an index of first ids.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -28,6 +29,13 @@ struct PieceInfo {
   SeenId last = {};
   friend bool operator==(const PieceInfo&, const PieceInfo&) = default;
 };
+
+// Pointers to the numbers of a PieceInfo, const or not, in the order of every file that has them.
+template <typename Info>
+auto numbers_of(Info& info) {
+  return std::array{&info.number,     &info.ids,       &info.pages,     &info.digest,
+                    &info.first.high, &info.first.low, &info.last.high, &info.last.low};
+}
 
 std::uint64_t digest_of(SeenId id);
 

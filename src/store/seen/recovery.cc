@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <random>
 #include <set>
+
+#include "base/ascii.h"
 
 namespace kin::store {
 namespace fs = std::filesystem;
@@ -15,10 +16,13 @@ namespace {
 std::optional<std::uint64_t> number_of(std::string_view name, std::string_view extension) {
   if (!name.ends_with(extension)) return std::nullopt;
   name.remove_suffix(extension.size());
-  std::uint64_t number = 0;
-  const auto [end, failure] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (failure != std::errc() || end != name.data() + name.size()) return std::nullopt;
-  return number;
+  return parse_number<std::uint64_t>(name);
+}
+
+// The number of the piece whose ids or filter the file holds.
+std::optional<std::uint64_t> piece_of(std::string_view name) {
+  const auto ids = number_of(name, ".ids");
+  return ids ? ids : number_of(name, ".filter");
 }
 
 // A name that replace_whole() writes under.
@@ -28,12 +32,26 @@ bool is_temporary(std::string_view name) {
 
 bool is_ours(std::string_view name) {
   return name == kManifestName || name == kLockName || is_temporary(name) ||
-         number_of(name, ".log") || number_of(name, ".ids") || number_of(name, ".filter");
+         number_of(name, ".log") || piece_of(name);
 }
 
 std::uint64_t random_seed() {
+  // Nobody can choose strings that collide in a set whose seed they do not know.
   std::random_device device;
   return (std::uint64_t{device()} << 32) | device();
+}
+
+// A set is made only where nothing else is.
+Status check_ours(const fs::path& folder, Disk& disk) {
+  KIN_TRY(const auto names, disk.list(folder));
+  for (const std::string& name : names) {
+    // Files of an older set may stay; anything else is somebody's.
+    if (is_ours(name)) continue;
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("{} is not a seen set: it holds {} (name a new folder)",
+                             folder.string(), name)};
+  }
+  return Done{};
 }
 
 // The numbers of a set made where files of an older one may still lie: all above those.
@@ -46,33 +64,22 @@ Result<SeenManifest> blank_manifest(const fs::path& folder, const SeenOptions& o
     if (const auto log = number_of(name, ".log")) {
       manifest.first_log = std::max(manifest.first_log, *log + 1);
     }
-    const auto ids = number_of(name, ".ids");
-    const auto number = ids ? ids : number_of(name, ".filter");
-    if (number) manifest.next_number = std::max(manifest.next_number, *number + 1);
+    if (const auto piece = piece_of(name)) {
+      manifest.next_number = std::max(manifest.next_number, *piece + 1);
+    }
   }
   manifest.durable_log = manifest.first_log;
   return manifest;
 }
 
 Result<SeenManifest> make_manifest(const fs::path& folder, const SeenOptions& options) {
+  KIN_RETURN_IF_ERROR(check_ours(folder, *options.disk));
   KIN_TRY(const SeenManifest manifest, blank_manifest(folder, options));
   const SeenPlacement placement{options.disk, folder, manifest.kind};
   // The log comes first: a manifest without the log it names would mean that ids were lost.
   KIN_TRY(const auto log, SeenLogWriter::create(placement, manifest.first_log, 0));
   KIN_RETURN_IF_ERROR(replace_whole(*options.disk, folder / kManifestName, encode(manifest)));
   return manifest;
-}
-
-// A set is made only where nothing else is.
-Status check_ours(const fs::path& folder, Disk& disk) {
-  KIN_TRY(const auto names, disk.list(folder));
-  for (const std::string& name : names) {
-    if (is_ours(name)) continue;
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("{} is not a seen set: it holds {} (name a new folder)",
-                             folder.string(), name)};
-  }
-  return Done{};
 }
 
 // A folder without a manifest holds no ids, unless the manifest was lost.
@@ -85,6 +92,7 @@ Status check_nothing_lost(const fs::path& folder, Disk& disk) {
     if (number_of(name, ".log")) {
       KIN_TRY(const auto log, disk.open_to_read(folder / name));
       KIN_TRY(const std::uint64_t size, log->size());
+      // A log without ids is what a crash leaves while a set is made.
       holds_ids = size > kSeenLogHeaderBytes;
     }
     if (!holds_ids) continue;
@@ -104,9 +112,7 @@ Result<SeenManifest> read_manifest(const fs::path& folder, Disk& disk) {
   const fs::path path = folder / kManifestName;
   KIN_TRY(const std::string bytes, read_whole(disk, path));
   auto manifest = decode_seen_manifest(bytes);
-  if (manifest) return manifest;
-  return Error{manifest.error().code,
-               fmt::format("{}: {}", path.string(), manifest.error().message)};
+  return manifest ? manifest : with_context(path.string(), manifest.error());
 }
 
 Result<std::set<std::uint64_t>> logs_from(const SeenPlacement& placement, std::uint64_t first) {
@@ -124,11 +130,9 @@ Error log_damage(const SeenPlacement& placement, std::uint64_t number, std::stri
                fmt::format("{} {}", log_path(placement.folder, number).string(), what)};
 }
 
-void grow_for_one(std::shared_ptr<SeenTable>& table, IdKind kind) {
-  if (table->size() < table->capacity()) return;
-  auto larger = std::make_shared<SeenTable>(kind, table->slots() * 2);
-  for (const SeenId& id : table->ids()) larger->insert(id);
-  table = std::move(larger);
+void insert_growing(std::shared_ptr<SeenTable>& table, SeenId id) {
+  if (table->size() == table->capacity()) table = table->copy(table->slots() * 2);
+  table->insert(id);
 }
 
 // After a log that is not sealed nothing may have been written: its successor was being made when
@@ -136,6 +140,7 @@ void grow_for_one(std::shared_ptr<SeenTable>& table, IdKind kind) {
 Status check_unborn(const SeenPlacement& placement, std::uint64_t number, std::uint64_t sequence) {
   const auto contents =
       replay_log(placement, {.number = number, .sequence = sequence}, [](SeenId) {});
+  // Not even its header is whole.
   if (!contents && contents.error().code == Code::kNotFound) return Done{};
   if (contents && contents->ids == 0 && !contents->sealed) return Done{};
   return log_damage(placement, number - 1,
@@ -145,6 +150,7 @@ Status check_unborn(const SeenPlacement& placement, std::uint64_t number, std::u
 // A log that a crash kept from becoming a run becomes one.
 Status write_out(const SeenPlacement& placement, SeenRuns& runs, RecoveredLogs& recovered,
                  const LogPosition& next) {
+  // A run cannot be empty.
   if (recovered.table->size() == 0) return runs.note_log(next);
   std::vector<SeenId> ids = recovered.table->ids();
   std::sort(ids.begin(), ids.end());
@@ -157,20 +163,14 @@ Status write_out(const SeenPlacement& placement, SeenRuns& runs, RecoveredLogs& 
 
 Result<SeenManifest> find_or_make_manifest(const fs::path& folder, const SeenOptions& options) {
   Disk& disk = *options.disk;
-  if (options.mode == SeenOptions::Mode::kFresh) {
-    KIN_RETURN_IF_ERROR(check_ours(folder, disk));
-    return make_manifest(folder, options);
-  }
+  if (options.mode == SeenOptions::Mode::kFresh) return make_manifest(folder, options);
   KIN_TRY(const bool there, disk.exists(folder / kManifestName));
-  if (!there) KIN_RETURN_IF_ERROR(check_nothing_lost(folder, disk));
-  if (!there && options.mode != SeenOptions::Mode::kOpenOrMake) {
+  if (!there) {
+    KIN_RETURN_IF_ERROR(check_nothing_lost(folder, disk));
+    if (options.mode == SeenOptions::Mode::kOpenOrMake) return make_manifest(folder, options);
     return Error{
         Code::kNotFound,
         fmt::format("there is no seen set at {} (kindred seen add makes one)", folder.string())};
-  }
-  if (!there) {
-    KIN_RETURN_IF_ERROR(check_ours(folder, disk));
-    return make_manifest(folder, options);
   }
   KIN_TRY(SeenManifest manifest, read_manifest(folder, disk));
   if (options.kind && *options.kind != manifest.kind) {
@@ -182,39 +182,37 @@ Result<SeenManifest> find_or_make_manifest(const fs::path& folder, const SeenOpt
 }
 
 Status remove_leftovers(const SeenPlacement& placement, const SeenManifest& manifest) {
-  std::set<std::uint64_t> live;
-  for (const RunInfo& run : manifest.runs) {
-    for (const PieceInfo& piece : run.pieces) live.insert(piece.number);
-  }
+  const std::set<std::uint64_t> live = piece_numbers(manifest);
   KIN_TRY(const auto names, placement.disk->list(placement.folder));
   for (const std::string& name : names) {
     const auto log = number_of(name, ".log");
-    const auto ids = number_of(name, ".ids");
-    const auto number = ids ? ids : number_of(name, ".filter");
-    const bool leftover = (log && *log < manifest.first_log) ||
-                          (number && !live.contains(*number)) || is_temporary(name);
+    const auto piece = piece_of(name);
+    const bool leftover = (log && *log < manifest.first_log) || (piece && !live.contains(*piece)) ||
+                          is_temporary(name);
+    // Errors are harmless: nothing refers to the file.
     if (leftover) (void)placement.disk->remove(placement.folder / name);  // else the next time
   }
   return Done{};
 }
 
 Result<RecoveredLogs> recover_logs(const SeenPlacement& placement, SeenRuns& runs, bool read_only) {
+  // A copy: write_out() changes the manifest of `runs`.
   const SeenManifest manifest = runs.manifest();
   KIN_TRY(const auto logs, logs_from(placement, manifest.first_log));
   RecoveredLogs recovered;
   recovered.table = std::make_shared<SeenTable>(placement.kind, SeenTable::slots_for(0));
   std::uint64_t sequence = ids_in_runs(manifest);
+  // All logs but the last are sealed. Each one's first id is numbered after those of the runs and
+  // logs before it, which finds a missing log.
   for (std::uint64_t number = manifest.first_log;; ++number) {
     if (!logs.contains(number)) return log_damage(placement, number, "is gone");
     const SeenLogExpectation expected{number, sequence,
                                       number == manifest.durable_log ? manifest.durable_bytes : 0};
-    const auto contents = replay_log(placement, expected, [&](SeenId id) {
-      grow_for_one(recovered.table, placement.kind);
-      recovered.table->insert(id);
-    });
+    const auto contents =
+        replay_log(placement, expected, [&](SeenId id) { insert_growing(recovered.table, id); });
     if (!contents) {
-      const bool unmade = contents.error().code == Code::kNotFound;
-      return Error{unmade ? Code::kDataLoss : contents.error().code, contents.error().message};
+      const auto& [code, message] = contents.error();
+      return Error{code == Code::kNotFound ? Code::kDataLoss : code, message};
     }
     sequence += contents->ids;
     if (!contents->sealed) {
@@ -222,11 +220,14 @@ Result<RecoveredLogs> recover_logs(const SeenPlacement& placement, SeenRuns& run
         KIN_RETURN_IF_ERROR(check_unborn(placement, number + 1, sequence));
       }
       recovered.log_bytes = contents->length;
+      // A reader must not change files that a writer may have open.
       if (read_only) return recovered;
       KIN_TRY(recovered.log, SeenLogWriter::reopen(placement, expected, *contents));
       return recovered;
     }
+    // Sealed logs stay in the reader's table.
     if (read_only) continue;
+    // The durable position may be in a log that is still to come.
     const bool later = manifest.durable_log > number;
     KIN_RETURN_IF_ERROR(write_out(placement, runs, recovered,
                                   {number + 1, later ? manifest.durable_log : number + 1,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/check.h"
 #include "store/seen/merge.h"
@@ -27,6 +28,7 @@ double filter_bits(std::uint64_t run_ids, bool small) {
 // larger than one.
 std::uint64_t piece_ids(std::uint64_t most, double bits) {
   constexpr double kLargePageBits = 2.0 * 8 * 1024 * 1024;
+  // A filter that ends just behind a large page would have its end on small ones.
   const auto a_page = static_cast<std::uint64_t>(kLargePageBits / bits);
   return most < a_page ? most : most / a_page * a_page;
 }
@@ -37,6 +39,18 @@ std::vector<const RunInfo*> inputs_of(const SeenManifest& manifest, std::uint64_
     if (run.into == output) inputs.push_back(&run);
   }
   return inputs;
+}
+
+std::vector<const RunInfo*> smallest_first(const SeenManifest& manifest) {
+  std::vector<const RunInfo*> runs;
+  for (const RunInfo& run : manifest.runs) runs.push_back(&run);
+  std::ranges::sort(runs, {}, [](const RunInfo* run) { return std::pair(run->ids, run->number); });
+  return runs;
+}
+
+// The memory that the filter of a file takes when it is resident.
+std::uint64_t filter_bytes(const FilterFile& file) {
+  return file.blocks() * sizeof(BlockFilter::Block);
 }
 
 // Ids that have still to move into `output`.
@@ -52,6 +66,7 @@ std::vector<std::size_t> due_runs(const SeenManifest& manifest, MergeRule rule) 
   std::vector<std::uint64_t> ids;
   for (std::size_t i = 0; i < manifest.runs.size(); ++i) {
     const RunInfo& run = manifest.runs[i];
+    // Runs of a merge that is under way are taken.
     if (run.growing || run.into != 0) continue;
     at.push_back(i);
     ids.push_back(run.ids);
@@ -64,6 +79,7 @@ std::vector<std::size_t> due_runs(const SeenManifest& manifest, MergeRule rule) 
 }
 
 SeenId after(SeenId id) {
+  // The successor in the order of ids, with a carry.
   return id.low == ~std::uint64_t{0} ? SeenId{id.high + 1, 0} : SeenId{id.high, id.low + 1};
 }
 
@@ -73,12 +89,20 @@ void append_piece(RunInfo& run, const PieceInfo& piece) {
   run.digest += piece.digest;
 }
 
+void set_log(SeenManifest& manifest, const LogPosition& log) {
+  manifest.first_log = log.first;
+  manifest.durable_log = log.durable;
+  manifest.durable_bytes = log.bytes;
+}
+
 // Moves everything up to the end of the output's last piece out of its inputs.
 void advance_inputs(SeenManifest& manifest, const RunInfo& output) {
   const SeenId from = after(output.pieces.back().last);
   for (RunInfo& run : manifest.runs) {
     if (run.into != output.number) continue;
     run.from = from;
+    // A piece goes when all of its ids have moved; one that is cut stays, and `from` hides its
+    // front.
     std::erase_if(run.pieces, [&](const PieceInfo& piece) { return piece.last < from; });
   }
 }
@@ -91,8 +115,8 @@ Status finish_merge(SeenManifest& manifest, std::uint64_t output_number) {
     digest += input->digest;
   }
   std::erase_if(manifest.runs, [&](const RunInfo& run) { return run.into == output_number; });
-  const auto output = std::find_if(manifest.runs.begin(), manifest.runs.end(),
-                                   [&](const RunInfo& run) { return run.number == output_number; });
+  const auto output = std::ranges::find(manifest.runs, output_number, &RunInfo::number);
+  // The inputs' files are removed next, so this is the last chance to notice a fault.
   if (output->ids != ids || output->digest != digest) {
     return Error{Code::kDataLoss, "a merge did not end with the ids it began with"};
   }
@@ -123,6 +147,7 @@ Result<PieceView> SeenRuns::open_piece(const PieceInfo& info) {
   auto filter = view.piece->open_filter();
   if (filter) {
     view.filter_file = std::make_shared<const FilterFile>(std::move(*filter));
+    // A filter is derived from the ids: a writer makes it again, a reader does without.
   } else if (!options_.read_only) {
     KIN_RETURN_IF_ERROR(make_filter_again(view));
   }
@@ -134,6 +159,7 @@ Status SeenRuns::make_filter_again(PieceView& view) {
   KIN_TRY(const auto filter, view.piece->rebuild_filter(kFilterBits));
   const fs::path path = filter_path(placement_.folder, info.number);
   KIN_RETURN_IF_ERROR(write_filter(*placement_.disk, path, identity_of(info), *filter));
+  // Opened as if it had always been there, which checks what was written.
   KIN_TRY(FilterFile file, view.piece->open_filter());
   view.filter_file = std::make_shared<const FilterFile>(std::move(file));
   view.filter = filter;
@@ -142,22 +168,21 @@ Status SeenRuns::make_filter_again(PieceView& view) {
 }
 
 Status SeenRuns::choose_residents() {
-  std::vector<const RunInfo*> order;
-  for (const RunInfo& run : manifest_.runs) order.push_back(&run);
-  std::sort(order.begin(), order.end(), [](const RunInfo* a, const RunInfo* b) {
-    return std::pair(a->ids, a->number) < std::pair(b->ids, b->number);
-  });
-  std::uint64_t used = index_bytes();
-  for (const RunInfo* run : order) {
+  // Page indexes are always resident.
+  std::uint64_t used = bytes().indexes;
+  for (const RunInfo* run : smallest_first(manifest_)) {
     for (const PieceInfo& info : run->pieces) {
       PieceView& view = pieces_.at(info.number);
       if (view.filter_file == nullptr) continue;
-      const std::uint64_t bytes = view.filter_file->blocks() * sizeof(BlockFilter::Block);
-      if (used + bytes > options_.filter_memory) {
+      const std::uint64_t size = filter_bytes(*view.filter_file);
+      // Every absent id asks a filter of each run. The small ones save as many reads for less
+      // memory.
+      if (used + size > options_.filter_memory) {
         view.filter.reset();
         continue;
       }
-      used += bytes;
+      used += size;
+      // Loaded already, or just made.
       if (view.filter != nullptr) continue;
       auto filter = view.filter_file->load();
       if (filter) {
@@ -173,16 +198,10 @@ Status SeenRuns::choose_residents() {
 }
 
 void SeenRuns::rebuild_views() {
-  std::vector<const RunInfo*> order;
-  for (const RunInfo& run : manifest_.runs) {
-    if (!run.pieces.empty()) order.push_back(&run);
-  }
-  // A repeat is most likely in the largest, and is then looked for no further.
-  std::sort(order.begin(), order.end(), [](const RunInfo* a, const RunInfo* b) {
-    return std::pair(b->ids, b->number) < std::pair(a->ids, a->number);
-  });
   views_.clear();
-  for (const RunInfo* run : order) {
+  // The largest first: a repeated id is most likely in it, and is then looked for no further.
+  for (const RunInfo* run : std::views::reverse(smallest_first(manifest_))) {
+    if (run->pieces.empty()) continue;
     RunView view{.from = run->from};
     for (const PieceInfo& info : run->pieces) {
       view.starts.push_back(info.first);
@@ -194,27 +213,19 @@ void SeenRuns::rebuild_views() {
   }
 }
 
-Status SeenRuns::write_manifest(const SeenManifest& manifest) {
-  return replace_whole(*placement_.disk, placement_.folder / kManifestName, encode(manifest));
-}
-
 Status SeenRuns::install(SeenManifest next, PieceWriter::Finished fresh, const LogPosition& log) {
-  next.first_log = log.first;
-  next.durable_log = log.durable;
-  next.durable_bytes = log.bytes;
+  set_log(next, log);
   // The names of new files must not come later than the manifest that mentions them.
   KIN_RETURN_IF_ERROR(placement_.disk->sync_folder(placement_.folder));
-  KIN_RETURN_IF_ERROR(write_manifest(next));
+  const fs::path path = placement_.folder / kManifestName;
+  KIN_RETURN_IF_ERROR(replace_whole(*placement_.disk, path, encode(next)));
   manifest_ = std::move(next);
+  // Opened through its file, so that a piece that cannot be read is noticed now.
   KIN_TRY(PieceView view, open_piece(fresh.info));
   view.filter = std::move(fresh.filter);
   pieces_.emplace(fresh.info.number, std::move(view));
-  std::vector<std::uint64_t> live;
-  for (const RunInfo& run : manifest_.runs) {
-    for (const PieceInfo& piece : run.pieces) live.push_back(piece.number);
-  }
-  std::erase_if(pieces_, [&](const auto& entry) {
-    if (std::find(live.begin(), live.end(), entry.first) != live.end()) return false;
+  std::erase_if(pieces_, [live = piece_numbers(manifest_), this](const auto& entry) {
+    if (live.contains(entry.first)) return false;
     // A file that stays behind is removed when the set is opened next.
     (void)placement_.disk->remove(piece_path(placement_.folder, entry.first));
     (void)placement_.disk->remove(filter_path(placement_.folder, entry.first));
@@ -227,11 +238,11 @@ Status SeenRuns::install(SeenManifest next, PieceWriter::Finished fresh, const L
 
 Status SeenRuns::note_log(const LogPosition& log) {
   SeenManifest next = manifest_;
-  next.first_log = log.first;
-  next.durable_log = log.durable;
-  next.durable_bytes = log.bytes;
+  set_log(next, log);
+  // Closing an unchanged set writes nothing.
   if (next == manifest_) return Done{};
-  KIN_RETURN_IF_ERROR(write_manifest(next));
+  const fs::path path = placement_.folder / kManifestName;
+  KIN_RETURN_IF_ERROR(replace_whole(*placement_.disk, path, encode(next)));
   manifest_ = std::move(next);
   return Done{};
 }
@@ -254,9 +265,8 @@ Status SeenRuns::add_run(std::span<const SeenId> ids, const LogPosition& log) {
 }
 
 bool SeenRuns::merge_due(MergeRule rule) const {
-  const bool running = std::any_of(manifest_.runs.begin(), manifest_.runs.end(),
-                                   [](const RunInfo& run) { return run.growing; });
-  return running || !due_runs(manifest_, rule).empty();
+  return std::ranges::any_of(manifest_.runs, &RunInfo::growing) ||
+         !due_runs(manifest_, rule).empty();
 }
 
 // The output of the merge with least to do: a small one does not wait behind a large one, so small
@@ -265,6 +275,7 @@ RunInfo* SeenRuns::begin_or_resume_merge(SeenManifest& manifest, MergeRule rule)
   RunInfo* best = nullptr;
   std::uint64_t least = ~std::uint64_t{0};
   for (RunInfo& run : manifest.runs) {
+    // Merges that an earlier process began count too.
     if (!run.growing || remaining_ids(manifest, run) >= least) continue;
     least = remaining_ids(manifest, run);
     best = &run;
@@ -272,6 +283,7 @@ RunInfo* SeenRuns::begin_or_resume_merge(SeenManifest& manifest, MergeRule rule)
   const std::vector<std::size_t> due = due_runs(manifest, rule);
   std::uint64_t due_ids = 0;
   for (const std::size_t i : due) due_ids += manifest.runs[i].ids;
+  // A due merge that is smaller than all running ones overtakes them.
   if (due.empty() || due_ids >= least) return best;
   const std::uint64_t number = manifest.next_number++;
   for (const std::size_t i : due) manifest.runs[i].into = number;
@@ -285,6 +297,7 @@ Result<PieceWriter::Finished> SeenRuns::merge_piece(const SeenManifest& manifest
   std::vector<RunCursor> cursors;
   for (const RunInfo* input : inputs_of(manifest, output.number)) {
     std::vector<std::shared_ptr<const Piece>> pieces;
+    // Cursors are made again for each piece, which leaves no state between steps.
     for (const PieceInfo& info : input->pieces) pieces.push_back(pieces_.at(info.number).piece);
     cursors.emplace_back(pieces, input->from);
   }
@@ -299,6 +312,7 @@ Result<PieceWriter::Finished> SeenRuns::merge_piece(const SeenManifest& manifest
   std::optional<SeenId> last;
   while (writer->ids() < target) {
     KIN_TRY(auto ids, merger.next());
+    // The manifest promised more.
     if (ids.empty()) return Error{Code::kDataLoss, "a merge ran out of ids before its end"};
     ids = ids.first(std::min<std::uint64_t>(ids.size(), target - writer->ids()));
     // The merger gives ascending ids unless two runs hold the same one.
@@ -317,6 +331,7 @@ Status SeenRuns::merge_step(const LogPosition& log, MergeRule rule) {
   RunInfo* output = begin_or_resume_merge(next, rule);
   KIN_CHECK(output != nullptr, "a merge is due");
   const std::uint64_t number = next.next_number++;
+  // One piece a step: the next table to be written out does not wait for a large merge.
   auto fresh = merge_piece(next, *output, number);
   if (!fresh) return with_context(placement_.folder.string(), fresh.error());
   append_piece(*output, fresh->info);
@@ -333,36 +348,15 @@ Status SeenRuns::merge_step(const LogPosition& log, MergeRule rule) {
   return Done{};
 }
 
-std::uint64_t SeenRuns::index_bytes() const {
-  std::uint64_t bytes = 0;
-  for (const auto& [number, view] : pieces_) bytes += view.piece->index_bytes();
-  return bytes;
-}
-
-std::uint64_t SeenRuns::filter_bytes() const {
-  std::uint64_t bytes = 0;
+SeenRunsBytes SeenRuns::bytes() const {
+  SeenRunsBytes bytes;
   for (const auto& [number, view] : pieces_) {
-    if (view.filter_file) bytes += view.filter_file->blocks() * sizeof(BlockFilter::Block);
-  }
-  return bytes;
-}
-
-std::uint64_t SeenRuns::resident_filter_bytes() const {
-  std::uint64_t bytes = 0;
-  for (const auto& [number, view] : pieces_) bytes += view.filter ? view.filter->bytes() : 0;
-  return bytes;
-}
-
-std::uint64_t SeenRuns::run_bytes() const {
-  std::uint64_t bytes = 0;
-  for (const auto& [number, view] : pieces_) bytes += view.piece->file_bytes();
-  return bytes;
-}
-
-std::uint64_t SeenRuns::filter_file_bytes() const {
-  std::uint64_t bytes = 0;
-  for (const auto& [number, view] : pieces_) {
-    bytes += view.filter_file ? view.filter_file->file_bytes() : 0;
+    bytes.indexes += view.piece->index_bytes();
+    bytes.run_files += view.piece->file_bytes();
+    if (view.filter) bytes.resident_filters += view.filter->bytes();
+    if (!view.filter_file) continue;
+    bytes.filters += filter_bytes(*view.filter_file);
+    bytes.filter_files += view.filter_file->file_bytes();
   }
   return bytes;
 }
@@ -375,6 +369,7 @@ Status SeenRuns::verify() const {
     for (const PieceInfo& info : run.pieces) {
       const PieceView& view = pieces_.at(info.number);
       KIN_RETURN_IF_ERROR(view.piece->verify(view.filter_file.get()));
+      // Look-ups find the piece by its first id, which needs pieces in order and apart.
       if (before != nullptr && info.first <= before->last) {
         return Error{Code::kDataLoss,
                      fmt::format("{}: files {} and {} overlap", placement_.folder.string(),

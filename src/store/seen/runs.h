@@ -44,6 +44,14 @@ struct SeenRunsCounts {
   std::uint64_t rebuilt_filters = 0;
 };
 
+struct SeenRunsBytes {
+  std::uint64_t indexes = 0;           // in memory, like the next two
+  std::uint64_t filters = 0;           // if all were resident
+  std::uint64_t resident_filters = 0;  // that are
+  std::uint64_t run_files = 0;         // on disk, like the next
+  std::uint64_t filter_files = 0;
+};
+
 // Which merges are due: those that keep the number of runs small while ids arrive, those that leave
 // two runs when the set is idle, or those that leave one.
 enum class MergeRule { kKeepFew, kTidy, kOne };
@@ -75,11 +83,7 @@ class SeenRuns {
   const SeenManifest& manifest() const { return manifest_; }
   const SeenRunsCounts& counts() const { return counts_; }
   const std::vector<RunView>& views() const { return views_; }
-  std::uint64_t index_bytes() const;
-  std::uint64_t filter_bytes() const;
-  std::uint64_t resident_filter_bytes() const;
-  std::uint64_t run_bytes() const;
-  std::uint64_t filter_file_bytes() const;
+  SeenRunsBytes bytes() const;
 
   // Checks every file against the manifest.
   Status verify() const;
@@ -93,7 +97,6 @@ class SeenRuns {
   // Replaces the manifest by `next`, with the files of `fresh`, and removes files it no longer
   // names.
   Status install(SeenManifest next, PieceWriter::Finished fresh, const LogPosition& log);
-  Status write_manifest(const SeenManifest& manifest);
   // Loads the filters that fit into memory, those of small runs first.
   Status choose_residents();
   void rebuild_views();

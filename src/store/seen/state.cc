@@ -10,16 +10,14 @@ SeenStats describe(const SeenRuns& runs) {
   const SeenManifest& manifest = runs.manifest();
   stats.runs = manifest.runs.size();
   for (const RunInfo& run : manifest.runs) stats.pieces += run.pieces.size();
-  stats.filter_bytes = runs.filter_bytes();
-  stats.resident_filter_bytes = runs.resident_filter_bytes();
-  stats.memory_bytes = runs.index_bytes() + stats.resident_filter_bytes;
-  stats.run_bytes = runs.run_bytes();
-  stats.filter_file_bytes = runs.filter_file_bytes();
-  const std::uint64_t ids = ids_in_runs(manifest);
-  if (ids > 0) {
-    stats.filter_bits_per_id =
-        static_cast<double>(stats.filter_bytes) * 8 / static_cast<double>(ids);
-  }
+  const SeenRunsBytes bytes = runs.bytes();
+  stats.filter_bytes = bytes.filters;
+  stats.resident_filter_bytes = bytes.resident_filters;
+  stats.memory_bytes = bytes.indexes + bytes.resident_filters;
+  stats.run_bytes = bytes.run_files;
+  stats.filter_file_bytes = bytes.filter_files;
+  const auto ids = static_cast<double>(ids_in_runs(manifest));
+  if (ids > 0) stats.filter_bits_per_id = static_cast<double>(stats.filter_bytes) * 8 / ids;
   stats.flushes = runs.counts().flushes;
   stats.merges = runs.counts().merges;
   stats.merged_ids = runs.counts().merged_ids;
@@ -31,12 +29,14 @@ SeenStats describe(const SeenRuns& runs) {
 
 std::shared_ptr<const SeenVersion> SeenState::version(std::uint64_t& epoch) const {
   const std::lock_guard lock(mutex_);
+  // Under the lock, so version and epoch belong together.
   epoch = epoch_.load(std::memory_order_relaxed);
   return version_;
 }
 
 void SeenState::make_version() {
   version_ = std::make_shared<const SeenVersion>(SeenVersion{table_, frozen_.table, runs_});
+  // After the new version is in place: whoever sees the epoch finds it.
   epoch_.fetch_add(1, std::memory_order_release);
 }
 
@@ -49,6 +49,7 @@ void SeenState::set_table(std::shared_ptr<const SeenTable> table) {
 void SeenState::freeze(FrozenTable full, std::shared_ptr<const SeenTable> table) {
   const std::lock_guard lock(mutex_);
   frozen_ = std::move(full);
+  // Ids arrive again, so the set is not idle.
   rule_ = MergeRule::kKeepFew;
   table_ = std::move(table);
   make_version();
@@ -62,6 +63,7 @@ void SeenState::set_durable(std::uint64_t log, std::uint64_t bytes) {
 }
 
 void SeenState::set_runs(const SeenRuns& runs, bool frozen_is_a_run) {
+  // Before the lock: it walks over all pieces.
   SeenStats stats = describe(runs);
   const std::lock_guard lock(mutex_);
   runs_ = runs.views();
@@ -69,6 +71,7 @@ void SeenState::set_runs(const SeenRuns& runs, bool frozen_is_a_run) {
   for (const MergeRule rule : {MergeRule::kKeepFew, MergeRule::kTidy, MergeRule::kOne})
     due_[static_cast<std::size_t>(rule)] = runs.merge_due(rule);
   position_.first = runs.manifest().first_log;
+  // In one step with the new runs: a look-up finds the ids in one or the other.
   if (frozen_is_a_run) frozen_ = {};
   make_version();
   changed_.notify_all();
@@ -86,6 +89,7 @@ LogPosition SeenState::position() const {
 
 void SeenState::poison(const Error& error) {
   const std::lock_guard lock(mutex_);
+  // Later errors are mostly consequences of the first.
   if (!failure_) failure_ = error;
   poisoned_.store(true, std::memory_order_release);
   changed_.notify_all();
@@ -105,12 +109,14 @@ void SeenState::stop() {
 bool SeenState::wait_for_work() {
   constexpr std::chrono::seconds kIdle{1};
   std::unique_lock lock(mutex_);
+  // Wakes for work, and after an idle second if an idle set would merge more.
   while (!stopping_ && !failure_ && !has_work()) {
     const auto table = table_;
     const std::uint64_t size = table->size();
     if (!is_due(MergeRule::kTidy)) {
       changed_.wait(lock);
     } else if (changed_.wait_for(lock, kIdle) == std::cv_status::timeout) {
+      // Nothing was added for a second.
       if (table == table_ && size == table->size()) rule_ = MergeRule::kTidy;
     }
   }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/huge_array.h"
@@ -29,7 +30,8 @@ class SeenTable {
   // The most ids that it can hold.
   std::uint64_t capacity() const { return slots_ / 10 * 7; }
   std::uint64_t slots() const { return slots_; }
-  std::uint64_t bytes() const;
+  // The same ids in a table of `slots`.
+  std::shared_ptr<SeenTable> copy(std::uint64_t slots) const;
   // In no order.
   std::vector<SeenId> ids() const;
 

@@ -10,6 +10,7 @@
 namespace kin::store {
 namespace {
 
+// Neighbouring pages are read and written up to this many bytes at a time.
 constexpr std::size_t kRunBytes = std::size_t{1} << 20;
 // Reading over a gap of unwanted pages is cheaper than a second call up to about here.
 constexpr std::uint32_t kGapPages = 3;
@@ -67,7 +68,7 @@ Status ColdPages::start(SignatureManifest& loaded) {
   // name slots that we take for free.
   KIN_RETURN_IF_ERROR(place_.disk->sync_folder(*place_.folder));
   slots_ = loaded.slots;
-  rebuild_free(loaded.pages);
+  set_durable(loaded.pages);
   return Done{};
 }
 
@@ -94,6 +95,8 @@ std::size_t ColdPages::run_pages() const {
 }
 
 std::uint32_t ColdPages::slot_for(std::uint32_t old_slot) {
+  // A page that the device's manifest names is never overwritten: it goes to another slot, and the
+  // old one is free after the next commit.
   if (old_slot != kNoSlot && !durable(old_slot)) return old_slot;
   if (free_.empty()) return slots_++;
   const std::uint32_t slot = free_.back();
@@ -102,17 +105,18 @@ std::uint32_t ColdPages::slot_for(std::uint32_t old_slot) {
 }
 
 void ColdPages::release(std::uint32_t slot) {
+  // A durable slot is freed by the next commit, when the manifest does not name it any more.
   if (slot == kNoSlot || durable(slot)) return;
   free_.push_back(slot);
   free_sorted_ = false;
 }
 
 Status ColdPages::write(std::span<PageWrite> pages) {
+  // The lowest slots first, so that the file can shrink and new pages become neighbours.
   if (!free_sorted_) std::sort(free_.begin(), free_.end(), std::greater<>());
   free_sorted_ = true;
   for (PageWrite& page : pages) page.slot = slot_for(page.old_slot);
-  std::sort(pages.begin(), pages.end(),
-            [](const PageWrite& a, const PageWrite& b) { return a.slot < b.slot; });
+  std::ranges::sort(pages, {}, &PageWrite::slot);
   for (std::size_t begin = 0; begin < pages.size();) {
     std::size_t end = begin + 1;
     while (end < pages.size() && end - begin < run_pages() &&
@@ -120,6 +124,7 @@ Status ColdPages::write(std::span<PageWrite> pages) {
       ++end;
     }
     if (auto written = write_run(pages.subspan(begin, end - begin)); !written.ok()) {
+      // Pages of earlier runs are written and keep their slots.
       for (PageWrite& page : pages.subspan(begin)) {
         if (page.slot != page.old_slot) release(page.slot);
         page.slot = kNoSlot;
@@ -132,12 +137,14 @@ Status ColdPages::write(std::span<PageWrite> pages) {
 }
 
 Status ColdPages::write_run(std::span<PageWrite> run) {
+  // Copied together, so that a run is one call.
   write_buffer_.resize(std::max(write_buffer_.size(), run_pages() * page_bytes_));
   for (std::size_t i = 0; i < run.size(); ++i) {
     std::memcpy(write_buffer_.data() + i * page_bytes_, run[i].data, page_bytes_);
     run[i].checksum = page_checksum(run[i].page, view(run[i].data, page_bytes_));
   }
   const std::string_view bytes(write_buffer_.data(), run.size() * page_bytes_);
+  // Counted even if the write fails: a part may have been written.
   bytes_written_ += bytes.size();
   return file_->write_at(offset_of(run.front().slot), bytes);
 }
@@ -146,8 +153,8 @@ Status ColdPages::read(
     std::span<PageRead> pages,
     const std::function<void(const PageRead&, const std::uint8_t*)>& visit) const {
   if (pages.empty()) return Done{};
-  std::sort(pages.begin(), pages.end(),
-            [](const PageRead& a, const PageRead& b) { return a.slot < b.slot; });
+  std::ranges::sort(pages, {}, &PageRead::slot);
+  // The buffer is for the longest run that can occur, not for the longest allowed.
   const std::size_t span = pages.back().slot - pages.front().slot + 1;
   const auto buffer =
       std::make_unique_for_overwrite<std::uint8_t[]>(std::min(span, run_pages()) * page_bytes_);
@@ -172,6 +179,7 @@ Status ColdPages::read_run(
   const auto whole = read_slots(first, run.back().slot - first + 1, buffer);
   Status failure = Done{};
   for (const PageRead& page : run) {
+    // Alone, a page is at the start of the buffer.
     const std::size_t at = whole.ok() ? (page.slot - first) * page_bytes_ : 0;
     // One bad page must not cost its neighbours, so they are tried one by one.
     Status got = whole.ok() || run.size() == 1 ? whole : read_slots(page.slot, 1, buffer);
@@ -201,11 +209,13 @@ Status ColdPages::commit(std::vector<ManifestPage> pages) {
   KIN_RETURN_IF_ERROR(check_writable());
   const SignatureManifest manifest{
       .signature_bytes = signature_bytes_, .slots = slots_, .pages = std::move(pages)};
+  // From now on writes are refused: it is unknown which slots the manifest on the device names.
   if (auto durable = make_durable(manifest); !durable.ok()) {
     commit_failure_ = durable.error();
     return durable;
   }
-  rebuild_free(manifest.pages);
+  set_durable(manifest.pages);
+  // Slots at the end that nothing names. After the manifest, because an older one named them.
   return file_->truncate(offset_of(slots_));
 }
 
@@ -216,25 +226,25 @@ Status ColdPages::make_durable(const SignatureManifest& manifest) {
   return replace_whole(*place_.disk, *place_.folder / kManifestFileName, encode_manifest(manifest));
 }
 
-void ColdPages::rebuild_free(const std::vector<ManifestPage>& pages) {
+void ColdPages::set_durable(const std::vector<ManifestPage>& pages) {
   durable_.assign(slots_, false);
   for (const ManifestPage& page : pages) durable_[page.slot] = true;
-  while (slots_ > 0 && !durable_[slots_ - 1]) --slots_;
+  free_all_but_durable();
+}
+
+// Free slots at the end are given up, so that the file can be cut there.
+void ColdPages::free_all_but_durable() {
+  while (slots_ > 0 && !durable(slots_ - 1)) --slots_;
   durable_.resize(slots_);
   free_.clear();
   for (std::uint32_t slot = slots_; slot-- > 0;) {
-    if (!durable_[slot]) free_.push_back(slot);
+    if (!durable(slot)) free_.push_back(slot);
   }
 }
 
+// Slots that the manifest on the device names keep their pages until the next commit().
 Status ColdPages::clear() {
-  free_.clear();
-  std::uint32_t kept = 0;
-  for (std::uint32_t slot = 0; slot < slots_; ++slot) kept = durable(slot) ? slot + 1 : kept;
-  slots_ = kept;
-  for (std::uint32_t slot = slots_; slot-- > 0;) {
-    if (!durable(slot)) free_.push_back(slot);
-  }
+  free_all_but_durable();
   return file_->truncate(offset_of(slots_));
 }
 

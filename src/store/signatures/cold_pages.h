@@ -75,7 +75,8 @@ class ColdPages {
   }
   std::uint32_t slot_for(std::uint32_t old_slot);
   bool durable(std::uint32_t slot) const { return slot < durable_.size() && durable_[slot]; }
-  void rebuild_free(const std::vector<ManifestPage>& pages);
+  void set_durable(const std::vector<ManifestPage>& pages);
+  void free_all_but_durable();
   Status write_run(std::span<PageWrite> run);
   Status read_run(std::span<const PageRead> run, std::uint8_t* buffer,
                   const std::function<void(const PageRead&, const std::uint8_t*)>& visit) const;

@@ -4,47 +4,26 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "store/signatures/store_file.h"
 
 namespace kin::store {
 namespace {
 
 constexpr std::string_view kManifestMagic = "KINSIGMF";
+constexpr std::string_view kStore = "signature store";
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kHeaderFields = 8 + 3 * sizeof(std::uint32_t);
 constexpr std::size_t kManifestPageBytes = 24;
 
 Error damaged(std::string_view what) {
-  return Error{Code::kDataLoss, fmt::format("the {} of the signature store is damaged", what)};
-}
-
-Status check_magic_and_version(ByteReader& reader, std::string_view magic, std::string_view what) {
-  if (reader.read_bytes(magic.size()) != magic) {
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("this is not the {} of a signature store", what)};
-  }
-  const auto version = reader.read<std::uint32_t>();
-  if (reader.ok() && version != kVersion) {
-    return Error{
-        Code::kFailedPrecondition,
-        fmt::format(
-            "the {} of the signature store has version {}, and this program reads version {}", what,
-            version, kVersion)};
-  }
-  return Done{};
-}
-
-// `bytes` without the checksum it ends with; nothing if that does not hold.
-std::optional<std::string_view> checked_body(std::string_view bytes) {
-  if (bytes.size() < sizeof(std::uint64_t)) return std::nullopt;
-  const std::string_view body = bytes.substr(0, bytes.size() - sizeof(std::uint64_t));
-  if (load_le<std::uint64_t>(body.data() + body.size()) != checksum(body)) return std::nullopt;
-  return body;
+  return Error{Code::kDataLoss, fmt::format("the {} of the {} is damaged", what, kStore)};
 }
 
 Status check_pages(const SignatureManifest& manifest) {
   std::vector<bool> taken(manifest.slots);
   std::int64_t last = -1;
   for (const ManifestPage& page : manifest.pages) {
+    // Ascending pages and distinct slots: no two pages can share bytes.
     const bool sound = page.page > last && page.slot < manifest.slots && !taken[page.slot] &&
                        page.present != 0 && page.page < (std::uint64_t{1} << 32) / kPageSignatures;
     if (!sound) return damaged("manifest");
@@ -62,13 +41,15 @@ std::string encode_pages_header(std::uint32_t signature_bytes) {
   append_le(out, signature_bytes);
   append_le(out, kPageSignatures);
   append_le(out, checksum(out));
+  // Zeros up to the first slot.
   out.resize(kPagesHeaderBytes);
   return out;
 }
 
 Result<std::uint32_t> decode_pages_header(std::string_view bytes) {
+  KIN_RETURN_IF_ERROR(check_kind(bytes, {kPagesMagic, "page file", kStore}, kVersion));
   ByteReader reader(bytes);
-  KIN_RETURN_IF_ERROR(check_magic_and_version(reader, kPagesMagic, "page file"));
+  reader.read_bytes(kPagesMagic.size() + sizeof kVersion);
   const auto signature_bytes = reader.read<std::uint32_t>();
   const auto page_signatures = reader.read<std::uint32_t>();
   const bool sound = bytes.size() == kPagesHeaderBytes &&
@@ -101,8 +82,9 @@ std::string encode_manifest(const SignatureManifest& manifest) {
 }
 
 Result<SignatureManifest> decode_manifest(std::string_view bytes) {
-  ByteReader kind(bytes);
-  KIN_RETURN_IF_ERROR(check_magic_and_version(kind, kManifestMagic, "manifest"));
+  KIN_RETURN_IF_ERROR(check_kind(bytes, {kManifestMagic, "manifest", kStore}, kVersion));
+  // The kind is checked first: a file of another version has another layout, and its checksum may
+  // lie elsewhere.
   const auto body = checked_body(bytes);
   if (!body) return damaged("manifest");
   ByteReader reader(*body);
@@ -113,6 +95,7 @@ Result<SignatureManifest> decode_manifest(std::string_view bytes) {
   const auto count = reader.read<std::uint32_t>();
   if (!reader.ok() || reader.rest().size() != count * kManifestPageBytes)
     return damaged("manifest");
+  // More slots than twice the pages of all records. check_pages() allocates a bit for each.
   if (manifest.slots > (std::uint64_t{1} << 32) / kPageSignatures * 2) return damaged("manifest");
   manifest.pages.resize(count);
   for (ManifestPage& page : manifest.pages) {

@@ -1,6 +1,7 @@
 // The file of a store on disk: opened in its folder, or without a name for a temporary store.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -27,6 +28,16 @@ Result<std::unique_ptr<DiskFile>> open_store_file(const StorePlace& place, std::
 // Whether `bytes`, all that a file holds, can be what a power cut left of a header that begins
 // with `magic`: unsynced bytes are absent or zero.
 bool is_unfinished_header(std::string_view bytes, std::string_view magic);
+
+// A kind of file, for error messages: "the <file> of the <store>".
+struct StoreFileKind {
+  std::string_view magic;
+  std::string_view file;
+  std::string_view store;
+};
+// kFailedPrecondition if `bytes` do not begin with the magic of `kind`, or if another version than
+// `version` follows it. Bytes that end before the version pass: their checksum cannot hold.
+Status check_kind(std::string_view bytes, const StoreFileKind& kind, std::uint32_t version);
 
 // The error of writes after `cause` left it unknown what is on the device.
 Error writes_refused(const Error& cause);

@@ -4,39 +4,23 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "store/signatures/store_file.h"
 
 namespace kin::store {
 namespace {
 
 constexpr std::string_view kIndexMagic = "KINVALIX";
+constexpr std::string_view kStore = "store of values";
 constexpr std::uint32_t kVersion = 1;
+// "kin-frme" in ASCII.
 constexpr std::uint64_t kFrameSeed = 0x6b696e2d66726d65ULL;
 
 Error damaged(std::string_view what) {
-  return Error{Code::kDataLoss, fmt::format("the {} of the store of values is damaged", what)};
-}
-
-Status check_kind(std::string_view bytes, std::string_view magic, std::string_view what) {
-  ByteReader reader(bytes);
-  if (reader.read_bytes(magic.size()) != magic) {
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("this is not the {} of a store of values", what)};
-  }
-  const auto version = reader.read<std::uint32_t>();
-  if (!reader.ok()) return damaged(what);
-  if (version == kVersion) return Done{};
-  return Error{
-      Code::kFailedPrecondition,
-      fmt::format("the {} of the store of values has version {}, and this program reads version {}",
-                  what, version, kVersion)};
-}
-
-bool checksum_holds(std::string_view bytes) {
-  const std::string_view body = bytes.substr(0, bytes.size() - sizeof(std::uint64_t));
-  return load_le<std::uint64_t>(body.data() + body.size()) == checksum(body);
+  return Error{Code::kDataLoss, fmt::format("the {} of the {} is damaged", what, kStore)};
 }
 
 std::uint64_t frame_checksum(RecordId id, std::string_view value) {
+  // Id and length are part of the sum, so a damaged header fails as well.
   return hash64(value, kFrameSeed ^ mix64(static_cast<std::uint64_t>(id) << 32 | value.size()));
 }
 
@@ -51,8 +35,8 @@ std::string encode_values_header() {
 }
 
 Status decode_values_header(std::string_view bytes) {
-  KIN_RETURN_IF_ERROR(check_kind(bytes, kValuesMagic, "data file"));
-  if (bytes.size() != kValuesHeaderBytes || !checksum_holds(bytes))
+  KIN_RETURN_IF_ERROR(check_kind(bytes, {kValuesMagic, "data file", kStore}, kVersion));
+  if (bytes.size() != kValuesHeaderBytes || !checked_body(bytes))
     return damaged("data file's header");
   return Done{};
 }
@@ -86,12 +70,13 @@ std::string encode_index_header(const ValueIndexHeader& header) {
 }
 
 Result<ValueIndexHeader> decode_index_header(std::string_view bytes) {
-  KIN_RETURN_IF_ERROR(check_kind(bytes, kIndexMagic, "index"));
-  if (bytes.size() != kValueIndexHeaderBytes || !checksum_holds(bytes)) return damaged("index");
+  KIN_RETURN_IF_ERROR(check_kind(bytes, {kIndexMagic, "index", kStore}, kVersion));
+  if (bytes.size() != kValueIndexHeaderBytes || !checked_body(bytes)) return damaged("index");
   ByteReader reader(bytes.substr(kIndexMagic.size() + sizeof kVersion));
   ValueIndexHeader header;
   header.data_bytes = reader.read<std::uint64_t>();
   header.entries = reader.read<std::uint64_t>();
+  // One entry a record at most.
   if (header.entries >= static_cast<std::uint32_t>(kNoRecord) + std::uint64_t{1})
     return damaged("index");
   return header;
@@ -111,7 +96,7 @@ std::string encode_index_block(std::span<const IndexEntry> entries) {
 Result<std::vector<IndexEntry>> decode_index_block(std::string_view bytes,
                                                    const ValueIndexHeader& header) {
   if (bytes.size() < index_block_bytes(0) || (bytes.size() - index_block_bytes(0)) % 12 != 0 ||
-      !checksum_holds(bytes)) {
+      !checked_body(bytes)) {
     return damaged("index");
   }
   std::vector<IndexEntry> entries((bytes.size() - index_block_bytes(0)) / 12);
@@ -119,6 +104,8 @@ Result<std::vector<IndexEntry>> decode_index_block(std::string_view bytes,
   for (IndexEntry& entry : entries) {
     entry.id = RecordId(reader.read<std::uint32_t>());
     entry.offset = reader.read<std::uint64_t>();
+    // The header of the frame must lie within the data; the frame itself is checked when it is
+    // read.
     const bool inside = entry.offset >= kValuesHeaderBytes && entry.offset <= header.data_bytes &&
                         header.data_bytes - entry.offset >= kFrameHeaderBytes;
     if (entry.id == kNoRecord || !inside) return damaged("index");

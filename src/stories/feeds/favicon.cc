@@ -11,6 +11,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
+// Larger pictures are not icons, and decoding them would cost a browser much memory.
 constexpr std::uint32_t kWidest = 2'048;
 constexpr std::size_t kMostTries = 4;
 constexpr std::uint64_t kMostOfPage = std::uint64_t{2} << 20;
@@ -18,6 +19,7 @@ constexpr std::uint64_t kMostOfPage = std::uint64_t{2} << 20;
 std::uint32_t number_at(std::string_view bytes, std::size_t at, std::size_t size, bool big_endian) {
   std::uint32_t number = 0;
   for (std::size_t i = 0; i < size; ++i) {
+    // PNG and JPEG are big-endian, the others little-endian.
     const std::size_t from = big_endian ? at + i : at + size - 1 - i;
     number = (number << 8) | static_cast<std::uint8_t>(bytes[from]);
   }
@@ -49,15 +51,18 @@ bool is_jpeg(std::string_view bytes) {
   std::size_t at = 2;
   while (at + 9 < bytes.size() && bytes[at] == '\xFF') {
     const auto marker = static_cast<std::uint8_t>(bytes[at + 1]);
+    // SOF0 to SOF15, without the three markers of that range that mean other things.
     const bool frame =
         marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
     if (frame) return fits(number_at(bytes, at + 7, 2, true), number_at(bytes, at + 5, 2, true));
+    // The length counts its own two bytes; less than that would stop the loop from moving on.
     at += 2 + std::max<std::uint32_t>(number_at(bytes, at + 2, 2, true), 2);
   }
   return false;
 }
 
 bool is_webp(std::string_view bytes) {
+  // Three layouts have the size at different places; the limit of bytes bounds it well enough.
   return bytes.size() >= 16 && bytes.starts_with("RIFF") && bytes.substr(8, 4) == "WEBP";
 }
 
@@ -69,14 +74,16 @@ bool is_bmp(std::string_view bytes) {
 std::vector<std::string> icon_addresses(net::HttpClient& client, const net::Url& site) {
   std::vector<std::string> found;
   const auto page = client.get({.url = site.text(), .most_bytes = kMostOfPage});
+  // The page may have been redirected, and links are relative to where it is.
   const auto place = page.ok() ? net::Url::parse(page->url) : Result<net::Url>(site);
   if (page.ok() && page->status == 200 && place.ok()) {
     for (const IconLink& icon : find_page_links(page->body, *place).icons) {
       if (found.size() < kMostTries) found.push_back(icon.url);
     }
   }
+  // Browsers look here when a page names no icon.
   const std::string common = (place.ok() ? *place : site).origin() + "/favicon.ico";
-  if (std::find(found.begin(), found.end(), common) == found.end()) found.push_back(common);
+  if (std::ranges::find(found, common) == found.end()) found.push_back(common);
   return found;
 }
 
@@ -95,6 +102,7 @@ std::string_view content_type(ImageType type) {
 }
 
 std::optional<ImageType> sniff_image(std::string_view bytes) {
+  // The content type of the answer is not asked: many servers send a page for a missing icon.
   if (is_png(bytes)) return ImageType::kPng;
   if (is_gif(bytes)) return ImageType::kGif;
   if (is_ico(bytes)) return ImageType::kIco;

@@ -13,9 +13,6 @@ namespace kin::stories {
 
 enum class FeedFormat { kRss09, kRss10, kRss20, kAtom, kJsonFeed };
 
-// "RSS 2.0" and so on.
-std::string_view name_of(FeedFormat format);
-
 // An item as parsed from a feed. Texts are plain UTF-8 on one line and must be escaped for display.
 // Addresses are absolute, http or https.
 struct FeedItem {

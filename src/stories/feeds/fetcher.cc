@@ -6,7 +6,6 @@
 
 #include "base/hash.h"
 #include "net/url.h"
-#include "text/charset.h"
 
 namespace kin::stories {
 namespace {
@@ -17,6 +16,7 @@ net::HttpRequest request_for(const Subscription& subscription) {
   net::HttpRequest request{.url = subscription.url,
                            .headers = feed_request_headers(),
                            .credentials = subscription.credentials};
+  // Lets the server answer 304 without a body if nothing changed.
   if (!subscription.etag.empty()) request.headers.push_back({"If-None-Match", subscription.etag});
   if (!subscription.last_modified.empty())
     request.headers.push_back({"If-Modified-Since", subscription.last_modified});
@@ -30,6 +30,7 @@ std::uint64_t hash_of(const Feed& feed) {
     for (const std::string* field : {&item.guid, &item.url, &item.title, &item.summary})
       hash = hash64(*field, hash);
   }
+  // 0 stands for a feed that was never polled.
   return hash == 0 ? 1 : hash;
 }
 
@@ -37,6 +38,7 @@ std::optional<seconds> retry_after(std::string_view value, Time now) {
   std::int64_t number = 0;
   const auto [at, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   constexpr std::int64_t kLongest = std::int64_t{1} << 31;
+  // All digits: seconds. A number beyond the range counts as the longest wait.
   if (at == value.data() + value.size() && !value.empty())
     return seconds(error == std::errc() ? std::clamp<std::int64_t>(number, 0, kLongest) : kLongest);
   const auto date = parse_date(value);
@@ -45,6 +47,7 @@ std::optional<seconds> retry_after(std::string_view value, Time now) {
 
 // The ETag or date to send back. Very long ones are ignored.
 std::string kept(std::string_view validator) {
+  // They are sent with every request.
   constexpr std::size_t kLongest = 1'000;
   return validator.size() <= kLongest ? std::string(validator) : std::string();
 }
@@ -62,6 +65,7 @@ std::string words_for(int status) {
 }
 
 void remember_place(const net::HttpResponse& response, Poll& poll) {
+  // Only permanent redirects are remembered; the HTTP client follows the others each time.
   if (!response.moved_to || *response.moved_to == poll.next.url) return;
   const auto from = net::Url::parse(poll.next.url);
   const auto to = net::Url::parse(*response.moved_to);
@@ -69,16 +73,6 @@ void remember_place(const net::HttpResponse& response, Poll& poll) {
   poll.moved_to = poll.next.url = *response.moved_to;
   // The new address was fetched without credentials, so it does not need them.
   if (from->origin() != to->origin()) poll.next.credentials = {};
-}
-
-std::vector<FeedLink> feeds_of_page(const net::HttpResponse& response) {
-  const auto url = net::Url::parse(response.url);
-  if (!url.ok() || !looks_like_html(response.body)) return {};
-  const net::ContentType type = net::parse_content_type(response.header("content-type"));
-  const std::string charset = text::html_charset(response.body).value_or("");
-  const auto page =
-      text::decode_text(response.body, {.transport = type.charset, .document = charset});
-  return find_page_links(page.utf8, *url).feeds;
 }
 
 void fail(Poll& poll, Error error) {
@@ -92,13 +86,10 @@ void read_feed(const net::HttpResponse& response, const FeedLimits& limits, Time
                           .address = response.url,
                           .now = now,
                           .limits = limits});
-  if (!feed.ok()) {
-    poll.page_feeds = feeds_of_page(response);
-    fail(poll, feed.error());
-    return;
-  }
+  if (!feed.ok()) return fail(poll, feed.error());
   const std::uint64_t hash = hash_of(*feed);
   const bool same = hash == poll.next.content_hash;
+  // Many servers send no validators, so equal items are recognised by their hash.
   poll.outcome = same ? Poll::Outcome::kNotModified : Poll::Outcome::kItems;
   poll.feed = std::move(*feed);
   poll.next.content_hash = hash;
@@ -116,15 +107,18 @@ void read_answer(const net::HttpResponse& response, const FeedLimits& limits, Ti
       poll.outcome = Poll::Outcome::kGone;
       return;
     case 200:
+    // A proxy changed the answer (203), or it holds only what is new (226).
     case 203:
     case 226: read_feed(response, limits, now, poll); break;
     default: fail(poll, {Code::kUnavailable, words_for(response.status)}); break;
   }
+  // A new address counts only if there is a feed at it.
   if (poll.outcome != Poll::Outcome::kFailed) remember_place(response, poll);
 }
 
 std::optional<seconds> asked_by(const net::HttpResponse& response, Time now,
                                 Poll::Outcome outcome) {
+  // Retry-After is for failures; max-age tells how long a good answer stays fresh.
   if (outcome == Poll::Outcome::kFailed) return retry_after(response.header("retry-after"), now);
   return net::parse_cache_control(response.header("cache-control")).max_age;
 }
@@ -162,6 +156,7 @@ Poll FeedFetcher::judge(const Subscription& subscription, Result<net::HttpRespon
   }
   PollSight sight = sight_of(poll, moment.now);
   sight.asked = asked;
+  // Seeded by the address, so that the feeds of one moment draw different waits.
   Random random(hash64(subscription.url, moment.seed));
   poll.next_poll = moment.now + next_wait(poll.next.pace, sight, options_.bounds, random);
   return poll;

@@ -10,7 +10,6 @@
 
 #include "net/http_client.h"
 #include "stories/feed_parser.h"
-#include "stories/feeds/page_links.h"
 #include "stories/feeds/poll_pace.h"
 
 namespace kin::stories {
@@ -38,8 +37,6 @@ struct Poll {
   int status = 0;  // HTTP status; 0 if there was no answer
   // The new address of a feed that moved permanently and answers there. `next` has it already.
   std::optional<std::string> moved_to = {};
-  // If the answer is a web page: the feeds that it links to.
-  std::vector<FeedLink> page_feeds = {};
   Subscription next = {};  // to be stored for the next poll
   Time next_poll = {};
 };

@@ -181,12 +181,10 @@ TEST_F(FeedFetcherTest, SaysThatAServerIsSlow) {
   EXPECT_THAT(polled.error.message, HasSubstr("too slow"));
 }
 
-TEST_F(FeedFetcherTest, NamesTheFeedsOfAPageThatIsNone) {
+TEST_F(FeedFetcherTest, SaysThatAPageIsNoFeed) {
   const Poll polled = poll_path("/file/page.html");
   EXPECT_EQ(polled.outcome, Outcome::kFailed);
   EXPECT_THAT(polled.error.message, HasSubstr("a web page"));
-  EXPECT_THAT(polled.page_feeds, ElementsAre(FeedLink{url("/file/rss20.xml"), "Its news"},
-                                             FeedLink{url("/file/atom.xml"), "Its notes"}));
 }
 
 TEST_F(FeedFetcherTest, RefusesFeedsOnThisMachineUnlessAllowed) {

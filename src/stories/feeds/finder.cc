@@ -5,7 +5,6 @@
 #include "net/url.h"
 #include "stories/feed_parser.h"
 #include "stories/feeds/fetcher.h"
-#include "text/charset.h"
 
 namespace kin::stories {
 namespace {
@@ -22,12 +21,12 @@ Result<net::HttpResponse> get(net::HttpClient& client, const std::string& url,
 
 Result<net::HttpResponse> get_typed(net::HttpClient& client, std::string_view typed,
                                     const FindOptions& options) {
-  const bool complete = typed.find("://") != std::string_view::npos || typed.starts_with("feed:");
-  if (complete) return get(client, std::string(typed), options);
+  if (has_scheme(typed)) return get(client, std::string(typed), options);
   const std::string rest(typed);
   auto secure = get(client, "https://" + rest, options);
   // Credentials are not sent in the clear on a guess.
   if (secure.ok() || options.credentials.kind != net::Credentials::Kind::kNone) return secure;
+  // Without a scheme the secure one is tried first. If both fail, its error says more.
   auto plain = get(client, "http://" + rest, options);
   return plain.ok() ? plain : secure;
 }
@@ -47,17 +46,19 @@ std::vector<FeedLink> try_common(net::HttpClient& client, const net::Url& page,
   for (std::string& url : common_feed_addresses(page)) {
     requests.push_back({.url = std::move(url), .headers = feed_request_headers()});
     const auto target = net::Url::parse(requests.back().url);
+    // Credentials never go to another origin.
     if (target.ok() && target->origin() == page.origin())
       requests.back().credentials = options.credentials;
   }
+  // Answers come in any order. Kept by number, so that the most likely path wins.
   std::vector<std::optional<FeedLink>> answers(requests.size());
   client.get_all(requests, [&](std::size_t number, Result<net::HttpResponse> response) {
     if (response.ok() && response->status == 200) answers[number] = as_feed(*response, options.now);
   });
   std::vector<FeedLink> found;
   for (std::optional<FeedLink>& answer : answers) {
-    const auto same = [&](const FeedLink& other) { return other.url == answer->url; };
-    if (answer && std::find_if(found.begin(), found.end(), same) == found.end())
+    // Several paths may lead to one feed by redirects.
+    if (answer && std::ranges::find(found, answer->url, &FeedLink::url) == found.end())
       found.push_back(std::move(*answer));
   }
   return found;
@@ -65,17 +66,17 @@ std::vector<FeedLink> try_common(net::HttpClient& client, const net::Url& page,
 
 }  // namespace
 
+bool has_scheme(std::string_view address) {
+  return address.find("://") != std::string_view::npos || address.starts_with("feed:");
+}
+
 Result<std::vector<FeedLink>> find_feeds(net::HttpClient& client, std::string_view address,
                                          const FindOptions& options) {
   KIN_TRY(const net::HttpResponse response, get_typed(client, address, options));
   const auto itself = as_feed(response, options.now);
   if (itself) return std::vector<FeedLink>{*itself};
   KIN_TRY(const net::Url page, net::Url::parse(response.url));
-  const net::ContentType type = net::parse_content_type(response.header("content-type"));
-  const std::string charset = text::html_charset(response.body).value_or("");
-  const auto decoded =
-      text::decode_text(response.body, {.transport = type.charset, .document = charset});
-  std::vector<FeedLink> found = find_page_links(decoded.utf8, page).feeds;
+  std::vector<FeedLink> found = find_page_links(response, page).feeds;
   if (found.empty()) found = try_common(client, page, options);
   if (found.empty())
     return Error{

@@ -22,4 +22,7 @@ struct FindOptions {
 Result<std::vector<FeedLink>> find_feeds(net::HttpClient& client, std::string_view address,
                                          const FindOptions& options);
 
+// Whether an address that a person typed names a scheme, such as "https://". Thread-safe.
+bool has_scheme(std::string_view address);
+
 }  // namespace kin::stories

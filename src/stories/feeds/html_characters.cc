@@ -116,6 +116,7 @@ constexpr Named kNamed[] = {
 
 std::string_view named_character(std::string_view name) {
   const auto* const found =
+      // Names are case-sensitive: "Auml" and "auml" are different letters.
       std::lower_bound(std::begin(kNamed), std::end(kNamed), name,
                        [](const Named& named, std::string_view n) { return named.name < n; });
   return found != std::end(kNamed) && found->name == name ? found->utf8 : std::string_view();

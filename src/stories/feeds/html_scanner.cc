@@ -1,11 +1,12 @@
 #include "stories/feeds/html_scanner.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdint>
 
 #include "base/ascii.h"
+#include "base/utf8.h"
+#include "text/charset.h"
 
 namespace kin::stories {
 namespace {
@@ -26,30 +27,18 @@ constexpr std::string_view kRaw[] = {"script", "style", "iframe", "noembed", "xm
 bool starts_tag(std::string_view rest) {
   if (rest.size() < 2) return false;
   const char c = rest[1];
+  // "1 < 2" and "</3" are text.
   return is_ascii_alpha(c) || c == '!' || c == '?' ||
          (c == '/' && rest.size() > 2 && is_ascii_alpha(rest[2]));
 }
 
-void append_utf8(std::string& out, std::uint32_t c) {
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-    return;
-  }
-  const int tails = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-  constexpr std::array<int, 4> kLeads{0, 0xC0, 0xE0, 0xF0};
-  out += static_cast<char>(kLeads[static_cast<std::size_t>(tails)] |
-                           static_cast<int>(c >> (6 * tails)));
-  for (int i = tails - 1; i >= 0; --i) out += static_cast<char>(0x80 | ((c >> (6 * i)) & 0x3F));
-}
-
-// Browsers read the numbers 0x80 to 0x9F as characters of windows-1252.
-constexpr char16_t kUpper[32] = {0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
-                                 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0,      0x017D, 0,
-                                 0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
-                                 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178};
-
+// Browsers read the numbers 0x80 to 0x9F as bytes of windows-1252.
 std::uint32_t meant_by(std::uint32_t number) {
-  if (number >= 0x80 && number < 0xA0) number = kUpper[number - 0x80];
+  if (number >= 0x80 && number < 0xA0) {
+    const char32_t meant = text::windows1252_character(static_cast<std::uint8_t>(number));
+    if (meant == number) return 0xFFFD;  // windows-1252 has no character there
+    number = meant;
+  }
   const bool control = number < 0x20 && number != '\t' && number != '\n' && number != '\r';
   const bool surrogate = number >= 0xD800 && number < 0xE000;
   return control || surrogate || number > 0x10FFFF ? 0xFFFD : number;
@@ -62,12 +51,14 @@ std::size_t decode_numeric(std::string_view rest, std::string& out) {
   const std::size_t start = hex ? 3 : 2;
   if (start >= rest.size()) return 0;
   const char* const begin = rest.data() + start;
+  // Ten digits are enough for every character; more are not read.
   const char* const limit = begin + std::min<std::size_t>(rest.size() - start, 10);
   std::uint32_t number = 0;
   const auto [at, error] = std::from_chars(begin, limit, number, hex ? 16 : 10);
   if (at == begin) return 0;
   append_utf8(out, error == std::errc() ? meant_by(number) : 0xFFFD);
   const auto length = static_cast<std::size_t>(at - rest.data());
+  // The semicolon is optional, as in browsers.
   return length < rest.size() && rest[length] == ';' ? length + 1 : length;
 }
 
@@ -78,9 +69,9 @@ std::size_t decode_named(std::string_view rest, std::string& out) {
   const std::string_view name = rest.substr(1, end - 1);
   const bool closed = end < rest.size() && rest[end] == ';';
   constexpr std::string_view kOpenEnded[] = {"amp", "lt", "gt", "quot", "nbsp"};
-  const bool may_be_open =
-      (end >= rest.size() || rest[end] != '=') &&
-      std::find(std::begin(kOpenEnded), std::end(kOpenEnded), name) != std::end(kOpenEnded);
+  // Old pages leave the semicolon out. In an address, "&lt=5" is a parameter and not a reference.
+  const bool may_be_open = (end >= rest.size() || rest[end] != '=') &&
+                           std::ranges::find(kOpenEnded, name) != std::end(kOpenEnded);
   if (!closed && !may_be_open) return 0;
   const std::string_view character = named_character(name);
   out += character;
@@ -107,6 +98,7 @@ std::string decode_references(std::string_view text) {
     if (text.empty()) break;
     const bool numeric = text.size() > 1 && text[1] == '#';
     const std::size_t length = numeric ? decode_numeric(text, out) : decode_named(text, out);
+    // An ampersand that begins no reference is text.
     if (length == 0) out += '&';
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }
@@ -121,9 +113,8 @@ std::optional<std::string_view> HtmlPiece::attribute(std::string_view wanted) co
 }
 
 void HtmlScanner::skip_past(std::string_view closing) {
-  const std::size_t found = rest_.find(closing);
-  rest_ =
-      found == std::string_view::npos ? std::string_view() : rest_.substr(found + closing.size());
+  const std::size_t end = std::min(rest_.find(closing), rest_.size());
+  rest_.remove_prefix(std::min(end + closing.size(), rest_.size()));
 }
 
 bool HtmlScanner::next(HtmlPiece& piece) {
@@ -133,6 +124,7 @@ bool HtmlScanner::next(HtmlPiece& piece) {
       continue;
     }
     std::size_t end = 1;
+    // One piece up to the next tag, so that callers do not join parts.
     while (end < rest_.size() && !(rest_[end] == '<' && starts_tag(rest_.substr(end)))) ++end;
     piece = {};
     piece.text = rest_.substr(0, end);
@@ -154,6 +146,7 @@ bool HtmlScanner::read_markup(HtmlPiece& piece) {
       skip_past("-->");
     return false;
   }
+  // Not HTML, but feeds have it within HTML. Its content is text.
   if (rest_.starts_with("<![CDATA[")) {
     piece = {};
     rest_.remove_prefix(9);
@@ -173,35 +166,37 @@ bool HtmlScanner::read_tag(HtmlPiece& piece) {
   const bool closing = rest_[1] == '/';
   piece.kind = closing ? HtmlPiece::Kind::kClose : HtmlPiece::Kind::kOpen;
   rest_.remove_prefix(closing ? 2 : 1);
+  // Browsers let a name go on up to one of these.
   const std::size_t end = std::min(rest_.find_first_of(" \t\r\n\f/>"), rest_.size());
   piece.name = ascii_lowered(rest_.substr(0, end));
   rest_.remove_prefix(end);
   while (read_attribute(piece)) {
   }
-  const bool skipped =
-      std::find(std::begin(kSkipped), std::end(kSkipped), piece.name) != std::end(kSkipped);
+  const bool skipped = std::ranges::find(kSkipped, piece.name) != std::end(kSkipped);
   if (!closing && skipped) skip_element(piece.name);
   return true;
 }
 
 // False after the tag's end.
 bool HtmlScanner::read_attribute(HtmlPiece& piece) {
-  rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n\f/"), rest_.size()));
+  skip_spaces(rest_, " \t\r\n\f/");
   if (rest_.empty()) return false;
   if (rest_[0] == '>') {
     rest_.remove_prefix(1);
     return false;
   }
+  // From 1 on: an attribute may begin with '=', as in browsers.
   const std::size_t name_end = std::min(rest_.find_first_of(" \t\r\n\f/>=", 1), rest_.size());
   const std::string name = ascii_lowered(rest_.substr(0, name_end));
   rest_.remove_prefix(name_end);
+  // White space around '=' belongs to the attribute only if there is a '='.
   std::string_view after = rest_;
-  after.remove_prefix(std::min(after.find_first_not_of(kSpace), after.size()));
+  skip_spaces(after, kSpace);
   constexpr std::size_t kMostAttributes = 64;
   std::string_view value;
   if (!after.empty() && after[0] == '=') {
     after.remove_prefix(1);
-    after.remove_prefix(std::min(after.find_first_not_of(kSpace), after.size()));
+    skip_spaces(after, kSpace);
     const bool quoted = !after.empty() && (after[0] == '"' || after[0] == '\'');
     const char quote = quoted ? after[0] : '\0';
     if (quoted) after.remove_prefix(1);
@@ -210,19 +205,20 @@ bool HtmlScanner::read_attribute(HtmlPiece& piece) {
     value = after.substr(0, end);
     rest_ = after.substr(std::min(end + (quoted ? 1 : 0), after.size()));
   }
+  // Further attributes are skipped, so that a hostile tag costs no memory.
   if (piece.attributes.size() < kMostAttributes)
     piece.attributes.emplace_back(name, decode_references(value));
   return true;
 }
 
 void HtmlScanner::skip_element(std::string_view name) {
-  const bool raw = std::find(std::begin(kRaw), std::end(kRaw), name) != std::end(kRaw);
-  const bool known_open = std::find(unclosed_.begin(), unclosed_.end(), name) != unclosed_.end();
-  if (known_open) return;
+  if (std::ranges::find(unclosed_, name) != unclosed_.end()) return;
+  // Without an end tag the search would run to the end for every such tag: unclosed_ keeps the time
+  // linear.
   const std::size_t found = find_ignoring_case(rest_, "</" + std::string(name));
   if (found != std::string_view::npos) {
     rest_.remove_prefix(found);
-  } else if (raw) {
+  } else if (std::ranges::find(kRaw, name) != std::end(kRaw)) {
     rest_ = {};
   } else {
     unclosed_.emplace_back(name);

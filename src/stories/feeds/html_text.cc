@@ -16,10 +16,11 @@ bool is_inline(std::string_view name) {
       "a",      "abbr",   "acronym", "b",   "bdi",  "bdo",  "big", "cite", "code", "del",   "dfn",
       "em",     "font",   "i",       "ins", "kbd",  "mark", "q",   "s",    "samp", "small", "span",
       "strike", "strong", "sub",     "sup", "time", "tt",   "u",   "var",  "wbr"};
-  return std::find(std::begin(kInline), std::end(kInline), name) != std::end(kInline);
+  return std::ranges::find(kInline, name) != std::end(kInline);
 }
 
 std::uint32_t character_at(std::string_view text, std::size_t length) {
+  // By the length of the sequence.
   static constexpr std::uint8_t kLeadBits[5] = {0, 0x7F, 0x1F, 0x0F, 0x07};
   std::uint32_t c = static_cast<std::uint8_t>(text[0]) & kLeadBits[length];
   for (std::size_t i = 1; i < length; ++i)
@@ -44,6 +45,7 @@ Look look_of(std::uint32_t c) {
 // Decodes references that are left after decoding once, unless the result would be markup: that is
 // how a headline about markup is written.
 std::string without_left_references(const std::string& text) {
+  // The usual case.
   if (text.find('&') == std::string::npos) return text;
   std::string decoded = decode_references(text);
   const bool spells_markup = decoded.find_first_of("<>") != std::string::npos &&
@@ -54,6 +56,7 @@ std::string without_left_references(const std::string& text) {
 // True if the text still has markup: an inline element with start and end tag. A single tag may be
 // what the headline is about.
 bool has_left_markup(std::string_view text) {
+  // Scanning is left out for most texts.
   if (text.find("</") == std::string_view::npos) return false;
   const auto formats = [](std::string_view name) {
     return is_inline(name) || name == "p" || name == "div" || name == "script" || name == "style";
@@ -78,15 +81,14 @@ std::string one_line(std::string_view text) {
     const bool ascii = static_cast<std::uint8_t>(text[0]) < 0x80;
     const std::size_t length =
         ascii ? 1 : utf8_sequence_length(text.data(), text.data() + text.size());
+    // A byte that is not UTF-8 is shown as U+FFFD.
     const Look look = length == 0 ? Look::kSeen : look_of(character_at(text, length));
     pending |= look == Look::kSpace;
     if (look == Look::kSeen) {
+      // Written when the next character comes, so there is no space at either end.
       if (pending && !out.empty()) out += ' ';
       pending = false;
-      if (length == 0)
-        out += "\uFFFD";
-      else
-        out += text.substr(0, length);
+      out += length == 0 ? std::string_view("\uFFFD") : text.substr(0, length);
     }
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }
@@ -99,8 +101,8 @@ std::string html_to_text(std::string_view html) {
   HtmlScanner scanner(html);
   HtmlPiece piece;
   while (scanner.next(piece)) {
-    if (piece.kind == HtmlPiece::Kind::kText)
-      text += decode_references(piece.text);
+    if (piece.kind == HtmlPiece::Kind::kText) text += decode_references(piece.text);
+    // Block elements and <br> separate words; <b> within a word does not.
     else if (!is_inline(piece.name))
       text += ' ';
   }
@@ -109,6 +111,7 @@ std::string html_to_text(std::string_view html) {
 
 std::string feed_text(std::string_view html) {
   std::string text = html_to_text(html);
+  // Once is enough for correct feeds. Many escape their HTML twice.
   if (has_left_markup(text)) text = html_to_text(text);
   return one_line(without_left_references(text));
 }
@@ -116,9 +119,9 @@ std::string feed_text(std::string_view html) {
 std::string clipped(std::string text, std::size_t most) {
   if (text.size() <= most) return text;
   constexpr std::string_view kEllipsis = "…";
-  std::size_t end = most - kEllipsis.size();
-  while (end > 0 && (static_cast<std::uint8_t>(text[end]) & 0xC0) == 0x80) --end;
+  std::size_t end = character_start(text, most - kEllipsis.size());
   const std::size_t space = text.rfind(' ', end);
+  // A space far back would cut too much, as in languages without spaces.
   if (space != std::string::npos && space + 24 > end) end = space;
   text.resize(end);
   return text.append(kEllipsis);

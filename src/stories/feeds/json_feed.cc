@@ -28,6 +28,7 @@ std::string author_of(const JsonValue& item) {
   std::string names;
   for (const JsonValue& author : item["authors"].items()) {
     const std::string name = one_line(author["name"].text());
+    // Version 1.1 has a list of authors; version 1 had one.
     if (!name.empty()) names.append(names.empty() ? "" : ", ").append(name);
   }
   return names.empty() ? one_line(item["author"]["name"].text()) : names;
@@ -56,6 +57,7 @@ FeedItem read_item(const JsonValue& item, const std::optional<net::Url>& base, T
 
 Result<Feed> read_json_feed(const JsonValue& document, const FeedSource& source) {
   const bool says_so = document["version"].text().find("jsonfeed.org") != std::string_view::npos;
+  // Some feeds forget the version. Their list of items tells them from other JSON.
   if (document.object() == nullptr || (!says_so && document["items"].items().empty()))
     return Error{Code::kInvalidArgument, "this JSON is not a feed: it has no version and no items"};
   const auto parsed = net::Url::parse(source.address);

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "base/ascii.h"
+#include "net/header_fields.h"
 #include "stories/feeds/html_scanner.h"
 #include "stories/feeds/html_text.h"
+#include "text/charset.h"
 
 namespace kin::stories {
 namespace {
@@ -15,21 +18,20 @@ constexpr std::size_t kLongestTitle = 300;
 
 bool has_word(std::string_view list, std::string_view word) {
   while (!list.empty()) {
-    const std::size_t end = std::min(list.find_first_of(" \t\r\n\f"), list.size());
-    if (list.substr(0, end) == word) return true;
-    list.remove_prefix(std::min(end + 1, list.size()));
+    // rel is a list: "alternate home" is an alternate too.
+    if (take_until(list, " \t\r\n\f") == word) return true;
   }
   return false;
 }
 
 bool is_feed_type(std::string_view type) {
+  // Without parameters such as the charset.
   const std::string name = ascii_lowered(type.substr(0, type.find(';')));
   static constexpr std::string_view kTypes[] = {"application/rss+xml",   "application/atom+xml",
                                                 "application/feed+json", "application/rdf+xml",
                                                 "application/x-rss+xml", "text/rss+xml",
                                                 "text/atom+xml"};
-  return std::find(std::begin(kTypes), std::end(kTypes), std::string_view(name)) !=
-         std::end(kTypes);
+  return std::ranges::find(kTypes, name) != std::end(kTypes);
 }
 
 bool is_about_comments(const FeedLink& link) {
@@ -46,6 +48,8 @@ int size_of(std::string_view sizes) {
 // Icons are shown at 16 to 32 points. The smallest one that is sharp on a dense screen is best.
 int icon_rank(const IconLink& icon) {
   if (icon.size >= 32 && icon.size <= 192) return icon.size;
+  // Unknown sizes come after the good ones, then those that are too large, then those that are too
+  // small.
   if (icon.size == 0) return 1'000;
   return icon.size > 192 ? 2'000 + icon.size : 100'000 - icon.size;
 }
@@ -57,6 +61,7 @@ class LinkCollector {
   void visit(const HtmlPiece& tag) {
     const auto href = tag.attribute("href");
     if (!href || href->empty()) return;
+    // Only the first <base> counts, as in browsers.
     if (tag.name == "base" && !base_seen_) {
       set_base(*href);
       return;
@@ -71,16 +76,10 @@ class LinkCollector {
   }
 
   PageLinks take() {
-    std::stable_partition(links_.feeds.begin(), links_.feeds.end(),
-                          [](const FeedLink& link) { return !is_about_comments(link); });
-    std::stable_sort(
-        links_.icons.begin(), links_.icons.end(),
-        [](const IconLink& a, const IconLink& b) { return icon_rank(a) < icon_rank(b); });
+    // Stable: the page lists its main feed first.
+    std::ranges::stable_sort(links_.feeds, {}, is_about_comments);
+    std::ranges::stable_sort(links_.icons, {}, icon_rank);
     return std::move(links_);
-  }
-
-  void set_title(std::string_view text) {
-    if (links_.title.empty()) links_.title = clipped(feed_text(text), kLongestTitle);
   }
 
  private:
@@ -91,18 +90,18 @@ class LinkCollector {
   }
 
   void add_icon(const HtmlPiece& tag, std::string url) {
-    const IconLink icon{std::move(url), size_of(tag.attribute("sizes").value_or(""))};
-    const bool known = std::any_of(links_.icons.begin(), links_.icons.end(),
-                                   [&](const IconLink& other) { return other.url == icon.url; });
-    if (!known && links_.icons.size() < kMostLinks) links_.icons.push_back(icon);
+    add(links_.icons, {std::move(url), size_of(tag.attribute("sizes").value_or(""))});
   }
 
   void add_feed(const HtmlPiece& tag, std::string url) {
     const std::string title = one_line(tag.attribute("title").value_or(""));
-    const FeedLink feed{std::move(url), clipped(title, kLongestTitle)};
-    const bool known = std::any_of(links_.feeds.begin(), links_.feeds.end(),
-                                   [&](const FeedLink& other) { return other.url == feed.url; });
-    if (!known && links_.feeds.size() < kMostLinks) links_.feeds.push_back(feed);
+    add(links_.feeds, {std::move(url), clipped(title, kLongestTitle)});
+  }
+  // Each address once.
+  template <typename Link>
+  static void add(std::vector<Link>& links, Link link) {
+    const bool known = std::ranges::find(links, link.url, &Link::url) != links.end();
+    if (!known && links.size() < kMostLinks) links.push_back(std::move(link));
   }
 
   net::Url base_;
@@ -112,17 +111,19 @@ class LinkCollector {
 
 }  // namespace
 
+PageLinks find_page_links(const net::HttpResponse& response, const net::Url& page) {
+  const net::ContentType type = net::parse_content_type(response.header("content-type"));
+  const std::string charset = text::html_charset(response.body).value_or("");
+  const text::DecodedText html =
+      text::decode_text(response.body, {.transport = type.charset, .document = charset});
+  return find_page_links(html.utf8, page);
+}
+
 PageLinks find_page_links(std::string_view html, const net::Url& page) {
   LinkCollector collector(page);
   HtmlScanner scanner(html);
   HtmlPiece piece;
-  bool in_title = false;
   while (scanner.next(piece)) {
-    if (piece.kind == HtmlPiece::Kind::kText) {
-      if (in_title) collector.set_title(piece.text);
-      continue;
-    }
-    in_title = piece.kind == HtmlPiece::Kind::kOpen && piece.name == "title";
     if (piece.kind == HtmlPiece::Kind::kOpen) collector.visit(piece);
   }
   return collector.take();
@@ -134,14 +135,13 @@ std::vector<std::string> common_feed_addresses(const net::Url& page) {
   std::vector<std::string> found;
   const auto add = [&](std::string_view reference) {
     const auto url = page.resolve(reference);
-    if (url.ok() && std::find(found.begin(), found.end(), url->text()) == found.end())
+    if (url.ok() && std::ranges::find(found, url->text()) == found.end())
       found.push_back(url->text());
   };
   const std::string folder = page.path().substr(0, page.path().rfind('/'));
+  // The folder of the page comes first: blogs within a larger site have their feeds there.
   if (!folder.empty()) {
-    add(folder + "/feed");
-    add(folder + "/rss.xml");
-    add(folder + "/atom.xml");
+    for (const char* name : {"/feed", "/rss.xml", "/atom.xml"}) add(folder + name);
   }
   for (const std::string_view path : kPaths) add(path);
   return found;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "net/http_client.h"
 #include "net/url.h"
 
 namespace kin::stories {
@@ -24,12 +25,13 @@ struct IconLink {
 struct PageLinks {
   std::vector<FeedLink> feeds;  // in the page's order, feeds of comments last
   std::vector<IconLink> icons;  // the most suitable for a small icon first
-  std::string title;            // plain text
 };
 
 // Finds the <link>s of `html`, which was fetched from `page`. <base> is respected. Returns http and
 // https addresses only, each once, at most 50 of each kind. Thread-safe.
 PageLinks find_page_links(std::string_view html, const net::Url& page);
+// The same for a page in any charset.
+PageLinks find_page_links(const net::HttpResponse& response, const net::Url& page);
 
 // Common addresses of feeds, for sites that link to none, the most likely first. Thread-safe.
 std::vector<std::string> common_feed_addresses(const net::Url& page);

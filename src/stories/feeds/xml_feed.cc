@@ -49,6 +49,7 @@ struct Name {
 
 std::string_view declared_uri(pugi::xml_node node, std::string_view prefix) {
   const std::string attribute = "xmlns:" + std::string(prefix);
+  // The nearest declaration wins.
   for (; node; node = node.parent()) {
     const pugi::xml_attribute found = node.attribute(attribute.c_str());
     if (found) return found.value();
@@ -58,8 +59,10 @@ std::string_view declared_uri(pugi::xml_node node, std::string_view prefix) {
 
 Space space_of(pugi::xml_node node, std::string_view prefix) {
   std::string_view uri = declared_uri(node, prefix);
+  // Feeds write the same namespace with and without a slash.
   while (uri.ends_with('/')) uri.remove_suffix(1);
   for (const KnownSpace& known : kSpaces) {
+    // Prefixes that are not declared mean what they usually mean.
     if (uri.empty() ? known.prefix == prefix : known.uri == uri) return known.space;
   }
   return Space::kOther;
@@ -68,6 +71,7 @@ Space space_of(pugi::xml_node node, std::string_view prefix) {
 Name name_of(pugi::xml_node node) {
   const std::string_view name = node.name();
   const std::size_t colon = name.find(':');
+  // The default namespace is not looked at: the root tells which format has names without a prefix.
   if (colon == std::string_view::npos) return {Space::kCore, name};
   return {space_of(node, name.substr(0, colon)), name.substr(colon + 1)};
 }
@@ -100,6 +104,7 @@ std::string inner(pugi::xml_node top, Inner wanted) {
       out += wanted == Inner::kEscapedMarkup ? escaped(node.value()) : std::string(node.value());
     const bool tag = wanted != Inner::kText && node.type() == pugi::node_element;
     if (tag) out += fmt::format("<{}>", name_of(node).local);
+    // Down first, then to the next sibling of the nearest ancestor that has one.
     if (node.first_child()) {
       node = node.first_child();
       continue;
@@ -111,6 +116,7 @@ std::string inner(pugi::xml_node top, Inner wanted) {
     if (node == top) break;
     node = node.next_sibling();
   }
+  // May cut a character; the text is made valid later.
   if (out.size() > kLongestMarkup) out.resize(kLongestMarkup);
   return out;
 }
@@ -129,6 +135,7 @@ std::string rss_text(pugi::xml_node node) {
 std::string atom_text(pugi::xml_node node) {
   const std::string_view type = node.attribute("type").value();
   if (type == "xhtml" || type == "application/xhtml+xml")
+    // Here text is text and tags are tags, so text that looks like a tag is escaped first.
     return html_to_text(inner(node, Inner::kEscapedMarkup));
   if (type == "html" || type == "text/html" ||
       std::string_view(node.attribute("mode").value()) == "escaped")
@@ -144,6 +151,7 @@ void keep_first(std::string& field, std::string value) {
 std::string person(std::string text) {
   const std::size_t open = text.find('(');
   const std::size_t close = text.rfind(')');
+  // RSS wants an e-mail address in front of the name.
   if (text.find('@') == std::string::npos || open == std::string::npos ||
       close == std::string::npos || close < open + 2)
     return text;
@@ -161,14 +169,14 @@ class XmlFeedReader {
     const Name name = name_of(root);
     if (name.local == "rss" || name.local == "RDF" || name.local == "channel") {
       read_rss(root, name.local);
-      return std::move(feed_);
-    }
-    if (name.local == "feed") {
+    } else if (name.local == "feed") {
       read_atom(root);
-      return std::move(feed_);
+    } else {
+      return Error{Code::kInvalidArgument,
+                   fmt::format("this XML is not a feed: it starts with <{}>",
+                               std::string_view(root.name()).substr(0, 60))};
     }
-    return Error{Code::kInvalidArgument, fmt::format("this XML is not a feed: it starts with <{}>",
-                                                     std::string_view(root.name()).substr(0, 60))};
+    return std::move(feed_);
   }
 
  private:
@@ -180,6 +188,7 @@ class XmlFeedReader {
       if (found) bases.push_back(found.value());
     }
     std::optional<net::Url> base = base_;
+    // Each xml:base is relative to the one outside it.
     for (auto it = bases.rbegin(); it != bases.rend(); ++it) {
       const auto url = base ? base->resolve(*it) : net::Url::parse(*it);
       if (url.ok()) base = *url;
@@ -191,7 +200,13 @@ class XmlFeedReader {
     return make_absolute(base_at(node), reference);
   }
 
+  // The address in an attribute of `node`.
+  std::string linked(pugi::xml_node node, const char* attribute) const {
+    return resolved(node, node.attribute(attribute).value());
+  }
+
   FeedFormat rss_format(pugi::xml_node root, std::string_view local) const {
+    // RSS 0.90 and 1.0 share the root; a namespace tells them apart.
     if (local == "RDF") {
       for (const pugi::xml_attribute attribute : root.attributes()) {
         if (std::string_view(attribute.value()).find("netscape.com/rdf/simple") !=
@@ -212,6 +227,7 @@ class XmlFeedReader {
     // Relative links in RSS are relative to the site, not to the feed.
     const auto site = net::Url::parse(feed_.site);
     if (site.ok()) base_ = *site;
+    // RSS 1.0 has its items beside the channel, the others in it.
     for (const pugi::xml_node parent : {root, channel}) {
       for (const pugi::xml_node node : parent.children()) {
         if (name_of(node) == Name{Space::kCore, "item"}) add(node, &XmlFeedReader::rss_item);
@@ -235,7 +251,7 @@ class XmlFeedReader {
       if (name == Name{Space::kCore, "link"})
         keep_first(feed_.site, resolved(node, link_text(node)));
       if (name == Name{Space::kAtom, "link"} && is_alternate(node))
-        keep_first(site_from_atom, resolved(node, node.attribute("href").value()));
+        keep_first(site_from_atom, linked(node, "href"));
     }
     keep_first(feed_.site, site_from_atom);
   }
@@ -253,12 +269,15 @@ class XmlFeedReader {
   }
 
   void add(pugi::xml_node node, FeedItem (XmlFeedReader::*read_item)(pugi::xml_node)) {
+    // Items that are left out are counted but not read.
     if (feed_.items.size() >= limits_.items)
       ++feed_.left_out;
     else
       feed_.items.push_back((this->*read_item)(node));
   }
 
+  // Fields that a feed may write in several ways. All are collected; the best one is chosen when
+  // the item is complete.
   struct Choices {
     std::string link, original_link, atom_link, permalink;
     std::string description, content;
@@ -271,16 +290,16 @@ class XmlFeedReader {
     FeedItem out;
     Choices c;
     for (const pugi::xml_node node : item.children()) read_rss_field(node, out, c);
+    // FeedBurner's original address first: the other one is a redirect through it.
     for (std::string* link : {&c.original_link, &c.link, &c.atom_link, &c.permalink})
       keep_first(out.url, std::move(*link));
-    const pugi::xml_attribute about = item.attribute("rdf:about");
-    if (about) keep_first(out.guid, about.value());
+    // The identifier of RSS 1.0.
+    keep_first(out.guid, item.attribute("rdf:about").value());
+    // The content is often the whole article.
     out.summary = c.description.empty() ? c.content : c.description;
-    set_date(out,
-             !c.date.empty()         ? c.date
-             : !c.other_date.empty() ? c.other_date
-                                     : c.updated,
-             now_);
+    for (std::string* date : {&c.other_date, &c.updated}) keep_first(c.date, std::move(*date));
+    set_date(out, c.date, now_);
+    // dc:creator is a name; <author> of RSS is an e-mail address.
     out.author = c.creator.empty() ? person(c.author) : c.creator;
     out.image = c.image;
     return out;
@@ -291,8 +310,7 @@ class XmlFeedReader {
     switch (space) {
       case Space::kCore: return read_core_field(node, local, out, c);
       case Space::kAtom:
-        if (local == "link" && is_alternate(node))
-          keep_first(c.atom_link, resolved(node, node.attribute("href").value()));
+        if (local == "link" && is_alternate(node)) keep_first(c.atom_link, linked(node, "href"));
         if (local == "published") keep_first(c.other_date, plain(node));
         if (local == "updated") keep_first(c.updated, plain(node));
         return;
@@ -308,7 +326,7 @@ class XmlFeedReader {
         return;
       case Space::kMedia: return read_media(node, local, c.image);
       case Space::kItunes:
-        if (local == "image") keep_first(c.image, resolved(node, node.attribute("href").value()));
+        if (local == "image") keep_first(c.image, linked(node, "href"));
         if (local == "author") keep_first(c.author, plain(node));
         return;
       case Space::kFeedburner:
@@ -322,10 +340,12 @@ class XmlFeedReader {
   void read_core_field(pugi::xml_node node, std::string_view local, FeedItem& out, Choices& c) {
     if (local == "title") keep_first(out.title, rss_text(node));
     if (local == "link") keep_first(c.link, resolved(node, link_text(node)));
+    // A guid is also the address of the item unless it says otherwise.
     if (local == "guid") {
       keep_first(out.guid, plain(node));
+      // A guid that is not an absolute address is none, whatever isPermaLink says.
       const std::string_view permanent = node.attribute("isPermaLink").value();
-      if (permanent != "false") keep_first(c.permalink, resolved_if_absolute(plain(node)));
+      if (permanent != "false") keep_first(c.permalink, make_absolute(std::nullopt, plain(node)));
     }
     if (local == "description" || local == "summary") keep_first(c.description, rss_text(node));
     if (local == "content" || local == "body") keep_first(c.content, rss_text(node));
@@ -335,7 +355,7 @@ class XmlFeedReader {
     if (local == "author") keep_first(c.author, html_to_text(plain(node)));
     const std::string_view type = node.attribute("type").value();
     if (local == "enclosure" && type.starts_with("image/"))
-      keep_first(c.image, resolved(node, node.attribute("url").value()));
+      keep_first(c.image, linked(node, "url"));
     if (local == "image") keep_first(c.image, resolved(node, image_text(node)));
   }
 
@@ -344,23 +364,16 @@ class XmlFeedReader {
     return url ? plain(url) : link_text(node);
   }
 
-  // A guid is an address only if it looks like one.
-  static std::string resolved_if_absolute(std::string_view text) {
-    const auto url = net::Url::parse(text);
-    return url.ok() ? url->text() : std::string();
-  }
-
   void read_media(pugi::xml_node node, std::string_view local, std::string& image) {
     const std::string_view medium = node.attribute("medium").value();
     const std::string_view type = node.attribute("type").value();
     const bool picture = local == "thumbnail" ||
                          (local == "content" && (medium == "image" || type.starts_with("image/")));
-    if (picture) keep_first(image, resolved(node, node.attribute("url").value()));
+    if (picture) keep_first(image, linked(node, "url"));
     if (local != "group" && local != "content") return;
     for (const pugi::xml_node child : node.children()) {
-      const Name name = name_of(child);
-      if (name == Name{Space::kMedia, "thumbnail"})
-        keep_first(image, resolved(child, child.attribute("url").value()));
+      if (name_of(child) == Name{Space::kMedia, "thumbnail"})
+        keep_first(image, linked(child, "url"));
     }
   }
 
@@ -375,11 +388,11 @@ class XmlFeedReader {
     for (const pugi::xml_node node : root.children()) {
       const std::string_view local = atom_name(name_of(node));
       if (local == "title") keep_first(feed_.title, atom_text(node));
-      if (local == "link" && is_alternate(node))
-        keep_first(feed_.site, resolved(node, node.attribute("href").value()));
+      if (local == "link" && is_alternate(node)) keep_first(feed_.site, linked(node, "href"));
       if (local == "author") keep_first(author_, atom_person(node));
       if (local == "entry") add(node, &XmlFeedReader::atom_entry);
     }
+    // RFC 4287: entries without an author have the feed's. It may come after them.
     for (FeedItem& item : feed_.items) keep_first(item.author, author_);
   }
 
@@ -412,6 +425,7 @@ class XmlFeedReader {
     }
     out.url = c.original_link.empty() ? c.link : c.original_link;
     out.summary = c.description.empty() ? c.content : c.description;
+    // <updated> is required and <published> is not.
     set_date(out, c.date.empty() ? c.updated : c.date, now_);
     out.author = c.author.empty() ? c.creator : c.author;
     out.image = c.image;
@@ -427,9 +441,8 @@ class XmlFeedReader {
   void read_atom_link(pugi::xml_node node, Choices& c) {
     const std::string_view rel = node.attribute("rel").value();
     const std::string_view type = node.attribute("type").value();
-    if (is_alternate(node)) keep_first(c.link, resolved(node, node.attribute("href").value()));
-    if (rel == "enclosure" && type.starts_with("image/"))
-      keep_first(c.image, resolved(node, node.attribute("href").value()));
+    if (is_alternate(node)) keep_first(c.link, linked(node, "href"));
+    if (rel == "enclosure" && type.starts_with("image/")) keep_first(c.image, linked(node, "href"));
   }
 
   FeedLimits limits_;
@@ -442,6 +455,7 @@ class XmlFeedReader {
 }  // namespace
 
 std::string make_absolute(const std::optional<net::Url>& base, std::string_view reference) {
+  // An empty reference would resolve to the base itself.
   if (reference.find_first_not_of(" \t\r\n") == std::string_view::npos) return {};
   const auto url = base ? base->resolve(reference) : net::Url::parse(reference);
   return url.ok() ? url->text() : std::string();

@@ -21,15 +21,15 @@ constexpr unsigned kFlags = pugi::parse_default | pugi::parse_ws_pcdata;
 std::string place_of(std::string_view text, std::size_t offset) {
   const std::string_view before = text.substr(0, std::min(offset, text.size()));
   const auto lines = std::count(before.begin(), before.end(), '\n');
-  const std::size_t line_start = before.rfind('\n');
-  const std::size_t column =
-      before.size() - (line_start == std::string_view::npos ? 0 : line_start + 1);
+  // npos + 1 is 0: the first line begins at the start of the text.
+  const std::size_t column = before.size() - (before.rfind('\n') + 1);
   return fmt::format("line {}, column {}", lines + 1, column + 1);
 }
 
 void blank_controls(std::string& text) {
   for (char& c : text) {
     const auto byte = static_cast<unsigned char>(c);
+    // XML forbids them, and one would make the whole document ill-formed.
     if (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') c = ' ';
   }
 }
@@ -47,6 +47,7 @@ std::string excess_of(const pugi::xml_document& document) {
     }
     std::string excess;
   } walker;
+  // traverse() is not const, though this walker changes nothing.
   const_cast<pugi::xml_document&>(document).traverse(walker);
   return walker.excess;
 }
@@ -67,6 +68,7 @@ Result<LoadedXml> load_xml(XmlSource source) {
   if (start == std::string::npos)
     return Error{Code::kInvalidArgument, "line 1, column 1: this is not XML, it has no tags"};
   const std::string_view text = std::string_view(decoded.utf8).substr(start);
+  // Before parsing: a tree takes many times the memory of its text.
   if (std::count(text.begin(), text.end(), '<') > kMostTags)
     return Error{Code::kResourceExhausted, fmt::format("the XML has more than {} tags", kMostTags)};
   LoadedXml loaded{std::make_unique<pugi::xml_document>(), decoded.charset, ""};
@@ -75,6 +77,7 @@ Result<LoadedXml> load_xml(XmlSource source) {
     loaded.mended = fmt::format(
         "{}: {}", place_of(decoded.utf8, start + static_cast<std::size_t>(first.offset)),
         first.description());
+    // Only documents that are broken pay for mending.
     const pugi::xml_parse_result second = parse(*loaded.document, mend_xml(text));
     if (!second || !loaded.document->document_element())
       return Error{Code::kInvalidArgument, fmt::format("the XML is broken at {}", loaded.mended)};

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/hash.h"
 #include "stories/grouping/light_stem.h"
 
@@ -19,16 +20,14 @@ using Shares = std::unordered_map<std::uint64_t, double>;
 
 Shares read_shares() {
   std::vector<std::string> stems;
-  for (std::string_view rest = background_words(); !rest.empty();) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    light_stem(stems.emplace_back(rest.substr(0, end)));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  for (std::string_view rest = background_words(); !rest.empty();)
+    light_stem(stems.emplace_back(take_until(rest, "\n")));
   Shares shares;
   shares.reserve(stems.size());
   double sum = 0;
   for (std::size_t rank = 0; rank < stems.size(); ++rank) {
     const double share = std::pow(static_cast<double>(rank) + kOffset, -kExponent);
+    // Words with one stem add up. A hash of 64 bits stands for the stem.
     shares[hash64(stems[rank])] += share;
     sum += share;
   }

@@ -1,7 +1,6 @@
 #include "stories/grouping/canonical_url.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "base/ascii.h"
@@ -9,69 +8,13 @@
 namespace kin::stories {
 namespace {
 
-// Exact names, and prefixes that end in '*'.
-constexpr auto kTracking = std::to_array<std::string_view>({"utm_*",
-                                                            "mc_*",
-                                                            "pk_*",
-                                                            "mtm_*",
-                                                            "hsa_*",
-                                                            "ga_*",
-                                                            "at_*",
-                                                            "fb_*",
-                                                            "fbclid",
-                                                            "gclid",
-                                                            "gclsrc",
-                                                            "dclid",
-                                                            "gbraid",
-                                                            "wbraid",
-                                                            "msclkid",
-                                                            "yclid",
-                                                            "twclid",
-                                                            "ttclid",
-                                                            "igshid",
-                                                            "igsh",
-                                                            "li_fat_id",
-                                                            "oly_*",
-                                                            "vero_*",
-                                                            "_hsenc",
-                                                            "_hsmi",
-                                                            "mkt_tok",
-                                                            "cmpid",
-                                                            "cmp",
-                                                            "ncid",
-                                                            "ocid",
-                                                            "icid",
-                                                            "rss",
-                                                            "partner",
-                                                            "ref",
-                                                            "ref_src",
-                                                            "referrer",
-                                                            "smid",
-                                                            "smtyp",
-                                                            "sr_share",
-                                                            "spm",
-                                                            "scmp_*",
-                                                            "src",
-                                                            "s_cid",
-                                                            "ns_*",
-                                                            "feedtype",
-                                                            "feedname",
-                                                            "track",
-                                                            "trk",
-                                                            "outputtype",
-                                                            "amp",
-                                                            "xtor",
-                                                            "wt.*",
-                                                            "emc",
-                                                            "guccounter",
-                                                            "guce_*",
-                                                            "soc_src",
-                                                            "soc_trk",
-                                                            "tsrc",
-                                                            "share*",
-                                                            "mod",
-                                                            "__twitter_impression",
-                                                            "__source"});
+// Exact names, and prefixes that end in '*', with spaces between them.
+constexpr std::string_view kTracking =
+    "utm_* mc_* pk_* mtm_* hsa_* ga_* at_* fb_* fbclid gclid gclsrc dclid gbraid wbraid msclkid "
+    "yclid twclid ttclid igshid igsh li_fat_id oly_* vero_* _hsenc _hsmi mkt_tok cmpid cmp ncid "
+    "ocid icid rss partner ref ref_src referrer smid smtyp sr_share spm scmp_* src s_cid ns_* "
+    "feedtype feedname track trk outputtype amp xtor wt.* emc guccounter guce_* soc_src soc_trk "
+    "tsrc share* mod __twitter_impression __source";
 
 bool take_prefix(std::string_view& text, std::string_view prefix) {
   if (text.size() < prefix.size()) return false;
@@ -95,12 +38,9 @@ std::string one_spelling(std::string_view text) {
         hex_value(text[i + 2]) >= 0) {
       const char stands_for =
           static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
-      if (is_unreserved(stands_for)) {
-        result += stands_for;
-      } else {
-        result += percent_escape(stands_for);
-      }
+      result += is_unreserved(stands_for) ? std::string(1, stands_for) : percent_escape(stands_for);
       i += 2;
+      // Bytes from 0x80 on are negative, so they are escaped too.
     } else if (c <= ' ' || c == '\x7F' || c == '%') {
       result += percent_escape(c);
     } else {
@@ -111,19 +51,21 @@ std::string one_spelling(std::string_view text) {
 }
 
 bool is_tracking(std::string_view name) {
-  return std::ranges::any_of(kTracking, [&](std::string_view known) {
-    if (!known.ends_with('*')) return name == known;
-    return name.starts_with(known.substr(0, known.size() - 1));
-  });
+  for (std::string_view rest = kTracking; !rest.empty();) {
+    const std::string_view known = take_until(rest, " ");
+    const bool same =
+        known.ends_with('*') ? name.starts_with(known.substr(0, known.size() - 1)) : name == known;
+    if (same) return true;
+  }
+  return false;
 }
 
 std::string canonical_query(std::string_view query) {
   std::vector<std::string> kept;
   while (!query.empty()) {
-    const std::size_t end = std::min(query.find('&'), query.size());
-    const std::string_view parameter = query.substr(0, end);
-    query.remove_prefix(std::min(end + 1, query.size()));
+    const std::string_view parameter = take_until(query, "&");
     const std::string_view name = parameter.substr(0, parameter.find('='));
+    // Parameters may come in any order, hence the sorting.
     if (!name.empty() && !is_tracking(ascii_lowered(one_spelling(name))))
       kept.push_back(one_spelling(parameter));
   }
@@ -137,10 +79,9 @@ std::string canonical_query(std::string_view query) {
 std::string without_dots(std::string_view path) {
   std::vector<std::string_view> parts;
   while (!path.empty()) {
-    const std::size_t end = std::min(path.find('/'), path.size());
-    const std::string_view part = path.substr(0, end);
-    path.remove_prefix(std::min(end + 1, path.size()));
+    const std::string_view part = take_until(path, "/");
     if (part == "..") {
+      // ".." at the root stays there, as in browsers.
       if (!parts.empty()) parts.pop_back();
     } else if (!part.empty() && part != ".") {
       parts.push_back(part);
@@ -166,6 +107,7 @@ bool ends_name(std::string_view path, std::string_view ending) {
 
 // `path` without dots and in one spelling.
 std::string without_amp(std::string path) {
+  // Removing one ending may uncover another: "/a/amp/index.html".
   bool changed = true;
   while (changed) {
     changed = drop_ending(path, "/amp") || drop_ending(path, "/index.html") ||
@@ -178,14 +120,17 @@ std::string without_amp(std::string path) {
     changed |= ends_name(path, ".amp") && drop_ending(path, ".amp");
     changed |= drop_ending(path, "/");
   }
+  // Keeps the slash before the rest.
   while (path.starts_with("/amp/")) path.erase(0, 4);
   return path;
 }
 
 std::string canonical_host(std::string_view authority) {
+  // The last '@': a password may contain others.
   if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos)
     authority.remove_prefix(at + 1);
   std::string host = ascii_lowered(one_spelling(authority));
+  // Repeated, so that the result does not change when it is made canonical again.
   while (drop_ending(host, ":80") || drop_ending(host, ":443") || drop_ending(host, ":") ||
          drop_ending(host, ".")) {
   }
@@ -209,14 +154,9 @@ struct Parts {
 
 Parts split(std::string_view address) {
   address = address.substr(0, address.find('#'));
-  Parts parts;
-  const std::size_t question = address.find('?');
-  if (question != std::string_view::npos) parts.query = address.substr(question + 1);
-  address = address.substr(0, question);
-  const std::size_t slash = std::min(address.find('/'), address.size());
-  parts.authority = address.substr(0, slash);
-  parts.path = address.substr(slash);
-  return parts;
+  const std::string_view page = take_until(address, "?");
+  const std::size_t slash = std::min(page.find('/'), page.size());
+  return {.authority = page.substr(0, slash), .path = page.substr(slash), .query = address};
 }
 
 bool is_amp_cache(std::string_view host) {
@@ -232,21 +172,15 @@ std::string_view cached_address(std::string_view host, std::string_view rest) {
       !(cache && (take_prefix(rest, "/c/") || take_prefix(rest, "/v/"))))
     return {};
   take_prefix(rest, "s/");
+  // Without a dot it is not a host, and the path is that of an ordinary page.
   const std::string_view inner_host = rest.substr(0, rest.find('/'));
   return inner_host.find('.') == std::string_view::npos ? std::string_view() : rest;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n\f\v";
-  const std::size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
 }  // namespace
 
 std::string canonical_url(std::string_view url) {
-  std::string_view address = trimmed(url);
+  std::string_view address = trimmed(url, " \t\r\n\f\v");
   if (!take_prefix(address, "https://") && !take_prefix(address, "http://")) return {};
   // Each round makes the address shorter, so caches of caches end too.
   std::string inner;
@@ -260,6 +194,7 @@ std::string canonical_url(std::string_view url) {
       const std::string page = is_amp_cache(host) ? path : without_amp(path);
       return host + page + canonical_query(parts.query);
     }
+    // The query belongs to the original page.
     if (!parts.query.empty()) cached.append("?").append(parts.query);
     inner = std::move(cached);
     address = inner;

@@ -46,6 +46,7 @@ void Centroids::add(std::uint32_t slot, const TermVector& vector, std::vector<Te
     } else {
       set_weight(part.term, slot, at->weight + part.weight);
     }
+    // (w + p)^2 - w^2, so that the squared length need not be summed again.
     centroid.square += (2.0 * at->weight + part.weight) * part.weight;
     at->weight += part.weight;
     ++at->count;
@@ -99,6 +100,7 @@ void Centroids::visit(TermId term, double weight) {
   for (const Posting& posting : postings(term)) {
     Near& score = scores_[posting.slot];
     const double part = weight * posting.weight;
+    // Scores are zero between calls, so this is the slot's first term.
     if (score.product == 0) touched_.push_back(posting.slot);
     score.product += part;
     score.largest = std::max(score.largest, part);
@@ -136,6 +138,7 @@ std::span<const Centroids::Near> Centroids::finish(std::uint32_t except) {
   found_.clear();
   for (const std::uint32_t slot : touched_) {
     if (slot != except) found_.push_back({slot, scores_[slot].product, scores_[slot].largest});
+    // Only slots that were touched are reset; there may be many others.
     scores_[slot] = {};
   }
   touched_.clear();

@@ -98,6 +98,7 @@ Features FeatureReader::read(const Item& item, Vocabulary& vocabulary) {
   weigh_title(features, vocabulary);
   find_numbers(features);
   if (!item.summary.empty()) weigh_summary(item, features, vocabulary);
+  // Keys of such titles would join items that have nothing in common.
   if (features.title.size() < kTellingTerms) return features;
   std::string normal;
   text::normalize(title, text::Normalization::kStandard, normal);

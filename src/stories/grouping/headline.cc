@@ -225,6 +225,7 @@ std::string_view without_label(std::string_view title) {
     std::string_view rest = title.substr(label.size());
     while (!rest.empty() && (is_ascii_digit(rest[0]) || rest[0] == ' ')) rest.remove_prefix(1);
     if (rest.empty() || (rest[0] != '-' && rest[0] != ':')) continue;
+    // Labels may follow each other: "UPDATE 2-CORRECTED-".
     return without_label(rest.substr(1));
   }
   return title;
@@ -238,6 +239,7 @@ bool is_stop_word(std::string_view word) {
     std::ranges::sort(words);
     return words;
   }();
+  // The longest stop word has six letters.
   return word.size() <= 6 && std::ranges::binary_search(kSorted, word);
 }
 

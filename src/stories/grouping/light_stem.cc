@@ -54,6 +54,7 @@ void light_stem(std::string& word) {
   } else if (word.ends_with("ed")) {
     drop_ending(word, 2);
   }
+  // "price", "prices" and "pricing" become "pric".
   if (word.size() > 4 && word.back() == 'e') word.pop_back();
 }
 

@@ -138,6 +138,7 @@ bool Grouper::is_vetoed(const Story& small, Slot large) const {
 }
 
 Grouper::Slot Grouper::merge(Slot a, Slot b) {
+  // The older id stays, because more has been stored under it.
   const Slot into = stories_[a].id < stories_[b].id ? a : b;
   const Slot from = into == a ? b : a;
   const StoryId kept = stories_[into].id;
@@ -148,6 +149,7 @@ Grouper::Slot Grouper::merge(Slot a, Slot b) {
   stories_[into].add_all(std::exchange(stories_[from], {}));
   slots_.erase(gone);
   free_.push_back(from);
+  // Aliases lead to the story in one step.
   for (const StoryId alias : std::exchange(aliases_of_[gone], {})) add_alias(alias, kept);
   aliases_of_.erase(gone);
   add_alias(gone, kept);
@@ -171,6 +173,7 @@ void Grouper::split_if_loose(Slot slot) {
     if (item == story.representative) leaving = !halves.is_second(i);
     parts[halves.is_second(i) ? 1 : 0].push_back(item);
   }
+  // open_next() may move the stories, so the reference is not used after it.
   const StoryId whole = story.id;
   const Slot to = open_next();
   copy_apart(whole, stories_[to].id);
@@ -193,6 +196,7 @@ void Grouper::move_out(Slot from, std::span<const ItemId> items, Slot to) {
 void Grouper::replace_lost_representative(Slot slot) {
   Story& story = stories_[slot];
   if (story.find(story.representative) != nullptr) return;
+  // best_representative() prefers the present one, which must be a member.
   story.representative = story.members.front().item;
   story.representative = story.best_representative();
   changes_.push_back({Change::Kind::kRepresentative, story.id, kNoStory, story.representative});

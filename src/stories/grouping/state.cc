@@ -48,6 +48,7 @@ GrouperState Grouper::export_state() const {
     if (!texts_.empty(slot)) open.text = texts_.at(slot);
     state.stories.push_back(std::move(open));
   }
+  // Hash maps have no order; sorting makes equal states equal bytes.
   std::ranges::sort(state.stories, {}, [](const auto& open) { return open.story.id; });
   for (const auto& [item, slot] : items_) {
     if (const TextSketch* sketch = sketches_.find(item))
@@ -65,6 +66,7 @@ Status Grouper::check_state(const GrouperState& state) const {
     if (story.id == kNoStory || number(story.id) >= state.next_story ||
         !ids.insert(story.id).second)
       return broken("the id of a story");
+    // The code relies on both without looking.
     if (story.members.empty() || story.find(story.representative) == nullptr)
       return broken("a story without its items");
     if (!is_sound(open.title, state.terms.size()) || !is_sound(open.text, state.terms.size()))
@@ -97,6 +99,7 @@ Result<Grouper> Grouper::restore(Settings settings, GrouperState state) {
       arrivals.emplace_back(member.arrival, &member);
     }
   }
+  // Lists by key and by band are in order of arrival, which decides ties.
   std::ranges::sort(arrivals, {}, [](const auto& arrival) { return arrival.first; });
   const std::map<ItemId, std::array<std::uint32_t, kSketchHashes>> signatures(
       state.signatures.begin(), state.signatures.end());

@@ -158,6 +158,7 @@ std::string encode_state(const GrouperState& state) {
 }
 
 Result<GrouperState> decode_state(std::string_view bytes) {
+  // From the kind to the contents: each check relies on those before it.
   if (!bytes.starts_with(kMagic) || bytes.size() < kMagic.size() + 4 + kChecksumBytes)
     return damaged("is not one");
   const std::string_view content = bytes.substr(0, bytes.size() - kChecksumBytes);

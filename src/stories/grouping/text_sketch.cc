@@ -10,6 +10,7 @@ namespace {
 constexpr sketch::Banding kBanding{kSketchBands, kSketchHashes / kSketchBands};
 constexpr std::size_t kLeastShingles = 3;
 constexpr std::size_t kTextBytes = 4096;
+// Of one band: a text that thousands share would make every addition slow.
 constexpr std::size_t kMostCompared = 64;
 
 }  // namespace
@@ -34,6 +35,7 @@ TextSketcher::TextSketcher()
 
 std::optional<TextSketch> TextSketcher::sketch(const Item& item) {
   text_.assign(item.title).append(" ").append(item.summary, 0, kTextBytes);
+  // A cut at kTextBytes may split a character; the shingler wants valid text.
   if (!text::is_valid_utf8(text_)) return {};
   const auto shingles = shingler_.shingles(text_);
   if (shingles.size() < kLeastShingles) return {};
@@ -73,6 +75,7 @@ std::optional<SketchIndex::Match> SketchIndex::best(const TextSketch& sketch, do
                       bucket->second.end());
   }
   std::ranges::sort(candidates);
+  // An item that shares several bands is compared once.
   const auto repeats = std::ranges::unique(candidates);
   candidates.erase(repeats.begin(), repeats.end());
   std::optional<Match> best;

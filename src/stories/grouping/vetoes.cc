@@ -80,16 +80,6 @@ bool is_habit(const Member& member, const Story& story) {
 
 }  // namespace
 
-std::string_view name_of(Veto veto) {
-  switch (veto) {
-    case Veto::kNumbers: return "numbers";
-    case Veto::kNames: return "names";
-    case Veto::kTemplate: return "template";
-    case Veto::kSameSource: return "same source";
-  }
-  KIN_UNREACHABLE();
-}
-
 std::optional<Veto> find_veto(const Member& member, const Story& story, const Centroid& centroid,
                               const Settings& settings) {
   if (std::ranges::any_of(member.features.numbers,

@@ -16,7 +16,6 @@ enum class Veto {
   kTemplate,    // the source repeats this title regularly: "Morning briefing"
   kSameSource,  // the source is already there, and Settings::one_per_source is set
 };
-std::string_view name_of(Veto veto);
 
 // The first veto against `member` in `story`. `centroid` is that of the story's titles.
 // Thread-safe.

@@ -21,6 +21,7 @@ std::size_t Vocabulary::TextHash::operator()(std::string_view text) const {
 }
 
 Vocabulary::Vocabulary(std::vector<Term> terms, double stories) : stories_(stories) {
+  // Makes the ids and the background; the counts come from `terms`.
   for (const Term& term : terms) intern(term.text);
   terms_ = std::move(terms);
 }
@@ -53,11 +54,13 @@ void Vocabulary::count_spelling(TermId id, bool capital) {
 
 double Vocabulary::rarity(TermId id) const {
   const double held = background_[index(id)] + terms_[index(id)].stories;
+  // Inverse document frequency, smoothed by the background list.
   return std::log(1 + (kBackgroundStories + stories_ + 1) / (held + 1));
 }
 
 double Vocabulary::name_chance(TermId id) const {
   const Term& term = terms_[index(id)];
+  // Half a headline on each side, so that a new word has a chance of 0.5.
   return (term.capital + 0.5) / (term.shown + 1.0);
 }
 

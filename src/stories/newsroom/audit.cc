@@ -83,6 +83,7 @@ Status check_file(NewsDatabase& database, std::vector<std::string>& found) {
 }  // namespace
 
 Result<std::vector<std::string>> audit(NewsDatabase& database, const Grouper* grouper) {
+  // One snapshot for all rules: a write between two of them would look like a fault.
   KIN_TRY(const NewsTransaction transaction, NewsTransaction::begin_reading(database));
   std::vector<std::string> found;
   KIN_RETURN_IF_ERROR(check_file(database, found));

@@ -10,6 +10,7 @@ namespace kin::stories {
 
 Status NewsChanges::open_story(StoryId story, ItemId representative, StoryId like) {
   touch(story);
+  // Items that split off keep the marks: what was read stays read.
   return database_.run(R"sql(
       INSERT OR IGNORE INTO stories (id, representative, read, hidden)
       VALUES (?1, ?2, coalesce((SELECT read FROM stories WHERE id = ?3), 0),
@@ -19,6 +20,7 @@ Status NewsChanges::open_story(StoryId story, ItemId representative, StoryId lik
 
 Status NewsChanges::move(ItemId item, StoryId to) {
   KIN_TRY(const auto from, database_.number("SELECT story FROM items WHERE id = ?", item));
+  // The item may have been removed in this transaction.
   if (!from || static_cast<StoryId>(*from) == to) return Done{};
   touch(static_cast<StoryId>(*from));
   KIN_RETURN_IF_ERROR(open_story(to, item, static_cast<StoryId>(*from)));
@@ -26,6 +28,7 @@ Status NewsChanges::move(ItemId item, StoryId to) {
 }
 
 Result<StoryId> NewsChanges::merge(StoryId a, StoryId b) {
+  // The lower id is the older story, as in the grouper.
   const auto [kept, gone] = std::minmax(a, b);
   if (kept == gone) return StoryId{kept};
   KIN_RETURN_IF_ERROR(database_.run(R"sql(
@@ -34,12 +37,15 @@ Result<StoryId> NewsChanges::merge(StoryId a, StoryId b) {
       FROM stories s, stories o WHERE stories.id = ?1 AND s.id = ?1 AND o.id = ?2)sql",
                                     kept, gone));
   KIN_RETURN_IF_ERROR(database_.run("UPDATE items SET story = ? WHERE story = ?", kept, gone));
+  // Aliases lead to the story in one step, so those of the merged story are changed too.
   KIN_RETURN_IF_ERROR(database_.run("UPDATE aliases SET target = ? WHERE target = ?", kept, gone));
   KIN_RETURN_IF_ERROR(
       database_.run("INSERT OR REPLACE INTO aliases (story, target) VALUES (?, ?)", gone, kept));
   KIN_RETURN_IF_ERROR(
       database_.run("UPDATE stories SET repeats = ? WHERE repeats = ?", kept, gone));
+  // After the aliases are moved, because drop() deletes those that still lead to the story.
   KIN_RETURN_IF_ERROR(drop(gone));
+  // finish() must not update a row that is gone.
   stories_.erase(gone);
   event_.gone.push_back({gone, kept});
   touch(kept);
@@ -52,6 +58,7 @@ Status NewsChanges::apply(const std::vector<Change>& changes) {
 }
 
 Status NewsChanges::apply(const Change& change) {
+  // The grouper's ids may be aliases here, where closed stories were united.
   KIN_TRY(const StoryId story, stored_story(database_, change.story));
   switch (change.kind) {
     case Change::Kind::kMerged: {
@@ -74,6 +81,7 @@ Status NewsChanges::apply(const Change& change) {
 Status NewsChanges::remove_item(ItemId item) {
   NewsQuery row = database_.query("SELECT story, feed, signature FROM items WHERE id = ?", item);
   if (!row.next()) return row.status();
+  // finish() recounts the story, and drops it if it is empty.
   touch(row.id<StoryId>());
   touch(row.id<FeedId>());
   KIN_RETURN_IF_ERROR(remove_bands(database_, item, row.text()));
@@ -81,6 +89,7 @@ Status NewsChanges::remove_item(ItemId item) {
 }
 
 Status NewsChanges::finish() {
+  // In the order of ids, so that events do not depend on the order of changes.
   for (const StoryId story : stories_) KIN_RETURN_IF_ERROR(update_story(story));
   event_.feeds.assign(feeds_.begin(), feeds_.end());
   return update_feeds();
@@ -102,6 +111,7 @@ Status NewsChanges::update_story(StoryId story) {
   const std::int64_t sources = row.integer();
   const std::int64_t first = row.integer();
   const std::int64_t last = row.integer();
+  // Only if its representative is not in it any more.
   KIN_RETURN_IF_ERROR(represent(story));
   KIN_RETURN_IF_ERROR(
       database_.run("UPDATE stories SET count = ?, sources = ?, first = ?, last = ? WHERE id = ?",
@@ -120,7 +130,10 @@ Status NewsChanges::drop(StoryId story) {
 }
 
 Status NewsChanges::recount_feeds_of(StoryId story) {
-  NewsQuery feeds = database_.query("SELECT feed FROM story_feeds WHERE story = ?", story);
+  return recount(database_.query("SELECT feed FROM story_feeds WHERE story = ?", story));
+}
+
+Status NewsChanges::recount(NewsQuery feeds) {
   while (feeds.next()) recounted_.insert(feeds.id<FeedId>());
   return feeds.status();
 }
@@ -145,11 +158,10 @@ Status NewsChanges::represent(StoryId story) {
 }
 
 Status NewsChanges::list(StoryId story) {
-  NewsQuery feeds = database_.query(
+  // Feeds that it leaves and feeds that it joins both change their counts.
+  KIN_RETURN_IF_ERROR(recount(database_.query(
       "SELECT feed FROM story_feeds WHERE story = ?1 UNION SELECT feed FROM items WHERE story = ?1",
-      story);
-  while (feeds.next()) recounted_.insert(feeds.id<FeedId>());
-  KIN_RETURN_IF_ERROR(feeds.status());
+      story)));
   KIN_RETURN_IF_ERROR(database_.run("DELETE FROM story_feeds WHERE story = ?", story));
   return database_.run(R"sql(
       INSERT INTO story_feeds (feed, unread, last, story)
@@ -160,6 +172,7 @@ Status NewsChanges::list(StoryId story) {
 
 Status NewsChanges::update_feeds() {
   for (const FeedId feed : feeds_) {
+    // A feed whose items changed may have other unread stories.
     recounted_.insert(feed);
     KIN_RETURN_IF_ERROR(database_.run(
         "UPDATE feeds SET items = (SELECT count(*) FROM items WHERE feed = ?1) WHERE id = ?1",
@@ -175,10 +188,6 @@ Status NewsChanges::update_feeds() {
   return Done{};
 }
 
-std::string signature_bytes(const TextSketch& sketch) {
-  return std::string(as_bytes_view(std::span<const std::uint32_t>(sketch.signature)));
-}
-
 std::optional<TextSketch> sketch_of_bytes(std::string_view signature) {
   std::array<std::uint32_t, kSketchHashes> values{};
   if (signature.size() != sizeof values) return std::nullopt;
@@ -189,6 +198,7 @@ std::optional<TextSketch> sketch_of_bytes(std::string_view signature) {
 Status remove_bands(NewsDatabase& database, ItemId item, std::string_view signature) {
   const auto sketch = sketch_of_bytes(signature);
   if (!sketch) return Done{};
+  // There is no index by item: the rows are found by their keys, which follow from the signature.
   for (std::size_t band = 0; band < sketch->bands.size(); ++band) {
     KIN_RETURN_IF_ERROR(
         database.run("DELETE FROM lsh_bands WHERE band_index = ? AND band_hash = ? AND item = ?",

@@ -46,6 +46,7 @@ class NewsChanges {
   Status represent(StoryId story);
   Status list(StoryId story);
   Status recount_feeds_of(StoryId story);
+  Status recount(NewsQuery feeds);
   Status update_feeds();
 
   NewsDatabase& database_;
@@ -57,8 +58,7 @@ class NewsChanges {
 
 // Removes the rows of a stored signature from `lsh_bands`.
 Status remove_bands(NewsDatabase& database, ItemId item, std::string_view signature);
-// Encodes and decodes a stored signature; nothing if the bytes have the wrong length.
-std::string signature_bytes(const TextSketch& sketch);
+// The sketch of a stored signature; nothing if the bytes have the wrong length.
 std::optional<TextSketch> sketch_of_bytes(std::string_view signature);
 
 }  // namespace kin::stories

@@ -11,9 +11,11 @@
 namespace kin::stories {
 namespace {
 
+// How long a statement waits for a lock of another process, such as a checkpoint.
 constexpr int kBusyMilliseconds = 10'000;
 
 Status make_private_file(const std::filesystem::path& path) {
+  // SQLite gives its -wal and -shm files the permissions of the database, so it is made first.
   const int descriptor = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor < 0) return system_error("open", path, errno);
   ::close(descriptor);
@@ -21,6 +23,7 @@ Status make_private_file(const std::filesystem::path& path) {
 }
 
 Code code_for(int sqlite_code) {
+  // The low byte is the primary code; the rest refines it.
   switch (sqlite_code & 0xFF) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB: return Code::kDataLoss;
@@ -97,21 +100,23 @@ void NewsQuery::bind(double value) {
 
 void NewsQuery::bind(std::string_view text) {
   if (statement_ != nullptr)
+    // A null pointer would bind NULL.
     sqlite3_bind_text64(statement_, ++bound_, text.empty() ? "" : text.data(), text.size(),
                         SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-void NewsQuery::bind_blob(std::string_view bytes) {
+void NewsQuery::bind(Blob blob) {
   if (statement_ != nullptr)
-    sqlite3_bind_blob64(statement_, ++bound_, bytes.empty() ? "" : bytes.data(), bytes.size(),
-                        SQLITE_TRANSIENT);
+    sqlite3_bind_blob64(statement_, ++bound_, blob.bytes.empty() ? "" : blob.bytes.data(),
+                        blob.bytes.size(), SQLITE_TRANSIENT);
 }
 
-void NewsQuery::bind_null() {
+void NewsQuery::bind(std::nullopt_t) {
   if (statement_ != nullptr) sqlite3_bind_null(statement_, ++bound_);
 }
 
 bool NewsQuery::next() {
+  // A statement that could not be prepared has no rows; status() has the error.
   if (statement_ == nullptr || code_ != SQLITE_OK) return false;
   column_ = 0;
   const int code = sqlite3_step(statement_);
@@ -139,6 +144,7 @@ double NewsQuery::real() {
 }
 
 std::string NewsQuery::text() {
+  // As a blob, so that SQLite converts nothing; the length must be asked for afterwards.
   const void* bytes = sqlite3_column_blob(statement_, column_);
   const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column_));
   ++column_;
@@ -164,21 +170,22 @@ Result<std::unique_ptr<NewsDatabase>> NewsDatabase::open(const std::filesystem::
 }
 
 Status NewsDatabase::configure(Access access) {
+  // Errors of the disk come in many kinds, and messages should tell them apart.
   sqlite3_extended_result_codes(connection_, 1);
   sqlite3_busy_timeout(connection_, kBusyMilliseconds);
-  if (const int code = add_functions(); code != SQLITE_OK)
+  if (const int code = sqlite3_create_function_v2(
+          connection_, "spaced", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nullptr,
+          call_spaced, nullptr, nullptr, nullptr);
+      code != SQLITE_OK)
     return error(code, sqlite3_errmsg(connection_));
+  // 32 MB of cache, and 256 MiB of the file mapped, for each connection.
   KIN_RETURN_IF_ERROR(run_script("PRAGMA cache_size = -32000; PRAGMA mmap_size = 268435456;"));
   if (access == Access::kRead) return run_script("PRAGMA query_only = ON;");
+  // Write-ahead logging lets readers go on while one writes. FULL syncs the log at every commit: a
+  // change is durable when its call returns.
   return run_script(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
       "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -64000; PRAGMA wal_autocheckpoint = 4000;");
-}
-
-int NewsDatabase::add_functions() {
-  return sqlite3_create_function_v2(connection_, "spaced", 1,
-                                    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nullptr,
-                                    call_spaced, nullptr, nullptr, nullptr);
 }
 
 NewsDatabase::~NewsDatabase() {
@@ -202,6 +209,7 @@ sqlite3_stmt* NewsDatabase::take_statement(std::string_view sql, int& code) {
   std::vector<sqlite3_stmt*>& kept = statements_[sql];
   sqlite3_stmt* statement = nullptr;
   code = SQLITE_OK;
+  // A statement may be needed twice at a time, when a query runs within another.
   if (kept.empty()) {
     code = sqlite3_prepare_v3(connection_, sql.data(), static_cast<int>(sql.size()),
                               SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
@@ -213,6 +221,7 @@ sqlite3_stmt* NewsDatabase::take_statement(std::string_view sql, int& code) {
 }
 
 void NewsDatabase::give_back(std::string_view sql, sqlite3_stmt* statement) {
+  // Ends its read transaction, if it has one.
   sqlite3_reset(statement);
   sqlite3_clear_bindings(statement);
   statements_[sql].push_back(statement);
@@ -223,11 +232,13 @@ Error NewsDatabase::error(int code, std::string_view message) const {
 }
 
 Result<NewsTransaction> NewsTransaction::begin(NewsDatabase& database) {
+  // Takes the write lock at once: a transaction that began by reading could fail to get it later.
   KIN_RETURN_IF_ERROR(database.run("BEGIN IMMEDIATE"));
   return NewsTransaction(database);
 }
 
 Result<NewsTransaction> NewsTransaction::begin_reading(NewsDatabase& database) {
+  // The snapshot is taken by the first read.
   KIN_RETURN_IF_ERROR(database.run("BEGIN"));
   return NewsTransaction(database);
 }

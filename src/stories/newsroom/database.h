@@ -23,6 +23,11 @@ namespace kin::stories {
 
 class NewsDatabase;
 
+// A parameter that is bound as a blob.
+struct Blob {
+  std::string_view bytes;
+};
+
 // A running statement. Columns are read in order, each once:
 //
 //   NewsQuery row = database.query("SELECT id, title FROM items WHERE story = ?", story);
@@ -41,8 +46,18 @@ class NewsQuery {
   void bind(std::int64_t value);
   void bind(double value);
   void bind(std::string_view text);
-  void bind_blob(std::string_view bytes);
-  void bind_null();
+  void bind(Blob blob);
+  void bind(std::nullopt_t);
+  void bind(Time time) { bind(static_cast<std::int64_t>(time.time_since_epoch().count())); }
+  template <typename Value>
+    requires(std::is_integral_v<Value> || std::is_enum_v<Value>)
+  void bind(Value value) {
+    bind(static_cast<std::int64_t>(value));
+  }
+  template <typename Value>
+  void bind(const std::optional<Value>& value) {
+    value ? bind(*value) : bind(std::nullopt);
+  }
 
   // Goes to the next row. False at the end and after an error; status() has the error.
   bool next();
@@ -50,6 +65,7 @@ class NewsQuery {
 
   bool is_null() const;  // of the next column
   std::int64_t integer();
+  std::uint64_t count() { return static_cast<std::uint64_t>(integer()); }
   double real();
   std::string text();  // or the bytes of a blob
   bool truth() { return integer() != 0; }
@@ -70,10 +86,26 @@ class NewsQuery {
   int column_ = 0;
 };
 
-// A parameter that is bound as a blob.
-struct Blob {
-  std::string_view bytes;
-};
+// read(row) of all rows.
+template <typename Read>
+auto read_all(NewsQuery row, const Read& read) -> Result<std::vector<decltype(read(row))>> {
+  std::vector<decltype(read(row))> found;
+  while (row.next()) found.push_back(read(row));
+  KIN_RETURN_IF_ERROR(row.status());
+  return found;
+}
+template <typename Id>
+Result<std::vector<Id>> read_ids(NewsQuery row) {
+  return read_all(std::move(row), [](NewsQuery& one) { return one.id<Id>(); });
+}
+// read(row) of the first row; nothing if there is none.
+template <typename Read>
+auto read_first(NewsQuery row, const Read& read) -> Result<std::optional<decltype(read(row))>> {
+  std::optional<decltype(read(row))> found;
+  if (row.next()) found = read(row);
+  KIN_RETURN_IF_ERROR(row.status());
+  return found;
+}
 
 // Puts spaces between words, so that SQLite's tokenizer also splits scripts without spaces:
 // "東京 2020" becomes "東 京 2020". Available in SQL as spaced(). Thread-safe.
@@ -94,7 +126,7 @@ class NewsDatabase {
   template <typename... Values>
   NewsQuery query(std::string_view sql, const Values&... values) {
     NewsQuery query(*this, sql);
-    (bind(query, values), ...);
+    (query.bind(values), ...);
     return query;
   }
   // Runs a statement and ignores its rows.
@@ -124,36 +156,9 @@ class NewsDatabase {
   friend class NewsQuery;
   explicit NewsDatabase(std::filesystem::path path) : path_(std::move(path)) {}
   Status configure(Access access);
-  int add_functions();
   sqlite3_stmt* take_statement(std::string_view sql, int& code);
   void give_back(std::string_view sql, sqlite3_stmt* statement);
   Error error(int code, std::string_view message) const;
-
-  template <typename Value>
-  static void bind(NewsQuery& query, const Value& value) {
-    if constexpr (std::is_same_v<Value, std::nullopt_t>) {
-      query.bind_null();
-    } else if constexpr (std::is_same_v<Value, Blob>) {
-      query.bind_blob(value.bytes);
-    } else if constexpr (std::is_same_v<Value, Time>) {
-      query.bind(static_cast<std::int64_t>(value.time_since_epoch().count()));
-    } else if constexpr (std::is_integral_v<Value> || std::is_enum_v<Value>) {
-      query.bind(static_cast<std::int64_t>(value));
-    } else if constexpr (std::is_floating_point_v<Value>) {
-      query.bind(static_cast<double>(value));
-    } else {
-      bind_other(query, value);
-    }
-  }
-  static void bind_other(NewsQuery& query, std::string_view text) { query.bind(text); }
-  template <typename Value>
-  static void bind_other(NewsQuery& query, const std::optional<Value>& value) {
-    if (value) {
-      bind(query, *value);
-    } else {
-      query.bind_null();
-    }
-  }
 
   std::filesystem::path path_;
   sqlite3* connection_ = nullptr;

@@ -22,10 +22,23 @@ FollowedFeed read_row(NewsQuery& row) {
   feed.polled = row.optional_time();
   feed.next_poll = row.optional_time();
   feed.problem = row.text();
-  feed.items = static_cast<std::uint64_t>(row.integer());
-  feed.unread = static_cast<std::uint64_t>(row.integer());
+  feed.items = row.count();
+  feed.unread = row.count();
+  // Whatever is stored, it is not polled.
   if (feed.gone) feed.next_poll = std::nullopt;
   return feed;
+}
+
+// All feeds, or `only` that one.
+Result<std::vector<FollowedFeed>> read_some(NewsDatabase& database, std::optional<FeedId> only) {
+  return read_all(database.query(R"sql(
+      SELECT f.id, f.url, CASE WHEN f.own_title <> '' THEN f.own_title
+                               WHEN f.title <> '' THEN f.title ELSE f.url END,
+             f.site, f.folder, f.grouped, EXISTS (SELECT 1 FROM icons WHERE feed = f.id), f.gone,
+             f.polled, f.next_poll, f.problem, f.items, f.unread
+      FROM feeds f WHERE ?1 IS NULL OR f.id = ?1)sql",
+                                 only),
+                  read_row);
 }
 
 DueFeed read_due_row(NewsQuery& row) {
@@ -38,7 +51,7 @@ DueFeed read_due_row(NewsQuery& row) {
   subscription.credentials.secret = row.text();
   subscription.etag = row.text();
   subscription.last_modified = row.text();
-  subscription.content_hash = static_cast<std::uint64_t>(row.integer());
+  subscription.content_hash = row.count();
   subscription.pace.change_gap = std::chrono::seconds(row.integer());
   subscription.pace.changed_at = row.optional_time();
   subscription.pace.failures = static_cast<int>(row.integer());
@@ -48,15 +61,7 @@ DueFeed read_due_row(NewsQuery& row) {
 }  // namespace
 
 Result<std::vector<FollowedFeed>> read_feeds(NewsDatabase& database) {
-  NewsQuery row = database.query(R"sql(
-      SELECT f.id, f.url, CASE WHEN f.own_title <> '' THEN f.own_title
-                               WHEN f.title <> '' THEN f.title ELSE f.url END,
-             f.site, f.folder, f.grouped, EXISTS (SELECT 1 FROM icons WHERE feed = f.id), f.gone,
-             f.polled, f.next_poll, f.problem, f.items, f.unread
-      FROM feeds f)sql");
-  std::vector<FollowedFeed> feeds;
-  while (row.next()) feeds.push_back(read_row(row));
-  KIN_RETURN_IF_ERROR(row.status());
+  KIN_TRY(auto feeds, read_some(database, std::nullopt));
   std::ranges::sort(feeds, {}, [](const FollowedFeed& feed) {
     return std::make_tuple(ascii_lowered(feed.folder), ascii_lowered(feed.title), feed.id);
   });
@@ -64,54 +69,53 @@ Result<std::vector<FollowedFeed>> read_feeds(NewsDatabase& database) {
 }
 
 Result<FollowedFeed> read_feed(NewsDatabase& database, FeedId feed) {
-  NewsQuery row = database.query(R"sql(
-      SELECT f.id, f.url, CASE WHEN f.own_title <> '' THEN f.own_title
-                               WHEN f.title <> '' THEN f.title ELSE f.url END,
-             f.site, f.folder, f.grouped, EXISTS (SELECT 1 FROM icons WHERE feed = f.id), f.gone,
-             f.polled, f.next_poll, f.problem, f.items, f.unread
-      FROM feeds f WHERE f.id = ?)sql",
-                                 feed);
-  if (row.next()) return read_row(row);
-  KIN_RETURN_IF_ERROR(row.status());
-  return Error{Code::kNotFound, fmt::format("there is no feed {}", number(feed))};
+  KIN_TRY(auto found, read_some(database, feed));
+  if (!found.empty()) return std::move(found.front());
+  return no_such_feed(feed);
 }
 
 Result<std::optional<Favicon>> read_icon(NewsDatabase& database, FeedId feed) {
-  NewsQuery row = database.query("SELECT url, type, bytes FROM icons WHERE feed = ?", feed);
-  std::optional<Favicon> icon;
-  if (row.next()) {
-    icon.emplace();
-    icon->url = row.text();
-    icon->type = row.id<ImageType>();
-    icon->bytes = row.text();
-  }
-  KIN_RETURN_IF_ERROR(row.status());
-  return icon;
+  return read_first(database.query("SELECT url, type, bytes FROM icons WHERE feed = ?", feed),
+                    [](NewsQuery& row) {
+                      // Braces evaluate in order.
+                      return Favicon{row.text(), row.id<ImageType>(), row.text()};
+                    });
 }
 
 Result<std::vector<DueFeed>> read_due_feeds(NewsDatabase& database, Time now) {
-  NewsQuery row = database.query(R"sql(
+  return read_all(database.query(R"sql(
       SELECT id, url, credentials, user, secret, etag, last_modified, content_hash, change_gap,
              changed_at, failures
       FROM feeds WHERE gone = 0 AND (next_poll IS NULL OR next_poll <= ?)
       ORDER BY next_poll, id)sql",
-                                 now);
-  std::vector<DueFeed> feeds;
-  while (row.next()) feeds.push_back(read_due_row(row));
-  KIN_RETURN_IF_ERROR(row.status());
-  return feeds;
+                                 now),
+                  read_due_row);
 }
 
-Result<std::optional<DueFeed>> read_subscription(NewsDatabase& database, FeedId feed) {
-  NewsQuery row = database.query(R"sql(
+Result<DueFeed> read_subscription(NewsDatabase& database, FeedId feed) {
+  KIN_TRY(auto found, read_first(database.query(R"sql(
       SELECT id, url, credentials, user, secret, etag, last_modified, content_hash, change_gap,
              changed_at, failures
       FROM feeds WHERE id = ?)sql",
-                                 feed);
-  std::optional<DueFeed> found;
-  if (row.next()) found = read_due_row(row);
-  KIN_RETURN_IF_ERROR(row.status());
-  return found;
+                                                feed),
+                                 read_due_row));
+  if (found) return std::move(*found);
+  return no_such_feed(feed);
+}
+
+Status check_not_followed(NewsDatabase& database, const std::string& url) {
+  KIN_TRY(const auto known, database.number("SELECT id FROM feeds WHERE url = ?", url));
+  if (!known) return Done{};
+  return Error{Code::kFailedPrecondition,
+               fmt::format("{} is followed already (feed {})", url, *known)};
+}
+
+Error no_such_feed(FeedId feed) {
+  return {Code::kNotFound, fmt::format("there is no feed {}", number(feed))};
+}
+
+Error no_such_story(StoryId story) {
+  return {Code::kNotFound, fmt::format("there is no story {}", number(story))};
 }
 
 Result<std::optional<Time>> read_next_due(NewsDatabase& database) {

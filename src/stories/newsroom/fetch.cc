@@ -8,13 +8,11 @@
 namespace kin::stories {
 namespace {
 
+// Icons change rarely, and a missing one is looked for again after this time.
 constexpr std::chrono::hours kIconAge{24 * 30};
 constexpr int kIconFetchers = 4;
+// The rest comes with later refreshes.
 constexpr std::size_t kMostIconsAtOnce = 100;
-
-bool has_scheme(std::string_view address) {
-  return address.find("://") != std::string_view::npos || address.starts_with("feed:");
-}
 
 }  // namespace
 
@@ -31,9 +29,10 @@ Result<Poll> Newsroom::State::find(const NewFeed& feed) {
     if (credentials.kind == net::Credentials::Kind::kNone)
       credentials = net::credentials_in(parsed);
     url = parsed.text();
-    KIN_RETURN_IF_ERROR(check_not_followed(url));
+    KIN_RETURN_IF_ERROR(readers.read(check_not_followed, url));
     Poll poll = poll_one({.url = url, .credentials = credentials});
     if (poll.outcome == Poll::Outcome::kItems) return poll;
+    // Only a page that was delivered can have links.
     if (poll.status != 200) return poll.error;
   }
   KIN_TRY(const std::vector<FeedLink> found,
@@ -43,22 +42,15 @@ Result<Poll> Newsroom::State::find(const NewFeed& feed) {
   return poll;
 }
 
-Status Newsroom::State::check_not_followed(const std::string& url) {
-  KIN_TRY(const auto known, readers.read([&](NewsDatabase& database) {
-    return database.number("SELECT id FROM feeds WHERE url = ?", url);
-  }));
-  if (!known) return Done{};
-  return Error{Code::kFailedPrecondition,
-               fmt::format("{} is followed already (feed {})", url, *known)};
-}
-
 Result<Newsroom::Refresh> Newsroom::State::refresh(const std::vector<DueFeed>& due) {
   std::vector<Subscription> subscriptions;
   subscriptions.reserve(due.size());
   for (const DueFeed& feed : due) subscriptions.push_back(feed.subscription);
   Refresh refresh;
+  // The first failure to store. Polls that are under way are still taken.
   std::optional<Error> failure;
   std::vector<FeedId> good;
+  // Called as each feed answers, so a slow server delays only itself.
   const auto take = [&](std::size_t number, const Poll& poll) {
     // Cancelled by us. It does not count as a failure of the feed.
     if (poll.outcome == Poll::Outcome::kFailed && poll.error.code == Code::kCancelled) return;
@@ -93,6 +85,7 @@ Result<std::vector<std::pair<FeedId, std::string>>> Newsroom::State::sites_witho
       if (row.next() && sites.size() < kMostIconsAtOnce) {
         const std::string site = row.text();
         const auto url = net::Url::parse(row.text());
+        // Feeds without a site are mostly on the site's own host.
         sites.emplace_back(feed, site.empty() && url.ok() ? url->origin() + "/" : site);
       }
       KIN_RETURN_IF_ERROR(row.status());
@@ -106,6 +99,7 @@ Result<std::vector<std::pair<FeedId, std::string>>> Newsroom::State::sites_witho
 Status Newsroom::State::fetch_icons(const std::vector<FeedId>& feeds) {
   KIN_TRY(const auto sites, sites_without_icon(feeds));
   return parallel_for(kIconFetchers, sites.size(), [&](std::size_t i) {
+    // Without the writer's lock, which is only taken to store the result.
     const auto icon = find_favicon(*client, sites[i].second);
     return write([&](NewsWriter& news, NewsEvent& event) {
       return news.set_icon(sites[i].first, icon.ok() ? *icon : std::nullopt, now(), event);

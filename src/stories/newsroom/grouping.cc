@@ -45,6 +45,7 @@ Status replay(NewsDatabase& database, std::uint64_t from, Grouper& grouper) {
   NewsQuery corrections = database.query(
       "SELECT id, kind, item, open_story, open_other FROM corrections WHERE id >= ? ORDER BY id",
       from);
+  // Items and corrections share one sequence, so the two lists are merged by their numbers.
   bool more = corrections.next();
   std::int64_t corrected = more ? corrections.integer() : 0;
   const auto correct_before = [&](std::int64_t arrival) {
@@ -61,6 +62,7 @@ Status replay(NewsDatabase& database, std::uint64_t from, Grouper& grouper) {
   }
   KIN_RETURN_IF_ERROR(items.status());
   correct_before(std::numeric_limits<std::int64_t>::max());
+  // The database has them already.
   (void)grouper.take_changes();
   return corrections.status();
 }
@@ -74,8 +76,9 @@ Result<Snapshot> read_snapshot(NewsDatabase& database) {
   NewsQuery row = database.query("SELECT arrival, state FROM grouper_snapshot");
   Snapshot snapshot{.next_arrival = 0, .state = GrouperState{}};
   if (row.next()) {
-    snapshot.next_arrival = static_cast<std::uint64_t>(row.integer());
+    snapshot.next_arrival = row.count();
     auto state = decode_state(row.text());
+    // A snapshot that cannot be read is not an error: the stored stories are adopted instead.
     snapshot.state = state.ok() ? std::optional(std::move(*state)) : std::nullopt;
   }
   KIN_RETURN_IF_ERROR(row.status());
@@ -95,6 +98,7 @@ Result<Decisions> read_decisions(NewsDatabase& database) {
     const auto kind = row.id<CorrectionKind>();
     const auto story = row.id<StoryId>();
     const auto other = row.id<StoryId>();
+    // Stories may have been merged since.
     KIN_TRY(const StoryId a, stored_story(database, story));
     KIN_TRY(const StoryId b, stored_story(database, other));
     if (kind == CorrectionKind::kUnite) {
@@ -111,6 +115,7 @@ Result<Decisions> read_decisions(NewsDatabase& database) {
 Status adopt_stored(NewsDatabase& database, const Settings& settings, const Decisions& decisions,
                     Grouper& grouper) {
   KIN_TRY(const auto newest, database.number("SELECT max(last) FROM stories"));
+  // Only stories that are still open matter to the grouper.
   const std::int64_t from = newest.value_or(0) - std::chrono::seconds(settings.window).count();
   NewsQuery row = database.query(R"sql(
       SELECT i.id, coalesce(g.title, i.title), i.published, f.source,
@@ -122,31 +127,24 @@ Status adopt_stored(NewsDatabase& database, const Settings& settings, const Deci
                                  from);
   while (row.next()) {
     const Item item = read_grouped_item(row);
-    const auto story = row.id<StoryId>();
-    const Tier tier = row.id<Tier>();
-    const double similarity = row.real();
-    const bool represents = row.truth();
-    grouper.adopt(item, {.story = story,
-                         .tier = tier,
-                         .similarity = similarity,
-                         .is_representative = represents,
-                         .fixed = decisions.fixed.contains(story)});
+    Adopted place{.story = row.id<StoryId>(),
+                  .tier = row.id<Tier>(),
+                  .similarity = row.real(),
+                  .is_representative = row.truth()};
+    place.fixed = decisions.fixed.contains(place.story);
+    grouper.adopt(item, place);
   }
   (void)grouper.take_changes();
   return row.status();
 }
 
-Result<std::uint64_t> stored_next_story(NewsDatabase& database) {
-  KIN_TRY(const auto next, database.number("SELECT value FROM counters WHERE name = 'next_story'"));
-  return static_cast<std::uint64_t>(next.value_or(1));
-}
-
 Result<Grouper> rebuild(NewsDatabase& database, const Settings& settings, GrouperState words) {
   KIN_TRY(const Decisions decisions, read_decisions(database));
   GrouperState state;
+  // The vocabulary is kept: without it, all words would count as rare for a while.
   state.terms = std::move(words.terms);
   state.counted_stories = words.counted_stories;
-  KIN_TRY(state.next_story, stored_next_story(database));
+  KIN_TRY(state.next_story, read_counter(database, "next_story"));
   state.apart.assign(decisions.apart.begin(), decisions.apart.end());
   KIN_TRY(Grouper grouper, Grouper::restore(settings, std::move(state)));
   KIN_RETURN_IF_ERROR(adopt_stored(database, settings, decisions, grouper));
@@ -157,13 +155,20 @@ Result<Grouper> rebuild(NewsDatabase& database, const Settings& settings, Groupe
 
 StoryId separate_in(Grouper& grouper, ItemId item) {
   const auto place = grouper.find(item);
+  // An open story with other items.
   if (place && grouper.story(place->story)->size() > 1) {
     const auto own = grouper.separate(item);
     KIN_CHECK(own.ok(), "an item of an open story can be separated");
     return *own;
   }
+  // The grouper has the item alone, or does not have it: the rest of its story is closed.
   grouper.forget(item);
   return grouper.reserve_story();
+}
+
+Result<std::uint64_t> read_counter(NewsDatabase& database, std::string_view name) {
+  KIN_TRY(const auto value, database.number("SELECT value FROM counters WHERE name = ?", name));
+  return static_cast<std::uint64_t>(value.value_or(1));
 }
 
 Result<StoryId> stored_story(NewsDatabase& database, StoryId story) {
@@ -172,7 +177,8 @@ Result<StoryId> stored_story(NewsDatabase& database, StoryId story) {
 }
 
 Result<bool> agrees(NewsDatabase& database, const Grouper& grouper) {
-  KIN_TRY(const std::uint64_t next_story, stored_next_story(database));
+  KIN_TRY(const std::uint64_t next_story, read_counter(database, "next_story"));
+  // Equal counters mean that the replay opened as many stories as were stored.
   if (grouper.next_story() != next_story) return false;
   for (const StoryId id : grouper.open_story_ids()) {
     KIN_TRY(const StoryId stored, stored_story(database, id));
@@ -193,6 +199,7 @@ Result<Grouper> load_grouper(NewsDatabase& database, const Settings& settings) {
   words.counted_stories = snapshot.state->counted_stories;
   auto grouper = Grouper::restore(settings, std::move(*snapshot.state));
   if (!grouper.ok()) return rebuild(database, settings, {});
+  // A replay of few items is faster than a snapshot at every change.
   KIN_RETURN_IF_ERROR(replay(database, snapshot.next_arrival, *grouper));
   KIN_TRY(const bool same, agrees(database, *grouper));
   if (!same) return rebuild(database, settings, std::move(words));
@@ -204,6 +211,7 @@ Status save_grouper(NewsDatabase& database, const Grouper& grouper, std::uint64_
   KIN_RETURN_IF_ERROR(
       database.run("INSERT OR REPLACE INTO grouper_snapshot (id, arrival, state) VALUES (1, ?, ?)",
                    next_arrival, Blob{state}));
+  // Texts are only kept for the replay, which begins behind this snapshot.
   return database.run("DELETE FROM grouped_texts");
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "base/result.h"
 #include "stories/grouper.h"
@@ -27,6 +28,9 @@ Status save_grouper(NewsDatabase& database, const Grouper& grouper, std::uint64_
 
 // The first arrival that load_grouper() replays.
 Result<std::uint64_t> replayed_from(NewsDatabase& database);
+
+// A number that the database counts on: 'next_story', 'next_arrival' or 'banded_to'. 1 at first.
+Result<std::uint64_t> read_counter(NewsDatabase& database, std::string_view name);
 
 // The stored story of an id or alias.
 Result<StoryId> stored_story(NewsDatabase& database, StoryId story);

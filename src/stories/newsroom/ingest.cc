@@ -51,7 +51,9 @@ Result<std::uint64_t> NewsWriter::take_poll(FeedId feed, const Poll& poll, Time 
   std::uint64_t added = 0;
   const auto work = [&](NewsChanges& changes) -> Status {
     KIN_TRY(const auto there, database_->number("SELECT 1 FROM feeds WHERE id = ?", feed));
+    // The feed was removed while it was fetched.
     if (!there) return Done{};
+    // For the age of the bands, which finish() checks.
     now_ = now;
     KIN_RETURN_IF_ERROR(store_poll(*database_, feed, poll, now));
     KIN_RETURN_IF_ERROR(store_description(*database_, feed, poll));
@@ -61,9 +63,10 @@ Result<std::uint64_t> NewsWriter::take_poll(FeedId feed, const Poll& poll, Time 
     for (const FeedItem* item : arriving.items)
       KIN_RETURN_IF_ERROR(add_item(feed, *item, arriving, changes));
     added = arriving.items.size();
+    // Last: new items are in the feed too.
     return mark_absent(feed, poll.feed);
   };
-  KIN_RETURN_IF_ERROR(transact(work, event));
+  KIN_RETURN_IF_ERROR(transact(event, work));
   return added;
 }
 
@@ -80,6 +83,7 @@ Result<NewsWriter::Arriving> NewsWriter::receive(FeedId feed, const Poll& poll, 
   KIN_RETURN_IF_ERROR(row.status());
   std::unordered_set<std::string_view> guids;
   for (auto item = poll.feed.items.rbegin(); item != poll.feed.items.rend(); ++item) {
+    // The parser makes guids unique; the database would refuse a second one.
     if (!guids.insert(item->guid).second) continue;
     KIN_TRY(const auto known, database_->number("SELECT id FROM items WHERE feed = ? AND guid = ?",
                                                 feed, item->guid));
@@ -100,21 +104,20 @@ Status NewsWriter::update_item(ItemId item, const FeedItem& found, NewsChanges& 
   if (!row.next()) return row.status();
   const auto story = row.id<StoryId>();
   const bool present = row.truth();
-  const std::string title = row.text();
-  const std::string summary = row.text();
-  const std::string url = row.text();
-  const std::string author = row.text();
-  const std::string image = row.text();
-  const bool same = title == found.title && summary == found.summary && url == found.url &&
-                    author == found.author && image == found.image;
+  bool same = true;
+  for (const std::string* field :
+       {&found.title, &found.summary, &found.url, &found.author, &found.image})
+    same &= row.text() == *field;
+  // Most items of a poll are known and unchanged.
   if (same && present) return Done{};
   if (same) return database_->run("UPDATE items SET present = 1 WHERE id = ?", item);
   changes.touch(story);
   // A replay must see the text that was grouped.
   if (number(item) >= snapshot_at_)
     KIN_RETURN_IF_ERROR(database_->run(
-        "INSERT OR IGNORE INTO grouped_texts (item, title, summary, url) VALUES (?, ?, ?, ?)", item,
-        title, summary, url));
+        R"sql(INSERT OR IGNORE INTO grouped_texts (item, title, summary, url)
+              SELECT id, title, summary, url FROM items WHERE id = ?)sql",
+        item));
   return database_->run(
       R"sql(UPDATE items SET present = 1, title = ?2, summary = ?3, url = ?4, author = ?5,
               image = ?6 WHERE id = ?1)sql",
@@ -124,6 +127,7 @@ Status NewsWriter::update_item(ItemId item, const FeedItem& found, NewsChanges& 
 Status NewsWriter::mark_absent(FeedId feed, const Feed& document) {
   std::unordered_set<std::string_view> shown;
   for (const FeedItem& item : document.items) shown.insert(item.guid);
+  // Collected first: rows must not change while they are read.
   std::vector<ItemId> absent;
   NewsQuery row =
       database_->query("SELECT id, guid FROM items WHERE feed = ? AND present = 1", feed);
@@ -147,11 +151,14 @@ Status NewsWriter::add_item(FeedId feed, const FeedItem& found, const Arriving& 
                   .url = found.url,
                   .guid = found.guid,
                   .grouped = arriving.grouped};
+  // The grouper goes first. If the transaction fails, it is loaded again.
   Placement placement = change_grouper().add(item);
+  // The grouper's story may have been united with a closed one.
   KIN_TRY(placement.story, stored_story(*database_, placement.story));
   KIN_RETURN_IF_ERROR(changes.open_story(placement.story, item.id));
   KIN_RETURN_IF_ERROR(insert_item(item, found, placement, feed, arriving.now));
   if (const TextSketch* sketch = grouper_->sketch(item.id)) {
+    // Only an item that no open story took can repeat a closed one.
     if (placement.tier == Tier::kOpened)
       KIN_RETURN_IF_ERROR(find_repeated(item, *sketch, placement.story));
   }
@@ -160,23 +167,22 @@ Status NewsWriter::add_item(FeedId feed, const FeedItem& found, const Arriving& 
 
 Status NewsWriter::insert_item(const Item& item, const FeedItem& found, const Placement& placement,
                                FeedId feed, Time now) {
-  const TextSketch* sketch = grouper_->sketch(item.id);
-  const std::string_view signature =
-      sketch == nullptr ? std::string_view()
-                        : as_bytes_view(std::span<const std::uint32_t>(sketch->signature));
+  std::optional<Blob> signature;
+  if (const TextSketch* sketch = grouper_->sketch(item.id))
+    signature = Blob{as_bytes_view(std::span<const std::uint32_t>(sketch->signature))};
   return database_->run(
       R"sql(INSERT INTO items (id, feed, story, tier, similarity, published, first_seen, present,
                                guid, url, title, summary, author, image, signature)
             VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?))sql",
       item.id, feed, placement.story, placement.tier, placement.similarity, item.published_at, now,
-      item.guid, item.url, item.title, item.summary, found.author, found.image,
-      sketch == nullptr ? std::optional<Blob>() : std::optional(Blob{signature}));
+      item.guid, item.url, item.title, item.summary, found.author, found.image, signature);
 }
 
 // Looks for a closed story with the same text: compares the signatures of stored items that share a
 // band with the new one.
 Status NewsWriter::find_repeated(const Item& item, const TextSketch& sketch, StoryId story) {
   constexpr std::int64_t kMostCompared = 20;
+  // An item that shares several bands is compared once.
   std::unordered_set<std::int64_t> compared;
   std::optional<std::int64_t> repeated;
   double best = settings_.copy_threshold;
@@ -207,30 +213,26 @@ Status NewsWriter::find_repeated(const Item& item, const TextSketch& sketch, Sto
 // Bands are needed only once a story is closed, so those of many items are written together. In
 // sorted order they share pages; one item alone would change twenty pages.
 Status NewsWriter::write_bands() {
-  struct Row {
-    std::uint64_t hash = 0;
-    std::uint64_t item = 0;
-  };
-  std::array<std::vector<Row>, kSketchBands> bands;
+  // By band: hash and item. SQLite compares the hashes as signed numbers.
+  std::array<std::vector<std::pair<std::int64_t, std::uint64_t>>, kSketchBands> bands;
   NewsQuery items = database_->query(
       "SELECT id, signature FROM items WHERE id >= ? AND signature IS NOT NULL", banded_to_);
   while (items.next()) {
-    const auto item = static_cast<std::uint64_t>(items.integer());
+    const std::uint64_t item = items.count();
     const auto sketch = sketch_of_bytes(items.text());
     if (!sketch) continue;
     for (std::size_t band = 0; band < kSketchBands; ++band)
-      bands[band].push_back({sketch->bands[band], item});
+      bands[band].emplace_back(static_cast<std::int64_t>(sketch->bands[band]), item);
   }
   KIN_RETURN_IF_ERROR(items.status());
   for (std::size_t band = 0; band < kSketchBands; ++band) {
-    std::ranges::sort(bands[band], {}, [](const Row& row) {
-      return std::pair(static_cast<std::int64_t>(row.hash), row.item);
-    });
-    for (const Row& row : bands[band])
+    std::ranges::sort(bands[band]);
+    for (const auto& [hash, item] : bands[band])
       KIN_RETURN_IF_ERROR(database_->run(
           "INSERT OR IGNORE INTO lsh_bands (band_index, band_hash, item) VALUES (?, ?, ?)", band,
-          row.hash, row.item));
+          hash, item));
   }
+  // Also if the transaction fails later: is_ahead_ makes the writer load its state again.
   banded_to_ = next_arrival_;
   is_ahead_ = true;
   return database_->run("INSERT OR REPLACE INTO counters VALUES ('banded_to', ?)", banded_to_);

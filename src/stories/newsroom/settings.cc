@@ -9,6 +9,7 @@ namespace {
 template <typename Visit>
 void for_each_number(Settings& settings, const Visit& visit) {
   const auto hours = [&](const char* name, std::chrono::hours& value) {
+    // Visited as a number of its own and stored back, so that one list serves reading and writing.
     auto number = static_cast<double>(value.count());
     visit(name, number);
     value = std::chrono::hours(static_cast<std::int64_t>(number));
@@ -22,14 +23,6 @@ void for_each_number(Settings& settings, const Visit& visit) {
   double one = settings.one_per_source ? 1 : 0;
   visit("one_per_source", one);
   settings.one_per_source = one != 0;
-}
-
-Result<std::vector<std::string>> load_preferred(NewsDatabase& database) {
-  std::vector<std::string> sources;
-  NewsQuery row = database.query("SELECT source FROM preferred_sources ORDER BY rank");
-  while (row.next()) sources.push_back(row.text());
-  KIN_RETURN_IF_ERROR(row.status());
-  return sources;
 }
 
 }  // namespace
@@ -47,8 +40,12 @@ Result<Settings> load_settings(NewsDatabase& database, Settings otherwise) {
     if (status.ok()) status = row.status();
   });
   KIN_RETURN_IF_ERROR(status);
+  // Nothing was ever stored: the caller's defaults, with their sources.
   if (!stored) return settings;
-  KIN_TRY(settings.preferred_sources, load_preferred(database));
+  KIN_TRY(settings.preferred_sources,
+          read_all(database.query("SELECT source FROM preferred_sources ORDER BY rank"),
+                   [](NewsQuery& row) { return row.text(); }));
+  // A damaged threshold would silently change all stories.
   if (const Status sense = check(settings); !sense.ok())
     return Error{Code::kDataLoss, fmt::format("{}: {} (kindred feeds settings sets it)",
                                               database.path().string(), sense.error().message)};

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,10 +25,12 @@ class NewsReaders {
  public:
   explicit NewsReaders(std::filesystem::path path) : path_(std::move(path)) {}
 
-  template <typename Work>
-  auto read(const Work& work) -> decltype(work(std::declval<NewsDatabase&>())) {
+  // work(database, values...) on a connection of its own.
+  template <typename Work, typename... Values>
+  auto read(const Work& work, const Values&... values)
+      -> decltype(work(std::declval<NewsDatabase&>(), values...)) {
     KIN_TRY(std::unique_ptr<NewsDatabase> database, take());
-    auto result = work(*database);
+    auto result = work(*database, values...);
     const std::lock_guard lock(mutex_);
     if (free_.size() < kMostKept) free_.push_back(std::move(database));
     return result;
@@ -60,14 +63,15 @@ struct Newsroom::State {
   Time now() const { return std::chrono::floor<std::chrono::seconds>(clock->now()); }
   PollMoment moment() { return {.now = now(), .seed = seed.fetch_add(1)}; }
 
-  // Runs `work` as the only writer, then calls the listeners. Events keep the order of the writes.
-  template <typename Work>
-  auto write(const Work& work)
-      -> decltype(work(std::declval<NewsWriter&>(), std::declval<NewsEvent&>())) {
+  // Calls a method of the only writer with `values` and an event, then the listeners. Events keep
+  // the order of the writes.
+  template <typename Method, typename... Values>
+  auto write(const Method& method, const Values&... values)
+      -> std::invoke_result_t<Method, NewsWriter&, const Values&..., NewsEvent&> {
     const std::lock_guard lock(writing);
     KIN_RETURN_IF_ERROR(check_writable());
     NewsEvent event;
-    auto result = work(*writer, event);
+    auto result = std::invoke(method, *writer, values..., event);
     if (result.ok()) tell(event);
     return result;
   }
@@ -97,7 +101,6 @@ struct Newsroom::State {
   std::uint64_t next_listener = 1;
 
   Result<Poll> find(const NewFeed& feed);
-  Status check_not_followed(const std::string& url);
   Poll poll_one(const Subscription& subscription);
   Result<Refresh> refresh(const std::vector<DueFeed>& due);
   Status fetch_icons(const std::vector<FeedId>& feeds);

@@ -3,18 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/ascii.h"
 #include "stories/newsroom/grouping.h"
 
 namespace kin::stories {
 namespace {
 
 constexpr std::size_t kLargestPage = 200;
+// SQLite's LIMIT is signed.
 constexpr std::size_t kEverything = std::numeric_limits<std::int64_t>::max();
 
 // The place of a story in the timeline. The newest comes first.
@@ -25,25 +26,16 @@ struct Place {
 };
 
 Place read_place(NewsQuery& row) {
-  Place place;
-  place.last = row.integer();
-  place.story = row.integer();
-  return place;
-}
-
-std::string cursor_at(const Place& place) {
-  return fmt::format("{}.{}", place.last, place.story);
+  return {.last = row.integer(), .story = row.integer()};
 }
 
 Result<Place> place_of(const std::string& cursor) {
-  Place place;
-  if (cursor.empty()) return place;
-  const char* end = cursor.data() + cursor.size();
-  const auto last = std::from_chars(cursor.data(), end, place.last);
-  if (last.ec == std::errc() && last.ptr != end && *last.ptr == '.') {
-    const auto story = std::from_chars(last.ptr + 1, end, place.story);
-    if (story.ec == std::errc() && story.ptr == end) return place;
-  }
+  // Above every story.
+  if (cursor.empty()) return Place{};
+  std::string_view rest = cursor;
+  const auto last = parse_number<std::int64_t>(take_until(rest, "."));
+  const auto story = parse_number<std::int64_t>(rest);
+  if (last && story) return Place{*last, *story};
   return Error{Code::kInvalidArgument,
                "this is not a position in the timeline (use `next` of the page before, unchanged)"};
 }
@@ -76,7 +68,6 @@ class Selection {
   // The places whose stories have the words.
   Result<std::set<std::int64_t>> matching_among(const std::string& match,
                                                 std::span<const Place> places);
-  Result<std::vector<Place>> first_matching(NewsQuery& row, std::size_t most);
   Result<bool> has_feed(std::int64_t story);
 
   NewsDatabase& database_;
@@ -92,16 +83,14 @@ Result<Selection> Selection::of(NewsDatabase& database, const TimelineQuery& que
 }
 
 Status Selection::find_feeds() {
+  // A folder without feeds shows nothing, not everything.
   narrowed_ = query_.feed || !query_.folder.empty();
   if (!narrowed_) return Done{};
-  NewsQuery row = database_.query(R"sql(
+  KIN_TRY(feeds_, read_ids<FeedId>(database_.query(R"sql(
       SELECT id FROM feeds WHERE (?1 IS NULL OR id = ?1)
         AND (?2 = '' OR folder = ?2 OR substr(folder, 1, length(?2) + 1) = ?2 || '/'))sql",
-                                  query_.feed, query_.folder);
-  while (row.next()) feeds_.push_back(row.id<FeedId>());
-  KIN_RETURN_IF_ERROR(row.status());
-  if (query_.feed && query_.folder.empty() && feeds_.empty())
-    return Error{Code::kNotFound, fmt::format("there is no feed {}", number(*query_.feed))};
+                                                   query_.feed, query_.folder)));
+  if (query_.feed && query_.folder.empty() && feeds_.empty()) return no_such_feed(*query_.feed);
   return Done{};
 }
 
@@ -115,18 +104,14 @@ Result<std::vector<Place>> Selection::places_without_text(Place before, std::siz
 }
 
 Result<std::vector<Place>> Selection::of_all(Place before, std::size_t most) {
-  NewsQuery row = query_.unread_only ? database_.query(R"sql(
+  // Two statements, because each has a partial index of its own.
+  const char* const sql = query_.unread_only ? R"sql(
       SELECT last, id FROM stories WHERE hidden = 0 AND read = 0 AND (last, id) < (?, ?)
-      ORDER BY last DESC, id DESC LIMIT ?)sql",
-                                                       before.last, before.story, most)
-                                     : database_.query(R"sql(
+      ORDER BY last DESC, id DESC LIMIT ?)sql"
+                                             : R"sql(
       SELECT last, id FROM stories WHERE hidden = 0 AND (last, id) < (?, ?)
-      ORDER BY last DESC, id DESC LIMIT ?)sql",
-                                                       before.last, before.story, most);
-  std::vector<Place> places;
-  while (row.next()) places.push_back(read_place(row));
-  KIN_RETURN_IF_ERROR(row.status());
-  return places;
+      ORDER BY last DESC, id DESC LIMIT ?)sql";
+  return read_all(database_.query(sql, before.last, before.story, most), read_place);
 }
 
 // Merges feeds: the first `most` of all are among the first `most` of each.
@@ -136,6 +121,7 @@ Result<std::vector<Place>> Selection::of_feeds(Place before, std::size_t most) {
     KIN_RETURN_IF_ERROR(of_feed(feed, true, before, most, places));
     if (!query_.unread_only) KIN_RETURN_IF_ERROR(of_feed(feed, false, before, most, places));
   }
+  // A story with items of several feeds is found several times.
   std::ranges::sort(places, std::greater<>());
   places.erase(std::unique(places.begin(), places.end()), places.end());
   if (places.size() > most) places.resize(most);
@@ -157,32 +143,39 @@ Result<std::vector<Place>> Selection::of_starred(Place before, std::size_t most)
       SELECT last, id FROM stories WHERE starred = 1 AND (?3 = 0 OR read = 0)
         AND (last, id) < (?1, ?2) ORDER BY last DESC, id DESC)sql",
                                   before.last, before.story, query_.unread_only);
-  return first_matching(row, most);
+  std::vector<Place> places;
+  while (places.size() < most && row.next()) {
+    const Place place = read_place(row);
+    KIN_TRY(const bool matches, has_feed(place.story));
+    if (matches) places.push_back(place);
+  }
+  KIN_RETURN_IF_ERROR(row.status());
+  return places;
 }
 
 // Puts each word in quotes, so that nothing in it is an operator. The last word is a prefix. A word
 // that the index splits becomes a phrase.
 std::string words_to_match(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
   std::string match;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find_first_of(kSpace, at), text.size());
-    const std::string words = spaced(text.substr(at, end - at));
+  while (!text.empty()) {
+    const std::string words = spaced(take_until(text, " \t\r\n"));
     if (!words.empty()) match += (match.empty() ? "\"" : " \"") + words + '"';
-    at = end + 1;
   }
+  // People see results while they still type the last word.
   return match.empty() ? match : match + "*";
 }
 
 Result<std::vector<Place>> Selection::of_text(Place before, std::size_t most) {
   const std::string match = words_to_match(query_.text);
   if (match.empty()) return std::vector<Place>();
+  // Rare words: sort all matches. Common words: walk down the timeline and check.
   KIN_TRY(const auto few, few_matching(match));
   return few ? among(*few, before, most) : of_many_matches(match, before, most);
 }
 
 // The stories that have the words; nothing if too many items match.
 Result<std::optional<std::set<std::int64_t>>> Selection::few_matching(const std::string& match) {
+  // Each match costs a look at its story.
   constexpr std::int64_t kFew = 4'000;
   NewsQuery row = database_.query(R"sql(
       SELECT i.story FROM item_words w JOIN items i ON i.id = w.rowid
@@ -200,17 +193,19 @@ Result<std::vector<Place>> Selection::among(const std::set<std::int64_t>& storie
                                             std::size_t most) {
   std::vector<Place> places;
   for (const std::int64_t story : stories) {
-    NewsQuery row = database_.query(R"sql(
+    KIN_TRY(const auto place,
+            read_first(database_.query(R"sql(
         SELECT last, id FROM stories WHERE id = ?1 AND (?2 = 0 OR read = 0)
           AND CASE ?3 WHEN 1 THEN starred = 1 ELSE hidden = 0 END)sql",
-                                    story, query_.unread_only, query_.starred_only);
-    if (row.next()) places.push_back(read_place(row));
-    KIN_RETURN_IF_ERROR(row.status());
+                                       story, query_.unread_only, query_.starred_only),
+                       read_place));
+    if (place) places.push_back(*place);
   }
   std::ranges::sort(places, std::greater<>());
   std::vector<Place> chosen;
   for (const Place& place : places) {
     if (chosen.size() == most) break;
+    // On an earlier page.
     if (place >= before) continue;
     KIN_TRY(const bool matches, has_feed(place.story));
     if (matches) chosen.push_back(place);
@@ -224,6 +219,7 @@ Result<std::vector<Place>> Selection::of_many_matches(const std::string& match, 
                                                       std::size_t most) {
   constexpr std::size_t kMostAtOnce = 2'048;
   std::vector<Place> chosen;
+  // Portions grow, so that few matches in a long timeline need few queries.
   for (std::size_t at_once = 128; chosen.size() < most;
        at_once = std::min(2 * at_once, kMostAtOnce)) {
     KIN_TRY(const std::vector<Place> next, places_without_text(before, at_once));
@@ -231,6 +227,7 @@ Result<std::vector<Place>> Selection::of_many_matches(const std::string& match, 
     for (const Place& place : next) {
       if (chosen.size() < most && matching.contains(place.story)) chosen.push_back(place);
     }
+    // The end of the timeline.
     if (next.size() < at_once) break;
     before = next.back();
   }
@@ -239,6 +236,7 @@ Result<std::vector<Place>> Selection::of_many_matches(const std::string& match, 
 
 Result<std::set<std::int64_t>> Selection::matching_among(const std::string& match,
                                                          std::span<const Place> places) {
+  // The full-text index has no stories, so its rows are mapped back to them.
   std::unordered_map<std::int64_t, std::int64_t> stories;  // by item
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   std::int64_t last = 0;
@@ -264,30 +262,18 @@ Result<std::set<std::int64_t>> Selection::matching_among(const std::string& matc
   return found;
 }
 
-Result<std::vector<Place>> Selection::first_matching(NewsQuery& row, std::size_t most) {
-  std::vector<Place> places;
-  while (places.size() < most && row.next()) {
-    const Place place = read_place(row);
-    KIN_TRY(const bool matches, has_feed(place.story));
-    if (matches) places.push_back(place);
-  }
-  KIN_RETURN_IF_ERROR(row.status());
-  return places;
-}
-
 Result<bool> Selection::has_feed(std::int64_t story) {
+  // All feeds.
   if (!narrowed_) return true;
   NewsQuery row = database_.query("SELECT DISTINCT feed FROM items WHERE story = ?", story);
   bool found = false;
-  while (!found && row.next()) {
-    const auto feed = row.id<FeedId>();
-    found = std::ranges::find(feeds_, feed) != feeds_.end();
-  }
+  while (!found && row.next()) found = std::ranges::find(feeds_, row.id<FeedId>()) != feeds_.end();
   KIN_RETURN_IF_ERROR(row.status());
   return found;
 }
 
 Result<std::uint64_t> Selection::count_unread() {
+  // Starred stories are few, so they are counted by listing them.
   if (query_.starred_only) {
     TimelineQuery unread = query_;
     unread.text.clear();
@@ -296,16 +282,14 @@ Result<std::uint64_t> Selection::count_unread() {
     KIN_TRY(const auto places, selection.of_starred({}, kEverything));
     return places.size();
   }
-  if (!narrowed_) {
+  if (!narrowed_ || feeds_.size() == 1) {
     KIN_TRY(const auto count,
-            database_.number("SELECT count(*) FROM stories WHERE hidden = 0 AND read = 0"));
+            narrowed_
+                ? database_.number("SELECT unread FROM feeds WHERE id = ?", feeds_.front())
+                : database_.number("SELECT count(*) FROM stories WHERE hidden = 0 AND read = 0"));
     return static_cast<std::uint64_t>(count.value_or(0));
   }
-  if (feeds_.size() == 1) {
-    KIN_TRY(const auto count,
-            database_.number("SELECT unread FROM feeds WHERE id = ?", feeds_.front()));
-    return static_cast<std::uint64_t>(count.value_or(0));
-  }
+  // A story may be in several feeds of the folder, so their counters cannot be added.
   std::unordered_set<std::int64_t> stories;
   for (const FeedId feed : feeds_) {
     NewsQuery row =
@@ -339,27 +323,23 @@ Result<StoryView> read_head(NewsDatabase& database, StoryId story) {
                                  story);
   if (!row.next()) {
     KIN_RETURN_IF_ERROR(row.status());
-    return Error{Code::kNotFound, fmt::format("there is no story {}", number(story))};
+    return no_such_story(story);
   }
   StoryView view;
   view.id = story;
-  view.count = static_cast<std::uint64_t>(row.integer());
-  view.sources = static_cast<std::uint64_t>(row.integer());
+  view.count = row.count();
+  view.sources = row.count();
   view.first = row.time();
   view.last = row.time();
   view.read = row.truth();
   view.starred = row.truth();
   view.hidden = row.truth();
+  // Asked before the column is read, which moves on to the next one.
   const bool repeats = !row.is_null();
   const auto repeated = row.id<StoryId>();
   if (repeats) view.repeats = repeated;
   view.representative = read_item(row);
   return view;
-}
-
-Status read_others(NewsQuery row, StoryView& view) {
-  while (row.next()) view.others.push_back(read_item(row));
-  return row.status();
 }
 
 }  // namespace
@@ -368,14 +348,15 @@ Result<StoryView> read_story(NewsDatabase& database, StoryId story) {
   KIN_TRY(const NewsTransaction transaction, NewsTransaction::begin_reading(database));
   KIN_TRY(const StoryId stored, stored_story(database, story));
   auto view = read_head(database, stored);
+  // The message names the id that was asked for, not the one behind the alias.
   if (!view.ok() && view.error().code == Code::kNotFound && stored != story)
-    return Error{Code::kNotFound, fmt::format("there is no story {}", number(story))};
+    return no_such_story(story);
   if (!view.ok()) return view;
-  KIN_RETURN_IF_ERROR(read_others(database.query(R"sql(
+  KIN_TRY(view->others, read_all(database.query(R"sql(
       SELECT id, feed, title, url, summary, author, published, similarity, tier
       FROM items WHERE story = ? AND id <> ? ORDER BY published, id)sql",
-                                                 stored, view->representative.id),
-                                  *view));
+                                                stored, view->representative.id),
+                                 read_item));
   return view;
 }
 
@@ -384,21 +365,24 @@ Result<TimelinePage> read_timeline(NewsDatabase& database, const TimelineQuery& 
   KIN_TRY(const NewsTransaction transaction, NewsTransaction::begin_reading(database));
   KIN_TRY(Selection selection, Selection::of(database, query));
   const std::size_t limit = std::clamp<std::size_t>(query.limit, 1, kLargestPage);
+  // One more than shown tells whether there is a next page.
   KIN_TRY(std::vector<Place> places, selection.places(before, limit + 1));
   TimelinePage page;
   if (places.size() > limit) {
     places.pop_back();
-    page.next = cursor_at(places.back());
+    page.next = fmt::format("{}.{}", places.back().last, places.back().story);
   }
   for (const Place& place : places) {
     KIN_TRY(StoryView view, read_head(database, static_cast<StoryId>(place.story)));
-    if (view.count > 1 && query.most_others > 0)
-      KIN_RETURN_IF_ERROR(
-          read_others(database.query(R"sql(
+    // Most stories have one item, and need no second query.
+    if (view.count > 1 && query.most_others > 0) {
+      KIN_TRY(view.others,
+              read_all(database.query(R"sql(
           SELECT id, feed, title, url, summary, author, published, similarity, tier
           FROM items WHERE story = ? AND id <> ? ORDER BY published DESC, id DESC LIMIT ?)sql",
-                                     place.story, view.representative.id, query.most_others),
-                      view));
+                                      place.story, view.representative.id, query.most_others),
+                       read_item));
+    }
     page.stories.push_back(std::move(view));
   }
   KIN_TRY(page.unread, selection.count_unread());

@@ -12,6 +12,9 @@
 
 namespace kin::stories {
 
+Error no_such_feed(FeedId feed);
+Error no_such_story(StoryId story);
+
 // Each function reads one snapshot of the database. One thread at a time per connection.
 
 // All feeds, sorted by folder and title.
@@ -27,8 +30,10 @@ struct DueFeed {
 };
 // The feeds that are due at `now`, the longest overdue first, without those that are gone.
 Result<std::vector<DueFeed>> read_due_feeds(NewsDatabase& database, Time now);
-// Nothing if there is no such feed.
-Result<std::optional<DueFeed>> read_subscription(NewsDatabase& database, FeedId feed);
+// kNotFound if there is no such feed.
+Result<DueFeed> read_subscription(NewsDatabase& database, FeedId feed);
+// kFailedPrecondition if there is a feed with this address.
+Status check_not_followed(NewsDatabase& database, const std::string& url);
 Result<std::optional<Time>> read_next_due(NewsDatabase& database);
 
 // kInvalidArgument if `before` is malformed, kNotFound if the feed does not exist.

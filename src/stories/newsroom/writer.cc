@@ -6,6 +6,7 @@
 #include "stories/newsroom/grouping.h"
 #include "stories/newsroom/schema.h"
 #include "stories/newsroom/settings.h"
+#include "stories/newsroom/timeline.h"
 
 namespace kin::stories {
 namespace {
@@ -15,14 +16,6 @@ constexpr std::uint64_t kLeastSnapshotGap = 4'000;
 // Well before a story is closed.
 constexpr std::chrono::hours kLongestWithoutBands{12};
 
-Error no_such_feed(FeedId feed) {
-  return {Code::kNotFound, fmt::format("there is no feed {}", number(feed))};
-}
-
-Error no_such_story(StoryId story) {
-  return {Code::kNotFound, fmt::format("there is no story {}", number(story))};
-}
-
 }  // namespace
 
 Result<std::unique_ptr<NewsWriter>> NewsWriter::open(const std::filesystem::path& path,
@@ -30,6 +23,7 @@ Result<std::unique_ptr<NewsWriter>> NewsWriter::open(const std::filesystem::path
   KIN_RETURN_IF_ERROR(check(settings));
   KIN_TRY(auto database, NewsDatabase::open(path, NewsDatabase::Access::kWrite));
   KIN_RETURN_IF_ERROR(migrate(*database));
+  // Stored settings win over the given ones.
   KIN_TRY(settings, load_settings(*database, std::move(settings)));
   std::unique_ptr<NewsWriter> writer(new NewsWriter(std::move(database), std::move(settings)));
   KIN_RETURN_IF_ERROR(writer->load());
@@ -45,19 +39,15 @@ NewsWriter::~NewsWriter() {
 }
 
 Status NewsWriter::load() {
-  KIN_TRY(const auto next,
-          database_->number("SELECT value FROM counters WHERE name = 'next_arrival'"));
-  next_arrival_ = static_cast<std::uint64_t>(next.value_or(1));
-  KIN_TRY(const auto banded,
-          database_->number("SELECT value FROM counters WHERE name = 'banded_to'"));
-  banded_to_ = static_cast<std::uint64_t>(banded.value_or(1));
+  KIN_TRY(next_arrival_, read_counter(*database_, "next_arrival"));
+  KIN_TRY(banded_to_, read_counter(*database_, "banded_to"));
   KIN_TRY(snapshot_at_, replayed_from(*database_));
   KIN_TRY(Grouper grouper, load_grouper(*database_, settings_));
   grouper_.emplace(std::move(grouper));
   return Done{};
 }
 
-Status NewsWriter::transact(const std::function<Status(NewsChanges&)>& work, NewsEvent& event) {
+Status NewsWriter::transact(NewsEvent& event, const std::function<Status(NewsChanges&)>& work) {
   if (!grouper_) KIN_RETURN_IF_ERROR(load());
   KIN_TRY(NewsTransaction transaction, NewsTransaction::begin(*database_));
   NewsChanges changes(*database_);
@@ -66,6 +56,7 @@ Status NewsWriter::transact(const std::function<Status(NewsChanges&)>& work, New
   if (status.ok()) status = finish(changes);
   if (status.ok()) status = transaction.commit();
   if (!status.ok()) {
+    // The grouper has seen what the database has not. It is loaded again by the next call.
     if (is_ahead_) grouper_.reset();
     return status;
   }
@@ -74,9 +65,11 @@ Status NewsWriter::transact(const std::function<Status(NewsChanges&)>& work, New
 }
 
 Status NewsWriter::finish(NewsChanges& changes) {
+  // Changes that `work` did not apply by itself, such as stories that forget() closed.
   if (is_ahead_) KIN_RETURN_IF_ERROR(changes.apply(grouper_->take_changes()));
   KIN_RETURN_IF_ERROR(changes.finish());
   KIN_RETURN_IF_ERROR(
+      // With every transaction: numbers must never be given twice.
       database_->run("INSERT OR REPLACE INTO counters VALUES ('next_arrival', ?), "
                      "('next_story', ?)",
                      next_arrival_, grouper_->next_story()));
@@ -84,12 +77,15 @@ Status NewsWriter::finish(NewsChanges& changes) {
     banded_at_ = now_;
     KIN_RETURN_IF_ERROR(write_bands());
   }
+  // A snapshot costs as much as replaying all open items, so it waits for a quarter as many new
+  // ones.
   const std::uint64_t gap = std::max<std::uint64_t>(kLeastSnapshotGap, grouper_->open_items() / 4);
   if (must_snapshot_ || next_arrival_ - snapshot_at_ >= gap) return snapshot();
   return Done{};
 }
 
 bool NewsWriter::are_bands_due() const {
+  // Either there are many items without bands, or their stories may close soon.
   return next_arrival_ - banded_to_ >= kLeastSnapshotGap ||
          (now_ - banded_at_ >= kLongestWithoutBands && next_arrival_ > banded_to_);
 }
@@ -100,6 +96,7 @@ Grouper& NewsWriter::change_grouper() {
 }
 
 Status NewsWriter::snapshot() {
+  // If the commit fails, snapshot_at_ is wrong and has to be loaded again.
   is_ahead_ = true;
   KIN_RETURN_IF_ERROR(save_grouper(*database_, *grouper_, next_arrival_));
   snapshot_at_ = next_arrival_;
@@ -109,27 +106,25 @@ Status NewsWriter::snapshot() {
 Result<FeedId> NewsWriter::add_feed(const NewSubscription& feed, Time now, NewsEvent& event) {
   FeedId id{};
   const auto work = [&](NewsChanges& changes) -> Status {
-    KIN_TRY(const auto known, database_->number("SELECT id FROM feeds WHERE url = ?", feed.url));
-    if (known)
-      return Error{Code::kFailedPrecondition,
-                   fmt::format("{} is followed already (feed {})", feed.url, *known)};
+    KIN_RETURN_IF_ERROR(check_not_followed(*database_, feed.url));
     KIN_RETURN_IF_ERROR(database_->run(
         R"sql(INSERT INTO feeds (url, source, own_title, title, site, folder, grouped, next_poll,
                                  credentials, user, secret)
               VALUES (?1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10))sql",
         feed.url, feed.title, feed.feed_title, feed.site, feed.folder, feed.grouped, now,
         feed.credentials.kind, feed.credentials.user, feed.credentials.secret));
+    // Ids are never reused (AUTOINCREMENT), so events and logs stay unambiguous.
     KIN_TRY(const auto added, database_->number("SELECT last_insert_rowid()"));
     id = static_cast<FeedId>(added.value_or(0));
     changes.touch(id);
     return name_source(id);
   };
-  KIN_RETURN_IF_ERROR(transact(work, event));
+  KIN_RETURN_IF_ERROR(transact(event, work));
   return id;
 }
 
 Status NewsWriter::edit_feed(FeedId feed, const FeedEdit& edit, NewsEvent& event) {
-  const auto work = [&](NewsChanges& changes) -> Status {
+  return transact(event, [&](NewsChanges& changes) -> Status {
     KIN_RETURN_IF_ERROR(database_->run(
         R"sql(UPDATE feeds SET own_title = coalesce(?2, own_title), folder = coalesce(?3, folder),
                                grouped = coalesce(?4, grouped) WHERE id = ?1)sql",
@@ -137,8 +132,7 @@ Status NewsWriter::edit_feed(FeedId feed, const FeedEdit& edit, NewsEvent& event
     if (database_->changed() == 0) return no_such_feed(feed);
     changes.touch(feed);
     return name_source(feed);
-  };
-  return transact(work, event);
+  });
 }
 
 // A replay uses the present source of a feed, so a change of the source needs a snapshot.
@@ -152,6 +146,7 @@ Status NewsWriter::name_source(FeedId feed) {
   const std::string title = row.text();
   const auto parsed = net::Url::parse(url);
   const std::string host = parsed.ok() ? parsed->host() : std::string();
+  // People name a source by what they see: title, address or host.
   for (const std::string& name : settings_.preferred_sources) {
     if (name != own_title && name != title && name != url && name != host) continue;
     if (name == source) return Done{};
@@ -163,20 +158,17 @@ Status NewsWriter::name_source(FeedId feed) {
 
 Status NewsWriter::name_sources() {
   if (settings_.preferred_sources.empty()) return Done{};
-  const auto work = [&](NewsChanges&) -> Status {
-    std::vector<FeedId> feeds;
-    NewsQuery row = database_->query("SELECT id FROM feeds");
-    while (row.next()) feeds.push_back(row.id<FeedId>());
-    KIN_RETURN_IF_ERROR(row.status());
+  NewsEvent event;
+  return transact(event, [&](NewsChanges&) -> Status {
+    KIN_TRY(const auto feeds, read_ids<FeedId>(database_->query("SELECT id FROM feeds")));
     for (const FeedId feed : feeds) KIN_RETURN_IF_ERROR(name_source(feed));
     return Done{};
-  };
-  NewsEvent event;
-  return transact(work, event);
+  });
 }
 
 Status NewsWriter::forget_items(std::span<const ItemId> items, NewsChanges& changes) {
   for (const ItemId item : items) {
+    // A replay cannot repeat it, because the item is not stored any more.
     if (change_grouper().forget(item)) must_snapshot_ = true;
     KIN_RETURN_IF_ERROR(changes.remove_item(item));
   }
@@ -184,11 +176,9 @@ Status NewsWriter::forget_items(std::span<const ItemId> items, NewsChanges& chan
 }
 
 Status NewsWriter::remove_feed(FeedId feed, NewsEvent& event) {
-  const auto work = [&](NewsChanges& changes) -> Status {
-    std::vector<ItemId> items;
-    NewsQuery row = database_->query("SELECT id FROM items WHERE feed = ? ORDER BY id", feed);
-    while (row.next()) items.push_back(row.id<ItemId>());
-    KIN_RETURN_IF_ERROR(row.status());
+  return transact(event, [&](NewsChanges& changes) -> Status {
+    KIN_TRY(const auto items, read_ids<ItemId>(database_->query(
+                                  "SELECT id FROM items WHERE feed = ? ORDER BY id", feed)));
     KIN_RETURN_IF_ERROR(forget_items(items, changes));
     KIN_RETURN_IF_ERROR(database_->run("DELETE FROM feeds WHERE id = ?", feed));
     if (database_->changed() == 0) return no_such_feed(feed);
@@ -196,26 +186,25 @@ Status NewsWriter::remove_feed(FeedId feed, NewsEvent& event) {
     // A replay would miss its items, which are deleted now.
     must_snapshot_ = true;
     return Done{};
-  };
-  return transact(work, event);
+  });
 }
 
 Status NewsWriter::set_icon(FeedId feed, const std::optional<Favicon>& icon, Time now,
                             NewsEvent& event) {
-  const auto work = [&](NewsChanges& changes) -> Status {
+  return transact(event, [&](NewsChanges& changes) -> Status {
     KIN_RETURN_IF_ERROR(
         database_->run("UPDATE feeds SET icon_checked = ? WHERE id = ?", now, feed));
+    // The feed is gone, or the time of the check is all there is to store.
     if (database_->changed() == 0 || !icon) return Done{};
     changes.touch(feed);
     return database_->run(
         "INSERT OR REPLACE INTO icons (feed, url, type, bytes) VALUES (?, ?, ?, ?)", feed,
         icon->url, icon->type, Blob{icon->bytes});
-  };
-  return transact(work, event);
+  });
 }
 
 Status NewsWriter::edit_story(StoryId story, const StoryEdit& edit, NewsEvent& event) {
-  const auto work = [&](NewsChanges& changes) -> Status {
+  return transact(event, [&](NewsChanges& changes) -> Status {
     KIN_TRY(const StoryId stored, stored_story(*database_, story));
     KIN_RETURN_IF_ERROR(database_->run(
         R"sql(UPDATE stories SET read = coalesce(?2, read), starred = coalesce(?3, starred),
@@ -224,8 +213,7 @@ Status NewsWriter::edit_story(StoryId story, const StoryEdit& edit, NewsEvent& e
     if (database_->changed() == 0) return no_such_story(story);
     changes.touch(stored);
     return Done{};
-  };
-  return transact(work, event);
+  });
 }
 
 Result<std::uint64_t> NewsWriter::mark_read(std::span<const StoryId> stories, NewsEvent& event) {
@@ -237,7 +225,7 @@ Result<std::uint64_t> NewsWriter::mark_read(std::span<const StoryId> stories, Ne
     }
     return Done{};
   };
-  KIN_RETURN_IF_ERROR(transact(work, event));
+  KIN_RETURN_IF_ERROR(transact(event, work));
   return marked;
 }
 
@@ -250,6 +238,7 @@ Result<StoryId> NewsWriter::separate(ItemId item, Time now, NewsEvent& event) {
       KIN_RETURN_IF_ERROR(row.status());
       return Error{Code::kNotFound, fmt::format("there is no item {}", number(item))};
     }
+    // An item that is alone in its story has nothing to be separated from.
     const StoryId left = own = row.id<StoryId>();
     if (row.integer() == 1) return Done{};
     own = separate_in(change_grouper(), item);
@@ -257,12 +246,14 @@ Result<StoryId> NewsWriter::separate(ItemId item, Time now, NewsEvent& event) {
     KIN_RETURN_IF_ERROR(changes.move(item, own));
     KIN_RETURN_IF_ERROR(database_->run("UPDATE items SET tier = ?, similarity = 1 WHERE id = ?",
                                        Tier::kCorrected, item));
+    // Whoever separates an item wants to see it.
     KIN_RETURN_IF_ERROR(database_->run("UPDATE stories SET hidden = 0 WHERE id = ?", own));
     return database_->run(
         "INSERT INTO corrections (id, kind, item, story, other, made) VALUES (?, ?, ?, ?, ?, ?)",
+        // Corrections are numbered with the items, so that a replay repeats them in order.
         next_arrival_++, CorrectionKind::kSeparate, item, left, own, now);
   };
-  KIN_RETURN_IF_ERROR(transact(work, event));
+  KIN_RETURN_IF_ERROR(transact(event, work));
   return own;
 }
 
@@ -280,6 +271,7 @@ Result<std::optional<StoryId>> NewsWriter::open_part(StoryId story) {
 Result<StoryId> NewsWriter::unite(StoryId a, StoryId b, Time now, NewsEvent& event) {
   StoryId united = kNoStory;
   const auto work = [&](NewsChanges& changes) -> Status {
+    // Ids that were merged stand for the story that they became.
     for (StoryId* story : {&a, &b}) {
       KIN_TRY(const StoryId stored, stored_story(*database_, *story));
       KIN_TRY(const auto there, database_->number("SELECT 1 FROM stories WHERE id = ?", stored));
@@ -299,6 +291,7 @@ Result<StoryId> NewsWriter::unite(StoryId a, StoryId b, Time now, NewsEvent& eve
       if (!both.ok()) return both.error();
     }
     KIN_RETURN_IF_ERROR(changes.apply(grouper_->take_changes()));
+    // Applying the changes may already have merged the two.
     KIN_TRY(const StoryId stored_a, stored_story(*database_, a));
     KIN_TRY(const StoryId stored_b, stored_story(*database_, b));
     KIN_TRY(united, changes.merge(stored_a, stored_b));
@@ -307,7 +300,7 @@ Result<StoryId> NewsWriter::unite(StoryId a, StoryId b, Time now, NewsEvent& eve
               VALUES (?, ?, ?, ?, ?, ?, ?))sql",
         next_arrival_++, CorrectionKind::kUnite, a, b, open_a, open_b, now);
   };
-  KIN_RETURN_IF_ERROR(transact(work, event));
+  KIN_RETURN_IF_ERROR(transact(event, work));
   return united;
 }
 
@@ -319,7 +312,8 @@ Status NewsWriter::change_settings(const Settings& settings) {
     must_snapshot_ = true;
     return store_settings(*database_, settings);
   };
-  KIN_RETURN_IF_ERROR(transact(work, nothing));
+  KIN_RETURN_IF_ERROR(transact(nothing, work));
+  // The grouper is loaded from the snapshot that was just taken, with the new settings.
   settings_ = settings;
   grouper_.reset();
   KIN_RETURN_IF_ERROR(load());
@@ -329,17 +323,15 @@ Status NewsWriter::change_settings(const Settings& settings) {
 Result<std::uint64_t> NewsWriter::sweep(Time oldest, NewsEvent& event) {
   std::vector<ItemId> items;
   const auto work = [&](NewsChanges& changes) -> Status {
-    NewsQuery row = database_->query(R"sql(
+    KIN_TRY(items, read_ids<ItemId>(database_->query(R"sql(
         SELECT i.id FROM stories s JOIN items i ON i.story = s.id
         WHERE s.last < ?1 AND s.starred = 0 AND NOT EXISTS
           (SELECT 1 FROM items o WHERE o.story = s.id AND (o.present = 1 OR o.first_seen >= ?1))
         ORDER BY i.id)sql",
-                                     oldest);
-    while (row.next()) items.push_back(row.id<ItemId>());
-    KIN_RETURN_IF_ERROR(row.status());
+                                                     oldest)));
     return forget_items(items, changes);
   };
-  KIN_RETURN_IF_ERROR(transact(work, event));
+  KIN_RETURN_IF_ERROR(transact(event, work));
   return items.size();
 }
 

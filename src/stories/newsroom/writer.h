@@ -67,7 +67,7 @@ class NewsWriter {
       : database_(std::move(database)), settings_(std::move(settings)) {}
   Status load();
   // Runs `work` and NewsChanges::finish() in a transaction.
-  Status transact(const std::function<Status(NewsChanges&)>& work, NewsEvent& event);
+  Status transact(NewsEvent& event, const std::function<Status(NewsChanges&)>& work);
   Status finish(NewsChanges& changes);
   Status snapshot();
   // The grouper, for calls that change it.

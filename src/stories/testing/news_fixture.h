@@ -79,7 +79,8 @@ class NewsroomTest : public ::testing::Test {
     NewsOptions options;
     options.http.user_agent = "KindredTest/1";
     options.http.addresses.allowed = {net::Network::parse("127.0.0.1").value()};
-    options.http.budgets.total = std::chrono::minutes(1);
+    const std::chrono::minutes patience(1);
+    options.http.budgets = {.connect = patience, .total = patience, .slowest_for = patience};
     return options;
   }
   // As after an end of the process.

@@ -31,6 +31,7 @@ CharacterKind kind_of(UChar32 c, Normalization preset) {
     return CharacterKind::kDropped;
   }
   const std::uint32_t category = U_GET_GC_MASK(c);
+  // The presets that keep case split words at white space only.
   if (keeps_case(preset)) {
     if (u_isUWhiteSpace(c)) return CharacterKind::kSeparator;
   } else if ((category & (kLettersAndNumbers | U_GC_M_MASK)) == 0) {
@@ -44,6 +45,7 @@ bool is_unstable(UChar32 c, UChar32 lower, Normalization preset) {
   if (preset == Normalization::kNone) return false;
   const UProperty check =
       preset == Normalization::kAggressive ? UCHAR_NFKD_QUICK_CHECK : UCHAR_NFC_QUICK_CHECK;
+  // Only YES means that normalising never changes the character.
   return u_getIntPropertyValue(c, check) != UNORM_YES ||
          u_getIntPropertyValue(lower, check) != UNORM_YES ||
          u_getCombiningClass(c) != u_getCombiningClass(lower);
@@ -102,6 +104,8 @@ const CharacterTable::Block* CharacterTable::fill(std::size_t number) const {
     (*block)[i] = character(static_cast<UChar32>(number << kBlockBits | i), preset_);
   }
   const Block* expected = nullptr;
+  // Two threads may fill a block at the same time. They compute the same values; the second one's
+  // are dropped.
   if (!blocks_[number].compare_exchange_strong(expected, block.get(), std::memory_order_acq_rel)) {
     return expected;
   }

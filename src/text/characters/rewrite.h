@@ -15,10 +15,11 @@ constexpr std::size_t lowered_bound(std::size_t bytes) {
 }
 
 // Hands the text to `sink` in order: runs of ASCII as they are, other characters as their entry of
-// the table. False, midway, if the text has to be composed (or decomposed) first: either a
-// character that may change is met, or marks out of canonical order.
-template <typename Sink>
-bool rewrite_stable(std::string_view utf8, const CharacterTable& table, Sink& sink) {
+// the table. False, midway, if kMayChange and the text has to be composed (or decomposed) first:
+// either a character that may change is met, or marks out of canonical order. Nothing can change in
+// a text that composed() returned.
+template <bool kMayChange, typename Sink>
+bool rewrite(std::string_view utf8, const CharacterTable& table, Sink& sink) {
   const char* at = utf8.data();
   const char* const end = at + utf8.size();
   const bool ordered = table.preset() != Normalization::kNone;
@@ -30,10 +31,12 @@ bool rewrite_stable(std::string_view utf8, const CharacterTable& table, Sink& si
     while (at != end && !is_ascii(*at)) {
       const Decoded decoded = decode_multibyte(at, end);
       const Character& character = table[decoded.character];
-      const bool out_of_order =
-          character.combining_class != 0 && character.combining_class < last_class;
-      if (character.unstable || (out_of_order && ordered)) return false;
-      last_class = character.combining_class;
+      if constexpr (kMayChange) {
+        const bool out_of_order =
+            character.combining_class != 0 && character.combining_class < last_class;
+        if (character.unstable || (out_of_order && ordered)) return false;
+        last_class = character.combining_class;
+      }
       sink.character(character);
       at += decoded.length;
     }
@@ -41,21 +44,32 @@ bool rewrite_stable(std::string_view utf8, const CharacterTable& table, Sink& si
   return true;
 }
 
-// The same for a text that `composed` returned: nothing in it can change any more.
-template <typename Sink>
-void rewrite(std::string_view utf8, const CharacterTable& table, Sink& sink) {
+// Calls word(begin, end, unit) for each word of `utf8`, in order, as table.preset() splits it.
+// `unit` says that it is one character of a script without spaces.
+template <typename Word>
+void for_each_word(std::string_view utf8, const CharacterTable& table, const Word& word) {
+  const char* begin = nullptr;  // of the open word, if there is one
+  bool unit = false;
+  const auto finish = [&](const char* at) {
+    if (begin != nullptr) word(begin, at, unit);
+    begin = nullptr;
+    unit = false;
+  };
   const char* at = utf8.data();
   const char* const end = at + utf8.size();
   while (at != end) {
-    const char* const run = at;
-    at = skip_ascii(at, end);
-    if (at != run) sink.ascii(run, at);
-    while (at != end && !is_ascii(*at)) {
-      const Decoded decoded = decode_multibyte(at, end);
-      sink.character(table[decoded.character]);
-      at += decoded.length;
+    const Decoded decoded = decode(at, end);
+    const CharacterKind kind = table[decoded.character].kind;
+    // A unit is a word by itself, so whatever follows it begins another one; marks belong to it.
+    const bool starts = kind == CharacterKind::kUnit || (kind == CharacterKind::kWord && unit);
+    if (kind == CharacterKind::kSeparator || starts) finish(at);
+    if (kind != CharacterKind::kSeparator) {
+      if (begin == nullptr) begin = at;
+      unit |= kind == CharacterKind::kUnit;
     }
+    at += decoded.length;
   }
+  finish(end);
 }
 
 // `utf8` in the preset's normal form and case, with separators and dropped characters still there.

@@ -59,4 +59,9 @@ inline Decoded decode_multibyte(const char* from, const char* end) {
   return {kReplacement, 1};
 }
 
+// The same for any character.
+inline Decoded decode(const char* from, const char* end) {
+  return is_ascii(*from) ? Decoded{static_cast<char32_t>(*from), 1} : decode_multibyte(from, end);
+}
+
 }  // namespace kin::text
