@@ -32,6 +32,12 @@ kin_find_library(kin_zstd zstd.h zstd)
 kin_find_library(kin_deflate libdeflate.h deflate)
 kin_find_library(kin_bzip2 bzlib.h bz2)
 kin_find_library(kin_lzma lzma.h lzma)
+# What Parquet pages may be compressed with, besides zstd and gzip.
+kin_find_library(kin_snappy snappy.h snappy)
+kin_find_library(kin_lz4 lz4.h lz4)
+kin_find_library(kin_brotli brotli/decode.h brotlidec)
+find_library(kin_brotlienc_LIBRARY brotlienc REQUIRED)
+set_target_properties(kin_brotli PROPERTIES INTERFACE_LINK_LIBRARIES ${kin_brotlienc_LIBRARY})
 kin_find_library(kin_roaring roaring/roaring.h roaring)
 kin_find_library(kin_stemmer libstemmer.h stemmer)
 # Static, for few commands need it: a shared one would take 6 MB of every other command's memory.

@@ -1,6 +1,7 @@
 // A set of records of one run: one bit a record.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -32,6 +33,19 @@ class RecordSet {
   std::size_t count() const {
     std::size_t total = 0;
     for (const std::uint64_t word : words_) total += static_cast<std::size_t>(std::popcount(word));
+    return total;
+  }
+
+  // How many of the records [begin, end) are in the set. `end` is at most size().
+  std::size_t count_between(std::size_t begin, std::size_t end) const {
+    std::size_t total = 0;
+    while (begin < end) {
+      const std::size_t bits = std::min<std::size_t>(64 - begin % 64, end - begin);
+      std::uint64_t word = words_[begin / 64] >> (begin % 64);
+      if (bits < 64) word &= (std::uint64_t{1} << bits) - 1;
+      total += static_cast<std::size_t>(std::popcount(word));
+      begin += bits;
+    }
     return total;
   }
 

@@ -81,13 +81,15 @@ Result<std::string_view> Compressor::State::pack_xz(std::string_view piece) {
   return std::string_view(packed).substr(0, length);
 }
 
-Compressor::Compressor(Compression compression) : state_(std::make_unique<State>()) {
+Compressor::Compressor(Compression compression, std::optional<int> level)
+    : state_(std::make_unique<State>()) {
   state_->compression = compression;
-  if (compression == Compression::kGzip) state_->gzip = libdeflate_alloc_compressor(kGzipLevel);
+  if (compression == Compression::kGzip)
+    state_->gzip = libdeflate_alloc_compressor(level.value_or(kGzipLevel));
   if (compression == Compression::kZstd) {
     state_->zstd = ZSTD_createCCtx();
     if (state_->zstd != nullptr) {
-      ZSTD_CCtx_setParameter(state_->zstd, ZSTD_c_compressionLevel, kZstdLevel);
+      ZSTD_CCtx_setParameter(state_->zstd, ZSTD_c_compressionLevel, level.value_or(kZstdLevel));
       ZSTD_CCtx_setParameter(state_->zstd, ZSTD_c_checksumFlag, 1);
     }
   }

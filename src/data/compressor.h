@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,7 +15,8 @@ namespace kin::data {
 // file. The same piece gives the same bytes. One thread only.
 class Compressor {
  public:
-  explicit Compressor(Compression compression);
+  // `level` as gzip (1 to 12) or zstd (1 to 22) understands it; nothing: what the tools use.
+  explicit Compressor(Compression compression, std::optional<int> level = {});
   ~Compressor();
   Compressor(Compressor&&) noexcept;
 

@@ -63,6 +63,48 @@ RecordSet slice(const RecordSet& set, std::uint64_t first, std::uint64_t count) 
   return part;
 }
 
+Result<std::vector<std::string>> Dataset::foreseen_losses(const std::filesystem::path&,
+                                                          const WriteOptions&) {
+  return std::vector<std::string>();
+}
+
+Result<std::uint64_t> Dataset::least_scan_memory(const std::vector<std::string>&) {
+  return std::uint64_t{0};
+}
+
+Result<std::uint64_t> Dataset::least_write_memory(const std::filesystem::path&,
+                                                  const WriteOptions&) {
+  return std::uint64_t{0};
+}
+
+Status check_format(const OutputFormat& format, FileType type) {
+  using Packing = OutputFormat::Packing;
+  const auto wrong = [](std::string message) {
+    return Error{Code::kInvalidArgument, std::move(message)};
+  };
+  const bool parquet = type.format == Format::kParquet;
+  if (!parquet && format.compression) {
+    return wrong(
+        "--compression is for Parquet outputs; text is compressed by its name, such as "
+        "out.jsonl.zst");
+  }
+  if (!parquet && format.row_group_rows) return wrong("--row-group-size is for Parquet outputs");
+  if (format.row_group_rows == std::uint64_t{0}) return wrong("--row-group-size must be 1 or more");
+  if (!format.level) return Done{};
+  const bool zstd =
+      parquet ? format.compression == Packing::kZstd : type.compression == Compression::kZstd;
+  const bool gzip =
+      parquet ? format.compression == Packing::kGzip : type.compression == Compression::kGzip;
+  if (!zstd && !gzip) {
+    return wrong(parquet ? "--compression-level needs --compression zstd or gzip"
+                         : "--compression-level needs an output whose name ends in .zst or .gz");
+  }
+  const int most = zstd ? 22 : 12;
+  if (*format.level < 1 || *format.level > most)
+    return wrong(fmt::format("--compression-level of {} is 1 to {}", zstd ? "zstd" : "gzip", most));
+  return Done{};
+}
+
 Result<WriteReport> Dataset::write(const RecordSet& keep, const std::filesystem::path& output,
                                    int threads) {
   KIN_TRY(auto staged, write_staged(keep, output, {.threads = threads}));

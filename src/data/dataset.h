@@ -88,8 +88,19 @@ struct WriteReport {
   std::vector<std::string> notes;
 };
 
+// How an output is stored. Nothing: as the inputs are, or as the tools do by default.
+struct OutputFormat {
+  enum class Packing { kNone, kSnappy, kGzip, kZstd, kLz4 };
+  std::optional<Packing> compression = {};  // of Parquet pages
+  std::optional<int> level = {};            // of gzip (1 to 12) or zstd (1 to 22)
+  std::optional<std::uint64_t> row_group_rows = {};
+
+  friend bool operator==(const OutputFormat&, const OutputFormat&) = default;
+};
+
 struct WriteOptions {
   int threads = 1;
+  OutputFormat format = {};
   // Other work for threads that have nothing left to write. Each of them calls it once, several at
   // a time. Its error fails the write.
   std::function<Status()> beside = {};
@@ -105,6 +116,10 @@ struct SampleOptions {
   // If set, it gets the sampled records, on the caller's thread.
   Visitor visitor = {};
 };
+
+// An error if `format` makes no sense for an output of `type`; it names the options of the command
+// line.
+Status check_format(const OutputFormat& format, FileType type);
 
 // Statistics of some records from all parts of the inputs.
 struct Sample {
@@ -148,6 +163,17 @@ class Dataset {
 
   // An error if the records cannot be written to `output`, as far as is known without reading them.
   virtual Status check_output(const std::filesystem::path& output) const;
+  // What a write to `output` will not keep, for the user, as far as is known without reading the
+  // records. write() notes the same, and more if it meets more.
+  virtual Result<std::vector<std::string>> foreseen_losses(const std::filesystem::path& output,
+                                                           const WriteOptions& options);
+
+  // The least limit_memory() with which a scan of `columns`, or a write to `output`, works on one
+  // thread; more threads are used as far as they fit. 0 if any will do.
+  virtual Result<std::uint64_t> least_scan_memory(const std::vector<std::string>& columns);
+  virtual Result<std::uint64_t> least_write_memory(const std::filesystem::path& output,
+                                                   const WriteOptions& options);
+
   // Writes the records in `keep`, all of which must exist, in input order to `output` ("-": JSONL
   // on standard output). The output appears complete or not at all. The extension decides the
   // format. The bytes do not depend on `threads` or memory.

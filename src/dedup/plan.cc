@@ -155,9 +155,8 @@ class Planner {
 
   Status read_footers(const std::vector<data::Input>& inputs) {
     constexpr std::size_t kMost = 16;
-    KIN_TRY(const auto duckdb, data::DuckDbSession::open({}, folder_->path()));
     for (const data::Input& input : std::span(inputs).first(std::min(kMost, inputs.size()))) {
-      KIN_TRY(data::ParquetFile file, read_parquet_footer(*duckdb, input, folder_->path()));
+      KIN_TRY(data::ParquetFile file, data::read_parquet_footer(input, folder_->path()));
       parquet_.push_back(std::move(file));
     }
     return Done{};

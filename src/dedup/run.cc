@@ -368,7 +368,9 @@ class Run {
                            *dataset_, options_,  report_.text_bytes / records_};
     KIN_TRY(const auto audit,
             AuditFiles::create(input, {removed_output_of(job_), job_.groups_output}));
-    data::WriteOptions how{.threads = options_.threads, .beside = [&] { return audit->work(); }};
+    data::WriteOptions how{.threads = options_.threads, .format = job_.format, .beside = [&] {
+                             return audit->work();
+                           }};
     // Where the tables take much of the memory, they have to go before the output is written.
     if (tables() >= own_memory() / 4) {
       KIN_RETURN_IF_ERROR(run_workers(options_.threads, [&](int) { return audit->work(); }));

@@ -4,12 +4,14 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "data/dataset.h"
 #include "dedup/options.h"
 #include "dedup/report.h"
 
@@ -24,6 +26,9 @@ struct DedupJob {
   std::optional<std::filesystem::path> quarantine_output;  // nothing: named after the output
   std::optional<std::filesystem::path> groups_output;
   std::optional<std::filesystem::path> report_output;
+  data::OutputFormat format;  // of the output
+  // Called before anything is read with what the output will not keep; each is in the report too.
+  std::function<void(const std::string& note)> foretell = {};
   DedupOptions options;
 };
 

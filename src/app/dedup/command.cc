@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <map>
 
 #include "app/checks.h"
 #include "app/command.h"
@@ -9,6 +10,7 @@
 #include "app/dedup/summary.h"
 #include "app/print.h"
 #include "app/progress_line.h"
+#include "data/dataset.h"
 #include "dedup/outputs.h"
 #include "dedup/run.h"
 #include "dedup/work_folder.h"
@@ -48,6 +50,30 @@ struct DedupArguments {
   double checkpoint_seconds = 30;
 };
 
+void add_format_flags(CLI::App& verb, DedupArguments& arguments) {
+  using Packing = data::OutputFormat::Packing;
+  static const std::map<std::string, Packing> kPackings = {{"none", Packing::kNone},
+                                                           {"snappy", Packing::kSnappy},
+                                                           {"gzip", Packing::kGzip},
+                                                           {"zstd", Packing::kZstd},
+                                                           {"lz4", Packing::kLz4}};
+  std::vector<std::string> names;
+  for (const auto& [name, packing] : kPackings) names.push_back(name);
+  verb.add_option_function<std::string>(
+          "--compression",
+          [&](const std::string& name) { arguments.job.format.compression = kPackings.at(name); },
+          "Compression of a Parquet output (default: that of the input)")
+      ->type_name("none|snappy|gzip|zstd|lz4")
+      ->check(CLI::IsMember(names));
+  verb.add_option("--compression-level", arguments.job.format.level,
+                  "Level of zstd (1 to 22) or gzip (1 to 12), for Parquet with --compression, .zst "
+                  "and .gz outputs")
+      ->type_name("N");
+  verb.add_option("--row-group-size", arguments.job.format.row_group_rows,
+                  "Rows of a row group of a Parquet output (default: those of the input)")
+      ->type_name("ROWS");
+}
+
 // Whether the run left something for --resume.
 bool has_checkpoint(const dedup::DedupJob& job) {
   if (!dedup::is_resumable(job)) return false;
@@ -75,6 +101,15 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   job.options.dry_run = arguments.dry_run;
   job.options.resume = arguments.resume;
   job.options.checkpoint_seconds = arguments.checkpoint_seconds;
+
+  if (!arguments.dry_run) {
+    const auto type =
+        job.output == "-" ? Result<data::FileType>(data::FileType{}) : data::file_type(job.output);
+    if (const Status fits = type ? data::check_format(job.format, *type) : Status(Done{}); !fits)
+      return wrong_usage(fits.error(), verb);
+  }
+  if (!arguments.quiet && !arguments.json)
+    job.foretell = [](const std::string& note) { say("note: " + note + "\n"); };
 
   dedup::Progress progress;
   const StopSignals signals(progress.stop);
@@ -115,6 +150,7 @@ Command add_dedup_command(CLI::App& app) {
                    "on standard output")
       ->type_name("OUTPUT");
   add_dedup_flags(*verb, arguments->flags);
+  add_format_flags(*verb, *arguments);
   verb->add_option("--removed", arguments->job.removed_output,
                    "The audit log (default: OUTPUT's name + .removed.jsonl)")
       ->type_name("FILE");

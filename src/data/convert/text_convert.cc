@@ -112,6 +112,7 @@ void note_repeated_keys(const JsonShape& records, std::vector<std::string>& note
 Result<TextWritten> write_encoded(const ConvertRequest& request, const std::filesystem::path& path,
                                   TextWriteOptions options) {
   options.threads = request.how.threads;
+  options.level = request.how.format.level;
   if (path == request.path) options.beside = request.how.beside;
   return write_text(request.inputs, request.keep, request.skipped, path, options);
 }
@@ -268,8 +269,7 @@ Result<WriteReport> to_parquet_file(const ConvertRequest& request) {
           write_encoded(request, spool, {.header = {}, .encoder = spool_encoder(request, plan)}));
   const auto copied =
       copy_parts({.parts = {{select_spooled(spool, written, plan),
-                             fmt::format("FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE {}",
-                                         row_group_rows(written))}},
+                             copy_options(request.how.format, "snappy", row_group_rows(written))}},
                   .hook = {},
                   .type = request.type,
                   .path = request.path,

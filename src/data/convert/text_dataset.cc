@@ -245,6 +245,7 @@ Result<WriteReport> TextDataset::write_as_is(const StagedOutput& staged, const F
                                              const WriteOptions& options) const {
   TextWriteOptions how{.header = header_.line,
                        .compression = type.compression,
+                       .level = options.format.level,
                        .threads = options.threads,
                        .beside = options.beside,
                        .large_bytes = large_bytes(options_)};

@@ -2,14 +2,13 @@
 
 #include <duckdb.h>
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
-#include <iterator>
 #include <mutex>
 #include <set>
 
 #include "base/ascii.h"
+#include "data/pages/value_text.h"
 
 namespace kin::data {
 namespace {
@@ -79,21 +78,6 @@ void collect_values(duckdb_vector vector, std::size_t count,
 bool is_null(duckdb_vector vector, std::size_t row) {
   std::uint64_t* const validity = duckdb_vector_get_validity(vector);
   return validity != nullptr && !duckdb_validity_row_is_valid(validity, row);
-}
-
-std::string text_of_bytes(std::string_view bytes) {
-  constexpr std::string_view kMark = "bytes:";
-  if (!bytes.starts_with(kMark) && simdjson::validate_utf8(bytes.data(), bytes.size()))
-    return std::string(bytes);
-  std::string text(kMark);
-  for (const char c : bytes) {
-    if (c >= ' ' && c <= '~' && c != '\\') {
-      text += c;
-    } else {
-      fmt::format_to(std::back_inserter(text), "\\x{:02X}", static_cast<unsigned char>(c));
-    }
-  }
-  return text;
 }
 
 void on_blobs(duckdb_function_info, duckdb_data_chunk input, duckdb_vector output) {
@@ -267,6 +251,13 @@ Status DuckDbSession::set_limits(const DuckDbLimits& limits) {
   };
   for (const std::string& setting : settings) KIN_RETURN_IF_ERROR(run(setting));
   return Done{};
+}
+
+Result<DuckDbSession*> LazyDuckDb::get() {
+  if (!session_) {
+    KIN_TRY(session_, DuckDbSession::open({}, temporary_folder_));
+  }
+  return session_.get();
 }
 
 std::string sql_text(std::string_view text) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -58,6 +59,19 @@ class DuckDbSession {
   struct State;
   explicit DuckDbSession(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
+};
+
+// A session that is opened when it is first needed: DuckDB takes 50 MB and some time. As
+// thread-safe as a session.
+class LazyDuckDb {
+ public:
+  explicit LazyDuckDb(std::filesystem::path temporary_folder)
+      : temporary_folder_(std::move(temporary_folder)) {}
+  Result<DuckDbSession*> get();
+
+ private:
+  std::filesystem::path temporary_folder_;
+  std::unique_ptr<DuckDbSession> session_;
 };
 
 // `text` as a literal, and `name` as the name of a column, in SQL.

@@ -140,7 +140,43 @@ bool lacks_one(std::span<const ParquetFile> files, const std::vector<ParquetColu
                      [&](const ParquetFile& file) { return file.columns.size() < columns.size(); });
 }
 
+bool is_nanoseconds(const ThriftValue& element) {
+  constexpr int kTimestamp = 8;
+  constexpr int kTime = 7;
+  constexpr int kUnit = 2;
+  constexpr int kNanos = 3;
+  const ThriftValue* const logical = element.field(ids::element::kLogical);
+  if (logical == nullptr) return false;
+  for (const int kind : {kTimestamp, kTime}) {
+    const ThriftValue* const about = logical->field(kind);
+    const ThriftValue* const unit = about == nullptr ? nullptr : about->field(kUnit);
+    if (unit != nullptr && unit->field(kNanos) != nullptr) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+void add_schema_notes(std::span<const ParquetFile> files, std::vector<std::string>& notes) {
+  bool has_ids = false;
+  bool required = false;
+  bool nanoseconds = false;
+  for (const ParquetFile& file : files) {
+    const std::vector<ThriftValue>& elements = file.footer->schema();
+    for (std::size_t i = 1; i < elements.size(); ++i) {
+      has_ids = has_ids || elements[i].field(ids::element::kFieldId) != nullptr;
+      required = required || elements[i].number_of(ids::element::kRepetition) == 0;
+      nanoseconds = nanoseconds || is_nanoseconds(elements[i]);
+    }
+  }
+  std::vector<std::string> lost;
+  if (has_ids) lost.emplace_back("field ids");
+  if (required) lost.emplace_back("REQUIRED (every column becomes OPTIONAL)");
+  if (nanoseconds) lost.emplace_back("times finer than a microsecond");
+  if (lost.empty()) return;
+  notes.push_back(fmt::format("the inputs have different schemas: the output does not keep {}",
+                              fmt::join(lost, ", ")));
+}
 
 bool same_columns(std::span<const ParquetFile> files) {
   return std::all_of(files.begin(), files.end(), [&](const ParquetFile& file) {

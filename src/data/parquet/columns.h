@@ -17,6 +17,9 @@ bool same_columns(std::span<const ParquetFile> files);
 // True if a file has the column, whatever the case of its letters.
 bool has_column(std::span<const ParquetFile> files, const std::string& name);
 
+// A note if DuckDB, which unites files of different schemas, does not keep all of theirs.
+void add_schema_notes(std::span<const ParquetFile> files, std::vector<std::string>& notes);
+
 // The columns of all files, in order of appearance, with the types that hold all their values.
 // Appends to `notes` how files differ. Refuses types that nothing `format` has can hold together
 // without losing digits.

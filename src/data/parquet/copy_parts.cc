@@ -96,7 +96,29 @@ Error name_output(const fs::path& output, const fs::path& folder, Error error) {
   return error;
 }
 
+std::string copy_codec(OutputFormat::Packing packing) {
+  switch (packing) {
+    case OutputFormat::Packing::kNone: return "uncompressed";
+    case OutputFormat::Packing::kSnappy: return "snappy";
+    case OutputFormat::Packing::kGzip: return "gzip";
+    case OutputFormat::Packing::kZstd: return "zstd";
+    case OutputFormat::Packing::kLz4: return "lz4_raw";
+  }
+  KIN_UNREACHABLE();
+}
+
 }  // namespace
+
+std::string copy_options(const OutputFormat& format, const std::string& codec,
+                         std::uint64_t group_rows) {
+  std::string options = fmt::format("FORMAT parquet, COMPRESSION {}, ROW_GROUP_SIZE {}",
+                                    format.compression ? copy_codec(*format.compression) : codec,
+                                    format.row_group_rows.value_or(group_rows));
+  // DuckDB has levels for zstd alone.
+  if (format.level && format.compression == OutputFormat::Packing::kZstd)
+    options += fmt::format(", COMPRESSION_LEVEL {}", *format.level);
+  return options;
+}
 
 Error explain_write_error(const fs::path& output, Error error) {
   // The user knows the file by the name it will have.

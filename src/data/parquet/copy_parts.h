@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "data/dataset.h"
 #include "data/duckdb/session.h"
 #include "data/input.h"
-#include "data/parquet/thrift_compact.h"
+#include "data/pages/thrift_compact.h"
 
 namespace kin::data {
 
@@ -41,6 +42,10 @@ struct Copied {
 // Each part is written by a DuckDB of one thread, whose output depends on nothing but the part;
 // DuckDB's own threads would cut row groups where they happen to meet.
 Result<Copied> copy_parts(const CopyRequest& request);
+
+// The options of a COPY to Parquet: those of `format`, or else this codec and so many rows a group.
+std::string copy_options(const OutputFormat& format, const std::string& codec,
+                         std::uint64_t group_rows);
 
 // What DuckDB or the system said about writing `output`, worded for the user.
 Error explain_write_error(const std::filesystem::path& output, Error error);

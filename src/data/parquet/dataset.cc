@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/file.h"
 #include "data/parquet/copy_parts.h"
 #include "data/parquet/fault.h"
 #include "data/parquet/worker_slots.h"
@@ -75,18 +76,18 @@ class RowVisitor {
 }  // namespace
 
 ParquetDataset::ParquetDataset(std::vector<Input> inputs, DatasetOptions options)
-    : inputs_(std::move(inputs)), options_(std::move(options)) {}
+    : inputs_(std::move(inputs)),
+      options_(std::move(options)),
+      duckdb_(options_.temporary_folder) {}
 
 Result<std::unique_ptr<Dataset>> ParquetDataset::open(std::vector<Input> inputs,
                                                       DatasetOptions options) {
   std::unique_ptr<ParquetDataset> dataset(
       new ParquetDataset(std::move(inputs), std::move(options)));
   const DatasetOptions& given = dataset->options_;
-  KIN_TRY(dataset->duckdb_, DuckDbSession::open({}, given.temporary_folder));
   std::uint64_t rows = 0;
   for (const Input& input : dataset->inputs_) {
-    KIN_TRY(ParquetFile file,
-            read_parquet_footer(*dataset->duckdb_, input, given.temporary_folder));
+    KIN_TRY(ParquetFile file, read_parquet_footer(input, given.temporary_folder));
     file.first_row = rows;
     rows += file.rows;
     dataset->files_.push_back(std::move(file));
@@ -153,8 +154,10 @@ void ParquetDataset::skip_file(std::size_t file, const std::string& why) {
 Result<std::vector<std::string>> ParquetDataset::expressions(std::size_t file,
                                                              const ScanOptions& options) {
   std::vector<std::string> found;
+  KIN_TRY(DuckDbSession* const duckdb, duckdb_.get());
+  KIN_RETURN_IF_ERROR(describe_parquet(*duckdb, files_[file]));
   for (std::size_t i = 0; i < options.columns.size(); ++i) {
-    auto expression = text_expression(*duckdb_, files_[file], inputs_[file], options.columns[i]);
+    auto expression = text_expression(*duckdb, files_[file], inputs_[file], options.columns[i]);
     if (!expression && i + options.optional_columns >= options.columns.size()) {
       found.emplace_back("CAST(NULL AS VARCHAR)");
       continue;
@@ -164,12 +167,64 @@ Result<std::vector<std::string>> ParquetDataset::expressions(std::size_t file,
   return found;
 }
 
-Status ParquetDataset::scan_range(const RowRange& rows, const std::vector<std::string>& columns,
-                                  const ScanOptions& options, const Visitor& visitor) {
+Result<ParquetDataset::Way> ParquetDataset::way_to_scan(std::size_t file,
+                                                        const ScanOptions& options) {
+  Way way;
+  way.pages = scanned_columns(*files_[file].footer, options.columns, options.optional_columns);
+  if (!way.pages) {
+    KIN_TRY(way.expressions, expressions(file, options));
+  }
+  return way;
+}
+
+Status ParquetDataset::scan_range(const RowRange& rows, const Way& way, const ScanOptions& options,
+                                  const Visitor& visitor) {
+  return way.pages ? scan_by_pages(rows, way, options, visitor)
+                   : scan_by_duckdb(rows, way, options, visitor);
+}
+
+Result<int> ParquetDataset::threads_for_pages(std::size_t file, const Way& way, int wanted) {
+  const ParquetFile& about = files_[file];
+  KIN_TRY(const std::uint64_t need, page_scan_memory(*about.data, *about.footer, *way.pages));
+  const std::uint64_t fitting =
+      std::max<std::uint64_t>(options_.memory_bytes / std::max<std::uint64_t>(need, 1), 1);
+  return static_cast<int>(
+      std::min<std::uint64_t>(static_cast<std::uint64_t>(std::max(wanted, 1)), fitting));
+}
+
+Status ParquetDataset::scan_by_pages(const RowRange& rows, const Way& way,
+                                     const ScanOptions& options, const Visitor& visitor) {
+  const ParquetFile& file = files_[rows.file];
+  KIN_TRY(const int threads, threads_for_pages(rows.file, way, options.threads));
+  return scan_pages({.file = *file.data,
+                     .footer = *file.footer,
+                     .shown_as = file.shown_as,
+                     .file_number = static_cast<std::uint32_t>(rows.file),
+                     .file_bytes = inputs_[rows.file].bytes,
+                     .first_row = file.first_row,
+                     .begin = rows.begin,
+                     .end = rows.end,
+                     .columns = *way.pages,
+                     .names = options.columns,
+                     .only = options.only,
+                     .threads = threads,
+                     .on_bad_record = [&](RecordId record, Error why) -> Status {
+                       if (options.on_error == OnError::kFail) return why;
+                       skipped_.add(record, std::move(why.message));
+                       return Done{};
+                     }},
+                    visitor);
+}
+
+Status ParquetDataset::scan_by_duckdb(const RowRange& rows, const Way& way,
+                                      const ScanOptions& options, const Visitor& visitor) {
   const std::size_t file = rows.file;
   const ParquetFile& about = files_[file];
+  KIN_TRY(DuckDbSession* const duckdb, duckdb_.get());
+  KIN_RETURN_IF_ERROR(
+      duckdb->set_limits(share_memory({&about, 1}, options.threads, options_.memory_bytes)));
   std::vector<std::string> arguments{"file_row_number"};
-  arguments.insert(arguments.end(), columns.begin(), columns.end());
+  arguments.insert(arguments.end(), way.expressions.begin(), way.expressions.end());
   std::string sql = fmt::format("SELECT count(*) FROM {} WHERE kin_rows_{}({})", about.sql,
                                 options.columns.size(), fmt::join(arguments, ", "));
   if (rows.begin > 0 || rows.end < about.rows) {
@@ -182,7 +237,7 @@ Status ParquetDataset::scan_range(const RowRange& rows, const std::vector<std::s
   RowVisitor visit(inputs_[file], about, static_cast<std::uint32_t>(file), options, visitor);
   std::mutex mutex;
   std::optional<Error> stopped;
-  const auto count = duckdb_->run_with_hook(sql, options.columns.size(), [&](PassingRows& passing) {
+  const auto count = duckdb->run_with_hook(sql, options.columns.size(), [&](PassingRows& passing) {
     Status status = visit.visit(passing);
     const std::scoped_lock lock(mutex);
     if (!status && !stopped) stopped = status.error();
@@ -195,19 +250,31 @@ Status ParquetDataset::scan_range(const RowRange& rows, const std::vector<std::s
 
 Error ParquetDataset::explain_scan_error(std::size_t file, Error error) {
   const bool of_the_file = error.code != Code::kResourceExhausted && error.code != Code::kCancelled;
-  const auto fault = of_the_file ? find_fault(*duckdb_, {&files_[file], 1}) : std::nullopt;
+  const auto duckdb = duckdb_.get();
+  const auto fault =
+      of_the_file && duckdb ? find_fault(**duckdb, {&files_[file], 1}) : std::nullopt;
   return fault ? *fault : explain_parquet_error(inputs_[file].shown_as, std::move(error));
+}
+
+// DuckDB is asked only about paths: it takes a while to start.
+bool ParquetDataset::has_path(const std::string& column) {
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    for (const ParquetColumn& one : files_[i].columns) {
+      if (one.name == column) return true;
+    }
+    if (column.find_first_of(".[") == std::string::npos) continue;
+    const auto duckdb = duckdb_.get();
+    if (!duckdb || !describe_parquet(**duckdb, files_[i]).ok()) continue;
+    if (text_expression(**duckdb, files_[i], inputs_[i], column).ok()) return true;
+  }
+  return false;
 }
 
 Result<ScanEnd> ParquetDataset::scan(const ScanOptions& options, const Visitor& visitor) {
   auto end = scan_files(options, visitor);
   skipped_.settle();
-  for (std::size_t i = 0; end && i < options.columns.size(); ++i) {
-    bool found = false;
-    for (std::size_t file = 0; file < files_.size() && !found; ++file)
-      found = text_expression(*duckdb_, files_[file], inputs_[file], options.columns[i]).ok();
-    end->found.push_back(found);
-  }
+  for (std::size_t i = 0; end && i < options.columns.size(); ++i)
+    end->found.push_back(has_path(options.columns[i]));
   return end;
 }
 
@@ -221,8 +288,6 @@ Result<ScanEnd> ParquetDataset::scan_files(const ScanOptions& options, const Vis
   for (; at.file < files_.size(); ++at.file) {
     const ParquetFile& file = files_[at.file];
     at.row = std::max(at.row, file.first_row);
-    KIN_RETURN_IF_ERROR(
-        duckdb_->set_limits(share_memory({&file, 1}, options.threads, options_.memory_bytes)));
     KIN_TRY(const bool finished, scan_file(at, options, visitor));
     if (!finished) return ScanEnd{at, false};
   }
@@ -233,23 +298,23 @@ Result<bool> ParquetDataset::scan_file(Position& at, const ScanOptions& options,
                                        const Visitor& visitor) {
   const ParquetFile& file = files_[at.file];
   const std::uint64_t end = file.first_row + file.rows;
-  std::optional<std::vector<std::string>> columns;
+  std::optional<Way> way;
   while (at.row < end) {
     if (options.pause && options.pause()) return false;
     const RowRange range = next_range(at.file, at.row - file.first_row, options);
     at.row = file.first_row + range.end;
     if (range.begin == range.end) continue;
-    if (!columns) {
-      auto found = expressions(at.file, options);
+    if (!way) {
+      auto found = way_to_scan(at.file, options);
       if (!found && options.on_error == OnError::kFail) return found.error();
       if (!found) {
         skip_file(at.file, found.error().message);
         at.row = end;
         return true;
       }
-      columns = std::move(*found);
+      way = std::move(*found);
     }
-    KIN_RETURN_IF_ERROR(scan_range(range, *columns, options, visitor));
+    KIN_RETURN_IF_ERROR(scan_range(range, *way, options, visitor));
   }
   return true;
 }
@@ -274,14 +339,13 @@ Result<Sample> ParquetDataset::sample(const SampleOptions& options) {
                    .pause = {}};
   const std::uint64_t share =
       std::max<std::uint64_t>(most / ((files_.size() + step - 1) / step), 1);
-  KIN_RETURN_IF_ERROR(duckdb_->set_limits(share_memory(files_, 1, options_.memory_bytes)));
   for (std::size_t i = 0; i < files_.size(); i += step) {
-    const auto columns = expressions(i, scan);
-    if (!columns && options.on_error == OnError::kFail) return columns.error();
-    if (!columns) continue;
+    const auto way = way_to_scan(i, scan);
+    if (!way && options.on_error == OnError::kFail) return way.error();
+    if (!way) continue;
     const RowRange range{i, 0, std::min(share, files_[i].rows)};
     KIN_RETURN_IF_ERROR(
-        scan_range(range, *columns, scan, [&](const Batch& batch, int worker) -> Status {
+        scan_range(range, *way, scan, [&](const Batch& batch, int worker) -> Status {
           sample.rows += batch.size();
           sample.bytes += batch.bytes();
           for (std::size_t column = 0; column < options.columns.size(); ++column) {
@@ -296,21 +360,59 @@ Result<Sample> ParquetDataset::sample(const SampleOptions& options) {
   return sample;
 }
 
+Result<std::vector<std::string>> ParquetDataset::foreseen_losses(
+    const std::filesystem::path& output, const WriteOptions& options) {
+  KIN_TRY(const FileType type, output_type(output, inputs_));
+  return parquet_losses(duckdb_, files_, type, options);
+}
+
+Result<std::uint64_t> ParquetDataset::least_scan_memory(const std::vector<std::string>& columns) {
+  std::uint64_t most = 0;
+  for (const ParquetFile& file : files_) {
+    const auto pages = scanned_columns(*file.footer, columns, columns.size());
+    if (pages) {
+      KIN_TRY(const std::uint64_t need, page_scan_memory(*file.data, *file.footer, *pages));
+      most = std::max(most, need);
+    } else {
+      const DuckDbLimits one = share_memory({&file, 1}, 1, 0);
+      most = std::max(most, one.memory_bytes + one.held_back_bytes);
+    }
+  }
+  return most;
+}
+
+Result<std::uint64_t> ParquetDataset::least_write_memory(const std::filesystem::path& output,
+                                                         const WriteOptions&) {
+  KIN_TRY(const FileType type, output_type(output, inputs_));
+  return least_parquet_memory(files_, type);
+}
+
 // Writing reads columns that no scan has read.
 Error ParquetDataset::explain_output_error(const std::filesystem::path& output, Error error) {
   error = explain_write_error(output, std::move(error));
   const bool of_the_files = error.code == Code::kInvalidArgument || error.code == Code::kInternal ||
                             error.code == Code::kUnavailable;
-  const auto fault = of_the_files ? find_fault(*duckdb_, files_) : std::nullopt;
+  const auto duckdb = duckdb_.get();
+  const auto fault = of_the_files && duckdb ? find_fault(**duckdb, files_) : std::nullopt;
   return fault ? *fault : error;
+}
+
+// The system's errors about the output name the file that is written to.
+Error ParquetDataset::explain_page_error(const std::filesystem::path& output, Error error) {
+  const std::string temporary = temporary_name(output).string();
+  const std::size_t at = error.message.find(temporary);
+  if (at != std::string::npos) error.message.replace(at, temporary.size(), output.string());
+  return error;
 }
 
 Result<std::pair<StagedOutput, WriteReport>> ParquetDataset::write_staged(
     const RecordSet& keep, const std::filesystem::path& output, const WriteOptions& options) {
   KIN_TRY(const FileType type, output_type(output, inputs_));
   StagedOutput staged(output, options_.temporary_folder);
+  const bool by_pages = type.format == Format::kParquet && have_one_schema(files_);
   auto report = write_parquet_rows(
-      *duckdb_, files_, {keep, skipped_, staged.path(), output, type, options, options_});
+      duckdb_, files_, {keep, skipped_, staged.path(), output, type, options, options_});
+  if (!report && by_pages) return explain_page_error(output, report.error());
   if (!report) return explain_output_error(output, report.error());
   return std::pair(std::move(staged), std::move(*report));
 }

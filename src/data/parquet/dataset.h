@@ -1,16 +1,19 @@
-// Datasets of Parquet files, read and written by DuckDB.
+// Datasets of Parquet files.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "data/dataset.h"
 #include "data/duckdb/session.h"
+#include "data/pages/page_scan.h"
 #include "data/parquet/file.h"
 #include "data/text/skip_log.h"
 
 namespace kin::data {
 
+// Flat columns are scanned page by page, and DuckDB scans the others.
 class ParquetDataset : public Dataset {
  public:
   static Result<std::unique_ptr<Dataset>> open(std::vector<Input> inputs, DatasetOptions options);
@@ -27,6 +30,11 @@ class ParquetDataset : public Dataset {
   ScanMemory memory() const override { return {first_rows(), rows(), skipped_.records()}; }
   void restore(ScanMemory memory) override { skipped_.restore(std::move(memory.skipped)); }
   Result<Sample> sample(const SampleOptions& options) override;
+  Result<std::vector<std::string>> foreseen_losses(const std::filesystem::path& output,
+                                                   const WriteOptions& options) override;
+  Result<std::uint64_t> least_scan_memory(const std::vector<std::string>& columns) override;
+  Result<std::uint64_t> least_write_memory(const std::filesystem::path& output,
+                                           const WriteOptions& options) override;
   Result<std::pair<StagedOutput, WriteReport>> write_staged(const RecordSet& keep,
                                                             const std::filesystem::path& output,
                                                             const WriteOptions& options) override;
@@ -44,17 +52,31 @@ class ParquetDataset : public Dataset {
   Result<bool> scan_file(Position& at, const ScanOptions& options, const Visitor& visitor);
   // The next rows of `file` from `begin` on that one query should visit; empty at the end.
   RowRange next_range(std::size_t file, std::uint64_t begin, const ScanOptions& options) const;
-  // What to ask DuckDB for each column of a scan.
+  // How a file is scanned: by pages, or by what to ask DuckDB for each column.
+  struct Way {
+    std::optional<std::vector<ScannedColumn>> pages;
+    std::vector<std::string> expressions;
+  };
+  Result<Way> way_to_scan(std::size_t file, const ScanOptions& options);
   Result<std::vector<std::string>> expressions(std::size_t file, const ScanOptions& options);
-  Status scan_range(const RowRange& rows, const std::vector<std::string>& columns,
-                    const ScanOptions& options, const Visitor& visitor);
+  Status scan_range(const RowRange& rows, const Way& way, const ScanOptions& options,
+                    const Visitor& visitor);
+  Status scan_by_pages(const RowRange& rows, const Way& way, const ScanOptions& options,
+                       const Visitor& visitor);
+  Status scan_by_duckdb(const RowRange& rows, const Way& way, const ScanOptions& options,
+                        const Visitor& visitor);
+  // As many threads as the memory has room for.
+  Result<int> threads_for_pages(std::size_t file, const Way& way, int wanted);
+  // Whether a file has the column, or a value at the path.
+  bool has_path(const std::string& column);
   Error explain_scan_error(std::size_t file, Error error);
   Error explain_output_error(const std::filesystem::path& output, Error error);
+  static Error explain_page_error(const std::filesystem::path& output, Error error);
   void skip_file(std::size_t file, const std::string& why);
 
   std::vector<Input> inputs_;
   DatasetOptions options_;
-  std::unique_ptr<DuckDbSession> duckdb_;
+  LazyDuckDb duckdb_;
   std::vector<ParquetFile> files_;
   SkipLog skipped_;
 };

@@ -276,29 +276,35 @@ TEST_F(ParquetDataset, RefusesAFileWhoseRowsAreNotThere) {
                                                  "6000 rows, but its row groups have 5000"));
 }
 
-TEST_F(ParquetDataset, SaysWhereTextIsNotUtf8AndThatItCannotBeSkipped) {
+TEST_F(ParquetDataset, SaysWhichTextIsNotUtf8SkipsItAndWritesItAsItIs) {
   make("a.parquet",
        "SELECT 'text ' || range AS text, 'caf\xC3\xA9 some long text here ' || "
        "range AS meta FROM range(5000)",
        ", COMPRESSION uncompressed, ROW_GROUP_SIZE 2048");
   std::string bytes = folder.read("a.parquet");
-  bytes[bytes.find("some long text here 4999")] = '\xff';
+  bytes[bytes.find("some long text here 4997")] = '\xff';
   const std::string path = folder.write("bad.parquet", bytes);
   auto dataset = open_dataset({path}).value();
   EXPECT_TRUE(scan_all(*dataset, {.columns = {"text"}, .threads = 2}).ok());
   const std::string message =
       path +
-      ": column `meta` has text that is not valid UTF-8 in a row of 4096 to 4999 (it begins with "
-      "\"caf\\xC3\\xA9 \\xFFome long text here 4999\"): such a column cannot be read, and single "
-      "rows of it cannot be skipped (re-encode it, or store it as binary)";
-  for (const OnError on_error : {OnError::kFail, OnError::kSkip}) {
-    const auto seen = scan_all(*dataset, {.columns = {"meta"}, .threads = 2, .on_error = on_error});
-    ASSERT_FALSE(seen.ok());
-    EXPECT_EQ(seen.error().message, message);
-  }
-  const auto written = dataset->write(RecordSet(5'000, true), folder.path("out.parquet"), 2);
-  ASSERT_FALSE(written.ok());
-  EXPECT_EQ(written.error().message, message);
+      ": row 4997: column `meta` has text that is not valid UTF-8 (it begins with "
+      "\"caf\\xC3\\xA9 \\xFFome long text here 4997\") (use --on-error skip, re-encode it, or "
+      "store it as binary)";
+  const auto seen = scan_all(*dataset, {.columns = {"meta"}, .threads = 2});
+  ASSERT_FALSE(seen.ok());
+  EXPECT_EQ(seen.error().message, message);
+  const auto rest =
+      scan_all(*dataset, {.columns = {"meta"}, .threads = 2, .on_error = OnError::kSkip}).value();
+  EXPECT_EQ(rest.visits, 4'999);
+  EXPECT_THAT(dataset->skipped().rows, ElementsAre(RecordId{4'997}));
+  EXPECT_THAT(dataset->skipped().messages.at(0).second, message);
+  dataset = open_dataset({path}).value();
+  RecordSet keep(5'000, true);
+  keep.erase(RecordId{4'998});
+  ASSERT_TRUE(dataset->write(keep, folder.path("out.parquet"), 2).ok());
+  EXPECT_THAT(folder.read("out.parquet"), HasSubstr("\xffome long text here 4997"));
+  EXPECT_THAT(folder.read("out.parquet"), testing::Not(HasSubstr("long text here 4998")));
 }
 
 TEST_F(ParquetDataset, NamesTheColumnThatIsDamaged) {
@@ -307,14 +313,22 @@ TEST_F(ParquetDataset, NamesTheColumnThatIsDamaged) {
   std::string bytes = folder.read("a.parquet");
   for (std::size_t at = bytes.size() / 2; at < bytes.size() / 2 + 2000; ++at) bytes[at] ^= 0x5a;
   const std::string path = folder.write("bad.parquet", bytes);
-  const auto written =
-      open_dataset({path}).value()->write(RecordSet(50'000, true), folder.path("out.parquet"), 2);
+  auto dataset = open_dataset({path}).value();
+  RecordSet keep(50'000, true);
+  keep.erase(RecordId{7});
+  const auto written = dataset->write(keep, folder.path("out.parquet"), 2);
+  const auto seen = scan_all(*dataset, {.columns = {"text"}, .threads = 2});
+  const auto converted = dataset->write(keep, folder.path("out.csv"), 2);
   ASSERT_FALSE(written.ok());
-  EXPECT_EQ(written.error().code, Code::kDataLoss);
-  EXPECT_THAT(written.error().message,
-              testing::StartsWith(path + ": column `text` cannot be read, the file seems to be "
-                                         "damaged: "));
-  EXPECT_THAT(written.error().message, testing::Not(HasSubstr("Error:")));
+  ASSERT_FALSE(seen.ok());
+  ASSERT_FALSE(converted.ok());
+  for (const Error& error : {written.error(), seen.error(), converted.error()}) {
+    EXPECT_EQ(error.code, Code::kDataLoss);
+    EXPECT_THAT(error.message,
+                testing::StartsWith(path + ": column `text` cannot be read, the file seems to be "
+                                           "damaged: "));
+    EXPECT_THAT(error.message, testing::Not(HasSubstr("Error:")));
+  }
 }
 
 TEST_F(ParquetDataset, SkipsAFileThatLacksTheColumnOnce) {
@@ -334,43 +348,58 @@ TEST_F(ParquetDataset, SkipsAFileThatLacksTheColumnOnce) {
   EXPECT_LE(asked, 5);
 }
 
-TEST_F(ParquetDataset, RefusesColumnsThatHideRowNumbersInAnyCase) {
+// What DuckDB cannot tell apart or hold stands in the way of conversions alone.
+TEST_F(ParquetDataset, KeepsColumnsThatHideRowNumbersAndRefusesToConvertThem) {
   for (const std::string name : {"FILE_ROW_NUMBER", "file_row_number", "File_Index"}) {
-    const auto dataset =
-        open_dataset({make("a.parquet", "SELECT 9 AS \"" + name + "\", 'x' AS text")});
-    ASSERT_FALSE(dataset.ok());
-    EXPECT_THAT(dataset.error().message,
+    auto dataset =
+        open_dataset({make("a.parquet", "SELECT 9 AS \"" + name + "\", 'x' AS text")}).value();
+    EXPECT_THAT(scan_all(*dataset, {.columns = {name}, .threads = 1})->values.at(0),
+                ElementsAre("9"));
+    ASSERT_TRUE(dataset->write(RecordSet(1, true), folder.path("out.parquet"), 1).ok());
+    EXPECT_TRUE(folder.read("out.parquet") == folder.read("a.parquet"));
+    const auto converted = dataset->write(RecordSet(1, true), folder.path("out.csv"), 1);
+    ASSERT_FALSE(converted.ok());
+    EXPECT_THAT(converted.error().message,
                 HasSubstr("a.parquet: a column cannot be called " + name + " here (rename it)"));
   }
 }
 
-TEST_F(ParquetDataset, RefusesDecimalsThatDuckDbCannotHold) {
-  const std::string a = make("a.parquet", "SELECT 'x' AS text, {'d': 1::DECIMAL(38,0)} AS s");
-  EXPECT_TRUE(open_dataset({a}).ok());
+TEST_F(ParquetDataset, KeepsLongDecimalsAndRefusesToConvertThem) {
+  const std::string a = make(
+      "a.parquet", "SELECT 'x' || range AS text, {'d': range::DECIMAL(38,0)} AS s FROM range(9)");
   change_footer("a.parquet", [](ThriftValue& footer) {
     ThriftValue& element = footer.field(2)->items.at(3);
     element.field(8)->number = 39;
     element.field(10)->field(5)->field(2)->number = 39;
   });
-  const auto dataset = open_dataset({a});
-  ASSERT_FALSE(dataset.ok());
+  auto dataset = open_dataset({a}).value();
+  ASSERT_TRUE(dataset->write(keep_rows(9, {4, 7}), folder.path("out.parquet"), 1).ok());
+  const std::string schema = "SELECT * EXCLUDE (file_name) FROM parquet_schema(";
+  EXPECT_EQ(ask(schema + from("out.parquet") + ")"), ask(schema + from("a.parquet") + ")"));
+  EXPECT_EQ(ask("SELECT text FROM " + from("out.parquet")), "x4|\nx7|\n");
+  const auto converted = dataset->write(RecordSet(9, true), folder.path("out.jsonl"), 1);
+  ASSERT_FALSE(converted.ok());
   EXPECT_THAT(
-      dataset.error().message,
+      converted.error().message,
       HasSubstr("a.parquet: column `d` is a decimal of 39 digits, and only 38 can be read"));
 }
 
-TEST_F(ParquetDataset, RefusesColumnsThatDifferInCaseOnly) {
+TEST_F(ParquetDataset, KeepsColumnsThatDifferInCaseOnlyAndRefusesToConvertThem) {
   const std::string plain = make("a.parquet", "SELECT 1 AS aaa, 2 AS bbb, 'x' AS text");
   const std::string nested = make("b.parquet", "SELECT {'n': 1, 'aaa': 1, 'bbb': 2} AS s");
   for (const std::string& path : {plain, nested}) {
-    change_footer(std::filesystem::path(path).filename().string(), [](ThriftValue& footer) {
+    const std::string name = std::filesystem::path(path).filename().string();
+    change_footer(name, [](ThriftValue& footer) {
       for (ThriftValue& element : footer.field(2)->items) {
         if (element.field(4)->bytes == "bbb") element.field(4)->bytes = "AAA";
       }
     });
-    const auto dataset = open_dataset({path});
-    ASSERT_FALSE(dataset.ok());
-    EXPECT_THAT(dataset.error().message,
+    auto dataset = open_dataset({path}).value();
+    ASSERT_TRUE(dataset->write(RecordSet(1, true), folder.path("out.parquet"), 1).ok());
+    EXPECT_TRUE(folder.read("out.parquet") == folder.read(name));
+    const auto converted = dataset->write(RecordSet(1, true), folder.path("out.jsonl"), 1);
+    ASSERT_FALSE(converted.ok());
+    EXPECT_THAT(converted.error().message,
                 HasSubstr(path + ": the columns `aaa` and `AAA` cannot be told apart"));
   }
 }

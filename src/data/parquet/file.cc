@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "data/duckdb/sql_type.h"
+#include "data/pages/codec.h"
 #include "data/parquet/fault.h"
 
 namespace kin::data {
@@ -34,58 +35,67 @@ Result<fs::path> plain_path(const Input& input, const fs::path& temporary_folder
   return link;
 }
 
-// As COPY … (COMPRESSION …) names it. LZ4 is the old framing of what is now LZ4_RAW.
-std::string codec_name(const std::string& codec) {
-  static const std::map<std::string, std::string> kNames = {{"UNCOMPRESSED", "uncompressed"},
-                                                            {"SNAPPY", "snappy"},
-                                                            {"GZIP", "gzip"},
-                                                            {"ZSTD", "zstd"},
-                                                            {"BROTLI", "brotli"},
-                                                            {"LZ4_RAW", "lz4_raw"},
-                                                            {"LZ4", "lz4_raw"}};
-  const auto found = kNames.find(codec);
-  return found == kNames.end() ? "snappy" : found->second;
+// Of most of the data, as COPY … (COMPRESSION …) names it.
+std::string main_codec(const Footer& footer) {
+  std::map<Codec, std::uint64_t> bytes;
+  for (const GroupPlace& group : footer.groups) {
+    for (const ChunkPlace& chunk : group.chunks) bytes[chunk.codec] += chunk.unpacked_bytes;
+  }
+  Codec most = Codec::kSnappy;
+  std::uint64_t most_bytes = 0;
+  for (const auto& [codec, total] : bytes) {
+    if (total <= most_bytes) continue;
+    most = codec;
+    most_bytes = total;
+  }
+  // LZ4 is the old framing of what is now LZ4_RAW.
+  if (most == Codec::kLz4) most = Codec::kLz4Raw;
+  return most == Codec::kLzo ? "snappy" : codec_name(most);
 }
 
-Status read_groups(DuckDbSession& duckdb, ParquetFile& file) {
-  KIN_TRY(const auto groups,
-          duckdb.query(fmt::format(
-              "SELECT any_value(row_group_num_rows), sum(total_uncompressed_size)::BIGINT, "
-              "max(total_uncompressed_size), max(total_compressed_size) "
-              "FROM parquet_metadata({}) GROUP BY row_group_id ORDER BY row_group_id",
-              file.sql_path)));
-  std::uint64_t rows = 0;
+// What a thread of DuckDB needs: pages, and vectors of rows.
+std::uint64_t duckdb_thread_bytes(const ParquetFile& file) {
   std::uint64_t largest_page = 0;
   std::uint64_t largest_packed = 0;
-  for (const auto& group : groups) {
-    rows += number(group[0]);
-    file.group_ends.push_back(rows);
-    file.unpacked_bytes += number(group[1]);
-    largest_page = std::max(largest_page, number(group[2]));
-    largest_packed = std::max(largest_packed, number(group[3]));
-  }
-  if (rows != file.rows) {
-    return Error{Code::kDataLoss,
-                 fmt::format("the file is damaged: it should have {} rows, but its row groups have "
-                             "{} together",
-                             file.rows, rows)};
+  for (const GroupPlace& group : file.footer->groups) {
+    for (const ChunkPlace& chunk : group.chunks) {
+      largest_page = std::max(largest_page, chunk.unpacked_bytes);
+      largest_packed = std::max(largest_packed, chunk.bytes);
+    }
   }
   // DuckDB itself writes pages of up to 100 MB; all other writers keep to about 1 MB.
-  KIN_TRY(
-      const auto about,
-      duckdb.query(fmt::format("SELECT created_by FROM parquet_file_metadata({})", file.sql_path)));
-  const bool large_pages = about[0][0].value_or("").find("DuckDB") != std::string::npos;
+  const ThriftValue* const created_by = file.footer->metadata.field(ids::file::kCreatedBy);
+  const bool large_pages =
+      created_by != nullptr && created_by->bytes.find("DuckDB") != std::string::npos;
   constexpr std::uint64_t kLargestPage = 128 << 20;
   constexpr std::uint64_t kUsualPage = 8 << 20;
   // Rows go by in vectors of 2,048, one being read and one being written.
   constexpr std::uint64_t kVector = 2048;
   const std::uint64_t vector_bytes =
-      file.unpacked_bytes / std::max<std::uint64_t>(rows, 1) * std::min(rows, kVector);
-  file.thread_bytes =
-      (16 << 20) + 2 * vector_bytes +
-      (large_pages ? std::min(largest_page, kLargestPage) + std::min(largest_packed, kLargestPage)
-                   : 2 * kUsualPage);
-  return Done{};
+      file.unpacked_bytes / std::max<std::uint64_t>(file.rows, 1) * std::min(file.rows, kVector);
+  return (16 << 20) + 2 * vector_bytes +
+         (large_pages
+              ? std::min(largest_page, kLargestPage) + std::min(largest_packed, kLargestPage)
+              : 2 * kUsualPage);
+}
+
+// Names of top-level columns.
+std::vector<ParquetColumn> top_columns(const Footer& footer) {
+  std::vector<ParquetColumn> columns;
+  const std::vector<ThriftValue>& elements = footer.schema();
+  std::vector<std::int64_t> left;  // elements to come, by depth
+  for (std::size_t i = 1; i < elements.size(); ++i) {
+    while (!left.empty() && left.back() == 0) left.pop_back();
+    if (left.empty()) {
+      const ThriftValue* const name = elements[i].field(ids::element::kName);
+      columns.push_back({name == nullptr ? "" : name->bytes, ""});
+    } else {
+      --left.back();
+    }
+    const std::int64_t children = elements[i].number_of(ids::element::kChildren);
+    if (children > 0) left.push_back(children);
+  }
+  return columns;
 }
 
 // What is wrong with the part of the schema that begins at `at`, which is left behind it.
@@ -181,39 +191,52 @@ Error wrong_row_number(const std::string& shown_as) {
                fmt::format("{}: DuckDB numbers a row beyond the file's end", shown_as)};
 }
 
-Result<ParquetFile> read_parquet_footer(DuckDbSession& duckdb, const Input& input,
-                                        const fs::path& temporary_folder) {
+Result<ParquetFile> read_parquet_footer(const Input& input, const fs::path& temporary_folder) {
   ParquetFile file;
   file.shown_as = input.shown_as;
   KIN_TRY(file.path, plain_path(input, temporary_folder));
   file.sql_path = sql_text(file.path.string());
   file.sql = fmt::format("read_parquet({}, hive_partitioning = false)", file.sql_path);
-  const auto read = [&]() -> Status {
-    KIN_TRY(
-        const auto about,
-        duckdb.query(fmt::format("SELECT num_rows FROM parquet_file_metadata({})", file.sql_path)));
-    file.rows = number(about[0][0]);
+  KIN_TRY(File data, File::open_to_read(file.path));
+  auto footer = read_footer(data);
+  if (!footer) return with_context(input.shown_as, footer.error());
+  file.data = std::make_shared<const File>(std::move(data));
+  file.footer = std::make_shared<const Footer>(std::move(*footer));
+  file.rows = file.footer->rows;
+  for (const GroupPlace& group : file.footer->groups) {
+    file.group_ends.push_back(group.first_row + group.rows);
+    for (const ChunkPlace& chunk : group.chunks) file.unpacked_bytes += chunk.unpacked_bytes;
+  }
+  file.columns = top_columns(*file.footer);
+  file.codec = main_codec(*file.footer);
+  file.thread_bytes = duckdb_thread_bytes(file);
+  return file;
+}
+
+Status describe_parquet(DuckDbSession& duckdb, ParquetFile& file) {
+  const bool described =
+      std::all_of(file.columns.begin(), file.columns.end(),
+                  [](const ParquetColumn& column) { return !column.type.empty(); });
+  if (described && !file.columns.empty()) return Done{};
+  std::vector<ParquetColumn> found;
+  const auto describe = [&]() -> Status {
     KIN_RETURN_IF_ERROR(check_schema(duckdb, file));
     KIN_TRY(const auto columns, duckdb.query(fmt::format("DESCRIBE SELECT * FROM {}", file.sql)));
     for (const auto& column : columns)
-      file.columns.push_back({column[0].value_or(""), column[1].value_or("")});
-    KIN_TRY(const auto codec,
-            duckdb.query(fmt::format("SELECT compression FROM parquet_metadata({}) GROUP BY 1 "
-                                     "ORDER BY sum(total_uncompressed_size) DESC, 1 LIMIT 1",
-                                     file.sql_path)));
-    file.codec = codec_name(codec.empty() ? "" : codec[0][0].value_or(""));
-    return read_groups(duckdb, file);
+      found.push_back({column[0].value_or(""), column[1].value_or("")});
+    return Done{};
   };
-  if (const Status status = read(); !status)
-    return explain_parquet_error(input.shown_as, status.error());
-  for (const ParquetColumn& column : file.columns) {
+  if (const Status status = describe(); !status)
+    return explain_parquet_error(file.shown_as, status.error());
+  for (const ParquetColumn& column : found) {
     const std::string name = folded_name(column.name);
     if (name != "file_row_number" && name != "file_index") continue;
     return Error{Code::kInvalidArgument,
-                 fmt::format("{}: a column cannot be called {} here (rename it)", input.shown_as,
+                 fmt::format("{}: a column cannot be called {} here (rename it)", file.shown_as,
                              column.name)};
   }
-  return file;
+  file.columns = std::move(found);
+  return Done{};
 }
 
 Result<std::string> text_expression(DuckDbSession& duckdb, const ParquetFile& file,

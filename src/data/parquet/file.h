@@ -3,18 +3,21 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "base/result.h"
 #include "data/duckdb/session.h"
 #include "data/input.h"
+#include "data/pages/footer.h"
 
 namespace kin::data {
 
 struct ParquetColumn {
   std::string name;
-  std::string type;  // DuckDB's name for it
+  std::string type;  // DuckDB's name for it; empty before describe_parquet()
   friend bool operator==(const ParquetColumn&, const ParquetColumn&) = default;
 };
 
@@ -29,16 +32,22 @@ struct ParquetFile {
   std::vector<ParquetColumn> columns;
   std::string codec;                 // of most of its data, as COPY … (COMPRESSION …) takes it
   std::uint64_t unpacked_bytes = 0;  // of all columns
-  std::uint64_t thread_bytes = 0;    // that a thread needs to read it, estimated
+  std::uint64_t thread_bytes = 0;    // that a thread of DuckDB needs to read it, estimated
+  std::shared_ptr<const File> data;
+  std::shared_ptr<const Footer> footer;
 };
 
 // Reads the footer of `input`. Names that DuckDB would take for patterns are reached through a
 // link in `temporary_folder`.
-Result<ParquetFile> read_parquet_footer(DuckDbSession& duckdb, const Input& input,
+Result<ParquetFile> read_parquet_footer(const Input& input,
                                         const std::filesystem::path& temporary_folder);
 
+// Asks DuckDB for the types of the columns. Refuses what DuckDB would silently change: decimals of
+// many digits, and names that it takes for one. Does nothing the second time.
+Status describe_parquet(DuckDbSession& duckdb, ParquetFile& file);
+
 // The SQL expression for `column`, a name or a dotted path into structs, as text. The error of a
-// missing column names those that exist.
+// missing column names those that exist. The file must have been described.
 Result<std::string> text_expression(DuckDbSession& duckdb, const ParquetFile& file,
                                     const Input& input, const std::string& column);
 

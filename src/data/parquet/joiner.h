@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
-#include "data/parquet/thrift_compact.h"
+#include "data/pages/thrift_compact.h"
 
 namespace kin::data {
 

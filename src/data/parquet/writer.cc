@@ -4,13 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
 
+#include "base/file.h"
 #include "data/duckdb/sql_type.h"
+#include "data/pages/rewrite.h"
 #include "data/parquet/columns.h"
 #include "data/parquet/copy_parts.h"
-#include "data/parquet/joiner.h"
+#include "data/parquet/page_writer.h"
 #include "data/parquet/type_notes.h"
 #include "data/parquet_memory.h"
 
@@ -92,42 +92,6 @@ std::uint64_t row_group_rows(const Piece& piece, Counts counts) {
   const std::uint64_t fitting = std::clamp(kGroupBytes / row_bytes, kVector, kMost);
   const std::uint64_t groups = std::max<std::uint64_t>((counts.kept + fitting / 2) / fitting, 1);
   return std::clamp((counts.kept + groups - 1) / groups, kVector, kMost);
-}
-
-// Key-value metadata that other programs left, as far as all files agree on it.
-std::vector<ThriftValue> common_metadata(std::span<const ParquetFile> files,
-                                         std::vector<std::string>& notes) {
-  const auto bytes_of = [](const ThriftValue& pair) {
-    std::string bytes;
-    encode_thrift(bytes, pair);
-    return bytes;
-  };
-  std::map<std::string, std::size_t> holders;  // by the bytes of a pair
-  std::set<std::string> keys;
-  std::vector<ThriftValue> first;
-  for (const ParquetFile& file : files) {
-    auto pairs = read_key_values(file.path);
-    if (!pairs) {
-      notes.push_back(fmt::format(
-          "the key-value metadata of {} cannot be read: the output has none", file.shown_as));
-      return {};
-    }
-    std::set<std::string> mine;
-    for (ThriftValue& pair : *pairs) {
-      keys.insert(key_of(pair));
-      mine.insert(bytes_of(pair));
-    }
-    for (const std::string& pair : mine) ++holders[pair];
-    if (&file == &files.front()) first = std::move(*pairs);
-  }
-  std::erase_if(first, [&](const auto& pair) { return holders[bytes_of(pair)] < files.size(); });
-  for (ThriftValue& pair : first) keys.erase(key_of(pair));
-  if (!keys.empty()) {
-    notes.push_back(
-        fmt::format("the inputs have different key-value metadata: the output has none for {}",
-                    fmt::join(keys, ", ")));
-  }
-  return first;
 }
 
 // JSON has neither NaN nor infinity.
@@ -234,8 +198,8 @@ std::vector<CopyPart> make_parts(std::span<const ParquetFile> files,
     CopyPart part{select(piece, files, columns, request.type.format),
                   text_options(request.type, parts.empty())};
     if (request.type.format == Format::kParquet) {
-      part.options = fmt::format("FORMAT parquet, COMPRESSION {}, ROW_GROUP_SIZE {}",
-                                 files.front().codec, row_group_rows(piece, counts));
+      part.options =
+          copy_options(request.how.format, files.front().codec, row_group_rows(piece, counts));
     }
     parts.push_back(std::move(part));
   }
@@ -255,15 +219,17 @@ Result<std::vector<StoredColumn>> stored_columns(DuckDbSession& duckdb,
   return columns;
 }
 
-}  // namespace
-
-Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const ParquetFile> files,
-                                       const ParquetWriteRequest& request) {
+// By DuckDB.
+Result<WriteReport> convert_rows(DuckDbSession& duckdb, std::span<const ParquetFile> files,
+                                 const ParquetWriteRequest& request) {
   WriteReport report;
   KIN_TRY(const std::vector<ParquetColumn> columns,
           unite_columns(duckdb, files, request.type.format, report.notes));
   std::vector<ThriftValue> metadata;
-  if (request.type.format == Format::kParquet) metadata = common_metadata(files, report.notes);
+  if (request.type.format == Format::kParquet) {
+    metadata = common_metadata(files, report.notes);
+    add_schema_notes(files, report.notes);
+  }
   add_type_notes(columns, request.type.format, report.notes);
   const DuckDbLimits limits =
       share_memory(files, request.how.threads, request.options.memory_bytes);
@@ -299,6 +265,84 @@ Result<WriteReport> write_parquet_rows(DuckDbSession& duckdb, std::span<const Pa
   report.records = copied.records;
   report.bytes = copied.bytes;
   return report;
+}
+
+Result<WriteReport> convert(LazyDuckDb& duckdb, std::span<ParquetFile> files,
+                            const ParquetWriteRequest& request) {
+  KIN_TRY(DuckDbSession* const session, duckdb.get());
+  for (ParquetFile& file : files) KIN_RETURN_IF_ERROR(describe_parquet(*session, file));
+  return convert_rows(*session, files, request);
+}
+
+// Each file is written with its edits first, and DuckDB converts these.
+Result<WriteReport> convert_edited(LazyDuckDb& duckdb, std::span<ParquetFile> files,
+                                   const ParquetWriteRequest& request) {
+  KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(request.options.temporary_folder));
+  WriteOptions how = request.how;
+  how.format = {};
+  how.beside = {};
+  std::vector<ParquetFile> edited;
+  std::uint64_t rows = 0;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const fs::path path = folder.path() / fmt::format("{}.parquet", i);
+    KIN_RETURN_IF_ERROR(write_pages(
+        files.subspan(i, 1),
+        {request.keep, request.skipped, path, request.output, request.type, how, request.options}));
+    Input input{path, {Format::kParquet, Compression::kNone}, 0, files[i].shown_as};
+    KIN_TRY(ParquetFile file, read_parquet_footer(input, request.options.temporary_folder));
+    file.first_row = rows;
+    rows += file.rows;
+    edited.push_back(std::move(file));
+  }
+  how = request.how;
+  how.edits = nullptr;
+  const SkipLog nothing;
+  return convert(duckdb, edited,
+                 {RecordSet(rows, true), nothing, request.path, request.output, request.type, how,
+                  request.options, request.piece_bytes});
+}
+
+}  // namespace
+
+Result<std::uint64_t> least_parquet_memory(std::span<const ParquetFile> files, FileType type) {
+  if (type.format != Format::kParquet || !have_one_schema(files)) {
+    const DuckDbLimits one = share_memory(files, 1, 0);
+    return one.memory_bytes + one.held_back_bytes;
+  }
+  std::uint64_t most = 0;
+  for (const ParquetFile& file : files) {
+    KIN_TRY(const std::uint64_t need, rewrite_memory(*file.data, *file.footer));
+    most = std::max(most, need);
+  }
+  return most;
+}
+
+Result<std::vector<std::string>> parquet_losses(LazyDuckDb& duckdb, std::span<ParquetFile> files,
+                                                FileType type, const WriteOptions& how) {
+  std::vector<std::string> notes;
+  const bool parquet = type.format == Format::kParquet;
+  if (parquet && have_one_schema(files)) {
+    output_metadata(files, how, notes);
+    return notes;
+  }
+  KIN_TRY(DuckDbSession* const session, duckdb.get());
+  for (ParquetFile& file : files) KIN_RETURN_IF_ERROR(describe_parquet(*session, file));
+  KIN_TRY(const std::vector<ParquetColumn> columns,
+          unite_columns(*session, files, type.format, notes));
+  if (parquet) {
+    common_metadata(files, notes);
+    add_schema_notes(files, notes);
+  }
+  add_type_notes(columns, type.format, notes);
+  return notes;
+}
+
+Result<WriteReport> write_parquet_rows(LazyDuckDb& duckdb, std::span<ParquetFile> files,
+                                       const ParquetWriteRequest& request) {
+  if (request.type.format == Format::kParquet && have_one_schema(files))
+    return write_pages(files, request);
+  if (request.how.edits != nullptr) return convert_edited(duckdb, files, request);
+  return convert(duckdb, files, request);
 }
 
 }  // namespace kin::data

@@ -20,7 +20,7 @@ class ParquetWriter : public ParquetTest {
     std::vector<ParquetFile> files;
     std::uint64_t rows = 0;
     for (const Input& input : found) {
-      KIN_TRY(files.emplace_back(), read_parquet_footer(*duckdb, input, folder.path("")));
+      KIN_TRY(files.emplace_back(), read_parquet_footer(input, folder.path("")));
       files.back().first_row = rows;
       rows += files.back().rows;
     }
@@ -28,8 +28,8 @@ class ParquetWriter : public ParquetTest {
     KIN_TRY(const FileType type, file_type(path));
     const SkipLog skipped;
     // Not the one that the test asks, whose threads the writer sets.
-    KIN_TRY(const auto writer, DuckDbSession::open({}, folder.path("")));
-    return write_parquet_rows(*writer, files,
+    LazyDuckDb writer(folder.path(""));
+    return write_parquet_rows(writer, files,
                               {RecordSet(rows, true),
                                skipped,
                                path,

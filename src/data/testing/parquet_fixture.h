@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 #include "data/duckdb/session.h"
-#include "data/parquet/thrift_compact.h"
+#include "data/pages/thrift_compact.h"
 #include "data/testing/dataset_fixture.h"
 
 namespace kin::data {

@@ -89,7 +89,7 @@ Result<TextWritten> write_text(std::span<const Input> inputs, const RecordSet& k
                                const SkipLog& skipped, const std::filesystem::path& path,
                                const TextWriteOptions& options) {
   KIN_TRY(File file, File::create(path));
-  Compressor header_compressor(options.compression);
+  Compressor header_compressor(options.compression, options.level);
   std::string_view header;
   if (!options.header.empty()) {
     KIN_TRY(header, header_compressor.pack(options.header));
@@ -104,7 +104,7 @@ Result<TextWritten> write_text(std::span<const Input> inputs, const RecordSet& k
   std::atomic<std::uint64_t> longest{0};
   const Selection selection{inputs, keep, skipped};
   const auto write_blocks = [&](Block& block) -> Status {
-    Compressor compressor(options.compression);
+    Compressor compressor(options.compression, options.level);
     const auto encoder = options.encoder ? options.encoder() : nullptr;
     std::string encoded;
     for (;;) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -25,6 +26,7 @@ struct TextWriteOptions {
   std::string_view header;        // written first
   std::string_view trailer = {};  // written last
   Compression compression = Compression::kNone;
+  std::optional<int> level = {};  // of the compression
   int threads = 1;
   // Makes what writes records in another format, one for each thread; if empty, they stay as they
   // are.

@@ -1,4 +1,4 @@
-#include "data/parquet/thrift_compact.h"
+#include "data/pages/thrift_compact.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "data/parquet/thrift_compact.h"
+#include "data/pages/thrift_compact.h"
 
 #include <algorithm>
 
@@ -15,6 +15,7 @@ class Decoder {
   // False as soon as something does not fit; the value is then of no use.
   bool read_struct(ThriftValue& value, int depth);
   bool at_end() const { return at_ == bytes_.size(); }
+  std::size_t used() const { return at_; }
 
  private:
   bool read_byte(std::uint8_t& byte) {
@@ -163,6 +164,45 @@ ThriftValue* ThriftValue::field(int id) {
   const auto found =
       std::find_if(fields.begin(), fields.end(), [&](const auto& one) { return one.id == id; });
   return found == fields.end() ? nullptr : &found->value;
+}
+
+const ThriftValue* ThriftValue::field(int id) const {
+  return const_cast<ThriftValue*>(this)->field(id);
+}
+
+std::int64_t ThriftValue::number_of(int id, std::int64_t otherwise) const {
+  const ThriftValue* const found = field(id);
+  return found == nullptr ? otherwise : found->number;
+}
+
+void ThriftValue::put(int id, ThriftValue value) {
+  if (ThriftValue* const there = field(id)) {
+    *there = std::move(value);
+    return;
+  }
+  const auto behind =
+      std::find_if(fields.begin(), fields.end(), [&](const auto& one) { return one.id > id; });
+  fields.insert(behind, {id, std::move(value)});
+}
+
+void ThriftValue::put_number(int id, ThriftType type_of_number, std::int64_t value) {
+  ThriftValue number_value;
+  number_value.type = type_of_number;
+  number_value.number = value;
+  put(id, std::move(number_value));
+}
+
+void ThriftValue::erase(int id) {
+  std::erase_if(fields, [&](const auto& one) { return one.id == id; });
+}
+
+Result<ThriftValue> decode_thrift_prefix(std::string_view bytes, std::size_t& used) {
+  ThriftValue value;
+  Decoder decoder(bytes);
+  if (!decoder.read_struct(value, 0))
+    return Error{Code::kDataLoss, "the bytes do not begin with a Thrift struct"};
+  used = decoder.used();
+  return value;
 }
 
 Result<ThriftValue> decode_thrift(std::string_view bytes) {

@@ -37,6 +37,13 @@ struct ThriftValue {
 
   // The field `id` of a struct, or nullptr.
   ThriftValue* field(int id);
+  const ThriftValue* field(int id) const;
+  // The number in the field `id`, or `otherwise` if there is no such field.
+  std::int64_t number_of(int id, std::int64_t otherwise = 0) const;
+  // Sets or adds the field `id` of a struct.
+  void put(int id, ThriftValue value);
+  void put_number(int id, ThriftType type_of_number, std::int64_t value);
+  void erase(int id);
 };
 
 struct ThriftField {
@@ -47,6 +54,9 @@ struct ThriftField {
 // The struct that `bytes` begin with; all of them must be used. Maps, which Parquet does not use,
 // are refused.
 Result<ThriftValue> decode_thrift(std::string_view bytes);
+
+// The struct that `bytes` begin with. `used` is how many of them it takes.
+Result<ThriftValue> decode_thrift_prefix(std::string_view bytes, std::size_t& used);
 
 // Appends `value`, a struct, to `out`: the bytes that decode_thrift() read, if those were written
 // in the shortest way.

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "data/parquet/thrift_compact.h"
+#include "data/pages/thrift_compact.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto value = kin::data::decode_thrift({reinterpret_cast<const char*>(data), size});

@@ -1,0 +1,29 @@
+// The values of a page, encoded.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "data/pages/format.h"
+#include "data/pages/value_reader.h"
+
+namespace kin::data {
+
+// Encodes values that are given as ValueReader gives them. One thread only.
+class ValueWriter {
+ public:
+  virtual ~ValueWriter() = default;
+  virtual void put(std::string_view value) = 0;
+  // About what the values put so far will take.
+  virtual std::size_t bytes() const = 0;
+  // Appends the encoded values to `out`, and begins again.
+  virtual void take(std::string& out) = 0;
+};
+
+// A writer for pages with `encoding`, one of those that make_value_reader() knows for `type`.
+// `index_bits` is the width of dictionary indexes, which are given as four bytes each.
+std::unique_ptr<ValueWriter> make_value_writer(const ValueType& type, Encoding encoding,
+                                               int index_bits);
+
+}  // namespace kin::data
