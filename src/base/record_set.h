@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -10,7 +11,8 @@
 
 namespace kin {
 
-// Records 0 … size - 1, each in the set or not. Thread-compatible.
+// Records 0 … size - 1, each in the set or not. Thread-compatible; insert_shared() may
+// also run beside itself.
 class RecordSet {
  public:
   RecordSet() = default;
@@ -28,6 +30,9 @@ class RecordSet {
     return row_number(id) < size_ && (words_[row_number(id) / 64] & bit(id)) != 0;
   }
   void insert(RecordId id) { words_[row_number(id) / 64] |= bit(id); }
+  void insert_shared(RecordId id) {
+    std::atomic_ref(words_[row_number(id) / 64]).fetch_or(bit(id), std::memory_order_relaxed);
+  }
   void erase(RecordId id) { words_[row_number(id) / 64] &= ~bit(id); }
 
   std::size_t count() const {

@@ -45,6 +45,14 @@ class Batch {
   }
   // "a.jsonl:412" or "a.parquet: row 17", for messages. Lines count from 1, rows of a file from 0.
   std::string where(std::size_t i) const;
+  // The content with greater row and file numbers, for a dataset made of two. Its views are those
+  // of this batch.
+  BatchContent shifted(std::uint64_t rows, std::uint32_t files) const {
+    BatchContent content = content_;
+    for (RecordId& row : content.rows) row = record_at(row_number(row) + rows);
+    content.file += files;
+    return content;
+  }
   // The number of the input.
   std::uint32_t file() const { return content_.file; }
   // How many bytes of the input on disk the batch stands for; for progress.

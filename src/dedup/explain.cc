@@ -1,11 +1,13 @@
 #include "dedup/explain.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
 
 #include "dedup/pairs/candidates.h"
+#include "dedup/record_text.h"
 #include "sketch/chunks.h"
 #include "sketch/jaccard.h"
 #include "sketch/minhash.h"
@@ -113,14 +115,21 @@ bool minhash_accepts(const Explanation& pair, const DedupOptions& options) {
   KIN_UNREACHABLE();
 }
 
+bool simhash_accepts(const Explanation& pair, const DedupOptions& options) {
+  if (pair.simhash_distance > options.hamming) return false;
+  return decides_by_distance(Method::kSimHash, options) || pair.similarity >= options.threshold;
+}
+
 bool accepts(Method method, const Explanation& pair, const DedupOptions& options) {
+  if (pair.blank) return false;
   switch (method) {
     case Method::kExact: return options.exact_normalization ? pair.same_normalized : pair.identical;
     case Method::kMinHash: return minhash_accepts(pair, options);
-    case Method::kSimHash: return pair.simhash_distance <= options.hamming;
+    case Method::kSimHash: return simhash_accepts(pair, options);
     case Method::kChunk:
       return pair.shared_chunks > 0 && pair.shared_chunks == std::min(pair.chunks_a, pair.chunks_b);
-    case Method::kSeen: return false;  // says nothing of two texts
+    case Method::kSeen:
+    case Method::kContains: return false;  // say nothing of two texts
   }
   KIN_UNREACHABLE();
 }
@@ -151,19 +160,47 @@ std::string say_found(Method method, const Explanation& pair, const DedupOptions
                             : "Duplicates: they are identical after normalisation.";
     case Method::kMinHash: return say_minhash(pair, options);
     case Method::kSimHash:
-      return fmt::format("Duplicates: their SimHashes differ in {} of 64 bits, and up to {} may.",
-                         pair.simhash_distance, options.hamming);
+      return decides_by_distance(method, options)
+                 ? fmt::format(
+                       "Duplicates: their SimHashes differ in {} of 64 bits, and up to {} "
+                       "may.",
+                       pair.simhash_distance, options.hamming)
+                 : fmt::format(
+                       "Duplicates: their SimHashes differ in {} of 64 bits, and their "
+                       "exact similarity, {:.3f}, reaches the threshold of {}.",
+                       pair.simhash_distance, pair.similarity, options.threshold);
     case Method::kChunk: return "Duplicates: every chunk of one of them is in the other.";
-    case Method::kSeen: break;
+    case Method::kSeen:
+    case Method::kContains: break;
   }
   KIN_UNREACHABLE();
 }
 
-std::string say_not_found(const Explanation& pair, const DedupOptions& options) {
-  if (!options.detectors.minhash) {
-    return fmt::format("Not duplicates for the detectors asked for ({}).",
-                       to_string(options.detectors));
+// Why each detector that was asked for finds nothing, where MinHash is not among them.
+std::string say_not_found_without_minhash(const Explanation& pair, const DedupOptions& options) {
+  std::vector<std::string> reasons;
+  if (options.detectors.exact) reasons.emplace_back("they are not identical");
+  if (options.detectors.simhash && pair.simhash_distance > options.hamming) {
+    reasons.push_back(fmt::format("their SimHashes differ in {} of 64 bits, and up to {} may",
+                                  pair.simhash_distance, options.hamming));
+  } else if (options.detectors.simhash) {
+    reasons.push_back(fmt::format("their exact similarity, {:.3f}, is below the threshold of {}",
+                                  pair.similarity, options.threshold));
   }
+  if (options.detectors.chunk) {
+    reasons.push_back(
+        fmt::format("{} of {} chunks are shared, and all of one text would have to be",
+                    pair.shared_chunks, std::min(pair.chunks_a, pair.chunks_b)));
+  }
+  return fmt::format("Not duplicates: {}.", fmt::join(reasons, "; "));
+}
+
+std::string say_not_found(const Explanation& pair, const DedupOptions& options) {
+  if (pair.blank) {
+    return "Not duplicates: one of them has nothing but white space, and such texts are kept "
+           "without being compared.";
+  }
+  if (!options.detectors.minhash) return say_not_found_without_minhash(pair, options);
   if (pair.shared_shingles == 0) {
     return fmt::format("Not duplicates: they have no {} in common.",
                        sketch::to_string(options.shingles));
@@ -190,6 +227,7 @@ Result<Explanation> explain(std::string_view a, std::string_view b, const DedupO
   }
   const text::Normalization preset =
       options.exact_normalization.value_or(options.shingles.normalization);
+  result.blank = is_blank(a) || is_blank(b);
   result.identical = a == b;
   result.same_normalized = normalized(a, preset) == normalized(b, preset);
   compare_shingles(a, b, options, result);

@@ -15,6 +15,7 @@
 namespace kin::dedup {
 
 struct Explanation {
+  bool blank = false;       // one of the texts has nothing but white space: it is never compared
   bool identical = false;   // byte for byte
   bool same_words = false;  // the same shingles in the same order: no difference that counts
   bool same_normalized = false;

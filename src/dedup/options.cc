@@ -35,6 +35,7 @@ std::string_view name_of(Method method) {
     case Method::kSimHash: return "simhash";
     case Method::kChunk: return "chunk";
     case Method::kSeen: return "seen";
+    case Method::kContains: return "contains";
   }
   KIN_UNREACHABLE();
 }
@@ -45,7 +46,8 @@ bool Detectors::has(Method method) const {
     case Method::kMinHash: return minhash;
     case Method::kSimHash: return simhash;
     case Method::kChunk: return chunk;
-    case Method::kSeen: return false;
+    case Method::kSeen:
+    case Method::kContains: return false;
   }
   KIN_UNREACHABLE();
 }
@@ -63,7 +65,8 @@ Result<Detectors> parse_detectors(std::string_view list) {
       detectors.chunk = true;
     } else {
       return unknown("detector", name,
-                     "any of exact, minhash, simhash, chunk, with commas between");
+                     "any of exact, minhash, simhash, chunk, and one of lines, paragraphs, "
+                     "substring:LENGTH, with commas between");
     }
   }
   return detectors;
@@ -75,6 +78,35 @@ std::string to_string(const Detectors& detectors) {
     if (detectors.has(method)) names.push_back(name_of(method));
   }
   return fmt::format("{}", fmt::join(names, ","));
+}
+
+Status parse_by(std::string_view list, DedupOptions& options) {
+  std::vector<std::string_view> others;
+  options.cut.reset();
+  for (const std::string_view name : split(list, ',')) {
+    if (list == "none") break;
+    KIN_TRY(const std::optional<CutOptions> cut, parse_cut(name));
+    if (!cut) {
+      others.push_back(name);
+    } else if (options.cut) {
+      return Error{Code::kInvalidArgument,
+                   fmt::format("--by {}: one of lines, paragraphs and substring at a time (run "
+                               "again over the output for another)",
+                               list)};
+    } else {
+      options.cut = cut;
+    }
+  }
+  options.detectors = {.exact = false, .minhash = false, .simhash = false, .chunk = false};
+  if (others.empty()) return Done{};
+  KIN_TRY(options.detectors, parse_detectors(fmt::format("{}", fmt::join(others, ","))));
+  return Done{};
+}
+
+std::string by_of(const DedupOptions& options) {
+  std::string list = to_string(options.detectors);
+  if (!options.cut) return list.empty() ? "none" : list;
+  return list + (list.empty() ? "" : ",") + to_string(*options.cut);
 }
 
 Result<KeepPolicy> parse_keep(std::string_view text) {
@@ -192,6 +224,37 @@ Result<sketch::Banding> banding_of(const DedupOptions& options) {
   return *options.banding;
 }
 
+namespace {
+
+Status validate_against(const DedupOptions& options) {
+  const auto wrong = [](std::string message) {
+    return Error{Code::kInvalidArgument, std::move(message)};
+  };
+  if (options.contains) {
+    if (options.against.empty())
+      return wrong("--contains needs the references (use --against FILE)");
+    if (!(*options.contains > 0 && *options.contains <= 1))
+      return wrong(fmt::format("--contains {} is not between 0 and 1", *options.contains));
+    if (options.contains_words < 1 || options.contains_words > sketch::kMaxShingle) {
+      return wrong(fmt::format("--contains-words {} is not between 1 and {}",
+                               options.contains_words, sketch::kMaxShingle));
+    }
+    return Done{};
+  }
+  if (options.against.empty()) return Done{};
+  if (options.skip_seen)
+    return wrong("--against and --skip-seen cannot be combined (run one after the other)");
+  if (options.cut) {
+    return wrong(
+        fmt::format("--against is about whole records, so it cannot be combined with --by "
+                    "{} (run one after the other)",
+                    to_string(*options.cut)));
+  }
+  return Done{};
+}
+
+}  // namespace
+
 Status validate(const DedupOptions& options) {
   const auto wrong = [](std::string message) {
     return Error{Code::kInvalidArgument, std::move(message)};
@@ -215,18 +278,41 @@ Status validate(const DedupOptions& options) {
   if (options.skip_seen && !options.id_column) {
     return wrong("--skip-seen needs to know which column holds the ids (use --id COLUMN)");
   }
+  KIN_RETURN_IF_ERROR(validate_against(options));
+  if (options.tag && options.cut) {
+    return wrong(
+        fmt::format("--tag writes records as they are, so --by {} cannot cut them (run it "
+                    "over the output)",
+                    to_string(*options.cut)));
+  }
+  if (!options.cut && !removes_records(options)) {
+    return wrong("--by none compares nothing (use it with --against FILE --contains 0.8)");
+  }
+  for (const std::string& field : options.fields) {
+    if (!options.cut || field.find("[]") == std::string::npos) continue;
+    return wrong(
+        fmt::format("--by {} cannot cut texts out of the lists of --field {} (use a field "
+                    "without [])",
+                    to_string(*options.cut), field));
+  }
+  if (options.cut && options.cut->repeats < 2) {
+    return wrong(fmt::format("--repeats {}: what occurs once is not repeated (use 2 or more)",
+                             options.cut->repeats));
+  }
   if (options.detectors.minhash) KIN_RETURN_IF_ERROR(banding_of(options));
   return Done{};
 }
 
 std::string describe(const DedupOptions& options) {
-  std::string text = fmt::format("by={} field={} keep={} group={}", to_string(options.detectors),
-                                 fmt::join(options.fields, "+"), to_string(options.keep),
-                                 name_of(options.grouping));
+  std::string text =
+      fmt::format("by={} field={} keep={} group={}", by_of(options), fmt::join(options.fields, "+"),
+                  to_string(options.keep), name_of(options.grouping));
   if (options.exact_normalization) {
     text += fmt::format(" exact-on={}", text::name_of(*options.exact_normalization));
   }
-  if (options.detectors.minhash || options.detectors.simhash) {
+  if (options.cut) text += " " + describe(*options.cut);
+  const bool cuts_lines = options.cut && options.cut->by_line();
+  if (options.detectors.minhash || options.detectors.simhash || cuts_lines) {
     text += fmt::format(" shingle={} normalize={}", sketch::to_string(options.shingles),
                         text::name_of(options.shingles.normalization));
   }
@@ -243,6 +329,10 @@ std::string describe(const DedupOptions& options) {
                         options.chunks.size);
   }
   if (options.skip_seen) text += fmt::format(" skip-seen={}", options.skip_seen->string());
+  if (!options.against.empty()) text += fmt::format(" against={}", fmt::join(options.against, ","));
+  if (options.contains)
+    text += fmt::format(" contains={}:{}", *options.contains, options.contains_words);
+  if (options.tag) text += fmt::format(" tag={}", *options.tag);
   return text;
 }
 

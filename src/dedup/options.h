@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "data/dataset.h"
+#include "dedup/cut_options.h"
 #include "sketch/banding.h"
 #include "sketch/chunks.h"
 #include "sketch/shingles.h"
@@ -18,8 +19,9 @@ namespace kin::dedup {
 
 // Why a record is removed: a detector found it, in the order in which detectors are tried, or an
 // earlier run had its id.
-enum class Method : std::uint8_t { kExact, kMinHash, kSimHash, kChunk, kSeen };
-inline constexpr std::size_t kMethods = 5;
+// kContains: it contains a reference text.
+enum class Method : std::uint8_t { kExact, kMinHash, kSimHash, kChunk, kSeen, kContains };
+inline constexpr std::size_t kMethods = 6;
 std::string_view name_of(Method method);
 
 // Which detectors run.
@@ -29,7 +31,8 @@ struct Detectors {
   bool simhash = false;
   bool chunk = false;
 
-  bool has(Method method) const;  // false for kSeen, which is not a detector
+  bool has(Method method) const;  // false for kSeen and kContains, which are not detectors
+  bool any() const { return exact || minhash || simhash || chunk; }
 };
 // "exact,minhash": any of exact, minhash, simhash, chunk.
 Result<Detectors> parse_detectors(std::string_view list);
@@ -75,7 +78,21 @@ struct DedupOptions {
   // has the ids of all records that were read. Needs an id column.
   std::optional<std::filesystem::path> skip_seen;
 
+  // References: paths and globs of records that the inputs are compared with. References always
+  // stay, and are never written.
+  std::vector<std::string> against;
+  // Nothing: inputs that are duplicates of a reference are removed. Otherwise those that contain at
+  // least this share of a reference's runs of `contains_words` words.
+  std::optional<double> contains;
+  std::uint32_t contains_words = 8;
+  // Nothing: records are removed. Otherwise all are written, with columns of this prefix that say
+  // what would be removed.
+  std::optional<std::string> tag;
+
   Detectors detectors;
+  // Nothing: records are kept or removed whole. Otherwise repeated passages are cut out of the
+  // records that the detectors leave.
+  std::optional<CutOptions> cut;
   double threshold = 0.8;
   sketch::ShingleOptions shingles;
   // Nothing: exact and chunk compare the text as it is. (MinHash and SimHash use `shingles`.)
@@ -101,6 +118,16 @@ struct DedupOptions {
   double checkpoint_seconds = 30;
 };
 
+// Sets detectors and cut from a list such as "exact,minhash" or "exact,lines", or from "none".
+Status parse_by(std::string_view list, DedupOptions& options);
+// Such a list.
+std::string by_of(const DedupOptions& options);
+
+// Whether records are compared as wholes or looked up, and not only cut.
+inline bool removes_records(const DedupOptions& options) {
+  return options.detectors.any() || options.skip_seen || options.contains;
+}
+
 // Options that reproduce another tool: "fineweb", "fastdedup", "nemo" or "slimpajama". Sets the
 // sketching, banding, verification and grouping, and leaves the rest alone.
 Status apply_preset(std::string_view name, DedupOptions& options);
@@ -110,6 +137,15 @@ Result<sketch::Banding> banding_of(const DedupOptions& options);
 
 // Refuses combinations that make no sense, with a remedy.
 Status validate(const DedupOptions& options);
+
+// Whether pairs of `method` are measured by their SimHashes, and not by their texts.
+inline bool decides_by_distance(Method method, const DedupOptions& options) {
+  return method == Method::kSimHash && options.verification != Verification::kExact;
+}
+// The similarity that a pair of `method` has to reach.
+inline double threshold_of(Method method, const DedupOptions& options) {
+  return decides_by_distance(method, options) ? 1.0 - options.hamming / 64.0 : options.threshold;
+}
 
 // A hash of every option that can change what is removed. Two runs with the same value over the
 // same inputs give the same result, whatever their threads and memory.

@@ -6,24 +6,27 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "data/line_output.h"
 #include "dedup/output/audit.h"
 
 namespace kin::dedup {
 namespace fs = std::filesystem;
 namespace {
 
-// Every path the job writes.
+// Every path the job writes, "-" for standard output.
 std::vector<fs::path> outputs_of(const DedupJob& job) {
   std::vector<fs::path> outputs;
-  if (has_output_file(job) && !writes_folder(job)) outputs.push_back(job.output);
+  if (!job.options.dry_run && !writes_folder(job)) outputs.push_back(job.output);
   if (const auto quarantine = quarantine_output_of(job)) outputs.push_back(*quarantine);
   if (const auto removed = removed_output_of(job)) outputs.push_back(*removed);
+  if (const auto cut = cut_output_of(job)) outputs.push_back(*cut);
   if (job.groups_output) outputs.push_back(*job.groups_output);
   if (job.report_output) outputs.push_back(*job.report_output);
   return outputs;
 }
 
 Status check_writable(const fs::path& output) {
+  if (output == "-") return Done{};
   std::error_code failure;
   const fs::path folder = output.has_parent_path() ? output.parent_path() : fs::path(".");
   if (!fs::is_directory(folder, failure)) {
@@ -54,6 +57,7 @@ fs::path identity(const fs::path& path) {
 }
 
 void remove_leftovers_of(const fs::path& output) {
+  if (output == "-") return;
   const fs::path own = temporary_name(output);
   const std::string name = own.filename().string();
   const std::string prefix = name.substr(0, name.rfind("kindred-") + std::strlen("kindred-"));
@@ -70,6 +74,10 @@ Status check_distinct(const std::vector<fs::path>& outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     for (std::size_t j = i + 1; j < outputs.size(); ++j) {
       if (identity(outputs[i]) != identity(outputs[j])) continue;
+      if (outputs[i] == "-") {
+        return Error{Code::kInvalidArgument,
+                     "two outputs would go to standard output (- can be named once)"};
+      }
       return Error{Code::kInvalidArgument,
                    fmt::format("two outputs would go to {} (give each a name of its own)",
                                outputs[i].string())};
@@ -114,32 +122,49 @@ bool has_output_file(const DedupJob& job) {
 
 bool is_resumable(const DedupJob& job) {
   const auto standard_input = std::find(job.inputs.begin(), job.inputs.end(), "-");
-  return has_output_file(job) && standard_input == job.inputs.end();
+  // What references a record contains is not kept for another process.
+  return has_output_file(job) && standard_input == job.inputs.end() && !job.options.contains;
 }
 
+namespace {
+
+// The path of the output without its extensions, or of the folder.
+std::string stem_of(const DedupJob& job) {
+  if (writes_folder(job)) return output_name(job).string();
+  constexpr std::string_view kRemoved = ".removed.jsonl";
+  const std::string removed = removed_path(output_name(job)).string();
+  return removed.substr(0, removed.size() - kRemoved.size());
+}
+
+}  // namespace
+
 std::optional<fs::path> removed_output_of(const DedupJob& job) {
-  if (job.options.dry_run) return {};
+  if (job.options.dry_run || job.audit == Audit::kNone) return {};
   if (job.removed_output) return job.removed_output;
-  if (job.output == "-") return {};
+  if (job.output == "-" || !removes_records(job.options)) return {};
   if (writes_folder(job)) return output_name(job).string() + ".removed.jsonl";
   return removed_path(job.output);
+}
+
+std::optional<fs::path> cut_output_of(const DedupJob& job) {
+  if (job.options.dry_run || !job.options.cut) return {};
+  if (job.cut_output) return job.cut_output;
+  if (job.output == "-") return {};
+  return stem_of(job) + ".cut.jsonl";
 }
 
 std::optional<fs::path> quarantine_output_of(const DedupJob& job) {
   if (job.options.dry_run || job.options.on_error == data::OnError::kFail) return {};
   if (job.quarantine_output) return job.quarantine_output;
   if (job.output == "-") return {};
-  fs::path name = output_name(job);
-  if (!writes_folder(job)) {
-    constexpr std::string_view kRemoved = ".removed.jsonl";
-    const std::string removed = removed_path(name).string();
-    name = removed.substr(0, removed.size() - kRemoved.size());
-  }
-  return name.string() + ".quarantine.txt";
+  return stem_of(job) + ".quarantine.txt";
 }
 
 Status check_outputs(const DedupJob& job) {
   if (has_output_file(job) && !writes_folder(job)) KIN_RETURN_IF_ERROR(data::file_type(job.output));
+  for (const auto& output : {removed_output_of(job), job.groups_output, job.report_output}) {
+    if (output) KIN_RETURN_IF_ERROR(data::line_output_type(*output));
+  }
   const std::vector<fs::path> outputs = outputs_of(job);
   KIN_RETURN_IF_ERROR(check_distinct(outputs));
   for (const fs::path& output : outputs) KIN_RETURN_IF_ERROR(check_writable(output));

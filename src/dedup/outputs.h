@@ -29,6 +29,9 @@ std::optional<std::filesystem::path> quarantine_output_of(const DedupJob& job);
 // Where the run works: beside the output, or where the job says.
 WorkFolder::Options work_folder_of(const DedupJob& job);
 
+// The path of the log of cuts, in the same way. Nothing if the job cuts nothing.
+std::optional<std::filesystem::path> cut_output_of(const DedupJob& job);
+
 // Checks before the work that every output can be made.
 Status check_outputs(const DedupJob& job);
 // Removes temporary files of these outputs that killed runs left. The caller holds the lock of the

@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "base/workers.h"
 #include "data/parquet_memory.h"
+#include "dedup/output/run_checks.h"
 #include "dedup/outputs.h"
 #include "dedup/scan/columns.h"
 #include "dedup/scan/scan.h"
@@ -393,6 +394,7 @@ class Planner {
         static_cast<std::uint64_t>(std::max(beside, model.cold(documents)) + keys);
     const auto space = fs::space(folder_->path());
     if (plan_.disk_bytes() > space.available) {
+      plan_.fits = false;
       plan_.notes.push_back(fmt::format("there is not enough room on the disk: {} is free",
                                         format_bytes(space.available)));
     }
@@ -419,11 +421,13 @@ class Planner {
     }
     plan_.memory_bytes =
         std::min(static_cast<std::uint64_t>(most) + base_memory_, options_.max_memory);
-    const double least = 16 * documents + (192 << 20);
-    if (least > static_cast<double>(options_.max_memory)) {
-      plan_.notes.push_back(
-          fmt::format("--max-memory is too little for so many records: {} at least",
-                      format_bytes(static_cast<std::uint64_t>(least))));
+    // The run refuses by the same figure, once it has counted the records.
+    const std::uint64_t least =
+        total_memory(options_, fixed_bytes(from_.format == data::Format::kParquet) +
+                                   plan_.documents * bytes_a_record(options_));
+    if (const Status enough = check_memory(options_, plan_.documents, least); !enough) {
+      plan_.fits = false;
+      plan_.notes.push_back(enough.error().message);
     }
   }
 

@@ -31,6 +31,7 @@ struct Plan {
 
   DedupOptions options;
   std::vector<std::string> notes;
+  bool fits = true;  // false: a note says which limit the run would break
 
   std::uint64_t disk_bytes() const { return temporary_bytes + output_bytes; }
 };

@@ -34,7 +34,7 @@ void write_strings(JsonWriter& json, std::string_view key, const std::vector<std
 void write_options(JsonWriter& json, const DedupOptions& options) {
   json.key("options").begin_object();
   write_strings(json, "field", options.fields);
-  json.field("by", to_string(options.detectors)).field("threshold", options.threshold);
+  json.field("by", by_of(options)).field("threshold", options.threshold);
   json.field("shingle", sketch::to_string(options.shingles));
   json.field("normalize", text::name_of(options.shingles.normalization));
   json.field("hashes", options.hashes);
@@ -54,6 +54,7 @@ void write_groups(JsonWriter& json, const std::vector<DedupReport::Group>& group
     } else {
       json.null();
     }
+    if (group.reference) json.field("reference", true);
     json.field("size", group.size).end();
   }
   json.end();
@@ -70,6 +71,32 @@ void write_work(JsonWriter& json, const DedupReport& report) {
   json.end().field("seconds", report.seconds).field("peak_memory_bytes", report.peak_memory);
   json.field("input_bytes", report.input_bytes).field("text_bytes", report.text_bytes);
   json.field("mb_per_second", report.megabytes_per_second());
+}
+
+void write_cut(JsonWriter& json, const DedupReport& report) {
+  const CutOptions& options = *report.options.cut;
+  json.key("cut").begin_object().field("records", report.cut.records);
+  json.field("emptied", report.cut.emptied).field("passages", report.cut.passages);
+  json.field("bytes", report.cut.bytes).field("unverified", report.cut.unverified);
+  json.field("log", report.cut.log).field("repeats", options.repeats);
+  json.field("repeats_keep", options.keep_first ? "first" : "none");
+  if (options.by_line()) {
+    json.field("min_length", options.min_length);
+    json.field("min_length_unit", options.min_in_words ? "words" : "characters");
+  }
+  json.end();
+}
+
+void write_against(JsonWriter& json, const DedupReport& report) {
+  const DedupOptions& options = report.options;
+  json.key("against").begin_object();
+  write_strings(json, "files", report.against.files);
+  json.field("records", report.against.records).field("removed", report.against.removed);
+  if (options.contains) {
+    json.field("contains", *options.contains).field("contains_words", options.contains_words);
+    json.field("short", report.against.short_ones);
+  }
+  json.end();
 }
 
 void warn_of_losses(std::string_view kind, const std::vector<DedupReport::Origin>& origins,
@@ -102,7 +129,12 @@ std::string to_json(const DedupReport& report, int indent) {
     }
   }
   if (report.options.skip_seen) json.field("seen", report.seen());
+  if (report.options.contains) json.field("contains", report.contained());
+  if (report.options.cut) json.field("emptied", report.cut.emptied);
   json.end();
+  if (report.options.cut) write_cut(json, report);
+  if (!report.options.against.empty()) write_against(json, report);
+  if (report.options.tag) json.field("tag", *report.options.tag);
   json.field("skipped", report.skipped);
   write_strings(json, "skipped_examples", report.skipped_messages);
   json.field("without_text", report.without_text).field("without_words", report.without_words);
@@ -136,6 +168,12 @@ void add_warnings(DedupReport& report) {
         fmt::format("the group of row {} has {} records: look at it before you trust it "
                     "(kindred explain shows why two records are alike)",
                     group.kept_row, group.size));
+  }
+  if (report.against.short_ones > 0) {
+    report.warnings.push_back(
+        fmt::format("{} references have fewer than {} words: a record contains one if it has these "
+                    "words in a row (leave short ones out, or use a smaller --contains-words)",
+                    report.against.short_ones, report.options.contains_words));
   }
   if (report.capped_buckets > 0) {
     report.warnings.push_back(

@@ -14,7 +14,8 @@ namespace kin::dedup {
 
 struct DedupReport {
   struct Group {
-    std::uint64_t kept_row = 0;
+    std::uint64_t kept_row = 0;  // of the inputs, or of the references
+    bool reference = false;      // the kept record is one
     std::optional<std::string> kept_id;
     std::uint64_t size = 0;
   };
@@ -24,6 +25,24 @@ struct DedupReport {
     std::uint64_t documents = 0;
     std::uint64_t removed = 0;  // as duplicates of others in this run
     std::uint64_t seen = 0;     // left out because earlier runs had their ids
+  };
+
+  // What was cut out of records.
+  struct Cut {
+    std::uint64_t records = 0;
+    std::uint64_t emptied = 0;  // of these, removed because nothing was left; counted in `removed`
+    std::uint64_t passages = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t unverified = 0;  // equal hashes of different texts: not cut
+    std::string log;               // empty for a dry run
+  };
+
+  // The references.
+  struct Against {
+    std::vector<std::string> files;
+    std::uint64_t records = 0;
+    std::uint64_t removed = 0;     // duplicates of references, or records that contain one
+    std::uint64_t short_ones = 0;  // references with fewer words than --contains-words
   };
 
   std::vector<std::string> inputs;
@@ -43,6 +62,8 @@ struct DedupReport {
   std::uint64_t without_words = 0;
   std::uint64_t without_order = 0;  // no value that --keep could compare
   std::uint64_t linked = 0;
+  Cut cut;
+  Against against;
 
   std::uint64_t groups = 0;
   std::vector<Group> largest_groups;
@@ -70,6 +91,9 @@ struct DedupReport {
   std::vector<std::string> notes;     // such as what the output format could not keep
 
   std::uint64_t seen() const { return removed_by[static_cast<std::size_t>(Method::kSeen)]; }
+  std::uint64_t contained() const {
+    return removed_by[static_cast<std::size_t>(Method::kContains)];
+  }
   double megabytes_per_second() const {
     return seconds > 0 ? static_cast<double>(input_bytes) / 1e6 / seconds : 0;
   }

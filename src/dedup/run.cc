@@ -8,6 +8,9 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/workers.h"
+#include "data/line_output.h"
+#include "dedup/against/run_inputs.h"
+#include "dedup/cut/stage.h"
 #include "dedup/groups/chunk_stage.h"
 #include "dedup/groups/grouping.h"
 #include "dedup/output/audit.h"
@@ -15,6 +18,7 @@
 #include "dedup/output/record_outputs.h"
 #include "dedup/output/run_checks.h"
 #include "dedup/output/stage_times.h"
+#include "dedup/output/tags.h"
 #include "dedup/output/tally.h"
 #include "dedup/outputs.h"
 #include "dedup/pairs/candidates.h"
@@ -42,10 +46,11 @@ class Run {
 
   Result<DedupReport> run() {
     KIN_RETURN_IF_ERROR(open());
-    if (!decided_) {
+    if (!decided_ && removes_records(options_)) {
       KIN_RETURN_IF_ERROR(scan());
       KIN_RETURN_IF_ERROR(decide());
     }
+    if (options_.cut) KIN_RETURN_IF_ERROR(cut());
     KIN_RETURN_IF_ERROR(write());
     KIN_RETURN_IF_ERROR(record_ids());
     folder_->done();
@@ -60,39 +65,38 @@ class Run {
     // A thread needs some memory of its own; the result is the same with fewer of them.
     options_.threads = threads_for_memory(options_.threads, options_.max_memory);
     KIN_RETURN_IF_ERROR(validate(options_));
+    if (options_.dry_run) options_.signature_store.reset();  // a dry run keeps nothing
     const WorkFolder::Options folder_options = work_folder_of(job_);
     KIN_RETURN_IF_ERROR(check_outputs(job_));
     KIN_TRY(WorkFolder folder, WorkFolder::open(folder_options));
     folder_.emplace(std::move(folder));
 
     remove_leftovers(job_);
-    KIN_TRY(std::vector<data::Input> inputs,
-            data::find_inputs(job_.inputs, folder_->path(), &report_.notes));
-    KIN_RETURN_IF_ERROR(check_outputs_against(job_, inputs));
-    for (const data::Input& input : inputs) progress_.bytes_total += input.bytes;
-    run_hash_ = inputs_hash(inputs) ^ options_hash(options_);
-    for (const data::Input& input : inputs) report_.inputs.push_back(input.shown_as);
-    KIN_RETURN_IF_ERROR(open_dataset(std::move(inputs), budget_.reader));
-    KIN_TRY(RecordOutputs outputs, RecordOutputs::open(job_, *dataset_));
+    KIN_TRY(RunInputs inputs,
+            RunInputs::find(job_.inputs, options_, folder_->path(), report_.notes));
+    inputs_.emplace(std::move(inputs));
+    KIN_RETURN_IF_ERROR(check_outputs_against(job_, inputs_->files()));
+    for (const data::Input& input : inputs_->files()) progress_.bytes_total += input.bytes;
+    run_hash_ = inputs_hash(inputs_->files()) ^ options_hash(options_);
+    KIN_RETURN_IF_ERROR(inputs_->open(dataset_options(budget_.reader)));
+    KIN_TRY(RecordOutputs outputs, RecordOutputs::open(job_, inputs_->own()));
     outputs_.emplace(std::move(outputs));
-    KIN_RETURN_IF_ERROR(settle_columns(*dataset_, options_));
+    KIN_RETURN_IF_ERROR(settle_columns(dataset(), options_));
     if (options_.skip_seen) {
       KIN_TRY(seen_, SeenIds::open(options_, clock_));
     }
-    if (const auto rows = dataset_->rows())
-      dataset_->limit_memory(budget_.scanner(options_, *rows));
+    if (options_.contains) {
+      KIN_TRY(contains_, ContainIndex::open(options_, folder_->path(), budget_.stage));
+      report_.against.records = contains_->size();
+      report_.against.short_ones = contains_->short_ones();
+    }
+    if (const auto rows = dataset().rows())
+      dataset().limit_memory(budget_.scanner(options_, *rows));
     return folder_options.resume ? take_up() : Status(Done{});
   }
 
-  // Opens the inputs with this much memory. Opened again, the dataset keeps what it learnt.
-  Status open_dataset(std::vector<data::Input> inputs, std::uint64_t memory) {
-    std::optional<data::ScanMemory> learnt;
-    if (dataset_) learnt = dataset_->memory();
-    dataset_.reset();
-    KIN_TRY(dataset_, data::Dataset::open(std::move(inputs), dataset_options(memory)));
-    if (learnt) dataset_->restore(std::move(*learnt));
-    return Done{};
-  }
+  data::Dataset& dataset() { return inputs_->dataset(); }
+  const data::Dataset& dataset() const { return inputs_->dataset(); }
 
   data::DatasetOptions dataset_options(std::uint64_t memory) const {
     data::DatasetOptions how;
@@ -110,19 +114,16 @@ class Run {
     if (!found) return found.error();
     if (!*found) return Done{};
     checkpoint_ = std::move(**found);
-    KIN_RETURN_IF_ERROR(verify_digests(dataset_->inputs(), checkpoint_.digests));
+    KIN_RETURN_IF_ERROR(verify_digests(inputs_->files(), checkpoint_.digests));
     report_.resumed = true;
-    dataset_->restore(checkpoint_.dataset);
+    dataset().restore(checkpoint_.dataset);
     if (checkpoint_.stage != Checkpoint::Stage::kDecided) return Done{};
     KIN_TRY(removals_, restore_decisions(folder_->path(), checkpoint_, sources_));
     records_ = checkpoint_.position.row;
     classes_.emplace(Classes::distinct(records_));
     decided_ = true;
     restore_counts(checkpoint_.decided, report_);
-    report_.text_bytes = checkpoint_.counts[1];
-    report_.without_text = checkpoint_.counts[3];
-    report_.without_words = checkpoint_.counts[4];
-    report_.without_order = checkpoint_.counts[5];
+    note_scan(checkpoint_.counts, report_);
     return settle_threads(checkpoint_.counts[6]);
   }
 
@@ -152,29 +153,29 @@ class Run {
         return watch_scan() && scan_->counts.documents > documents &&
                clock_.seconds_since(begun) >= options_.checkpoint_seconds;
       };
-      const auto scanned = scan_records(
-          *dataset_, options_, {.start = checkpoint_.position, .pause = pause, .seen = seen_.get()},
-          *scan_);
-      if (!scanned) return explain_scan(options_, *dataset_, long_texts(), scanned.error());
+      const auto scanned = scan_records(dataset(), options_,
+                                        {.start = checkpoint_.position,
+                                         .pause = pause,
+                                         .seen = seen_.get(),
+                                         .contains = contains_.get(),
+                                         .reference_files = inputs_->reference_files()},
+                                        *scan_);
+      if (!scanned) return explain_scan(options_, dataset(), long_texts(), scanned.error());
       const data::ScanEnd& end = *scanned;
       checkpoint_.position = end.position;
       checkpoint_.scanned = end.finished;
-      checkpoint_.found.resize(end.found.size());
-      for (std::size_t i = 0; i < end.found.size(); ++i)
-        checkpoint_.found[i] = checkpoint_.found[i] || end.found[i];
+      merge_found(end.found, checkpoint_.found);
       if (clock_.seconds_since(begun) >= options_.checkpoint_seconds) {
         KIN_RETURN_IF_ERROR(save_progress());
       }
       if (progress_.stop) return StageTimes::stopped();
     }
     records_ = checkpoint_.position.row;
-    report_.without_text = scan_->counts.without_text;
-    report_.without_words = scan_->counts.without_words;
-    report_.without_order = scan_->counts.without_order;
-    report_.text_bytes = scan_->counts.text_bytes;
+    scan_->order.set_references(inputs_->references());
+    note_scan(scan_->counts.values(), report_);
     progress_.records = records_;
-    KIN_RETURN_IF_ERROR(check_records(*dataset_, records_));
-    KIN_RETURN_IF_ERROR(check_found(*dataset_, options_, checkpoint_.found));
+    KIN_RETURN_IF_ERROR(check_records(dataset(), records_));
+    KIN_RETURN_IF_ERROR(check_found(dataset(), options_, checkpoint_.found));
     return make_room();
   }
 
@@ -194,7 +195,7 @@ class Run {
 
   Status save_progress() {
     if (!is_resumable(job_)) return Done{};
-    checkpoint_.dataset = dataset_->memory();
+    checkpoint_.dataset = dataset().memory();
     KIN_RETURN_IF_ERROR(note_inputs());
     KIN_RETURN_IF_ERROR(save_scan(folder_->path(), checkpoint_, *scan_));
     folder_->keep_for_resume();
@@ -202,7 +203,7 @@ class Run {
   }
 
   Status note_inputs() {
-    return extend_digests(dataset_->inputs(), checkpoint_.position, checkpoint_.digests);
+    return extend_digests(inputs_->files(), checkpoint_.position, checkpoint_.digests);
   }
 
   LongTexts long_texts() const { return {own_memory(), tables(), options_.threads}; }
@@ -211,12 +212,18 @@ class Run {
   std::uint64_t tables() const { return records_ * bytes_a_record(options_); }
 
   std::uint64_t fixed() const {
-    return fixed_bytes(dataset_->inputs().front().type.format == data::Format::kParquet);
+    return fixed_bytes(dataset().inputs().front().type.format == data::Format::kParquet);
+  }
+
+  // An error if the budget is too small for this many records.
+  Status check_rows(std::uint64_t rows) {
+    records_ = rows;
+    KIN_RETURN_IF_ERROR(check_records(dataset(), rows));
+    return check_memory(options_, rows, total_memory(options_, fixed() + tables()));
   }
 
   Status make_room() {
-    const std::uint64_t least = total_memory(options_, fixed() + tables());
-    KIN_RETURN_IF_ERROR(check_memory(options_, records_, least));
+    KIN_RETURN_IF_ERROR(check_rows(records_));
     KIN_RETURN_IF_ERROR(settle_threads(scan_->counts.longest_text));
     if (tables() < own_memory() / 4) return Done{};
     // The tables take the place of what the scan left in memory.
@@ -243,11 +250,11 @@ class Run {
     KIN_RETURN_IF_ERROR(check_read_errors());
 
     KIN_RETURN_IF_ERROR(times_.enter("texts"));
-    KIN_TRY(const RecordSet wanted, texts_wanted(*scan_, *classes_, *candidates_, options_));
+    KIN_TRY(const RecordSet wanted, texts_wanted(*scan_, *classes_, *candidates_, names_removed()));
     KIN_RETURN_IF_ERROR(open_texts());
-    dataset_->limit_memory(memory_for_texts());
+    dataset().limit_memory(memory_for_texts());
     if (wanted.count() > 0)
-      KIN_RETURN_IF_ERROR(collect_texts(*dataset_, options_, *classes_, wanted, *kept_));
+      KIN_RETURN_IF_ERROR(collect_texts(dataset(), options_, *classes_, wanted, *kept_));
 
     KIN_RETURN_IF_ERROR(times_.enter("verify"));
     KIN_TRY(std::vector<Removal> removals,
@@ -257,15 +264,17 @@ class Run {
                               .texts = *kept_->texts,
                               .fixed_memory = fixed()},
                              options_, budget_.stage, group_counts_));
-    note_candidates();
+    note_pairs(candidates_->counts, group_counts_, report_);
     if (options_.detectors.chunk) KIN_RETURN_IF_ERROR(add_chunk_duplicates(removals, wanted));
     removals_ = expand_classes(*classes_, removals);
-    add_seen(scan_->seen, records_, removals_);
+    drop_references(scan_->order, removals_);
+    KIN_RETURN_IF_ERROR(add_left_out(*scan_, records_, removals_));
     progress_.duplicates = removals_.size();
     report_.bytes_spilled = scan_->exact.bytes_on_disk() + scan_->words.bytes_on_disk() +
                             scan_->bands.bytes_on_disk() + scan_->chunks.bytes_on_disk();
     checkpoint_.counts = scan_->counts.values();
     candidates_.reset();
+    evidence_ = std::move(scan_->evidence);
     scan_.reset();
     ::malloc_trim(0);
     // Ids are added to the set while the outputs are there already: a run that is killed then has
@@ -273,7 +282,7 @@ class Run {
     const bool worth_saving = seen_ || times_.seconds() >= options_.checkpoint_seconds;
     if (!worth_saving || !is_resumable(job_)) return Done{};
     checkpoint_.run = run_hash_;
-    checkpoint_.dataset = dataset_->memory();
+    checkpoint_.dataset = dataset().memory();
     checkpoint_.decided = decided_counts(report_);
     KIN_RETURN_IF_ERROR(note_inputs());
     KIN_RETURN_IF_ERROR(save_decisions(folder_->path(), checkpoint_, removals_, sources_));
@@ -305,21 +314,19 @@ class Run {
     return std::max(budget_.reader, own_memory() - std::min(own_memory(), held));
   }
 
+  // Whether an output has the texts or the ids of removed records.
+  bool names_removed() const {
+    if (options_.dry_run) return false;
+    const bool ids = removed_output_of(job_) || job_.groups_output;
+    return (job_.audit == Audit::kFull && removed_output_of(job_)) ||
+           (ids && options_.id_column.has_value());
+  }
+
   Status open_texts() {
     const bool with_ids = options_.id_column.has_value();
     KIN_TRY(KeptTexts kept, make_kept_texts(folder_->path(), with_ids));
     kept_.emplace(std::move(kept));
     return Done{};
-  }
-
-  void note_candidates() {
-    const CandidateCounts& counts = candidates_->counts;
-    report_.candidates = counts.candidates;
-    report_.verified = group_counts_.verified;
-    report_.false_candidates = counts.below_estimate + group_counts_.below_threshold;
-    report_.not_needed = group_counts_.not_needed;
-    report_.large_buckets = counts.large_buckets;
-    report_.capped_buckets = counts.capped_buckets;
   }
 
   Status add_chunk_duplicates(std::vector<Removal>& removals, const RecordSet& have) {
@@ -336,8 +343,8 @@ class Run {
         }
       }
     }
-    if (!options_.dry_run && missing.count() > 0) {
-      KIN_RETURN_IF_ERROR(collect_texts(*dataset_, options_, *classes_, missing, *kept_));
+    if (names_removed() && missing.count() > 0) {
+      KIN_RETURN_IF_ERROR(collect_texts(dataset(), options_, *classes_, missing, *kept_));
     }
     removals.insert(removals.end(), outcome.removals.begin(), outcome.removals.end());
     std::sort(removals.begin(), removals.end(),
@@ -345,52 +352,105 @@ class Run {
     return Done{};
   }
 
+  // Finds what is to be cut out of the records that stay. Begun again by a run that resumes.
+  Status cut() {
+    std::optional<RecordSet> keep;
+    if (removes_records(options_)) keep = kept_records();
+    dataset().limit_memory(budget_.reader);
+    KIN_TRY(cut_, CutStage::run({.dataset = dataset(),
+                                 .options = options_,
+                                 .keep = keep ? &*keep : nullptr,
+                                 .folder = folder_->path(),
+                                 .spill_memory = budget_.spills,
+                                 .stage_memory = budget_.stage,
+                                 .enter = [&](const char* stage) { return times_.enter(stage); },
+                                 .check_rows = [&](std::uint64_t rows) { return check_rows(rows); },
+                                 .stop = &progress_.stop}));
+    cut_->count(report_);
+    if (keep) return Done{};
+    classes_.emplace(Classes::distinct(records_));
+    return open_texts();
+  }
+
+  RecordSet kept_records() const {
+    RecordSet keep(records_, true);
+    for (const Removal& removal : removals_) keep.erase(removal.record);
+    for (const RecordId row : dataset().skipped().rows) keep.erase(row);
+    return keep;
+  }
+
   // Ids are added only when the outputs are in place: a run that is killed earlier adds none.
   Status record_ids() {
     if (!seen_ || options_.dry_run) return Done{};
     KIN_RETURN_IF_ERROR(times_.enter("record"));
-    return seen_->record(*dataset_, progress_.stop);
+    return seen_->record(dataset(), progress_.stop);
   }
 
   // Writes every output under a temporary name, then renames all of them.
   Status write() {
     KIN_RETURN_IF_ERROR(times_.enter("write"));
     progress_.bytes_done = 0;
-    const std::vector<RecordId>& skipped = dataset_->skipped().rows;
-    RecordSet keep(records_, true);
-    for (const Removal& removal : removals_) keep.erase(removal.record);
-    for (const RecordId row : skipped) keep.erase(row);
-    count_removals(removals_, *dataset_, records_, sources_, report_);
+    RecordSet keep = kept_records();
+    if (cut_) drop_emptied(cut_->emptied(), keep, sources_);
+    count_removals(removals_, dataset(), records_,
+                   {.rows = inputs_->references(), .files = inputs_->reference_files()}, sources_,
+                   report_);
+    if (cut_) count_emptied(cut_->emptied(), dataset(), report_);
     if (options_.dry_run) return Done{};
+    std::optional<Tags> tags;
+    if (options_.tag) {
+      tags.emplace(*options_.tag, removals_, inputs_->references());
+      for (const Removal& removal : removals_) keep.insert(removal.record);
+    }
 
-    if (decided_) KIN_RETURN_IF_ERROR(read_texts_again());
-    const AuditInput input{removals_, *classes_, *kept_,
-                           *dataset_, options_,  report_.text_bytes / records_};
-    KIN_TRY(const auto audit,
-            AuditFiles::create(input, {removed_output_of(job_), job_.groups_output}));
-    data::WriteOptions how{.threads = options_.threads, .format = job_.format, .beside = [&] {
-                             return audit->work();
-                           }};
+    if (decided_) KIN_RETURN_IF_ERROR(names_removed() ? read_texts_again() : open_texts());
+    const AuditInput input{.removals = removals_,
+                           .classes = *classes_,
+                           .kept = *kept_,
+                           .dataset = dataset(),
+                           .options = options_,
+                           .mean_text_bytes = report_.text_bytes / report_.documents,
+                           .with_texts = job_.audit == Audit::kFull,
+                           .references = inputs_->references(),
+                           .contains = contains_.get(),
+                           .evidence = evidence_.get()};
+    KIN_TRY(const auto audit, AuditFiles::create(input, {.removed = removed_output_of(job_),
+                                                         .groups = job_.groups_output,
+                                                         .temporary_folder = folder_->path(),
+                                                         .memory_bytes = budget_.reader}));
+    const auto cut_log = cut_output_of(job_);
+    if (cut_log) KIN_RETURN_IF_ERROR(cut_->open_log(*cut_log));
+    const auto write_logs = [&]() -> Status {
+      if (cut_) KIN_RETURN_IF_ERROR(cut_->work());
+      return audit->work();
+    };
+    data::WriteOptions how{
+        .threads = options_.threads, .format = job_.format, .beside = write_logs};
+    std::optional<data::ShiftedEdits> edits;
+    if (cut_) how.edits = cut_->edits();
+    if (tags) how.edits = &edits.emplace(*tags, inputs_->references());
     // Where the tables take much of the memory, they have to go before the output is written.
     if (tables() >= own_memory() / 4) {
-      KIN_RETURN_IF_ERROR(run_workers(options_.threads, [&](int) { return audit->work(); }));
+      KIN_RETURN_IF_ERROR(run_workers(options_.threads, [&](int) { return write_logs(); }));
       KIN_RETURN_IF_ERROR(close_texts());
       how.beside = nullptr;
     }
-    KIN_RETURN_IF_ERROR(open_dataset(dataset_->inputs(), budget_.writer));
-    KIN_RETURN_IF_ERROR(
-        outputs_->write(*dataset_, keep, how, dataset_options(budget_.writer), report_.notes));
+    KIN_RETURN_IF_ERROR(inputs_->open(dataset_options(budget_.writer)));
+    KIN_RETURN_IF_ERROR(outputs_->write(inputs_->own(), inputs_->own_rows(keep), how,
+                                        dataset_options(budget_.writer), report_.notes));
     if (kept_) KIN_RETURN_IF_ERROR(close_texts());
+    KIN_RETURN_IF_ERROR(audit->finish());
     report_.quarantine = outputs_->quarantine();
-    KIN_RETURN_IF_ERROR(data::check_unchanged(dataset_->inputs()));
+    KIN_RETURN_IF_ERROR(data::check_unchanged(inputs_->files()));
     KIN_RETURN_IF_ERROR(outputs_->commit_quarantine());
     KIN_RETURN_IF_ERROR(audit->commit());
+    if (cut_) KIN_RETURN_IF_ERROR(cut_->commit());
     return outputs_->commit();
   }
 
   // Frees the texts after their last use.
   Status close_texts() {
-    KIN_RETURN_IF_ERROR(name_largest_groups());
+    KIN_RETURN_IF_ERROR(name_largest_groups(*kept_, report_));
     report_.cold_read_errors += kept_->texts->stats().read_errors;
     if (kept_->ids) report_.cold_read_errors += kept_->ids->stats().read_errors;
     KIN_RETURN_IF_ERROR(check_read_errors());
@@ -407,15 +467,7 @@ class Run {
       wanted.insert(removal.kept);
     }
     KIN_RETURN_IF_ERROR(open_texts());
-    return collect_texts(*dataset_, options_, *classes_, wanted, *kept_);
-  }
-
-  Status name_largest_groups() {
-    if (!kept_->ids) return Done{};
-    for (DedupReport::Group& group : report_.largest_groups) {
-      KIN_TRY(group.kept_id, kept_->ids->get(record_id(group.kept_row)));
-    }
-    return Done{};
+    return collect_texts(dataset(), options_, *classes_, wanted, *kept_);
   }
 
   void finish_report() {
@@ -425,9 +477,8 @@ class Run {
     report_.dry_run = options_.dry_run;
     if (!options_.dry_run) report_.output = job_.output.string();
     if (const auto removed = removed_output_of(job_)) report_.removed_output = removed->string();
-    for (const auto& [row, message] : dataset_->skipped().messages)
-      report_.skipped_messages.push_back(message);
-    for (const data::Input& input : dataset_->inputs()) report_.input_bytes += input.bytes;
+    if (const auto log = cut_output_of(job_)) report_.cut.log = log->string();
+    describe_inputs(*inputs_, report_);
     report_.seconds = times_.seconds();
     report_.peak_memory = peak_resident_bytes();
     add_warnings(report_);
@@ -448,13 +499,13 @@ class Run {
 
   std::optional<WorkFolder> folder_;
   std::optional<RecordOutputs> outputs_;
-  std::unique_ptr<data::Dataset> dataset_;
+  std::optional<RunInputs> inputs_;
+  std::unique_ptr<ContainIndex> contains_;
   std::uint64_t run_hash_ = 0;
   int threads_asked_ = 0;
   Checkpoint checkpoint_;
   bool decided_ = false;  // an earlier run got as far as deciding
   std::unique_ptr<SeenIds> seen_;
-
   Sources sources_;
   std::unique_ptr<Scan> scan_;
   std::size_t records_ = 0;
@@ -463,6 +514,8 @@ class Run {
   std::optional<KeptTexts> kept_;
   GroupCounts group_counts_;
   std::vector<Removal> removals_;
+  std::unique_ptr<store::KeptValues> evidence_;
+  std::unique_ptr<CutStage> cut_;
 };
 
 }  // namespace
@@ -471,7 +524,7 @@ Result<DedupReport> run_dedup(const DedupJob& job, Progress& progress, Clock& cl
   Run run(job, progress, clock);
   KIN_TRY(DedupReport report, run.run());
   if (job.report_output)
-    KIN_RETURN_IF_ERROR(write_file_atomically(*job.report_output, to_json(report, 2) + "\n"));
+    KIN_RETURN_IF_ERROR(data::write_json(*job.report_output, to_json(report, 2) + "\n"));
   return report;
 }
 

@@ -17,6 +17,13 @@
 
 namespace kin::dedup {
 
+// What the audit log says about a removed record.
+enum class Audit {
+  kFull,  // which record it duplicates and how alike they are, with both texts
+  kIds,   // the same without the texts
+  kNone,  // there is no log
+};
+
 struct DedupJob {
   std::vector<std::string> inputs;  // paths, folders, globs, or "-"
   // "-": JSONL on standard output. A folder, which is one that is there or ends with a slash: one
@@ -24,7 +31,10 @@ struct DedupJob {
   std::filesystem::path output;
   std::optional<std::filesystem::path> removed_output;     // nothing: named after the output
   std::optional<std::filesystem::path> quarantine_output;  // nothing: named after the output
+  Audit audit = Audit::kFull;
+  // The extension of each of these decides its format; "-" is standard output.
   std::optional<std::filesystem::path> groups_output;
+  std::optional<std::filesystem::path> cut_output;  // nothing: named after the output
   std::optional<std::filesystem::path> report_output;
   data::OutputFormat format;  // of the output
   // Called before anything is read with what the output will not keep; each is in the report too.

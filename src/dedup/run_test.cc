@@ -1,5 +1,6 @@
 #include "dedup/run.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -302,6 +303,150 @@ TEST_F(RunTest, TextsWithoutWordsAreEqualOnlyIfTheyAre) {
   DedupOptions options;
   options.exact_normalization = text::Normalization::kStandard;
   EXPECT_EQ(run(options)->removed, 1U);
+}
+
+TEST_F(RunTest, KeepsAndCountsBlankTexts) {
+  write_corpus({"", "", " \n", "words in it", "", "words in it", "?!", "?!"});
+  for (const char* detectors : {"exact", "exact,minhash", "simhash", "chunk"}) {
+    DedupOptions options;
+    options.detectors = *parse_detectors(detectors);
+    const auto report = run(options);
+    ASSERT_TRUE(report.ok()) << report.error().message;
+    std::set<std::size_t> removed;
+    for (const auto& [row, kept] : removals("out.removed.jsonl")) removed.insert(row);
+    EXPECT_THAT(removed, testing::IsSubsetOf({5, 7})) << detectors;
+    EXPECT_GE(report->without_words, 4U) << detectors;
+  }
+}
+
+TEST_F(RunTest, CountsOfPairsAddUp) {
+  std::vector<std::string> texts = make_corpus(400, 11);
+  // A template with far more than the few records of a bucket that are paired outright.
+  for (int i = 0; i < 300; ++i) {
+    std::string text;
+    for (int word = 0; word < 60; ++word)
+      text += word % 12 == i % 12 ? fmt::format("x{} ", i * word) : fmt::format("w{} ", word);
+    texts.push_back(text);
+  }
+  write_corpus(texts);
+  for (const char* detectors : {"exact,minhash", "simhash", "exact,minhash,simhash"}) {
+    for (const Grouping grouping : {Grouping::kStar, Grouping::kComponents}) {
+      DedupOptions options;
+      options.detectors = *parse_detectors(detectors);
+      options.grouping = grouping;
+      options.hamming = 7;
+      options.threshold = 0.5;
+      const auto report = run(options);
+      ASSERT_TRUE(report.ok()) << report.error().message;
+      EXPECT_GT(report->candidates, 100U) << detectors;
+      EXPECT_EQ(report->candidates,
+                report->verified + report->false_candidates + report->not_needed)
+          << detectors;
+    }
+  }
+}
+
+TEST_F(RunTest, SimHashRemovesNothingBelowTheThreshold) {
+  // The same words in another order have the same SimHash and no shingle in common.
+  std::string forward;
+  std::string backward;
+  for (int i = 0; i < 200; ++i) {
+    forward += fmt::format("word{} ", i);
+    backward = fmt::format("word{} ", i) + backward;
+  }
+  write_corpus({forward, backward, forward + "more"});
+  DedupOptions options;
+  options.detectors = *parse_detectors("simhash");
+  ASSERT_EQ(run(options)->removed, 1U);
+  EXPECT_THAT(removals("out.removed.jsonl"), testing::ElementsAre(testing::Pair(2, 0)));
+  options.verification = Verification::kEstimate;
+  EXPECT_EQ(run(options)->removed, 2U);
+}
+
+TEST_F(RunTest, PairsOfATemplateGrowWithItsRecords) {
+  // Every record is near every other one: all pairs would be 25 times as many for five times the
+  // records.
+  const auto candidates = [&](int records) {
+    std::vector<std::string> texts;
+    for (int i = 0; i < records; ++i) {
+      std::string text;
+      for (int word = 0; word < 120; ++word) text += fmt::format("w{} ", word);
+      texts.push_back(text + fmt::format("serial{}", i));
+    }
+    write_corpus(texts);
+    DedupOptions options;
+    options.detectors = *parse_detectors("simhash");
+    const auto report = run(options);
+    EXPECT_TRUE(report.ok());
+    EXPECT_GT(report->removed, static_cast<std::uint64_t>(records) * 99 / 100);
+    return static_cast<double>(report->candidates);
+  };
+  EXPECT_LT(candidates(10'000) / candidates(2'000), 8);
+}
+
+TEST_F(RunTest, OutputsHaveTheFormatOfTheirExtension) {
+  write_corpus({"one two three four five six", "one two three four five six", "another text here"});
+  DedupJob job;
+  job.inputs = {path("in.jsonl")};
+  job.output = path("out.jsonl");
+  const auto read_back = [&](const fs::path& file) {
+    const std::string name = file.string();
+    auto inputs = data::find_inputs({&name, 1}, folder_.path());
+    auto dataset = data::Dataset::open(*inputs, {.threads = 1, .temporary_folder = folder_.path()});
+    std::vector<std::string> values;
+    const auto scanned = (*dataset)->scan(
+        {.columns = {"method", "row_id"}}, [&](const data::Batch& batch, int) -> Status {
+          for (std::size_t i = 0; i < batch.size(); ++i)
+            values.push_back(fmt::format("{} {}", *batch.value(0, i), *batch.value(1, i)));
+          return Done{};
+        });
+    EXPECT_TRUE(scanned.ok()) << scanned.error().message;
+    return values;
+  };
+  for (const char* name : {"r.jsonl", "r.jsonl.zst", "r.json.gz", "r.csv", "r.parquet"}) {
+    job.removed_output = path(name);
+    job.groups_output = path("g.jsonl.gz");
+    job.report_output = path("report.json.gz");
+    Progress progress;
+    const auto report = run_dedup(job, progress, system_clock());
+    ASSERT_TRUE(report.ok()) << report.error().message;
+    EXPECT_THAT(read_back(path(name)), testing::ElementsAre("exact 1")) << name;
+    EXPECT_THAT(content("g.jsonl.gz"), testing::StartsWith("\x1f\x8b"));
+    EXPECT_THAT(content("report.json.gz"), testing::StartsWith("\x1f\x8b"));
+  }
+  job.removed_output = path("removed.parquet.gz");
+  Progress progress;
+  EXPECT_THAT(run_dedup(job, progress, system_clock()).error().message, HasSubstr(".parquet"));
+}
+
+TEST_F(RunTest, AnAuditLogOfNothingIsAFileOfItsFormat) {
+  write_corpus({"one two three", "four five six"});
+  DedupJob job;
+  job.inputs = {path("in.jsonl")};
+  job.output = path("out.jsonl");
+  for (const char* name : {"r.jsonl.zst", "r.parquet", "r.csv"}) {
+    job.removed_output = path(name);
+    Progress progress;
+    const auto report = run_dedup(job, progress, system_clock());
+    ASSERT_TRUE(report.ok()) << report.error().message;
+    EXPECT_GT(fs::file_size(path(name)), 0U) << name;
+  }
+}
+
+TEST_F(RunTest, TheAuditLogCanDoWithoutTextsOrBeLeftOut) {
+  write_corpus({"one two three four five six", "one two three four five six"});
+  DedupJob job;
+  job.inputs = {path("in.jsonl")};
+  job.output = path("out.jsonl");
+  job.audit = Audit::kIds;
+  Progress progress;
+  ASSERT_TRUE(run_dedup(job, progress, system_clock()).ok());
+  EXPECT_THAT(content("out.removed.jsonl"), HasSubstr("\"duplicate_of_row_id\":0"));
+  EXPECT_THAT(content("out.removed.jsonl"), testing::Not(HasSubstr("three")));
+  fs::remove(path("out.removed.jsonl"));
+  job.audit = Audit::kNone;
+  ASSERT_TRUE(run_dedup(job, progress, system_clock()).ok());
+  EXPECT_FALSE(fs::exists(path("out.removed.jsonl")));
 }
 
 TEST_F(RunTest, RefusesTwoOutputsOfOneName) {

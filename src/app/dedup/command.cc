@@ -28,12 +28,28 @@ Examples:
   kindred dedup web.parquet -o clean.parquet --by exact,simhash --hamming 3
   kindred dedup corpus.jsonl --dry-run --json
   kindred dedup today.jsonl -o new.jsonl --id url --skip-seen crawl.seen
+  kindred dedup web.jsonl -o clean.jsonl --by exact,lines --repeats 6
+  kindred dedup web.parquet -o clean.parquet --by substring:50
+  kindred dedup new.jsonl -o fresh.jsonl --against 'corpus/*.jsonl'
+  kindred dedup web.jsonl -o clean.jsonl --by none --against benchmark.jsonl --contains 0.8
+  kindred dedup web.jsonl -o tagged.jsonl --tag dup_
 
 Writes the kept records in input order to OUTPUT, and the removed records, each with the record it
 duplicates and their similarity, to OUTPUT's name + .removed.jsonl. With -o DIR/ each input has an
 output of its own, with its place below the folder or glob that was named; the removed records are in
 DIR.removed.jsonl. A run over folders reads every dataset file below them. Inputs are never changed.
 Ctrl-C leaves nothing behind, unless there is a checkpoint for --resume.
+
+--by lines and --by paragraphs cut lines or paragraphs that occur again anywhere in the corpus, compared
+by their normalised text; --by substring:LENGTH cuts passages of at least LENGTH words, or bytes with b,
+that occur again exactly. The first occurrence stays whole. Other detectors of --by remove whole records
+before that. A record of which nothing is left is removed. OUTPUT's name + .cut.jsonl says what was cut,
+and where the same text stays.
+
+--against removes inputs that are duplicates of a reference; references always stay and are not
+compared with each other. With --contains the references are looked for inside the inputs instead: an
+input goes if it has at least that share of a reference's runs of 8 words. The audit log names the
+reference and a passage of it.
 
 --skip-seen first leaves out records whose id is in a seen set (kindred seen), and adds the ids of all
 records once the outputs are in place. A run that is killed before that does not change the set: run it
@@ -42,6 +58,8 @@ again with --resume.)";
 struct DedupArguments {
   dedup::DedupJob job;
   DedupFlags flags;
+  std::optional<std::string> removed;
+  std::string audit = "full";
   std::optional<std::string> skip_seen;
   bool dry_run = false;
   bool json = false;
@@ -88,11 +106,12 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   dedup::DedupJob& job = arguments.job;
   if (job.output.empty() && !arguments.dry_run)
     return wrong_usage({Code::kInvalidArgument, "no output: use -o OUTPUT, or --dry-run"}, verb);
-  if (arguments.dry_run && (job.removed_output || job.groups_output))
-    return wrong_usage(
-        {Code::kInvalidArgument, fmt::format("--dry-run cannot be combined with {}",
-                                             job.removed_output ? "--removed" : "--groups")},
-        verb);
+  if (arguments.dry_run && (arguments.removed || job.groups_output || job.cut_output))
+    return wrong_usage({Code::kInvalidArgument, fmt::format("--dry-run cannot be combined with {}",
+                                                            arguments.removed   ? "--removed"
+                                                            : job.groups_output ? "--groups"
+                                                                                : "--cut-log")},
+                       verb);
   job.options = *options;
   if (arguments.skip_seen) job.options.skip_seen = *arguments.skip_seen;
   // Again, because --skip-seen adds conditions, such as an id.
@@ -101,6 +120,12 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   job.options.dry_run = arguments.dry_run;
   job.options.resume = arguments.resume;
   job.options.checkpoint_seconds = arguments.checkpoint_seconds;
+  if (arguments.audit == "ids") job.audit = dedup::Audit::kIds;
+  if (arguments.removed == "none") {
+    job.audit = dedup::Audit::kNone;
+  } else if (arguments.removed) {
+    job.removed_output = *arguments.removed;
+  }
 
   if (!arguments.dry_run) {
     const auto type =
@@ -122,8 +147,10 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
     return unfinished(report.error(), signals,
                       {.go_on = has_checkpoint(job) ? "continue with --resume" : ""});
   if (!arguments.quiet) say(format_warnings(*report));
-  // Standard output belongs to the records when they go there.
-  std::FILE* to = job.output == "-" ? stderr : stdout;
+  // Standard output belongs to what was sent there.
+  const bool taken = job.output == "-" || job.removed_output == "-" || job.groups_output == "-" ||
+                     job.report_output == "-";
+  std::FILE* to = taken ? stderr : stdout;
   if (arguments.json) {
     KIN_RETURN_IF_ERROR(print(to_json(*report, 2) + "\n", to));
   } else if (!arguments.quiet) {
@@ -151,11 +178,21 @@ Command add_dedup_command(CLI::App& app) {
       ->type_name("OUTPUT");
   add_dedup_flags(*verb, arguments->flags);
   add_format_flags(*verb, *arguments);
-  verb->add_option("--removed", arguments->job.removed_output,
-                   "The audit log (default: OUTPUT's name + .removed.jsonl)")
+  add_run_flags(*verb, arguments->flags);
+  verb->add_option("--removed", arguments->removed,
+                   "The audit log, in the format of its extension; - for standard output; none for "
+                   "no log (default: OUTPUT's name + .removed.jsonl)")
       ->type_name("FILE");
+  verb->add_option("--audit", arguments->audit,
+                   "What the audit log says: full, or ids (without the texts)")
+      ->type_name("full|ids")
+      ->check(one_of({"full", "ids"}))
+      ->capture_default_str();
   verb->add_option("--groups", arguments->job.groups_output,
                    "Write a JSON object for each group: the kept row and its members")
+      ->type_name("FILE");
+  verb->add_option("--cut-log", arguments->job.cut_output,
+                   "What was cut from where (default: OUTPUT's name + .cut.jsonl)")
       ->type_name("FILE");
   verb->add_option("--quarantine", arguments->job.quarantine_output,
                    "File for the records that --on-error skip leaves out, byte for byte (default: "

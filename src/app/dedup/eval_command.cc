@@ -150,7 +150,7 @@ std::string evaluation_json(const Evaluation& result, const dedup::EvaluateOptio
 }
 
 Result<int> run_eval_command(EvalArguments& arguments, const CLI::App& verb) {
-  const auto options = understand(arguments.flags);
+  const auto options = understand_pairs(arguments.flags);
   if (!options) return wrong_usage(options.error(), verb);
   const auto sample = parse_bytes(arguments.sample);
   if (!sample) return wrong_usage(with_context("--sample", sample.error()), verb);

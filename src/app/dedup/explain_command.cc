@@ -2,6 +2,8 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
+#include <atomic>
 #include <mutex>
 
 #include "app/command.h"
@@ -29,9 +31,11 @@ Examples:
   kindred explain corpus.parquet 17 90412
   kindred explain news.jsonl 3 8 --field title,body --threshold 0.7
   kindred explain 'shards/*.jsonl' 17 90412
+  kindred explain news.jsonl --id url https://a.example/1 https://b.example/2
   kindred explain draft.txt final.txt --json
 
-Rows count from 0 over all inputs: row_id and duplicate_of_row_id in the audit log of dedup. In the
+Rows count from 0 over all inputs: row_id and duplicate_of_row_id in the audit log of dedup. With --id,
+or if they are not numbers, records are named by their ids instead (column id, or that of --id). In the
 passages, [-words-] are only in the first text and {+words+} only in the second.)";
 
 struct ExplainArguments {
@@ -68,29 +72,39 @@ std::optional<RecordId> parse_row(const std::string& text) {
   return record_id(*row);
 }
 
-// The texts of two rows, and how far the scan that looked for them got.
-class RowFinder {
+// The two records that are asked for: rows, or ids of a column.
+struct Wanted {
+  std::array<std::string, 2> names;
+  std::array<std::optional<RecordId>, 2> rows;  // both or none
+  std::optional<std::string> id_column;         // if there are no rows
+};
+
+// Finds the texts of two records in a scan.
+class RecordFinder {
  public:
-  RowFinder(RecordId a, RecordId b, std::size_t fields) : a_(a), b_(b), fields_(fields) {}
+  RecordFinder(const Wanted& wanted, std::size_t fields) : wanted_(wanted), fields_(fields) {}
 
-  bool found_all() const { return found_ == (a_ == b_ ? 1 : 2); }
+  bool found_all() const { return found_[0] && found_[1]; }
+  const std::string& first_missing() const { return wanted_.names[found_[0] ? 1 : 0]; }
 
+  // Thread-safe.
   Status visit(const data::Batch& batch) {
     // Threads scan different parts of the input.
     const std::lock_guard lock(mutex_);
     std::string scratch;
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      const RecordId row = batch.row(i);
-      if (row != a_ && row != b_) continue;
-      // As a run sees it: several fields are joined.
-      const auto text = dedup::text_of(batch, i, fields_, scratch);
-      if (!text)
-        return Error{Code::kInvalidArgument,
-                     fmt::format("{}: the record has no text (use --field)", batch.where(i))};
-      ++found_;
-      const std::string name = fmt::format("row {} ({})", row_number(row), batch.where(i));
-      if (row == a_) pair_.name_a = name, pair_.a = *text;
-      if (row == b_) pair_.name_b = name, pair_.b = *text;
+      for (std::size_t which = 0; which < 2; ++which) {
+        if (found_[which] || !is_wanted(batch, i, which)) continue;
+        const auto text = dedup::text_of(batch, i, fields_, scratch);
+        if (!text) {
+          return Error{Code::kInvalidArgument,
+                       fmt::format("{}: the record has no text (use --field)", batch.where(i))};
+        }
+        found_[which] = true;
+        (which == 0 ? pair_.name_a : pair_.name_b) = fmt::format(
+            "{} {} ({})", wanted_.id_column ? "id" : "row", wanted_.names[which], batch.where(i));
+        (which == 0 ? pair_.a : pair_.b) = *text;
+      }
     }
     return Done{};
   }
@@ -98,16 +112,32 @@ class RowFinder {
   Pair take() { return std::move(pair_); }
 
  private:
-  const RecordId a_;
-  const RecordId b_;
+  bool is_wanted(const data::Batch& batch, std::size_t i, std::size_t which) const {
+    if (!wanted_.id_column) return batch.row(i) == *wanted_.rows[which];
+    return batch.value(fields_, i) == wanted_.names[which];
+  }
+
+  const Wanted& wanted_;
   const std::size_t fields_;
   std::mutex mutex_;
-  std::atomic<int> found_{0};
+  std::array<std::atomic<bool>, 2> found_{};
   Pair pair_;
 };
 
-Result<Pair> read_rows(std::span<const std::string> inputs, RecordId a, RecordId b,
-                       const dedup::DedupOptions& options) {
+// The rows of `wanted`, to scan for them alone. A filter has a bit for every row, so one for a row
+// that is far off, and perhaps not there, would take more memory than it saves time: nothing then.
+std::optional<RecordSet> filter_of(const Wanted& wanted) {
+  constexpr std::size_t kMostFiltered = std::size_t{1} << 27;
+  if (wanted.id_column) return {};
+  const std::size_t last = row_number(std::max(*wanted.rows[0], *wanted.rows[1]));
+  if (last >= kMostFiltered) return {};
+  RecordSet rows(last + 1);
+  for (const auto& row : wanted.rows) rows.insert(*row);
+  return rows;
+}
+
+Result<Pair> read_records(std::span<const std::string> inputs, const Wanted& wanted,
+                          const dedup::DedupOptions& options) {
   KIN_TRY(const LockedFolder folder, LockedFolder::create(options.temporary_folder));
   KIN_TRY(std::vector<data::Input> files, data::find_inputs(inputs, folder.path()));
   const int threads = options.threads > 0 ? options.threads : available_cores();
@@ -115,32 +145,30 @@ Result<Pair> read_rows(std::span<const std::string> inputs, RecordId a, RecordId
   dataset_options.threads = threads;
   dataset_options.temporary_folder = folder.path();
   KIN_TRY(const auto dataset, data::Dataset::open(std::move(files), dataset_options));
-
-  // A filter has a bit for every row, so one for a row that is far off, and perhaps not there,
-  // would take more memory than it saves time.
-  constexpr std::size_t kMostFiltered = std::size_t{1} << 27;
-  const std::size_t last = row_number(std::max(a, b));
-  RecordSet wanted(last < kMostFiltered ? last + 1 : 0);
-  if (last < kMostFiltered) {
-    wanted.insert(a);
-    wanted.insert(b);
-  }
-  RowFinder finder(a, b, options.fields.size());
+  const std::optional<RecordSet> rows = filter_of(wanted);
+  RecordFinder finder(wanted, options.fields.size());
   data::ScanOptions scan_options;
   scan_options.columns = options.fields;
-  scan_options.optional_columns = options.fields.size();
+  if (wanted.id_column) scan_options.columns.push_back(*wanted.id_column);
+  scan_options.optional_columns = scan_options.columns.size();
   scan_options.threads = threads;
   scan_options.on_error = options.on_error;
-  if (wanted.size() > 0) scan_options.only = &wanted;
+  if (rows) scan_options.only = &*rows;
   // Ends the scan early.
   scan_options.pause = [&] { return finder.found_all(); };
   KIN_TRY(const data::ScanEnd end, dataset->scan(scan_options, [&](const data::Batch& batch, int) {
     return finder.visit(batch);
   }));
   if (finder.found_all()) return finder.take();
+  const std::string all = fmt::format("{}", fmt::join(inputs, ", "));
+  if (wanted.id_column) {
+    return Error{Code::kNotFound,
+                 fmt::format("no record in {} has \"{}\" in column {} (name another with --id)",
+                             all, finder.first_missing(), *wanted.id_column)};
+  }
   return Error{Code::kNotFound,
-               fmt::format("there is no row {} in {}: it has {} rows, counted from 0", last,
-                           fmt::join(inputs, ", "), end.position.row)};
+               fmt::format("there is no row {} in {}: it has {} rows, counted from 0",
+                           finder.first_missing(), all, end.position.row)};
 }
 
 std::string shortened(const std::string& text, bool full) {
@@ -263,30 +291,27 @@ Error usage(std::string message) {
   return {Code::kInvalidArgument, std::move(message)};
 }
 
-// Two text files, or inputs and two rows. A wrong call gives an exit code instead of a pair.
+// Two text files, or inputs and two records. A wrong call gives an exit code instead of a pair.
 Result<int> run_explain_command(const ExplainArguments& arguments, const CLI::App& verb) {
-  const auto options = understand(arguments.flags);
+  const auto options = understand_pairs(arguments.flags);
   if (!options) return wrong_usage(options.error(), verb);
   const std::vector<std::string>& what = arguments.what;
   if (what.size() < 2)
-    return wrong_usage(usage("name two text files, or a dataset and two rows"), verb);
+    return wrong_usage(usage("name two text files, or a dataset and two rows or ids"), verb);
 
-  const auto row_a = parse_row(what[what.size() - 2]);
-  const auto row_b = parse_row(what[what.size() - 1]);
-  const bool rows = what.size() > 2;
-  if (rows && (!row_a || !row_b)) {
-    return wrong_usage(usage(fmt::format("\"{}\" and \"{}\" should be two rows, counted from 0",
-                                         what[what.size() - 2], what[what.size() - 1])),
-                       verb);
+  const bool records = what.size() > 2;
+  // A dataset here is a slip: the records were forgotten.
+  if (!records && (data::file_type(what[0]).ok() || data::file_type(what[1]).ok())) {
+    return wrong_usage(
+        usage("a dataset needs two rows or ids, e.g. kindred explain news.jsonl 3 8"), verb);
   }
-  // A dataset here is a slip: the rows were forgotten.
-  if (!rows && (data::file_type(what[0]).ok() || data::file_type(what[1]).ok())) {
-    return wrong_usage(usage("a dataset needs two rows, e.g. kindred explain news.jsonl 3 8"),
-                       verb);
-  }
+  Wanted wanted{.names = {what[what.size() - 2], what[what.size() - 1]},
+                .rows = {parse_row(what[what.size() - 2]), parse_row(what[what.size() - 1])},
+                .id_column = options->id_column};
+  if (!wanted.rows[0] || !wanted.rows[1]) wanted.id_column = options->id_column.value_or("id");
   KIN_TRY(const Pair texts,
-          rows ? read_rows(std::span(what).first(what.size() - 2), *row_a, *row_b, *options)
-               : read_files(what[0], what[1]));
+          records ? read_records(std::span(what).first(what.size() - 2), wanted, *options)
+                  : read_files(what[0], what[1]));
   KIN_TRY(const dedup::Explanation pair, dedup::explain(texts.a, texts.b, *options));
   return print_result(arguments.json ? explanation_json(texts, pair, *options) + "\n"
                                      : format_explanation(texts, pair, *options, arguments.full));
@@ -299,7 +324,7 @@ Command add_explain_command(CLI::App& app) {
       app.add_subcommand("explain", "Show why two records or texts are, or are not, duplicates");
   verb->footer(kExamples);
   const auto arguments = std::make_shared<ExplainArguments>();
-  verb->add_option("WHAT", arguments->what, "INPUT... ROW_A ROW_B, or two text files")
+  verb->add_option("WHAT", arguments->what, "INPUT... and two rows or ids, or two text files")
       ->required()
       ->type_name("");
   verb->add_flag("--full", arguments->full, "Do not shorten the passages that both texts have");

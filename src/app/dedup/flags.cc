@@ -101,6 +101,40 @@ Status understand_sketch(const DedupFlags& flags, dedup::DedupOptions& options) 
   return parse_given(flags.chunk, parse_chunk, options.chunks);
 }
 
+Status understand_cut(const DedupFlags& flags, dedup::DedupOptions& options) {
+  if (!options.cut) {
+    const char* flag = flags.repeats        ? "--repeats"
+                       : flags.min_length   ? "--min-length"
+                       : flags.repeats_keep ? "--repeats-keep"
+                                            : nullptr;
+    if (flag == nullptr) return Done{};
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{} is for what is cut out of records (use it with --by lines, "
+                             "paragraphs or substring:LENGTH)",
+                             flag)};
+  }
+  KIN_RETURN_IF_ERROR(parse_number(flags.repeats, "--repeats", options.cut->repeats));
+  if (flags.repeats_keep)
+    KIN_RETURN_IF_ERROR(parse_repeats_keep(*flags.repeats_keep, *options.cut));
+  if (!flags.min_length) return Done{};
+  if (!options.cut->by_line()) {
+    return Error{Code::kInvalidArgument,
+                 "--min-length is for --by lines and paragraphs (a passage has the length of "
+                 "--by substring:LENGTH)"};
+  }
+  return parse_min_length(*flags.min_length, *options.cut);
+}
+
+Status understand_against(const DedupFlags& flags, dedup::DedupOptions& options) {
+  options.against = flags.against;
+  options.tag = flags.tag;
+  if (flags.contains) {
+    options.contains.emplace();
+    KIN_RETURN_IF_ERROR(parse_number(flags.contains, "--contains", *options.contains));
+  }
+  return parse_number(flags.contains_words, "--contains-words", options.contains_words);
+}
+
 Status understand_resources(const DedupFlags& flags, dedup::DedupOptions& options) {
   options.threads = flags.threads;
   KIN_RETURN_IF_ERROR(parse_given(flags.max_memory, parse_bytes, options.max_memory));
@@ -140,9 +174,11 @@ void add_column_flags(CLI::App& verb, DedupFlags& flags) {
 }
 
 void add_detector_flags(CLI::App& verb, DedupFlags& flags) {
-  verb.add_option("--by", flags.by,
-                  "Detectors, in any combination: exact, minhash, simhash, chunk (default: "
-                  "exact,minhash)")
+  verb.add_option(
+          "--by", flags.by,
+          "Detectors, in any combination: exact, minhash, simhash, chunk; and one of lines, "
+          "paragraphs, substring:WORDS or substring:BYTESb, which cut repeated text out of "
+          "records (default: exact,minhash)")
       ->type_name("LIST");
   verb.add_option("--threshold", flags.threshold,
                   "Least Jaccard similarity of near-duplicates (default: 0.8)")
@@ -208,6 +244,37 @@ void add_resource_flags(CLI::App& verb, DedupFlags& flags) {
 
 }  // namespace
 
+void add_run_flags(CLI::App& verb, DedupFlags& flags) {
+  verb.add_option("--against", flags.against,
+                  "References: remove inputs that are duplicates of a record of FILE, which is "
+                  "neither written nor changed; files or globs, repeatable")
+      ->allow_extra_args(false)  // what follows is an input
+      ->type_name("FILE");
+  verb.add_option("--contains", flags.contains,
+                  "Remove inputs that contain at least this share of the word runs of a reference "
+                  "of --against, such as a benchmark's questions")
+      ->type_name("0..1");
+  verb.add_option("--contains-words", flags.contains_words, "Words in such a run (default: 8)")
+      ->type_name("N");
+  verb.add_option(
+          "--tag", flags.tag,
+          "Write all records, with the columns PREFIXgroup, PREFIXkept, PREFIXsimilarity and "
+          "PREFIXduplicates instead of removing any")
+      ->type_name("PREFIX");
+  verb.add_option("--repeats", flags.repeats,
+                  "Cut what occurs at least N times (default: 2; with --by lines, paragraphs or "
+                  "substring)")
+      ->type_name("N");
+  verb.add_option(
+          "--repeats-keep", flags.repeats_keep,
+          "first: the first occurrence stays; none: every occurrence is cut (default: first)")
+      ->type_name("WHAT");
+  verb.add_option("--min-length", flags.min_length,
+                  "Shorter lines and paragraphs are never cut: N characters, or Nw words (default: "
+                  "20)")
+      ->type_name("N");
+}
+
 void add_dedup_flags(CLI::App& verb, DedupFlags& flags) {
   add_column_flags(verb, flags);
   add_detector_flags(verb, flags);
@@ -224,14 +291,25 @@ Result<dedup::DedupOptions> understand(const DedupFlags& flags) {
   }
   options.id_column = flags.id;
   options.source_column = flags.source;
-  KIN_RETURN_IF_ERROR(parse_given(flags.by, dedup::parse_detectors, options.detectors));
+  if (flags.by) KIN_RETURN_IF_ERROR(dedup::parse_by(*flags.by, options));
   KIN_RETURN_IF_ERROR(understand_sketch(flags, options));
+  KIN_RETURN_IF_ERROR(understand_cut(flags, options));
+  KIN_RETURN_IF_ERROR(understand_against(flags, options));
   KIN_RETURN_IF_ERROR(parse_given(flags.keep, dedup::parse_keep, options.keep));
   KIN_RETURN_IF_ERROR(parse_given(flags.group, dedup::parse_grouping, options.grouping));
   KIN_RETURN_IF_ERROR(understand_resources(flags, options));
   options.on_error = flags.on_error == "skip" ? data::OnError::kSkip : data::OnError::kFail;
   KIN_RETURN_IF_ERROR(dedup::validate(options));
   return options;
+}
+
+Result<dedup::DedupOptions> understand_pairs(const DedupFlags& flags) {
+  KIN_TRY(dedup::DedupOptions options, understand(flags));
+  if (!options.cut) return options;
+  return Error{Code::kInvalidArgument,
+               fmt::format("--by {} is for kindred dedup: this verb is about whole records "
+                           "(use exact, minhash, simhash or chunk)",
+                           to_string(*options.cut))};
 }
 
 }  // namespace kin::app

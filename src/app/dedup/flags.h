@@ -29,6 +29,13 @@ struct DedupFlags {
   std::optional<std::string> verify;
   std::optional<std::string> hamming;
   std::optional<std::string> chunk;
+  std::vector<std::string> against;
+  std::optional<std::string> contains;
+  std::optional<std::string> contains_words;
+  std::optional<std::string> tag;
+  std::optional<std::string> repeats;
+  std::optional<std::string> min_length;
+  std::optional<std::string> repeats_keep;
   std::optional<std::string> keep;
   std::optional<std::string> group;
   std::optional<std::string> preset;
@@ -43,7 +50,12 @@ struct DedupFlags {
 // Adds the flags to `verb`; they are written to `flags` when it is parsed.
 void add_dedup_flags(CLI::App& verb, DedupFlags& flags);
 
+// Adds the flags of kindred dedup alone: references, tags, and what is cut out of records.
+void add_run_flags(CLI::App& verb, DedupFlags& flags);
+
 // The options: defaults, overridden by the preset, overridden by the flags.
 Result<dedup::DedupOptions> understand(const DedupFlags& flags);
+// The same for verbs about pairs of records, which refuse what is cut out of records.
+Result<dedup::DedupOptions> understand_pairs(const DedupFlags& flags);
 
 }  // namespace kin::app

@@ -22,7 +22,8 @@ Examples:
 
 Takes the options of dedup and estimates the time, memory and disk of the run: from the headers of the
 files, and by running the job on a sample of about 50 MB in a temporary folder beside the output. Nothing
-else is written. Use the machine, and the load on it, that the run will have.)";
+else is written. Use the machine, and the load on it, that the run will have. The exit code is 1 if the run
+would not fit into its memory or onto its disk.)";
 
 struct PlanArguments {
   dedup::DedupJob job;
@@ -87,13 +88,14 @@ std::string plan_json(const dedup::Plan& plan) {
   json.end().field("threads", plan.options.threads).field("memory_bytes", plan.memory_bytes);
   json.field("max_memory_bytes", plan.options.max_memory).field("disk_bytes", plan.disk_bytes());
   json.field("output_bytes", plan.output_bytes).field("temporary_bytes", plan.temporary_bytes);
+  json.field("fits", plan.fits);
   json.field("options", describe(plan.options)).key("notes").begin_array();
   for (const std::string& note : plan.notes) json.value(note);
   return json.end().end().take();
 }
 
 Result<int> run_plan_command(PlanArguments& arguments, const CLI::App& verb) {
-  const auto options = understand(arguments.flags);
+  const auto options = understand_pairs(arguments.flags);
   if (!options) return wrong_usage(options.error(), verb);
   arguments.job.options = *options;
   dedup::Progress progress;
@@ -103,7 +105,8 @@ Result<int> run_plan_command(PlanArguments& arguments, const CLI::App& verb) {
     return dedup::make_plan(arguments.job, progress, system_clock());
   }();
   if (!plan) return unfinished(plan.error(), signals);
-  return print_result(arguments.json ? plan_json(*plan) + "\n" : format_plan(*plan));
+  KIN_RETURN_IF_ERROR(print(arguments.json ? plan_json(*plan) + "\n" : format_plan(*plan)));
+  return plan->fits ? kDone : kFailed;
 }
 
 }  // namespace

@@ -26,7 +26,16 @@ std::string removed_by(const dedup::DedupReport& report) {
     text += fmt::format("{} {}", name_of(method),
                         with_commas(report.removed_by[static_cast<std::size_t>(method)]));
   }
-  if (report.options.skip_seen) text += fmt::format(", seen {}", with_commas(report.seen()));
+  if (report.options.skip_seen) {
+    text += fmt::format("{}seen {}", text.empty() ? "" : ", ", with_commas(report.seen()));
+  }
+  if (report.options.contains) {
+    text += fmt::format("{}contain a reference {}", text.empty() ? "" : ", ",
+                        with_commas(report.contained()));
+  }
+  if (report.options.cut) {
+    text += fmt::format("{}emptied {}", text.empty() ? "" : ", ", with_commas(report.cut.emptied));
+  }
   return text;
 }
 
@@ -56,16 +65,29 @@ std::string format_summary(const dedup::DedupReport& report) {
     add_row(
         table, "without value",
         with_commas(report.without_order) + " have nothing that --keep can compare: others first");
-  if (report.groups > 0)
+  if (report.groups > 0) {
     add_row(table, "groups",
             fmt::format(
                 "{}, the largest of {}", with_commas(report.groups),
                 with_commas(report.largest_groups.empty() ? 0 : report.largest_groups[0].size)));
+  }
   if (report.linked > 0)
     add_row(table, "linked", with_commas(report.linked) + " share a chunk with another and stay");
-  add_row(table, "compared",
-          fmt::format("{} pairs: {} alike, {} not", with_commas(report.candidates),
-                      with_commas(report.verified), with_commas(report.false_candidates)));
+  if (!report.options.against.empty()) {
+    add_row(table, "against", fmt::format("{} references", with_commas(report.against.records)));
+  }
+  if (report.options.tag)
+    add_row(table, "tagged", "removed records are in the output, with their columns");
+  if (report.options.cut) {
+    add_row(table, "cut",
+            fmt::format("{} passages with {} out of {} records", with_commas(report.cut.passages),
+                        format_bytes(report.cut.bytes), with_commas(report.cut.records)));
+  }
+  if (report.options.detectors.any())
+    add_row(table, "compared",
+            fmt::format("{} pairs: {} alike, {} not, {} decided by others",
+                        with_commas(report.candidates), with_commas(report.verified),
+                        with_commas(report.false_candidates), with_commas(report.not_needed)));
   add_row(table, "took",
           fmt::format("{:.1f} s, {:.0f} MB/s, at most {} of memory", report.seconds,
                       report.megabytes_per_second(), format_bytes(report.peak_memory)));
@@ -74,6 +96,7 @@ std::string format_summary(const dedup::DedupReport& report) {
   } else {
     add_row(table, "output", report.output);
     if (!report.removed_output.empty()) add_row(table, "audit log", report.removed_output);
+    if (!report.cut.log.empty()) add_row(table, "log of cuts", report.cut.log);
   }
   for (const std::string& note : report.notes) add_row(table, "note", note);
   return table;

@@ -170,7 +170,11 @@ Result<std::vector<std::string>> ParquetDataset::expressions(std::size_t file,
 Result<ParquetDataset::Way> ParquetDataset::way_to_scan(std::size_t file,
                                                         const ScanOptions& options) {
   Way way;
-  way.pages = scanned_columns(*files_[file].footer, options.columns, options.optional_columns);
+  // The texts of a path through lists are joined by DuckDB.
+  const bool lists = std::ranges::any_of(
+      options.columns, [](const std::string& name) { return name.find("[]") != name.npos; });
+  if (!lists)
+    way.pages = scanned_columns(*files_[file].footer, options.columns, options.optional_columns);
   if (!way.pages) {
     KIN_TRY(way.expressions, expressions(file, options));
   }
@@ -256,25 +260,24 @@ Error ParquetDataset::explain_scan_error(std::size_t file, Error error) {
   return fault ? *fault : explain_parquet_error(inputs_[file].shown_as, std::move(error));
 }
 
-// DuckDB is asked only about paths: it takes a while to start.
-bool ParquetDataset::has_path(const std::string& column) {
-  for (std::size_t i = 0; i < files_.size(); ++i) {
-    for (const ParquetColumn& one : files_[i].columns) {
-      if (one.name == column) return true;
-    }
-    if (column.find_first_of(".[") == std::string::npos) continue;
-    const auto duckdb = duckdb_.get();
-    if (!duckdb || !describe_parquet(**duckdb, files_[i]).ok()) continue;
-    if (text_expression(**duckdb, files_[i], inputs_[i], column).ok()) return true;
-  }
-  return false;
+// Names are told by the footer; DuckDB is asked about paths only.
+bool ParquetDataset::has_column(std::size_t file, const std::string& column) {
+  const auto is_it = [&](const ParquetColumn& own) { return own.name == column; };
+  if (std::ranges::any_of(files_[file].columns, is_it)) return true;
+  const auto duckdb = duckdb_.get();
+  return duckdb.ok() && describe_parquet(**duckdb, files_[file]).ok() &&
+         text_expression(**duckdb, files_[file], inputs_[file], column).ok();
 }
 
 Result<ScanEnd> ParquetDataset::scan(const ScanOptions& options, const Visitor& visitor) {
   auto end = scan_files(options, visitor);
   skipped_.settle();
-  for (std::size_t i = 0; end && i < options.columns.size(); ++i)
-    end->found.push_back(has_path(options.columns[i]));
+  for (std::size_t i = 0; end && i < options.columns.size(); ++i) {
+    bool found = false;
+    for (std::size_t file = 0; file < files_.size() && !found; ++file)
+      found = has_column(file, options.columns[i]);
+    end->found.push_back(found);
+  }
   return end;
 }
 

@@ -67,8 +67,7 @@ class ParquetDataset : public Dataset {
                         const Visitor& visitor);
   // As many threads as the memory has room for.
   Result<int> threads_for_pages(std::size_t file, const Way& way, int wanted);
-  // Whether a file has the column, or a value at the path.
-  bool has_path(const std::string& column);
+  bool has_column(std::size_t file, const std::string& column);
   Error explain_scan_error(std::size_t file, Error error);
   Error explain_output_error(const std::filesystem::path& output, Error error);
   static Error explain_page_error(const std::filesystem::path& output, Error error);

@@ -187,8 +187,8 @@ Result<ChunkOutcome> find_chunk_duplicates(const ChunkInput& input, const DedupO
   const RecordSet anchors = anchors_of(input);
   RecordSet gone(records);
   for (std::size_t i = 0; i < records; ++i) {
-    if (total[i] == 0) continue;
     const RecordId id = record_id(i);
+    if (total[i] == 0 || input.scan.order.is_reference(id)) continue;
     if (elsewhere[i] == total[i] && !anchors.contains(id)) {
       gone.insert(id);
     } else {

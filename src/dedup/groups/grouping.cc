@@ -111,7 +111,7 @@ class Solver {
 
  private:
   bool needs_texts() const {
-    return options_.detectors.minhash && options_.verification != Verification::kEstimate;
+    return options_.verification != Verification::kEstimate;
   }
 
   void prefetch(std::span<const Component> components) {
@@ -124,7 +124,7 @@ class Solver {
 
   // How alike two records are, in the measure of a method.
   Result<double> measure(Method method, RecordId a, RecordId b) {
-    if (method == Method::kSimHash) {
+    if (decides_by_distance(method, options_)) {
       const int distance =
           sketch::hamming(input_.scan.simhashes.get(a), input_.scan.simhashes.get(b));
       return 1.0 - distance / 64.0;
@@ -147,8 +147,8 @@ class Solver {
   }
 
   bool passes(Method method, double similarity) const {
-    if (method == Method::kSimHash) return similarity >= 1.0 - options_.hamming / 64.0;
-    return options_.verification == Verification::kNone || similarity >= options_.threshold;
+    return options_.verification == Verification::kNone ||
+           similarity >= threshold_of(method, options_);
   }
 
   // The similarity of a pair that holds; nothing if it does not.
@@ -166,7 +166,8 @@ class Solver {
     for (const Edge& link : component.links) {
       const std::uint32_t better = better_of(link);
       const std::uint32_t worse = worse_of(link);
-      if (states[better] == State::kRemoved || states[worse] == State::kRemoved) {
+      const bool references = input_.scan.order.is_reference(component.records[worse]);
+      if (references || states[better] == State::kRemoved || states[worse] == State::kRemoved) {
         ++counts_.not_needed;
         continue;
       }
@@ -179,6 +180,8 @@ class Solver {
 
   Status try_pair(const Component& component, std::uint32_t better, std::uint32_t worse,
                   Method method, std::vector<State>& states, std::vector<Removal>& removals) {
+    // The better one is a reference too then, and both stay.
+    if (input_.scan.order.is_reference(component.records[worse])) return Done{};
     KIN_TRY(const std::optional<double> similarity,
             check(method, component.records[better], component.records[worse]));
     if (!similarity) return Done{};
@@ -264,6 +267,7 @@ class Solver {
       for (std::size_t j = i + 1; j < survivors.size(); ++j) {
         const auto [worse, method] = survivors[j];
         if (better == worse || states[worse] != State::kOpen || linked(better, worse)) continue;
+        ++counts_.added;
         KIN_RETURN_IF_ERROR(try_pair(component, better, worse, method, states, removals));
       }
     }
@@ -451,15 +455,25 @@ std::vector<Removal> expand_classes(const Classes& classes,
   return all;
 }
 
-void add_seen(const RecordTable<std::uint8_t>& seen, std::size_t records,
-              std::vector<Removal>& removals) {
-  if (seen.empty()) return;
+Status add_left_out(const Scan& scan, std::size_t records, std::vector<Removal>& removals) {
+  if (scan.left_out.empty()) return Done{};
   for (std::size_t row = 0; row < records; ++row) {
     const RecordId id = record_id(row);
-    if (seen.get(id) != 0) removals.push_back({id, id, 1, Method::kSeen});
+    const std::uint8_t why = scan.left_out.get(id);
+    if (why == Scan::kSeenBefore) removals.push_back({id, id, 1, Method::kSeen});
+    if (why != Scan::kContainsReference) continue;
+    KIN_TRY(const std::optional<std::string> bytes, scan.evidence->get(id));
+    KIN_TRY(const ContainEvidence evidence, ContainEvidence::decode(bytes.value_or("")));
+    removals.push_back({id, id, static_cast<float>(evidence.share), Method::kContains});
   }
   std::sort(removals.begin(), removals.end(),
             [](const Removal& a, const Removal& b) { return a.record < b.record; });
+  return Done{};
+}
+
+void drop_references(const KeepOrder& order, std::vector<Removal>& removals) {
+  std::erase_if(removals,
+                [&](const Removal& removal) { return order.is_reference(removal.record); });
 }
 
 }  // namespace kin::dedup

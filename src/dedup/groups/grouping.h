@@ -19,15 +19,18 @@ namespace kin::dedup {
 // A record that is removed, and why.
 struct Removal {
   RecordId record;
-  RecordId kept;  // the record that stays in its place; itself, if none of this run does (kSeen)
+  // The record that stays in its place; itself, if none of this run does (kSeen, kContains).
+  RecordId kept;
   float similarity;
   Method method;
 };
 
+// Every pair of the candidates, and every added one, is counted as one of the other three.
 struct GroupCounts {
   std::atomic<std::uint64_t> verified{0};         // pairs found to be duplicates
   std::atomic<std::uint64_t> below_threshold{0};  // pairs found not to be
   std::atomic<std::uint64_t> not_needed{0};       // pairs that could change nothing any more
+  std::atomic<std::uint64_t> added{0};            // pairs compared because their partners went
 };
 
 // Decides which class representatives go. In a star, every removal was checked against the record
@@ -51,9 +54,11 @@ Result<std::vector<Removal>> group_candidates(const GroupingInput& input,
 std::vector<Removal> expand_classes(const Classes& classes,
                                     const std::vector<Removal>& representatives);
 
-// Adds those of the first `records` that `seen` marks with 1: they have no class and no pair.
-// Sorted by record.
-void add_seen(const RecordTable<std::uint8_t>& seen, std::size_t records,
-              std::vector<Removal>& removals);
+// Adds those of the first `records` that the scan left out: they have no class and no pair. Sorted
+// by record.
+Status add_left_out(const Scan& scan, std::size_t records, std::vector<Removal>& removals);
+
+// Drops the removals of references, which always stay.
+void drop_references(const KeepOrder& order, std::vector<Removal>& removals);
 
 }  // namespace kin::dedup

@@ -8,9 +8,8 @@
 #include <cmath>
 #include <span>
 
-#include "base/file.h"
 #include "base/json_writer.h"
-#include "base/ordered_places.h"
+#include "data/line_output.h"
 
 namespace kin::dedup {
 namespace {
@@ -71,6 +70,11 @@ std::uint32_t file_of(const std::vector<std::uint64_t>& first_rows, RecordId row
   return static_cast<std::uint32_t>(after - first_rows.begin() - 1);
 }
 
+// Rows count over the inputs, or over the references.
+std::uint64_t shown_row(RecordId row, std::uint64_t references) {
+  return row_number(row) < references ? row_number(row) : row_number(row) - references;
+}
+
 // Makes lines of the audit log.
 class RemovedLines {
  public:
@@ -91,7 +95,8 @@ class RemovedLines {
         rows.push_back(row);
       }
     }
-    const Values texts = Values::fetch(*input_.kept.texts, std::move(owners));
+    Values texts;
+    if (input_.with_texts) texts = Values::fetch(*input_.kept.texts, std::move(owners));
     Values ids;
     if (input_.kept.ids) ids = Values::fetch(*input_.kept.ids, std::move(rows));
     // Long texts come one at a time, and their line is not copied.
@@ -106,27 +111,61 @@ class RemovedLines {
  private:
   std::string line(const Removal& removal, const Values& texts, const Values& ids) const {
     JsonWriter json;
-    json.begin_object().field("row_id", row_number(removal.record));
+    json.begin_object().field("row_id", row_number(removal.record) - input_.references);
     value_or_null(json, "id", ids, removal.record);
     json.field("file", files_[file_of(first_rows_, removal.record)]);
     if (removal.method == Method::kSeen) return seen_line(std::move(json), removal, texts);
-    json.field("duplicate_of_row_id", row_number(removal.kept));
+    if (removal.method == Method::kContains) return contains_line(std::move(json), removal, texts);
+    json.field("duplicate_of_row_id", shown_row(removal.kept, input_.references));
     value_or_null(json, "duplicate_of_id", ids, removal.kept);
     json.field("field", field_);
-    value_or_null(json, "value", texts, input_.classes.text_owner(removal.record));
-    value_or_null(json, "matched_value", texts, input_.classes.text_owner(removal.kept));
+    if (input_.with_texts) {
+      value_or_null(json, "value", texts, input_.classes.text_owner(removal.record));
+      value_or_null(json, "matched_value", texts, input_.classes.text_owner(removal.kept));
+    }
     json.field("similarity", rounded(removal.similarity));
     json.field("threshold", threshold(removal.method));
-    json.field("method", name_of(removal.method)).end();
-    return json.take();
+    json.field("method", name_of(removal.method));
+    if (input_.references > 0) {
+      json.field("duplicate_of_file", files_[file_of(first_rows_, removal.kept)]);
+      json.field("duplicate_of_reference", row_number(removal.kept) < input_.references);
+    }
+    return json.end().take();
+  }
+
+  std::string contains_line(JsonWriter json, const Removal& removal, const Values& texts) const {
+    const auto bytes = input_.evidence->get(removal.record);
+    const auto evidence = ContainEvidence::decode(bytes.ok() ? bytes->value_or("") : "");
+    // Counted as unreadable by the store, or by its length.
+    if (!evidence) return json.field("method", name_of(removal.method)).end().take();
+    const ReferenceText& reference = input_.contains->reference(evidence->reference);
+    json.field("duplicate_of_row_id", reference.row).key("duplicate_of_id");
+    if (reference.id) {
+      json.value(*reference.id);
+    } else {
+      json.null();
+    }
+    json.field("field", field_);
+    if (input_.with_texts) {
+      value_or_null(json, "value", texts, input_.classes.text_owner(removal.record));
+      json.field("matched_value", reference.text);
+    }
+    json.field("similarity", rounded(removal.similarity));
+    json.field("threshold", threshold(removal.method)).field("method", name_of(removal.method));
+    json.field("duplicate_of_file", reference.file).field("duplicate_of_reference", true);
+    if (input_.with_texts) json.field("passage", evidence->passage);
+    return json.end().take();
   }
 
   // The record that stays is none of this run's, and nothing was compared.
   std::string seen_line(JsonWriter json, const Removal& removal, const Values& texts) const {
     json.key("duplicate_of_row_id").null().key("duplicate_of_id").null();
     json.field("field", field_);
-    value_or_null(json, "value", texts, input_.classes.text_owner(removal.record));
-    json.key("matched_value").null().key("similarity").null().key("threshold").null();
+    if (input_.with_texts) {
+      value_or_null(json, "value", texts, input_.classes.text_owner(removal.record));
+      json.key("matched_value").null();
+    }
+    json.key("similarity").null().key("threshold").null();
     json.field("method", name_of(removal.method)).end();
     return json.take();
   }
@@ -135,9 +174,10 @@ class RemovedLines {
   double threshold(Method method) const {
     switch (method) {
       case Method::kExact:
-      case Method::kMinHash: return input_.options.threshold;
-      case Method::kSimHash: return 1.0 - input_.options.hamming / 64.0;
+      case Method::kMinHash:
+      case Method::kSimHash: return threshold_of(method, input_.options);
       case Method::kChunk: return 0.0;  // the share one record holds: all records together hold all
+      case Method::kContains: return *input_.options.contains;
       case Method::kSeen: break;
     }
     KIN_UNREACHABLE();
@@ -149,13 +189,30 @@ class RemovedLines {
   std::string field_;
 };
 
-std::string group_line(std::span<const Removal> group, const Values& ids) {
+// Lines with a value of each field's type: the schema of a log or of groups as Parquet or CSV.
+std::string removed_example(const AuditInput& input) {
+  return fmt::format(
+      R"({{"row_id":0,"id":"a","file":"a","duplicate_of_row_id":0,"duplicate_of_id":"a","field":"a",{})"
+      R"("similarity":0.5,"threshold":0.5,"method":"a"{}{}}})",
+      input.with_texts ? R"("value":"a","matched_value":"a",)" : "",
+      input.references > 0 || input.contains != nullptr
+          ? R"(,"duplicate_of_file":"a","duplicate_of_reference":true)"
+          : "",
+      input.contains != nullptr && input.with_texts ? R"(,"passage":"a")" : "");
+}
+constexpr std::string_view kGroupExample =
+    R"({"kept_row_id":0,"kept_id":"a","size":0,"members":[{"row_id":0,"id":"a","similarity":0.5,"method":"a"}]})";
+
+std::string group_line(std::span<const Removal> group, const Values& ids,
+                       std::uint64_t references) {
   JsonWriter json;
-  json.begin_object().field("kept_row_id", row_number(group.front().kept));
+  const RecordId kept = group.front().kept;
+  json.begin_object().field("kept_row_id", shown_row(kept, references));
+  if (references > 0) json.field("reference", row_number(kept) < references);
   value_or_null(json, "kept_id", ids, group.front().kept);
   json.field("size", group.size() + 1).key("members").begin_array();
   for (const Removal& member : group) {
-    json.begin_object().field("row_id", row_number(member.record));
+    json.begin_object().field("row_id", shown_row(member.record, references));
     value_or_null(json, "id", ids, member.record);
     json.field("similarity", rounded(member.similarity))
         .field("method", name_of(member.method))
@@ -176,62 +233,53 @@ fs::path removed_path(const fs::path& output) {
 // Batches of lines, made side by side and written in order.
 class AuditFiles::Log {
  public:
-  Log(const AuditInput& input, AtomicFile file)
+  Log(const AuditInput& input, std::unique_ptr<data::LineOutput> output)
       : removals_(input.removals),
         lines_(input),
-        file_(std::move(file)),
+        output_(std::move(output)),
         // Of about a megabyte of text, so that a thread holds little.
         batch_(std::clamp<std::uint64_t>(
             (1 << 19) / std::max<std::uint64_t>(input.mean_text_bytes, 1), 1, 4096)) {}
 
   Status work() {
-    Status done = write_batches();
-    if (!done) places_.fail();
-    return done;
-  }
-  Status commit() { return file_.commit(); }
-
- private:
-  Status write_batches() {
     for (std::size_t batch = next_++; batch * batch_ < removals_.size(); batch = next_++) {
       const std::size_t first = batch * batch_;
-      const std::string lines =
-          lines_.lines(removals_.subspan(first, std::min(batch_, removals_.size() - first)));
-      const auto place = places_.take(batch, lines.size());
-      if (!place) return Done{};
-      KIN_RETURN_IF_ERROR(file_.write_at(*place, lines));
-      file_.begin_sync(*place, lines.size());
+      const auto some = removals_.subspan(first, std::min(batch_, removals_.size() - first));
+      KIN_RETURN_IF_ERROR(output_->append(batch, lines_.lines(some)));
     }
     return Done{};
   }
+  data::LineOutput& output() { return *output_; }
 
+ private:
   std::span<const Removal> removals_;
   RemovedLines lines_;
-  AtomicFile file_;
+  std::unique_ptr<data::LineOutput> output_;
   std::size_t batch_;
   std::atomic<std::size_t> next_{0};
-  OrderedPlaces places_{0};
 };
 
 class AuditFiles::Groups {
  public:
-  Groups(const AuditInput& input, AtomicFile file) : input_(input), file_(std::move(file)) {}
+  Groups(const AuditInput& input, std::unique_ptr<data::LineOutput> output)
+      : input_(input), output_(std::move(output)) {}
 
   // For one thread: those that come later have nothing to do.
   Status work() { return begun_.exchange(true) ? Status(Done{}) : write(); }
-  Status commit() { return file_.commit(); }
+  data::LineOutput& output() { return *output_; }
 
  private:
   Status write() {
     const std::vector<Removal>& removals = input_.removals;
     std::vector<std::uint32_t> by_kept;
     for (std::size_t i = 0; i < removals.size(); ++i) {
-      if (removals[i].method != Method::kSeen) by_kept.push_back(static_cast<std::uint32_t>(i));
+      if (removals[i].kept != removals[i].record) by_kept.push_back(static_cast<std::uint32_t>(i));
     }
     std::sort(by_kept.begin(), by_kept.end(), [&](std::uint32_t a, std::uint32_t b) {
       return std::tie(removals[a].kept, a) < std::tie(removals[b].kept, b);
     });
     std::string lines;
+    std::uint64_t piece = 0;
     std::vector<Removal> group;
     for (std::size_t begin = 0; begin < by_kept.size();) {
       group.clear();
@@ -240,9 +288,9 @@ class AuditFiles::Groups {
         if (!group.empty() && group.front().kept != removal.kept) break;
         group.push_back(removal);
       }
-      lines += group_line(group, ids_of(group));
+      lines += group_line(group, ids_of(group), input_.references);
       if (lines.size() < (1 << 20) && begin < by_kept.size()) continue;
-      KIN_RETURN_IF_ERROR(file_.write(lines));
+      KIN_RETURN_IF_ERROR(output_->append(piece++, lines));
       lines.clear();
     }
     return Done{};
@@ -256,7 +304,7 @@ class AuditFiles::Groups {
   }
 
   const AuditInput input_;
-  AtomicFile file_;
+  std::unique_ptr<data::LineOutput> output_;
   std::atomic<bool> begun_{false};
 };
 
@@ -266,13 +314,19 @@ AuditFiles::~AuditFiles() = default;
 Result<std::unique_ptr<AuditFiles>> AuditFiles::create(const AuditInput& input,
                                                        const AuditPaths& paths) {
   std::unique_ptr<AuditFiles> files(new AuditFiles());
+  const auto open = [&](const fs::path& path, std::string example) {
+    return data::LineOutput::create({.target = path,
+                                     .temporary_folder = paths.temporary_folder,
+                                     .example = std::move(example),
+                                     .memory_bytes = paths.memory_bytes});
+  };
   if (paths.removed) {
-    KIN_TRY(AtomicFile file, AtomicFile::create(*paths.removed));
-    files->log_ = std::make_unique<Log>(input, std::move(file));
+    KIN_TRY(auto output, open(*paths.removed, removed_example(input)));
+    files->log_ = std::make_unique<Log>(input, std::move(output));
   }
   if (paths.groups) {
-    KIN_TRY(AtomicFile file, AtomicFile::create(*paths.groups));
-    files->groups_ = std::make_unique<Groups>(input, std::move(file));
+    KIN_TRY(auto output, open(*paths.groups, std::string(kGroupExample)));
+    files->groups_ = std::make_unique<Groups>(input, std::move(output));
   }
   return files;
 }
@@ -283,9 +337,14 @@ Status AuditFiles::work() {
   return log_ ? log_->work() : Status(Done{});
 }
 
+Status AuditFiles::finish() {
+  if (log_) KIN_RETURN_IF_ERROR(log_->output().finish());
+  return groups_ ? groups_->output().finish() : Status(Done{});
+}
+
 Status AuditFiles::commit() {
-  if (log_) KIN_RETURN_IF_ERROR(log_->commit());
-  return groups_ ? groups_->commit() : Status(Done{});
+  if (log_) KIN_RETURN_IF_ERROR(log_->output().commit());
+  return groups_ ? groups_->output().commit() : Status(Done{});
 }
 
 }  // namespace kin::dedup

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
 #include "base/result.h"
 #include "data/dataset.h"
 #include "dedup/groups/grouping.h"
@@ -25,13 +24,19 @@ struct AuditInput {
   const KeptTexts& kept;
   const data::Dataset& dataset;
   const DedupOptions& options;
-  std::uint64_t mean_text_bytes = 1024;  // of a record, about
+  std::uint64_t mean_text_bytes = 1024;    // of a record, about
+  bool with_texts = true;                  // false: the log names records without their texts
+  std::uint64_t references = 0;            // the first rows
+  const ContainIndex* contains = nullptr;  // with `evidence`, for records that contain references
+  const store::KeptValues* evidence = nullptr;
 };
 
-// Nothing: the file is not wanted.
+// Nothing: the file is not wanted. Extensions decide the formats.
 struct AuditPaths {
   std::optional<std::filesystem::path> removed;
   std::optional<std::filesystem::path> groups;
+  std::filesystem::path temporary_folder;
+  std::uint64_t memory_bytes = std::uint64_t{64} << 20;  // to convert with
 };
 
 // "clean.jsonl.gz" → "clean.removed.jsonl", in the same folder.
@@ -43,7 +48,10 @@ std::filesystem::path removed_path(const std::filesystem::path& output);
 // duplicate_of_row_id, duplicate_of_id, field, value, matched_value, similarity, threshold, method.
 // The groups have one JSON object a group, in the order of the kept row: kept_row_id, kept_id,
 // size, members (row_id, id, similarity, method). For a record that was removed because its id was
-// seen before, the fields of the other record are null, and no group has it.
+// seen before, the fields of the other record are null, and no group has it. Rows count from 0 over
+// the inputs. With references, lines and groups also say duplicate_of_file, and whether the record
+// that stays is a reference (duplicate_of_reference); its row then counts over the references. A
+// record that contains a reference has the share of it as similarity, and a passage of it.
 class AuditFiles {
  public:
   // Makes empty files under temporary names. Everything in `input` but the dataset must live until
@@ -57,7 +65,8 @@ class AuditFiles {
   // returned without an error, the files are complete. The bytes do not depend on the number of
   // threads. Thread-safe.
   Status work();
-  // One thread only.
+  // After the last work(): everything is written, under temporary names. One thread only.
+  Status finish();
   Status commit();
 
  private:

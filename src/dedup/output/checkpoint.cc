@@ -174,7 +174,7 @@ Status save_scan(const fs::path& folder, Checkpoint checkpoint, Scan& scan) {
   KIN_RETURN_IF_ERROR(
       save_table(table_path(folder, kSources, records), scan.sources.encode(records)));
   KIN_RETURN_IF_ERROR(save_table(table_path(folder, kSeen, records),
-                                 scan.seen.empty() ? "" : scan.seen.encode(records)));
+                                 scan.left_out.empty() ? "" : scan.left_out.encode(records)));
   checkpoint.counts = scan.counts.values();
   checkpoint.stage = Checkpoint::Stage::kScanning;
   KIN_RETURN_IF_ERROR(write_file_atomically(checkpoint_path(folder), encode(checkpoint)));
@@ -195,7 +195,7 @@ Status restore_scan(const fs::path& folder, const Checkpoint& checkpoint, Scan& 
   if (!scan.sources.decode(source_table))
     return Error{Code::kDataLoss, "the sources of the last run are cut short"};
   KIN_TRY(const std::string seen, load_table(table_path(folder, kSeen, records)));
-  scan.seen.decode(seen);
+  scan.left_out.decode(seen);
   scan.counts.restore(checkpoint.counts);
   return Done{};
 }
@@ -222,7 +222,7 @@ Result<std::vector<Removal>> decode_removals(std::string_view sealed) {
     removal.kept = reader.read<RecordId>();
     removal.similarity = reader.read<float>();
     const auto method = reader.read<std::uint8_t>();
-    if (!reader.ok() || method > static_cast<std::uint8_t>(Method::kSeen)) {
+    if (!reader.ok() || method >= kMethods) {
       return Error{Code::kDataLoss,
                    "the decisions of the last run are damaged (run again without --resume)"};
     }

@@ -34,6 +34,21 @@ constexpr std::uint64_t DedupReport::* kDecided[] = {
     &DedupReport::cold_reads, &DedupReport::cold_read_errors, &DedupReport::bytes_spilled,
     &DedupReport::linked};
 
+void count_files(const data::Dataset& dataset, std::uint64_t rows, const ReferenceCount& references,
+                 DedupReport& report) {
+  const std::vector<std::uint64_t> first_rows = dataset.first_rows();
+  for (std::size_t file = 0; file < first_rows.size(); ++file) {
+    const std::string& name = dataset.inputs()[file].shown_as;
+    if (file < references.files) {
+      report.against.files.push_back(name);
+      continue;
+    }
+    const std::uint64_t next = file + 1 < first_rows.size() ? first_rows[file + 1] : rows;
+    report.files.push_back({.name = name, .documents = next - first_rows[file]});
+  }
+  report.against.records += references.rows;
+}
+
 }  // namespace
 
 DecidedCounts decided_counts(const DedupReport& report) {
@@ -47,17 +62,17 @@ void restore_counts(const DecidedCounts& counts, DedupReport& report) {
 }
 
 void count_removals(const std::vector<Removal>& removals, const data::Dataset& dataset,
-                    std::uint64_t documents, Sources& sources, DedupReport& report) {
-  report.documents = documents;
+                    std::uint64_t rows, const ReferenceCount& references, Sources& sources,
+                    DedupReport& report) {
+  report.documents = rows - references.rows;
   report.removed = removals.size();
-  report.skipped = dataset.skipped().count;
-  report.kept = documents - report.removed - report.skipped;
-  const std::vector<std::uint64_t> first_rows = dataset.first_rows();
-  for (std::size_t file = 0; file < first_rows.size(); ++file) {
-    const std::uint64_t next = file + 1 < first_rows.size() ? first_rows[file + 1] : documents;
-    report.files.push_back(
-        {.name = dataset.inputs()[file].shown_as, .documents = next - first_rows[file]});
-  }
+  for (const RecordId row : dataset.skipped().rows)
+    report.skipped += row_number(row) >= references.rows ? 1 : 0;
+  report.kept = report.documents - report.removed - report.skipped;
+  count_files(dataset, rows, references, report);
+  std::vector<std::uint64_t> first_rows = dataset.first_rows();
+  first_rows.erase(first_rows.begin(),
+                   first_rows.begin() + static_cast<std::ptrdiff_t>(references.files));
   std::vector<RecordId> kept_rows;
   std::size_t file = 0;
   for (const Removal& removal : removals) {
@@ -71,7 +86,8 @@ void count_removals(const std::vector<Removal>& removals, const data::Dataset& d
     }
     ++report.files[file].removed;
     sources.remove(removal.record);
-    kept_rows.push_back(removal.kept);
+    report.against.removed += row_number(removal.kept) < references.rows ? 1 : 0;
+    if (removal.kept != removal.record) kept_rows.push_back(removal.kept);
   }
   for (const Sources::Count& count : sources.counts()) {
     report.sources.push_back({.name = count.name,
@@ -80,6 +96,64 @@ void count_removals(const std::vector<Removal>& removals, const data::Dataset& d
                               .seen = count.seen});
   }
   count_groups(std::move(kept_rows), report);
+}
+
+void count_emptied(const RecordSet& emptied, const data::Dataset& dataset, DedupReport& report) {
+  const std::uint64_t count = emptied.count();
+  report.removed += count;
+  report.kept -= count;
+  const std::vector<std::uint64_t> first_rows = dataset.first_rows();
+  std::size_t file = 0;
+  for (std::size_t row = 0; count > 0 && row < emptied.size(); ++row) {
+    while (file + 1 < first_rows.size() && row >= first_rows[file + 1]) ++file;
+    if (emptied.contains(record_id(row))) ++report.files[file].removed;
+  }
+}
+
+void drop_emptied(const RecordSet& emptied, RecordSet& keep, Sources& sources) {
+  for (std::size_t row = 0; row < emptied.size(); ++row) {
+    if (!emptied.contains(record_id(row))) continue;
+    keep.erase(record_id(row));
+    sources.remove(record_id(row));
+  }
+}
+
+void note_scan(const ScanCounts::Values& counts, DedupReport& report) {
+  report.text_bytes = counts[1];
+  report.without_text = counts[3];
+  report.without_words = counts[4];
+  report.without_order = counts[5];
+}
+
+Status name_largest_groups(const KeptTexts& kept, DedupReport& report) {
+  if (!kept.ids) return Done{};
+  for (DedupReport::Group& group : report.largest_groups) {
+    KIN_TRY(group.kept_id, kept.ids->get(record_id(group.kept_row)));
+  }
+  return Done{};
+}
+
+void note_pairs(const CandidateCounts& candidates, const GroupCounts& groups, DedupReport& report) {
+  report.candidates = candidates.candidates + groups.added;
+  report.verified = groups.verified;
+  report.false_candidates = candidates.below_estimate + groups.below_threshold;
+  report.not_needed = groups.not_needed;
+  report.large_buckets = candidates.large_buckets;
+  report.capped_buckets = candidates.capped_buckets;
+}
+
+void describe_inputs(const RunInputs& inputs, DedupReport& report) {
+  const std::uint64_t references = inputs.references();
+  for (std::size_t i = inputs.reference_files(); i < inputs.files().size(); ++i) {
+    report.inputs.push_back(inputs.files()[i].shown_as);
+    report.input_bytes += inputs.files()[i].bytes;
+  }
+  for (const auto& [row, message] : inputs.dataset().skipped().messages)
+    report.skipped_messages.push_back(message);
+  for (DedupReport::Group& group : report.largest_groups) {
+    group.reference = group.kept_row < references;
+    if (!group.reference) group.kept_row -= references;
+  }
 }
 
 }  // namespace kin::dedup

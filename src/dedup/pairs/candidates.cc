@@ -76,8 +76,10 @@ class BucketPairs {
     std::string block;
     for (std::size_t i = 0; i < members.size(); ++i) {
       block.clear();
-      for (std::size_t j = i + 1; j < members.size(); ++j)
+      for (std::size_t j = i + 1; j < members.size(); ++j) {
+        if (scan_.order.is_reference(members[j])) continue;  // as the one before it
         append_le(block, PairRecord{members[i], members[j]});
+      }
       if (!block.empty()) KIN_RETURN_IF_ERROR(pairs_.append(bin(members[i]), block));
     }
     return Done{};
@@ -89,7 +91,8 @@ class BucketPairs {
         members.begin(), members.end(),
         [&](RecordId a, RecordId b) { return a != b && scan_.order.better(a, b); });
     for (const RecordId other : members) {
-      if (other != best) KIN_RETURN_IF_ERROR(add_pair(best, other));
+      if (other == best || scan_.order.is_reference(other)) continue;
+      KIN_RETURN_IF_ERROR(add_pair(best, other));
     }
     return Done{};
   }
@@ -170,6 +173,11 @@ class BucketPairs {
     const auto of_anchor = std::span(anchors.signatures).subspan(anchor * slots, slots);
     std::vector<Open> rest;
     for (Open member : open) {
+      // References are compared with others, not among themselves.
+      if (scan_.order.is_reference(members[member.position])) {
+        rest.push_back(member);
+        continue;
+      }
       const auto of_member = signatures.subspan(member.position * slots, slots);
       const double estimate = sketch::estimate_jaccard(sketch::equal_slots(of_anchor, of_member),
                                                        static_cast<std::uint32_t>(slots));
@@ -387,7 +395,9 @@ Result<std::unique_ptr<Candidates>> find_candidates(const Scan& scan, const Clas
   }
   if (options.detectors.simhash) {
     std::mutex mutex;
-    const auto add = [&](std::span<const Edge> edges) -> Status {
+    const auto add = [&](std::span<const Edge> all) -> Status {
+      std::vector<Edge> edges(all.begin(), all.end());
+      std::erase_if(edges, [&](const Edge& edge) { return scan.order.is_reference(edge.b); });
       {
         const std::lock_guard lock(mutex);
         found->counts.candidates += edges.size();
@@ -398,7 +408,7 @@ Result<std::unique_ptr<Candidates>> find_candidates(const Scan& scan, const Clas
         writer.append(row_number(edge.a) * Spill::kBins / classes.size(), edge);
       return writer.flush();
     };
-    KIN_RETURN_IF_ERROR(find_simhash_pairs(scan, classes, options, add));
+    KIN_RETURN_IF_ERROR(find_simhash_pairs(scan, classes, options, found->counts, add));
   }
   found->components.flatten();
   KIN_RETURN_IF_ERROR(gather_by_component(survivors, *found, options.threads));

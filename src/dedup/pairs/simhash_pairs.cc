@@ -1,7 +1,9 @@
 #include "dedup/pairs/simhash_pairs.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "base/workers.h"
@@ -10,29 +12,13 @@
 namespace kin::dedup {
 namespace {
 
-constexpr std::size_t kMostAnchors = 64;
+// Of records with one hash, this many are paired with all the others.
+constexpr std::size_t kMostAnchors = 16;
 
 struct Hashed {
   std::uint64_t hash;
   RecordId record;
 };
-
-// The block of bits [begin, end) of a 64-bit hash.
-struct Block {
-  int begin;
-  int end;
-  std::uint64_t of(std::uint64_t hash) const {
-    const int width = end - begin;
-    return (hash >> begin) & (width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1);
-  }
-};
-
-std::vector<Block> blocks_for(int distance) {
-  std::vector<Block> blocks;
-  const int count = distance + 1;
-  for (int i = 0; i < count; ++i) blocks.push_back({64 * i / count, 64 * (i + 1) / count});
-  return blocks;
-}
 
 Edge edge_between(RecordId a, RecordId b) {
   return {std::min(a, b), std::max(a, b), Method::kSimHash};
@@ -44,7 +30,7 @@ struct Group {
   std::span<const RecordId> records;
 };
 
-// All distinct hashes. Their records are in `records`.
+// All distinct hashes, the one with the best record first. Their records are in `records`.
 std::vector<Group> group_by_hash(const Scan& scan, const Classes& classes,
                                  std::vector<RecordId>& records) {
   std::vector<Hashed> all;
@@ -66,6 +52,11 @@ std::vector<Group> group_by_hash(const Scan& scan, const Classes& classes,
     groups.push_back({all[begin].hash, std::span(records).subspan(begin, end - begin)});
     begin = end;
   }
+  std::sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
+    const RecordId x = a.records.front();
+    const RecordId y = b.records.front();
+    return x != y && scan.order.better(x, y);
+  });
   return groups;
 }
 
@@ -111,75 +102,130 @@ class PairBuffer {
   std::vector<Edge> edges_;
 };
 
-// Calls work(i, buffer) for every i below `count`, many of them on one thread and then another.
-Status for_each_of(std::size_t count, int threads, const EdgeVisitor& visit,
-                   const std::function<Status(std::size_t, PairBuffer&)>& work) {
-  constexpr std::size_t kAtOnce = 1'024;
-  return parallel_for(threads, (count + kAtOnce - 1) / kAtOnce, [&](std::size_t part) -> Status {
-    PairBuffer buffer(visit);
-    const std::size_t end = std::min(count, (part + 1) * kAtOnce);
-    for (std::size_t i = part * kAtOnce; i < end; ++i) KIN_RETURN_IF_ERROR(work(i, buffer));
-    return buffer.flush();
-  });
+// Cuts the bits of `free` into `count` masks of about equal size.
+std::vector<std::uint64_t> cut_bits(std::uint64_t free, int count) {
+  std::vector<std::uint64_t> parts(static_cast<std::size_t>(count));
+  const int bits = std::popcount(free);
+  for (int taken = 0; free != 0; ++taken) {
+    const std::uint64_t lowest = free & (~free + 1);
+    parts[static_cast<std::size_t>(taken * count / bits)] |= lowest;
+    free ^= lowest;
+  }
+  return parts;
 }
 
-// The pairs of groups that share a block of bits, and none of the blocks before it.
-class BlockPairs {
- public:
-  BlockPairs(std::span<const Group> groups, std::span<const Block> blocks, std::size_t number,
-             int distance)
-      : groups_(groups),
-        earlier_(blocks.first(number)),
-        block_(blocks[number]),
-        distance_(distance),
-        order_(groups.size()) {
-    std::iota(order_.begin(), order_.end(), 0U);
-    std::sort(order_.begin(), order_.end(), [&](std::uint32_t x, std::uint32_t y) {
-      return std::pair(block_.of(groups[x].hash), x) < std::pair(block_.of(groups[y].hash), y);
-    });
-  }
+// Groups, by their places in the ranking. The places within a bucket ascend.
+using Bucket = std::span<const std::uint32_t>;
 
-  // Those of the group at place `i` with groups behind it. Thread-safe.
-  Status visit(std::size_t i, PairBuffer& buffer) const {
-    const Group& a = groups_[order_[i]];
-    for (std::size_t j = i + 1; j < order_.size(); ++j) {
-      const Group& b = groups_[order_[j]];
-      if (block_.of(a.hash) != block_.of(b.hash)) break;
-      if (sketch::hamming(a.hash, b.hash) > distance_ || met_before(a.hash ^ b.hash)) continue;
-      KIN_RETURN_IF_ERROR(buffer.between(a, b));
+// Sorts `places` into buckets of hashes that agree in the bits of `part`.
+std::vector<Bucket> buckets_by(std::uint64_t part, std::span<const Group> ranked,
+                               std::vector<std::uint32_t>& places) {
+  const auto key = [&](std::uint32_t place) { return ranked[place].hash & part; };
+  std::sort(places.begin(), places.end(), [&](std::uint32_t x, std::uint32_t y) {
+    return std::pair(key(x), x) < std::pair(key(y), y);
+  });
+  std::vector<Bucket> buckets;
+  for (std::size_t begin = 0; begin < places.size();) {
+    std::size_t end = begin + 1;
+    while (end < places.size() && key(places[end]) == key(places[begin])) ++end;
+    if (end - begin > 1) buckets.push_back(Bucket(places).subspan(begin, end - begin));
+    begin = end;
+  }
+  return buckets;
+}
+
+// Finds the pairs of a bucket whose hashes are at most `distance` bits apart. One thread only.
+class BucketSearch {
+ public:
+  BucketSearch(std::span<const Group> ranked, int distance, CandidateCounts& counts,
+               PairBuffer& buffer)
+      : groups_(ranked), distance_(distance), counts_(counts), buffer_(buffer) {}
+
+  // The hashes of `bucket` agree in all bits but `free`. A pair that agrees in one of the parts
+  // `met` was found by that part already.
+  Status search(Bucket bucket, std::uint64_t free, std::vector<std::uint64_t> met) {
+    if (bucket.size() <= kSmallBucket) return compare(bucket, met);
+    // The same argument once more: hashes that are near agree in one of the parts of what is left.
+    std::vector<std::uint32_t> places(bucket.begin(), bucket.end());
+    for (const std::uint64_t part : cut_bits(free, distance_ + 1)) {
+      for (const Bucket smaller : buckets_by(part, groups_, places)) {
+        KIN_RETURN_IF_ERROR(compare(smaller, met));
+      }
+      met.push_back(part);
     }
     return Done{};
   }
 
  private:
-  // A pair is met once for every block it shares: the first one counts.
-  bool met_before(std::uint64_t difference) const {
-    return std::any_of(earlier_.begin(), earlier_.end(),
-                       [&](const Block& earlier) { return earlier.of(difference) == 0; });
+  static constexpr std::size_t kSmallBucket = 256;
+  // A bucket that is still large is a template: a group is paired with this many better ones in it.
+  // Should all of these go, the group is looked at again when groups are made.
+  static constexpr int kEnoughPartners = 4;
+  // A group looks for them among this many, so that the cost of a bucket stays linear.
+  static constexpr std::size_t kMostCompared = 4'096;
+
+  Status compare(Bucket bucket, std::span<const std::uint64_t> met) {
+    const bool large = bucket.size() > kSmallBucket;
+    const std::size_t enough = large ? kEnoughPartners : bucket.size();
+    bool capped = false;
+    for (std::size_t worse = 1; worse < bucket.size(); ++worse) {
+      const Group& b = groups_[bucket[worse]];
+      const std::size_t most = large ? std::min(worse, kMostCompared) : worse;
+      std::size_t partners = 0;
+      for (std::size_t better = 0; better < most && partners < enough; ++better) {
+        const Group& a = groups_[bucket[better]];
+        if (sketch::hamming(a.hash, b.hash) > distance_ || agree(a.hash ^ b.hash, met)) continue;
+        ++partners;
+        KIN_RETURN_IF_ERROR(buffer_.between(a, b));
+      }
+      capped = capped || (most < worse && partners < enough);
+    }
+    counts_.large_buckets += large ? 1 : 0;
+    counts_.capped_buckets += capped ? 1 : 0;
+    return Done{};
+  }
+
+  static bool agree(std::uint64_t difference, std::span<const std::uint64_t> met) {
+    return std::any_of(met.begin(), met.end(),
+                       [&](std::uint64_t part) { return (difference & part) == 0; });
   }
 
   std::span<const Group> groups_;
-  std::span<const Block> earlier_;
-  Block block_;
   int distance_;
-  std::vector<std::uint32_t> order_;
+  CandidateCounts& counts_;
+  PairBuffer& buffer_;
 };
 
 }  // namespace
 
 Status find_simhash_pairs(const Scan& scan, const Classes& classes, const DedupOptions& options,
-                          const EdgeVisitor& visit) {
+                          CandidateCounts& counts, const EdgeVisitor& visit) {
   std::vector<RecordId> records;
-  const std::vector<Group> groups = group_by_hash(scan, classes, records);
-  KIN_RETURN_IF_ERROR(
-      for_each_of(groups.size(), options.threads, visit,
-                  [&](std::size_t i, PairBuffer& buffer) { return buffer.within(groups[i]); }));
-  const std::vector<Block> blocks = blocks_for(options.hamming);
-  for (std::size_t number = 0; number < blocks.size(); ++number) {
-    const BlockPairs pairs(groups, blocks, number, options.hamming);
-    KIN_RETURN_IF_ERROR(
-        for_each_of(groups.size(), options.threads, visit,
-                    [&](std::size_t i, PairBuffer& buffer) { return pairs.visit(i, buffer); }));
+  const std::vector<Group> ranked = group_by_hash(scan, classes, records);
+  // Work is handed out in slices: one group or one bucket is too little to start a thread for.
+  constexpr std::size_t kAtOnce = 1'024;
+  const auto share_out = [&](std::size_t count, const auto& work) {
+    return parallel_for(options.threads, (count + kAtOnce - 1) / kAtOnce,
+                        [&](std::size_t slice) -> Status {
+                          PairBuffer buffer(visit);
+                          const std::size_t end = std::min(count, (slice + 1) * kAtOnce);
+                          for (std::size_t i = slice * kAtOnce; i < end; ++i)
+                            KIN_RETURN_IF_ERROR(work(i, buffer));
+                          return buffer.flush();
+                        });
+  };
+  KIN_RETURN_IF_ERROR(share_out(
+      ranked.size(), [&](std::size_t i, PairBuffer& buffer) { return buffer.within(ranked[i]); }));
+  // Two hashes that differ in at most k bits agree in one of any k + 1 parts of their bits.
+  std::vector<std::uint32_t> places(ranked.size());
+  std::iota(places.begin(), places.end(), 0U);
+  std::vector<std::uint64_t> met;
+  for (const std::uint64_t part : cut_bits(~std::uint64_t{0}, options.hamming + 1)) {
+    const std::vector<Bucket> buckets = buckets_by(part, ranked, places);
+    KIN_RETURN_IF_ERROR(share_out(buckets.size(), [&](std::size_t i, PairBuffer& buffer) {
+      return BucketSearch(ranked, options.hamming, counts, buffer).search(buckets[i], ~part, met);
+    }));
+    met.push_back(part);
   }
   return Done{};
 }

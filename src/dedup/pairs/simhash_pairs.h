@@ -15,12 +15,12 @@ namespace kin::dedup {
 // Takes some pairs at a time. Thread-safe.
 using EdgeVisitor = std::function<Status(std::span<const Edge> edges)>;
 
-// Calls `visit`, from several threads, with pairs of class representatives within options.hamming
-// bits of each other. Exact: with k bits to differ, one of k + 1 blocks of the hash must be equal,
-// so only records that share a block are compared, and no two hashes within the distance are
-// missed. Of records with the very same SimHash, at most the 64 best are paired with all the
-// others, and only the best with those of another hash; the grouping looks at the rest again.
+// Calls `visit`, from several threads, with pairs of class representatives whose hashes differ in
+// at most options.hamming bits. No two hashes within the distance are missed, except in what
+// templates make: of records with one SimHash the 16 best are paired with all the others, and the
+// best with those of another hash; in a bucket of very many near hashes each is paired with a few
+// better ones. The grouping looks at the rest again. Counts large and capped buckets in `counts`.
 Status find_simhash_pairs(const Scan& scan, const Classes& classes, const DedupOptions& options,
-                          const EdgeVisitor& visit);
+                          CandidateCounts& counts, const EdgeVisitor& visit);
 
 }  // namespace kin::dedup

@@ -17,7 +17,7 @@ Result<KeptTexts> make_kept_texts(const std::filesystem::path& folder, bool with
 }
 
 Result<RecordSet> texts_wanted(const Scan& scan, const Classes& classes,
-                               const Candidates& candidates, const DedupOptions& options) {
+                               const Candidates& candidates, bool names_removed) {
   RecordSet wanted(classes.size());
   for (std::size_t bin = 0; bin < Spill::kBins; ++bin) {
     KIN_RETURN_IF_ERROR(candidates.edges->visit(bin, [&](std::string_view block) {
@@ -30,10 +30,10 @@ Result<RecordSet> texts_wanted(const Scan& scan, const Classes& classes,
       }
     }));
   }
-  if (options.dry_run) return wanted;
+  if (!names_removed) return wanted;
   for (std::size_t row = 0; row < classes.size(); ++row) {
-    const bool seen = scan.seen.get(record_id(row)) != 0;
-    if (seen || classes.has_twin(record_id(row))) wanted.insert(record_id(row));
+    const bool left_out = scan.left_out.get(record_id(row)) != 0;
+    if (left_out || classes.has_twin(record_id(row))) wanted.insert(record_id(row));
   }
   return wanted;
 }

@@ -24,9 +24,9 @@ struct KeptTexts {
 
 Result<KeptTexts> make_kept_texts(const std::filesystem::path& folder, bool with_ids);
 
-// The records whose texts decide something or explain it; of a dry run, only the former.
+// The records whose texts decide something; if outputs name removed records, also those.
 Result<RecordSet> texts_wanted(const Scan& scan, const Classes& classes,
-                               const Candidates& candidates, const DedupOptions& options);
+                               const Candidates& candidates, bool names_removed);
 
 // Reads the records in `wanted` again and keeps them.
 Status collect_texts(data::Dataset& dataset, const DedupOptions& options, const Classes& classes,

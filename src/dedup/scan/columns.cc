@@ -16,10 +16,15 @@ Status settle_columns(data::Dataset& dataset, DedupOptions& options) {
   };
   if (!options.id_column && has("id")) options.id_column = "id";
   if (!options.source_column && has("source")) options.source_column = "source";
-  for (const auto& column : {options.id_column, options.source_column}) {
+  std::optional<std::string> keep_column;
+  if (options.keep.needs_column()) keep_column = options.keep.column;
+  const std::pair<std::string_view, const std::optional<std::string>&> named[] = {
+      {"--id", options.id_column}, {"--source", options.source_column}, {"--keep", keep_column}};
+  for (const auto& [flag, column] : named) {
     if (!column || has(*column) || has(column->substr(0, column->find('.')))) continue;
-    return Error{Code::kNotFound, fmt::format("there is no column \"{}\"; the records have: {}",
-                                              *column, fmt::join(columns, ", "))};
+    return Error{Code::kNotFound,
+                 fmt::format("{} names column \"{}\", which is not there; the records have: {}", flag,
+                             *column, fmt::join(columns, ", "))};
   }
   return Done{};
 }
@@ -40,6 +45,11 @@ Status check_found(data::Dataset& dataset, const DedupOptions& options,
                     of_text ? "--field" : "--keep with another column", fmt::join(names, ", "))};
   }
   return Done{};
+}
+
+void merge_found(const std::vector<bool>& more, std::vector<bool>& all) {
+  all.resize(more.size());
+  for (std::size_t i = 0; i < more.size(); ++i) all[i] = all[i] || more[i];
 }
 
 }  // namespace kin::dedup

@@ -16,4 +16,7 @@ Status settle_columns(data::Dataset& dataset, DedupOptions& options);
 Status check_found(data::Dataset& dataset, const DedupOptions& options,
                    const std::vector<bool>& found);
 
+// Adds what a further part of a scan found, by column, to `all`.
+void merge_found(const std::vector<bool>& more, std::vector<bool>& all);
+
 }  // namespace kin::dedup

@@ -92,6 +92,19 @@ std::optional<double> parse_moment(std::string_view text) {
   return *date + *time - *zone;
 }
 
+// "20240313", the basic form of ISO 8601: a date, because as seconds it would be in August 1970.
+std::optional<double> parse_basic_date(std::string_view text) {
+  if (text.size() != 8) return {};
+  const std::string extended = std::string(text.substr(0, 4))
+                                   .append("-")
+                                   .append(text.substr(4, 2))
+                                   .append("-")
+                                   .append(text.substr(6));
+  std::string_view rest = extended;
+  const std::optional<double> date = take_date(rest);
+  return date && text >= "1000" && text < "3000" ? date : std::nullopt;
+}
+
 // Keeps the order of doubles in unsigned integers, above 0, which stands for "no value".
 std::uint64_t sortable(double number) {
   const auto bits = std::bit_cast<std::uint64_t>(number == 0 ? 0.0 : number);
@@ -125,8 +138,11 @@ void KeepOrder::set_length(RecordId id, std::size_t length) {
 
 bool KeepOrder::set_value(RecordId id, std::optional<std::string_view> value) {
   if (!value) return true;
-  const std::optional<Comparable> number = parse_comparable(*value);
+  std::optional<Comparable> number = parse_comparable(*value);
   if (!number) return false;
+  if (policy_.kind != KeepPolicy::Kind::kPriority) {
+    if (const auto date = parse_basic_date(*value)) number = Comparable{*date, 0};
+  }
   const int sign = policy_.kind == KeepPolicy::Kind::kOldest ? -1 : 1;
   keys_.set(id, sortable(sign * number->value));
   if (number->rest != 0) rests_.set(id, static_cast<std::int16_t>(sign * number->rest));

@@ -38,7 +38,12 @@ class KeepOrder {
   // if the value is neither a number nor a moment; it then counts as null.
   bool set_value(RecordId id, std::optional<std::string_view> value);
 
+  // The first `count` records are references: better than all others, the earlier of them first.
+  void set_references(std::size_t count) { references_ = count; }
+  bool is_reference(RecordId id) const { return row_number(id) < references_; }
+
   bool better(RecordId a, RecordId b) const {
+    if (is_reference(a) || is_reference(b)) return a < b;
     if (policy_.kind == KeepPolicy::Kind::kFirst) return a < b;
     const std::uint64_t key_a = keys_.get(a);
     const std::uint64_t key_b = keys_.get(b);
@@ -55,6 +60,7 @@ class KeepOrder {
 
  private:
   KeepPolicy policy_;
+  std::size_t references_ = 0;
   RecordTable<std::uint64_t> keys_;  // greater is better; 0 for a record without a value
   RecordTable<std::int16_t> rests_;  // of integers that a double cannot hold; greater is better
 };

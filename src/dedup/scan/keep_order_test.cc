@@ -21,6 +21,19 @@ TEST(ParseComparable, RefusesTheRest) {
   }
 }
 
+TEST(KeepOrder, ReadsADateWithoutHyphensAsADate) {
+  KeepOrder order(*parse_keep("newest:date"));
+  EXPECT_TRUE(order.set_value(record_id(0), "20240313"));
+  EXPECT_TRUE(order.set_value(record_id(1), "2024-03-12"));
+  EXPECT_TRUE(order.set_value(record_id(2), "1710000000"));  // 9 March 2024
+  EXPECT_TRUE(order.better(record_id(0), record_id(1)));
+  EXPECT_TRUE(order.better(record_id(1), record_id(2)));
+  KeepOrder numbers(*parse_keep("priority:score"));
+  EXPECT_TRUE(numbers.set_value(record_id(0), "20240313"));
+  EXPECT_TRUE(numbers.set_value(record_id(1), "20240314.5"));
+  EXPECT_TRUE(numbers.better(record_id(1), record_id(0)));
+}
+
 TEST(KeepOrder, KeepsTheFirstByDefault) {
   const KeepOrder order(KeepPolicy{});
   EXPECT_TRUE(order.better(record_id(1), record_id(2)));

@@ -17,21 +17,33 @@
 namespace kin::dedup {
 namespace {
 
-// Texts met before, by hash. A hit says that an identical text was sketched already, so the work
-// can be saved; a miss says nothing. Thread-safe: one word a slot, and the slot is chosen by the
-// other half of the hash, so a false hit needs 64 + kBits equal bits and would merely leave a
+// Texts sketched before, by hash. A hit says that an identical text was sketched already, so the
+// work can be saved; a miss says nothing. Thread-safe: one word a slot, and the slot is chosen by
+// the other half of the hash, so a false hit needs 63 + kBits equal bits and would merely leave a
 // record without near-duplicates.
 class RecentTexts {
  public:
   RecentTexts() : slots_(std::size_t{1} << kBits) {}
 
-  // Whether `text` was met before; it has been from now on.
-  bool meet(const Hash128& text) {
-    std::atomic<std::uint64_t>& slot = slots_[text.high & ((std::size_t{1} << kBits) - 1)];
-    return slot.exchange(text.low, std::memory_order_relaxed) == text.low;
+  // Whether `text` has words; nothing if it was not sketched lately.
+  std::optional<bool> has_words(const Hash128& text) const {
+    const std::uint64_t found = slot(text).load(std::memory_order_relaxed);
+    if (((found ^ text.low) | 1) != 1) return {};
+    return (found & 1) != 0;
+  }
+  void remember(const Hash128& text, bool has_words) {
+    slot(text).store((text.low & ~std::uint64_t{1}) | (has_words ? 1 : 0),
+                     std::memory_order_relaxed);
   }
 
  private:
+  std::atomic<std::uint64_t>& slot(const Hash128& text) {
+    return slots_[text.high & ((std::size_t{1} << kBits) - 1)];
+  }
+  const std::atomic<std::uint64_t>& slot(const Hash128& text) const {
+    return slots_[text.high & ((std::size_t{1} << kBits) - 1)];
+  }
+
   static constexpr int kBits = 20;
   std::vector<std::atomic<std::uint64_t>> slots_;
 };
@@ -40,9 +52,9 @@ class RecentTexts {
 class RecordScanner {
  public:
   RecordScanner(const DedupOptions& options, const sketch::Banding& banding, RecentTexts& recent,
-                std::optional<SeenIds::Lookup> seen, Scan& scan)
+                const ScanPart& part, Scan& scan)
       : options_(options),
-        seen_ids_(std::move(seen)),
+        reference_files_(part.reference_files),
         banding_(banding),
         recent_(recent),
         scan_(scan),
@@ -58,7 +70,10 @@ class RecordScanner {
         chunks_(scan.chunks),
         longest_text_(LongTexts{options.max_memory - seen_memory(options, options.max_memory), 0,
                                 options.threads}
-                          .longest_text()) {}
+                          .longest_text()) {
+    if (part.seen != nullptr) seen_ids_.emplace(part.seen->lookup());
+    if (part.contains != nullptr) contained_.emplace(*part.contains);
+  }
 
   Status visit(const data::Batch& batch) {
     signature_ids_.clear();
@@ -69,25 +84,32 @@ class RecordScanner {
     if (seen_ids_) {
       KIN_TRY(seen, seen_ids_->seen(batch, id_column()));
     }
+    const bool input = batch.file() >= reference_files_;
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      if (options_.source_column) {
+      if (options_.source_column && input) {
         if (const auto source = batch.value(source_column(), i))
           scan_.sources.add(batch.row(i), *source);
       }
       if (!seen.empty() && seen[i] != 0) {
-        scan_.seen.set(batch.row(i), 1);
+        scan_.left_out.set(batch.row(i), Scan::kSeenBefore);
         continue;
       }
-      set_order(batch, i);
+      if (input) set_order(batch, i);
       const auto text = text_of(batch, i, options_.fields.size(), joined_);
       if (!text) {
-        ++scan_.counts.without_text;
+        scan_.counts.without_text += input ? 1 : 0;
         continue;
       }
       if (text->size() > longest_text_) return too_long(batch.where(i), text->size());
-      text_bytes += text->size();
+      text_bytes += input ? text->size() : 0;
       longest = std::max<std::uint64_t>(longest, text->size());
+      KIN_TRY(const bool contaminated, contains_reference(batch.row(i), *text));
+      if (contaminated) continue;
       scan_.order.set_length(batch.row(i), text->size());
+      if (is_blank(*text)) {
+        ++scan_.counts.without_words;
+        continue;
+      }
       sketch(batch, i, *text);
     }
     if (longest > kLongText) forget_long_text();
@@ -140,6 +162,15 @@ class RecordScanner {
                              where, length, (least >> 20) + 1)};
   }
 
+  Result<bool> contains_reference(RecordId record, std::string_view text) {
+    if (!contained_) return false;
+    const auto found = contained_->find(text);
+    if (!found) return false;
+    scan_.left_out.set(record, Scan::kContainsReference);
+    KIN_RETURN_IF_ERROR(scan_.evidence->append(record, found->encode()));
+    return true;
+  }
+
   void set_order(const data::Batch& batch, std::size_t i) {
     if (!options_.keep.needs_column()) return;
     const auto value = batch.value(options_.fields.size(), i);
@@ -148,38 +179,52 @@ class RecordScanner {
 
   void sketch(const data::Batch& batch, std::size_t i, std::string_view text) {
     const RecordId id = batch.row(i);
+    // Only an identical text has identical sketches: one that is equal after normalisation for the
+    // exact detector may have others.
+    std::optional<Hash128> reusable;
     if (options_.detectors.exact) {
       const Hash128 hash = *content_hash_(batch, i);
       append(exact_, HashRecord{.key = hash, .record = id});
-      // Only an identical text has identical sketches: one that is equal after normalisation for
-      // the exact detector may have others.
-      if (!options_.exact_normalization && recent_.meet(hash)) return;
+      if (!options_.exact_normalization) reusable = hash;
     }
-    if (options_.detectors.minhash) sketch_minhash(id, text);
+    std::optional<bool> has_words = reusable ? recent_.has_words(*reusable) : std::nullopt;
+    if (!has_words) {
+      has_words = sketch_text(id, text);
+      if (reusable) recent_.remember(*reusable, *has_words);
+    }
+    // Counted for every record, so that the number does not depend on which one was sketched.
+    if (!*has_words) ++scan_.counts.without_words;
+  }
+
+  // False if a detector that looks at words found none.
+  bool sketch_text(RecordId id, std::string_view text) {
+    bool has_words = true;
+    if (options_.detectors.minhash) has_words = sketch_minhash(id, text);
     if (options_.detectors.simhash) {
       const auto features = words_shingler_.shingles(text);
+      has_words = has_words && !features.empty();
       if (!features.empty())
         scan_.simhashes.set(id, std::max<std::uint64_t>(1, sketch::simhash64(features)));
     }
     if (options_.detectors.chunk) sketch_chunks(id, text);
+    return has_words;
   }
 
-  void sketch_minhash(RecordId id, std::string_view text) {
+  // False if there are no shingles.
+  bool sketch_minhash(RecordId id, std::string_view text) {
     const std::span<const std::uint64_t> shingles = shingler_.shingles(text);
-    if (shingles.empty()) {
-      ++scan_.counts.without_words;
-      return;
-    }
+    if (shingles.empty()) return false;
     append(words_, HashRecord{.key = hash128(as_bytes_view(shingles)), .record = id});
     hasher_.sign(shingles, signature_);
     sketch::band_keys(signature_, banding_, band_keys_);
     for (const std::uint64_t key : band_keys_) {
       append(bands_, BandRecord{.key = key, .record = id});
     }
-    if (options_.verification == Verification::kNone) return;
+    if (options_.verification == Verification::kNone) return true;
     signature_ids_.push_back(id);
     signature_bytes_.resize(signature_bytes_.size() + signature_.size());
     sketch::compact(signature_, std::span(signature_bytes_).last(signature_.size()));
+    return true;
   }
 
   void sketch_chunks(RecordId id, std::string_view text) {
@@ -201,7 +246,9 @@ class RecordScanner {
   }
 
   const DedupOptions& options_;
+  const std::size_t reference_files_;
   std::optional<SeenIds::Lookup> seen_ids_;
+  std::optional<ContainIndex::Matcher> contained_;
   const sketch::Banding banding_;
   RecentTexts& recent_;
   Scan& scan_;
@@ -266,6 +313,9 @@ Result<std::unique_ptr<Scan>> Scan::create(const DedupOptions& options, const Sc
     store_options.path = options.signature_store.value_or(folder / "signatures");
     KIN_TRY(scan->signatures, store::TieredSignatureStore::open(store_options));
   }
+  if (options.contains) {
+    KIN_TRY(scan->evidence, store::KeptValues::open({.temporary_parent = folder}));
+  }
   return scan;
 }
 
@@ -294,10 +344,7 @@ Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& o
   RecentTexts recent;
   std::vector<std::unique_ptr<RecordScanner>> scanners;
   for (int worker = 0; worker < options.threads; ++worker) {
-    std::optional<SeenIds::Lookup> seen;
-    if (part.seen != nullptr) seen.emplace(part.seen->lookup());
-    scanners.push_back(
-        std::make_unique<RecordScanner>(options, banding, recent, std::move(seen), scan));
+    scanners.push_back(std::make_unique<RecordScanner>(options, banding, recent, part, scan));
   }
   KIN_TRY(const data::ScanEnd end,
           dataset.scan(scan_options, [&](const data::Batch& batch, int worker) {

@@ -11,11 +11,13 @@
 #include "base/ids.h"
 #include "data/dataset.h"
 #include "dedup/options.h"
+#include "dedup/scan/contains.h"
 #include "dedup/scan/keep_order.h"
 #include "dedup/scan/seen_ids.h"
 #include "dedup/scan/sources.h"
 #include "dedup/spill/record_table.h"
 #include "dedup/spill/spill.h"
+#include "store/kept_values.h"
 #include "store/signature_store.h"
 
 namespace kin::dedup {
@@ -31,7 +33,7 @@ struct ScanCounts {
   std::atomic<std::uint64_t> text_bytes{0};
   std::atomic<std::uint64_t> input_bytes{0};
   std::atomic<std::uint64_t> without_text{0};   // null: kept, and compared with nothing
-  std::atomic<std::uint64_t> without_words{0};  // text, but no word: compared exactly only
+  std::atomic<std::uint64_t> without_words{0};  // compared exactly only; not at all if blank
   std::atomic<std::uint64_t> without_order{0};  // no value to keep it by: the others are kept first
   std::atomic<std::uint64_t> longest_text{0};   // in bytes
 
@@ -71,14 +73,19 @@ struct Scan {
   Spill chunks;  // HashRecord: a chunk's hash
   std::unique_ptr<store::TieredSignatureStore> signatures;
   RecordTable<std::uint64_t> simhashes;  // 0: none
-  RecordTable<std::uint8_t> seen;        // 1: goes because its id was seen, and has no keys
+  // Records that go before anything is compared, and have no keys.
+  enum LeftOut : std::uint8_t { kNotLeftOut, kSeenBefore, kContainsReference };
+  RecordTable<std::uint8_t> left_out;
+  std::unique_ptr<store::KeptValues> evidence;  // ContainEvidence, if there are such references
   ScanCounts counts;
 };
 
 struct ScanPart {
   data::Position start;
   std::function<bool()> pause;
-  const SeenIds* seen = nullptr;  // nothing: no ids are asked for
+  const SeenIds* seen = nullptr;           // nothing: no ids are asked for
+  const ContainIndex* contains = nullptr;  // nothing: no references are looked for in the texts
+  std::size_t reference_files = 0;         // the first files, which are not counted
 };
 
 // Reads the records from `start` on and adds their keys to `scan`, until the end or until `pause`

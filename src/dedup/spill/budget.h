@@ -43,11 +43,12 @@ struct Budget {
 };
 
 // What a run holds in memory for every record, whatever the budget, if one in two of them goes:
-// classes, components, decisions, and the values of the keep policy and of SimHash.
+// classes, components, decisions, the values of the keep policy and of SimHash, and the indexes of
+// what is cut.
 inline std::uint64_t bytes_a_record(const DedupOptions& options) {
   return 40 + (options.keep.kind == KeepPolicy::Kind::kFirst ? 0 : 16) +
          (options.detectors.simhash ? 40 : 0) + (options.detectors.chunk ? 16 : 0) +
-         (options.skip_seen ? 9 : 0);
+         (options.skip_seen ? 9 : 0) + (options.cut ? 50 : 0);
 }
 
 // What a run holds however few records there are: the program and its readers.

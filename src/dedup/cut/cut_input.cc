@@ -1,0 +1,37 @@
+#include "dedup/cut/cut_input.h"
+
+#include "dedup/scan/columns.h"
+
+namespace kin::dedup {
+
+Result<std::uint64_t> scan_units(const CutInput& input, const UnitScan& scan,
+                                 const UnitVisitor& visit) {
+  const DedupOptions& options = input.options;
+  data::ScanOptions scan_options;
+  scan_options.columns = options.fields;
+  if (scan.with_ids) {
+    scan_options.columns.push_back(*options.id_column);
+  }
+  scan_options.optional_columns = scan_options.columns.size();
+  scan_options.threads = options.threads;
+  scan_options.on_error = options.on_error;
+  scan_options.only = scan.only;
+  std::vector<Units> units(static_cast<std::size_t>(options.threads),
+                           Units(*options.cut, options.shingles.normalization));
+  KIN_TRY(const data::ScanEnd end,
+          input.dataset.scan(scan_options, [&](const data::Batch& batch, int worker) -> Status {
+            if (input.stop != nullptr && *input.stop) return Error{Code::kCancelled, "stopped"};
+            Units& own = units[static_cast<std::size_t>(worker)];
+            for (std::size_t i = 0; i < batch.size(); ++i) {
+              KIN_RETURN_IF_ERROR(own.read(batch, i, options.fields.size()));
+              KIN_RETURN_IF_ERROR(visit(batch, i, own, worker));
+            }
+            return Done{};
+          }));
+  // Where no record could be read, the caller has a better message.
+  if (scan.only == nullptr && input.dataset.skipped().count < end.position.row)
+    KIN_RETURN_IF_ERROR(check_found(input.dataset, options, end.found));
+  return end.position.row;
+}
+
+}  // namespace kin::dedup

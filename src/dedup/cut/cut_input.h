@@ -1,0 +1,48 @@
+// What the stages of cutting share: the records, and how to read their units.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+
+#include "base/record_set.h"
+#include "base/result.h"
+#include "data/dataset.h"
+#include "dedup/cut/units.h"
+#include "dedup/options.h"
+
+namespace kin::dedup {
+
+// Borrowed by every stage.
+struct CutInput {
+  data::Dataset& dataset;
+  const DedupOptions& options;      // options.cut is set
+  const RecordSet* keep = nullptr;  // the records that stay so far; nothing: all of them
+  std::filesystem::path folder;     // for temporary files
+  std::uint64_t spill_memory = 0;   // bytes of keys that may stay in memory
+  std::uint64_t stage_memory = 0;   // working memory of a stage
+  // Called when a stage begins; its error ends the work.
+  std::function<Status(const char* stage)> enter;
+  // Called when the number of rows is known, before memory is used for each of them.
+  std::function<Status(std::uint64_t rows)> check_rows;
+  // Keep so few bits of the windows' hashes that different texts have equal ones; for tests of the
+  // comparison.
+  bool weak_hashes = false;
+  const std::atomic<bool>* stop = nullptr;  // true: end soon, with kCancelled
+};
+
+struct UnitScan {
+  const RecordSet* only = nullptr;  // nothing: all records
+  bool with_ids = false;            // column() fields.size() of the batch is the id
+};
+
+// Called from several threads, worker < options.threads, with the units of one record.
+using UnitVisitor =
+    std::function<Status(const data::Batch& batch, std::size_t record, Units& units, int worker)>;
+
+// Visits records in no particular order. How many rows the inputs have.
+Result<std::uint64_t> scan_units(const CutInput& input, const UnitScan& scan,
+                                 const UnitVisitor& visit);
+
+}  // namespace kin::dedup

@@ -1,0 +1,266 @@
+#include "dedup/scan/contains.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <unordered_map>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "data/dataset.h"
+#include "dedup/record_text.h"
+#include "text/words.h"
+
+namespace kin::dedup {
+namespace {
+
+// How many of `count` runs of words are enough. Rounded as a share of whole numbers: 0.8 of 5 is 4.
+std::size_t enough_of(std::size_t count, double share) {
+  return static_cast<std::size_t>(std::ceil(static_cast<double>(count) * share - 1e-9));
+}
+
+sketch::ShingleOptions shingles_of(std::size_t words, text::Normalization normalization) {
+  return {.unit = sketch::ShingleOptions::Unit::kWord,
+          .size = static_cast<std::uint32_t>(words),
+          .normalization = normalization};
+}
+
+Error too_much(std::uint64_t needed, std::uint64_t memory, std::uint64_t max_memory) {
+  const double factor = static_cast<double>(needed) / static_cast<double>(memory);
+  const auto enough = static_cast<std::uint64_t>(static_cast<double>(max_memory) * factor);
+  return Error{Code::kResourceExhausted,
+               fmt::format("the references of --against need {} of memory (use --max-memory {}MiB "
+                           "or more, or divide the references)",
+                           format_bytes(needed), (enough >> 20) + 1)};
+}
+
+// Reads all records of `inputs`, in order.
+Result<std::vector<ReferenceText>> read_references(const DedupOptions& options,
+                                                   const std::filesystem::path& folder,
+                                                   std::uint64_t memory) {
+  KIN_TRY(std::vector<data::Input> inputs, data::find_inputs(options.against, folder));
+  std::uint64_t bytes = 0;
+  data::DatasetOptions dataset_options;
+  dataset_options.temporary_folder = folder;
+  dataset_options.memory_bytes = memory;
+  KIN_TRY(const auto dataset, data::Dataset::open(std::move(inputs), dataset_options));
+  data::ScanOptions scan;
+  scan.columns = options.fields;
+  scan.columns.push_back(options.id_column.value_or("id"));
+  scan.optional_columns = scan.columns.size();
+  scan.on_error = options.on_error;
+  std::vector<ReferenceText> texts;
+  std::string joined;
+  KIN_TRY(const data::ScanEnd end,
+          dataset->scan(scan, [&](const data::Batch& batch, int) -> Status {
+            for (std::size_t i = 0; i < batch.size(); ++i) {
+              const auto text = text_of(batch, i, options.fields.size(), joined);
+              if (!text) continue;
+              ReferenceText reference;
+              reference.file = dataset->inputs()[batch.file()].shown_as;
+              reference.row = row_number(batch.row(i));
+              if (const auto id = batch.value(options.fields.size(), i))
+                reference.id = std::string(*id);
+              reference.text = std::string(*text);
+              bytes += text->size();
+              if (bytes > memory) return too_much(bytes * 6, memory, options.max_memory);
+              texts.push_back(std::move(reference));
+            }
+            return Done{};
+          }));
+  if (!end.found.empty() && !end.found.front()) {
+    return Error{
+        Code::kNotFound,
+        fmt::format("{}: no reference has a field \"{}\" (references need the fields of the "
+                    "inputs)",
+                    dataset->inputs().front().shown_as, options.fields.front())};
+  }
+  std::sort(texts.begin(), texts.end(),
+            [](const ReferenceText& a, const ReferenceText& b) { return a.row < b.row; });
+  return texts;
+}
+
+}  // namespace
+
+std::string ContainEvidence::encode() const {
+  std::string bytes;
+  append_le(bytes, reference);
+  append_le(bytes, share);
+  return bytes + passage;
+}
+
+Result<ContainEvidence> ContainEvidence::decode(std::string_view bytes) {
+  ContainEvidence evidence;
+  ByteReader reader(bytes);
+  evidence.reference = reader.read<std::uint32_t>();
+  evidence.share = reader.read<double>();
+  evidence.passage = std::string(reader.rest());
+  if (reader.ok()) return evidence;
+  return Error{Code::kDataLoss, "the evidence of a contained reference is damaged (run again)"};
+}
+
+ContainIndex::ContainIndex(const DedupOptions& options)
+    : share_(*options.contains),
+      words_(options.contains_words),
+      normalization_(options.shingles.normalization) {}
+
+Result<std::unique_ptr<ContainIndex>> ContainIndex::open(const DedupOptions& options,
+                                                         const std::filesystem::path& folder,
+                                                         std::uint64_t memory) {
+  KIN_TRY(std::vector<ReferenceText> texts, read_references(options, folder, memory));
+  std::unique_ptr<ContainIndex> index = make(options, std::move(texts));
+  if (index->memory() > memory) return too_much(index->memory(), memory, options.max_memory);
+  return index;
+}
+
+std::unique_ptr<ContainIndex> ContainIndex::make(const DedupOptions& options,
+                                                 std::vector<ReferenceText> texts) {
+  std::unique_ptr<ContainIndex> index(new ContainIndex(options));
+  index->texts_ = std::move(texts);
+  index->grams_.resize(index->texts_.size());
+  for (std::uint32_t number = 0; number < index->texts_.size(); ++number) index->add(number);
+  index->index_rarest();
+  return index;
+}
+
+void ContainIndex::add(std::uint32_t number) {
+  Grams& grams = grams_[number];
+  text::normalize(texts_[number].text, normalization_, grams.normalized);
+  std::vector<std::string_view> words;
+  text::split_words(grams.normalized, normalization_, words);
+  if (words.empty()) {
+    ++without_words_;
+    return;
+  }
+  short_ones_ += words.size() < words_ ? 1 : 0;
+  grams.length = std::min<std::size_t>(words_, words.size());
+  auto at = std::find(lengths_.begin(), lengths_.end(), grams.length);
+  if (at == lengths_.end()) at = lengths_.insert(at, grams.length);
+  grams.length_number = static_cast<std::size_t>(at - lengths_.begin());
+  sketch::Shingler shingler(shingles_of(grams.length, normalization_));
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> all;
+  for (const std::uint64_t hash : shingler.shingles(grams.normalized))
+    all.emplace_back(hash, static_cast<std::uint32_t>(all.size()));
+  std::sort(all.begin(), all.end());
+  for (const auto& [hash, place] : all) {
+    if (!grams.hashes.empty() && grams.hashes.back() == hash) continue;
+    grams.hashes.push_back(hash);
+    grams.places.push_back(place);
+  }
+}
+
+// A record that has enough of the runs of a reference misses so few that it has one of its rarest:
+// only these are looked for, so that a run that many references share costs nothing.
+void ContainIndex::index_rarest() {
+  std::unordered_map<std::uint64_t, std::uint32_t> uses;
+  for (const Grams& grams : grams_) {
+    for (const std::uint64_t hash : grams.hashes) ++uses[hash];
+  }
+  for (std::uint32_t number = 0; number < grams_.size(); ++number) {
+    std::vector<std::uint64_t> rarest = grams_[number].hashes;
+    std::sort(rarest.begin(), rarest.end(), [&](std::uint64_t a, std::uint64_t b) {
+      return std::pair(uses[a], a) < std::pair(uses[b], b);
+    });
+    const std::size_t missing = rarest.size() - enough_of(rarest.size(), share_);
+    rarest.resize(std::min(rarest.size(), missing + 1));
+    for (const std::uint64_t hash : rarest) postings_.push_back({hash, number});
+  }
+  std::sort(postings_.begin(), postings_.end(), [](const Posting& a, const Posting& b) {
+    return std::pair(a.hash, a.reference) < std::pair(b.hash, b.reference);
+  });
+  filter_ = FingerprintFilter(postings_.size() * 2 + 64);
+  for (const Posting& posting : postings_) filter_.insert(posting.hash);
+}
+
+std::uint64_t ContainIndex::memory() const {
+  std::uint64_t bytes = postings_.capacity() * sizeof(Posting);
+  for (const ReferenceText& text : texts_) bytes += text.text.capacity() + sizeof text + 64;
+  for (const Grams& grams : grams_)
+    bytes += grams.hashes.capacity() * 12 + grams.normalized.capacity() + sizeof grams;
+  return bytes;
+}
+
+ContainIndex::Matcher::Matcher(const ContainIndex& index) : index_(index) {
+  for (const std::size_t length : index.lengths_)
+    shinglers_.emplace_back(shingles_of(length, index.normalization_));
+}
+
+std::optional<ContainIndex::Found> ContainIndex::Matcher::find(std::string_view text) {
+  candidates_.clear();
+  for (std::size_t length = 0; length < shinglers_.size(); ++length) add_candidates(length, text);
+  if (candidates_.empty()) return {};
+  std::sort(candidates_.begin(), candidates_.end());
+  candidates_.erase(std::unique(candidates_.begin(), candidates_.end()), candidates_.end());
+  text::normalize(text, index_.normalization_, normalized_);
+  text::split_words(normalized_, index_.normalization_, words_);
+  std::optional<Found> best;
+  for (const std::uint32_t candidate : candidates_) {
+    std::optional<Found> found = compare(candidate, text);
+    if (found && (!best || found->share > best->share)) best = std::move(found);
+  }
+  return best;
+}
+
+void ContainIndex::Matcher::add_candidates(std::size_t length, std::string_view text) {
+  const std::vector<Posting>& postings = index_.postings_;
+  for (const std::uint64_t hash : shinglers_[length].shingles(text)) {
+    if (!index_.filter_.may_contain(hash)) continue;
+    auto at = std::lower_bound(
+        postings.begin(), postings.end(), hash,
+        [](const Posting& posting, std::uint64_t wanted) { return posting.hash < wanted; });
+    for (; at != postings.end() && at->hash == hash; ++at) {
+      if (index_.grams_[at->reference].length_number == length)
+        candidates_.push_back(at->reference);
+    }
+  }
+}
+
+std::optional<ContainIndex::Found> ContainIndex::Matcher::compare(std::uint32_t reference,
+                                                                  std::string_view text) {
+  const Grams& grams = index_.grams_[reference];
+  if (words_.size() < grams.length) return {};
+  std::vector<std::string_view> words;
+  text::split_words(grams.normalized, index_.normalization_, words);
+  std::vector<bool> met(grams.hashes.size());
+  std::size_t count = 0;
+  std::size_t run = 0;      // runs of words in a row that the reference has
+  std::size_t longest = 0;  // of them, and where they end
+  std::size_t longest_end = 0;
+  std::size_t place = 0;
+  for (const std::uint64_t hash : shinglers_[grams.length_number].shingles(text)) {
+    const auto at = std::lower_bound(grams.hashes.begin(), grams.hashes.end(), hash);
+    const auto number = static_cast<std::size_t>(at - grams.hashes.begin());
+    const bool same =
+        at != grams.hashes.end() && *at == hash &&
+        std::equal(words.begin() + grams.places[number],
+                   words.begin() + grams.places[number] + static_cast<std::ptrdiff_t>(grams.length),
+                   words_.begin() + static_cast<std::ptrdiff_t>(place));
+    ++place;
+    run = same ? run + 1 : 0;
+    if (run > longest) {
+      longest = run;
+      longest_end = place;
+    }
+    if (!same || met[number]) continue;
+    met[number] = true;
+    ++count;
+  }
+  if (count == 0 || count < enough_of(grams.hashes.size(), index_.share_)) return {};
+  return Found{.reference = reference,
+               .share = static_cast<double>(count) / static_cast<double>(grams.hashes.size()),
+               .passage = passage_at(longest_end - longest, longest + grams.length - 1)};
+}
+
+std::string ContainIndex::Matcher::passage_at(std::size_t first, std::size_t words) const {
+  constexpr std::size_t kMostWords = 100;
+  std::string passage;
+  for (std::size_t i = first; i < first + std::min(words, kMostWords); ++i) {
+    if (i > first) passage += ' ';
+    passage += words_[i];
+  }
+  return passage;
+}
+
+}  // namespace kin::dedup

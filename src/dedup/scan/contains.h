@@ -1,0 +1,109 @@
+// Finds records that contain a reference text, such as a question of a benchmark.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "dedup/options.h"
+#include "dedup/spill/fingerprint_filter.h"
+#include "sketch/shingles.h"
+
+namespace kin::dedup {
+
+// A reference text and where it was read.
+struct ReferenceText {
+  std::string file;
+  std::uint64_t row = 0;  // over all references
+  std::optional<std::string> id;
+  std::string text;
+};
+
+// Why a record is removed: which reference it contains, by number, and how much of it.
+struct ContainEvidence {
+  std::uint32_t reference = 0;
+  double share = 0;     // of the reference's runs of words that the record has
+  std::string passage;  // the longest passage of the reference in the record, normalised
+
+  std::string encode() const;
+  static Result<ContainEvidence> decode(std::string_view bytes);
+};
+
+// The references of a run, in memory. A record contains a reference if it has at least a given
+// share of the reference's different runs of n words, by their normalised text; a reference of
+// fewer words has one run, of all its words. Thread-compatible.
+class ContainIndex {
+ public:
+  // Reads options.against. Fails if what has to be held does not fit `memory` bytes, with the
+  // --max-memory that would do.
+  static Result<std::unique_ptr<ContainIndex>> open(const DedupOptions& options,
+                                                    const std::filesystem::path& folder,
+                                                    std::uint64_t memory);
+  // Of texts in memory.
+  static std::unique_ptr<ContainIndex> make(const DedupOptions& options,
+                                            std::vector<ReferenceText> texts);
+
+  using Found = ContainEvidence;
+
+  // Looks for references in texts. One thread only; not longer than the index.
+  class Matcher {
+   public:
+    explicit Matcher(const ContainIndex& index);
+    // The reference of which most is in the text, the first of equals; nothing if none is
+    // contained. Every run of words that counts was compared, not just its hash.
+    std::optional<Found> find(std::string_view text);
+
+   private:
+    void add_candidates(std::size_t length, std::string_view text);
+    std::optional<Found> compare(std::uint32_t reference, std::string_view text);
+    std::string passage_at(std::size_t first, std::size_t words) const;
+
+    const ContainIndex& index_;
+    std::vector<sketch::Shingler> shinglers_;  // by length of index_.lengths_
+    std::vector<std::uint32_t> candidates_;
+    std::string normalized_;
+    std::vector<std::string_view> words_;
+  };
+
+  const ReferenceText& reference(std::uint32_t number) const { return texts_[number]; }
+  std::size_t size() const { return texts_.size(); }
+  std::size_t without_words() const { return without_words_; }
+  std::size_t short_ones() const { return short_ones_; }  // of fewer words than a run
+
+ private:
+  // What is looked for of one reference.
+  struct Grams {
+    std::size_t length = 0;  // words in a run, and its place in lengths_
+    std::size_t length_number = 0;
+    std::vector<std::uint64_t> hashes;  // different ones, sorted
+    std::vector<std::uint32_t> places;  // of the first run with each hash, in words
+    std::string normalized;
+  };
+  struct Posting {
+    std::uint64_t hash;
+    std::uint32_t reference;
+  };
+
+  explicit ContainIndex(const DedupOptions& options);
+  void add(std::uint32_t number);
+  void index_rarest();
+  std::uint64_t memory() const;
+
+  double share_;
+  std::uint32_t words_;
+  text::Normalization normalization_;
+  std::vector<ReferenceText> texts_;
+  std::vector<Grams> grams_;          // by reference
+  std::vector<std::size_t> lengths_;  // of runs, in words
+  std::vector<Posting> postings_;     // sorted by hash
+  FingerprintFilter filter_;          // of the hashes of postings_
+  std::size_t without_words_ = 0;
+  std::size_t short_ones_ = 0;
+};
+
+}  // namespace kin::dedup

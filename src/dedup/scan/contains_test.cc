@@ -1,0 +1,112 @@
+#include "dedup/scan/contains.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "text/reference.h"
+
+namespace kin::dedup {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::set<Words> runs_of(const Words& words, std::size_t length) {
+  std::set<Words> runs;
+  for (std::size_t i = 0; i + length <= words.size(); ++i) {
+    runs.insert(Words(words.begin() + static_cast<std::ptrdiff_t>(i),
+                      words.begin() + static_cast<std::ptrdiff_t>(i + length)));
+  }
+  return runs;
+}
+
+// The reference of which most is in `text`, and how much.
+std::optional<std::pair<std::uint32_t, double>> find_by_brute_force(
+    const std::vector<ReferenceText>& references, const std::string& text,
+    const DedupOptions& options) {
+  std::optional<std::pair<std::uint32_t, double>> best;
+  const Words words = text::words_reference(text, options.shingles.normalization);
+  for (std::uint32_t i = 0; i < references.size(); ++i) {
+    const Words wanted = text::words_reference(references[i].text, options.shingles.normalization);
+    if (wanted.empty()) continue;
+    const std::size_t length = std::min<std::size_t>(options.contains_words, wanted.size());
+    const auto runs = runs_of(wanted, length);
+    const auto have = runs_of(words, length);
+    std::size_t count = 0;
+    for (const Words& run : runs) count += have.contains(run) ? 1 : 0;
+    const double share = static_cast<double>(count) / static_cast<double>(runs.size());
+    if (count == 0 || share < *options.contains - 1e-9) continue;
+    if (!best || share > best->second) best = {i, share};
+  }
+  return best;
+}
+
+class Texts {
+ public:
+  explicit Texts(std::uint64_t seed) : random_(seed) {}
+  std::size_t below(std::size_t limit) { return random_() % limit; }
+
+  std::string text(std::size_t most) {
+    static const std::vector<std::string> kWords = {"Was",  "ist", "die", "Größe", "von", "A,",
+                                                    "猫が", "x-y", "...", "café",  "42"};
+    std::string made;
+    for (std::size_t left = below(most); left > 0; --left) {
+      made += below(10) == 0 && !made_.empty() ? made_[below(made_.size())]
+                                               : kWords[below(kWords.size())];
+      made += " ";
+    }
+    made_.push_back(made.substr(0, 100 + below(20)));
+    while (!made_.back().empty() && !text::is_valid_utf8(made_.back())) made_.back().pop_back();
+    return made;
+  }
+
+ private:
+  std::mt19937_64 random_;
+  std::vector<std::string> made_;
+};
+
+TEST(ContainIndex, AgreesWithBruteForce) {
+  std::size_t contained = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Texts random(seed);
+    DedupOptions options;
+    options.contains = std::array{0.2, 0.5, 0.8, 1.0}[random.below(4)];
+    options.contains_words = static_cast<std::uint32_t>(1 + random.below(9));
+    std::vector<ReferenceText> references(random.below(12));
+    for (ReferenceText& reference : references) reference.text = random.text(25);
+    const auto index = ContainIndex::make(options, references);
+    ContainIndex::Matcher matcher(*index);
+    for (int i = 0; i < 30; ++i) {
+      const std::string text = random.text(60);
+      const auto found = matcher.find(text);
+      const auto expected = find_by_brute_force(references, text, options);
+      ASSERT_EQ(found.has_value(), expected.has_value()) << text;
+      if (!found) continue;
+      ++contained;
+      ASSERT_EQ(found->reference, expected->first);
+      ASSERT_DOUBLE_EQ(found->share, expected->second);
+      const auto joined = [&](const std::string& whole) {
+        std::string words = " ";
+        for (const std::string& word : text::words_reference(whole, options.shingles.normalization))
+          words += word + " ";
+        return words;
+      };
+      ASSERT_NE(joined(text).find(" " + found->passage + " "), std::string::npos);
+    }
+  }
+  EXPECT_GT(contained, 300U);
+}
+
+TEST(ContainEvidence, ComesBackAsItWas) {
+  const ContainEvidence evidence{.reference = 7, .share = 0.875, .passage = "what is the größe"};
+  const auto back = ContainEvidence::decode(evidence.encode());
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(back->reference, 7U);
+  EXPECT_EQ(back->share, 0.875);
+  EXPECT_EQ(back->passage, evidence.passage);
+  EXPECT_FALSE(ContainEvidence::decode("short").ok());
+}
+
+}  // namespace
+}  // namespace kin::dedup
