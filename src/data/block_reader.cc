@@ -54,16 +54,23 @@ Result<bool> BlockReader::next(Block& block) {
 
 void BlockReader::release(Block& block) {
   if (block.charged == 0) return;
+  block.bytes = ByteBuffer();  // before anybody else takes its place
   const std::scoped_lock lock(held_mutex_);
   held_ -= std::exchange(block.charged, 0);
   released_.notify_all();
 }
 
 // Waits with the lock of next() held: nobody may read on while there is no room for this block.
+void BlockReader::wait_for_room(std::uint64_t bytes) {
+  if (options_.large_bytes == 0 || bytes <= 2 * options_.block_bytes) return;
+  std::unique_lock lock(held_mutex_);
+  released_.wait(lock, [&] { return held_ == 0 || held_ + bytes <= options_.large_bytes; });
+}
+
 void BlockReader::charge(Block& block) {
   if (options_.large_bytes == 0 || block.size <= 2 * options_.block_bytes) return;
-  std::unique_lock lock(held_mutex_);
-  released_.wait(lock, [&] { return held_ == 0 || held_ + block.size <= options_.large_bytes; });
+  wait_for_room(block.size);
+  const std::scoped_lock lock(held_mutex_);
   block.charged = block.size;
   held_ += block.charged;
 }
@@ -141,6 +148,7 @@ Status BlockReader::read_more(Block& block) {
                                  : block.size + std::max(options_.block_bytes, block.size / 8);
   KIN_RETURN_IF_ERROR(check_length(block));
   const std::size_t capacity = std::min(wanted, kLargestBlock);
+  wait_for_room(capacity);
   if (block.bytes.size() < capacity + kJsonPadding) block.bytes.resize(capacity + kJsonPadding);
   while (block.size < capacity) {
     KIN_TRY(const std::size_t got,

@@ -51,7 +51,7 @@ struct BlockReaderOptions {
   std::size_t block_bytes = 2 << 20;
   std::function<bool()> pause = {};
   // How many bytes of blocks that are larger than usual, because a record is, may be held by all
-  // threads together. A thread that has read such a block waits until the others have let go of
+  // threads together. A thread that reads such a block waits until the others have let go of
   // theirs. 0: as many as there are threads.
   std::uint64_t large_bytes = 0;
   // A longer record is an error (kResourceExhausted) that says how long it is. 0: 4 GB.
@@ -88,6 +88,7 @@ class BlockReader {
   Status read_more(Block& block);
   Status check_length(const Block& block);
   Error too_long(std::uint64_t length);
+  void wait_for_room(std::uint64_t bytes);
   void charge(Block& block);
   Status split(Block& block);
   void add(Block& block, std::size_t begin, const struct RecordSpan& record);

@@ -100,6 +100,9 @@ Compressor::Compressor(Compressor&&) noexcept = default;
 
 Result<std::string_view> Compressor::pack(std::string_view piece) {
   State& state = *state_;
+  // Room for one large piece is not kept for all that follow.
+  constexpr std::size_t kMostKept = 8 << 20;
+  if (state.packed.capacity() > kMostKept) state.packed = std::string();
   switch (state.compression) {
     case Compression::kNone: return piece;
     case Compression::kGzip: return state.pack_gzip(piece);

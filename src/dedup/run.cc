@@ -63,7 +63,7 @@ class Run {
   Status open() {
     if (options_.threads <= 0) options_.threads = available_cores();
     // A thread needs some memory of its own; the result is the same with fewer of them.
-    options_.threads = std::min(options_.threads, static_cast<int>(options_.max_memory >> 23) + 1);
+    options_.threads = threads_for_memory(options_.threads, options_.max_memory);
     KIN_RETURN_IF_ERROR(validate(options_));
     if (options_.dry_run) options_.signature_store.reset();  // a dry run keeps nothing
     const WorkFolder::Options folder_options = work_folder_of(job_);
@@ -81,7 +81,6 @@ class Run {
     KIN_RETURN_IF_ERROR(inputs_->open(dataset_options(budget_.reader)));
     KIN_TRY(RecordOutputs outputs, RecordOutputs::open(job_, inputs_->own()));
     outputs_.emplace(std::move(outputs));
-    KIN_RETURN_IF_ERROR(foretell_losses());
     KIN_RETURN_IF_ERROR(settle_columns(dataset(), options_));
     if (options_.skip_seen) {
       KIN_TRY(seen_, SeenIds::open(options_, clock_));
@@ -96,19 +95,6 @@ class Run {
     return folder_options.resume ? take_up() : Status(Done{});
   }
 
-  // Refuses a format that makes no sense, and says what will not be kept.
-  Status foretell_losses() {
-    if (options_.dry_run || writes_folder(job_)) return Done{};
-    data::Dataset& own = inputs_->own();
-    KIN_TRY(const data::FileType type, data::output_type(job_.output, own.inputs()));
-    KIN_RETURN_IF_ERROR(data::check_format(job_.format, type));
-    if (!job_.foretell) return Done{};
-    KIN_TRY(const std::vector<std::string> losses,
-            own.foreseen_losses(job_.output, {.format = job_.format}));
-    for (const std::string& loss : losses) job_.foretell(loss);
-    return Done{};
-  }
-
   data::Dataset& dataset() { return inputs_->dataset(); }
   const data::Dataset& dataset() const { return inputs_->dataset(); }
 
@@ -117,6 +103,7 @@ class Run {
     how.threads = options_.threads;
     how.memory_bytes = memory;
     how.temporary_folder = folder_->path();
+    how.longest_record = long_texts().longest_record();
     return how;
   }
 
@@ -137,7 +124,7 @@ class Run {
     decided_ = true;
     restore_counts(checkpoint_.decided, report_);
     note_scan(checkpoint_.counts, report_);
-    return Done{};
+    return settle_threads(checkpoint_.counts[6]);
   }
 
   // The scan depends on the seen set, so a set that has grown makes another run.
@@ -166,13 +153,15 @@ class Run {
         return watch_scan() && scan_->counts.documents > documents &&
                clock_.seconds_since(begun) >= options_.checkpoint_seconds;
       };
-      KIN_TRY(const data::ScanEnd end, scan_records(dataset(), options_,
-                                                    {.start = checkpoint_.position,
-                                                     .pause = pause,
-                                                     .seen = seen_.get(),
-                                                     .contains = contains_.get(),
-                                                     .reference_files = inputs_->reference_files()},
-                                                    *scan_));
+      const auto scanned = scan_records(dataset(), options_,
+                                        {.start = checkpoint_.position,
+                                         .pause = pause,
+                                         .seen = seen_.get(),
+                                         .contains = contains_.get(),
+                                         .reference_files = inputs_->reference_files()},
+                                        *scan_);
+      if (!scanned) return explain_scan(options_, dataset(), long_texts(), scanned.error());
+      const data::ScanEnd& end = *scanned;
       checkpoint_.position = end.position;
       checkpoint_.scanned = end.finished;
       merge_found(end.found, checkpoint_.found);
@@ -188,6 +177,14 @@ class Run {
     KIN_RETURN_IF_ERROR(check_records(dataset(), records_));
     KIN_RETURN_IF_ERROR(check_found(dataset(), options_, checkpoint_.found));
     return make_room();
+  }
+
+  // Later stages hold long texts several times, so that fewer threads work on them.
+  Status settle_threads(std::uint64_t longest) {
+    KIN_RETURN_IF_ERROR(check_longest_text(options_, longest, long_texts()));
+    threads_asked_ = options_.threads;
+    options_.threads = threads_for_text(options_.threads, own_memory(), longest, tables());
+    return Done{};
   }
 
   bool watch_scan() {
@@ -209,6 +206,8 @@ class Run {
     return extend_digests(inputs_->files(), checkpoint_.position, checkpoint_.digests);
   }
 
+  LongTexts long_texts() const { return {own_memory(), tables(), options_.threads}; }
+
   // Memory for every record, whatever the budget.
   std::uint64_t tables() const { return records_ * bytes_a_record(options_); }
 
@@ -225,6 +224,7 @@ class Run {
 
   Status make_room() {
     KIN_RETURN_IF_ERROR(check_rows(records_));
+    KIN_RETURN_IF_ERROR(settle_threads(scan_->counts.longest_text));
     if (tables() < own_memory() / 4) return Done{};
     // The tables take the place of what the scan left in memory.
     for (Spill* spill : {&scan_->exact, &scan_->words, &scan_->bands, &scan_->chunks}) {
@@ -462,6 +462,7 @@ class Run {
   void finish_report() {
     report_.stage_seconds = times_.finish();
     report_.options = options_;
+    report_.options.threads = threads_asked_;
     report_.dry_run = options_.dry_run;
     if (!options_.dry_run) report_.output = job_.output.string();
     if (const auto removed = removed_output_of(job_)) report_.removed_output = removed->string();
@@ -489,6 +490,7 @@ class Run {
   std::optional<RunInputs> inputs_;
   std::unique_ptr<ContainIndex> contains_;
   std::uint64_t run_hash_ = 0;
+  int threads_asked_ = 0;
   Checkpoint checkpoint_;
   bool decided_ = false;  // an earlier run got as far as deciding
   std::unique_ptr<SeenIds> seen_;

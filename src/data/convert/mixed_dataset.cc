@@ -263,6 +263,36 @@ Status MixedDataset::check_output(const fs::path& output) const {
   return Done{};
 }
 
+Result<std::vector<std::string>> MixedDataset::foreseen_losses(const fs::path& output,
+                                                               const WriteOptions& options) {
+  std::vector<std::string> losses;
+  for (const Part& part : parts_) {
+    KIN_TRY(const std::vector<std::string> mine, part.dataset->foreseen_losses(output, options));
+    add_notes(losses, mine);
+  }
+  return losses;
+}
+
+// One part is read at a time.
+Result<std::uint64_t> MixedDataset::least_scan_memory(const std::vector<std::string>& columns) {
+  std::uint64_t least = 0;
+  for (const Part& part : parts_) {
+    KIN_TRY(const std::uint64_t mine, part.dataset->least_scan_memory(columns));
+    least = std::max(least, mine);
+  }
+  return least;
+}
+
+Result<std::uint64_t> MixedDataset::least_write_memory(const fs::path& output,
+                                                       const WriteOptions& options) {
+  std::uint64_t least = 0;
+  for (const Part& part : parts_) {
+    KIN_TRY(const std::uint64_t mine, part.dataset->least_write_memory(output, options));
+    least = std::max(least, mine);
+  }
+  return least;
+}
+
 // Every part as JSONL, one behind the other. Compressed pieces that follow one another are a valid
 // file.
 Result<WriteReport> MixedDataset::write_json(const RecordSet& keep, const fs::path& path,

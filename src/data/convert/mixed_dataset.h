@@ -31,6 +31,11 @@ class MixedDataset : public Dataset {
   void restore(ScanMemory memory) override;
   Result<Sample> sample(const SampleOptions& options) override;
   Status check_output(const std::filesystem::path& output) const override;
+  Result<std::vector<std::string>> foreseen_losses(const std::filesystem::path& output,
+                                                   const WriteOptions& options) override;
+  Result<std::uint64_t> least_scan_memory(const std::vector<std::string>& columns) override;
+  Result<std::uint64_t> least_write_memory(const std::filesystem::path& output,
+                                           const WriteOptions& options) override;
   // Text outputs are put together from those of the parts; for other formats all records become
   // JSON first.
   Result<std::pair<StagedOutput, WriteReport>> write_staged(const RecordSet& keep,

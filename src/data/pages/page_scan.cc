@@ -220,7 +220,8 @@ class RangeVisitor {
 bool may_exist(const Footer& footer, std::string_view name) {
   return std::any_of(footer.leaves.begin(), footer.leaves.end(), [&](const Leaf& leaf) {
     const std::string& top = leaf.path.front();
-    return name == top || (name.starts_with(top) && name[top.size()] == '.');
+    const bool goes_on = name.size() > top.size() && name.starts_with(top);
+    return name == top || (goes_on && (name[top.size()] == '.' || name[top.size()] == '['));
   });
 }
 

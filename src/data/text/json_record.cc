@@ -16,7 +16,7 @@ static_assert(kJsonPadding >= simdjson::SIMDJSON_PADDING);
 constexpr int kMaximumDepth = 500;
 constexpr std::string_view kElements = "[]";
 // An index takes four bytes for each byte of what it is about.
-constexpr std::size_t kLargestIndexed = 4 << 20;
+constexpr std::size_t kLargestIndexed = 2 << 20;
 
 std::string reason(simdjson::error_code code) {
   switch (code) {

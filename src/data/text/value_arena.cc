@@ -15,10 +15,13 @@ char* ValueArena::room(std::size_t bytes) {
 }
 
 void ValueArena::clear() {
+  // What one long record needed is not kept for all that follow.
+  constexpr std::size_t kMostKept = 4 << 20;
+  std::size_t total = 0;
+  for (const Chunk& chunk : chunks_) total += chunk.size;
+  if (total > kMostKept) chunks_.clear();
   // One chunk as large as all of them: the next batch will probably need as much.
   if (chunks_.size() > 1) {
-    std::size_t total = 0;
-    for (const Chunk& chunk : chunks_) total += chunk.size;
     chunks_.clear();
     chunks_.push_back({std::make_unique_for_overwrite<char[]>(total), total});
   }

@@ -99,8 +99,9 @@ class RemovedLines {
     if (input_.with_texts) texts = Values::fetch(*input_.kept.texts, std::move(owners));
     Values ids;
     if (input_.kept.ids) ids = Values::fetch(*input_.kept.ids, std::move(rows));
-    std::string lines;
-    for (const Removal& removal : batch) {
+    // Long texts come one at a time, and their line is not copied.
+    std::string lines = line(batch.front(), texts, ids) + '\n';
+    for (const Removal& removal : batch.subspan(1)) {
       lines += line(removal, texts, ids);
       lines += '\n';
     }
@@ -228,7 +229,7 @@ std::string group_line(std::span<const Removal> group, const Values& ids,
 
 fs::path removed_path(const fs::path& output) {
   fs::path stem = output.filename();
-  if (stem.extension() == ".gz" || stem.extension() == ".zst") stem = stem.stem();
+  if (data::compression_of(stem) != data::Compression::kNone) stem = stem.stem();
   return output.parent_path() / (stem.stem().string() + ".removed.jsonl");
 }
 

@@ -4,15 +4,34 @@
 
 namespace kin::dedup {
 
-Result<RecordOutputs> RecordOutputs::open(const DedupJob& job, const data::Dataset& dataset) {
+namespace {
+
+// Says what an output will not keep.
+Status foretell(const DedupJob& job, data::Dataset& dataset, const std::filesystem::path& output) {
+  if (!job.foretell) return Done{};
+  KIN_TRY(const std::vector<std::string> losses,
+          dataset.foreseen_losses(output, {.format = job.format}));
+  for (const std::string& loss : losses) job.foretell(loss);
+  return Done{};
+}
+
+}  // namespace
+
+Result<RecordOutputs> RecordOutputs::open(const DedupJob& job, data::Dataset& dataset) {
   RecordOutputs outputs(job);
   if (job.options.dry_run) return outputs;
   if (writes_folder(job)) {
+    // Every output has the type of its input, and keeps what that has.
+    for (const data::Input& input : dataset.inputs())
+      KIN_RETURN_IF_ERROR(data::check_format(job.format, input.type));
     KIN_TRY(Shards shards, Shards::open(job.output, dataset.inputs()));
     outputs.shards_.emplace(std::move(shards));
-  } else {
-    KIN_RETURN_IF_ERROR(dataset.check_output(job.output));
+    return outputs;
   }
+  KIN_RETURN_IF_ERROR(dataset.check_output(job.output));
+  KIN_TRY(const data::FileType type, data::output_type(job.output, dataset.inputs()));
+  KIN_RETURN_IF_ERROR(data::check_format(job.format, type));
+  KIN_RETURN_IF_ERROR(foretell(job, dataset, job.output));
   return outputs;
 }
 

@@ -19,8 +19,9 @@ namespace kin::dedup {
 // commit(), it leaves nothing behind. One thread only.
 class RecordOutputs {
  public:
-  // Checks that the outputs of `job`, which must outlive it, can be made from these inputs.
-  static Result<RecordOutputs> open(const DedupJob& job, const data::Dataset& dataset);
+  // Checks that the outputs of `job`, which must outlive it, can be made from these inputs, and
+  // says what they will not keep.
+  static Result<RecordOutputs> open(const DedupJob& job, data::Dataset& dataset);
 
   // Writes the records in `keep`, and those that `dataset` skipped. Adds to `notes`.
   Status write(data::Dataset& dataset, const RecordSet& keep, const data::WriteOptions& how,

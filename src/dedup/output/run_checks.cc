@@ -41,6 +41,26 @@ Status check_memory(const DedupOptions& options, std::uint64_t records, std::uin
                            format_bytes(least), (least >> 20) + 1)};
 }
 
+Status check_longest_text(const DedupOptions& options, std::uint64_t longest,
+                          const LongTexts& memory) {
+  if (longest <= memory.longest_text()) return Done{};
+  const std::uint64_t least = total_memory(options, memory_for_text(longest, memory.tables));
+  return Error{Code::kResourceExhausted,
+               fmt::format("the longest text has {} bytes, too many for the memory (use "
+                           "--max-memory {}MiB or more)",
+                           longest, (least >> 20) + 1)};
+}
+
+Error explain_scan(const DedupOptions& options, const data::Dataset& dataset,
+                   const LongTexts& memory, Error error) {
+  const std::uint64_t length = dataset.longest_record();
+  if (error.code != Code::kResourceExhausted || length <= memory.longest_record()) return error;
+  // All of it may be text.
+  const std::uint64_t least = total_memory(options, memory_for_text(length, 0));
+  error.message += fmt::format(" (use --max-memory {}MiB or more)", (least >> 20) + 1);
+  return error;
+}
+
 Status check_read_errors(const DedupOptions& options, std::uint64_t records, std::uint64_t errors,
                          const fs::path& folder) {
   const auto limit =

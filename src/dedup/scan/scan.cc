@@ -1,6 +1,7 @@
 #include "dedup/scan/scan.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "dedup/record_text.h"
+#include "dedup/spill/budget.h"
 #include "dedup/spill/shared_keys.h"
 #include "sketch/minhash.h"
 #include "sketch/simhash.h"
@@ -58,16 +60,17 @@ class RecordScanner {
         scan_(scan),
         content_hash_(options.fields.size(), options.exact_normalization),
         shingler_(options.shingles),
-        words_shingler_({.unit = sketch::ShingleOptions::Unit::kWord,
-                         .size = 1,
-                         .normalization = options.shingles.normalization}),
+        words_shingler_(word_options(options)),
         hasher_(options.hashes),
         signature_(options.hashes),
         band_keys_(banding.bands),
         exact_(scan.exact),
         words_(scan.words),
         bands_(scan.bands),
-        chunks_(scan.chunks) {
+        chunks_(scan.chunks),
+        longest_text_(LongTexts{options.max_memory - seen_memory(options, options.max_memory), 0,
+                                options.threads}
+                          .longest_text()) {
     if (part.seen != nullptr) seen_ids_.emplace(part.seen->lookup());
     if (part.contains != nullptr) contained_.emplace(*part.contains);
   }
@@ -97,6 +100,7 @@ class RecordScanner {
         scan_.counts.without_text += input ? 1 : 0;
         continue;
       }
+      if (text->size() > longest_text_) return too_long(batch.where(i), text->size());
       text_bytes += input ? text->size() : 0;
       longest = std::max<std::uint64_t>(longest, text->size());
       KIN_TRY(const bool contaminated, contains_reference(batch.row(i), *text));
@@ -108,6 +112,7 @@ class RecordScanner {
       }
       sketch(batch, i, *text);
     }
+    if (longest > kLongText) forget_long_text();
     scan_.counts.documents += batch.size();
     scan_.counts.text_bytes += text_bytes;
     std::uint64_t before = scan_.counts.longest_text;
@@ -127,10 +132,35 @@ class RecordScanner {
   }
 
  private:
+  static constexpr std::uint64_t kLongText = 1 << 20;
+
+  static sketch::ShingleOptions word_options(const DedupOptions& options) {
+    return {.unit = sketch::ShingleOptions::Unit::kWord,
+            .size = 1,
+            .normalization = options.shingles.normalization};
+  }
   std::size_t source_column() const {
     return options_.fields.size() + (options_.keep.needs_column() ? 1 : 0);
   }
   std::size_t id_column() const { return source_column() + (options_.source_column ? 1 : 0); }
+
+  // Room for one long text is not kept for all that follow: the next may come to another thread.
+  void forget_long_text() {
+    shingler_ = sketch::Shingler(options_.shingles);
+    words_shingler_ = sketch::Shingler(word_options(options_));
+    content_hash_ = ContentHasher(options_.fields.size(), options_.exact_normalization);
+    joined_ = std::string();
+    normalized_ = std::string();
+    ::malloc_trim(0);
+  }
+
+  Error too_long(const std::string& where, std::uint64_t length) const {
+    const std::uint64_t least = total_memory(options_, memory_for_text(length, 0));
+    return Error{Code::kResourceExhausted,
+                 fmt::format("{}: the text has {} bytes, too many for the memory (use --max-memory "
+                             "{}MiB or more)",
+                             where, length, (least >> 20) + 1)};
+  }
 
   Result<bool> contains_reference(RecordId record, std::string_view text) {
     if (!contained_) return false;
@@ -236,6 +266,7 @@ class RecordScanner {
   Spill::Writer words_;
   Spill::Writer bands_;
   Spill::Writer chunks_;
+  std::uint64_t longest_text_;
 };
 
 // The share of `memory` that records of `bytes` a document get, of `total` bytes a document.

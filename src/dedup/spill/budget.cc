@@ -14,6 +14,42 @@ std::uint64_t left_of(std::uint64_t share, std::uint64_t used) {
   return share - std::min(share, used);
 }
 
+// The program, its readers and its tables of fixed size.
+constexpr std::uint64_t kProgram = 48 << 20;
+// Measured on texts of 20 MB: how often a thread holds a text while it sketches it, and while it
+// compares and writes it.
+constexpr std::uint64_t kSketchCopies = 6;
+constexpr std::uint64_t kTextCopies = 11;
+// A record of 47 MB, with what was read behind it.
+constexpr std::uint64_t kRecordCopies = 2;
+
+// What the scan leaves for long records: keys and signatures may take the rest, and every thread
+// but the first a block of its own.
+std::uint64_t scan_room(std::uint64_t own, int threads) {
+  constexpr std::uint64_t kBlock = 5 << 20;
+  const Budget budget(own);
+  const auto others = static_cast<std::uint64_t>(std::max(threads, 1) - 1);
+  return left_of(own, kProgram + budget.spills + budget.signatures + others * kBlock);
+}
+
+std::uint64_t text_room(std::uint64_t own, std::uint64_t tables) {
+  return left_of(own, kProgram + tables + Budget(own).stage);
+}
+
+// The smallest number of bytes, in steps of a mebibyte, of which `fits` is true.
+template <typename Fits>
+std::uint64_t least_that(Fits fits) {
+  constexpr std::uint64_t kStep = 1 << 20;
+  std::uint64_t high = 128 * kStep;
+  while (!fits(high)) high *= 2;
+  std::uint64_t low = 0;
+  while (high - low > kStep) {
+    const std::uint64_t middle = low + (high - low) / 2 / kStep * kStep;
+    (fits(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
 }  // namespace
 
 std::uint64_t seen_memory(const DedupOptions& options, std::uint64_t max_memory) {
@@ -42,6 +78,36 @@ std::uint64_t Budget::scanner(const DedupOptions& options, std::uint64_t records
     left += left_of(spills, records * (keys.bands + keys.hashes) / 8 * 9);
   if (!options.max_hot_signatures) left += left_of(signatures, records * keys.signature / 8 * 9);
   return reader + left;
+}
+
+std::uint64_t LongTexts::longest_text() const {
+  return std::min(scan_room(own, threads) / kSketchCopies, text_room(own, tables) / kTextCopies);
+}
+
+std::uint64_t LongTexts::longest_record() const {
+  return scan_room(own, threads) / kRecordCopies;
+}
+
+std::uint64_t memory_for_text(std::uint64_t text, std::uint64_t tables) {
+  constexpr int kManyThreads = 1024;
+  return least_that([&](std::uint64_t own) {
+    return LongTexts{own, tables, threads_for_memory(kManyThreads, own)}.longest_text() >= text;
+  });
+}
+
+int threads_for_text(int threads, std::uint64_t own, std::uint64_t text, std::uint64_t tables) {
+  constexpr std::uint64_t kAlways = 256 << 10;  // what every thread has room for
+  if (text <= kAlways) return threads;
+  const std::uint64_t room = text_room(own, tables) / (kTextCopies * text);
+  return static_cast<int>(
+      std::clamp<std::uint64_t>(room, 1, static_cast<std::uint64_t>(std::max(threads, 1))));
+}
+
+int threads_for_memory(int threads, std::uint64_t max_memory) {
+  constexpr std::uint64_t kThread = 32 << 20;
+  constexpr std::uint64_t kShared = 64 << 20;
+  const std::uint64_t most = std::max<std::uint64_t>(left_of(max_memory, kShared) / kThread, 1);
+  return static_cast<int>(std::min<std::uint64_t>(most, static_cast<std::uint64_t>(threads)));
 }
 
 std::uint64_t PairMemory::bytes(std::uint64_t max_memory) const {

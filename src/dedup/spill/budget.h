@@ -56,6 +56,27 @@ inline std::uint64_t fixed_bytes(bool parquet) {
   return std::uint64_t{parquet ? 192U : 64U} << 20;
 }
 
+// Long texts and records. A text of so many bytes is held several times by the thread that works on
+// it: as it was read, as words, as shingles, twice as a line of the audit log. Where texts are
+// long, fewer threads work.
+//
+// What a run with `own` bytes and so many threads has room for, holding `tables` for its records.
+struct LongTexts {
+  std::uint64_t own = 0;
+  std::uint64_t tables = 0;
+  int threads = 1;
+
+  // The longest text, and the longest record, of which all but the text is only read and written.
+  std::uint64_t longest_text() const;
+  std::uint64_t longest_record() const;
+};
+// The least memory with which longest_text() is at least `text`, however many threads there are.
+std::uint64_t memory_for_text(std::uint64_t text, std::uint64_t tables);
+// How many of `threads` may work on texts of this length at a time.
+int threads_for_text(int threads, std::uint64_t own, std::uint64_t text, std::uint64_t tables);
+// How many threads the memory has room for, however short the records are.
+int threads_for_memory(int threads, std::uint64_t max_memory);
+
 // How much memory the pairs of the grouping may use.
 struct PairMemory {
   const DedupOptions& options;

@@ -41,7 +41,7 @@ void keys(std::string_view bytes) {
   if (const auto key = decode_entity_key(bytes)) check_same(entity_key(*key), bytes);
   if (const auto key = decode_forward_key(bytes)) check_same(forward_key(*key), bytes);
   if (const auto key = decode_reverse_key(bytes)) check_same(reverse_key(*key), bytes);
-  for (const kv::Family family : {kEntityFragmentsFamily, kEdgeFragmentsFamily})
+  for (const kin::kv::Family family : {kEntityFragmentsFamily, kEdgeFragmentsFamily})
     if (const auto key = decode_fragment_key(family, bytes))
       check_same(fragment_key(family, *key), bytes);
   if (const auto key = decode_document_key(bytes)) check_same(document_key(*key), bytes);
