@@ -1,10 +1,11 @@
 # Every target stands alone: it sets the machine up, configures and builds what it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test busy bench asan tsan fuzz crash format tidy clean
+.PHONY: help setup build demo test busy bench asan tsan fuzz crash differential format tidy clean
 
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 CRASH_CYCLES ?= 300
+CORPORA ?= 2000
 
 help:
 	@echo "make demo    set up, build, and deduplicate the sample in examples/"
@@ -14,6 +15,7 @@ help:
 	@echo "make asan tsan fuzz   the tests under sanitizers; each fuzzer for FUZZ_SECONDS"
 	@echo "make busy    the tests five times beside four busy loops: none may depend on the machine's speed"
 	@echo "make crash   kill the seen set and an index CRASH_CYCLES times and look at what is left"
+	@echo "make differential   hold dedup against a plain Python form of it, over CORPORA random corpora"
 	@echo "make format tidy      clang-format and clang-tidy over src/"
 
 setup:
@@ -56,6 +58,9 @@ crash: build
 	@cmake --preset dev >/dev/null
 	@cmake --build --preset dev -j $(JOBS) --target kin_index_test
 	@KIN_CRASH_CYCLES=$(CRASH_CYCLES) build/dev/kin_index_test --gtest_brief=1 --gtest_filter='ShardKilled.*'
+
+differential: build
+	@python3 tests/e2e/differential_test.py build/release/kindred $(CORPORA) --seed fresh --jobs $(JOBS)
 
 format:
 	@scripts/setup --developer

@@ -365,6 +365,7 @@ class Run {
                                  .stage_memory = budget_.stage,
                                  .enter = [&](const char* stage) { return times_.enter(stage); },
                                  .check_rows = [&](std::uint64_t rows) { return check_rows(rows); },
+                                 .sources = &sources_,
                                  .stop = &progress_.stop}));
     cut_->count(report_);
     if (keep) return Done{};

@@ -29,6 +29,20 @@ WordRule rule_of(text::Normalization preset) {
   KIN_UNREACHABLE();
 }
 
+// Whether there is anything but white space in a text as it is.
+bool has_words(std::string_view utf8) {
+  // ASCII white space, and the bytes that all other white space begins with or has in it.
+  const auto may_be_space = [](char c) {
+    const auto byte = static_cast<std::uint8_t>(c);
+    return byte == ' ' || (byte >= '\t' && byte <= '\r') || is_utf8_tail(c) || byte == 0xC2 ||
+           (byte >= 0xE1 && byte <= 0xE3);
+  };
+  if (!std::all_of(utf8.begin(), utf8.end(), may_be_space)) return true;
+  std::vector<std::string_view> words;
+  text::split_words(utf8, text::Normalization::kNone, words);
+  return !words.empty();
+}
+
 }  // namespace
 
 Result<ShingleOptions> parse_shingle(std::string_view text, text::Normalization normalization) {
@@ -83,6 +97,8 @@ std::size_t Shingler::hash_words(std::string_view utf8) {
 }
 
 std::size_t Shingler::hash_characters(std::string_view utf8) {
+  // Other presets leave nothing of a text without words.
+  if (options_.normalization == text::Normalization::kNone && !has_words(utf8)) return 0;
   text::normalize(utf8, options_.normalization, text_);
   reserve_hashes(text_.size());
   std::uint64_t* out = hashes_.data();

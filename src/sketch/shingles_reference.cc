@@ -17,6 +17,7 @@ std::vector<std::uint64_t> word_hashes(std::string_view utf8, text::Normalizatio
 }
 
 std::vector<std::uint64_t> character_hashes(std::string_view utf8, text::Normalization preset) {
+  if (text::words_reference(utf8, preset).empty()) return {};
   std::vector<char32_t> characters;
   for (const char byte : text::normalize_reference(utf8, preset)) {
     const auto value = static_cast<std::uint8_t>(byte);

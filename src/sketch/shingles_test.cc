@@ -47,6 +47,12 @@ TEST(Shingler, HasNoShinglesForTextWithoutWords) {
   EXPECT_THAT(shingles(""), ElementsAre());
   EXPECT_THAT(shingles(" .,! \u201C\u201D\n"), ElementsAre());
   EXPECT_THAT(shingles("", {.unit = Unit::kChar}), ElementsAre());
+  // Also where white space counts: with words in it, it is part of the shingles.
+  const ShingleOptions plain{.unit = Unit::kChar, .normalization = text::Normalization::kNone};
+  EXPECT_THAT(shingles(" \n\t", plain), ElementsAre());
+  EXPECT_THAT(shingles("\u00A0\u2003\u3000", plain), ElementsAre());
+  EXPECT_EQ(shingles("\u3000\u3042", plain).size(), 1U);
+  EXPECT_EQ(shingles("\u2003\u00BF", plain).size(), 1U);
 }
 
 TEST(Shingler, MakesOneShingleOfAShortText) {

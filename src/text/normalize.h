@@ -13,7 +13,7 @@ namespace kin::text {
 enum class Normalization : std::uint8_t {
   kNone,        // the text as it is
   kLight,       // NFC; runs of white space become one space, none at the ends
-  kStandard,    // kLight, lower case; all but letters, marks and numbers become a space
+  kStandard,    // kLight, simple lower case; all but letters, marks and numbers become a space
   kAggressive,  // kStandard with NFKD, and without the accents U+0300..U+036F
 };
 

@@ -147,7 +147,8 @@ TEST(JsonlDataset, ReadsTextsThroughLists) {
                        "{\"m\":[{\"c\":\"one\"},{\"c\":\"t\\u0077o\"},{\"c\":null},{},{\"c\":3}]}\n"
                        "{\"m\":[]}\n"
                        "{\"m\":{\"c\":\"no list\"}}\n"
-                       "{\"a\":{\"b\":[[\"x\",\"y\"],[\"z\"]]},\"m[].c\":\"own name\"}\n")})
+                       "{\"a\":{\"b\":[[\"x\",\"y\"],[\"z\"]]},\"m[].c\":\"own name\"}\n"
+                       "{\"m\":[{\"c\":\"\"},{\"c\":\"last\"},{\"c\":\"\"}]}\n")})
           .value();
   const auto seen =
       scan_all(*dataset, {.columns = {"m[].c", "a.b[][]"}, .optional_columns = 2}).value();
@@ -156,6 +157,7 @@ TEST(JsonlDataset, ReadsTextsThroughLists) {
   EXPECT_EQ(seen.values.at(2)[0], std::nullopt);
   EXPECT_EQ(seen.values.at(3)[0], "own name");
   EXPECT_EQ(seen.values.at(3)[1], "x\ny\nz");
+  EXPECT_EQ(seen.values.at(4)[0], "\nlast\n");  // as Parquet has it
   EXPECT_EQ(seen.end.found, (std::vector<bool>{true, true}));
 }
 

@@ -89,17 +89,25 @@ Result<std::unique_ptr<RecordReader>> TextDataset::record_reader(
 Result<std::vector<std::string>> TextDataset::columns() {
   if (format() != Format::kJsonl) return header_.names;
   constexpr std::size_t kEnoughRecords = 1000;
+  constexpr std::size_t kEnoughBytes = 1 << 20;
   BlockReader blocks(inputs_, {.start = {}, .block_bytes = 256 << 10, .pause = {}});
   Block block;
-  KIN_TRY(const bool any, blocks.next(block));
   std::vector<std::string> names;
   JsonRecordReader reader({});
-  for (std::size_t i = 0; any && i < std::min(block.records.size(), kEnoughRecords); ++i) {
-    for (std::string& key : reader.keys(block.text(block.records[i]))) {
-      if (std::find(names.begin(), names.end(), key) == names.end())
-        names.push_back(std::move(key));
+  // The first file may be empty, or have but a few records.
+  std::size_t records = 0;
+  for (std::size_t bytes = 0; records < kEnoughRecords && bytes < kEnoughBytes;) {
+    KIN_TRY(const bool any, blocks.next(block));
+    if (!any) break;
+    for (std::size_t i = 0; i < block.records.size() && records < kEnoughRecords; ++i, ++records) {
+      bytes += block.text(block.records[i]).size();
+      for (std::string& key : reader.keys(block.text(block.records[i]))) {
+        if (std::find(names.begin(), names.end(), key) == names.end())
+          names.push_back(std::move(key));
+      }
     }
   }
+  blocks.release(block);
   return names;
 }
 

@@ -192,11 +192,10 @@ void JsonRecordReader::State::join_pieces(std::size_t column) {
     for (const std::string_view piece : list) length += piece.size();
     char* const room = arena->room(length);
     char* to = room;
-    for (const std::string_view piece : list) {
-      if (to != room) *to++ = '\n';
+    for (const std::string_view& piece : list) {
+      if (&piece != &list.front()) *to++ = '\n';
       to = std::copy(piece.begin(), piece.end(), to);
     }
-    length = static_cast<std::size_t>(to - room);
     arena->take(length);
     values[column] = {room, length};
   }

@@ -144,6 +144,12 @@ Result<TextWritten> write_text(std::span<const Input> inputs, const RecordSet& k
     KIN_RETURN_IF_ERROR(file.write_at(end, trailer));
     end += trailer.size();
   }
+  // A file without records is an empty stream of its format, not an empty file.
+  if (end == 0) {
+    KIN_TRY(const std::string_view nothing, header_compressor.pack({}));
+    KIN_RETURN_IF_ERROR(file.write_at(0, nothing));
+    end = nothing.size();
+  }
   KIN_RETURN_IF_ERROR(file.close());
   return TextWritten{records, end, longest};
 }

@@ -11,6 +11,7 @@
 #include "data/dataset.h"
 #include "dedup/cut/units.h"
 #include "dedup/options.h"
+#include "dedup/scan/sources.h"
 
 namespace kin::dedup {
 
@@ -29,6 +30,8 @@ struct CutInput {
   // Keep so few bits of the windows' hashes that different texts have equal ones; for tests of the
   // comparison.
   bool weak_hashes = false;
+  // Gets the source of every record, unless `keep` says that an earlier stage has read them all.
+  Sources* sources = nullptr;
   const std::atomic<bool>* stop = nullptr;  // true: end soon, with kCancelled
 };
 

@@ -46,9 +46,13 @@ class ChunkHolders {
 
  private:
   Status visit_slice(std::vector<HashRecord>& records, const Visit& visit) const {
-    for (HashRecord& record : records) record.record = classes_.representative(record.record);
-    std::erase_if(records,
-                  [&](const HashRecord& record) { return !kept_.contains(record.record); });
+    // Only copies have the chunks of their representative; other members of its class have gone.
+    std::erase_if(records, [&](HashRecord& record) {
+      const RecordId representative = classes_.representative(record.record);
+      if (!classes_.same_text(record.record, representative)) return true;
+      record.record = representative;
+      return !kept_.contains(representative);
+    });
     std::sort(records.begin(), records.end(), [&](const HashRecord& a, const HashRecord& b) {
       const Hash128 key_a = a.key;
       const Hash128 key_b = b.key;

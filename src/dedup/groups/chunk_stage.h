@@ -25,11 +25,12 @@ struct ChunkInput {
   std::filesystem::path folder;
 };
 
-// Looks only at class representatives that were not removed, and removes none for which another
-// record was. A chunk belongs to the best record that holds it; a record goes if every one of its
-// chunks belongs to another. No owner of a chunk ever goes, so nothing is lost. The removal names
-// the record that owns most of the chunks; its similarity is their share. What does not fit into
-// `memory` goes to a file in the folder.
+// Looks only at class representatives that were not removed, and removes none for which a record
+// with another text was; its copies go with it. A chunk belongs to the best record that holds it; a
+// record goes if every one of its chunks belongs to another. No owner of a chunk ever goes, so
+// nothing is lost. The removal names the record that owns most of the chunks, the earliest of
+// equals; its similarity is their share. What does not fit into `memory` goes to a file in the
+// folder.
 Result<ChunkOutcome> find_chunk_duplicates(const ChunkInput& input, const DedupOptions& options,
                                            std::uint64_t memory);
 

@@ -190,6 +190,14 @@ class Solver {
     return Done{};
   }
 
+  // Whether a pair that was not found by its keys may be one of `method`. Without verification,
+  // only a shared band makes one.
+  bool may_pair(Method method, RecordId a, RecordId b) const {
+    if (method != Method::kSimHash) return options_.verification != Verification::kNone;
+    return sketch::hamming(input_.scan.simhashes.get(a), input_.scan.simhashes.get(b)) <=
+           options_.hamming;
+  }
+
   // A record that a removed one was paired with and that is still there, and how it was paired.
   using Survivor = std::pair<std::uint32_t, Method>;
 
@@ -264,7 +272,10 @@ class Solver {
       if (states[better] == State::kRemoved) continue;
       for (std::size_t j = i + 1; j < survivors.size(); ++j) {
         const auto [worse, method] = survivors[j];
-        if (better == worse || states[worse] != State::kOpen || linked(better, worse)) continue;
+        if (better == worse || states[worse] != State::kOpen || linked(better, worse) ||
+            !may_pair(method, component.records[better], component.records[worse])) {
+          continue;
+        }
         ++counts_.added;
         KIN_RETURN_IF_ERROR(try_pair(component, better, worse, method, states, removals));
       }
@@ -279,7 +290,8 @@ class Solver {
     for (const Edge& link : component.links) {
       const std::uint32_t better = better_of(link);
       const std::uint32_t worse = worse_of(link);
-      if (joined.find(rank_of(better)) == joined.find(rank_of(worse))) {
+      const bool references = input_.scan.order.is_reference(component.records[worse]);
+      if (references || joined.find(rank_of(better)) == joined.find(rank_of(worse))) {
         ++counts_.not_needed;
         continue;
       }

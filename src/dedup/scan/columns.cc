@@ -14,10 +14,16 @@ Status settle_columns(data::Dataset& dataset, DedupOptions& options) {
   const auto has = [&](std::string_view name) {
     return std::find(columns.begin(), columns.end(), name) != columns.end();
   };
+  // Without a record there is no column either: reading them says what is wrong.
+  if (columns.empty()) return Done{};
   if (!options.id_column && has("id")) options.id_column = "id";
   if (!options.source_column && has("source")) options.source_column = "source";
+  // A later record of JSONL may have the column to keep by: check_found() knows when all were read.
   std::optional<std::string> keep_column;
-  if (options.keep.needs_column()) keep_column = options.keep.column;
+  const bool knows_all = std::none_of(
+      dataset.inputs().begin(), dataset.inputs().end(),
+      [](const data::Input& input) { return input.type.format == data::Format::kJsonl; });
+  if (options.keep.needs_column() && knows_all) keep_column = options.keep.column;
   const std::pair<std::string_view, const std::optional<std::string>&> named[] = {
       {"--id", options.id_column}, {"--source", options.source_column}, {"--keep", keep_column}};
   for (const auto& [flag, column] : named) {

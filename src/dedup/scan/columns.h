@@ -8,7 +8,8 @@
 namespace kin::dedup {
 
 // Takes "id" and "source" where the data has them and nothing else was named. An id or source
-// column that was named and is not there is an error that lists those that are.
+// column that was named and is not there is an error that lists those that are; so is a column to
+// keep by, where all columns are known.
 Status settle_columns(data::Dataset& dataset, DedupOptions& options);
 
 // An error if a column of columns_read() is in no record at all, which `found` says: it names the

@@ -107,10 +107,11 @@ class RecordScanner {
       if (contaminated) continue;
       scan_.order.set_length(batch.row(i), text->size());
       if (is_blank(*text)) {
-        ++scan_.counts.without_words;
+        scan_.counts.without_words += input ? 1 : 0;
         continue;
       }
-      sketch(batch, i, *text);
+      const bool has_words = sketch(batch, i, *text);
+      scan_.counts.without_words += input && !has_words ? 1 : 0;
     }
     if (longest > kLongText) forget_long_text();
     scan_.counts.documents += batch.size();
@@ -177,7 +178,9 @@ class RecordScanner {
     if (!value || !scan_.order.set_value(batch.row(i), value)) ++scan_.counts.without_order;
   }
 
-  void sketch(const data::Batch& batch, std::size_t i, std::string_view text) {
+  // False if a detector that looks at words found none. The same for all records with a text,
+  // whichever of them was sketched.
+  bool sketch(const data::Batch& batch, std::size_t i, std::string_view text) {
     const RecordId id = batch.row(i);
     // Only an identical text has identical sketches: one that is equal after normalisation for the
     // exact detector may have others.
@@ -192,8 +195,7 @@ class RecordScanner {
       has_words = sketch_text(id, text);
       if (reusable) recent_.remember(*reusable, *has_words);
     }
-    // Counted for every record, so that the number does not depend on which one was sketched.
-    if (!*has_words) ++scan_.counts.without_words;
+    return *has_words;
   }
 
   // False if a detector that looks at words found none.

@@ -1,0 +1,70 @@
+"""Runs `kindred dedup` on a corpus and gathers what it left."""
+import dataclasses
+import json
+import subprocess
+
+from . import formats
+
+
+def cut_name(cut):
+    unit, length = cut
+    return {"words": f"substring:{length}", "bytes": f"substring:{length}b"}.get(unit, unit)
+
+
+def command(corpus, kindred="kindred"):
+    """The command line, to be run in the folder of the corpus."""
+    s = corpus.settings
+    by = [*s.detectors, *([cut_name(s.cut)] if s.cut else [])]
+    line = [kindred, "dedup", *(["in"] if corpus.folder else [file.name for file in corpus.files])]
+    line += ["-o", corpus.output] if corpus.output else ["--dry-run"]
+    line += ["--by", ",".join(by) or "none", "--threshold", str(s.threshold), "--shingle", "%s:%d" % s.shingle]
+    line += ["--hamming", str(s.hamming), "--chunk", "%s:%d" % s.chunk, "--group", s.group]
+    line += ["--keep", s.keep[0] + (f":{s.keep[1]}" if s.keep[1] else "")]
+    for field in s.fields:
+        line += ["--field", field]
+    line += ["--normalize", s.normalize] if s.normalize else []
+    line += ["--bands", corpus.bands] if corpus.bands and "minhash" in s.detectors else []
+    line += ["--against", *[file.name for file in corpus.references]] if corpus.references else []
+    if s.contains is not None:
+        line += ["--contains", str(s.contains), "--contains-words", str(s.contains_words)]
+    line += ["--tag", s.tag] if s.tag is not None else []
+    if s.cut:
+        line += ["--repeats", str(s.repeats), "--repeats-keep", s.repeats_keep]
+        line += ["--min-length", s.min_length] if s.cut[0] in ("lines", "paragraphs") else []
+    line += ["--on-error", "skip"] if s.skip else []
+    return line + corpus.options + ["--report", "report.json", "--quiet"] + (["--groups", "groups.jsonl"] if corpus.output else [])
+
+
+@dataclasses.dataclass
+class Result:
+    """What a run left. `error` is what it said if it failed."""
+    error: str
+    folder: object
+    stdout: bytes = b""
+    report: dict = None
+    removed: list = None  # None: no log was wanted
+    groups: list = None
+    cuts: list = None
+
+
+def write_inputs(corpus, folder):
+    for file in [*corpus.files, *corpus.references]:
+        file.write(folder)
+
+
+def run(corpus, folder, kindred):
+    """Writes the corpus and runs the program on it."""
+    write_inputs(corpus, folder)
+    done = subprocess.run(command(corpus, kindred), cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=600)
+    if done.returncode != 0:
+        return Result(f"exit code {done.returncode}: {done.stderr.decode(errors='replace')}", folder)
+    result = Result(None, folder, done.stdout, json.loads((folder / "report.json").read_text()))
+    if not corpus.output:
+        return result
+    name = result.report["removed_output"]
+    if name not in ("", "-", "none"):
+        result.removed = formats.read_records(folder / name)
+    result.groups = formats.read_records(folder / "groups.jsonl")
+    if corpus.settings.cut and corpus.output != "-":
+        result.cuts = formats.read_records(folder / "clean.cut.jsonl")
+    return result
