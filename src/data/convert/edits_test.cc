@@ -72,6 +72,17 @@ TEST(Edits, ChangeNothingElseInACsvRecord) {
             "keep, 2,1,0.5,false,\r\n");
 }
 
+TEST(Edits, EndTheLastLineOfAFileThatOthersFollow) {
+  TestFolder folder;
+  const std::string first = folder.write("a.jsonl", "{\"text\":\"old1\"}");
+  auto dataset = open_dataset({first, folder.write("b.jsonl", "{\"text\":\"old2\"}")}).value();
+  ASSERT_TRUE(write(*dataset, 2, folder.path("out.jsonl"), TestEdits({"text"})).ok());
+  auto written = open_dataset({folder.path("out.jsonl").string()}).value();
+  const auto seen = scan_all(*written, {.columns = {"i"}}).value();
+  ASSERT_EQ(seen.values.size(), 2);
+  EXPECT_EQ(seen.values.at(1)[0], "1");
+}
+
 TEST(Edits, GoThroughConversions) {
   TestFolder folder;
   auto csv = open_dataset({folder.write("a.csv", "text\nold1\nb\n")}).value();

@@ -58,6 +58,7 @@ class JsonEditor : public RecordEncoder {
     }
     if (!adds_) {
       append_replaced(out, record, record.data());
+      end_line(out, record);
       return {};
     }
     if (auto problem = added_.read(record, arena_, values_.data()))
@@ -70,10 +71,16 @@ class JsonEditor : public RecordEncoder {
           edits_.added()[i].name);
     }
     append_added(out, record, row);
+    end_line(out, record);
     return {};
   }
 
  private:
+  // The last line of a file may have no end, and the records of another file may follow it.
+  static void end_line(std::string& out, std::string_view record) {
+    if (!record.ends_with('\n')) out += '\n';
+  }
+
   struct Span {
     std::string_view raw;
     std::string text;

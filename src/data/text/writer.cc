@@ -146,7 +146,7 @@ Result<TextWritten> write_text(std::span<const Input> inputs, const RecordSet& k
   }
   // A file without records is an empty stream of its format, not an empty file.
   if (end == 0) {
-    KIN_TRY(const std::string_view nothing, header_compressor.pack({}));
+    KIN_TRY(const std::string_view nothing, header_compressor.pack(""));
     KIN_RETURN_IF_ERROR(file.write_at(0, nothing));
     end = nothing.size();
   }

@@ -15,6 +15,16 @@ std::uint32_t next_character(std::string_view text, std::uint32_t at) {
   return at;
 }
 
+// How many of the first bytes of a text are whole characters.
+std::size_t whole_characters(std::string_view text) {
+  if (text.empty()) return 0;
+  const std::size_t last = character_start(text, text.size() - 1);
+  const char* const end = text.data() + text.size();
+  const bool whole = static_cast<signed char>(text[last]) >= 0 ||
+                     utf8_sequence_length(text.data() + last, end) > 0;
+  return whole ? text.size() : last;
+}
+
 bool is_blank(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
                      [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); });
@@ -175,10 +185,16 @@ Status Cutter::name_reference(const Units& units, const Segment& piece, Passage&
   passage.of_field = run->field;
   passage.of_range = run->range_of({of, of + piece.units.count()});
   if (options_.unit != Unit::kByte) return Done{};
-  // The passage may begin and end some bytes later, where characters do.
-  passage.of_range.begin += passage.cut.begin - units.range(piece.units.begin).begin;
+  // The passage may begin and end some bytes later, where characters do. A character that it has in
+  // common with the next one is not named.
+  const std::uint32_t later = passage.cut.begin - units.range(piece.units.begin).begin;
+  const std::uint32_t most =
+      std::min(piece.units.count() - later, passage.cut.end - passage.cut.begin);
+  const std::string_view same =
+      std::string_view(run->text).substr(of + later - run->units.begin, most);
+  passage.of_range.begin += later;
   passage.of_range.end =
-      std::min(passage.of_range.end, passage.of_range.begin + passage.cut.end - passage.cut.begin);
+      passage.of_range.begin + static_cast<std::uint32_t>(whole_characters(same));
   return Done{};
 }
 

@@ -178,8 +178,6 @@ class Solver {
 
   Status try_pair(const Component& component, std::uint32_t better, std::uint32_t worse,
                   Method method, std::vector<State>& states, std::vector<Removal>& removals) {
-    // The better one is a reference too then, and both stay.
-    if (input_.scan.order.is_reference(component.records[worse])) return Done{};
     KIN_TRY(const std::optional<double> similarity,
             check(method, component.records[better], component.records[worse]));
     if (!similarity) return Done{};
@@ -193,6 +191,7 @@ class Solver {
   // Whether a pair that was not found by its keys may be one of `method`. Without verification,
   // only a shared band makes one.
   bool may_pair(Method method, RecordId a, RecordId b) const {
+    if (input_.scan.order.is_reference(b)) return false;  // and so is the better one: both stay
     if (method != Method::kSimHash) return options_.verification != Verification::kNone;
     return sketch::hamming(input_.scan.simhashes.get(a), input_.scan.simhashes.get(b)) <=
            options_.hamming;

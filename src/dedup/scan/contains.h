@@ -27,8 +27,10 @@ struct ReferenceText {
 // Why a record is removed: which reference it contains, by number, and how much of it.
 struct ContainEvidence {
   std::uint32_t reference = 0;
-  double share = 0;     // of the reference's runs of words that the record has
-  std::string passage;  // the longest passage of the reference in the record, normalised
+  double share = 0;  // of the reference's runs of words that the record has
+  // The longest run of words of the record of which every n in a row are in the reference,
+  // normalised; at most 100 words.
+  std::string passage;
 
   std::string encode() const;
   static Result<ContainEvidence> decode(std::string_view bytes);

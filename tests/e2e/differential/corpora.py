@@ -54,7 +54,8 @@ def choose_detectors(rng, settings):
 
 def choose_comparison(rng, settings):
     settings.threshold = rng.choice([0.8, 0.8, 0.3, 0.5, 0.6, 0.7, 0.75, 0.9, 1.0, round(rng.uniform(0.3, 1), 3)])
-    settings.shingle = rng.choice([("word", 5), ("word", 5), ("word", rng.randint(1, 4)), ("char", rng.randint(1, 6))])
+    settings.shingle = rng.choice([("word", 5), ("word", 5), ("word", rng.randint(1, 4)), ("word", rng.randint(1, 3)),
+                                   ("char", rng.randint(1, 6))])
     settings.normalize = rng.choice([None, None, None, "none", "light", "standard", "aggressive"])
     settings.hamming = rng.choice([3, 0, 1, 5, 7])
     settings.chunk = rng.choice([("fixed", rng.randint(16, 48)), ("cdc", rng.randint(16, 80)), ("fixed", 512)])

@@ -63,6 +63,7 @@ def pack(data, extension):
 
 
 def unpack(data, extension):
+    assert data or not extension, f"an empty file is not a file of {extension}"
     if extension == ".gz":
         return gzip.decompress(data)
     if extension == ".bz2":

@@ -24,10 +24,12 @@ class Sketch:
         self.record = record
         self.text = text = record.text(settings)
         self.compared = text is not None and text.strip(BLANK) != ""
-        self.shingles, self.simhash, self.chunks = frozenset(), None, frozenset()
+        self.shingles, self.simhash, self.chunks, self.units = frozenset(), None, frozenset(), None
         if not self.compared:
             return
         self.exact = tuple(map(lambda field: subject(field, settings), record.texts(settings)))
+        if "minhash" in settings.detectors:
+            self.units = words.units_of(text, settings.shingle[0], settings.preset)
         if {"minhash", "simhash"} & set(settings.detectors):
             self.shingles = words.shingles(text, *settings.shingle, settings.preset)
         if "simhash" in settings.detectors:
@@ -136,6 +138,21 @@ def place(record):
     return record.reference, record.row
 
 
+def copies_of_references(sketches, pairs):
+    """Records that are the same as a reference go for it, also where another reference is alike."""
+    removals = {}
+    for sketch in sketches:
+        if sketch.record.reference:
+            continue
+        for other in sketches:
+            same = other.record.reference and (sketch.units and sketch.units == other.units or
+                                               pairs.alike(sketch, other) == (1.0, "exact"))
+            if same:
+                removals[place(sketch.record)] = Removal(sketch.record, other.record, *pairs.alike(sketch, other))
+                break
+    return removals
+
+
 def star(sketches, pairs):
     """Best first: a record that is still there stays, and every other that is alike goes for it."""
     removals = {}
@@ -196,14 +213,15 @@ def chunk_duplicates(sketches, removals):
     return found, linked
 
 
-def longest_run(text, reference):
-    """The length of the longest run of words that both have."""
-    best = 0
-    lengths = [0] * (len(reference) + 1)
-    for word in text:
-        lengths = [0] + [lengths[i] + 1 if word == other else 0 for i, other in enumerate(reference)]
-        best = max(best, max(lengths))
-    return best
+def longest_run(text, reference, size):
+    """The length of the longest run of words of which every `size` in a row are in the reference."""
+    size = min(size, len(reference))
+    runs = {tuple(reference[i:i + size]) for i in range(len(reference) - size + 1)}
+    best = length = 0
+    for i in range(len(text) - size + 1):
+        length = length + 1 if tuple(text[i:i + size]) in runs else 0
+        best = max(best, length)
+    return best + size - 1
 
 
 def contained(text, references, settings):
@@ -242,7 +260,9 @@ def decide(inputs, references, settings, missed=()):
     sketches = [Sketch(record, settings) for record in [*references, *inputs] if place(record) not in removals]
     compared = sorted((s for s in sketches if s.compared), key=lambda sketch: keep_key(sketch, settings))
     pairs = Pairs(settings, missed)
-    found = (components if settings.group == "components" else star)(compared, pairs)
+    found = copies_of_references(compared, pairs)
+    rest = [sketch for sketch in compared if place(sketch.record) not in found]
+    found |= (components if settings.group == "components" else star)(rest, pairs)
     by_chunks, linked = chunk_duplicates(compared, found) if "chunk" in settings.detectors else ({}, 0)
     # A copy goes like the record that it is a copy of.
     for where, removal in found.items():

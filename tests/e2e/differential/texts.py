@@ -55,7 +55,7 @@ def join(rng, vocabulary, words):
 def edited(rng, vocabulary, words):
     """The same words but for a few."""
     words = list(words)
-    for _ in range(rng.choice([0, 1, 1, 1, 2, 3])):
+    for _ in range(rng.choice([0, 1, 1, 1, 2])):
         kind = rng.randrange(6)
         at = rng.randrange(len(words) + 1)
         if kind == 0:
@@ -96,7 +96,7 @@ def disguised(rng, text):
 def make_texts(rng, count):
     """Texts of which many are copies, near-copies, parts and chains of others."""
     vocabularies = [Vocabulary(rng) for _ in range(rng.choice([1, 1, 1, 2, 3]))]
-    long_texts = rng.choice([6, 12, 30, 60])
+    long_texts = rng.choice([8, 20, 40, 90])
     made = []  # (vocabulary, words)
     texts = []
     lines = []  # that are used again
@@ -111,7 +111,7 @@ def make_texts(rng, count):
         elif kind < 0.40 and texts:
             texts.append(disguised(rng, rng.choice(texts)))
         else:
-            if kind < 0.75 and made:
+            if kind < 0.82 and made:
                 # The last one makes chains, in which neighbours are alike and the ends are not.
                 vocabulary, words = rng.choice([made[-1], rng.choice(made)])
                 words = edited(rng, vocabulary, words)

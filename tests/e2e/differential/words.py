@@ -79,12 +79,17 @@ def words_of(text, preset):
     return [text[begin:end] for begin, end in split_words(text, preset)]
 
 
+def units_of(text, unit, preset):
+    """What shingles are runs of: words or characters; none in a text without words."""
+    words = words_of(text, preset)
+    return words if unit == "word" or not words else list(normalize(text, preset))
+
+
 def shingles(text, unit, size, preset):
     """The set of shingles of a text: none without words, one of all there is if it is shorter than a shingle."""
-    words = words_of(text, preset)
-    if not words:
+    units = units_of(text, unit, preset)
+    if not units:
         return frozenset()
-    units = words if unit == "word" else list(normalize(text, preset))
     if len(units) <= size:
         return frozenset([tuple(units)])
     return frozenset(tuple(units[i:i + size]) for i in range(len(units) - size + 1))
