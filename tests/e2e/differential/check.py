@@ -64,6 +64,8 @@ def id_of(record, settings):
 
 
 def threshold_of(removal, settings):
+    if removal.method == "simhash" and settings.verify == "none":
+        return 1 - settings.hamming / 64
     return {"chunk": 0, "contains": settings.contains}.get(removal.method, settings.threshold)
 
 

@@ -198,10 +198,20 @@ def make_corpus(seed):
     if corpus.folder:
         corpus.files.sort(key=lambda file: file.name.encode())
     corpus.options = choose_options(rng, corpus)
+    near = set(settings.detectors) & {"minhash", "simhash"}
+    if len(near) == 1 and rng.random() < 0.15:
+        settings.verify = "none"
+        settings.bands = rng.choice([(3, 1), (14, 8), (20, 3), (1, 4), (64, 2)])
+        corpus.bands = "%dx%d" % settings.bands
+        return finish(corpus, rng)
     certain = settings.group != "star" or settings.cut or set(settings.detectors) - {"exact", "minhash"}
     if certain or rng.random() < 0.75:
         corpus.bands = "128x1"
-    if settings.skip:
+    return finish(corpus, rng)
+
+
+def finish(corpus, rng):
+    if corpus.settings.skip:
         for file in corpus.files:
             file.add_damage(rng)
     return corpus

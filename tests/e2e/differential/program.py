@@ -23,6 +23,7 @@ def command(corpus, kindred="kindred"):
     for field in s.fields:
         line += ["--field", field]
     line += ["--normalize", s.normalize] if s.normalize else []
+    line += ["--verify", s.verify] if s.verify != "exact" else []
     line += ["--bands", corpus.bands] if corpus.bands and "minhash" in s.detectors else []
     line += ["--against", *[file.name for file in corpus.references]] if corpus.references else []
     if s.contains is not None:

@@ -32,6 +32,10 @@ class Sketch:
             self.units = words.units_of(text, settings.shingle[0], settings.preset)
         if {"minhash", "simhash"} & set(settings.detectors):
             self.shingles = words.shingles(text, *settings.shingle, settings.preset)
+        if "minhash" in settings.detectors and settings.verify == "none" and self.shingles:
+            bands, rows = settings.bands
+            slots = words.minhash(self.shingles, settings.shingle[0], bands * rows)
+            self.bands = [slots[band * rows:(band + 1) * rows] for band in range(bands)]
         if "simhash" in settings.detectors:
             self.simhash = words.simhash(text, settings.preset)
         if "chunk" in settings.detectors:
@@ -125,6 +129,8 @@ class Pairs:
         if frozenset([place(a.record), place(b.record)]) in self.missed:
             return None
         similarity = words.jaccard(a.shingles, b.shingles)
+        if self.settings.verify == "none":
+            return self.unverified(a, b, similarity)
         if similarity < self.settings.threshold:
             return None
         if "minhash" in detectors:
@@ -132,6 +138,17 @@ class Pairs:
         if "simhash" in detectors and bin(a.simhash ^ b.simhash).count("1") <= self.settings.hamming:
             return similarity, "simhash"
         return None
+
+
+    def unverified(self, a, b, similarity):
+        """Sharing a band, or SimHashes that are near, is enough."""
+        detectors = self.settings.detectors
+        if "minhash" in detectors and any(one == other for one, other in zip(a.bands, b.bands)):
+            return similarity, "minhash"
+        if "simhash" not in detectors:
+            return None
+        distance = bin(a.simhash ^ b.simhash).count("1")
+        return (1 - distance / 64, "simhash") if distance <= self.settings.hamming else None
 
 
 def place(record):
@@ -183,8 +200,10 @@ def components(sketches, pairs):
             if member.record.reference:
                 continue
             found = pairs.alike(best, member)
-            similarity = words.jaccard(best.shingles, member.shingles)
             method = "minhash" if "minhash" in pairs.settings.detectors else "simhash"
+            similarity = words.jaccard(best.shingles, member.shingles)
+            if method == "simhash" and pairs.settings.verify == "none":
+                similarity = 1 - bin(best.simhash ^ member.simhash).count("1") / 64
             removals[place(member.record)] = Removal(member.record, best.record, *(found or (similarity, method)))
     return removals
 

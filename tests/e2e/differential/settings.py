@@ -10,6 +10,8 @@ class Settings:
     threshold: float = 0.8
     shingle: tuple = ("word", 5)
     normalize: str = None
+    verify: str = "exact"  # or "none"
+    bands: tuple = (128, 1)  # that decide without verification
     hamming: int = 3
     chunk: tuple = ("fixed", 512)
     keep: tuple = ("first", None)

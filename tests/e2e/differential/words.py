@@ -26,7 +26,8 @@ def is_mark(c):
 
 
 def is_unspaced(c):
-    return is_word_character(c) and any(first <= ord(c) <= last for first, last in UNSPACED)
+    """A letter of a script without spaces. A mark without a letter before it is not: it belongs to the word behind it."""
+    return is_word_character(c) and not is_mark(c) and any(first <= ord(c) <= last for first, last in UNSPACED)
 
 
 def squeeze(text):
@@ -62,7 +63,7 @@ def split_words(text, preset):
     for at, c in enumerate(text):
         inside = is_word_character(c) if by_letters else c not in SPACES
         mark = is_mark(c)
-        starts = inside and (begin is None or (alone and not mark) or (is_unspaced(c) and not mark))
+        starts = inside and (begin is None or (alone and not mark) or is_unspaced(c))
         if begin is not None and (starts or not inside):
             words.append((begin, at))
             begin = None
@@ -133,6 +134,24 @@ def simhash(text, preset):
     if not features:
         return None
     return sum(1 << bit for bit in range(64) if 2 * sum(f >> bit & 1 for f in features) > len(features))
+
+
+SHINGLE_MULTIPLIER = 0x9E3779B97F4A7C15
+
+
+def shingle_hash(shingle, unit):
+    value = 0
+    for each in shingle:
+        hashed = word_hash(each) if unit == "word" else mix64(ord(each) ^ WORD_KEYS[0])
+        value = (value * SHINGLE_MULTIPLIER + hashed) & MASK
+    return value
+
+
+def minhash(shingles, unit, hashes):
+    """The slots of a signature."""
+    values = [mix64(shingle_hash(shingle, unit)) >> 32 for shingle in shingles]
+    factors = [mix64(0x6B696E6472656431 + i) >> 32 | 1 for i in range(hashes)]
+    return [min(factor * value & 0xFFFFFFFF for value in values) for factor in factors]
 
 
 GEAR = [mix64(0x6368756E6B73 + i) for i in range(256)]
