@@ -174,8 +174,8 @@ class Run {
     scan_->order.set_references(inputs_->references());
     note_scan(scan_->counts.values(), report_);
     progress_.records = records_;
-    KIN_RETURN_IF_ERROR(check_records(dataset(), records_));
-    KIN_RETURN_IF_ERROR(check_found(dataset(), options_, checkpoint_.found));
+    KIN_RETURN_IF_ERROR(check_records(inputs_->own(), records_ - inputs_->references()));
+    KIN_RETURN_IF_ERROR(check_found(inputs_->own(), options_, checkpoint_.found));
     return make_room();
   }
 
@@ -265,6 +265,9 @@ class Run {
                               .fixed_memory = fixed()},
                              options_, budget_.stage, group_counts_));
     note_pairs(candidates_->counts, group_counts_, report_);
+    // Here, so that references have their chunks and copies go for them; below, for references that
+    // are copies.
+    drop_references(scan_->order, removals);
     if (options_.detectors.chunk) KIN_RETURN_IF_ERROR(add_chunk_duplicates(removals, wanted));
     removals_ = expand_classes(*classes_, removals);
     drop_references(scan_->order, removals_);

@@ -339,7 +339,7 @@ def place_in(corpus, file):
     """Where -o DIR/ puts the output of a file: below what all inputs share."""
     names = [f.name for f in corpus.files]
     shared = "in/"
-    if not corpus.folder and all(name.startswith("in/sub/") for name in names):
+    if corpus.inputs == "names" and all(name.startswith("in/sub/") for name in names):
         shared = "in/sub/"
     return "clean/" + file.name.removeprefix(shared)
 

@@ -16,7 +16,7 @@ class Corpus:
     output: str  # a name, "DIR/", "-", or None for a dry run
     options: list  # of the command line, that change nothing of what is removed
     bands: str = None  # None: chosen by the program, which may miss some pairs
-    folder: bool = False  # the inputs are named by their folder
+    inputs: str = "names"  # how the inputs are named: by their "names", a "folder", a "glob", or on "stdin"
 
     @property
     def exhaustive(self):
@@ -77,6 +77,7 @@ def choose_groups(rng, settings):
     if not settings.cut and rng.random() < 0.2:
         settings.tag = rng.choice(["dup_", "", "x."])
     settings.skip = rng.random() < 0.2
+    settings.id = rng.choice([None, None, None, None, "rank", "source"])
 
 
 def choose_fields(rng, settings, shape):
@@ -94,11 +95,11 @@ def make_columns(rng, row, text, shape, keep_values):
     """The columns of a record, in any order; some are null or missing."""
     columns = {}
     if rng.random() < 0.9:
-        columns["id"] = rng.choice([f"r{row}", f"r{row}", "same", str(row), "", None])
+        columns["id"] = rng.choice([f"r{row}", f"r{row}", "same", str(row), row, -7, "", None])
     text = None if rng.random() < 0.03 else text
     if shape == "flat":
         if rng.random() < 0.97:
-            columns["text"] = text
+            columns["text"] = text if rng.random() < 0.99 else rng.choice([0, 42, -1])
         if rng.random() < 0.5:
             columns["title"] = rng.choice(["One", "Two", "", None, text])
     else:
@@ -173,7 +174,7 @@ def choose_options(rng, corpus):
 
 
 def choose_size(rng):
-    return rng.choice([0, 1, 2, 3, 5, 8, 8, 12, 12, 20, 20, 30, 60])
+    return 200 if rng.random() < 0.01 else rng.choice([0, 1, 2, 3, 5, 8, 8, 12, 12, 20, 20, 30, 60])
 
 
 def make_corpus(seed):
@@ -194,9 +195,11 @@ def make_corpus(seed):
     corpus = Corpus(seed, settings, [], [], choose_output(rng, kinds, settings), [])
     corpus.files = deal(rng, items[references:], kinds, "in", shape)
     corpus.references = deal(rng, items[:references], [rng.choice([".jsonl", kinds[0]])], "old", shape) if references else []
-    corpus.folder = rng.random() < 0.3
-    if corpus.folder:
+    corpus.inputs = rng.choice(["names", "names", "names", "folder", "glob"])
+    if corpus.inputs != "names":
         corpus.files.sort(key=lambda file: file.name.encode())
+    elif len(kinds) == 1 and corpus.files[0].name.endswith(".jsonl") and corpus.output != "clean/" and rng.random() < 0.2:
+        corpus.inputs, corpus.files[0].name = "stdin", "standard input"
     corpus.options = choose_options(rng, corpus)
     near = set(settings.detectors) & {"minhash", "simhash"}
     if len(near) == 1 and rng.random() < 0.15:

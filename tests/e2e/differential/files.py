@@ -59,7 +59,7 @@ class InputFile:
 
     @property
     def kind(self):
-        return formats.split_name(self.name)[1]
+        return formats.split_name(self.name)[1] if self.name != "standard input" else ".jsonl"
 
     def add_damage(self, rng):
         """Puts some lines between the records that are none."""

@@ -15,13 +15,15 @@ def command(corpus, kindred="kindred"):
     """The command line, to be run in the folder of the corpus."""
     s = corpus.settings
     by = [*s.detectors, *([cut_name(s.cut)] if s.cut else [])]
-    line = [kindred, "dedup", *(["in"] if corpus.folder else [file.name for file in corpus.files])]
+    names = {"folder": ["in"], "glob": ["in/**/*.*"], "stdin": ["-"]}
+    line = [kindred, "dedup", *names.get(corpus.inputs, [file.name for file in corpus.files])]
     line += ["-o", corpus.output] if corpus.output else ["--dry-run"]
     line += ["--by", ",".join(by) or "none", "--threshold", str(s.threshold), "--shingle", "%s:%d" % s.shingle]
     line += ["--hamming", str(s.hamming), "--chunk", "%s:%d" % s.chunk, "--group", s.group]
     line += ["--keep", s.keep[0] + (f":{s.keep[1]}" if s.keep[1] else "")]
     for field in s.fields:
         line += ["--field", field]
+    line += ["--id", s.id] if s.id else []
     line += ["--normalize", s.normalize] if s.normalize else []
     line += ["--verify", s.verify] if s.verify != "exact" else []
     line += ["--bands", corpus.bands] if corpus.bands and "minhash" in s.detectors else []
@@ -49,14 +51,16 @@ class Result:
 
 
 def write_inputs(corpus, folder):
-    for file in [*corpus.files, *corpus.references]:
+    for file in [*(corpus.files if corpus.inputs != "stdin" else []), *corpus.references]:
         file.write(folder)
+    (folder / "stdin").write_bytes(corpus.files[0].content() if corpus.inputs == "stdin" else b"")
 
 
 def run(corpus, folder, kindred):
     """Writes the corpus and runs the program on it."""
     write_inputs(corpus, folder)
-    done = subprocess.run(command(corpus, kindred), cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=600)
+    with open(folder / "stdin", "rb") as stdin:
+        done = subprocess.run(command(corpus, kindred), cwd=folder, stdin=stdin, capture_output=True, timeout=600)
     if done.returncode != 0:
         return Result(f"exit code {done.returncode}: {done.stderr.decode(errors='replace')}", folder)
     result = Result(None, folder, done.stdout, json.loads((folder / "report.json").read_text()))

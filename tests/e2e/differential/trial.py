@@ -58,6 +58,8 @@ def tags_of(corpus, result):
     tags = [f"by {detector}" for detector in s.detectors] + [f"keep {s.keep[0]}", f"group {s.group}"]
     tags += [f"by {s.cut[0]}"] if s.cut else []
     tags += ["against"] if s.against and s.contains is None else ["contains"] if s.against else []
+    tags += ["unverified"] if s.verify == "none" else []
+    tags += [f"inputs by {corpus.inputs}"]
     tags += ["tag"] if s.tag is not None else []
     tags += sorted({f"from {file.kind}" for file in corpus.files})
     tags += [f"to {'stdout' if corpus.output == '-' else 'folder' if corpus.output and corpus.output.endswith('/') else corpus.output and pathlib.Path(corpus.output).suffixes[0] or 'nothing'}"]
@@ -66,13 +68,13 @@ def tags_of(corpus, result):
 
 def may_fail(corpus, error):
     """Whether the documents say that a run over this corpus fails."""
-    records = check.records_of(corpus.files)
-    if not records:
-        return "there are no records" in error or "no record could be read" in error
+    records, references = check.records_of(corpus.files), check.records_of(corpus.references)
     first = corpus.settings.fields[0]
     if corpus.references and f'no reference has a field "{first}"' in error:
-        return not any(record.field(first) is not None for record in check.records_of(corpus.references))
-    columns = corpus.settings.fields + ([corpus.settings.keep[1]] if corpus.settings.keep[1] else [])
+        return not any(record.field(first) is not None for record in references)
+    if not records:
+        return "there are no records" in error or "no record could be read" in error
+    columns = corpus.settings.fields + [name for name in (corpus.settings.id, corpus.settings.keep[1]) if name]
     absent = [name for name in columns if not any(record.field(name) is not None for record in records)]
     return any(f'"{name}"' in error for name in absent)
 
