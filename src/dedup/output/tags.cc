@@ -61,7 +61,7 @@ std::optional<data::RecordEdits::Value> Tags::added_value(std::size_t column,
     }
     case Tag::kKept: return removal == nullptr;
     case Tag::kSimilarity:
-      if (removal == nullptr) return {};
+      if (removal == nullptr || removal->method == Method::kSeen) return {};
       return static_cast<double>(removal->similarity);
     case Tag::kDuplicates: return alone ? 0 : duplicates_of(kept);
   }

@@ -20,11 +20,13 @@ std::optional<Value> integer(std::int64_t value) {
 }
 
 TEST(Tags, SayWhatWouldBeRemovedAndFor) {
-  // Two references; then 2 and 4 are duplicates of 3, and 5 of reference 1; 6 contains a reference.
+  // Two references; then 2 and 4 are duplicates of 3, and 5 of reference 1; 6 contains a reference;
+  // the id of 8 was seen before.
   const std::vector<Removal> removals = {{record_id(2), record_id(3), 0.9F, Method::kMinHash},
                                          {record_id(4), record_id(3), 1, Method::kExact},
                                          {record_id(5), record_id(1), 1, Method::kExact},
-                                         {record_id(6), record_id(6), 0.8F, Method::kContains}};
+                                         {record_id(6), record_id(6), 0.8F, Method::kContains},
+                                         {record_id(8), record_id(8), 1, Method::kSeen}};
   const Tags tags("dup_", removals, 2);
   ASSERT_EQ(tags.added().size(), 4U);
   EXPECT_EQ(tags.added()[0].name, "dup_group");
@@ -35,6 +37,7 @@ TEST(Tags, SayWhatWouldBeRemovedAndFor) {
   EXPECT_EQ(row(tags, 5), (Row{integer(-2), Value(false), Value(1.0), integer(1)}));
   EXPECT_EQ(row(tags, 6), (Row{std::nullopt, Value(false), Value(double{0.8F}), integer(0)}));
   EXPECT_EQ(row(tags, 7), (Row{std::nullopt, Value(true), std::nullopt, integer(0)}));
+  EXPECT_EQ(row(tags, 8), (Row{std::nullopt, Value(false), std::nullopt, integer(0)}));
 }
 
 }  // namespace

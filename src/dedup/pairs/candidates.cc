@@ -25,6 +25,10 @@ constexpr std::size_t kMostAnchors = 64;
 constexpr std::uint32_t kEnoughPartners = 4;
 // Signatures of a large bucket are fetched for this many members at a time.
 constexpr std::size_t kBucketSlice = 65'536;
+// Without verification pairs cost little: all of a bucket of so many records are paired; in a
+// larger one, the best of them with all others.
+constexpr std::size_t kAllUnverified = 64;
+constexpr std::size_t kMostCentres = 16;
 
 #pragma pack(push, 1)
 struct PairRecord {
@@ -67,7 +71,7 @@ class BucketPairs {
     members.erase(std::unique(members.begin(), members.end()), members.end());
     if (members.size() < 2) return Done{};
     raise_to(counts_.largest_bucket, members.size());
-    if (options_.verification == Verification::kNone) return add_star(members);
+    if (options_.verification == Verification::kNone) return add_unverified(members);
     return members.size() <= kSmallBucket ? add_all(members) : add_large(members);
   }
 
@@ -85,15 +89,31 @@ class BucketPairs {
     return Done{};
   }
 
-  // Without verification a bucket is one group, around its best record.
-  Status add_star(std::span<const RecordId> members) {
-    const RecordId best = *std::min_element(
-        members.begin(), members.end(),
-        [&](RecordId a, RecordId b) { return a != b && scan_.order.better(a, b); });
-    for (const RecordId other : members) {
-      if (other == best || scan_.order.is_reference(other)) continue;
-      KIN_RETURN_IF_ERROR(add_pair(best, other));
+  // Without verification all records of a bucket are alike. For components a star around the best
+  // of them says so; otherwise the best may go, and the next ones are needed.
+  Status add_unverified(std::vector<RecordId>& members) {
+    std::sort(members.begin(), members.end(),
+              [&](RecordId a, RecordId b) { return a != b && scan_.order.better(a, b); });
+    const bool transitive = options_.grouping == Grouping::kComponents;
+    const std::size_t centres = transitive                         ? 1
+                                : members.size() <= kAllUnverified ? members.size()
+                                                                   : kMostCentres;
+    for (std::size_t i = 0; i < centres; ++i) {
+      for (std::size_t j = i + 1; j < members.size(); ++j) {
+        if (scan_.order.is_reference(members[j])) continue;  // as the one before it
+        KIN_RETURN_IF_ERROR(add_pair(members[i], members[j]));
+      }
     }
+    return transitive ? add_references(members) : Status(Done{});
+  }
+
+  // References are not paired with each other: an input joins them.
+  Status add_references(std::span<const RecordId> members) {
+    const auto input = std::find_if(members.begin(), members.end(), [&](RecordId member) {
+      return !scan_.order.is_reference(member);
+    });
+    for (auto other = members.begin() + 1; input != members.end() && other < input; ++other)
+      KIN_RETURN_IF_ERROR(add_pair(*other, *input));
     return Done{};
   }
 

@@ -71,12 +71,14 @@ def threshold_of(removal, settings):
 
 def log_line(removal, corpus, texts):
     settings = corpus.settings
+    seen = removal.method == "seen"
     line = {"row_id": removal.record.row, "id": id_of(removal.record, settings), "file": removal.record.file,
-            "duplicate_of_row_id": removal.kept.row, "duplicate_of_id": id_of(removal.kept, settings),
-            "field": ",".join(settings.fields)}
+            "duplicate_of_row_id": None if seen else removal.kept.row,
+            "duplicate_of_id": None if seen else id_of(removal.kept, settings), "field": ",".join(settings.fields)}
     if texts:
-        line |= {"value": removal.record.text(settings), "matched_value": removal.kept.text(settings)}
-    line |= {"similarity": removal.similarity, "threshold": threshold_of(removal, settings), "method": removal.method}
+        line |= {"value": removal.record.text(settings), "matched_value": None if seen else removal.kept.text(settings)}
+    line |= {"similarity": removal.similarity, "threshold": None if seen else threshold_of(removal, settings),
+             "method": removal.method}
     if settings.against and (settings.contains is None or removal.method == "contains"):
         line |= {"duplicate_of_file": removal.kept.file, "duplicate_of_reference": removal.kept.reference}
     return line
@@ -112,7 +114,7 @@ def groups_of(expected):
     """Removals by the record that stays, in its order."""
     groups = {}
     for removal in expected.removals:
-        if removal.method != "contains":
+        if removal.method not in ("contains", "seen"):
             groups.setdefault(reference.place(removal.kept), []).append(removal)
     return sorted(groups.values(), key=lambda group: (not group[0].kept.reference, group[0].kept.row))
 
@@ -143,6 +145,7 @@ def check_report(corpus, expected, result):
     skipped = sum(item.damage is not None for file in corpus.files for item in file.items)
     removed = len(expected.gone)
     methods = [*settings.detectors, *(["contains"] if settings.contains is not None else [])]
+    methods += ["seen"] if settings.seen is not None else []
     by = {method: sum(removal.method == method for removal in expected.removals) for method in methods}
     by |= {"emptied": len(expected.emptied)} if settings.cut else {}
     figures = {"documents": len(expected.inputs) + skipped, "kept": len(expected.inputs) - removed, "removed": removed,
@@ -156,19 +159,21 @@ def check_report(corpus, expected, result):
 
 
 def check_origins(corpus, expected, report):
-    gone = expected.gone
+    """Files and sources: how many records each has, how many went, and how many were seen before."""
+    seen = {removal.record.row for removal in expected.removals if removal.method == "seen"}
+    gone = expected.gone - seen
     for key, name_of in (("files", lambda r: r.file), ("sources", lambda r: r.field("source"))):
-        counts = {file.name: [0, 0] for file in corpus.files} if key == "files" else {}
+        counts = {file.name: [0, 0, 0] for file in corpus.files} if key == "files" else {}
         for record in expected.inputs:
             name = name_of(record)
             if name is not None:
-                counts.setdefault(name, [0, 0])
-                counts[name][0] += 1
-                counts[name][1] += record.row in gone
+                count = counts.setdefault(name, [0, 0, 0])
+                counts[name] = [count[0] + 1, count[1] + (record.row in gone), count[2] + (record.row in seen)]
         if key == "files":
             for file in corpus.files:
                 counts[file.name][0] += sum(item.damage is not None for item in file.items)
-        listed = [{"name": name, "documents": n[0], "removed": n[1]} for name, n in counts.items()]
+        listed = [{"name": name, "documents": n[0], "removed": n[1]} | ({"seen": n[2]} if corpus.settings.seen is not None else {})
+                  for name, n in counts.items()]
         order = (lambda one: one["name"].encode()) if key == "sources" else (lambda one: 0)
         wrong = different(f"report, {key}", sorted(listed, key=order), report[key])
         if wrong:
@@ -250,7 +255,7 @@ def tags_of(expected):
             tags[removal.record.row] = {"group": number, "kept": False, "similarity": removal.similarity,
                                         "duplicates": len(group)}
     for removal in expected.removals:
-        if removal.method == "contains":
+        if removal.method in ("contains", "seen"):
             tags[removal.record.row] |= {"kept": False, "similarity": removal.similarity}
     return tags
 

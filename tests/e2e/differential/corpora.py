@@ -2,7 +2,7 @@
 import dataclasses
 import random
 
-from .files import InputFile, Item
+from .files import InputFile, Item, records_of
 from .settings import Literal, Settings
 from .texts import make_texts
 
@@ -213,7 +213,18 @@ def make_corpus(seed):
     return finish(corpus, rng)
 
 
+def choose_seen(corpus, rng):
+    """Some ids of records, and some of none, that earlier runs have seen."""
+    settings = corpus.settings
+    if rng.random() < 0.9 or (settings.against and settings.contains is None):
+        return
+    ids = {record.field("id") for record in records_of(corpus.files)} - {None, ""}
+    settings.id = "id"
+    settings.seen = sorted(rng.sample(sorted(ids), len(ids) // 3)) + ["nobody"]
+
+
 def finish(corpus, rng):
+    choose_seen(corpus, rng)
     if corpus.settings.skip:
         for file in corpus.files:
             file.add_damage(rng)

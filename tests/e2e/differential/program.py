@@ -24,6 +24,7 @@ def command(corpus, kindred="kindred"):
     for field in s.fields:
         line += ["--field", field]
     line += ["--id", s.id] if s.id else []
+    line += ["--skip-seen", "ids.seen"] if s.seen is not None else []
     line += ["--normalize", s.normalize] if s.normalize else []
     line += ["--verify", s.verify] if s.verify != "exact" else []
     line += ["--bands", corpus.bands] if corpus.bands and "minhash" in s.detectors else []
@@ -59,6 +60,9 @@ def write_inputs(corpus, folder):
 def run(corpus, folder, kindred):
     """Writes the corpus and runs the program on it."""
     write_inputs(corpus, folder)
+    if corpus.settings.seen is not None:
+        (folder / "ids.txt").write_text("".join(f"{each}\n" for each in corpus.settings.seen))
+        subprocess.run([kindred, "seen", "add", "ids.seen", "ids.txt", "--quiet"], cwd=folder, check=True)
     with open(folder / "stdin", "rb") as stdin:
         done = subprocess.run(command(corpus, kindred), cwd=folder, stdin=stdin, capture_output=True, timeout=600)
     if done.returncode != 0:

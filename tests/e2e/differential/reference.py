@@ -269,8 +269,12 @@ class Outcome:
 def decide(inputs, references, settings, missed=()):
     """What goes of `inputs`, and what a report counts of them."""
     removals = {}
+    if settings.seen is not None:
+        known = set(settings.seen)
+        removals = {place(r): Removal(r, None, None, "seen") for r in inputs if r.field(settings.id) in known}
+    asked = [record for record in inputs if place(record) not in removals]
     if settings.contains is not None:
-        for record in inputs:
+        for record in asked:
             text = record.text(settings)
             found = contained(text, references, settings) if text is not None else None
             if found:
@@ -292,9 +296,9 @@ def decide(inputs, references, settings, missed=()):
     removals.update(by_chunks)
     own = [sketch for sketch in sketches if not sketch.record.reference]
     counts = {
-        "without_text": sum(record.text(settings) is None for record in inputs),
+        "without_text": sum(record.text(settings) is None for record in asked),
         "without_words": sum(s.text is not None and not (s.compared and has_words(s, settings)) for s in own),
-        "without_keep_value": sum(keep_value(record, settings) is None for record in inputs) if settings.keep[1] else 0,
+        "without_keep_value": sum(keep_value(record, settings) is None for record in asked) if settings.keep[1] else 0,
         "linked": linked,
     }
     return Outcome(sorted(removals.values(), key=lambda removal: removal.record.row), counts)

@@ -21,6 +21,7 @@ class Settings:
     contains: float = None
     contains_words: int = 8
     tag: str = None
+    seen: list = None  # ids of the set of --skip-seen
     cut: tuple = None  # ("lines", 1), ("paragraphs", 1), ("words", N), ("bytes", N)
     repeats: int = 2
     repeats_keep: str = "first"
