@@ -10,9 +10,7 @@ import argparse
 import concurrent.futures
 import os
 import pathlib
-import shutil
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from differential import trial  # noqa: E402

@@ -54,8 +54,8 @@ def different(what, expected, actual):
             if not same(a[key], b[key], key):
                 return f"{what} {number}: {key} is {b[key]!r}, expected {a[key]!r}\n  expected {a}\n  found    {b}"
     if len(expected) != len(actual):
-        more = (actual if len(actual) > len(expected) else expected)[min(len(expected), len(actual))]
-        return f"{what}: {len(actual)}, expected {len(expected)}; {'too much' if len(actual) > len(expected) else 'missing'}: {more}"
+        longer, word = (actual, "too much") if len(actual) > len(expected) else (expected, "missing")
+        return f"{what}: {len(actual)}, expected {len(expected)}; {word}: {longer[min(len(expected), len(actual))]}"
     return None
 
 
@@ -172,8 +172,8 @@ def check_origins(corpus, expected, report):
         if key == "files":
             for file in corpus.files:
                 counts[file.name][0] += sum(item.damage is not None for item in file.items)
-        listed = [{"name": name, "documents": n[0], "removed": n[1]} | ({"seen": n[2]} if corpus.settings.seen is not None else {})
-                  for name, n in counts.items()]
+        keys = ("name", "documents", "removed") + (("seen",) if corpus.settings.seen is not None else ())
+        listed = [dict(zip(keys, [name, *count])) for name, count in counts.items()]
         order = (lambda one: one["name"].encode()) if key == "sources" else (lambda one: 0)
         wrong = different(f"report, {key}", sorted(listed, key=order), report[key])
         if wrong:
@@ -207,7 +207,8 @@ def check_cuts(corpus, expected, result):
         return f"log of cuts: {wrong}"
     ranges = [field.ranges(settings) for field in expected.fields]
     figures = {"records": len({f.record.row for f, r in zip(expected.fields, ranges) if r}), "passages": len(result.cuts),
-               "emptied": len(expected.emptied), "bytes": sum(end - begin for r in ranges for begin, end in r), "unverified": 0}
+               "emptied": len(expected.emptied), "unverified": 0,
+               "bytes": sum(end - begin for some in ranges for begin, end in some)}
     for name, figure in figures.items():
         if result.report["cut"].get(name) != figure:
             return f"report: cut.{name} is {result.report['cut'].get(name)}, expected {figure}"
@@ -352,7 +353,8 @@ def place_in(corpus, file):
 def check_quarantine(corpus, result):
     if not corpus.settings.skip or corpus.output in (None, "-"):
         return None
-    wanted = b"".join(item.damage + file.end.encode() for file in corpus.files for item in file.items if item.damage is not None)
+    damaged = [(item, file) for file in corpus.files for item in file.items if item.damage is not None]
+    wanted = b"".join(item.damage + file.end.encode() for item, file in damaged)
     path = result.folder / "clean.quarantine.txt"
     actual = path.read_bytes() if path.exists() else b""
     plain = lambda data: data.replace(b"\r\n", b"\n")

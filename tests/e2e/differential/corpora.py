@@ -108,7 +108,8 @@ def make_columns(rng, row, text, shape, keep_values):
         columns["meta"] = rng.choice([{"title": rng.choice(["x", "y", None]), "body": text}, {"body": text}, {}, None,
                                       {"title": "x", "body": text}, {"title": "x", "body": text}])
         parts = [{"role": "user", "content": (text or "")[:half]}, {"role": "bot", "content": (text or "")[half:]}]
-        columns["messages"] = rng.choice([parts, parts, parts, [], None, [{"role": "user", "content": text}], [{"role": "bot"}]])
+        columns["messages"] = rng.choice([parts, parts, parts, [], None, [{"role": "bot"}],
+                                          [{"role": "user", "content": text}]])
     if rng.random() < 0.85:
         columns["when"] = rng.choice(keep_values)
     if rng.random() < 0.85:

@@ -66,7 +66,8 @@ class InputFile:
         if self.kind not in (".jsonl", ".ndjson"):
             return
         for _ in range(rng.randint(0, 2)):
-            line = rng.choice([b'{"text": "no end', b'{"text": "bad \xff"}', b"[1, 2]", b'{"text": "x",}', b"text", b'{"a": 1} {"b": 2}'])
+            line = rng.choice([b'{"text": "no end', b'{"text": "bad \xff"}', b"[1, 2]", b'{"text": "x",}', b"text",
+                               b'{"a": 1} {"b": 2}'])
             self.items.insert(rng.randrange(len(self.items) + 1), Item({}, line))
 
     def rendered(self, item, number):
@@ -111,7 +112,8 @@ class InputFile:
         if self.kind == ".parquet":
             rows = [item.columns for item in self.items]
             rng = random.Random(self.style)
-            formats.write_parquet(path, self.columns, rows, rng.choice([2048, 122880]), rng.choice(["snappy", "zstd", "gzip"]))
+            formats.write_parquet(path, self.columns, rows, rng.choice([2048, 122880]),
+                                  rng.choice(["snappy", "zstd", "gzip"]))
         else:
             path.write_bytes(formats.pack(self.content(), formats.split_name(self.name)[2]))
 

@@ -36,7 +36,8 @@ def command(corpus, kindred="kindred"):
         line += ["--repeats", str(s.repeats), "--repeats-keep", s.repeats_keep]
         line += ["--min-length", s.min_length] if s.cut[0] in ("lines", "paragraphs") else []
     line += ["--on-error", "skip"] if s.skip else []
-    return line + corpus.options + ["--report", "report.json", "--quiet"] + (["--groups", "groups.jsonl"] if corpus.output else [])
+    line += corpus.options + ["--report", "report.json", "--quiet"]
+    return line + (["--groups", "groups.jsonl"] if corpus.output else [])
 
 
 @dataclasses.dataclass

@@ -3,18 +3,21 @@ import unicodedata
 
 BLOCKS = {
     "greek": (0x0391, 0x03CE), "cyrillic": (0x0410, 0x045F), "hebrew": (0x05D0, 0x05EA), "arabic": (0x0620, 0x0652),
-    "devanagari": (0x0904, 0x094D), "hangul": (0xAC00, 0xAD00), "vietnamese": (0x1EA0, 0x1EF9), "turkish": (0x011E, 0x0131),
-    "han": (0x4E00, 0x4E60), "kana": (0x3041, 0x3096), "katakana": (0x30A1, 0x30FA), "thai": (0x0E01, 0x0E3A),
-    "lao": (0x0E81, 0x0EBD), "khmer": (0x1780, 0x17B3), "burmese": (0x1000, 0x103E), "rare han": (0x20000, 0x20040),
+    "devanagari": (0x0904, 0x094D), "hangul": (0xAC00, 0xAD00), "vietnamese": (0x1EA0, 0x1EF9),
+    "turkish": (0x011E, 0x0131), "han": (0x4E00, 0x4E60), "kana": (0x3041, 0x3096), "katakana": (0x30A1, 0x30FA),
+    "thai": (0x0E01, 0x0E3A), "lao": (0x0E81, 0x0EBD), "khmer": (0x1780, 0x17B3), "burmese": (0x1000, 0x103E),
+    "rare han": (0x20000, 0x20040),
 }
 WITHOUT_SPACES = {"han", "kana", "katakana", "thai", "lao", "khmer", "burmese", "rare han"}
-LATIN = ("the harbour master said on tuesday that old lighthouse would be painted white again before first ships of spring "
-         "arrive nobody in village could remember a winter which lake froze twice and mail came across ice by sledge "
-         "Brücke façade Straße œuvre naïve São Łódź İstanbul ISPARTA Σίσυφος 42 3.14 1,000 x86-64 don't e-mail C++").split()
+LATIN = ("the harbour master said on tuesday that old lighthouse would be painted white again before first ships of "
+         "spring arrive nobody in village could remember a winter which lake froze twice and mail came across ice by "
+         "sledge Brücke façade Straße œuvre naïve São Łódź İstanbul ISPARTA Σίσυφος 42 3.14 1,000 x86-64 don't e-mail "
+         "C++").split()
 PUNCTUATION = [",", ".", "!", "?", ";", " -", "…", "\u00a0", "'", ")", "、", "。", "\u200b", "€", "☃", "🙂", "_", "+"]
 BLANKS = ["", " ", "\t", "\n", " \r\n ", "\u3000", "\u00a0", "!!!", "---", "?!", "。", "\u200b", "🙂", "𝄞"]
-SHORT = ["a", "A", "a!", "one", "One", "1", "two words", "Two  words", "你", "你好", "é", "e\u0301", "İ", "i\u0307", "ß", "ẞ",
-         "ﬁ", "fi", "Å", "\u212b", "K", "\u212a", "½", "１", "²", "ก็", "ที่", "क्षि", "\u0301", "a\u0301\u0323", "\x00", "\x1c", "\x85"]
+SHORT = ["a", "A", "a!", "one", "One", "1", "two words", "Two  words", "你", "你好", "é", "e\u0301", "İ", "i\u0307", "ß",
+         "ẞ", "ﬁ", "fi", "Å", "\u212b", "K", "\u212a", "½", "１", "²", "ก็", "ที่", "क्षि", "\u0301", "a\u0301\u0323",
+         "\x00", "\x1c", "\x85"]
 
 
 class Vocabulary:
@@ -128,8 +131,8 @@ def make_texts(rng, count):
 def with_lines(rng, text, lines):
     """A text with lines or paragraphs around it that other texts have too."""
     if not lines or rng.random() < 0.4:
-        lines.append(rng.choice([text.replace("\n", " ")[:60], "Subscribe to our newsletter today!", "© 2024 All rights reserved",
-                                 "short line", "-" * 30, "Read  more about this, here and there."]))
+        lines.append(rng.choice([text.replace("\n", " ")[:60], "Subscribe to our newsletter today!", "short line", "-" * 30,
+                                 "© 2024 All rights reserved", "Read  more about this, here and there."]))
     line = rng.choice(lines)
     end = rng.choice(["\n", "\n", "\r\n", "\n\n", "\n \n"])
     return rng.choice([line + end + text, text + end + line, line + end + line + end + text, line])

@@ -63,7 +63,8 @@ def tags_of(corpus, result):
     tags += [f"inputs by {corpus.inputs}"]
     tags += ["tag"] if s.tag is not None else []
     tags += sorted({f"from {file.kind}" for file in corpus.files})
-    tags += [f"to {'stdout' if corpus.output == '-' else 'folder' if corpus.output and corpus.output.endswith('/') else corpus.output and pathlib.Path(corpus.output).suffixes[0] or 'nothing'}"]
+    names = {None: "nothing", "-": "stdout", "clean/": "folder"}
+    tags += ["to " + (names[corpus.output] if corpus.output in names else pathlib.Path(corpus.output).suffixes[0])]
     return tuple(tags + (["refused"] if result.error else []))
 
 
@@ -97,9 +98,10 @@ def compare(corpus, kindred, folder):
 
 def forgive_missed(corpus, expected, result, found):
     """A pair that the sketches missed is counted. Given which ones they were, all must be as expected."""
-    removed = result.removed if result.removed is not None else [dict(member, duplicate_of_row_id=group["kept_row_id"],
-                                                                      duplicate_of_reference=group.get("reference"))
-                                                                 for group in result.groups or [] for member in group["members"]]
+    removed = result.removed
+    if removed is None:  # no log was wanted
+        removed = [dict(member, duplicate_of_row_id=group["kept_row_id"], duplicate_of_reference=group.get("reference"))
+                   for group in result.groups or [] for member in group["members"]]
     kept_of = {(False, line["row_id"]): (bool(line.get("duplicate_of_reference")), line["duplicate_of_row_id"])
                for line in removed if line.get("method") not in ("contains", "seen")}
     gone = {line["row_id"] for line in removed if line.get("method") in ("contains", "seen")}
