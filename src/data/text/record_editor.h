@@ -16,7 +16,7 @@ namespace kin::data {
 enum class EditParts { kAll, kReplacements, kAdditions };
 
 // JSON objects with edits: a value is replaced where it lies, new keys come before the closing
-// brace, every other byte stays. `edits` must outlive it.
+// brace, every other byte stays; a record without a line end gets one. `edits` must outlive it.
 std::unique_ptr<RecordEncoder> edit_json(const RecordEdits& edits, EditParts parts);
 
 // The same for CSV and TSV. `columns` are the names of the header.

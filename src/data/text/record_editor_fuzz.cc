@@ -52,7 +52,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   const Edits none(false);
   std::string same;
-  if (!edit_json(none, EditParts::kAll)->append(same, record, RecordId{0})) require(same == record);
+  const std::string line = std::string(record) + (record.ends_with('\n') ? "" : "\n");
+  if (!edit_json(none, EditParts::kAll)->append(same, record, RecordId{0})) require(same == line);
 
   const Edits some(true);
   std::string edited;
