@@ -253,6 +253,22 @@ Status validate_against(const DedupOptions& options) {
   return Done{};
 }
 
+Status validate_append(const DedupOptions& options) {
+  if (!options.append) return Done{};
+  const auto wrong = [](std::string message) {
+    return Error{Code::kInvalidArgument, std::move(message)};
+  };
+  if (!options.signature_store)
+    return wrong("--append needs the folder to append to (use --signature-store DIR)");
+  const char* other = !options.against.empty()  ? "--against"
+                      : options.skip_seen       ? "--skip-seen"
+                      : options.detectors.chunk ? "--by chunk"
+                      : options.cut             ? "--by lines, paragraphs or substring"
+                                                : nullptr;
+  if (other == nullptr) return Done{};
+  return wrong(fmt::format("--append and {} cannot be combined (run one after the other)", other));
+}
+
 }  // namespace
 
 Status validate(const DedupOptions& options) {
@@ -279,6 +295,7 @@ Status validate(const DedupOptions& options) {
     return wrong("--skip-seen needs to know which column holds the ids (use --id COLUMN)");
   }
   KIN_RETURN_IF_ERROR(validate_against(options));
+  KIN_RETURN_IF_ERROR(validate_append(options));
   if (options.tag && options.cut) {
     return wrong(
         fmt::format("--tag writes records as they are, so --by {} cannot cut them (run it "
@@ -337,9 +354,10 @@ std::string describe(const DedupOptions& options) {
 }
 
 std::uint64_t options_hash(const DedupOptions& options) {
-  return hash64(fmt::format("{} id={} source={} signatures={} on-error={}", describe(options),
+  return hash64(fmt::format("{} id={} source={} signatures={}{} on-error={}", describe(options),
                             options.id_column.value_or(""), options.source_column.value_or(""),
                             options.signature_store.value_or("").string(),
+                            options.append ? "+" : "",
                             options.on_error == data::OnError::kSkip ? "skip" : "fail"));
 }
 

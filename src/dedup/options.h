@@ -111,6 +111,9 @@ struct DedupOptions {
   std::optional<std::filesystem::path> temporary_folder;  // nothing: beside the output
   std::optional<std::uint64_t> max_hot_signatures;
   std::optional<std::filesystem::path> signature_store;
+  // The signature store is that of earlier runs: inputs that are duplicates of what these kept are
+  // removed, and what this run keeps is added (dedup/known/records.h).
+  bool append = false;
   double cold_read_error_limit = 0.0001;  // of all signatures: more unreadable ones fail the run
   data::OnError on_error = data::OnError::kFail;
   bool dry_run = false;

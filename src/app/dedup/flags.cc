@@ -150,6 +150,7 @@ Status understand_resources(const DedupFlags& flags, dedup::DedupOptions& option
     options.max_hot_signatures = count;
   }
   if (flags.signature_store) options.signature_store = *flags.signature_store;
+  options.append = flags.append;
   return Done{};
 }
 
@@ -256,6 +257,9 @@ void add_run_flags(CLI::App& verb, DedupFlags& flags) {
       ->type_name("0..1");
   verb.add_option("--contains-words", flags.contains_words, "Words in such a run (default: 8)")
       ->type_name("N");
+  verb.add_flag("--append", flags.append,
+                "Remove inputs that are duplicates of what earlier runs kept in --signature-store, "
+                "and add what this run keeps");
   verb.add_option(
           "--tag", flags.tag,
           "Write all records, with the columns PREFIXgroup, PREFIXkept, PREFIXsimilarity and "
