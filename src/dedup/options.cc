@@ -179,32 +179,40 @@ Status apply_preset(std::string_view name, DedupOptions& options) {
     options.banding = sketch::Banding{.bands = bands, .rows = rows};
     options.hashes = hashes;
   };
-  if (name == "fineweb") {  // datatrove, as used for FineWeb
+  const auto normalize = [&](text::Normalization how) { options.shingles.normalization = how; };
+  if (name == "code") {  // programs: operators count, comments and white space do not
+    shingle(Unit::kWord, 5);
+    normalize(text::Normalization::kCode);
+  } else if (name == "fineweb") {  // datatrove, as used for FineWeb
+    normalize(text::Normalization::kFineweb);
     shingle(Unit::kWord, 5);
     band(14, 8, 112);
     options.threshold = 0.72;
     options.verification = Verification::kNone;
     options.grouping = Grouping::kComponents;
   } else if (name == "fastdedup") {
+    normalize(text::Normalization::kStandard);
     shingle(Unit::kChar, 3);
     band(16, 8, 128);
     options.threshold = 0.8;
     options.verification = Verification::kEstimate;
     options.grouping = Grouping::kStream;
-  } else if (name == "nemo") {  // NeMo Curator
+  } else if (name == "nemo") {  // NeMo Curator, which hashes characters as they are
+    normalize(text::Normalization::kNone);
     shingle(Unit::kChar, 24);
     band(20, 13, 260);
     options.threshold = 0.8;
     options.verification = Verification::kNone;
     options.grouping = Grouping::kComponents;
-  } else if (name == "slimpajama") {  // datasketch's "optimal" bands at 0.8
-    shingle(Unit::kWord, 13);
+  } else if (name == "slimpajama") {  // characters, and datasketch's "optimal" bands at 0.8
+    normalize(text::Normalization::kSlimpajama);
+    shingle(Unit::kChar, 13);
     band(9, 13, 128);
     options.threshold = 0.8;
     options.verification = Verification::kNone;
     options.grouping = Grouping::kComponents;
   } else {
-    return unknown("preset", name, "fineweb, fastdedup, nemo or slimpajama");
+    return unknown("preset", name, "code, fineweb, fastdedup, nemo or slimpajama");
   }
   return Done{};
 }

@@ -131,8 +131,9 @@ inline bool removes_records(const DedupOptions& options) {
   return options.detectors.any() || options.skip_seen || options.contains;
 }
 
-// Options that reproduce another tool: "fineweb", "fastdedup", "nemo" or "slimpajama". Sets the
-// sketching, banding, verification and grouping, and leaves the rest alone.
+// "code" for programs, or options that reproduce another tool: "fineweb", "fastdedup", "nemo" or
+// "slimpajama". Sets normalisation, sketching, banding, verification and grouping, and leaves the
+// rest alone.
 Status apply_preset(std::string_view name, DedupOptions& options);
 
 // The banding the run will use, checked against the number of hashes.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "base/result.h"
 
@@ -51,6 +52,19 @@ constexpr std::size_t known_row_bytes(std::size_t bands, std::size_t signature) 
 std::string encode_row(const KnownRow& row);
 // The row of known_row_bytes() bytes, in `row`, whose lists have the right lengths.
 void decode_row(std::string_view bytes, KnownRow& row);
+
+// Whether `may_be_shared` holds for the low word of a hash or for a band key of the row, which is
+// not decoded for it. Keys that the row does not have may be asked for too.
+template <typename Ask>
+bool any_key_of_row(std::string_view bytes, std::size_t bands, const Ask& may_be_shared) {
+  const auto word = [&](std::size_t at) { return load_le<std::uint64_t>(bytes.data() + at); };
+  if (may_be_shared(word(1)) || may_be_shared(word(1 + sizeof(Hash128)))) return true;
+  const std::size_t first = 1 + 2 * sizeof(Hash128) + sizeof(std::uint64_t);
+  for (std::size_t band = 0; band < bands; ++band) {
+    if (may_be_shared(word(first + band * sizeof(std::uint64_t)))) return true;
+  }
+  return false;
+}
 
 // The value kept for a record: its id, and its text as TextPacker packed it.
 struct KnownValue {

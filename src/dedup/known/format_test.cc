@@ -68,6 +68,18 @@ TEST(KnownRow, ComesBackAsItWas) {
   }
 }
 
+TEST(KnownRow, IsAskedForItsKeys) {
+  const std::string bytes = encode_row({.exact = Hash128{6, 7},
+                                        .words = Hash128{8, 9},
+                                        .simhash = 5,
+                                        .bands = {1, 2, 3},
+                                        .signature = {4}});
+  for (const std::uint64_t key : {6, 8, 1, 2, 3})
+    EXPECT_TRUE(any_key_of_row(bytes, 3, [&](std::uint64_t one) { return one == key; })) << key;
+  for (const std::uint64_t key : {4, 5, 7, 9})
+    EXPECT_FALSE(any_key_of_row(bytes, 3, [&](std::uint64_t one) { return one == key; })) << key;
+}
+
 TEST(KnownValue, ComesBackAsItWas) {
   const std::string with_id = encode_value({.id = "a7", .packed_text = "text"});
   EXPECT_EQ(decode_value(with_id)->id, "a7");

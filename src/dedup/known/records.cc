@@ -97,6 +97,47 @@ std::vector<RecordId> ids_between(std::uint64_t begin, std::uint64_t end) {
   return ids;
 }
 
+// The numbers that records get in the store: those before, and their rank among those that are
+// added. Thread-safe.
+class Ranks {
+ public:
+  Ranks(const RecordSet& keep, std::uint64_t before) : keep_(keep), ranks_{before} {
+    for (std::size_t row = 0; row < keep.size(); row += kEvery) {
+      const std::size_t end = std::min(row + kEvery, keep.size());
+      ranks_.push_back(ranks_.back() + keep.count_between(row, end));
+    }
+  }
+  RecordId number_of(RecordId row) const {
+    const std::size_t begin = row_number(row) / kEvery * kEvery;
+    return record_id(ranks_[begin / kEvery] + keep_.count_between(begin, row_number(row)));
+  }
+  std::uint64_t end() const { return ranks_.back(); }
+
+ private:
+  static constexpr std::size_t kEvery = 4'096;
+  const RecordSet& keep_;
+  std::vector<std::uint64_t> ranks_;
+};
+
+// Adds the files that have records to add.
+void add_files(const data::Dataset& inputs, const RecordSet& keep, const Ranks& ranks,
+               std::vector<KnownManifest::File>& files) {
+  std::vector<std::uint64_t> ends = inputs.first_rows();
+  ends.push_back(keep.size());
+  for (std::size_t file = 0; file + 1 < ends.size(); ++file) {
+    if (keep.count_between(ends[file], ends[file + 1]) == 0) continue;
+    std::uint64_t first = ends[file];
+    while (!keep.contains(record_id(first))) ++first;
+    files.push_back(
+        {row_number(ranks.number_of(record_id(first))), inputs.inputs()[file].shown_as});
+  }
+}
+
+void raise_to(std::atomic<std::uint64_t>& most, std::uint64_t value) {
+  for (std::uint64_t seen = most; seen < value && !most.compare_exchange_weak(seen, value);) {
+  }
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> known_settings(const DedupOptions& options) {
@@ -196,6 +237,7 @@ Status KnownRecords::add_keys(const DedupOptions& options, std::uint64_t memory,
     KeyAdder adder(inputs, options, scan);
     KnownRow row;
     row.bands.resize(bands_);
+    const auto may_be_shared = [&](std::uint64_t key) { return inputs.may_contain(key); };
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (found[i] == 0) {
         return Error{Code::kDataLoss,
@@ -203,7 +245,11 @@ Status KnownRecords::add_keys(const DedupOptions& options, std::uint64_t memory,
                                  "folder, or name another)",
                                  where(), row_number(ids[i]))};
       }
-      decode_row({reinterpret_cast<const char*>(bytes.data()) + i * row_bytes, row_bytes}, row);
+      const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      const std::string_view one = all.substr(i * row_bytes, row_bytes);
+      // Most share nothing, and are not decoded.
+      if (!options.detectors.simhash && !any_key_of_row(one, bands_, may_be_shared)) continue;
+      decode_row(one, row);
       KIN_RETURN_IF_ERROR(adder.add(ids[i], row));
     }
     count_work(scan.work, 1);
@@ -245,30 +291,10 @@ Status KnownRecords::read(std::span<const RecordId> wanted, const Visit& visit) 
 
 Status KnownRecords::add(data::Dataset& inputs, const RecordSet& keep, const DedupOptions& options,
                          StageWork* work) {
-  // The record's number in the store is its rank among those that are added.
-  constexpr std::size_t kRankEvery = 4'096;
-  std::vector<std::uint64_t> ranks{size()};
-  for (std::size_t row = 0; row < keep.size(); row += kRankEvery) {
-    const std::size_t end = std::min(row + kRankEvery, keep.size());
-    ranks.push_back(ranks.back() + keep.count_between(row, end));
-  }
-  const auto number_of = [&](RecordId row) {
-    const std::size_t begin = row_number(row) / kRankEvery * kRankEvery;
-    return record_id(ranks[begin / kRankEvery] + keep.count_between(begin, row_number(row)));
-  };
-
+  const Ranks ranks(keep, size());
   next_ = manifest_;
-  next_.records = ranks.back();
-  std::vector<std::uint64_t> ends = inputs.first_rows();
-  ends.push_back(keep.size());
-  for (std::size_t file = 0; file + 1 < ends.size(); ++file) {
-    if (keep.count_between(ends[file], ends[file + 1]) == 0) continue;
-    std::uint64_t first = ends[file];
-    while (!keep.contains(record_id(first))) ++first;
-    next_.files.push_back(
-        {row_number(number_of(record_id(first))), inputs.inputs()[file].shown_as});
-  }
-
+  next_.records = ranks.end();
+  add_files(inputs, keep, ranks, next_.files);
   data::ScanOptions scan;
   scan.columns = options.fields;
   if (options.id_column) scan.columns.push_back(*options.id_column);
@@ -287,13 +313,10 @@ Status KnownRecords::add(data::Dataset& inputs, const RecordSet& keep, const Ded
     std::string rows;
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const KnownSketcher::Sketched sketched = sketcher.sketch(batch, i);
-      ids.push_back(number_of(batch.row(i)));
+      ids.push_back(ranks.number_of(batch.row(i)));
       rows += encode_row(sketched.row);
       if (!sketched.text) continue;
-      std::uint64_t before = longest;
-      while (before < sketched.text->size() &&
-             !longest.compare_exchange_weak(before, sketched.text->size())) {
-      }
+      raise_to(longest, sketched.text->size());
       KIN_RETURN_IF_ERROR(texts_->append(
           ids.back(), encode_value({.id = sketched.id, .packed_text = sketched.packed})));
     }

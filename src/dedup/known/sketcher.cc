@@ -17,6 +17,8 @@ KnownSketcher::KnownSketcher(const DedupOptions& options)
       signature_(options.hashes) {
   if (const auto banding = banding_of(options); options.detectors.minhash && banding)
     banding_ = *banding;
+  row_.bands.resize(bands(options));
+  row_.signature.resize(signature_bytes(options));
 }
 
 std::size_t KnownSketcher::bands(const DedupOptions& options) {
@@ -30,9 +32,11 @@ std::size_t KnownSketcher::signature_bytes(const DedupOptions& options) {
 }
 
 KnownSketcher::Sketched KnownSketcher::sketch(const data::Batch& batch, std::size_t record) {
-  row_ = {};
-  row_.bands.resize(bands(options_));
-  row_.signature.resize(signature_bytes(options_));
+  row_.exact.reset();
+  row_.words.reset();
+  row_.simhash = 0;
+  row_.bands.assign(row_.bands.size(), 0);
+  row_.signature.assign(row_.signature.size(), 0);
   std::optional<std::string_view> id;
   if (options_.id_column) id = batch.value(options_.fields.size(), record);
   const auto text = text_of(batch, record, options_.fields.size(), joined_);
