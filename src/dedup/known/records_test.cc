@@ -29,7 +29,7 @@ class KnownRecordsTest : public testing::Test {
   void add(KnownRecords& known, const std::string& lines, const RecordSet& keep) {
     const std::filesystem::path path = folder_.path() / "in.jsonl";
     ASSERT_TRUE(write_file_atomically(path, lines).ok());
-    auto files = data::find_inputs({path.string()}, folder_.path());
+    auto files = data::find_inputs(std::vector<std::string>{path.string()}, folder_.path());
     auto dataset = data::Dataset::open(std::move(*files), {});
     ASSERT_TRUE(
         (*dataset)->scan({.columns = {"text"}}, [](const auto&, int) { return Done{}; }).ok());
