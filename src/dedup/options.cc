@@ -357,6 +357,7 @@ std::string describe(const DedupOptions& options) {
   if (!options.against.empty()) text += fmt::format(" against={}", fmt::join(options.against, ","));
   if (options.contains)
     text += fmt::format(" contains={}:{}", *options.contains, options.contains_words);
+  if (options.append) text += " append";
   if (options.tag) text += fmt::format(" tag={}", *options.tag);
   return text;
 }
