@@ -36,6 +36,7 @@ class StageWork {
     done_ = 0;
     before_ = past * kWhole / sum;
     weight_ = weights_[number] * kWhole / sum;
+    if (total == 0) done_ = 1;  // nothing to do is done
     total_ = std::max<std::uint64_t>(total, 1);
     ++next_;
   }

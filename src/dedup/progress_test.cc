@@ -38,10 +38,10 @@ TEST(StageWork, SharesTheStageOutToItsPhases) {
   EXPECT_DOUBLE_EQ(*work.share(), 1);
 }
 
-TEST(StageWork, APhaseWithoutWorkIsNotDivided) {
+TEST(StageWork, APhaseWithoutWorkIsDone) {
   StageWork work;
   work.phase(0);
-  EXPECT_DOUBLE_EQ(*work.share(), 0);
+  EXPECT_DOUBLE_EQ(*work.share(), 1);
 }
 
 TEST(SpreadWork, CountsAllUnitsWhateverTheItems) {

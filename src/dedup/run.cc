@@ -267,6 +267,7 @@ class Run {
     KIN_TRY(const RecordSet wanted, texts_wanted(*scan_, *classes_, *candidates_, names_removed()));
     KIN_RETURN_IF_ERROR(open_texts());
     dataset().limit_memory(memory_for_texts());
+    progress_.work.phase(0);  // unless there are texts to read
     if (wanted.count() > 0)
       KIN_RETURN_IF_ERROR(collect_texts(dataset(), options_, *classes_, wanted, *kept_));
 
@@ -351,6 +352,7 @@ class Run {
             find_chunk_duplicates({*scan_, *classes_, removals, folder_->path()}, options_,
                                   budget_.stage));
     report_.linked = outcome.linked;
+    progress_.work.phase(0);
     const RecordSet missing = texts_missing(outcome.removals, *classes_, have);
     if (names_removed() && missing.count() > 0) {
       KIN_RETURN_IF_ERROR(collect_texts(dataset(), options_, *classes_, missing, *kept_));

@@ -94,7 +94,7 @@ Status match_passages(const CutInput& input, CutOutcome& outcome, Spill& matches
     outcome.bytes_spilled += sampled.bytes_spilled;
     KIN_RETURN_IF_ERROR(input.check_rows(outcome.rows));
     if (sampled.marked.count() == 0) return Done{};
-    KIN_RETURN_IF_ERROR(enter(input, "groups", {8, 2, 1}));
+    KIN_RETURN_IF_ERROR(enter(input, "groups", {4, 1}));
     KIN_TRY(contested, match_groups(input, sampled, matches, outcome.bytes_spilled));
   }
   if (contested->records.count() == 0) return Done{};

@@ -215,6 +215,7 @@ Status KnownRecords::open_stores(const fs::path& folder) {
 }
 
 Status KnownRecords::add_keys(const DedupOptions& options, std::uint64_t memory, Scan& scan) const {
+  next_phase(scan.work, 0);
   if (size() == 0) return Done{};
   const std::uint64_t keys =
       (scan.exact.total_bytes() + scan.words.total_bytes()) / sizeof(HashRecord) +

@@ -425,6 +425,7 @@ Result<std::unique_ptr<Candidates>> find_candidates(const Scan& scan, const Clas
   found->components.flatten();
   next_phase(scan.work, 1);
   KIN_RETURN_IF_ERROR(gather_by_component(survivors, *found, options.threads));
+  count_work(scan.work, 1);
   return found;
 }
 
