@@ -1,32 +1,70 @@
-// A progress line on a terminal.
+// Progress on standard error.
 #pragma once
 
-#include <atomic>
-#include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 
-#include "dedup/run.h"
+#include "app/stage_meter.h"
+#include "base/clock.h"
+#include "dedup/progress.h"
 
 namespace kin::app {
 
-// The line for a run that has taken `seconds` so far, without a line break.
-std::string format_progress(const dedup::Progress& progress, double seconds);
+// The line for a run, without a line break, that fits so many columns: what matters less is left
+// out first, the bar and the memory before the time left, the time before the share.
+std::string format_progress(const StageView& view, std::uint64_t memory, std::size_t columns);
 
-// "  40 %  1:15 left" for an input of which so many bytes are done; empty if nothing can be said.
+// The same as a line of a log.
+std::string format_progress_plainly(const StageView& view, std::uint64_t memory);
+
+// "  40 %  1:15 left" for an input of which so many bytes are done; empty if nothing can be said,
+// and without the time while that cannot be told.
 std::string format_share(double done, double total, double seconds);
 
-// Shows progress on stderr during its lifetime, if it is `wanted` and stderr is a terminal.
+// Where progress goes, and how often.
+struct ProgressOutput {
+  bool terminal = false;
+  std::size_t columns = 80;
+  double plain_seconds = 30;  // between lines that are not for a terminal; 0: there are none
+};
+
+// What standard error is at this moment: a terminal may change its size.
+ProgressOutput standard_error(double plain_seconds);
+
+// Decides what to print when. One thread only.
+class ProgressPrinter {
+ public:
+  // `line` makes the text for so many columns; nothing: for a log.
+  using Line = std::function<std::string(std::optional<std::size_t> columns)>;
+  ProgressPrinter(Line line, const Clock& clock)
+      : line_(std::move(line)), clock_(clock), last_(clock.steady_now()) {}
+
+  // The bytes to print now. On a terminal the line replaces the one before; elsewhere it is a line
+  // of its own, when it is time for one.
+  std::string next(const ProgressOutput& output);
+  // What to print at the end.
+  std::string end() const { return shown_ ? "\r\033[K" : ""; }
+
+ private:
+  Line line_;
+  const Clock& clock_;
+  SteadyTime last_;
+  bool shown_ = false;
+};
+
+// Shows progress on standard error during its lifetime, if it is `wanted`.
 class ProgressLine {
  public:
-  explicit ProgressLine(const dedup::Progress& progress, bool wanted);
-  // `line` makes the text of the line.
+  // On a terminal as a line that changes, elsewhere as a line every `plain_seconds` (0: none).
+  ProgressLine(const dedup::Progress& progress, bool wanted, double plain_seconds = 30);
+  // `line` makes the text of the line, for terminals alone.
   ProgressLine(std::function<std::string(double seconds)> line, bool wanted);
   ~ProgressLine();
 
  private:
-  void show(std::function<std::string()> line);
+  void show(ProgressPrinter::Line line, double plain_seconds);
   std::jthread thread_;
 };
 

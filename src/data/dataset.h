@@ -106,6 +106,9 @@ struct WriteOptions {
   std::function<Status()> beside = {};
   // What to change in the records. Nothing: they are written as they were read.
   const RecordEdits* edits = nullptr;
+  // Called by several threads with the number of records that were written since the last call, all
+  // together the number of those in `keep`, more or less; for progress.
+  std::function<void(std::uint64_t records)> written = {};
 };
 
 struct SampleOptions {

@@ -242,6 +242,7 @@ DedupJob job_on(const fs::path& folder, const DedupOptions& options) {
   job.options.source_column.reset();
   job.options.temporary_folder.reset();
   job.options.signature_store.reset();
+  job.options.append = false;
   job.options.dry_run = false;
   job.options.resume = false;
   return job;

@@ -179,32 +179,40 @@ Status apply_preset(std::string_view name, DedupOptions& options) {
     options.banding = sketch::Banding{.bands = bands, .rows = rows};
     options.hashes = hashes;
   };
-  if (name == "fineweb") {  // datatrove, as used for FineWeb
+  const auto normalize = [&](text::Normalization how) { options.shingles.normalization = how; };
+  if (name == "code") {  // programs: operators count, comments and white space do not
+    shingle(Unit::kWord, 5);
+    normalize(text::Normalization::kCode);
+  } else if (name == "fineweb") {  // datatrove, as used for FineWeb
+    normalize(text::Normalization::kFineweb);
     shingle(Unit::kWord, 5);
     band(14, 8, 112);
     options.threshold = 0.72;
     options.verification = Verification::kNone;
     options.grouping = Grouping::kComponents;
   } else if (name == "fastdedup") {
+    normalize(text::Normalization::kStandard);
     shingle(Unit::kChar, 3);
     band(16, 8, 128);
     options.threshold = 0.8;
     options.verification = Verification::kEstimate;
     options.grouping = Grouping::kStream;
-  } else if (name == "nemo") {  // NeMo Curator
+  } else if (name == "nemo") {  // NeMo Curator, which hashes characters as they are
+    normalize(text::Normalization::kNone);
     shingle(Unit::kChar, 24);
     band(20, 13, 260);
     options.threshold = 0.8;
     options.verification = Verification::kNone;
     options.grouping = Grouping::kComponents;
-  } else if (name == "slimpajama") {  // datasketch's "optimal" bands at 0.8
-    shingle(Unit::kWord, 13);
+  } else if (name == "slimpajama") {  // characters, and datasketch's "optimal" bands at 0.8
+    normalize(text::Normalization::kSlimpajama);
+    shingle(Unit::kChar, 13);
     band(9, 13, 128);
     options.threshold = 0.8;
     options.verification = Verification::kNone;
     options.grouping = Grouping::kComponents;
   } else {
-    return unknown("preset", name, "fineweb, fastdedup, nemo or slimpajama");
+    return unknown("preset", name, "code, fineweb, fastdedup, nemo or slimpajama");
   }
   return Done{};
 }
@@ -253,6 +261,22 @@ Status validate_against(const DedupOptions& options) {
   return Done{};
 }
 
+Status validate_append(const DedupOptions& options) {
+  if (!options.append) return Done{};
+  const auto wrong = [](std::string message) {
+    return Error{Code::kInvalidArgument, std::move(message)};
+  };
+  if (!options.signature_store)
+    return wrong("--append needs the folder to append to (use --signature-store DIR)");
+  const char* other = !options.against.empty()  ? "--against"
+                      : options.skip_seen       ? "--skip-seen"
+                      : options.detectors.chunk ? "--by chunk"
+                      : options.cut             ? "--by lines, paragraphs or substring"
+                                                : nullptr;
+  if (other == nullptr) return Done{};
+  return wrong(fmt::format("--append and {} cannot be combined (run one after the other)", other));
+}
+
 }  // namespace
 
 Status validate(const DedupOptions& options) {
@@ -279,6 +303,7 @@ Status validate(const DedupOptions& options) {
     return wrong("--skip-seen needs to know which column holds the ids (use --id COLUMN)");
   }
   KIN_RETURN_IF_ERROR(validate_against(options));
+  KIN_RETURN_IF_ERROR(validate_append(options));
   if (options.tag && options.cut) {
     return wrong(
         fmt::format("--tag writes records as they are, so --by {} cannot cut them (run it "
@@ -332,14 +357,16 @@ std::string describe(const DedupOptions& options) {
   if (!options.against.empty()) text += fmt::format(" against={}", fmt::join(options.against, ","));
   if (options.contains)
     text += fmt::format(" contains={}:{}", *options.contains, options.contains_words);
+  if (options.append) text += " append";
   if (options.tag) text += fmt::format(" tag={}", *options.tag);
   return text;
 }
 
 std::uint64_t options_hash(const DedupOptions& options) {
-  return hash64(fmt::format("{} id={} source={} signatures={} on-error={}", describe(options),
+  return hash64(fmt::format("{} id={} source={} signatures={}{} on-error={}", describe(options),
                             options.id_column.value_or(""), options.source_column.value_or(""),
                             options.signature_store.value_or("").string(),
+                            options.append ? "+" : "",
                             options.on_error == data::OnError::kSkip ? "skip" : "fail"));
 }
 

@@ -111,6 +111,9 @@ struct DedupOptions {
   std::optional<std::filesystem::path> temporary_folder;  // nothing: beside the output
   std::optional<std::uint64_t> max_hot_signatures;
   std::optional<std::filesystem::path> signature_store;
+  // The signature store is that of earlier runs: inputs that are duplicates of what these kept are
+  // removed, and what this run keeps is added (dedup/known/records.h).
+  bool append = false;
   double cold_read_error_limit = 0.0001;  // of all signatures: more unreadable ones fail the run
   data::OnError on_error = data::OnError::kFail;
   bool dry_run = false;
@@ -128,8 +131,9 @@ inline bool removes_records(const DedupOptions& options) {
   return options.detectors.any() || options.skip_seen || options.contains;
 }
 
-// Options that reproduce another tool: "fineweb", "fastdedup", "nemo" or "slimpajama". Sets the
-// sketching, banding, verification and grouping, and leaves the rest alone.
+// "code" for programs, or options that reproduce another tool: "fineweb", "fastdedup", "nemo" or
+// "slimpajama". Sets normalisation, sketching, banding, verification and grouping, and leaves the
+// rest alone.
 Status apply_preset(std::string_view name, DedupOptions& options);
 
 // The banding the run will use, checked against the number of hashes.

@@ -122,8 +122,10 @@ bool has_output_file(const DedupJob& job) {
 
 bool is_resumable(const DedupJob& job) {
   const auto standard_input = std::find(job.inputs.begin(), job.inputs.end(), "-");
-  // What references a record contains is not kept for another process.
-  return has_output_file(job) && standard_input == job.inputs.end() && !job.options.contains;
+  // What references a record contains, and which keys known records share with inputs, is not kept
+  // for another process.
+  return has_output_file(job) && standard_input == job.inputs.end() && !job.options.contains &&
+         !job.options.append;
 }
 
 namespace {

@@ -133,7 +133,7 @@ std::string to_json(const DedupReport& report, int indent) {
   if (report.options.cut) json.field("emptied", report.cut.emptied);
   json.end();
   if (report.options.cut) write_cut(json, report);
-  if (!report.options.against.empty()) write_against(json, report);
+  if (!report.options.against.empty() || report.options.append) write_against(json, report);
   if (report.options.tag) json.field("tag", *report.options.tag);
   json.field("skipped", report.skipped);
   write_strings(json, "skipped_examples", report.skipped_messages);

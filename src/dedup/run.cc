@@ -51,8 +51,10 @@ class Run {
       KIN_RETURN_IF_ERROR(decide());
     }
     if (options_.cut) KIN_RETURN_IF_ERROR(cut());
+    if (known_) KIN_RETURN_IF_ERROR(add_known());
     KIN_RETURN_IF_ERROR(write());
     KIN_RETURN_IF_ERROR(record_ids());
+    if (known_ && !options_.dry_run) KIN_RETURN_IF_ERROR(known_->commit());
     folder_->done();
     finish_report();
     return std::move(report_);
@@ -65,7 +67,7 @@ class Run {
     // A thread needs some memory of its own; the result is the same with fewer of them.
     options_.threads = threads_for_memory(options_.threads, options_.max_memory);
     KIN_RETURN_IF_ERROR(validate(options_));
-    if (options_.dry_run) options_.signature_store.reset();  // a dry run keeps nothing
+    if (options_.dry_run && !options_.append) options_.signature_store.reset();  // keeps nothing
     const WorkFolder::Options folder_options = work_folder_of(job_);
     KIN_RETURN_IF_ERROR(check_outputs(job_));
     KIN_TRY(WorkFolder folder, WorkFolder::open(folder_options));
@@ -76,8 +78,11 @@ class Run {
             RunInputs::find(job_.inputs, options_, folder_->path(), report_.notes));
     inputs_.emplace(std::move(inputs));
     KIN_RETURN_IF_ERROR(check_outputs_against(job_, inputs_->files()));
-    for (const data::Input& input : inputs_->files()) progress_.bytes_total += input.bytes;
     run_hash_ = inputs_hash(inputs_->files()) ^ options_hash(options_);
+    if (options_.append) {
+      KIN_TRY(known_, KnownRecords::open(options_));
+      inputs_->set_known(known_.get());
+    }
     KIN_RETURN_IF_ERROR(inputs_->open(dataset_options(budget_.reader)));
     KIN_TRY(RecordOutputs outputs, RecordOutputs::open(job_, inputs_->own()));
     outputs_.emplace(std::move(outputs));
@@ -86,7 +91,9 @@ class Run {
       KIN_TRY(seen_, SeenIds::open(options_, clock_));
     }
     if (options_.contains) {
-      KIN_TRY(contains_, ContainIndex::open(options_, folder_->path(), budget_.stage));
+      KIN_RETURN_IF_ERROR(times_.enter("references"));
+      KIN_TRY(contains_,
+              ContainIndex::open(options_, folder_->path(), budget_.stage, &progress_.work));
       report_.against.records = contains_->size();
       report_.against.short_ones = contains_->short_ones();
     }
@@ -134,7 +141,7 @@ class Run {
 
   Status scan() {
     KIN_RETURN_IF_ERROR(times_.enter("scan"));
-    if (!report_.resumed) KIN_RETURN_IF_ERROR(check_signature_store(options_));
+    if (!report_.resumed && !options_.append) KIN_RETURN_IF_ERROR(check_signature_store(options_));
     KIN_TRY(scan_,
             Scan::create(options_, {.spills = budget_.spills, .signatures = budget_.signatures},
                          folder_->path(), sources_));
@@ -144,13 +151,16 @@ class Run {
       KIN_RETURN_IF_ERROR(scan_->signatures->clear());
     }
     checkpoint_.run = scan_hash();
+    scan_->work = &progress_.work;
+    if (known_) progress_.work.plan({9, 1});
+    begin_bytes(scan_->counts.input_bytes);
     while (!checkpoint_.scanned) {
       const SteadyTime begun = clock_.steady_now();
       const std::uint64_t documents = scan_->counts.documents;
       // Only after some records, so that every round gets on.
       const auto pause = [&] {
         if (progress_.stop) return true;
-        return watch_scan() && scan_->counts.documents > documents &&
+        return is_resumable(job_) && scan_->counts.documents > documents &&
                clock_.seconds_since(begun) >= options_.checkpoint_seconds;
       };
       const auto scanned = scan_records(dataset(), options_,
@@ -158,7 +168,8 @@ class Run {
                                          .pause = pause,
                                          .seen = seen_.get(),
                                          .contains = contains_.get(),
-                                         .reference_files = inputs_->reference_files()},
+                                         .reference_files = inputs_->reference_files(),
+                                         .records = &progress_.records},
                                         *scan_);
       if (!scanned) return explain_scan(options_, dataset(), long_texts(), scanned.error());
       const data::ScanEnd& end = *scanned;
@@ -172,6 +183,7 @@ class Run {
     }
     records_ = checkpoint_.position.row;
     scan_->order.set_references(inputs_->references());
+    if (known_) KIN_RETURN_IF_ERROR(known_->add_keys(options_, budget_.stage, *scan_));
     note_scan(scan_->counts.values(), report_);
     progress_.records = records_;
     KIN_RETURN_IF_ERROR(check_records(inputs_->own(), records_ - inputs_->references()));
@@ -187,10 +199,12 @@ class Run {
     return Done{};
   }
 
-  bool watch_scan() {
-    progress_.bytes_done = scan_->counts.input_bytes.load();
-    progress_.records = scan_->counts.documents.load();
-    return is_resumable(job_);
+  // The stage reads all inputs, so many bytes of which an earlier run has read.
+  void begin_bytes(std::uint64_t done) {
+    std::uint64_t bytes = 0;
+    for (const data::Input& input : inputs_->files()) bytes += input.bytes;
+    progress_.work.phase(bytes);
+    progress_.work.add(done);
   }
 
   Status save_progress() {
@@ -212,7 +226,7 @@ class Run {
   std::uint64_t tables() const { return records_ * bytes_a_record(options_); }
 
   std::uint64_t fixed() const {
-    return fixed_bytes(dataset().inputs().front().type.format == data::Format::kParquet);
+    return fixed_bytes(inputs_->files().back().type.format == data::Format::kParquet);
   }
 
   // An error if the budget is too small for this many records.
@@ -253,6 +267,7 @@ class Run {
     KIN_TRY(const RecordSet wanted, texts_wanted(*scan_, *classes_, *candidates_, names_removed()));
     KIN_RETURN_IF_ERROR(open_texts());
     dataset().limit_memory(memory_for_texts());
+    progress_.work.phase(0);  // unless there are texts to read
     if (wanted.count() > 0)
       KIN_RETURN_IF_ERROR(collect_texts(dataset(), options_, *classes_, wanted, *kept_));
 
@@ -328,24 +343,20 @@ class Run {
   Status open_texts() {
     const bool with_ids = options_.id_column.has_value();
     KIN_TRY(KeptTexts kept, make_kept_texts(folder_->path(), with_ids));
+    kept.work = &progress_.work;
     kept_.emplace(std::move(kept));
     return Done{};
   }
 
   Status add_chunk_duplicates(std::vector<Removal>& removals, const RecordSet& have) {
     KIN_RETURN_IF_ERROR(times_.enter("chunks"));
+    progress_.work.plan({2, 1});
     KIN_TRY(ChunkOutcome outcome,
             find_chunk_duplicates({*scan_, *classes_, removals, folder_->path()}, options_,
                                   budget_.stage));
     report_.linked = outcome.linked;
-    RecordSet missing(records_);
-    for (const Removal& removal : outcome.removals) {
-      for (const RecordId id : {removal.record, removal.kept}) {
-        for (const RecordId wanted : {id, classes_->text_owner(id)}) {
-          if (!have.contains(wanted)) missing.insert(wanted);
-        }
-      }
-    }
+    progress_.work.phase(0);
+    const RecordSet missing = texts_missing(outcome.removals, *classes_, have);
     if (names_removed() && missing.count() > 0) {
       KIN_RETURN_IF_ERROR(collect_texts(dataset(), options_, *classes_, missing, *kept_));
     }
@@ -366,6 +377,7 @@ class Run {
                                  .folder = folder_->path(),
                                  .spill_memory = budget_.spills,
                                  .stage_memory = budget_.stage,
+                                 .work = &progress_.work,
                                  .enter = [&](const char* stage) { return times_.enter(stage); },
                                  .check_rows = [&](std::uint64_t rows) { return check_rows(rows); },
                                  .sources = &sources_,
@@ -376,17 +388,26 @@ class Run {
     return open_texts();
   }
 
+  // Adds the records that stay to those of earlier runs. They count when the outputs are in place:
+  // a run that is killed between the two is run again with the same result.
+  Status add_known() {
+    if (options_.dry_run) return Done{};
+    KIN_RETURN_IF_ERROR(times_.enter("append"));
+    dataset().limit_memory(budget_.reader);
+    const RecordSet keep = kept_records(removals_, dataset(), records_);
+    return known_->add(inputs_->own(), inputs_->own_rows(keep), options_, &progress_.work);
+  }
+
   // Ids are added only when the outputs are in place: a run that is killed earlier adds none.
   Status record_ids() {
     if (!seen_ || options_.dry_run) return Done{};
     KIN_RETURN_IF_ERROR(times_.enter("record"));
-    return seen_->record(dataset(), progress_.stop);
+    return seen_->record(dataset(), progress_);
   }
 
   // Writes every output under a temporary name, then renames all of them.
   Status write() {
     KIN_RETURN_IF_ERROR(times_.enter("write"));
-    progress_.bytes_done = 0;
     RecordSet keep = kept_records(removals_, dataset(), records_);
     if (cut_) drop_emptied(cut_->emptied(), keep, sources_);
     count_removals(removals_, dataset(), records_,
@@ -400,6 +421,7 @@ class Run {
       for (const Removal& removal : removals_) keep.insert(removal.record);
     }
 
+    if (decided_ && names_removed()) progress_.work.plan({1, 2});
     if (decided_) KIN_RETURN_IF_ERROR(names_removed() ? read_texts_again() : open_texts());
     const AuditInput input{.removals = removals_,
                            .classes = *classes_,
@@ -410,7 +432,8 @@ class Run {
                            .with_texts = job_.audit == Audit::kFull,
                            .references = inputs_->references(),
                            .contains = contains_.get(),
-                           .evidence = evidence_.get()};
+                           .evidence = evidence_.get(),
+                           .work = &progress_.work};
     KIN_TRY(const auto audit, AuditFiles::create(input, {.removed = removed_output_of(job_),
                                                          .groups = job_.groups_output,
                                                          .temporary_folder = folder_->path(),
@@ -423,6 +446,9 @@ class Run {
     };
     data::WriteOptions how{
         .threads = options_.threads, .format = job_.format, .beside = write_logs};
+    how.written = [&](std::uint64_t records) { progress_.work.add(records); };
+    progress_.work.phase(keep.count() - inputs_->references() +
+                         (removed_output_of(job_) ? removals_.size() : 0));
     std::optional<data::ShiftedEdits> edits;
     if (cut_) how.edits = cut_->edits();
     if (tags) how.edits = &edits.emplace(*tags, inputs_->references());
@@ -472,6 +498,7 @@ class Run {
     if (const auto removed = removed_output_of(job_)) report_.removed_output = removed->string();
     if (const auto log = cut_output_of(job_)) report_.cut.log = log->string();
     describe_inputs(*inputs_, report_);
+    if (known_) report_.against.files = {options_.signature_store->string()};
     report_.seconds = times_.seconds();
     report_.peak_memory = peak_resident_bytes();
     add_warnings(report_);
@@ -491,6 +518,7 @@ class Run {
   DedupReport report_;
   std::optional<WorkFolder> folder_;
   std::optional<RecordOutputs> outputs_;
+  std::unique_ptr<KnownRecords> known_;
   std::optional<RunInputs> inputs_;
   std::unique_ptr<ContainIndex> contains_;
   std::uint64_t run_hash_ = 0;

@@ -1,7 +1,6 @@
 // A whole deduplication run: from files to files.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -13,6 +12,7 @@
 #include "base/result.h"
 #include "data/dataset.h"
 #include "dedup/options.h"
+#include "dedup/progress.h"
 #include "dedup/report.h"
 
 namespace kin::dedup {
@@ -40,17 +40,6 @@ struct DedupJob {
   // Called before anything is read with what the output will not keep; each is in the report too.
   std::function<void(const std::string& note)> foretell = {};
   DedupOptions options;
-};
-
-// The progress of a run. The run writes it, and any thread may read it at any time. `stop` is for
-// the others to set: the run then ends soon, with kCancelled, as after any failure.
-struct Progress {
-  std::atomic<bool> stop{false};
-  std::atomic<const char*> stage{"starting"};
-  std::atomic<std::uint64_t> bytes_done{0};
-  std::atomic<std::uint64_t> bytes_total{0};
-  std::atomic<std::uint64_t> records{0};
-  std::atomic<std::uint64_t> duplicates{0};
 };
 
 // Runs the job; `clock` times its stages and checkpoints. On success every output is in place; on

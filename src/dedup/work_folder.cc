@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+#include <thread>
+
 #include "base/hash.h"
 
 namespace kin::dedup {
@@ -9,18 +12,25 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kLockName = "lock";
+constexpr const char* kExtension = ".kindred";
 // The folders above that the first run had to make, a line each: a later run removes them.
 constexpr const char* kMadeName = "made";
+
+std::vector<fs::path> read_made(std::string_view lines) {
+  std::vector<fs::path> made;
+  for (std::size_t begin = 0; begin < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', begin), lines.size());
+    made.emplace_back(lines.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return made;
+}
 
 Status remember(const fs::path& folder, std::vector<fs::path>& made) {
   std::error_code ignored;  // no such file: no folder was made
   if (made.empty() && fs::exists(folder / kMadeName, ignored)) {
     KIN_TRY(const std::string lines, read_file(folder / kMadeName));
-    for (std::size_t begin = 0; begin < lines.size();) {
-      const std::size_t end = std::min(lines.find('\n', begin), lines.size());
-      made.emplace_back(lines.substr(begin, end - begin));
-      begin = end + 1;
-    }
+    made = read_made(lines);
     return Done{};
   }
   if (made.empty()) return Done{};
@@ -39,6 +49,47 @@ Status empty_folder(const fs::path& folder) {
     if (failure) return system_error("remove", entry.path(), failure.value());
   }
   return Done{};
+}
+
+bool is_work_folder(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with('.') && name.ends_with(kExtension);
+}
+
+// Removes work folders in `parent` of other outputs whose runs are dead and left no checkpoint.
+void remove_dead_folders(const fs::path& parent, const fs::path& own) {
+  std::error_code ignored;  // what stays harms nobody, and is tried again by the next run
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(parent, ignored)) {
+    if (entry.path() != own && is_work_folder(entry.path())) found.push_back(entry.path());
+  }
+  for (const fs::path& folder : found) {
+    if (!fs::exists(folder / kLockName, ignored) || fs::exists(folder / kCheckpointName, ignored))
+      continue;
+    auto lock = File::open_to_update(folder / kLockName);
+    if (!lock || !lock->lock().ok()) continue;
+    const auto made = read_file(folder / kMadeName);
+    // Out of the way first: a run that begins just now makes the folder again.
+    const fs::path dead = folder.string() + ".dead";
+    fs::rename(folder, dead, ignored);
+    fs::remove_all(dead, ignored);
+    if (made) remove_made_folders(read_made(*made));
+  }
+}
+
+// Makes the folder and locks it. Another run may take it for a dead one until it is locked.
+Result<File> make_locked(const fs::path& path, std::vector<fs::path>& made) {
+  constexpr int kTries = 100;
+  for (int attempt = 1;; ++attempt) {
+    KIN_TRY(std::vector<fs::path> missing, make_missing_folders(path));
+    if (made.empty()) made = std::move(missing);
+    auto lock = File::open_to_update(path / kLockName);
+    const Status locked = lock ? lock->lock() : Status(lock.error());
+    std::error_code ignored;
+    if (locked.ok() && fs::exists(path / kLockName, ignored)) return std::move(*lock);
+    if (!locked.ok() && attempt == kTries) return locked.error();
+    std::this_thread::yield();
+  }
 }
 
 }  // namespace
@@ -83,21 +134,23 @@ Result<WorkFolder> WorkFolder::open(const Options& options) {
     return WorkFolder(std::move(temporary));
   }
   const fs::path path = path_of(options);
-  KIN_TRY(std::vector<fs::path> made, make_missing_folders(path));
-  // The first of them is the work folder itself, which has its own rules.
-  if (!made.empty()) made.erase(made.begin());
-  LockedFolder::remove_dead(path.parent_path());
-  KIN_TRY(File lock, File::open_to_update(path / kLockName));
-  if (const Status locked = lock.lock(); !locked.ok()) {
-    return Error{locked.error().code,
+  std::vector<fs::path> made;
+  auto lock = make_locked(path, made);
+  if (!lock && lock.error().code == Code::kFailedPrecondition) {
+    return Error{lock.error().code,
                  fmt::format("another run is writing {} (wait for it, or choose another "
                              "output)",
                              options.output->string())};
   }
+  if (!lock) return lock.error();
+  // The first of them is the work folder itself, which has its own rules.
+  if (!made.empty()) made.erase(made.begin());
+  LockedFolder::remove_dead(path.parent_path());
+  remove_dead_folders(path.parent_path(), path);
   KIN_RETURN_IF_ERROR(remember(path, made));
   std::error_code failure;
   const bool resumable = options.resume && fs::exists(path / kCheckpointName, failure);
-  WorkFolder folder(path, std::move(lock), std::move(made));
+  WorkFolder folder(path, std::move(*lock), std::move(made));
   if (resumable) folder.keep_for_resume();
   if (!options.resume) KIN_RETURN_IF_ERROR(empty_folder(path));
   return folder;

@@ -22,9 +22,12 @@ constexpr auto kAsciiHashes = [] {
 WordRule rule_of(text::Normalization preset) {
   switch (preset) {
     case text::Normalization::kNone:
-    case text::Normalization::kLight: return WordRule::kNotSpace;
+    case text::Normalization::kLight:
+    case text::Normalization::kCode: return WordRule::kNotSpace;
     case text::Normalization::kStandard:
-    case text::Normalization::kAggressive: return WordRule::kAlphanumeric;
+    case text::Normalization::kAggressive:
+    case text::Normalization::kFineweb:
+    case text::Normalization::kSlimpajama: return WordRule::kAlphanumeric;
   }
   KIN_UNREACHABLE();
 }

@@ -11,15 +11,19 @@
 #include <utility>
 
 #include "text/characters/rewrite.h"
+#include "text/prepare.h"
 
 namespace kin::text {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Normalization>, 4> kNames{{
+constexpr std::array<std::pair<std::string_view, Normalization>, 7> kNames{{
     {"none", Normalization::kNone},
     {"light", Normalization::kLight},
     {"standard", Normalization::kStandard},
     {"aggressive", Normalization::kAggressive},
+    {"code", Normalization::kCode},
+    {"fineweb", Normalization::kFineweb},
+    {"slimpajama", Normalization::kSlimpajama},
 }};
 
 // Always writes four bytes: lowered_bound leaves room for them.
@@ -139,7 +143,9 @@ Result<Normalization> parse_normalization(std::string_view name) {
   }
   return Error{
       Code::kInvalidArgument,
-      fmt::format("unknown normalisation \"{}\" (use none, light, standard or aggressive)", name)};
+      fmt::format("unknown normalisation \"{}\" (use none, light, standard, aggressive, code, "
+                  "fineweb or slimpajama)",
+                  name)};
 }
 
 std::string_view name_of(Normalization preset) {
@@ -166,6 +172,11 @@ std::string unicode_version() {
 }
 
 void normalize(std::string_view utf8, Normalization preset, std::string& out) {
+  if (base_of(preset) != preset) {
+    std::string prepared;
+    prepare(utf8, preset, prepared);
+    return normalize(prepared, base_of(preset), out);
+  }
   if (preset == Normalization::kNone) {
     out.assign(utf8);
     return;

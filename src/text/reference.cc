@@ -5,6 +5,7 @@
 #include <unicode/unistr.h>
 
 #include "text/characters/character_table.h"
+#include "text/prepare.h"
 
 namespace kin::text {
 namespace {
@@ -55,6 +56,11 @@ icu::UnicodeString collapsed(const icu::UnicodeString& from, Normalization prese
 }
 
 icu::UnicodeString normalized(std::string_view utf8, Normalization preset) {
+  if (base_of(preset) != preset) {
+    std::string prepared;
+    prepare(utf8, preset, prepared);
+    return normalized(prepared, base_of(preset));
+  }
   icu::UnicodeString text = icu::UnicodeString::fromUTF8(
       icu::StringPiece(utf8.data(), static_cast<std::int32_t>(utf8.size())));
   if (preset == Normalization::kNone) return text;
@@ -72,8 +78,9 @@ std::string normalize_reference(std::string_view utf8, Normalization preset) {
   return out;
 }
 
-std::vector<std::string> words_reference(std::string_view utf8, Normalization preset) {
-  const icu::UnicodeString text = normalized(utf8, preset);
+std::vector<std::string> words_reference(std::string_view utf8, Normalization named) {
+  const icu::UnicodeString text = normalized(utf8, named);
+  const Normalization preset = base_of(named);
   std::vector<std::string> words;
   bool joins = false;    // the next character goes on with the last word
   bool in_unit = false;  // the last word is a character of a script without spaces

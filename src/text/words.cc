@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "text/characters/rewrite.h"
+#include "text/prepare.h"
 
 namespace kin::text {
 namespace {
@@ -69,6 +70,10 @@ void split_words(std::string_view utf8, Normalization preset,
 }
 
 std::string_view WordSpacer::space(std::string_view utf8) {
+  if (base_of(preset_) != preset_) {
+    prepare(utf8, preset_, prepared_);
+    utf8 = prepared_;
+  }
   const char* const begin = utf8.data();
   const char* const end = begin + utf8.size();
   // Texts in ASCII are returned as they are, without a copy.

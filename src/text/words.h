@@ -19,7 +19,7 @@ void split_words(std::string_view utf8, Normalization preset, std::vector<std::s
 // Rewrites a text so that its words can be found byte by byte: bytes >= 0x80 belong to words, and
 // ASCII separators bound every word. ASCII is not changed; the reader lowers it and splits at it:
 // at everything but letters and digits for kStandard and kAggressive, at white space for kNone and
-// kLight. One thread only.
+// kLight, and as base_of() does for others, whose texts are prepared first. One thread only.
 class WordSpacer {
  public:
   explicit WordSpacer(Normalization preset) : preset_(preset) {}
@@ -29,6 +29,7 @@ class WordSpacer {
 
  private:
   Normalization preset_;
+  std::string prepared_;
   std::string spaced_;
 };
 

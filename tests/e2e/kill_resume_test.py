@@ -6,6 +6,7 @@ usage: kill_resume_test.py KINDRED [ROUNDS]
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -66,10 +67,18 @@ class Corpus:
                 pass
             time.sleep(0.0005)
 
+    def remove_leftovers(self):
+        for leftover in self.folder.glob("out.*"):
+            if leftover.is_file():
+                leftover.unlink()
+
+    def check_half(self):
+        if self.path("out").exists():
+            assert self.path("out").read_bytes() == self.expected[0], "half an output"
+
     def run_until_done(self, rng):
         """Kills at random moments and resumes until a run is left alone. (kills, kills with a checkpoint)"""
-        for leftover in self.folder.glob("out.*"):
-            leftover.unlink()
+        self.remove_leftovers()
         kills = resumable = 0
         while True:
             # Checkpoints at every block, so that every stage is met with one on disk.
@@ -88,8 +97,42 @@ class Corpus:
                 process.wait()
             kills += 1
             resumable += (self.work_folder() / "checkpoint").exists()
-            if self.path("out").exists():
-                assert self.path("out").read_bytes() == self.expected[0], "half an output"
+            self.check_half()
+
+
+class Shards(Corpus):
+    """Several inputs in folders, whose outputs have their places below another folder."""
+
+    def __init__(self, kindred, folder, source):
+        self.inputs = folder / "shards"
+        lines = source.read_bytes().splitlines(keepends=True)
+        for number in range(5):
+            place = self.inputs / ("deep" if number % 2 else ".") / f"{number}.jsonl"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(b"".join(lines[number::5]))
+        super().__init__(kindred, folder, "shards")
+
+    def command(self, stem, *more):
+        return [self.kindred, "dedup", str(self.inputs), "-o", f"{self.path(stem)}/", "--quiet", "--threads", "2",
+                "--groups", str(self.folder / f"{stem}.groups"), *more]
+
+    def outputs(self, stem):
+        files = sorted(path for path in self.path(stem).rglob("*") if path.is_file())
+        names = [str(path.relative_to(self.path(stem))).encode() for path in files]
+        assert len(names) == 5, f"the output folder has {names}"
+        records = b"".join(name + b":" + path.read_bytes() for name, path in zip(names, files))
+        return [records, (self.folder / f"{stem}.groups").read_bytes(),
+                (self.folder / f"{stem}.shards.removed.jsonl").read_bytes()]
+
+    def remove_leftovers(self):
+        super().remove_leftovers()
+        shutil.rmtree(self.path("out"), ignore_errors=True)
+
+    def check_half(self):
+        """Every file that is there is whole."""
+        for path in self.path("whole").rglob("*.jsonl"):
+            got = self.path("out") / path.relative_to(self.path("whole"))
+            assert not got.exists() or got.read_bytes() == path.read_bytes(), f"half an output: {got}"
 
 
 def main():
@@ -102,6 +145,7 @@ def main():
         subprocess.run([kindred, "dedup", str(folder / "in.jsonl"), "-o", str(folder / "in.parquet"), "--by", "exact",
                         "--quiet"], check=True)
         corpora = [Corpus(kindred, folder, extension) for extension in ("jsonl", "parquet")]
+        corpora.append(Shards(kindred, folder, folder / "in.jsonl"))
         kills = resumable = number = 0
         # A run may end before its kill comes. Then more rounds follow, until enough of them were killed.
         while number < rounds or (number < 20 * rounds and (kills < rounds / 2 or resumable == 0)):

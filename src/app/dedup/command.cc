@@ -7,12 +7,14 @@
 #include "app/checks.h"
 #include "app/command.h"
 #include "app/dedup/flags.h"
+#include "app/dedup/sample_print.h"
 #include "app/dedup/summary.h"
 #include "app/print.h"
 #include "app/progress_line.h"
 #include "data/dataset.h"
 #include "dedup/outputs.h"
 #include "dedup/run.h"
+#include "dedup/sample.h"
 #include "dedup/work_folder.h"
 
 namespace kin::app {
@@ -27,12 +29,14 @@ Examples:
   zcat dump.jsonl.gz | kindred dedup - -o - > clean.jsonl
   kindred dedup web.parquet -o clean.parquet --by exact,simhash --hamming 3
   kindred dedup corpus.jsonl --dry-run --json
+  kindred dedup corpus.parquet --sample 10000 --threshold 0.7
   kindred dedup today.jsonl -o new.jsonl --id url --skip-seen crawl.seen
   kindred dedup web.jsonl -o clean.jsonl --by exact,lines --repeats 6
   kindred dedup web.parquet -o clean.parquet --by substring:50
   kindred dedup new.jsonl -o fresh.jsonl --against 'corpus/*.jsonl'
   kindred dedup web.jsonl -o clean.jsonl --by none --against benchmark.jsonl --contains 0.8
   kindred dedup web.jsonl -o tagged.jsonl --tag dup_
+  kindred dedup monday.jsonl -o new.jsonl --signature-store seen/ --append
 
 Writes the kept records in input order to OUTPUT, and the removed records, each with the record it
 duplicates and their similarity, to OUTPUT's name + .removed.jsonl. With -o DIR/ each input has an
@@ -51,6 +55,12 @@ compared with each other. With --contains the references are looked for inside t
 input goes if it has at least that share of a reference's runs of 8 words. The audit log names the
 reference and a passage of it.
 
+--signature-store DIR --append is --against for runs that follow one another: DIR has the sketches and the
+texts of all records that earlier runs kept, inputs that are duplicates of these are removed, and the
+records that this run keeps are added when its outputs are in place. Nothing of the earlier runs is read
+again but the texts that have to be compared. A killed run leaves DIR as it was: run it again. All runs need
+the same --by, --field, --threshold and options of sketches.
+
 --skip-seen first leaves out records whose id is in a seen set (kindred seen), and adds the ids of all
 records once the outputs are in place. A run that is killed before that does not change the set: run it
 again with --resume.)";
@@ -66,6 +76,9 @@ struct DedupArguments {
   bool quiet = false;
   bool resume = false;
   double checkpoint_seconds = 30;
+  double progress_seconds = 30;
+  std::optional<std::uint64_t> sample;
+  std::uint64_t seed = 1;
 };
 
 void add_format_flags(CLI::App& verb, DedupArguments& arguments) {
@@ -100,18 +113,48 @@ bool has_checkpoint(const dedup::DedupJob& job) {
   return std::filesystem::exists(folder / dedup::kCheckpointName, ignored);
 }
 
+// Shows what would go. Outputs that the command names are not touched.
+Result<int> run_sample_command(DedupArguments& arguments, const dedup::DedupOptions& options,
+                               const CLI::App& verb) {
+  dedup::DedupJob job = arguments.job;
+  job.options = options;
+  if (arguments.skip_seen) job.options.skip_seen = *arguments.skip_seen;
+  dedup::Progress progress;
+  const StopSignals signals(progress.stop);
+  const auto report = [&] {
+    const ProgressLine line(progress, !arguments.quiet && !arguments.json,
+                            arguments.progress_seconds);
+    return dedup::run_sample(job, {.records = *arguments.sample, .seed = arguments.seed}, progress,
+                             system_clock());
+  }();
+  if (!report && report.error().message.starts_with("--sample"))
+    return wrong_usage(report.error(), verb);
+  if (!report) return unfinished(report.error(), signals, {});
+  KIN_RETURN_IF_ERROR(print(arguments.json ? sample_json(*report) + "\n" : format_sample(*report)));
+  return kDone;
+}
+
 Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   const auto options = understand(arguments.flags);
   if (!options) return wrong_usage(options.error(), verb);
   dedup::DedupJob& job = arguments.job;
+  if (arguments.sample) return run_sample_command(arguments, *options, verb);
   if (job.output.empty() && !arguments.dry_run)
-    return wrong_usage({Code::kInvalidArgument, "no output: use -o OUTPUT, or --dry-run"}, verb);
+    return wrong_usage(
+        {Code::kInvalidArgument, "no output: use -o OUTPUT, --dry-run or --sample N"}, verb);
   if (arguments.dry_run && (arguments.removed || job.groups_output || job.cut_output))
     return wrong_usage({Code::kInvalidArgument, fmt::format("--dry-run cannot be combined with {}",
                                                             arguments.removed   ? "--removed"
                                                             : job.groups_output ? "--groups"
                                                                                 : "--cut-log")},
                        verb);
+  if (arguments.resume && options->append) {
+    return wrong_usage(
+        {Code::kInvalidArgument,
+         "--resume and --append cannot be combined (a killed run has changed nothing: "
+         "run it again)"},
+        verb);
+  }
   job.options = *options;
   if (arguments.skip_seen) job.options.skip_seen = *arguments.skip_seen;
   // Again, because --skip-seen adds conditions, such as an id.
@@ -140,7 +183,8 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   const StopSignals signals(progress.stop);
   // The progress line is gone before anything else is printed.
   Result<dedup::DedupReport> report = [&] {
-    const ProgressLine line(progress, !arguments.quiet && !arguments.json);
+    const ProgressLine line(progress, !arguments.quiet && !arguments.json,
+                            arguments.progress_seconds);
     return dedup::run_dedup(job, progress, system_clock());
   }();
   if (!report)
@@ -206,9 +250,24 @@ Command add_dedup_command(CLI::App& app) {
       ->type_name("SET");
   verb->add_flag("--dry-run", arguments->dry_run,
                  "Report what would be removed, without writing records");
+  verb->add_option("--sample", arguments->sample,
+                   "Show on about N records what would go: the share, and pairs with their "
+                   "similarity and the words that differ; writes nothing")
+      ->type_name("N")
+      ->check(whole_number(2, 100'000'000));
+  verb->add_option("--seed", arguments->seed, "Another seed samples other records")
+      ->type_name("N")
+      ->capture_default_str();
   verb->add_flag("--resume", arguments->resume, "Continue a killed run of the same command");
   verb->add_option("--checkpoint-every", arguments->checkpoint_seconds,
                    "Seconds between checkpoints for --resume")
+      ->type_name("SECONDS")
+      ->check(number(0, 1e9))
+      ->capture_default_str();
+  verb->add_option(
+          "--progress-every", arguments->progress_seconds,
+          "Seconds between lines of progress where standard error is not a terminal; 0 for "
+          "none")
       ->type_name("SECONDS")
       ->check(number(0, 1e9))
       ->capture_default_str();

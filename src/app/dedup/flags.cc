@@ -150,6 +150,7 @@ Status understand_resources(const DedupFlags& flags, dedup::DedupOptions& option
     options.max_hot_signatures = count;
   }
   if (flags.signature_store) options.signature_store = *flags.signature_store;
+  options.append = flags.append;
   return Done{};
 }
 
@@ -187,7 +188,8 @@ void add_detector_flags(CLI::App& verb, DedupFlags& flags) {
                   "Unit of comparison: word:N or char:N (default: word:5)")
       ->type_name("UNIT:N");
   verb.add_option("--normalize", flags.normalize,
-                  "none, light, standard or aggressive (default: standard; exact and "
+                  "none, light, standard, aggressive, code, fineweb or slimpajama (default: "
+                  "standard; exact and "
                   "chunk compare bytes unless this is given)")
       ->type_name("PRESET");
   verb.add_option("--hamming", flags.hamming,
@@ -197,8 +199,10 @@ void add_detector_flags(CLI::App& verb, DedupFlags& flags) {
                   "Chunks of the chunk detector: fixed:CHARACTERS or cdc:BYTES (default: "
                   "fixed:512)")
       ->type_name("KIND:N");
-  verb.add_option("--preset", flags.preset,
-                  "Use the settings of another tool: fineweb, fastdedup, nemo or slimpajama")
+  verb.add_option(
+          "--preset", flags.preset,
+          "code: compare programs, without their comments and white space; or the settings of "
+          "another tool, with its normalisation: fineweb, fastdedup, nemo or slimpajama")
       ->type_name("NAME");
 }
 
@@ -256,6 +260,9 @@ void add_run_flags(CLI::App& verb, DedupFlags& flags) {
       ->type_name("0..1");
   verb.add_option("--contains-words", flags.contains_words, "Words in such a run (default: 8)")
       ->type_name("N");
+  verb.add_flag("--append", flags.append,
+                "Remove inputs that are duplicates of what earlier runs kept in --signature-store, "
+                "and add what this run keeps");
   verb.add_option(
           "--tag", flags.tag,
           "Write all records, with the columns PREFIXgroup, PREFIXkept, PREFIXsimilarity and "

@@ -76,6 +76,12 @@ std::string format_summary(const dedup::DedupReport& report) {
   if (!report.options.against.empty()) {
     add_row(table, "against", fmt::format("{} references", with_commas(report.against.records)));
   }
+  if (report.options.append) {
+    add_row(table, "known",
+            fmt::format("{} of earlier runs in {}", counted(report.against.records, "record"),
+                        report.options.signature_store->string()) +
+                (report.dry_run ? "" : fmt::format("; {} added", with_commas(report.kept))));
+  }
   if (report.options.tag)
     add_row(table, "tagged", "removed records are in the output, with their columns");
   if (report.options.cut) {

@@ -331,6 +331,7 @@ Result<std::pair<StagedOutput, WriteReport>> MixedDataset::write_staged(
   Input spool{.path = folder.path() / "records.jsonl", .shown_as = "the records as JSON"};
   WriteOptions first = options;
   first.beside = nullptr;
+  first.written = nullptr;
   KIN_TRY(const WriteReport json, write_json(keep, spool.path, Compression::kNone, first));
   spool.bytes = json.bytes;
   KIN_TRY(const auto dataset, TextDataset::open({spool}, options_));

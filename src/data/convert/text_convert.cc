@@ -64,6 +64,19 @@ void add_declared(const ConvertRequest& request, JsonShape& shape) {
   }
 }
 
+// For one of several passes over the records.
+std::function<void(std::uint64_t)> written_part(const ConvertRequest& request,
+                                                std::uint64_t passes) {
+  if (!request.how.written) return {};
+  return [&written = request.how.written, passes](std::uint64_t records) {
+    written(records / passes);
+  };
+}
+std::uint64_t passes_of(const ConvertRequest& request) {
+  return (input_format(request) == Format::kJsonl ? 1 : 0) + 1 +
+         (request.type.format == Format::kParquet ? 1 : 0);
+}
+
 // What the records of JSONL that are in `keep` hold.
 Result<JsonShape> shape_of(const ConvertRequest& request, const RecordSet& keep) {
   BlockReader blocks(request.inputs,
@@ -77,7 +90,9 @@ Result<JsonShape> shape_of(const ConvertRequest& request, const RecordSet& keep)
     Block block;
     std::string edited;
     const auto editor = json_editor(request);
+    const auto told = written_part(request, passes_of(request));
     for (;;) {
+      std::uint64_t records = 0;
       KIN_TRY(const bool any, blocks.next(block));
       if (!any) break;
       for (std::size_t i = 0; i < block.records.size(); ++i) {
@@ -93,7 +108,9 @@ Result<JsonShape> shape_of(const ConvertRequest& request, const RecordSet& keep)
           record = std::string_view(edited).substr(0, length);
         }
         reader.add(record, block.first_row + i, mine);
+        ++records;
       }
+      if (told) told(records);
     }
     blocks.release(block);
     const std::scoped_lock lock(mutex);
@@ -113,6 +130,7 @@ Result<TextWritten> write_encoded(const ConvertRequest& request, const std::file
                                   TextWriteOptions options) {
   options.threads = request.how.threads;
   options.level = request.how.format.level;
+  options.written = written_part(request, passes_of(request));
   if (path == request.path) options.beside = request.how.beside;
   return write_text(request.inputs, request.keep, request.skipped, path, options);
 }
@@ -277,6 +295,7 @@ Result<WriteReport> to_parquet_file(const ConvertRequest& request) {
                   .limits = {.threads = 1, .memory_bytes = request.options.memory_bytes},
                   .threads = request.how.threads,
                   .beside = request.how.beside,
+                  .written = written_part(request, passes_of(request)),
                   .temporary_folder = folder.path()});
   if (!copied) return without_spool(copied.error(), spool);
   return WriteReport{copied->records, copied->bytes, std::move(plan.notes)};

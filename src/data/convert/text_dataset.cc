@@ -256,6 +256,7 @@ Result<WriteReport> TextDataset::write_as_is(const StagedOutput& staged, const F
                        .level = options.format.level,
                        .threads = options.threads,
                        .beside = options.beside,
+                       .written = options.written,
                        .large_bytes = large_bytes(options_)};
   const bool array = writes_array(staged.target());
   const RecordId first = array ? first_written(keep) : kNoRecord;

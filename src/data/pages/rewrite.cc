@@ -39,7 +39,9 @@ class TaskQueue {
     for (;;) {
       if (group_ == groups_.size()) return std::optional<Task>();
       OutputGroup& group = groups_[group_];
+      tell(group);
       if (chunk_ == group.chunks.size()) {
+        told_ = 0;
         ++group_;
         chunk_ = 0;
         continue;
@@ -81,6 +83,13 @@ class TaskQueue {
   }
 
  private:
+  // Says how much of the group was handed out since the last time, as records.
+  void tell(const OutputGroup& group) {
+    const std::uint64_t so_far = group.rows * chunk_ / group.chunks.size();
+    if (request_.written && so_far > told_) request_.written(so_far - told_);
+    told_ = so_far;
+  }
+
   // Pages of flat columns can be rewritten without those before them.
   bool is_divided(const OutputGroup& group) const {
     const std::vector<Leaf>& leaves = request_.files.front().footer.leaves;
@@ -114,6 +123,7 @@ class TaskQueue {
   std::size_t chunk_ = 0;
   std::size_t segment_ = 0;
   std::size_t sequence_ = 0;
+  std::uint64_t told_ = 0;  // records of the group
   std::optional<PageWalk> walk_;
 };
 

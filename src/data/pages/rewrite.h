@@ -33,6 +33,7 @@ struct RewriteRequest {
   std::uint64_t waiting_bytes = std::uint64_t{64} << 20;  // of pages that are made out of turn
   // As in WriteOptions.
   std::function<Status()> beside = {};
+  std::function<void(std::uint64_t records)> written = {};
   const RecordEdits* edits = nullptr;
   // What differs from the inputs; nothing: each chunk keeps its codec, each row group its rows.
   std::optional<Codec> codec;

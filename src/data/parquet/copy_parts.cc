@@ -159,6 +159,7 @@ Result<Copied> copy_parts(const CopyRequest& request) {
                                           sql_text(path.string()), request.parts[part].options);
       KIN_TRY(const std::int64_t count, duckdb->run_with_hook(sql, 0, request.hook));
       records += static_cast<std::uint64_t>(count);
+      if (request.written) request.written(static_cast<std::uint64_t>(count));
       KIN_RETURN_IF_ERROR(collector->add(part, std::move(path)));
     }
     return Done{};

@@ -31,6 +31,7 @@ struct CopyRequest {
   DuckDbLimits limits;                       // of all DuckDBs together; each has one thread
   int threads = 1;                      // those that DuckDB has no memory for do what is beside
   std::function<Status()> beside = {};  // as in WriteOptions
+  std::function<void(std::uint64_t records)> written = {};
   std::filesystem::path temporary_folder;
 };
 

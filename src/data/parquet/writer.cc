@@ -256,6 +256,7 @@ Result<WriteReport> convert_rows(DuckDbSession& duckdb, std::span<const ParquetF
                                            .limits = limits,
                                            .threads = request.how.threads,
                                            .beside = request.how.beside,
+                                           .written = request.how.written,
                                            .temporary_folder = request.options.temporary_folder}));
   if (request.type.format == Format::kParquet && same_columns(files)) {
     KIN_TRY(const auto before, stored_columns(duckdb, files.front().sql_path));
@@ -281,6 +282,7 @@ Result<WriteReport> convert_edited(LazyDuckDb& duckdb, std::span<ParquetFile> fi
   WriteOptions how = request.how;
   how.format = {};
   how.beside = {};
+  how.written = {};
   std::vector<ParquetFile> edited;
   std::uint64_t rows = 0;
   for (std::size_t i = 0; i < files.size(); ++i) {

@@ -125,6 +125,7 @@ Result<TextWritten> write_text(std::span<const Input> inputs, const RecordSet& k
       KIN_RETURN_IF_ERROR(file.write_at(*place, packed));
       file.begin_sync(*place, packed.size());
       records += kept.records;
+      if (options.written) options.written(kept.records);
       atomic_max(longest, kept.longest);
       if (encoded.capacity() > 8 * kTextBlockBytes) encoded = std::string();
     }

@@ -32,7 +32,8 @@ struct TextWriteOptions {
   // are.
   std::function<std::unique_ptr<RecordEncoder>()> encoder = {};
   std::function<Status()> beside = {};  // as in WriteOptions
-  std::uint64_t large_bytes = 0;        // as in BlockReaderOptions
+  std::function<void(std::uint64_t records)> written = {};
+  std::uint64_t large_bytes = 0;  // as in BlockReaderOptions
 };
 
 struct TextWritten {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "dedup/against/against_dataset.h"
+#include "dedup/known/dataset.h"
 
 namespace kin::dedup {
 namespace {
@@ -22,6 +23,7 @@ Result<RunInputs> RunInputs::find(const std::vector<std::string>& inputs,
                                   const DedupOptions& options, const std::filesystem::path& folder,
                                   std::vector<std::string>& notes) {
   RunInputs found;
+  found.fields_ = options.fields.size();
   KIN_TRY(std::vector<data::Input> own, data::find_inputs(inputs, folder, &notes));
   if (!options.against.empty() && !options.contains) {
     KIN_TRY(found.files_, data::find_inputs(options.against, folder, &notes));
@@ -44,7 +46,10 @@ Status RunInputs::open(const data::DatasetOptions& options) {
   const auto middle = files_.begin() + static_cast<std::ptrdiff_t>(reference_files_);
   KIN_TRY(auto inputs,
           data::Dataset::open(std::vector<data::Input>(middle, files_.end()), options));
-  if (reference_files_ == 0) {
+  if (has_known()) {
+    dataset_ = std::make_unique<AgainstDataset>(std::make_unique<KnownDataset>(*known_, fields_),
+                                                std::move(inputs));
+  } else if (reference_files_ == 0) {
     dataset_ = std::move(inputs);
   } else {
     KIN_TRY(auto references,
@@ -56,7 +61,11 @@ Status RunInputs::open(const data::DatasetOptions& options) {
 }
 
 data::Dataset& RunInputs::own() {
-  return reference_files_ == 0 ? *dataset_ : static_cast<AgainstDataset&>(*dataset_).own();
+  return !has_references() ? *dataset_ : static_cast<AgainstDataset&>(*dataset_).own();
+}
+
+std::size_t RunInputs::reference_files() const {
+  return has_known() ? known_->manifest().files.size() : reference_files_;
 }
 
 RecordSet RunInputs::own_rows(const RecordSet& all) const {
@@ -64,7 +73,7 @@ RecordSet RunInputs::own_rows(const RecordSet& all) const {
 }
 
 std::uint64_t RunInputs::references() const {
-  if (reference_files_ == 0) return 0;
+  if (!has_references()) return 0;
   return static_cast<const AgainstDataset&>(*dataset_).reference_rows().value_or(0);
 }
 

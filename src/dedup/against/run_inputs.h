@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/record_set.h"
 #include "base/result.h"
 #include "data/dataset.h"
+#include "dedup/known/records.h"
 #include "dedup/options.h"
 
 namespace kin::dedup {
@@ -23,6 +25,8 @@ class RunInputs {
                                 const std::filesystem::path& folder,
                                 std::vector<std::string>& notes);
 
+  // Makes known records the references; they must outlive the inputs. Before open().
+  void set_known(const KnownRecords* known) { known_ = known; }
   // Opens the dataset. Opened again, it keeps what it learnt.
   Status open(const data::DatasetOptions& options);
 
@@ -31,15 +35,24 @@ class RunInputs {
   // The inputs alone, whose rows count from 0, and the rows of `all` that are theirs.
   data::Dataset& own();
   RecordSet own_rows(const RecordSet& all) const;
-  // References and inputs.
+  // References and inputs, without the files of known records, which are not read.
   const std::vector<data::Input>& files() const { return files_; }
-  std::size_t reference_files() const { return reference_files_; }
+  std::span<const data::Input> own_files() const {
+    return std::span(files_).subspan(reference_files_);
+  }
+  // How many of the first files of the dataset are references.
+  std::size_t reference_files() const;
   // How many of the first rows are references. Known when all of them were read.
   std::uint64_t references() const;
 
  private:
+  bool has_known() const { return known_ != nullptr && known_->size() > 0; }
+  bool has_references() const { return reference_files_ > 0 || has_known(); }
+
   std::vector<data::Input> files_;
-  std::size_t reference_files_ = 0;
+  std::size_t reference_files_ = 0;  // of files_
+  const KnownRecords* known_ = nullptr;
+  std::size_t fields_ = 1;
   std::unique_ptr<data::Dataset> dataset_;
 };
 

@@ -20,11 +20,15 @@ Result<std::uint64_t> scan_units(const CutInput& input, const UnitScan& scan,
   scan_options.threads = options.threads;
   scan_options.on_error = options.on_error;
   scan_options.only = scan.only;
+  std::uint64_t bytes = 0;
+  for (const data::Input& file : input.dataset.inputs()) bytes += file.bytes;
+  next_phase(input.work, scan.only != nullptr ? scan.only->count() : bytes);
   std::vector<Units> units(static_cast<std::size_t>(options.threads),
                            Units(*options.cut, options.shingles.normalization));
   KIN_TRY(data::ScanEnd end,
           input.dataset.scan(scan_options, [&](const data::Batch& batch, int worker) -> Status {
             if (input.stop != nullptr && *input.stop) return Error{Code::kCancelled, "stopped"};
+            count_work(input.work, scan.only != nullptr ? batch.size() : batch.bytes());
             Units& own = units[static_cast<std::size_t>(worker)];
             for (std::size_t i = 0; i < batch.size(); ++i) {
               const auto source = with_sources ? batch.value(source_column, i) : std::nullopt;

@@ -11,6 +11,7 @@
 #include "data/dataset.h"
 #include "dedup/cut/units.h"
 #include "dedup/options.h"
+#include "dedup/progress.h"
 #include "dedup/scan/sources.h"
 
 namespace kin::dedup {
@@ -23,6 +24,7 @@ struct CutInput {
   std::filesystem::path folder;     // for temporary files
   std::uint64_t spill_memory = 0;   // bytes of keys that may stay in memory
   std::uint64_t stage_memory = 0;   // working memory of a stage
+  StageWork* work = nullptr;        // counts what a stage has done
   // Called when a stage begins; its error ends the work.
   std::function<Status(const char* stage)> enter;
   // Called when the number of rows is known, before memory is used for each of them.

@@ -56,6 +56,14 @@ Status cut_records(const CutInput& input, const Plans& plans, const References& 
   return Done{};
 }
 
+// Begins a stage whose phases take time in this proportion.
+Status enter(const CutInput& input, const char* stage,
+             std::initializer_list<std::uint32_t> phases) {
+  KIN_RETURN_IF_ERROR(input.enter(stage));
+  if (input.work != nullptr) input.work->plan(phases);
+  return Done{};
+}
+
 // Matches windows by their hashes: lines and paragraphs, or those that groups did not decide.
 Status match_windows(const CutInput& input, const Contested* contested, CutOutcome& outcome,
                      Spill& matches) {
@@ -70,13 +78,13 @@ Status match_windows(const CutInput& input, const Contested* contested, CutOutco
     KIN_RETURN_IF_ERROR(input.check_rows(outcome.rows));
   }
   outcome.bytes_spilled += windows.bytes_on_disk();
-  KIN_RETURN_IF_ERROR(input.enter("match"));
+  KIN_RETURN_IF_ERROR(enter(input, "match", {4, 1}));
   return find_matches(input, windows, outcome.rows, matches);
 }
 
 // Matches passages: first the groups of windows, then the windows that are left.
 Status match_passages(const CutInput& input, CutOutcome& outcome, Spill& matches) {
-  KIN_RETURN_IF_ERROR(input.enter("sample"));
+  KIN_RETURN_IF_ERROR(enter(input, "sample", {9, 1}));
   std::optional<Contested> contested;
   {
     KIN_TRY(const Sampled sampled, sample_windows(input));
@@ -86,7 +94,7 @@ Status match_passages(const CutInput& input, CutOutcome& outcome, Spill& matches
     outcome.bytes_spilled += sampled.bytes_spilled;
     KIN_RETURN_IF_ERROR(input.check_rows(outcome.rows));
     if (sampled.marked.count() == 0) return Done{};
-    KIN_RETURN_IF_ERROR(input.enter("groups"));
+    KIN_RETURN_IF_ERROR(enter(input, "groups", {4, 1}));
     KIN_TRY(contested, match_groups(input, sampled, matches, outcome.bytes_spilled));
   }
   if (contested->records.count() == 0) return Done{};

@@ -162,11 +162,12 @@ Result<Contested> match_groups(const CutInput& input, const Sampled& sampled, Sp
     entry.places.add(group.at);
   };
   const std::uint64_t memory = input.stage_memory / 2;
+  next_phase(input.work, 2 * Spill::kBins);
   KIN_RETURN_IF_ERROR((for_each_repeat<GroupRecord, GroupEntry>(
-      groups, threads, memory, note, [&] { return MarkContested{contested}; })));
-  KIN_RETURN_IF_ERROR((for_each_repeat<GroupRecord, GroupEntry>(groups, threads, memory, note, [&] {
-    return MatchGroups(cut, sampled.rows, matches, contested);
-  })));
+      groups, threads, memory, note, [&] { return MarkContested{contested}; }, input.work)));
+  const auto match = [&] { return MatchGroups(cut, sampled.rows, matches, contested); };
+  KIN_RETURN_IF_ERROR(
+      (for_each_repeat<GroupRecord, GroupEntry>(groups, threads, memory, note, match, input.work)));
   return contested;
 }
 

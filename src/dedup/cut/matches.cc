@@ -147,9 +147,10 @@ Status find_matches(const CutInput& input, const Spill& windows, std::uint64_t r
     if (entry.count < cut.repeats) ++entry.count;
     entry.places.add(window.at);
   };
+  next_phase(input.work, Spill::kBins);
   return for_each_repeat<WindowRecord, WindowEntry>(
       windows, input.options.threads, input.stage_memory, note,
-      [&] { return MatchWindows(cut, rows, matches); });
+      [&] { return MatchWindows(cut, rows, matches); }, input.work);
 }
 
 }  // namespace kin::dedup

@@ -243,8 +243,11 @@ Result<Plans> make_plans(const CutInput& input, const Spill& matches, std::uint6
   plans.matched = RecordSet(rows);
   plans.references = RecordSet(rows);
   const PlanMaker maker(input, matches, plans);
-  KIN_RETURN_IF_ERROR(parallel_for(input.options.threads, Spill::kBins,
-                                   [&](std::size_t bin) { return maker.make(bin); }));
+  next_phase(input.work, Spill::kBins);
+  KIN_RETURN_IF_ERROR(parallel_for(input.options.threads, Spill::kBins, [&](std::size_t bin) {
+    count_work(input.work, 1);
+    return maker.make(bin);
+  }));
   return plans;
 }
 

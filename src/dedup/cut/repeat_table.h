@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "base/workers.h"
+#include "dedup/progress.h"
 #include "dedup/spill/shared_keys.h"
 #include "dedup/spill/spill.h"
 
@@ -58,10 +59,10 @@ class RepeatTable {
 // the bin, then use(table, record) for all of them again. The table has as many entries as there
 // are different keys, however many records share one; a bin whose table would not fit is worked on
 // in slices of its keys. Uses about `memory` bytes. `Use` is made anew for each bin by make_use(),
-// and its finish() is called at the end.
+// and its finish() is called at the end. Counts a unit of `work` for each bin.
 template <typename Record, typename Entry, typename Note, typename MakeUse>
 Status for_each_repeat(const Spill& spill, int threads, std::uint64_t memory, const Note& note,
-                       const MakeUse& make_use) {
+                       const MakeUse& make_use, StageWork* work = nullptr) {
   const auto visit = [&spill](std::size_t bin, std::size_t slice, std::size_t slices,
                               const auto& each) {
     return spill.visit(bin, [&](std::string_view block) {
@@ -86,6 +87,7 @@ Status for_each_repeat(const Spill& spill, int threads, std::uint64_t memory, co
       KIN_RETURN_IF_ERROR(
           visit(bin, slice, slices, [&](const Record& record) { use(table, record); }));
     }
+    count_work(work, 1);
     return use.finish();
   });
 }

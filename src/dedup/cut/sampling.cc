@@ -79,8 +79,10 @@ Status find_repeated(const CutInput& input, const Spill& spill, Sampled& sampled
     entry.key = sample.key;
     if (entry.count < 2) ++entry.count;
   };
+  next_phase(input.work, Spill::kBins);
   return for_each_repeat<BandRecord, FingerprintEntry>(
-      spill, input.options.threads, input.stage_memory / 2, note, [&] { return Mark{sampled}; });
+      spill, input.options.threads, input.stage_memory / 2, note, [&] { return Mark{sampled}; },
+      input.work);
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ class ChunkHolders {
                 read_slice<HashRecord>(scan_.chunks, bin, slice, slices));
         KIN_RETURN_IF_ERROR(visit_slice(records, visit));
       }
+      count_work(scan_.work, 1);
       return Done{};
     });
   }
@@ -177,6 +178,7 @@ Result<ChunkOutcome> find_chunk_duplicates(const ChunkInput& input, const DedupO
                                            std::uint64_t memory) {
   const std::size_t records = input.classes.size();
   const ChunkHolders chunks(input, options.threads, memory / 2);
+  next_phase(input.scan.work, 2 * Spill::kBins);
   std::vector<std::uint32_t> total(records);
   std::vector<std::uint32_t> elsewhere(records);  // chunks that belong to another record
   std::vector<std::uint32_t> lent(records);       // own chunks that others hold too

@@ -383,6 +383,7 @@ Status solve_bin(std::vector<Edge> edges, const GroupingInput& input, Solver& so
   });
   std::vector<Component> batch;
   std::size_t batch_records = 0;
+  std::size_t counted = 0;
   for (std::size_t begin = 0; begin < edges.size();) {
     std::size_t end = begin + 1;
     while (end < edges.size() && components.root(edges[end].a) == components.root(edges[begin].a))
@@ -392,6 +393,8 @@ Status solve_bin(std::vector<Edge> edges, const GroupingInput& input, Solver& so
     begin = end;
     if (batch_records < kBatchRecords && begin < edges.size()) continue;
     KIN_RETURN_IF_ERROR(solver.solve(batch, removals));
+    count_work(input.scan.work, begin - counted);
+    counted = begin;
     batch.clear();
     batch_records = 0;
   }
@@ -410,6 +413,7 @@ Result<std::vector<Removal>> group_candidates(const GroupingInput& input,
   KIN_TRY(const std::uint64_t room,
           pool_for(pairs, {options, input.classes.size(), input.fixed_memory}, options.max_memory));
   BytePool pool(room);
+  next_phase(input.scan.work, pairs.total_bytes() / sizeof(Edge));
   const auto solve = [&](std::size_t bin) -> Status {
     KIN_TRY(std::vector<Edge> edges, read_edges(pairs, bin));
     Solver solver(input, options, each, counts);
@@ -478,6 +482,19 @@ Status add_left_out(const Scan& scan, std::size_t records, std::vector<Removal>&
   std::sort(removals.begin(), removals.end(),
             [](const Removal& a, const Removal& b) { return a.record < b.record; });
   return Done{};
+}
+
+RecordSet texts_missing(const std::vector<Removal>& removals, const Classes& classes,
+                        const RecordSet& have) {
+  RecordSet missing(classes.size());
+  for (const Removal& removal : removals) {
+    for (const RecordId id : {removal.record, removal.kept}) {
+      for (const RecordId wanted : {id, classes.text_owner(id)}) {
+        if (!have.contains(wanted)) missing.insert(wanted);
+      }
+    }
+  }
+  return missing;
 }
 
 void drop_references(const KeepOrder& order, std::vector<Removal>& removals) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/record_set.h"
 #include "base/result.h"
 #include "dedup/options.h"
 #include "dedup/pairs/candidates.h"
@@ -60,5 +61,9 @@ Status add_left_out(const Scan& scan, std::size_t records, std::vector<Removal>&
 
 // Drops the removals of references, which always stay.
 void drop_references(const KeepOrder& order, std::vector<Removal>& removals);
+
+// The records of `removals`, and those that keep their texts, that `have` lacks.
+RecordSet texts_missing(const std::vector<Removal>& removals, const Classes& classes,
+                        const RecordSet& have);
 
 }  // namespace kin::dedup

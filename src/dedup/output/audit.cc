@@ -242,13 +242,15 @@ class AuditFiles::Log {
         output_(std::move(output)),
         // Of about a megabyte of text, so that a thread holds little.
         batch_(std::clamp<std::uint64_t>(
-            (1 << 19) / std::max<std::uint64_t>(input.mean_text_bytes, 1), 1, 4096)) {}
+            (1 << 19) / std::max<std::uint64_t>(input.mean_text_bytes, 1), 1, 4096)),
+        work_(input.work) {}
 
   Status work() {
     for (std::size_t batch = next_++; batch * batch_ < removals_.size(); batch = next_++) {
       const std::size_t first = batch * batch_;
       const auto some = removals_.subspan(first, std::min(batch_, removals_.size() - first));
       KIN_RETURN_IF_ERROR(output_->append(batch, lines_.lines(some)));
+      count_work(work_, some.size());
     }
     return Done{};
   }
@@ -259,6 +261,7 @@ class AuditFiles::Log {
   RemovedLines lines_;
   std::unique_ptr<data::LineOutput> output_;
   std::size_t batch_;
+  StageWork* work_;
   std::atomic<std::size_t> next_{0};
 };
 

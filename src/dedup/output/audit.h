@@ -29,6 +29,7 @@ struct AuditInput {
   std::uint64_t references = 0;            // the first rows
   const ContainIndex* contains = nullptr;  // with `evidence`, for records that contain references
   const store::KeptValues* evidence = nullptr;
+  StageWork* work = nullptr;  // counts the lines of the log
 };
 
 // Nothing: the file is not wanted. Extensions decide the formats.

@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "base/ascii.h"
 #include "data/dataset.h"
 
 namespace kin::dedup {
@@ -29,7 +30,7 @@ Result<std::vector<Fate>> read_fates(const std::filesystem::path& log, std::size
   dataset_options.temporary_folder = folder;
   KIN_TRY(const auto dataset, data::Dataset::open(std::move(files), dataset_options));
   data::ScanOptions scan;
-  scan.columns = {"row_id", "duplicate_of_row_id", "method"};
+  scan.columns = {"row_id", "duplicate_of_row_id", "method", "similarity"};
   const auto number = [](std::string_view text) {
     std::size_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
@@ -42,7 +43,8 @@ Result<std::vector<Fate>> read_fates(const std::filesystem::path& log, std::size
       KIN_TRY(const Method method, parse_method(batch.value(2, i).value_or("")));
       if (row >= records || kept >= records)
         return Error{Code::kInternal, "the audit log names rows that were never read"};
-      fates[row] = {.kept = kept, .method = method};
+      const double similarity = parse_number<double>(batch.value(3, i).value_or("")).value_or(0);
+      fates[row] = {.kept = kept, .method = method, .similarity = similarity};
     }
     return Done{};
   }));

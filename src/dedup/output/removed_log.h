@@ -15,6 +15,7 @@ namespace kin::dedup {
 struct Fate {
   std::optional<std::size_t> kept;  // the row that stayed in its place; nothing: it stayed itself
   Method method = Method::kExact;
+  double similarity = 0;
 };
 
 // The fates by row, of a run over `records` records that wrote `log`. Works in `folder`.

@@ -12,6 +12,7 @@ Status StageTimes::enter(const char* stage) {
   if (progress_.stop) return stopped();
   stage_ = stage;
   stage_started_ = clock_.steady_now();
+  progress_.work.begin();
   progress_.stage = stage;
   return Done{};
 }

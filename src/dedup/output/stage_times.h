@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "dedup/run.h"
+#include "dedup/progress.h"
 
 namespace kin::dedup {
 

@@ -161,9 +161,9 @@ void note_pairs(const CandidateCounts& candidates, const GroupCounts& groups, De
 
 void describe_inputs(const RunInputs& inputs, DedupReport& report) {
   const std::uint64_t references = inputs.references();
-  for (std::size_t i = inputs.reference_files(); i < inputs.files().size(); ++i) {
-    report.inputs.push_back(inputs.files()[i].shown_as);
-    report.input_bytes += inputs.files()[i].bytes;
+  for (const data::Input& input : inputs.own_files()) {
+    report.inputs.push_back(input.shown_as);
+    report.input_bytes += input.bytes;
   }
   for (const auto& [row, message] : inputs.dataset().skipped().messages)
     report.skipped_messages.push_back(message);

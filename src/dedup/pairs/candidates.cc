@@ -317,13 +317,15 @@ class PairFilter {
   std::mutex mutex_;
 };
 
-Status filter_pairs(const Spill& pairs, PairFilter& filter, int threads, std::uint64_t memory) {
+Status filter_pairs(const Spill& pairs, PairFilter& filter, int threads, std::uint64_t memory,
+                    StageWork* work) {
   return parallel_for(threads, Spill::kBins, [&](std::size_t bin) -> Status {
     const std::size_t slices = slices_of(pairs.bytes(bin), threads, memory);
     for (std::size_t slice = 0; slice < slices; ++slice) {
       KIN_TRY(std::vector<PairRecord> distinct, read_slice<PairRecord>(pairs, bin, slice, slices));
       KIN_RETURN_IF_ERROR(filter.check(bin, distinct));
     }
+    count_work(work, 1);
     return Done{};
   });
 }
@@ -402,17 +404,27 @@ Result<std::unique_ptr<Candidates>> find_candidates(const Scan& scan, const Clas
   Spill survivors({.file = folder / "survivors.spill",
                    .record_bytes = sizeof(Edge),
                    .memory_bytes = memory / 8});
+  if (scan.work != nullptr) {
+    const std::uint32_t minhash = options.detectors.minhash ? 1 : 0;
+    scan.work->plan({10 * minhash, 9 * minhash, options.detectors.simhash ? 20U : 0U, 1});
+  }
   if (options.detectors.minhash) {
     Spill pairs({.file = folder / "pairs.spill",
                  .record_bytes = sizeof(PairRecord),
                  .memory_bytes = memory / 4});
     BucketPairs buckets(scan, classes, options, pairs, found->counts);
+    next_phase(scan.work, Spill::kBins);
     KIN_RETURN_IF_ERROR(for_each_shared_key<BandRecord>(
         scan.bands, options.threads, memory / 4,
-        [&](std::span<const BandRecord> bucket) { return buckets.add(bucket); }));
+        [&](std::span<const BandRecord> bucket) { return buckets.add(bucket); }, scan.work));
     PairFilter filter(scan, options, *found, survivors);
-    KIN_RETURN_IF_ERROR(filter_pairs(pairs, filter, options.threads, memory / 4));
+    next_phase(scan.work, Spill::kBins);
+    KIN_RETURN_IF_ERROR(filter_pairs(pairs, filter, options.threads, memory / 4, scan.work));
+  } else {
+    next_phase(scan.work, 1);
+    next_phase(scan.work, 1);
   }
+  next_phase(scan.work, kSimHashWork);
   if (options.detectors.simhash) {
     std::mutex mutex;
     const auto add = [&](std::span<const Edge> all) -> Status {
@@ -431,7 +443,9 @@ Result<std::unique_ptr<Candidates>> find_candidates(const Scan& scan, const Clas
     KIN_RETURN_IF_ERROR(find_simhash_pairs(scan, classes, options, found->counts, add));
   }
   found->components.flatten();
+  next_phase(scan.work, 1);
   KIN_RETURN_IF_ERROR(gather_by_component(survivors, *found, options.threads));
+  count_work(scan.work, 1);
   return found;
 }
 

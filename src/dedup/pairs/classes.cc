@@ -35,16 +35,18 @@ void UnionFind::flatten() {
 namespace {
 
 // Joins the records that share a key in `spill`.
-Status join_shared(const Spill& spill, int threads, std::uint64_t memory, UnionFind& classes) {
+Status join_shared(const Spill& spill, int threads, std::uint64_t memory, StageWork* work,
+                   UnionFind& classes) {
   std::mutex mutex;
-  return for_each_shared_key<HashRecord>(spill, threads, memory,
-                                         [&](std::span<const HashRecord> same) -> Status {
-                                           const std::lock_guard lock(mutex);
-                                           const RecordId first = same.front().record;
-                                           for (const HashRecord& other : same.subspan(1))
-                                             classes.join(first, other.record);
-                                           return Done{};
-                                         });
+  return for_each_shared_key<HashRecord>(
+      spill, threads, memory,
+      [&](std::span<const HashRecord> same) -> Status {
+        const std::lock_guard lock(mutex);
+        const RecordId first = same.front().record;
+        for (const HashRecord& other : same.subspan(1)) classes.join(first, other.record);
+        return Done{};
+      },
+      work);
 }
 
 }  // namespace
@@ -54,10 +56,11 @@ Result<Classes> Classes::find(const Scan& scan, const DedupOptions& options, std
   Classes classes;
   classes.owners_shared_ = !options.exact_normalization;
   classes.exact_ = UnionFind(records);
-  KIN_RETURN_IF_ERROR(join_shared(scan.exact, options.threads, memory, classes.exact_));
+  next_phase(scan.work, 2 * Spill::kBins);
+  KIN_RETURN_IF_ERROR(join_shared(scan.exact, options.threads, memory, scan.work, classes.exact_));
   classes.exact_.flatten();
   classes.same_ = classes.exact_;
-  KIN_RETURN_IF_ERROR(join_shared(scan.words, options.threads, memory, classes.same_));
+  KIN_RETURN_IF_ERROR(join_shared(scan.words, options.threads, memory, scan.work, classes.same_));
   classes.same_.flatten();
 
   classes.shared_.resize(records);

@@ -204,15 +204,17 @@ Status find_simhash_pairs(const Scan& scan, const Classes& classes, const DedupO
   const std::vector<Group> ranked = group_by_hash(scan, classes, records);
   // Work is handed out in slices: one group or one bucket is too little to start a thread for.
   constexpr std::size_t kAtOnce = 1'024;
+  const auto parts = static_cast<std::uint64_t>(options.hamming) + 2;
   const auto share_out = [&](std::size_t count, const auto& work) {
-    return parallel_for(options.threads, (count + kAtOnce - 1) / kAtOnce,
-                        [&](std::size_t slice) -> Status {
-                          PairBuffer buffer(visit);
-                          const std::size_t end = std::min(count, (slice + 1) * kAtOnce);
-                          for (std::size_t i = slice * kAtOnce; i < end; ++i)
-                            KIN_RETURN_IF_ERROR(work(i, buffer));
-                          return buffer.flush();
-                        });
+    const std::size_t slices = (count + kAtOnce - 1) / kAtOnce;
+    SpreadWork watched(scan.work, kSimHashWork / parts, slices);
+    return parallel_for(options.threads, slices, [&](std::size_t slice) -> Status {
+      PairBuffer buffer(visit);
+      const std::size_t end = std::min(count, (slice + 1) * kAtOnce);
+      for (std::size_t i = slice * kAtOnce; i < end; ++i) KIN_RETURN_IF_ERROR(work(i, buffer));
+      watched.finished_one();
+      return buffer.flush();
+    });
   };
   KIN_RETURN_IF_ERROR(share_out(
       ranked.size(), [&](std::size_t i, PairBuffer& buffer) { return buffer.within(ranked[i]); }));

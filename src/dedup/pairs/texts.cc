@@ -47,8 +47,10 @@ Status collect_texts(data::Dataset& dataset, const DedupOptions& options, const 
   scan_options.threads = options.threads;
   scan_options.on_error = options.on_error;
   scan_options.only = &wanted;
+  next_phase(kept.work, wanted.count());
   std::vector<std::string> joined(static_cast<std::size_t>(options.threads));
   const auto visit = [&](const data::Batch& batch, int worker) -> Status {
+    count_work(kept.work, batch.size());
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const RecordId row = batch.row(i);
       if (kept.ids) {

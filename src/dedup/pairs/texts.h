@@ -20,6 +20,7 @@ namespace kin::dedup {
 struct KeptTexts {
   std::unique_ptr<store::KeptValues> texts;
   std::unique_ptr<store::KeptValues> ids;  // nothing where the records have no ids
+  StageWork* work = nullptr;               // counts the records that are read
 };
 
 Result<KeptTexts> make_kept_texts(const std::filesystem::path& folder, bool with_ids);

@@ -39,9 +39,12 @@ Error too_much(std::uint64_t needed, std::uint64_t memory, std::uint64_t max_mem
 // Reads all records of `inputs`, in order.
 Result<std::vector<ReferenceText>> read_references(const DedupOptions& options,
                                                    const std::filesystem::path& folder,
-                                                   std::uint64_t memory) {
+                                                   std::uint64_t memory, StageWork* work) {
   KIN_TRY(std::vector<data::Input> inputs, data::find_inputs(options.against, folder));
   std::uint64_t bytes = 0;
+  std::uint64_t on_disk = 0;
+  for (const data::Input& input : inputs) on_disk += input.bytes;
+  next_phase(work, on_disk);
   data::DatasetOptions dataset_options;
   dataset_options.temporary_folder = folder;
   dataset_options.memory_bytes = memory;
@@ -55,6 +58,7 @@ Result<std::vector<ReferenceText>> read_references(const DedupOptions& options,
   std::string joined;
   KIN_TRY(const data::ScanEnd end,
           dataset->scan(scan, [&](const data::Batch& batch, int) -> Status {
+            count_work(work, batch.bytes());
             for (std::size_t i = 0; i < batch.size(); ++i) {
               const auto text = text_of(batch, i, options.fields.size(), joined);
               if (!text) continue;
@@ -108,8 +112,8 @@ ContainIndex::ContainIndex(const DedupOptions& options)
 
 Result<std::unique_ptr<ContainIndex>> ContainIndex::open(const DedupOptions& options,
                                                          const std::filesystem::path& folder,
-                                                         std::uint64_t memory) {
-  KIN_TRY(std::vector<ReferenceText> texts, read_references(options, folder, memory));
+                                                         std::uint64_t memory, StageWork* work) {
+  KIN_TRY(std::vector<ReferenceText> texts, read_references(options, folder, memory, work));
   std::unique_ptr<ContainIndex> index = make(options, std::move(texts));
   if (index->memory() > memory) return too_much(index->memory(), memory, options.max_memory);
   return index;

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "dedup/options.h"
+#include "dedup/progress.h"
 #include "dedup/spill/fingerprint_filter.h"
 #include "sketch/shingles.h"
 
@@ -45,7 +46,8 @@ class ContainIndex {
   // --max-memory that would do.
   static Result<std::unique_ptr<ContainIndex>> open(const DedupOptions& options,
                                                     const std::filesystem::path& folder,
-                                                    std::uint64_t memory);
+                                                    std::uint64_t memory,
+                                                    StageWork* work = nullptr);
   // Of texts in memory.
   static std::unique_ptr<ContainIndex> make(const DedupOptions& options,
                                             std::vector<ReferenceText> texts);

@@ -55,12 +55,13 @@ class RecordScanner {
                 const ScanPart& part, Scan& scan)
       : options_(options),
         reference_files_(part.reference_files),
+        records_(part.records),
         banding_(banding),
         recent_(recent),
         scan_(scan),
         content_hash_(options.fields.size(), options.exact_normalization),
         shingler_(options.shingles),
-        words_shingler_(word_options(options)),
+        words_shingler_(word_shingles(options)),
         hasher_(options.hashes),
         signature_(options.hashes),
         band_keys_(banding.bands),
@@ -115,11 +116,13 @@ class RecordScanner {
     }
     if (longest > kLongText) forget_long_text();
     scan_.counts.documents += batch.size();
+    if (records_ != nullptr) *records_ = scan_.counts.documents.load();
     scan_.counts.text_bytes += text_bytes;
     std::uint64_t before = scan_.counts.longest_text;
     while (before < longest && !scan_.counts.longest_text.compare_exchange_weak(before, longest)) {
     }
     scan_.counts.input_bytes += batch.bytes();
+    count_work(scan_.work, batch.bytes());
     if (exact_.failed() || words_.failed() || bands_.failed() || chunks_.failed()) return flush();
     if (signature_ids_.empty()) return Done{};
     return scan_.signatures->insert_batch(signature_ids_, signature_bytes_);
@@ -135,11 +138,6 @@ class RecordScanner {
  private:
   static constexpr std::uint64_t kLongText = 1 << 20;
 
-  static sketch::ShingleOptions word_options(const DedupOptions& options) {
-    return {.unit = sketch::ShingleOptions::Unit::kWord,
-            .size = 1,
-            .normalization = options.shingles.normalization};
-  }
   std::size_t source_column() const {
     return options_.fields.size() + (options_.keep.needs_column() ? 1 : 0);
   }
@@ -148,7 +146,7 @@ class RecordScanner {
   // Room for one long text is not kept for all that follow: the next may come to another thread.
   void forget_long_text() {
     shingler_ = sketch::Shingler(options_.shingles);
-    words_shingler_ = sketch::Shingler(word_options(options_));
+    words_shingler_ = sketch::Shingler(word_shingles(options_));
     content_hash_ = ContentHasher(options_.fields.size(), options_.exact_normalization);
     joined_ = std::string();
     normalized_ = std::string();
@@ -249,6 +247,7 @@ class RecordScanner {
 
   const DedupOptions& options_;
   const std::size_t reference_files_;
+  std::atomic<std::uint64_t>* const records_;
   std::optional<SeenIds::Lookup> seen_ids_;
   std::optional<ContainIndex::Matcher> contained_;
   const sketch::Banding banding_;
@@ -312,13 +311,20 @@ Result<std::unique_ptr<Scan>> Scan::create(const DedupOptions& options, const Sc
     store_options.signature_bytes = options.hashes;
     store_options.max_hot_signatures =
         options.max_hot_signatures.value_or(memory.signatures / options.hashes);
-    store_options.path = options.signature_store.value_or(folder / "signatures");
+    store_options.path = folder / "signatures";
+    if (options.signature_store && !options.append) store_options.path = options.signature_store;
     KIN_TRY(scan->signatures, store::TieredSignatureStore::open(store_options));
   }
   if (options.contains) {
     KIN_TRY(scan->evidence, store::KeptValues::open({.temporary_parent = folder}));
   }
   return scan;
+}
+
+sketch::ShingleOptions word_shingles(const DedupOptions& options) {
+  return {.unit = sketch::ShingleOptions::Unit::kWord,
+          .size = 1,
+          .normalization = options.shingles.normalization};
 }
 
 std::vector<std::string> columns_read(const DedupOptions& options) {

@@ -11,6 +11,7 @@
 #include "base/ids.h"
 #include "data/dataset.h"
 #include "dedup/options.h"
+#include "dedup/progress.h"
 #include "dedup/scan/contains.h"
 #include "dedup/scan/keep_order.h"
 #include "dedup/scan/seen_ids.h"
@@ -78,6 +79,7 @@ struct Scan {
   RecordTable<std::uint8_t> left_out;
   std::unique_ptr<store::KeptValues> evidence;  // ContainEvidence, if there are such references
   ScanCounts counts;
+  StageWork* work = nullptr;  // where the stages over it count what they have done
 };
 
 struct ScanPart {
@@ -86,6 +88,7 @@ struct ScanPart {
   const SeenIds* seen = nullptr;           // nothing: no ids are asked for
   const ContainIndex* contains = nullptr;  // nothing: no references are looked for in the texts
   std::size_t reference_files = 0;         // the first files, which are not counted
+  std::atomic<std::uint64_t>* records = nullptr;  // set to the number of records so far
 };
 
 // Reads the records from `start` on and adds their keys to `scan`, until the end or until `pause`
@@ -96,6 +99,9 @@ Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& o
 
 // The columns that decide: those of the text, and the one by which records are kept.
 std::vector<std::string> columns_read(const DedupOptions& options);
+
+// The words of a text, for SimHash.
+sketch::ShingleOptions word_shingles(const DedupOptions& options);
 
 // The hash by which texts are identical: equal if all fields have the same bytes, or the same
 // normalised bytes. A field that normalises to nothing is hashed as it is. Nothing if all fields

@@ -85,13 +85,16 @@ Result<std::span<const std::uint8_t>> SeenIds::Lookup::seen(const data::Batch& b
   return std::span<const std::uint8_t>(seen_);
 }
 
-Status SeenIds::record(data::Dataset& dataset, const std::atomic<bool>& stop) {
+Status SeenIds::record(data::Dataset& dataset, Progress& progress) {
   data::ScanOptions how;
   how.columns = {*options_.id_column};
   how.optional_columns = 1;
   how.threads = options_.threads;
   how.on_error = options_.on_error;
-  how.pause = [&stop] { return stop.load(); };
+  how.pause = [&progress] { return progress.stop.load(); };
+  std::uint64_t bytes = 0;
+  for (const data::Input& input : dataset.inputs()) bytes += input.bytes;
+  progress.work.phase(bytes);
   std::mutex one_at_a_time;
   std::vector<store::SeenId> ids;
   std::vector<std::size_t> places;
@@ -99,6 +102,7 @@ Status SeenIds::record(data::Dataset& dataset, const std::atomic<bool>& stop) {
   std::uint64_t uncommitted = 0;
   KIN_TRY(const data::ScanEnd end, dataset.scan(how, [&](const data::Batch& batch, int) -> Status {
     const std::lock_guard lock(one_at_a_time);
+    progress.work.add(batch.bytes());
     ids.clear();
     places.clear();
     KIN_RETURN_IF_ERROR(collect(batch, 0, ids, places));

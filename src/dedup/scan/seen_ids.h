@@ -1,7 +1,6 @@
 // The seen set of --skip-seen: looks ids up, and adds those of this run.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -11,6 +10,7 @@
 #include "base/result.h"
 #include "data/dataset.h"
 #include "dedup/options.h"
+#include "dedup/progress.h"
 #include "store/seen_set.h"
 
 namespace kin::dedup {
@@ -45,8 +45,9 @@ class SeenIds {
   };
   Lookup lookup() const;
 
-  // Adds the ids of all records and returns when they are durable. kCancelled once `stop` is set.
-  Status record(data::Dataset& dataset, const std::atomic<bool>& stop);
+  // Adds the ids of all records and returns when they are durable. kCancelled once the
+  // progress says stop.
+  Status record(data::Dataset& dataset, Progress& progress);
 
  private:
   explicit SeenIds(const DedupOptions& options) : options_(options) {}

@@ -48,7 +48,7 @@ struct Budget {
 inline std::uint64_t bytes_a_record(const DedupOptions& options) {
   return 40 + (options.keep.kind == KeepPolicy::Kind::kFirst ? 0 : 16) +
          (options.detectors.simhash ? 40 : 0) + (options.detectors.chunk ? 16 : 0) +
-         (options.skip_seen ? 9 : 0) + (options.cut ? 50 : 0);
+         (options.skip_seen ? 9 : 0) + (options.cut ? 50 : 0) + (options.append ? 16 : 0);
 }
 
 // What a run holds however few records there are: the program and its readers.

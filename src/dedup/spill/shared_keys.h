@@ -14,6 +14,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/workers.h"
+#include "dedup/progress.h"
 #include "dedup/spill/spill.h"
 
 namespace kin::dedup {
@@ -105,10 +106,12 @@ inline std::size_t slices_of(std::uint64_t bin_bytes, int threads, std::uint64_t
 }
 
 // Calls visit(records with one key, sorted by id) for every key shared by two or more records,
-// from up to `threads` threads at once, in no order. Uses about `memory` bytes.
+// from up to `threads` threads at once, in no order. Uses about `memory` bytes. Counts a unit of
+// `work` for each bin.
 template <typename Record>
 Status for_each_shared_key(const Spill& spill, int threads, std::uint64_t memory,
-                           const std::function<Status(std::span<const Record>)>& visit) {
+                           const std::function<Status(std::span<const Record>)>& visit,
+                           StageWork* work = nullptr) {
   return parallel_for(threads, Spill::kBins, [&](std::size_t bin) -> Status {
     const std::size_t slices = slices_of(spill.bytes(bin), threads, memory);
     for (std::size_t slice = 0; slice < slices; ++slice) {
@@ -119,6 +122,7 @@ Status for_each_shared_key(const Spill& spill, int threads, std::uint64_t memory
       });
       KIN_RETURN_IF_ERROR(outcome);
     }
+    count_work(work, 1);
     return Done{};
   });
 }

@@ -144,6 +144,7 @@ Result<Trial> run_trial(const TrialInput& input, const TrialPlace& place,
   job.options = options;
   job.options.temporary_folder = work.path();
   job.options.signature_store.reset();
+  job.options.append = false;
   job.options.dry_run = false;
   job.options.resume = false;
 

@@ -90,6 +90,9 @@ const CharacterTable& CharacterTable::of(Normalization preset) {
     case Normalization::kLight: return light;
     case Normalization::kStandard: return standard;
     case Normalization::kAggressive: return aggressive;
+    case Normalization::kCode:
+    case Normalization::kFineweb:
+    case Normalization::kSlimpajama: return of(base_of(preset));
   }
   KIN_UNREACHABLE();
 }

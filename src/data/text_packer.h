@@ -1,0 +1,31 @@
+// Compresses single texts, for stores of many of them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace kin::data {
+
+// Packs texts of any bytes with zstd, or leaves them as they are where that is shorter. A packed
+// text says how it was packed. One thread only.
+class TextPacker {
+ public:
+  TextPacker();
+  ~TextPacker();
+  TextPacker(TextPacker&&) noexcept;
+
+  // Valid until the next call.
+  std::string_view pack(std::string_view text);
+  // The text that was packed, at most `most` bytes of it. kDataLoss if the bytes make no sense.
+  // Valid until the next call, and as long as `packed`.
+  Result<std::string_view> unpack(std::string_view packed, std::uint64_t most);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kin::data
