@@ -97,7 +97,7 @@ void add_runs(JsonWriter& json, std::string_view key, std::string_view name, con
 }
 
 std::string cells(const Runs& runs) {
-  return fmt::format("{:>7.2f}{:>7.2f}{:>10}", median(runs.cpu_seconds), median(runs.seconds),
+  return fmt::format("{:>7.2f}{:>7.2f}{:>13}", median(runs.cpu_seconds), median(runs.seconds),
                      format_bytes(runs.peak_bytes));
 }
 
@@ -140,7 +140,7 @@ std::string to_table(const SpeedFigures& figures) {
       "threads\n\n",
       figures.rounds, figures.rounds == 1 ? "" : "s", figures.rows.front().input.threads);
   table +=
-      fmt::format("  {:<8}{:>9}{:>6}  {:<15}{:>7}{:>7}{:>10}  {:<8}{:>7}{:>7}{:>10}", "format",
+      fmt::format("  {:<8}{:>9}{:>6}  {:<15}{:>7}{:>7}{:>13}  {:<8}{:>7}{:>7}{:>13}", "format",
                   "records", "dup", "run", "CPU", "wall", "peak", "against", "CPU", "wall", "peak");
   table += fmt::format("{:>7}{:>7}{:>6}{:>5}\n", "CPU×", "wall×", "must", "aim");
   for (const Row& row : figures.rows) {
