@@ -255,8 +255,9 @@ class Run {
 
     KIN_RETURN_IF_ERROR(times_.enter("texts"));
     KIN_TRY(const RecordSet wanted, texts_wanted(*scan_, *classes_, *candidates_, names_removed()));
+    texts_memory_ = memory_of_texts(wanted.count());
     KIN_RETURN_IF_ERROR(open_texts());
-    dataset().limit_memory(memory_.for_texts(records_));
+    dataset().limit_memory(memory_.for_texts(records_) - texts_memory_);
     if (wanted.count() > 0)
       KIN_RETURN_IF_ERROR(collect_texts(dataset(), options_, *classes_, wanted, *kept_));
 
@@ -266,7 +267,7 @@ class Run {
                               .classes = *classes_,
                               .scan = *scan_,
                               .texts = *kept_->texts,
-                              .fixed_memory = fixed() + make_room_for_pairs()},
+                              .fixed_memory = fixed() + texts_memory_ + make_room_for_pairs()},
                              options_, budget_.stage, group_counts_));
     note_pairs(candidates_->counts, group_counts_, report_);
     if (options_.detectors.chunk) KIN_RETURN_IF_ERROR(add_chunk_duplicates(removals, wanted));
@@ -312,10 +313,18 @@ class Run {
 
   // Pages that are kept go where pairs need their memory. Returns what the rest of them takes.
   std::uint64_t make_room_for_pairs() {
-    std::uint64_t pairs = 0;
-    for (std::size_t bin = 0; bin < Spill::kBins; ++bin) pairs += candidates_->edges->bytes(bin);
-    kept_pages_->limit(memory_.beside_pairs(records_, pairs, fixed()));
+    kept_pages_->limit(
+        memory_.beside_pairs(records_, candidates_->pair_bytes(), fixed() + texts_memory_));
     return kept_pages_->bytes();
+  }
+
+  // What so many texts may take before they go to the disk.
+  std::uint64_t memory_of_texts(std::uint64_t texts) const {
+    const ScanCounts& counts = scan_->counts;
+    const std::uint64_t mean = counts.text_bytes / std::max<std::uint64_t>(counts.documents, 1);
+    constexpr std::uint64_t kFrame = 32;
+    return memory_.of_texts(records_, texts * (mean + mean / 4 + kFrame), kept_pages_->bytes(),
+                            memory_.beside_pairs(records_, candidates_->pair_bytes(), fixed()));
   }
 
   // Whether an output has the texts or the ids of removed records.
@@ -328,7 +337,7 @@ class Run {
 
   Status open_texts() {
     const bool with_ids = options_.id_column.has_value();
-    KIN_TRY(KeptTexts kept, make_kept_texts(folder_->path(), with_ids));
+    KIN_TRY(KeptTexts kept, make_kept_texts(folder_->path(), with_ids, texts_memory_));
     kept_.emplace(std::move(kept));
     return Done{};
   }
@@ -433,7 +442,7 @@ class Run {
       how.beside = nullptr;
     }
     const data::DatasetOptions writer =
-        dataset_options(memory_.for_writer(records_, kept_pages_->bytes()));
+        dataset_options(memory_.for_writer(records_, kept_pages_->bytes(), texts_memory_));
     KIN_RETURN_IF_ERROR(inputs_->open(writer));
     KIN_RETURN_IF_ERROR(
         outputs_->write(inputs_->own(), inputs_->own_rows(keep), how, writer, report_.notes));
@@ -457,6 +466,7 @@ class Run {
     if (kept_->ids) report_.cold_read_errors += kept_->ids->stats().read_errors;
     KIN_RETURN_IF_ERROR(check_read_errors());
     kept_.reset();
+    texts_memory_ = 0;
     classes_.reset();
     ::malloc_trim(0);
     return Done{};
@@ -508,6 +518,7 @@ class Run {
   std::optional<Classes> classes_;
   std::unique_ptr<Candidates> candidates_;
   std::optional<KeptTexts> kept_;
+  std::uint64_t texts_memory_ = 0;  // that kept_ may take
   GroupCounts group_counts_;
   std::vector<Removal> removals_;
   std::unique_ptr<store::KeptValues> evidence_;

@@ -253,8 +253,11 @@ void KeptValues::visit_run(std::span<const Wanted> run,
     if (!file_->read_at(first, bytes.data(), bytes.size()).ok()) bytes.clear();
   }
   for (const Wanted& wanted : run) {
-    if (const auto value = value_in(bytes, wanted.offset - first, wanted.id)) {
-      visit(wanted.id, *value);
+    const bool buffered = wanted.offset >= written_;
+    const auto value_there = buffered ? value_in(buffer_, wanted.offset - written_, wanted.id)
+                                      : value_in(bytes, wanted.offset - first, wanted.id);
+    if (value_there) {
+      visit(wanted.id, *value_there);
       continue;
     }
     // Longer than what was read, or unreadable: alone it is either got or counted.

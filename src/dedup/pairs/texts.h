@@ -22,7 +22,9 @@ struct KeptTexts {
   std::unique_ptr<store::KeptValues> ids;  // nothing where the records have no ids
 };
 
-Result<KeptTexts> make_kept_texts(const std::filesystem::path& folder, bool with_ids);
+// Texts go to a file in `folder` when they take more than `memory` bytes.
+Result<KeptTexts> make_kept_texts(const std::filesystem::path& folder, bool with_ids,
+                                  std::uint64_t memory);
 
 // The records whose texts decide something; if outputs name removed records, also those.
 Result<RecordSet> texts_wanted(const Scan& scan, const Classes& classes,

@@ -30,9 +30,15 @@ std::uint64_t RunMemory::for_texts(std::uint64_t records) const {
   return std::max(budget_.reader, left_of(own(), beside_texts(records)));
 }
 
-std::uint64_t RunMemory::for_writer(std::uint64_t records, std::uint64_t kept) const {
-  const std::uint64_t most = left_of(own(), tables(records) + own() / 10);
-  return std::max(budget_.writer, std::min(most, budget_.writer + kept));
+std::uint64_t RunMemory::of_texts(std::uint64_t records, std::uint64_t needed, std::uint64_t pages,
+                                  std::uint64_t most) const {
+  return std::min({needed, left_of(for_texts(records), pages) / 4 * 3, most});
+}
+
+std::uint64_t RunMemory::for_writer(std::uint64_t records, std::uint64_t kept,
+                                    std::uint64_t texts) const {
+  const std::uint64_t most = std::max(budget_.writer, left_of(own(), tables(records) + own() / 10));
+  return left_of(std::min(most, budget_.writer + kept + texts), texts);
 }
 
 std::uint64_t RunMemory::beside_pairs(std::uint64_t records, std::uint64_t pairs,

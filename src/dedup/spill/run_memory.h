@@ -25,13 +25,18 @@ class RunMemory {
 
   // For readers and the pages they keep: while pairs are looked for, while texts are read (the keys
   // are freed by then; signatures, tables and pairs are still there), and for a writer to which
-  // readers left `kept` bytes of pages.
+  // readers left `kept` bytes of pages, beside `texts` bytes of texts.
   std::uint64_t beside_keys(std::uint64_t records) const;
   std::uint64_t for_texts(std::uint64_t records) const;
-  std::uint64_t for_writer(std::uint64_t records, std::uint64_t kept) const;
-  // For the pages that readers keep while pairs of so many bytes are grouped. `fixed` is
+  std::uint64_t for_writer(std::uint64_t records, std::uint64_t kept, std::uint64_t texts) const;
+  // For what is kept of the inputs while pairs of so many bytes are grouped. `fixed` is
   // fixed_bytes().
   std::uint64_t beside_pairs(std::uint64_t records, std::uint64_t pairs, std::uint64_t fixed) const;
+
+  // For texts that are kept to be compared, if there are `needed` bytes of them and readers have
+  // kept `pages` bytes of pages: the rest of for_texts() is left to readers. At most `most`.
+  std::uint64_t of_texts(std::uint64_t records, std::uint64_t needed, std::uint64_t pages,
+                         std::uint64_t most) const;
 
  private:
   std::uint64_t beside_texts(std::uint64_t records) const;
