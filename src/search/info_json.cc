@@ -31,7 +31,7 @@ void write_info(JsonWriter& json, std::string_view name, const IndexInfo& info) 
   json.value("graph").end().key("spaces").begin_array();
   for (const index::SpaceStats& space : info.stats.spaces) {
     json.begin_object().field("name", space.name).field("vectors", space.vectors.vectors);
-    json.field("pending", space.vectors.pending).field("partitions", space.vectors.cells);
+    json.field("pending", space.vectors.pending).field("cells", space.vectors.cells);
     json.field("memory", space.vectors.bytes).field("built", space.building).end();
   }
   json.end().end();

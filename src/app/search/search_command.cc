@@ -212,7 +212,7 @@ void add_asking(CLI::App& verb, SearchArguments& arguments) {
                       "How hybrid mode combines scores: alpha (weighted sum) or rrf (ranks)"),
       {"alpha", "rrf"});
   verb.add_flag("--exact", question.exact,
-                "Compare with every vector instead of the nearest partitions");
+                "Compare with every vector instead of the nearest cells");
 }
 
 void add_links(CLI::App& verb, SearchArguments& arguments) {

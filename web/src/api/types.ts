@@ -110,7 +110,7 @@ export interface VectorSpace {
   name: string;
   vectors: number;
   pending: number;
-  partitions: number;
+  cells: number;
   memory: number;
   /** The share of vectors that is computed: 1 unless they are being computed again. */
   built: number;
