@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 
+#include "base/bytes.h"
 #include "base/check.h"
 #include "base/utf8.h"
 
@@ -17,6 +19,25 @@ constexpr auto kPlain = [] {
   for (int c = 0x20; c < 0x80; ++c) plain[static_cast<std::size_t>(c)] = c != '"' && c != '\\';
   return plain;
 }();
+
+// The first byte from `at` on that is not plain, or the end. Eight bytes at a time: a byte of a
+// word that is not plain sets its highest bit, and only bytes behind it may be wrong.
+std::size_t plain_end(std::string_view text, std::size_t at) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kHighs = kOnes * 0x80;
+  const auto equals = [](std::uint64_t word, std::uint64_t byte) {
+    const std::uint64_t zero = word ^ (kOnes * byte);
+    return (zero - kOnes) & ~zero;
+  };
+  for (; at + sizeof(std::uint64_t) <= text.size(); at += sizeof(std::uint64_t)) {
+    const auto word = load_le<std::uint64_t>(text.data() + at);
+    const std::uint64_t control = (word - kOnes * 0x20) & ~word;
+    const std::uint64_t found = (word | control | equals(word, '"') | equals(word, '\\')) & kHighs;
+    if (found != 0) return at + static_cast<std::size_t>(std::countr_zero(found)) / 8;
+  }
+  while (at < text.size() && kPlain[static_cast<unsigned char>(text[at])]) ++at;
+  return at;
+}
 
 void append_escape(std::string& out, char c) {
   switch (c) {
@@ -39,8 +60,7 @@ void append_json_string(std::string& out, std::string_view text) {
   out += '"';
   // Plain runs are copied at once: most strings are one such run.
   for (std::size_t i = 0; i < text.size();) {
-    std::size_t end = i;
-    while (end < text.size() && kPlain[static_cast<unsigned char>(text[end])]) ++end;
+    const std::size_t end = plain_end(text, i);
     out.append(text, i, end - i);
     i = end;
     if (i == text.size()) break;

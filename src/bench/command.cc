@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "bench/command.h"
 #include "bench/dedup/dedup.h"
+#include "bench/dedup/speed.h"
 #include "bench/search/shard.h"
 #include "bench/search/text.h"
 #include "bench/search/vectors.h"
@@ -32,6 +33,7 @@ Examples:
   kindred-bench sketch corpus.parquet --field text --json
   kindred-bench dedup --format jsonl
   kindred-bench dedup --records 200000 --bytes 5000 --temp /mnt/fast --rounds 5
+  kindred-bench speed --rounds 5
   kindred-bench memory --records 15000000 --bytes 300 --max-memory default,1GiB
   kindred-bench seen
   kindred-bench seen --ids 100000000 --peer none --temp /mnt/fast
@@ -51,6 +53,7 @@ struct BenchArguments {
   SketchBench sketch;
   DedupBench dedup;
   DedupBench memory;
+  SpeedBench speed;
   std::vector<std::string> budgets{"default", "1GiB"};
   SeenBench seen;
   std::string seen_peer = "rocksdb";
@@ -124,6 +127,28 @@ CLI::App* add_dedup(CLI::App& bench, BenchArguments& arguments) {
   verb->add_option("--max-memory", arguments.dedup.max_memory,
                    "Memory limit, as for `kindred dedup`")
       ->type_name("SIZE");
+  return verb;
+}
+
+CLI::App* add_speed(CLI::App& bench, BenchArguments& arguments) {
+  SpeedBench& speed = arguments.speed;
+  CLI::App* verb = bench.add_subcommand(
+      "speed", "The speed table: dedup against DuckDB's COPY, cuts against MinHash");
+  verb->add_option("--format", speed.formats, "parquet and jsonl, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(one_of({"parquet", "jsonl"}))
+      ->type_name("FORMATS")
+      ->capture_default_str();
+  verb->add_option("--scale", speed.scale, "Times the usual number of records")
+      ->type_name("N")
+      ->check(number(0.001, 100))
+      ->capture_default_str();
+  add_temp_flag(*verb, speed.folder);
+  verb->add_option("--threads", speed.threads, "Number of threads (default: one per core)")
+      ->type_name("N")
+      ->check(whole_number(0, 1024));
+  with_count(verb->add_option("--rounds", speed.rounds, "How often each program is run"), 1, 100);
   return verb;
 }
 
@@ -370,6 +395,7 @@ app::Program bench_program() {
           .footer = kExamples,
           .verbs = {add_verb<add_sketch, run<bench_sketch, &BenchArguments::sketch>>,
                     add_verb<add_dedup, run<bench_dedup, &BenchArguments::dedup>>,
+                    add_verb<add_speed, run<bench_speed, &BenchArguments::speed>>,
                     add_verb<add_memory, run_memory>, add_verb<add_seen, run_seen>,
                     add_verb<add_stories, run<bench_stories, &BenchArguments::stories>>,
                     add_verb<add_timeline, run<bench_timeline, &BenchArguments::timeline>>,

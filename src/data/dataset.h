@@ -16,6 +16,7 @@
 #include "data/batch.h"
 #include "data/edits.h"
 #include "data/input.h"
+#include "data/kept_pages.h"
 #include "data/output/staged_output.h"
 #include "data/position.h"
 
@@ -60,6 +61,9 @@ struct DatasetOptions {
   // For reader and writer, DuckDB included; not for visitors.
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;
   std::filesystem::path temporary_folder;
+  // Pages that scans of Parquet unpacked, for the scans and the write that follow, also those of a
+  // dataset that is opened later on the same files. They are part of the memory. Nothing: none.
+  std::shared_ptr<KeptPages> kept_pages = {};
   // Records of JSONL and CSV that are longer are an error (kResourceExhausted). 0: 4 GB.
   std::uint64_t longest_record = 0;
 };

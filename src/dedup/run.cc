@@ -28,6 +28,7 @@
 #include "dedup/scan/scan.h"
 #include "dedup/scan/seen_ids.h"
 #include "dedup/spill/budget.h"
+#include "dedup/spill/run_memory.h"
 #include "dedup/work_folder.h"
 
 namespace kin::dedup {
@@ -42,7 +43,7 @@ class Run {
         progress_(progress),
         clock_(clock),
         times_(progress, clock),
-        budget_(own_memory()) {}
+        memory_(options_) {}
 
   Result<DedupReport> run() {
     KIN_RETURN_IF_ERROR(open());
@@ -111,6 +112,8 @@ class Run {
     how.memory_bytes = memory;
     how.temporary_folder = folder_->path();
     how.longest_record = long_texts().longest_record();
+    // References and inputs would share the pages, but not the memory for them.
+    if (inputs_->reference_files() == 0) how.kept_pages = kept_pages_;
     return how;
   }
 
@@ -188,7 +191,9 @@ class Run {
     progress_.records = records_;
     KIN_RETURN_IF_ERROR(check_records(inputs_->own(), records_ - inputs_->references()));
     KIN_RETURN_IF_ERROR(check_found(inputs_->own(), options_, checkpoint_.found));
-    return make_room();
+    KIN_RETURN_IF_ERROR(make_room());
+    dataset().limit_memory(memory_.beside_keys(records_));
+    return Done{};
   }
 
   // Later stages hold long texts several times, so that fewer threads work on them.
@@ -222,8 +227,7 @@ class Run {
 
   LongTexts long_texts() const { return {own_memory(), tables(), options_.threads}; }
 
-  // Memory for every record, whatever the budget.
-  std::uint64_t tables() const { return records_ * bytes_a_record(options_); }
+  std::uint64_t tables() const { return memory_.tables(records_); }
 
   std::uint64_t fixed() const {
     return fixed_bytes(inputs_->files().back().type.format == data::Format::kParquet);
@@ -265,8 +269,9 @@ class Run {
 
     KIN_RETURN_IF_ERROR(times_.enter("texts"));
     KIN_TRY(const RecordSet wanted, texts_wanted(*scan_, *classes_, *candidates_, names_removed()));
+    texts_memory_ = memory_of_texts(wanted.count());
     KIN_RETURN_IF_ERROR(open_texts());
-    dataset().limit_memory(memory_for_texts());
+    dataset().limit_memory(memory_.for_texts(records_) - texts_memory_);
     progress_.work.phase(0);  // unless there are texts to read
     if (wanted.count() > 0)
       KIN_RETURN_IF_ERROR(collect_texts(dataset(), options_, *classes_, wanted, *kept_));
@@ -277,7 +282,7 @@ class Run {
                               .classes = *classes_,
                               .scan = *scan_,
                               .texts = *kept_->texts,
-                              .fixed_memory = fixed()},
+                              .fixed_memory = fixed() + texts_memory_ + make_room_for_pairs()},
                              options_, budget_.stage, group_counts_));
     note_pairs(candidates_->counts, group_counts_, report_);
     // Here, so that references have their chunks and copies go for them; below, for references that
@@ -324,12 +329,20 @@ class Run {
     return dedup::check_read_errors(options_, records_, report_.cold_read_errors, folder_->path());
   }
 
-  // The keys are freed by then; signatures, tables and pairs are still in memory.
-  std::uint64_t memory_for_texts() const {
-    const std::uint64_t signatures =
-        std::min(budget_.signatures, records_ * KeyBytes(options_).signature);
-    const std::uint64_t held = signatures + tables() + budget_.stage + own_memory() / 10;
-    return std::max(budget_.reader, own_memory() - std::min(own_memory(), held));
+  // Pages that are kept go where pairs need their memory. Returns what the rest of them takes.
+  std::uint64_t make_room_for_pairs() {
+    kept_pages_->limit(
+        memory_.beside_pairs(records_, candidates_->pair_bytes(), fixed() + texts_memory_));
+    return kept_pages_->bytes();
+  }
+
+  // What so many texts may take before they go to the disk.
+  std::uint64_t memory_of_texts(std::uint64_t texts) const {
+    const ScanCounts& counts = scan_->counts;
+    const std::uint64_t mean = counts.text_bytes / std::max<std::uint64_t>(counts.documents, 1);
+    constexpr std::uint64_t kFrame = 32;
+    return memory_.of_texts(records_, texts * (mean + mean / 4 + kFrame), kept_pages_->bytes(),
+                            memory_.beside_pairs(records_, candidates_->pair_bytes(), fixed()));
   }
 
   // Whether an output has the texts or the ids of removed records.
@@ -342,7 +355,7 @@ class Run {
 
   Status open_texts() {
     const bool with_ids = options_.id_column.has_value();
-    KIN_TRY(KeptTexts kept, make_kept_texts(folder_->path(), with_ids));
+    KIN_TRY(KeptTexts kept, make_kept_texts(folder_->path(), with_ids, texts_memory_));
     kept.work = &progress_.work;
     kept_.emplace(std::move(kept));
     return Done{};
@@ -458,11 +471,16 @@ class Run {
       KIN_RETURN_IF_ERROR(close_texts());
       how.beside = nullptr;
     }
-    KIN_RETURN_IF_ERROR(inputs_->open(dataset_options(budget_.writer)));
-    KIN_RETURN_IF_ERROR(outputs_->write(inputs_->own(), inputs_->own_rows(keep), how,
-                                        dataset_options(budget_.writer), report_.notes));
+    const data::DatasetOptions writer =
+        dataset_options(memory_.for_writer(records_, kept_pages_->bytes(), texts_memory_));
+    KIN_RETURN_IF_ERROR(inputs_->open(writer));
+    KIN_RETURN_IF_ERROR(
+        outputs_->write(inputs_->own(), inputs_->own_rows(keep), how, writer, report_.notes));
+    kept_pages_->limit(0);
     if (kept_) KIN_RETURN_IF_ERROR(close_texts());
-    KIN_RETURN_IF_ERROR(audit->finish());
+    // Both wait for the device.
+    KIN_RETURN_IF_ERROR(
+        run_workers(2, [&](int which) { return which == 0 ? audit->finish() : outputs_->sync(); }));
     report_.quarantine = outputs_->quarantine();
     KIN_RETURN_IF_ERROR(data::check_unchanged(inputs_->files()));
     KIN_RETURN_IF_ERROR(outputs_->commit_quarantine());
@@ -478,6 +496,7 @@ class Run {
     if (kept_->ids) report_.cold_read_errors += kept_->ids->stats().read_errors;
     KIN_RETURN_IF_ERROR(check_read_errors());
     kept_.reset();
+    texts_memory_ = 0;
     classes_.reset();
     ::malloc_trim(0);
     return Done{};
@@ -504,22 +523,21 @@ class Run {
     add_warnings(report_);
   }
 
-  // The memory that the seen set does not use.
-  std::uint64_t own_memory() const {
-    return options_.max_memory - seen_memory(options_, options_.max_memory);
-  }
+  std::uint64_t own_memory() const { return memory_.own(); }
 
   const DedupJob& job_;
   DedupOptions options_;
   Progress& progress_;
   Clock& clock_;
   StageTimes times_;
-  Budget budget_;
+  RunMemory memory_;
+  const Budget& budget_ = memory_.shares();
   DedupReport report_;
   std::optional<WorkFolder> folder_;
   std::optional<RecordOutputs> outputs_;
   std::unique_ptr<KnownRecords> known_;
   std::optional<RunInputs> inputs_;
+  std::shared_ptr<data::KeptPages> kept_pages_ = std::make_shared<data::KeptPages>();
   std::unique_ptr<ContainIndex> contains_;
   std::uint64_t run_hash_ = 0;
   int threads_asked_ = 0;
@@ -532,6 +550,7 @@ class Run {
   std::optional<Classes> classes_;
   std::unique_ptr<Candidates> candidates_;
   std::optional<KeptTexts> kept_;
+  std::uint64_t texts_memory_ = 0;  // that kept_ may take
   GroupCounts group_counts_;
   std::vector<Removal> removals_;
   std::unique_ptr<store::KeptValues> evidence_;

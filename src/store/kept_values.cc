@@ -1,8 +1,10 @@
 #include "store/kept_values.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <mutex>
 
 #include "store/signatures/store_file.h"
@@ -29,11 +31,33 @@ constexpr std::uint32_t inverse(std::uint32_t odd) {
 constexpr std::uint32_t kGather = inverse(kSpread);
 static_assert(kSpread * kGather == 1);
 
+// The value whose frame begins at `at` of the write buffer. The checksum is for what comes from the
+// disk.
+std::optional<std::string_view> buffered_value(std::string_view buffer, std::uint64_t at,
+                                               RecordId id) {
+  if (at > buffer.size() || buffer.size() - at < kFrameHeaderBytes) return std::nullopt;
+  const FrameHeader header = decode_frame_header(buffer.data() + at);
+  const std::string_view rest = buffer.substr(at + kFrameHeaderBytes);
+  if (header.id != id || header.length > rest.size()) return std::nullopt;
+  return rest.substr(0, header.length);
+}
+
+// Asks for large pages of the system, of which the first touch costs a fraction.
+void use_large_pages(std::string& buffer) {
+  constexpr std::size_t kLarge = 8 << 20;
+  constexpr std::uintptr_t kPage = 4096;
+  if (buffer.capacity() < kLarge) return;
+  const auto begin = (reinterpret_cast<std::uintptr_t>(buffer.data()) + kPage - 1) / kPage * kPage;
+  const auto end = reinterpret_cast<std::uintptr_t>(buffer.data()) + buffer.capacity();
+  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // a wish
+}
+
 }  // namespace
 
 KeptValues::KeptValues(const KeptValuesOptions& options, std::unique_ptr<DiskFile> file)
     : options_(options), file_(std::move(file)), tables_(std::size_t{1} << kTableBits) {
   buffer_.reserve(options_.write_buffer_bytes);
+  use_large_pages(buffer_);
 }
 
 Result<std::unique_ptr<KeptValues>> KeptValues::open(const KeptValuesOptions& options) {
@@ -253,8 +277,11 @@ void KeptValues::visit_run(std::span<const Wanted> run,
     if (!file_->read_at(first, bytes.data(), bytes.size()).ok()) bytes.clear();
   }
   for (const Wanted& wanted : run) {
-    if (const auto value = value_in(bytes, wanted.offset - first, wanted.id)) {
-      visit(wanted.id, *value);
+    const bool buffered = wanted.offset >= written_;
+    const auto value_there = buffered ? buffered_value(buffer_, wanted.offset - written_, wanted.id)
+                                      : value_in(bytes, wanted.offset - first, wanted.id);
+    if (value_there) {
+      visit(wanted.id, *value_there);
       continue;
     }
     // Longer than what was read, or unreadable: alone it is either got or counted.

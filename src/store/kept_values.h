@@ -26,6 +26,7 @@ struct KeptValuesOptions {
   // Nothing: the store is temporary.
   std::optional<std::filesystem::path> path = std::nullopt;
   std::optional<std::filesystem::path> temporary_parent = std::nullopt;
+  // Values stay in memory up to so many bytes, then go to the disk together. Taken as it is filled.
   std::size_t write_buffer_bytes = std::size_t{1} << 20;
   Disk* disk = &system_disk();
 };

@@ -9,6 +9,12 @@
 namespace kin::bench {
 namespace {
 
+// Puts a line end in place of the space behind every full stop.
+void break_lines(std::string& text) {
+  for (std::size_t at = text.find(". "); at != std::string::npos; at = text.find(". ", at))
+    text[at + 1] = '\n';
+}
+
 class Corpus {
  public:
   Corpus(const CorpusOptions& options, const Prose& prose) : options_(options), prose_(prose) {}
@@ -36,6 +42,7 @@ class Corpus {
     Random random(mix64(options_.seed) ^ record);
     std::string text;
     prose_.append(random, options_.bytes / 2 + random.below(options_.bytes + 1), text);
+    if (options_.lines) break_lines(text);
     return text;
   }
 

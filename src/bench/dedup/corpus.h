@@ -14,6 +14,7 @@ struct CorpusOptions {
   std::uint64_t bytes = 1'000;  // average size of a text; texts have 0.5 to 1.5 times as many
   double duplicates = 0.2;      // share of the records; half are exact, half have changed words
   std::uint64_t seed = 1;
+  bool lines = false;  // each sentence is a line of its own
 };
 
 // Writes JSONL with the fields id and text. A text is a function of the options and the record's

@@ -60,5 +60,17 @@ TEST(Corpus, IsTheSameEveryTimeAndHasItsDuplicates) {
   EXPECT_EQ(distinct_texts(write("c.jsonl", 0)), 2'000U);
 }
 
+TEST(Corpus, MakesLinesOfSentences) {
+  const auto folder = TemporaryFolder::create();
+  ASSERT_TRUE(folder.ok());
+  const auto path = folder->path() / "a.jsonl";
+  CorpusOptions options{.records = 10, .bytes = 500, .duplicates = 0, .seed = 1};
+  options.lines = true;
+  ASSERT_TRUE(write_corpus(options, Prose(), path).ok());
+  const std::string lines = *read_file(path);
+  EXPECT_THAT(lines, HasSubstr(".\\n"));
+  EXPECT_EQ(lines.find(". "), std::string::npos);
+}
+
 }  // namespace
 }  // namespace kin::bench

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <optional>
 
 #include "base/file.h"
@@ -49,7 +50,10 @@ class LineOutput::Impl {
     rows_ += static_cast<std::uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
     const auto place = places_.take(number + (folder_ ? 1 : 0), packed.size());
     if (!place) return Done{};  // another thread has the error
-    KIN_RETURN_IF_ERROR(file_->write_at(*place, packed));
+    {
+      const std::scoped_lock lock(writing_);
+      KIN_RETURN_IF_ERROR(file_->write_at(*place, packed));
+    }
     file_->begin_sync(*place, packed.size());
     return Done{};
   }
@@ -89,6 +93,8 @@ class LineOutput::Impl {
   std::optional<TemporaryFolder> folder_;  // where lines wait that are converted
   std::optional<File> file_;
   OrderedPlaces places_{0};
+  // The system lets one thread write to a file at a time, and the others spin meanwhile.
+  std::mutex writing_;
   std::atomic<std::uint64_t> rows_{0};
   std::optional<StagedOutput> converted_;
 };

@@ -92,11 +92,13 @@ Result<std::unique_ptr<Dataset>> MixedDataset::open(std::vector<std::vector<Inpu
                                                     const DatasetOptions& options) {
   auto dataset = std::make_unique<MixedDataset>();
   dataset->options_ = options;
+  // The parts share the memory one after another, and no pages.
+  dataset->options_.kept_pages = nullptr;
   for (std::vector<Input>& inputs : parts) {
     Part part{nullptr, static_cast<std::uint32_t>(dataset->inputs_.size()),
               static_cast<std::uint32_t>(inputs.size())};
     dataset->inputs_.insert(dataset->inputs_.end(), inputs.begin(), inputs.end());
-    KIN_TRY(part.dataset, Dataset::open(std::move(inputs), options));
+    KIN_TRY(part.dataset, Dataset::open(std::move(inputs), dataset->options_));
     dataset->parts_.push_back(std::move(part));
   }
   return std::unique_ptr<Dataset>(std::move(dataset));

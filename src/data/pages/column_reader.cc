@@ -12,11 +12,12 @@ Error damaged(const char* what) {
 }  // namespace
 
 Status ColumnReader::open(const File& file, const Leaf& leaf, const ChunkPlace& chunk,
-                          TextForm form) {
+                          TextForm form, KeptPages* kept) {
   file_ = &file;
   leaf_ = &leaf;
   chunk_ = chunk;
   form_ = form;
+  kept_ = kept;
   walk_.emplace(file, chunk_);
   row_ = 0;
   page_end_ = 0;
@@ -30,9 +31,10 @@ Status ColumnReader::open(const File& file, const Leaf& leaf, const ChunkPlace& 
 }
 
 Status ColumnReader::load_dictionary(const PagePlace& page) {
-  KIN_RETURN_IF_ERROR(read_page(*file_, page, stored_));
-  const std::string_view packed = stored_.view().substr(page.header_bytes);
-  KIN_RETURN_IF_ERROR(codecs_.unpack(chunk_.codec, packed, page.header.bytes, dictionary_bytes_));
+  KIN_RETURN_IF_ERROR(read_page(*file_, page, loader_.stored()));
+  const std::string_view packed = loader_.stored().view().substr(page.header_bytes);
+  KIN_RETURN_IF_ERROR(
+      loader_.codecs().unpack(chunk_.codec, packed, page.header.bytes, dictionary_bytes_));
   KIN_TRY(dictionary_, read_dictionary(leaf_->type, dictionary_bytes_.view(), page.header.values));
   return Done{};
 }
@@ -40,7 +42,7 @@ Status ColumnReader::load_dictionary(const PagePlace& page) {
 Status ColumnReader::open_page(const PagePlace& page) {
   const PageHeader& header = page.header;
   KIN_TRY(const PageBody body,
-          load_page(*file_, page, *leaf_, chunk_.codec, codecs_, stored_, unpacked_));
+          loader_.load({*file_, *leaf_, chunk_.codec, kept_}, page, PageLoader::Use::kAgain));
   definition_.emplace(body.definition, header.definition, leaf_->max_definition);
   if (reader_encoding_ != header.encoding) {
     KIN_TRY(reader_, make_value_reader(leaf_->type, header.encoding, &dictionary_));

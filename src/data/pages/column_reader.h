@@ -14,6 +14,7 @@
 #include "data/pages/codec.h"
 #include "data/pages/footer.h"
 #include "data/pages/page.h"
+#include "data/pages/page_loader.h"
 #include "data/pages/value_reader.h"
 #include "data/pages/value_text.h"
 
@@ -23,8 +24,9 @@ namespace kin::data {
 // page and dictionary. Buffers are kept from chunk to chunk. One thread only.
 class ColumnReader {
  public:
-  // `file` and `leaf` must stay while the chunk is read.
-  Status open(const File& file, const Leaf& leaf, const ChunkPlace& chunk, TextForm form);
+  // `file`, `leaf` and `kept`, which may be null, must stay while the chunk is read.
+  Status open(const File& file, const Leaf& leaf, const ChunkPlace& chunk, TextForm form,
+              KeptPages* kept);
   // Moves on to `row` of the chunk. Pages before it are not unpacked.
   Status seek(std::uint64_t row);
   // Makes sure that the values of some rows from the current one on are there, and returns of how
@@ -53,14 +55,13 @@ class ColumnReader {
   const Leaf* leaf_ = nullptr;
   ChunkPlace chunk_;
   TextForm form_ = TextForm::kText;
+  KeptPages* kept_ = nullptr;
   std::optional<PageWalk> walk_;
   std::uint64_t row_ = 0;       // the current one
   std::uint64_t page_end_ = 0;  // the row behind the page that is open
 
-  PageBuffer stored_;
-  PageBuffer unpacked_;
+  PageLoader loader_;
   PageBuffer dictionary_bytes_;
-  PageCodec codecs_;
   Dictionary dictionary_;
   std::optional<LevelReader> definition_;
   std::unique_ptr<ValueReader> reader_;

@@ -189,21 +189,36 @@ Result<PageBody> unpack_page(const PagePlace& page, std::string_view stored, con
   return body;
 }
 
+Result<PageBody> divide_page(const PagePlace& page, std::string_view levels,
+                             std::string_view unpacked, const Leaf& leaf) {
+  const PageHeader& header = page.header;
+  PageBody body;
+  body.values = unpacked;
+  if (header.kind == PageKind::kData) {
+    KIN_RETURN_IF_ERROR(split_levels(header, leaf, body));
+    return body;
+  }
+  body.repetition = levels.substr(0, header.repetition_bytes);
+  body.definition = levels.substr(header.repetition_bytes, header.definition_bytes);
+  return body;
+}
+
+bool is_streamed(const PageHeader& header, Codec codec) {
+  constexpr std::uint32_t kLarge = 4 << 20;
+  return codec == Codec::kSnappy && header.kind == PageKind::kData && !header.crc &&
+         header.packed_bytes >= kLarge;
+}
+
 Result<PageBody> load_page(const File& file, const PagePlace& page, const Leaf& leaf, Codec codec,
                            PageCodec& codecs, PageBuffer& stored, PageBuffer& unpacked) {
-  constexpr std::uint32_t kLarge = 4 << 20;
   const PageHeader& header = page.header;
-  if (codec != Codec::kSnappy || header.kind != PageKind::kData || header.crc ||
-      header.packed_bytes < kLarge) {
+  if (!is_streamed(header, codec)) {
     KIN_RETURN_IF_ERROR(read_page(file, page, stored));
     return unpack_page(page, stored.view(), leaf, codec, codecs, unpacked);
   }
   KIN_RETURN_IF_ERROR(codecs.unpack_snappy(file, page.begin + page.header_bytes,
                                            header.packed_bytes, header.bytes, unpacked));
-  PageBody body;
-  body.values = unpacked.view();
-  KIN_RETURN_IF_ERROR(split_levels(header, leaf, body));
-  return body;
+  return divide_page(page, {}, unpacked.view(), leaf);
 }
 
 int level_bits(int most) {

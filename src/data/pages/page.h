@@ -80,6 +80,14 @@ struct PageBody {
 Result<PageBody> unpack_page(const PagePlace& page, std::string_view stored, const Leaf& leaf,
                              Codec codec, PageCodec& codecs, PageBuffer& unpacked);
 
+// Divides a data page that was unpacked before; `levels` are those of version 2, which are stored
+// as they are.
+Result<PageBody> divide_page(const PagePlace& page, std::string_view levels,
+                             std::string_view unpacked, const Leaf& leaf);
+
+// Whether load_page() unpacks the page without holding its stored bytes as a whole.
+bool is_streamed(const PageHeader& header, Codec codec);
+
 // Reads and unpacks a data page. Where it can, the stored bytes are not held as a whole.
 Result<PageBody> load_page(const File& file, const PagePlace& page, const Leaf& leaf, Codec codec,
                            PageCodec& codecs, PageBuffer& stored, PageBuffer& unpacked);

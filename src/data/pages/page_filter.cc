@@ -97,15 +97,16 @@ std::uint64_t ChunkJob::kept_between(std::uint64_t from, std::uint64_t to) const
 
 Status PageFilter::copy(const ChunkJob& job, const PagePlace& page, std::uint64_t rows,
                         FilteredPages& out) {
-  KIN_RETURN_IF_ERROR(read_page(job.file, page, stored_));
+  PageBuffer& stored = loader_.stored();
+  KIN_RETURN_IF_ERROR(read_page(job.file, page, stored));
   if (job.repacks()) {
-    KIN_RETURN_IF_ERROR(repack_page(page, stored_.view(), job.place.codec, job.packing, codecs_,
-                                    unpacked_, packed_, out));
+    KIN_RETURN_IF_ERROR(repack_page(page, stored.view(), job.place.codec, job.packing,
+                                    loader_.codecs(), loader_.unpacked(), packed_, out));
   } else {
-    out.stored.emplace_back(stored_.view());
-    out.bytes += stored_.view().size();
+    out.stored.emplace_back(stored.view());
+    out.bytes += stored.view().size();
     out.pages.push_back({page.header.kind, page.header.encoding,
-                         static_cast<std::uint32_t>(stored_.view().size()),
+                         static_cast<std::uint32_t>(stored.view().size()),
                          page.header_bytes + page.header.bytes, page.header.values, 0});
   }
   out.pages.back().rows = static_cast<std::uint32_t>(rows);
@@ -113,10 +114,10 @@ Status PageFilter::copy(const ChunkJob& job, const PagePlace& page, std::uint64_
 }
 
 Status PageFilter::load_dictionary(const ChunkJob& job, const PagePlace& page) {
-  KIN_RETURN_IF_ERROR(read_page(job.file, page, stored_));
-  const std::string_view packed = stored_.view().substr(page.header_bytes);
+  KIN_RETURN_IF_ERROR(read_page(job.file, page, loader_.stored()));
+  const std::string_view packed = loader_.stored().view().substr(page.header_bytes);
   KIN_RETURN_IF_ERROR(
-      codecs_.unpack(job.place.codec, packed, page.header.bytes, dictionary_bytes_));
+      loader_.codecs().unpack(job.place.codec, packed, page.header.bytes, dictionary_bytes_));
   KIN_TRY(dictionary_,
           read_dictionary(job.leaf.type, dictionary_bytes_.view(), page.header.values));
   return Done{};
@@ -128,7 +129,8 @@ Status PageFilter::dictionary_page(const ChunkJob& job, const PagePlace& page, F
 }
 
 Result<PageBody> PageFilter::unpack(const ChunkJob& job, const PagePlace& page) {
-  return load_page(job.file, page, job.leaf, job.place.codec, codecs_, stored_, unpacked_);
+  return loader_.load({job.file, job.leaf, job.place.codec, job.kept}, page,
+                      PageLoader::Use::kLast);
 }
 
 Status PageFilter::flat_page(const ChunkJob& job, const PagePlace& page, FilteredPages& out,
@@ -285,7 +287,7 @@ Status PageFilter::rewrite(const ChunkJob& job, const PagePlace& page, const Pag
        .encoding = plain ? Encoding::kPlain : header.encoding,
        .index_bits = body.values.empty() ? 0 : static_cast<std::uint8_t>(body.values.front()),
        .packing = job.packing},
-      codecs_);
+      loader_.codecs());
   // Version 2 says for each page whether it is compressed. What was not because nothing was, may
   // be.
   if (job.place.codec == Codec::kNone) maker.compress();
@@ -323,7 +325,7 @@ Status PageFilter::added_chunk(const ChunkJob& job, const AddedValue& value, Fil
                    .encoding = Encoding::kPlain,
                    .index_bits = 0,
                    .packing = job.packing},
-                  codecs_);
+                  loader_.codecs());
   for (std::uint64_t row = job.begin; row < job.end; ++row) {
     if (!job.is_kept(row)) continue;
     if (maker.is_full()) {

@@ -15,6 +15,7 @@
 #include "data/pages/codec.h"
 #include "data/pages/footer.h"
 #include "data/pages/page.h"
+#include "data/pages/page_loader.h"
 #include "data/pages/page_maker.h"
 #include "data/pages/row_mask.h"
 #include "data/pages/value_reader.h"
@@ -37,6 +38,7 @@ struct ChunkJob {
   // Texts to replace, and which of replaced() they are. They are written as PLAIN values.
   const RecordEdits* edits = nullptr;
   std::size_t edited_column = 0;
+  KeptPages* kept = nullptr;  // where pages may be found; this is their last use
 
   bool is_kept(std::uint64_t row) const { return row >= begin && row < end && mask.kept(row); }
   // Rows [from, to) that are kept.
@@ -77,10 +79,8 @@ class PageFilter {
   Status rewrite(const ChunkJob& job, const PagePlace& page, const PageBody& body,
                  FilteredPages& out, const Flush& flush);
 
-  PageBuffer stored_;
-  PageBuffer unpacked_;
+  PageLoader loader_;
   PageBuffer packed_;
-  PageCodec codecs_;
   // Of the chunk that whole_chunk() is at.
   PageBuffer dictionary_bytes_;
   Dictionary dictionary_;

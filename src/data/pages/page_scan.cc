@@ -19,6 +19,7 @@ struct Range {
   std::size_t group = 0;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
+  std::uint64_t bytes = 0;  // of its largest column, unpacked
 };
 
 bool is_wanted(const PageScanRequest& request, std::uint64_t begin, std::uint64_t end) {
@@ -28,8 +29,9 @@ bool is_wanted(const PageScanRequest& request, std::uint64_t begin, std::uint64_
                                      std::min(request.first_row + end, known)) > 0;
 }
 
-// Hands out ranges. Large row groups are cut between pages of their largest column, so that no
-// thread is idle while another has a row group for itself. Thread-safe.
+// Hands out ranges. Large row groups are cut between pages of their largest column, and of some row
+// groups the largest ranges come first, so that no thread is idle while another has much to do.
+// Thread-safe.
 class RangeQueue {
  public:
   explicit RangeQueue(const PageScanRequest& request) : request_(request) {}
@@ -37,29 +39,43 @@ class RangeQueue {
   // Nothing when there is no more.
   Result<std::optional<Range>> next() {
     const std::scoped_lock lock(mutex_);
-    while (ready_.empty() && group_ < request_.footer.groups.size()) {
-      const GroupPlace& group = request_.footer.groups[group_];
-      const Range range{group_, std::max(request_.begin, group.first_row),
-                        std::min(request_.end, group.first_row + group.rows)};
-      ++group_;
-      if (range.begin >= range.end || !is_wanted(request_, range.begin, range.end)) continue;
-      KIN_RETURN_IF_ERROR(cut(range, group));
-    }
+    while (ready_.empty() && group_ < request_.footer.groups.size())
+      KIN_RETURN_IF_ERROR(cut_some());
     if (ready_.empty()) return std::optional<Range>();
     const Range range = ready_.front();
     ready_.pop_front();
     return std::optional(range);
   }
 
-  void stop() {
+  // Forgets what lies behind a row of the file.
+  void stop_at(std::uint64_t row) {
     const std::scoped_lock lock(mutex_);
-    ready_.clear();
+    std::erase_if(ready_, [&](const Range& range) { return range.begin > row; });
     group_ = request_.footer.groups.size();
   }
 
  private:
+  static constexpr std::uint64_t kRangeBytes = 16 << 20;
+
+  // Fills the queue with the next row groups.
+  Status cut_some() {
+    constexpr std::size_t kGroups = 8;
+    const std::size_t end = std::min(group_ + kGroups, request_.footer.groups.size());
+    for (; group_ < end; ++group_) {
+      const GroupPlace& group = request_.footer.groups[group_];
+      const Range range{group_, std::max(request_.begin, group.first_row),
+                        std::min(request_.end, group.first_row + group.rows)};
+      if (range.begin >= range.end || !is_wanted(request_, range.begin, range.end)) continue;
+      KIN_RETURN_IF_ERROR(cut(range, group));
+    }
+    // Others stay in the order of the file.
+    std::stable_sort(ready_.begin(), ready_.end(), [](const Range& a, const Range& b) {
+      return a.bytes / (2 * kRangeBytes) > b.bytes / (2 * kRangeBytes);
+    });
+    return Done{};
+  }
+
   Status cut(Range range, const GroupPlace& group) {
-    constexpr std::uint64_t kRangeBytes = 16 << 20;
     const ChunkPlace* largest = nullptr;
     for (const ScannedColumn& column : request_.columns) {
       if (!column.leaf) continue;
@@ -71,18 +87,17 @@ class RangeQueue {
       return Done{};
     }
     PageWalk walk(request_.file, *largest);
-    std::uint64_t bytes = 0;
     for (;;) {
       // An error is met again, and located, by the worker that reads the pages.
       auto page = walk.next();
       if (!page || !*page) break;
       const std::uint64_t first = group.first_row + (*page)->first_value;
-      if (bytes >= kRangeBytes && first > range.begin && first < range.end) {
-        ready_.push_back({range.group, range.begin, first});
+      if (range.bytes >= kRangeBytes && first > range.begin && first < range.end) {
+        ready_.push_back({range.group, range.begin, first, range.bytes});
         range.begin = first;
-        bytes = 0;
+        range.bytes = 0;
       }
-      bytes += (*page)->header.bytes;
+      range.bytes += (*page)->header.bytes;
     }
     ready_.push_back(range);
     return Done{};
@@ -113,7 +128,7 @@ class RangeVisitor {
       const ScannedColumn& column = request_.columns[i];
       if (!column.leaf) continue;
       KIN_RETURN_IF_ERROR(readers_[i].open(request_.file, request_.footer.leaves[*column.leaf],
-                                           group.chunks[*column.leaf], column.form));
+                                           group.chunks[*column.leaf], column.form, request_.kept));
     }
     std::uint64_t counted = range.begin;  // for progress
     for (std::uint64_t row = range.begin; row < range.end;) {
@@ -259,23 +274,36 @@ Status scan_pages(const PageScanRequest& request, const Visitor& visitor) {
       if (visited) continue;
       const std::scoped_lock lock(mutex);
       if (!first || range->begin < first->first) first = {range->begin, visited.error()};
-      queue.stop();
-      return visited;
+      queue.stop_at(range->begin);  // an earlier range may have an error too
     }
   });
   if (first) return first->second;
   return done;
 }
 
-Result<std::uint64_t> page_scan_memory(const File& file, const Footer& footer,
-                                       const std::vector<ScannedColumn>& columns) {
-  std::uint64_t total = 0;
+Result<PageScanMemory> page_scan_memory(const File& file, const Footer& footer,
+                                        const std::vector<ScannedColumn>& columns) {
+  PageScanMemory total;
   for (const ScannedColumn& column : columns) {
     if (!column.leaf) continue;
     KIN_TRY(const PageSizes sizes, largest_pages(file, footer, *column.leaf));
     constexpr std::uint64_t kViews = 256 << 10;  // of a batch
-    total +=
-        sizes.stored + sizes.unpacked + sizes.dictionary + sizes.dictionary_values * 16 + kViews;
+    const std::uint64_t beside =
+        sizes.held + sizes.dictionary + sizes.dictionary_values * 16 + kViews;
+    total.thread += beside + sizes.unpacked;
+    total.thread_beside_kept += beside;
+  }
+  return total;
+}
+
+std::uint64_t kept_scan_bytes(const Footer& footer, const std::vector<ScannedColumn>& columns) {
+  std::uint64_t total = 0;
+  for (const ScannedColumn& column : columns) {
+    if (!column.leaf) continue;
+    for (const GroupPlace& group : footer.groups) {
+      const ChunkPlace& chunk = group.chunks[*column.leaf];
+      if (chunk.codec != Codec::kNone) total += chunk.unpacked_bytes;
+    }
   }
   return total;
 }

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "data/batch.h"
 #include "data/dataset.h"
+#include "data/kept_pages.h"
 #include "data/pages/footer.h"
 #include "data/pages/value_text.h"
 
@@ -40,6 +41,7 @@ struct PageScanRequest {
   std::vector<std::string> names;  // of the columns, for messages
   const RecordSet* only = nullptr;
   int threads = 1;
+  KeptPages* kept = nullptr;  // pages for later scans; nothing: none are kept
   // Called for a record whose text is not valid UTF-8. An error ends the scan.
   std::function<Status(RecordId record, Error why)> on_bad_record;
 };
@@ -48,8 +50,15 @@ struct PageScanRequest {
 // of every column.
 Status scan_pages(const PageScanRequest& request, const Visitor& visitor);
 
-// What scan_pages() needs for each thread. Reads page headers where the footer does not tell.
-Result<std::uint64_t> page_scan_memory(const File& file, const Footer& footer,
-                                       const std::vector<ScannedColumn>& columns);
+// What scan_pages() needs for each thread: of pages that are not kept, and if all are.
+struct PageScanMemory {
+  std::uint64_t thread = 0;
+  std::uint64_t thread_beside_kept = 0;
+};
+// Reads page headers where the footer does not tell.
+Result<PageScanMemory> page_scan_memory(const File& file, const Footer& footer,
+                                        const std::vector<ScannedColumn>& columns);
+// What all pages of the columns take if they are kept.
+std::uint64_t kept_scan_bytes(const Footer& footer, const std::vector<ScannedColumn>& columns);
 
 }  // namespace kin::data

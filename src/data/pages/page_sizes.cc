@@ -16,8 +16,9 @@ Status look_into(const File& file, const ChunkPlace& chunk, PageSizes& sizes) {
     KIN_TRY(const std::optional<PagePlace> page, walk.next());
     if (!page) return Done{};
     const PageHeader& header = page->header;
-    sizes.stored = std::max<std::uint64_t>(sizes.stored,
-                                           page->header_bytes + std::uint64_t{header.packed_bytes});
+    const std::uint64_t stored = page->header_bytes + std::uint64_t{header.packed_bytes};
+    sizes.stored = std::max(sizes.stored, stored);
+    if (!is_streamed(header, chunk.codec)) sizes.held = std::max(sizes.held, stored);
     if (header.kind == PageKind::kDictionary) {
       sizes.dictionary = std::max<std::uint64_t>(sizes.dictionary, header.bytes);
       sizes.dictionary_values = std::max<std::uint64_t>(sizes.dictionary_values, header.values);
@@ -41,6 +42,7 @@ Result<PageSizes> largest_pages(const File& file, const Footer& footer, std::siz
       continue;
     }
     sizes.stored = std::max(sizes.stored, chunk.bytes);
+    sizes.held = std::max(sizes.held, chunk.bytes);
     sizes.average_value = std::max(sizes.average_value,
                                    chunk.unpacked_bytes / std::max<std::uint64_t>(chunk.values, 1));
     sizes.unpacked = std::max(sizes.unpacked, chunk.unpacked_bytes);

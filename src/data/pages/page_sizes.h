@@ -11,6 +11,7 @@ namespace kin::data {
 
 struct PageSizes {
   std::uint64_t stored = 0;    // as stored
+  std::uint64_t held = 0;      // as stored, of pages that are not unpacked piece by piece
   std::uint64_t unpacked = 0;  // 0 if nothing is compressed
   std::uint64_t dictionary = 0;
   std::uint64_t dictionary_values = 0;

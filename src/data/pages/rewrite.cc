@@ -195,7 +195,8 @@ class Worker {
                        .packing = packing_of(request_, *task.group, task.chunk),
                        .expand_dictionary = task.group->segments.size() > 1,
                        .edits = edited ? request_.edits : nullptr,
-                       .edited_column = edited.value_or(0)};
+                       .edited_column = edited.value_or(0),
+                       .kept = request_.kept};
     if (added) {
       AddedValues values(*request_.edits, task.chunk - leaves);
       return filter_.added_chunk(job, std::ref(values), out, flush);

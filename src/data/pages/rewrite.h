@@ -12,6 +12,7 @@
 #include "base/record_set.h"
 #include "base/result.h"
 #include "data/edits.h"
+#include "data/kept_pages.h"
 #include "data/pages/footer.h"
 #include "data/pages/format.h"
 
@@ -35,6 +36,7 @@ struct RewriteRequest {
   std::function<Status()> beside = {};
   std::function<void(std::uint64_t records)> written = {};
   const RecordEdits* edits = nullptr;
+  KeptPages* kept = nullptr;  // pages that scans unpacked; they go when they are written
   // What differs from the inputs; nothing: each chunk keeps its codec, each row group its rows.
   std::optional<Codec> codec;
   std::optional<int> level;

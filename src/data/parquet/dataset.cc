@@ -187,19 +187,44 @@ Status ParquetDataset::scan_range(const RowRange& rows, const Way& way, const Sc
                    : scan_by_duckdb(rows, way, options, visitor);
 }
 
-Result<int> ParquetDataset::threads_for_pages(std::size_t file, const Way& way, int wanted) {
+void ParquetDataset::limit_memory(std::uint64_t bytes) {
+  options_.memory_bytes = bytes;
+  if (options_.kept_pages && options_.kept_pages->bytes() > bytes)
+    options_.kept_pages->limit(bytes);
+}
+
+std::uint64_t ParquetDataset::bytes_to_keep(const ScanOptions& options) const {
+  constexpr std::uint64_t kPlaces = 64;  // one in so many bytes, for what is kept about pages
+  std::uint64_t total = 0;
+  for (const ParquetFile& file : files_) {
+    const auto columns = scanned_columns(*file.footer, options.columns, options.optional_columns);
+    if (columns) total += kept_scan_bytes(*file.footer, *columns);
+  }
+  return total + total / kPlaces;
+}
+
+Result<int> ParquetDataset::threads_for_pages(std::size_t file, const Way& way,
+                                              const ScanOptions& options) {
   const ParquetFile& about = files_[file];
-  KIN_TRY(const std::uint64_t need, page_scan_memory(*about.data, *about.footer, *way.pages));
+  KIN_TRY(const PageScanMemory need, page_scan_memory(*about.data, *about.footer, *way.pages));
+  const std::uint64_t memory = options_.memory_bytes;
+  const auto wanted = static_cast<std::uint64_t>(std::max(options.threads, 1));
+  if (options_.kept_pages && bytes_to_keep(options) + wanted * need.thread_beside_kept <= memory) {
+    options_.kept_pages->limit(memory - wanted * need.thread_beside_kept);
+    return static_cast<int>(wanted);
+  }
   const std::uint64_t fitting =
-      std::max<std::uint64_t>(options_.memory_bytes / std::max<std::uint64_t>(need, 1), 1);
-  return static_cast<int>(
-      std::min<std::uint64_t>(static_cast<std::uint64_t>(std::max(wanted, 1)), fitting));
+      std::max<std::uint64_t>(memory / std::max<std::uint64_t>(need.thread, 1), 1);
+  const std::uint64_t threads = std::min(wanted, fitting);
+  if (options_.kept_pages)
+    options_.kept_pages->limit(memory - std::min(memory, threads * need.thread));
+  return static_cast<int>(threads);
 }
 
 Status ParquetDataset::scan_by_pages(const RowRange& rows, const Way& way,
                                      const ScanOptions& options, const Visitor& visitor) {
   const ParquetFile& file = files_[rows.file];
-  KIN_TRY(const int threads, threads_for_pages(rows.file, way, options.threads));
+  KIN_TRY(const int threads, threads_for_pages(rows.file, way, options));
   return scan_pages({.file = *file.data,
                      .footer = *file.footer,
                      .shown_as = file.shown_as,
@@ -212,6 +237,7 @@ Status ParquetDataset::scan_by_pages(const RowRange& rows, const Way& way,
                      .names = options.columns,
                      .only = options.only,
                      .threads = threads,
+                     .kept = options_.kept_pages.get(),
                      .on_bad_record = [&](RecordId record, Error why) -> Status {
                        if (options.on_error == OnError::kFail) return why;
                        skipped_.add(record, std::move(why.message));
@@ -224,6 +250,7 @@ Status ParquetDataset::scan_by_duckdb(const RowRange& rows, const Way& way,
                                       const ScanOptions& options, const Visitor& visitor) {
   const std::size_t file = rows.file;
   const ParquetFile& about = files_[file];
+  if (options_.kept_pages) options_.kept_pages->limit(0);  // DuckDB takes all of the memory
   KIN_TRY(DuckDbSession* const duckdb, duckdb_.get());
   KIN_RETURN_IF_ERROR(
       duckdb->set_limits(share_memory({&about, 1}, options.threads, options_.memory_bytes)));
@@ -374,8 +401,8 @@ Result<std::uint64_t> ParquetDataset::least_scan_memory(const std::vector<std::s
   for (const ParquetFile& file : files_) {
     const auto pages = scanned_columns(*file.footer, columns, columns.size());
     if (pages) {
-      KIN_TRY(const std::uint64_t need, page_scan_memory(*file.data, *file.footer, *pages));
-      most = std::max(most, need);
+      KIN_TRY(const PageScanMemory need, page_scan_memory(*file.data, *file.footer, *pages));
+      most = std::max(most, need.thread);
     } else {
       const DuckDbLimits one = share_memory({&file, 1}, 1, 0);
       most = std::max(most, one.memory_bytes + one.held_back_bytes);
@@ -413,6 +440,7 @@ Result<std::pair<StagedOutput, WriteReport>> ParquetDataset::write_staged(
   KIN_TRY(const FileType type, output_type(output, inputs_));
   StagedOutput staged(output, options_.temporary_folder);
   const bool by_pages = type.format == Format::kParquet && have_one_schema(files_);
+  if (!by_pages && options_.kept_pages) options_.kept_pages->limit(0);
   auto report = write_parquet_rows(
       duckdb_, files_, {keep, skipped_, staged.path(), output, type, options, options_});
   if (!report && by_pages) return explain_page_error(output, report.error());

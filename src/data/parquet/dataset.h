@@ -19,7 +19,7 @@ class ParquetDataset : public Dataset {
   static Result<std::unique_ptr<Dataset>> open(std::vector<Input> inputs, DatasetOptions options);
 
   const std::vector<Input>& inputs() const override { return inputs_; }
-  void limit_memory(std::uint64_t bytes) override { options_.memory_bytes = bytes; }
+  void limit_memory(std::uint64_t bytes) override;
   Result<std::vector<std::string>> columns() override;
   Result<ScanEnd> scan(const ScanOptions& options, const Visitor& visitor) override;
   std::optional<std::uint64_t> rows() const override {
@@ -65,8 +65,10 @@ class ParquetDataset : public Dataset {
                        const Visitor& visitor);
   Status scan_by_duckdb(const RowRange& rows, const Way& way, const ScanOptions& options,
                         const Visitor& visitor);
-  // As many threads as the memory has room for.
-  Result<int> threads_for_pages(std::size_t file, const Way& way, int wanted);
+  // As many threads as the memory has room for. Pages are kept in what they leave of it.
+  Result<int> threads_for_pages(std::size_t file, const Way& way, const ScanOptions& options);
+  // What all pages of the columns take that are scanned by pages.
+  std::uint64_t bytes_to_keep(const ScanOptions& options) const;
   bool has_column(std::size_t file, const std::string& column);
   Error explain_scan_error(std::size_t file, Error error);
   Error explain_output_error(const std::filesystem::path& output, Error error);

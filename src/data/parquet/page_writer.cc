@@ -46,6 +46,14 @@ Status check_edits(std::span<const ParquetFile> files, const RecordEdits* edits)
   return Done{};
 }
 
+// What kept pages leave of the memory. They go where that is not enough for one thread.
+std::uint64_t memory_beside_kept(const DatasetOptions& options, std::uint64_t need) {
+  if (options.kept_pages == nullptr) return options.memory_bytes;
+  const std::uint64_t most = options.memory_bytes - std::min(options.memory_bytes, need);
+  options.kept_pages->limit(most);
+  return options.memory_bytes - std::min(options.memory_bytes, options.kept_pages->bytes());
+}
+
 }  // namespace
 
 std::vector<ThriftValue> common_metadata(std::span<const ParquetFile> files,
@@ -121,6 +129,7 @@ Result<WriteReport> write_pages(std::span<const ParquetFile> files,
                          .beside = request.how.beside,
                          .written = request.how.written,
                          .edits = request.how.edits,
+                         .kept = request.options.kept_pages.get(),
                          .codec = codec_of(request.how.format),
                          .level = request.how.format.level,
                          .group_rows = request.how.format.row_group_rows,
@@ -129,11 +138,11 @@ Result<WriteReport> write_pages(std::span<const ParquetFile> files,
     rewrite.files.push_back({file.shown_as, *file.data, *file.footer, file.first_row});
   KIN_RETURN_IF_ERROR(check_edits(files, request.how.edits));
   KIN_TRY(const std::uint64_t need, least_parquet_memory(files, request.type));
-  const std::uint64_t fitting = std::max<std::uint64_t>(request.options.memory_bytes / need, 1);
+  const std::uint64_t memory = memory_beside_kept(request.options, need);
+  const std::uint64_t fitting = std::max<std::uint64_t>(memory / need, 1);
   rewrite.writing_threads = static_cast<int>(
       std::min<std::uint64_t>(fitting, static_cast<std::uint64_t>(std::max(rewrite.threads, 1))));
   const std::uint64_t held = static_cast<std::uint64_t>(rewrite.writing_threads) * need;
-  const std::uint64_t memory = request.options.memory_bytes;
   rewrite.waiting_bytes = std::max(memory, held) - held;
   KIN_TRY(const Rewritten written, rewrite_parquet(rewrite));
   report.records = written.records;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 
 #include "base/ordered_places.h"
 #include "base/workers.h"
@@ -100,6 +101,8 @@ Result<TextWritten> write_text(std::span<const Input> inputs, const RecordSet& k
                               .pause = {},
                               .large_bytes = options.large_bytes});
   OrderedPlaces places(header.size());
+  // The system lets one thread write to a file at a time, and the others spin meanwhile.
+  std::mutex writing;
   std::atomic<std::uint64_t> records{0};
   std::atomic<std::uint64_t> longest{0};
   const Selection selection{inputs, keep, skipped};
@@ -122,7 +125,10 @@ Result<TextWritten> write_text(std::span<const Input> inputs, const RecordSet& k
       }
       const auto place = places.take(block.number, packed.size());
       if (!place) return Done{};
-      KIN_RETURN_IF_ERROR(file.write_at(*place, packed));
+      {
+        const std::scoped_lock lock(writing);
+        KIN_RETURN_IF_ERROR(file.write_at(*place, packed));
+      }
       file.begin_sync(*place, packed.size());
       records += kept.records;
       if (options.written) options.written(kept.records);

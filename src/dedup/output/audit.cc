@@ -16,14 +16,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::uint64_t kIdBytes = 24;  // of an id, about
+
 // The values of some records.
 class Values {
  public:
-  // Reads those of `ids` in file order.
-  static Values fetch(const store::KeptValues& from, std::vector<RecordId> ids) {
+  // Reads those of `ids` in file order, which have about so many bytes each.
+  static Values fetch(const store::KeptValues& from, std::vector<RecordId> ids,
+                      std::uint64_t mean_bytes) {
     std::sort(ids.begin(), ids.end());
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     Values values;
+    values.bytes_.reserve(ids.size() * (mean_bytes + mean_bytes / 8));
     from.get_batch(ids, [&](RecordId id, std::string_view value) {
       values.places_.push_back({id, values.bytes_.size(), value.size()});
       values.bytes_ += value;
@@ -96,26 +100,27 @@ class RemovedLines {
       }
     }
     Values texts;
-    if (input_.with_texts) texts = Values::fetch(*input_.kept.texts, std::move(owners));
-    Values ids;
-    if (input_.kept.ids) ids = Values::fetch(*input_.kept.ids, std::move(rows));
-    // Long texts come one at a time, and their line is not copied.
-    std::string lines = line(batch.front(), texts, ids) + '\n';
-    for (const Removal& removal : batch.subspan(1)) {
-      lines += line(removal, texts, ids);
-      lines += '\n';
+    if (input_.with_texts) {
+      texts = Values::fetch(*input_.kept.texts, std::move(owners), input_.mean_text_bytes);
     }
-    return lines;
+    Values ids;
+    if (input_.kept.ids) ids = Values::fetch(*input_.kept.ids, std::move(rows), kIdBytes);
+    JsonWriter json;
+    for (const Removal& removal : batch) {
+      line(json, removal, texts, ids);
+      json.raw("\n");
+    }
+    return json.take();
   }
 
  private:
-  std::string line(const Removal& removal, const Values& texts, const Values& ids) const {
-    JsonWriter json;
+  void line(JsonWriter& json, const Removal& removal, const Values& texts,
+            const Values& ids) const {
     json.begin_object().field("row_id", row_number(removal.record) - input_.references);
     value_or_null(json, "id", ids, removal.record);
     json.field("file", files_[file_of(first_rows_, removal.record)]);
-    if (removal.method == Method::kSeen) return seen_line(std::move(json), removal, texts);
-    if (removal.method == Method::kContains) return contains_line(std::move(json), removal, texts);
+    if (removal.method == Method::kSeen) return seen_line(json, removal, texts);
+    if (removal.method == Method::kContains) return contains_line(json, removal, texts);
     json.field("duplicate_of_row_id", shown_row(removal.kept, input_.references));
     value_or_null(json, "duplicate_of_id", ids, removal.kept);
     json.field("field", field_);
@@ -130,14 +135,17 @@ class RemovedLines {
       json.field("duplicate_of_file", files_[file_of(first_rows_, removal.kept)]);
       json.field("duplicate_of_reference", row_number(removal.kept) < input_.references);
     }
-    return json.end().take();
+    json.end();
   }
 
-  std::string contains_line(JsonWriter json, const Removal& removal, const Values& texts) const {
+  void contains_line(JsonWriter& json, const Removal& removal, const Values& texts) const {
     const auto bytes = input_.evidence->get(removal.record);
     const auto evidence = ContainEvidence::decode(bytes.ok() ? bytes->value_or("") : "");
     // Counted as unreadable by the store, or by its length.
-    if (!evidence) return json.field("method", name_of(removal.method)).end().take();
+    if (!evidence) {
+      json.field("method", name_of(removal.method)).end();
+      return;
+    }
     const ReferenceText& reference = input_.contains->reference(evidence->reference);
     json.field("duplicate_of_row_id", reference.row).key("duplicate_of_id");
     if (reference.id) {
@@ -154,11 +162,11 @@ class RemovedLines {
     json.field("threshold", threshold(removal.method)).field("method", name_of(removal.method));
     json.field("duplicate_of_file", reference.file).field("duplicate_of_reference", true);
     if (input_.with_texts) json.field("passage", evidence->passage);
-    return json.end().take();
+    json.end();
   }
 
   // The record that stays is none of this run's, and nothing was compared.
-  std::string seen_line(JsonWriter json, const Removal& removal, const Values& texts) const {
+  void seen_line(JsonWriter& json, const Removal& removal, const Values& texts) const {
     json.key("duplicate_of_row_id").null().key("duplicate_of_id").null();
     json.field("field", field_);
     if (input_.with_texts) {
@@ -167,7 +175,6 @@ class RemovedLines {
     }
     json.key("similarity").null().key("threshold").null();
     json.field("method", name_of(removal.method)).end();
-    return json.take();
   }
 
   // What the similarity had to reach.
@@ -306,7 +313,7 @@ class AuditFiles::Groups {
     if (!input_.kept.ids) return {};
     std::vector<RecordId> rows{group.front().kept};
     for (const Removal& member : group) rows.push_back(member.record);
-    return Values::fetch(*input_.kept.ids, std::move(rows));
+    return Values::fetch(*input_.kept.ids, std::move(rows), kIdBytes);
   }
 
   const AuditInput input_;

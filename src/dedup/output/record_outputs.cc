@@ -64,6 +64,10 @@ Status RecordOutputs::write_skipped(const data::Dataset& dataset) {
   return Done{};
 }
 
+Status RecordOutputs::sync() {
+  return records_ ? records_->sync() : Status(Done{});
+}
+
 std::string RecordOutputs::quarantine() const {
   return skipped_ ? skipped_->target().string() : std::string();
 }

@@ -26,6 +26,8 @@ class RecordOutputs {
   // Writes the records in `keep`, and those that `dataset` skipped. Adds to `notes`.
   Status write(data::Dataset& dataset, const RecordSet& keep, const data::WriteOptions& how,
                const data::DatasetOptions& options, std::vector<std::string>& notes);
+  // Waits until the written records are on the device; commit() does it otherwise.
+  Status sync();
   // The file of the skipped records; empty if there is none.
   std::string quarantine() const;
   // The records last: where they are, the rest is too.

@@ -40,6 +40,12 @@ struct Candidates {
   std::unique_ptr<Spill> edges;
   UnionFind components;
   CandidateCounts counts;
+
+  std::uint64_t pair_bytes() const {
+    std::uint64_t bytes = 0;
+    for (std::size_t bin = 0; bin < Spill::kBins; ++bin) bytes += edges->bytes(bin);
+    return bytes;
+  }
 };
 
 // Gives every class representative the sketches of its class: one of several identical texts was

@@ -1,18 +1,22 @@
 #include "dedup/pairs/texts.h"
 
+#include <algorithm>
+
 #include "dedup/record_text.h"
 #include "dedup/scan/scan.h"
 
 namespace kin::dedup {
 
-Result<KeptTexts> make_kept_texts(const std::filesystem::path& folder, bool with_ids) {
+Result<KeptTexts> make_kept_texts(const std::filesystem::path& folder, bool with_ids,
+                                  std::uint64_t memory) {
   KeptTexts kept;
   store::KeptValuesOptions options;
   options.temporary_parent = folder;
-  KIN_TRY(kept.texts, store::KeptValues::open(options));
   if (with_ids) {
     KIN_TRY(kept.ids, store::KeptValues::open(options));
   }
+  options.write_buffer_bytes = std::max<std::size_t>(options.write_buffer_bytes, memory);
+  KIN_TRY(kept.texts, store::KeptValues::open(options));
   return kept;
 }
 

@@ -23,7 +23,9 @@ struct KeptTexts {
   StageWork* work = nullptr;               // counts the records that are read
 };
 
-Result<KeptTexts> make_kept_texts(const std::filesystem::path& folder, bool with_ids);
+// Texts go to a file in `folder` when they take more than `memory` bytes.
+Result<KeptTexts> make_kept_texts(const std::filesystem::path& folder, bool with_ids,
+                                  std::uint64_t memory);
 
 // The records whose texts decide something; if outputs name removed records, also those.
 Result<RecordSet> texts_wanted(const Scan& scan, const Classes& classes,

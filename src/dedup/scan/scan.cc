@@ -31,6 +31,8 @@ class RecentTexts {
     if (((found ^ text.low) | 1) != 1) return {};
     return (found & 1) != 0;
   }
+  // Its slot is far away: ask for it some work before.
+  void prefetch(const Hash128& text) const { __builtin_prefetch(&slot(text)); }
   void remember(const Hash128& text, bool has_words) {
     slot(text).store((text.low & ~std::uint64_t{1}) | (has_words ? 1 : 0),
                      std::memory_order_relaxed);
@@ -86,7 +88,10 @@ class RecordScanner {
       KIN_TRY(seen, seen_ids_->seen(batch, id_column()));
     }
     const bool input = batch.file() >= reference_files_;
+    hash_next(batch, 0);
     for (std::size_t i = 0; i < batch.size(); ++i) {
+      const std::optional<Hash128> hash = next_hash_;
+      hash_next(batch, i + 1);
       if (options_.source_column && input) {
         if (const auto source = batch.value(source_column(), i))
           scan_.sources.add(batch.row(i), *source);
@@ -111,7 +116,7 @@ class RecordScanner {
         scan_.counts.without_words += input ? 1 : 0;
         continue;
       }
-      const bool has_words = sketch(batch, i, *text);
+      const bool has_words = sketch(batch, i, hash, *text);
       scan_.counts.without_words += input && !has_words ? 1 : 0;
     }
     if (longest > kLongText) forget_long_text();
@@ -176,15 +181,27 @@ class RecordScanner {
     if (!value || !scan_.order.set_value(batch.row(i), value)) ++scan_.counts.without_order;
   }
 
-  // False if a detector that looks at words found none. The same for all records with a text,
-  // whichever of them was sketched.
-  bool sketch(const data::Batch& batch, std::size_t i, std::string_view text) {
+  // Hashes the text of record `i` before its turn, if there is one and it is a usual one.
+  void hash_next(const data::Batch& batch, std::size_t i) {
+    constexpr std::size_t kUsual = 64 << 10;
+    next_hash_.reset();
+    if (!options_.detectors.exact || options_.fields.size() != 1 || i >= batch.size()) return;
+    const auto value = batch.value(0, i);
+    if (!value || value->size() > kUsual) return;
+    next_hash_ = content_hash_(batch, i);
+    recent_.prefetch(*next_hash_);
+  }
+
+  // `early` is what hash_next() found. False if a detector that looks at words found none. The same
+  // for all records with a text, whichever of them was sketched.
+  bool sketch(const data::Batch& batch, std::size_t i, const std::optional<Hash128>& early,
+              std::string_view text) {
     const RecordId id = batch.row(i);
     // Only an identical text has identical sketches: one that is equal after normalisation for the
     // exact detector may have others.
     std::optional<Hash128> reusable;
     if (options_.detectors.exact) {
-      const Hash128 hash = *content_hash_(batch, i);
+      const Hash128 hash = early ? *early : *content_hash_(batch, i);
       append(exact_, HashRecord{.key = hash, .record = id});
       if (!options_.exact_normalization) reusable = hash;
     }
@@ -254,6 +271,7 @@ class RecordScanner {
   RecentTexts& recent_;
   Scan& scan_;
   ContentHasher content_hash_;
+  std::optional<Hash128> next_hash_;  // of the record behind the current one
   sketch::Shingler shingler_;
   sketch::Shingler words_shingler_;
   sketch::MinHasher hasher_;

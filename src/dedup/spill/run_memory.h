@@ -1,0 +1,48 @@
+// The memory of each stage of a run.
+#pragma once
+
+#include <cstdint>
+
+#include "dedup/options.h"
+#include "dedup/spill/budget.h"
+
+namespace kin::dedup {
+
+// What a run with these options holds for its records, and what that leaves to others. Bytes.
+class RunMemory {
+ public:
+  // `options` must outlive it.
+  explicit RunMemory(const DedupOptions& options)
+      : options_(options), budget_(options.max_memory - seen_memory(options, options.max_memory)) {}
+
+  const Budget& shares() const { return budget_; }
+  // The memory that the seen set does not use.
+  std::uint64_t own() const {
+    return options_.max_memory - seen_memory(options_, options_.max_memory);
+  }
+  // For every record, whatever the budget.
+  std::uint64_t tables(std::uint64_t records) const { return records * bytes_a_record(options_); }
+
+  // For readers and the pages they keep: while pairs are looked for, while texts are read (the keys
+  // are freed by then; signatures, tables and pairs are still there), and for a writer to which
+  // readers left `kept` bytes of pages, beside `texts` bytes of texts.
+  std::uint64_t beside_keys(std::uint64_t records) const;
+  std::uint64_t for_texts(std::uint64_t records) const;
+  std::uint64_t for_writer(std::uint64_t records, std::uint64_t kept, std::uint64_t texts) const;
+  // For what is kept of the inputs while pairs of so many bytes are grouped. `fixed` is
+  // fixed_bytes().
+  std::uint64_t beside_pairs(std::uint64_t records, std::uint64_t pairs, std::uint64_t fixed) const;
+
+  // For texts that are kept to be compared, if there are `needed` bytes of them and readers have
+  // kept `pages` bytes of pages: the rest of for_texts() is left to readers. At most `most`.
+  std::uint64_t of_texts(std::uint64_t records, std::uint64_t needed, std::uint64_t pages,
+                         std::uint64_t most) const;
+
+ private:
+  std::uint64_t beside_texts(std::uint64_t records) const;
+
+  const DedupOptions& options_;
+  Budget budget_;
+};
+
+}  // namespace kin::dedup
