@@ -19,6 +19,7 @@
 #include "dedup/scan/columns.h"
 #include "dedup/scan/scan.h"
 #include "dedup/spill/budget.h"
+#include "dedup/spill/run_memory.h"
 #include "dedup/spill/shared_keys.h"
 #include "dedup/trial/duplicate_share.h"
 #include "dedup/trial/plan_trial.h"
@@ -400,6 +401,18 @@ class Planner {
     }
   }
 
+  // The texts of duplicates, and of what they are compared with, as far as a run keeps them in
+  // memory.
+  double kept_texts(double documents) const {
+    if (plan_.documents == 0) return 0;
+    const double mean =
+        static_cast<double>(plan_.text_bytes) / static_cast<double>(plan_.documents);
+    const double wanted = documents * std::min(1.0, plan_.exact_share + 2 * plan_.near_share);
+    const auto records = static_cast<std::uint64_t>(documents);
+    return static_cast<double>(RunMemory(options_).of_texts(
+        records, static_cast<std::uint64_t>(wanted * mean), 0, options_.max_memory));
+  }
+
   void fill_memory(const Trial& whole, const MemoryModel& model) {
     const auto documents = static_cast<double>(plan_.documents);
     const auto sampled = static_cast<double>(sample_.size());
@@ -417,6 +430,7 @@ class Planner {
       } else {
         grown += model.decide(documents) - model.decide(sampled);
       }
+      if (stage != "scan") grown += kept_texts(documents) - kept_texts(sampled);
       most = std::max(most, grown);
     }
     plan_.memory_bytes =
