@@ -19,6 +19,7 @@
 #include "stories/feeds/fetcher.h"
 #include "stories/ids.h"
 #include "stories/opml.h"
+#include "embed/embedder.h"
 #include "stories/settings.h"
 #include "stories/story.h"
 
@@ -128,6 +129,8 @@ struct NewsEvent {
 
 struct NewsOptions {
   Settings grouping{};  // used until change_settings() stores others
+  // Vectors of what headlines mean, for grouping; may be null. Opened for writing only.
+  std::shared_ptr<const embed::Embedder> model{};
   net::HttpOptions http{};
   FetchOptions fetching{};
   // sweep() removes stories whose items are all older than this, unless the story is starred or an

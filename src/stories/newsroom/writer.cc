@@ -19,13 +19,14 @@ constexpr std::chrono::hours kLongestWithoutBands{12};
 }  // namespace
 
 Result<std::unique_ptr<NewsWriter>> NewsWriter::open(const std::filesystem::path& path,
-                                                     Settings settings) {
+                                                     Settings settings,
+                                                     Grouper::Model model) {
   KIN_RETURN_IF_ERROR(check(settings));
   KIN_TRY(auto database, NewsDatabase::open(path, NewsDatabase::Access::kWrite));
   KIN_RETURN_IF_ERROR(migrate(*database));
   // Stored settings win over the given ones.
   KIN_TRY(settings, load_settings(*database, std::move(settings)));
-  std::unique_ptr<NewsWriter> writer(new NewsWriter(std::move(database), std::move(settings)));
+  std::unique_ptr<NewsWriter> writer(new NewsWriter(std::move(database), std::move(settings), std::move(model)));
   KIN_RETURN_IF_ERROR(writer->load());
   KIN_RETURN_IF_ERROR(writer->name_sources());
   return writer;
@@ -42,7 +43,7 @@ Status NewsWriter::load() {
   KIN_TRY(next_arrival_, read_counter(*database_, "next_arrival"));
   KIN_TRY(banded_to_, read_counter(*database_, "banded_to"));
   KIN_TRY(snapshot_at_, replayed_from(*database_));
-  KIN_TRY(Grouper grouper, load_grouper(*database_, settings_));
+  KIN_TRY(Grouper grouper, load_grouper(*database_, settings_, model_));
   grouper_.emplace(std::move(grouper));
   return Done{};
 }
@@ -168,8 +169,9 @@ Status NewsWriter::name_sources() {
 
 Status NewsWriter::forget_items(std::span<const ItemId> items, NewsChanges& changes) {
   for (const ItemId item : items) {
-    // A replay cannot repeat it, because the item is not stored any more.
-    if (change_grouper().forget(item)) must_snapshot_ = true;
+    // A replay cannot repeat it, because the item is not stored any more. This also holds for an
+    // item that came after the snapshot and whose story is closed: it was counted.
+    if (change_grouper().forget(item) || number(item) >= snapshot_at_) must_snapshot_ = true;
     KIN_RETURN_IF_ERROR(changes.remove_item(item));
   }
   return Done{};
