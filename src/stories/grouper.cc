@@ -117,8 +117,7 @@ std::optional<Grouper::Choice> Grouper::same_page(const Member& member, bool is_
     // The newest item with this key: stories of the same title may have been told before.
     const Slot slot = items_.at(found->second.back());
     const bool by_title = key == mix64(member.features.title_key ^ kTitleKey);
-    if (by_title &&
-        (is_column || find_veto(member, stories_[slot], profiles_.at(slot), settings_)))
+    if (by_title && (is_column || find_veto(member, stories_[slot], profiles_.at(slot), settings_)))
       continue;
     return Choice{.slot = slot, .similarity = 1, .tier = Tier::kIdentity};
   }
@@ -143,7 +142,10 @@ std::optional<Grouper::Choice> Grouper::same_story(const Member& member) {
   for (const Candidate& candidate : candidates_) {
     const Story& story = stories_[candidate.slot];
     if (find_veto(member, story, profiles_.at(candidate.slot), settings_)) continue;
-    return Choice{.slot = candidate.slot, .similarity = candidate.score, .tier = Tier::kStory};
+    // Scores go up to the factor of terms alone.
+    return Choice{.slot = candidate.slot,
+                  .similarity = std::min(1.0, candidate.score / settings_.scoring.terms_alone),
+                  .tier = Tier::kStory};
   }
   return {};
 }
@@ -160,17 +162,17 @@ void Grouper::score_stories(const Member& member) {
   MeaningSum meaning;
   meaning.add(member.features.meaning);
   read_query(member.features, vocabulary_, query_);
-  const Joining item{query_, meaning};
+  const Joining item{query_, meaning, vocabulary_.chance()};
   candidates_.clear();
   for (const Profiles::Match& match :
-       profiles_.near(query_, join_reach(settings_, meaning.count > 0), kNoSlot)) {
+       profiles_.near(query_, join_reach(settings_, item), kNoSlot)) {
     const Story& story = stories_[match.slot];
-    const UnixSeconds time =
-        gap(story.first, story.last, member.published_at, member.published_at);
+    const UnixSeconds time = gap(story.first, story.last, member.published_at, member.published_at);
     double score = join_score(item, match, profiles_.at(match.slot), settings_.scoring);
     if (score < least || time > window) continue;
     score *= faded(time, settings_);
-    if (member.source != 0 && story.has_source(member.source)) score *= settings_.scoring.same_source;
+    if (member.source != 0 && story.has_source(member.source))
+      score *= settings_.scoring.same_source;
     if (score >= least) candidates_.push_back({match.slot, score});
   }
 }
@@ -251,7 +253,7 @@ void Grouper::close_old() {
 }
 
 void Grouper::fade_terms() {
-  vocabulary_.fade([&](TermId term) { return profiles_.has(term); });
+  vocabulary_.fade(slots_.size(), [&](TermId term) { return profiles_.has(term); });
 }
 
 void Grouper::close(Slot slot) {

@@ -28,7 +28,7 @@ namespace kin::stories {
 struct Placement {
   StoryId story = kNoStory;
   // 1 for an item that opened its story or is the same page as another. Else the similarity of item
-  // and story when it joined: Jaccard for kRepublished, a cosine (rarely above 0.7) for kStory.
+  // and story when it joined: Jaccard for kRepublished, a score (rarely above 0.6) for kStory.
   double similarity = 1;
   Tier tier = Tier::kOpened;
   bool is_representative = false;

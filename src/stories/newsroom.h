@@ -14,12 +14,12 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "embed/embedder.h"
 #include "net/http_client.h"
 #include "stories/feeds/favicon.h"
 #include "stories/feeds/fetcher.h"
 #include "stories/ids.h"
 #include "stories/opml.h"
-#include "embed/embedder.h"
 #include "stories/settings.h"
 #include "stories/story.h"
 

@@ -17,8 +17,9 @@ struct Scoring {
   double strangers = 0.2;
   // Factor of the terms where one side has no vector.
   double terms_alone = 1.6;
-  // The evidence that a full score needs.
+  // The evidence that a full score needs, of an item and a story and of two stories.
   double evidence = 11;
+  double merge_evidence = 3;
   // Share of the members' own lengths in the length of a story.
   double spread = 0.2;
   // Factor for an item of a source that the story has already.
@@ -26,7 +27,7 @@ struct Scoring {
   // Stories whose last items are further apart are not merged.
   std::chrono::hours merge_within{12};
   // Titles with a smaller share of frequent English words have no vector.
-  double english = 0.3;
+  double english = 0.1;
   friend bool operator==(const Scoring&, const Scoring&) = default;
 };
 
@@ -39,7 +40,7 @@ struct Settings {
   // The score at which an item joins a story, and at which two stories are merged, with the dial in
   // the middle. Higher values give more and purer stories.
   double join_threshold = 0.20;
-  double merge_threshold = 0.21;
+  double merge_threshold = 0.23;
   // From 0 (tight: more and purer stories) to 1 (loose). It moves both thresholds.
   double dial = 0.5;
   Scoring scoring{};

@@ -13,11 +13,10 @@ Result<std::shared_ptr<const embed::Embedder>> open_meaning(const std::string& s
   KIN_TRY(const embed::EmbedderSpec parsed, embed::EmbedderSpec::parse(spec));
   if (parsed.kind == embed::EmbedderKind::kNone) return std::shared_ptr<const embed::Embedder>();
   // A server may answer otherwise tomorrow, and the same headlines must give the same stories.
-  if (parsed.kind != embed::EmbedderKind::kWords &&
-      parsed.kind != embed::EmbedderKind::kModel2Vec)
-    return Error{Code::kInvalidArgument,
-                 fmt::format("--meaning {}: stories take none, words, words:FILE or model2vec:DIR",
-                             spec)};
+  if (parsed.kind != embed::EmbedderKind::kWords && parsed.kind != embed::EmbedderKind::kModel2Vec)
+    return Error{
+        Code::kInvalidArgument,
+        fmt::format("--meaning {}: stories take none, words, words:FILE or model2vec:DIR", spec)};
   auto opened = embed::open_embedder(parsed, system_clock(),
                                      {.folders = model_folders(data, program_path())});
   const bool is_missing = !opened.ok() && opened.error().code == Code::kNotFound;

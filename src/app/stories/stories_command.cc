@@ -97,9 +97,10 @@ CLI::App* add_group(CLI::App& stories, GroupArguments& arguments) {
       ->type_name("OUT");
   add_columns(*verb, arguments);
   add_grouping_flags(*verb, arguments.grouping);
-  verb->add_option("--meaning", arguments.meaning,
-                   "Word vectors that tell which headlines mean the same: none, words, words:FILE or "
-                   "model2vec:DIR")
+  verb->add_option(
+          "--meaning", arguments.meaning,
+          "Word vectors that tell which headlines mean the same: none, words, words:FILE or "
+          "model2vec:DIR")
       ->type_name("MODEL")
       ->capture_default_str();
   verb->add_flag("--json", arguments.json, "Print a report as JSON instead of the stories");

@@ -101,7 +101,8 @@ void LabelledSet::add(const stories::Item& item, std::uint64_t label) {
 
 Result<LabelledSet> read_set(const fs::path& file, const std::string& label) {
   KIN_TRY(const app::Headlines read, read_headlines(file, label));
-  LabelledSet set{.name = file.stem().string(), .family = file.stem().string(), .items = {}, .labels = {}};
+  LabelledSet set{
+      .name = file.stem().string(), .family = file.stem().string(), .items = {}, .labels = {}};
   for (std::size_t i = 0; i < read.items.size(); ++i) set.add(read.items[i], read.labels[i]);
   return sorted(set);
 }
@@ -152,11 +153,12 @@ Result<SetsFolder> read_sets(const fs::path& folder) {
   };
   KIN_RETURN_IF_ERROR(read("headlines.jsonl", read_uci));
   KIN_RETURN_IF_ERROR(read("olympics.jsonl", read_olympics));
-  KIN_RETURN_IF_ERROR(read("lookalikes.jsonl", [](const fs::path& file, SetsFolder& into) -> Status {
-    KIN_TRY(LabelledSet set, read_set(file, "story"));
-    into.sets.push_back(named(std::move(set), "look-alikes", "look-alikes"));
-    return Done{};
-  }));
+  KIN_RETURN_IF_ERROR(
+      read("lookalikes.jsonl", [](const fs::path& file, SetsFolder& into) -> Status {
+        KIN_TRY(LabelledSet set, read_set(file, "story"));
+        into.sets.push_back(named(std::move(set), "look-alikes", "look-alikes"));
+        return Done{};
+      }));
   interleave(result);
   return result;
 }

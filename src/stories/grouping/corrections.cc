@@ -115,8 +115,7 @@ bool Grouper::forget(ItemId item) {
   }
   for (const Member& member : stories_[slot].take(std::array{item})) {
     unindex(member);
-    if (stories_[slot].grouped)
-      profiles_.remove(slot, member.features, member.length, vocabulary_);
+    if (stories_[slot].grouped) profiles_.remove(slot, member.features, member.length, vocabulary_);
   }
   replace_lost_representative(slot);
   return true;

@@ -149,8 +149,7 @@ void FeatureReader::read_title(Features& features, Vocabulary& vocabulary) {
   terms_.clear();
   const HeadlineWord* previous = nullptr;
   for (const HeadlineWord& word : headline_.words) {
-    const TermId term =
-        add_word(word, kTitleCount, headline_.title_case, features, vocabulary);
+    const TermId term = add_word(word, kTitleCount, headline_.title_case, features, vocabulary);
     terms_.push_back(term);
     const std::string_view prefix = prefix_of(word.stem);
     if (!prefix.empty() && kind_of(word) == TermKind::kWord)
@@ -197,8 +196,8 @@ std::uint64_t FeatureReader::column_key() const {
     key = hash64(word.stem, key);
     ++words;
   }
-  const bool may_be_column = has_day || words <= kFewWords ||
-                             (has_number && words <= kFewWordsBesideNumber);
+  const bool may_be_column =
+      has_day || words <= kFewWords || (has_number && words <= kFewWordsBesideNumber);
   return may_be_column && !headline_.words.empty() ? key : 0;
 }
 

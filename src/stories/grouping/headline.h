@@ -12,7 +12,7 @@ struct HeadlineWord {
   bool capital = false;  // begins with a capital letter
   bool first = false;    // begins a sentence or a quotation: a capital letter has no meaning
   bool number = false;   // contains a digit
-  // Letters and digits, or a capital inside: "M4", "iPad", "eBay". Such a word is always a name.
+  // A letter and then digits or capitals: "M4", "iPad", "eBay". Such a word is always a name.
   bool mixed = false;
   // Stop words were removed between this word and the one before.
   bool after_gap = false;

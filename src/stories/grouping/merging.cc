@@ -27,11 +27,10 @@ void Grouper::merge_if_alike(Slot slot) {
   if (!is_due(stories_[slot].size()) || stories_[slot].column) return;
   read_query(profiles_.at(slot), vocabulary_, query_);
   const Profile& profile = profiles_.at(slot);
-  const Reach reach = merge_reach(settings_, profile.has_meaning());
   const MeaningSum none;
-  const Joining story{query_, profile.has_meaning() ? profile.meaning : none};
+  const Joining story{query_, profile.has_meaning() ? profile.meaning : none, vocabulary_.chance()};
   candidates_.clear();
-  for (const Profiles::Match& match : profiles_.near(query_, reach, slot)) {
+  for (const Profiles::Match& match : profiles_.near(query_, merge_reach(settings_, story), slot)) {
     if (!may_merge(stories_[slot], stories_[match.slot])) continue;
     const double score = merge_score(story, match, profiles_.at(match.slot), settings_.scoring);
     if (score >= settings_.merge_score()) candidates_.push_back({match.slot, score});

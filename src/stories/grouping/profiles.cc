@@ -98,12 +98,11 @@ void Profiles::add(std::uint32_t slot, const Features& features, double length,
   Profile& profile = profiles_[slot];
   for (const ItemTerm& item : features.terms) {
     auto at = std::ranges::lower_bound(profile.terms, item.term, {}, &ProfileTerm::term);
-    if (at == profile.terms.end() || at->term != item.term) {
+    if (at == profile.terms.end() || at->term != item.term)
       at = profile.terms.insert(at, {item.term, 0, 0});
-      vocabulary.count_in_story(item.term);
-    }
     at->sum += item.count;
     ++at->count;
+    vocabulary.recount(item.term, at->count - 1, at->count);
     set_posting(slot, *at);
   }
   ++profile.members;
@@ -118,10 +117,11 @@ void Profiles::remove(std::uint32_t slot, const Features& features, double lengt
   for (const ItemTerm& item : features.terms) {
     const auto at = std::ranges::lower_bound(profile.terms, item.term, {}, &ProfileTerm::term);
     at->sum -= item.count;
-    if (--at->count == 0) {
+    --at->count;
+    vocabulary.recount(item.term, at->count + 1, at->count);
+    if (at->count == 0) {
       profile.terms.erase(at);
       erase_posting(slot, item.term);
-      vocabulary.uncount_in_story(item.term);
     } else {
       set_posting(slot, *at);
     }
@@ -147,9 +147,11 @@ void Profiles::merge(std::uint32_t from, std::uint32_t into, Vocabulary& vocabul
       continue;
     }
     target.terms.back().sum += part.sum;
-    target.terms.back().count += part.count;
     // Two stories with the term are one now.
-    vocabulary.uncount_in_story(part.term);
+    vocabulary.recount(part.term, part.count, 0);
+    vocabulary.recount(part.term, target.terms.back().count,
+                       target.terms.back().count + part.count);
+    target.terms.back().count += part.count;
   }
   for (const ProfileTerm& part : source.terms) set_posting(into, *target.find(part.term));
   target.members += source.members;

@@ -48,7 +48,7 @@ struct Query {
 // What a profile needs in common with a query to matter. A profile whose cosine and evidence cannot
 // fulfil this is not found.
 struct Reach {
-  double least = 0;     // score
+  double least = 0;  // score
   // The score is the cosine with something else added or by itself: cosine + bonus or cosine *
   // factor, whichever is more.
   double factor = 1;
@@ -76,10 +76,9 @@ class Profiles {
     return index(term) < postings_.size() && !postings_[index(term)].empty();
   }
 
-  // Adds a member of the given length. Terms that are new to the profile are counted in
-  // `vocabulary`.
+  // Adds a member of the given length. `vocabulary` counts its terms.
   void add(std::uint32_t slot, const Features& features, double length, Vocabulary& vocabulary);
-  // Removes a member. Terms that no other member has are not counted any more.
+  // Removes a member, whose terms are not counted any more.
   void remove(std::uint32_t slot, const Features& features, double length, Vocabulary& vocabulary);
   void merge(std::uint32_t from, std::uint32_t into, Vocabulary& vocabulary);
   void clear(std::uint32_t slot);

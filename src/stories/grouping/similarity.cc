@@ -28,12 +28,12 @@ double join_score(const Joining& item, const Profiles::Match& match, const Profi
                   const Scoring& scoring) {
   // In a story of many different headlines the sum of the members' lengths is larger than the
   // length of their sum.
-  const double length = std::pow(profile.length, 1 - scoring.spread) *
-                        std::pow(profile.parts, scoring.spread);
+  const double length =
+      std::pow(profile.length, 1 - scoring.spread) * std::pow(profile.parts, scoring.spread);
   const double terms = match.product / (item.query.length * length);
   // No size of a story replaces evidence.
   return with_meaning(terms, item.meaning, profile, scoring) *
-         std::min(1.0, match.evidence / scoring.evidence);
+         std::min(1.0, match.evidence / (scoring.evidence * item.chance));
 }
 
 double faded(UnixSeconds time, const Settings& settings) {
@@ -44,22 +44,24 @@ double faded(UnixSeconds time, const Settings& settings) {
 double merge_score(const Joining& story, const Profiles::Match& match, const Profile& other,
                    const Scoring& scoring) {
   const double terms = match.product / (story.query.length * other.length);
-  return with_meaning(terms, story.meaning, other, scoring);
+  return with_meaning(terms, story.meaning, other, scoring) *
+         std::min(1.0, match.evidence / (scoring.merge_evidence * story.chance));
 }
 
-Reach join_reach(const Settings& settings, bool has_meaning) {
+Reach join_reach(const Settings& settings, const Joining& item) {
   const Scoring& scoring = settings.scoring;
   return {.least = settings.join_score(),
           .factor = scoring.terms_alone,
-          .bonus = has_meaning ? bonus(scoring, kMostJoinMeaning) : 0,
-          .evidence = scoring.evidence};
+          .bonus = item.meaning.count > 0 ? bonus(scoring, kMostJoinMeaning) : 0,
+          .evidence = scoring.evidence * item.chance};
 }
 
-Reach merge_reach(const Settings& settings, bool has_meaning) {
+Reach merge_reach(const Settings& settings, const Joining& story) {
   const Scoring& scoring = settings.scoring;
   return {.least = settings.merge_score(),
           .factor = scoring.terms_alone,
-          .bonus = has_meaning ? bonus(scoring, kMostMergeMeaning) : 0};
+          .bonus = story.meaning.count > 0 ? bonus(scoring, kMostMergeMeaning) : 0,
+          .evidence = scoring.merge_evidence * story.chance};
 }
 
 }  // namespace kin::stories

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "stories/grouping/profiles.h"
-#include "stories/settings.h"
 #include "stories/item.h"
+#include "stories/settings.h"
 
 namespace kin::stories {
 
@@ -12,6 +12,7 @@ namespace kin::stories {
 struct Joining {
   const Query& query;
   const MeaningSum& meaning;
+  double chance = 1;  // Vocabulary::chance()
 };
 double join_score(const Joining& item, const Profiles::Match& match, const Profile& profile,
                   const Scoring& scoring);
@@ -23,7 +24,7 @@ double merge_score(const Joining& story, const Profiles::Match& match, const Pro
                    const Scoring& scoring);
 
 // What an item or a story needs to reach a threshold.
-Reach join_reach(const Settings& settings, bool has_meaning);
-Reach merge_reach(const Settings& settings, bool has_meaning);
+Reach join_reach(const Settings& settings, const Joining& item);
+Reach merge_reach(const Settings& settings, const Joining& story);
 
 }  // namespace kin::stories

@@ -45,8 +45,8 @@ class Writer {
     all(profile.terms, profile.members, profile.length, profile.parts, profile.meaning);
   }
   void put(const Features& features) {
-    all(features.terms, features.names, features.numbers, features.title_key,
-        features.template_key, features.meaning);
+    all(features.terms, features.names, features.numbers, features.title_key, features.template_key,
+        features.meaning);
   }
   void put(const Member& member) {
     all(member.item, member.arrival, member.published_at, member.source, member.rank, member.tier,
@@ -113,8 +113,8 @@ class Reader {
     all(profile.terms, profile.members, profile.length, profile.parts, profile.meaning);
   }
   void get(Features& features) {
-    all(features.terms, features.names, features.numbers, features.title_key,
-        features.template_key, features.meaning);
+    all(features.terms, features.names, features.numbers, features.title_key, features.template_key,
+        features.meaning);
   }
   void get(Member& member) {
     all(member.item, member.arrival, member.published_at, member.source, member.rank, member.tier,

@@ -69,7 +69,8 @@ bool is_habit(const Member& member, const Story& story) {
   constexpr UnixSeconds kApart = 6 * 3600;
   const std::uint64_t key = member.features.template_key;
   const auto found = std::ranges::lower_bound(story.templates, key, {}, &TemplateSpan::key);
-  if (key == 0 || found == story.templates.end() || found->key != key) return false;
+  if (key == 0 || member.source == 0 || found == story.templates.end() || found->key != key)
+    return false;
   return std::max(found->last, member.published_at) - std::min(found->first, member.published_at) >
          kApart;
 }

@@ -1,6 +1,7 @@
 #include "stories/grouping/vocabulary.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <ranges>
 
@@ -23,6 +24,7 @@ constexpr double kLeastShare = 1e-5;
 // Words below this share are names more often than not.
 constexpr double kUncommonShare = 2e-5;
 constexpr double kBackgroundPower = 0.2;
+constexpr double kGrowth = 0.3;
 
 double kind_weight(TermKind kind) {
   switch (kind) {
@@ -34,6 +36,17 @@ double kind_weight(TermKind kind) {
     case TermKind::kPrefix: return 0.5;
   }
   KIN_UNREACHABLE();
+}
+
+// How many stories a story counts for that has a term in so many headlines: the power kGrowth.
+double stories_of(std::uint32_t headlines) {
+  constexpr std::size_t kTable = 64;
+  static const std::array<double, kTable> kPowers = [] {
+    std::array<double, kTable> powers{};
+    for (std::size_t i = 1; i < kTable; ++i) powers[i] = std::pow(static_cast<double>(i), kGrowth);
+    return powers;
+  }();
+  return headlines < kTable ? kPowers[headlines] : std::pow(headlines, kGrowth);
 }
 
 double share_of(TermKind kind, std::string_view text) {
@@ -64,7 +77,8 @@ Vocabulary::Vocabulary(std::vector<Term> terms, double stories)
 
 Vocabulary::Constants Vocabulary::constants_of(const Term& term) {
   const double expected = std::min(1.0, kWordsOfStory * term.share);
-  const double rareness = std::log(1 / std::min(1.0, expected + kLeastShare)) / -std::log(kLeastShare);
+  const double rareness =
+      std::log(1 / std::min(1.0, expected + kLeastShare)) / -std::log(kLeastShare);
   Constants constants{.background = kBackgroundStories * expected + 0.5,
                       .rareness = std::max(0.02, rareness),
                       .factor = kind_weight(term.kind)};
@@ -100,10 +114,10 @@ TermId Vocabulary::intern(std::uint64_t key, TermKind kind, double share) {
   return id;
 }
 
-void Vocabulary::uncount_in_story(TermId id) {
+void Vocabulary::recount(TermId id, std::uint32_t before, std::uint32_t after) {
   double& stories = terms_[index(id)].stories;
   // It may have been halved since it was counted.
-  stories = std::max(0.0, stories - 1);
+  stories = std::max(0.0, stories + stories_of(after) - stories_of(before));
 }
 
 void Vocabulary::count_spelling(TermId id, bool capital) {
@@ -112,8 +126,8 @@ void Vocabulary::count_spelling(TermId id, bool capital) {
   if (capital) ++term.capital;
 }
 
-void Vocabulary::fade(const std::function<bool(TermId)>& is_used) {
-  if (stories_ <= kMostStories) return;
+void Vocabulary::fade(std::size_t open_stories, const std::function<bool(TermId)>& is_used) {
+  if (stories_ <= std::max(kMostStories, 2.0 * static_cast<double>(open_stories))) return;
   stories_ /= 2;
   free_.clear();
   for (std::size_t i = terms_.size(); i-- > 0;) {
@@ -142,6 +156,11 @@ double Vocabulary::weight(TermId id) const {
 double Vocabulary::evidence(TermId id) const {
   const double rareness = constants_[index(id)].rareness;
   return rareness == 0 ? 0 : rareness * rarity(id);
+}
+
+double Vocabulary::chance() const {
+  constexpr double kUsual = 1'000;
+  return std::max(1.0, std::log(stories_ + kBackgroundStories) / std::log(kUsual));
 }
 
 double Vocabulary::name_chance(TermId id) const {

@@ -20,10 +20,11 @@ enum class TermKind : std::uint8_t {
   kPrefix,  // the first letters of a stem
 };
 
-// Counts stories, not headlines: a word in a hundred headlines of one story is still rare. The
-// counts come from the stream itself, so that words which all headlines of a list share weigh
-// little. A list of frequent English words takes the place of the stream while it is short.
-// Deterministic. One thread only.
+// Counts stories, not headlines: a word in a hundred headlines of one story is still rare. (Large
+// stories count a little more than small ones, so that one which takes in everything ends its own
+// growth.) The counts come from the stream itself, so that words which all headlines of a list
+// share weigh little. A list of frequent English words takes the place of the stream while it is
+// short. Deterministic. One thread only.
 class Vocabulary {
  public:
   // A term as it is stored. A hash of 64 bits stands for its text.
@@ -52,21 +53,24 @@ class Vocabulary {
   void count_story() { stories_ += 1; }
   // The story was merged into another one.
   void uncount_story() { stories_ = stories_ > 1 ? stories_ - 1 : 0; }
-  // Counts a story in which `id` occurs for the first time, or takes that back.
-  void count_in_story(TermId id) { terms_[index(id)].stories += 1; }
-  void uncount_in_story(TermId id);
+  // A story has `id` in `after` headlines now, in place of `before`.
+  void recount(TermId id, std::uint32_t before, std::uint32_t after);
   // Counts a headline in which the capital letter of `id` has a meaning.
   void count_spelling(TermId id, bool capital);
 
-  // Halves all counts after some thousand stories, and frees terms that have become rare and that
-  // `is_used` does not hold. Call it while no id is held elsewhere.
-  void fade(const std::function<bool(TermId)>& is_used);
+  // Halves all counts after some thousand stories, or after twice as many as are open. Then it
+  // frees terms that have become rare and that `is_used` does not hold. Call it while no id is held
+  // elsewhere.
+  void fade(std::size_t open_stories, const std::function<bool(TermId)>& is_used);
 
   // How much a term tells, in its place in a headline: the square of its rarity, more for names.
   double weight(TermId id) const;
   // The evidence that two headlines of one event are expected to have it in common; 0 for pairs and
   // prefixes, which repeat the evidence of their words. About 8 for a new name.
   double evidence(TermId id) const;
+  // How much evidence a chance match is expected to have, as a factor: 1 in a stream of a thousand
+  // stories, more in a larger one.
+  double chance() const;
   // The probability that the term is a name, from its spelling so far.
   double name_chance(TermId id) const;
 

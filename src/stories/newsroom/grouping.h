@@ -20,7 +20,8 @@ StoryId separate_in(Grouper& grouper, ItemId item);
 
 // Restores the grouper from the last snapshot and a replay of the items and corrections after it.
 // The stored placements win: if there is no readable snapshot, or the replay gives other placements
-// (the program, its settings or its word vectors changed), the open stories are adopted as stored, under their ids.
+// (the program, its settings or its word vectors changed), the open stories are adopted as stored,
+// under their ids.
 Result<Grouper> load_grouper(NewsDatabase& database, const Settings& settings,
                              const Grouper::Model& model);
 

@@ -19,14 +19,14 @@ constexpr std::chrono::hours kLongestWithoutBands{12};
 }  // namespace
 
 Result<std::unique_ptr<NewsWriter>> NewsWriter::open(const std::filesystem::path& path,
-                                                     Settings settings,
-                                                     Grouper::Model model) {
+                                                     Settings settings, Grouper::Model model) {
   KIN_RETURN_IF_ERROR(check(settings));
   KIN_TRY(auto database, NewsDatabase::open(path, NewsDatabase::Access::kWrite));
   KIN_RETURN_IF_ERROR(migrate(*database));
   // Stored settings win over the given ones.
   KIN_TRY(settings, load_settings(*database, std::move(settings)));
-  std::unique_ptr<NewsWriter> writer(new NewsWriter(std::move(database), std::move(settings), std::move(model)));
+  std::unique_ptr<NewsWriter> writer(
+      new NewsWriter(std::move(database), std::move(settings), std::move(model)));
   KIN_RETURN_IF_ERROR(writer->load());
   KIN_RETURN_IF_ERROR(writer->name_sources());
   return writer;

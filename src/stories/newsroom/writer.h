@@ -66,9 +66,7 @@ class NewsWriter {
 
  private:
   NewsWriter(std::unique_ptr<NewsDatabase> database, Settings settings, Grouper::Model model)
-      : database_(std::move(database)),
-        settings_(std::move(settings)),
-        model_(std::move(model)) {}
+      : database_(std::move(database)), settings_(std::move(settings)), model_(std::move(model)) {}
   Status load();
   // Runs `work` and NewsChanges::finish() in a transaction.
   Status transact(NewsEvent& event, const std::function<Status(NewsChanges&)>& work);
