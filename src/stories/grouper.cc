@@ -194,6 +194,7 @@ Grouper::Slot Grouper::open(StoryId id) {
 void Grouper::join(Slot slot, Member member) {
   Story& story = stories_[slot];
   if (story.grouped) {
+    vocabulary_.count_headline();
     profiles_.add(slot, member.features, member.length, vocabulary_);
   }
   index(member, slot);

@@ -67,6 +67,7 @@ struct GrouperState {
   };
   std::vector<Vocabulary::Term> terms;
   double counted_stories = 0;
+  double counted_headlines = 0;
   std::uint64_t next_story = 1;
   std::uint64_t next_arrival = 0;
   UnixSeconds newest = 0;

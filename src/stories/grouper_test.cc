@@ -297,23 +297,23 @@ TEST_F(GrouperTest, KeepsWhatTheUserUnitedTogether) {
 
 // In a list about one subject, the words of the subject join nothing.
 TEST_F(GrouperTest, LearnsWhatEveryHeadlineOfAListHas) {
+  constexpr std::array kSyllables{"ka", "lo", "mi", "ber", "sten", "da", "ru", "vik", "no", "tal"};
   constexpr std::array kSports{"fencing", "rowing", "judo", "archery", "sailing", "boxing"};
-  constexpr std::array kCountries{"Norway", "Kenya", "Chile", "Fiji", "Qatar", "Cuba", "Laos"};
   Random random(9);
-  std::map<std::string, std::set<StoryId>> stories;
-  for (int i = 0; i < 300; ++i) {
-    const std::string event = std::string(kCountries[random.below(kCountries.size())]) + " " +
-                              kSports[random.below(kSports.size())];
-    const StoryId story = add_title("Tokyo Olympics 2020: gold medal at the games for " + event +
-                                    " team in Tokyo final")
-                              .story;
-    if (i >= 100) stories[event].insert(story);
+  std::set<StoryId> stories;
+  constexpr int kEvents = 150;
+  for (int event = 0; event < kEvents; ++event) {
+    std::string name = "Q";
+    for (int i = 0; i < 4; ++i) name += kSyllables[random.below(kSyllables.size())];
+    const std::string sport = kSports[random.below(kSports.size())];
+    const StoryId story =
+        add_title("Tokyo Olympics: " + name + " wins gold medal in " + sport).story;
+    EXPECT_EQ(add_title("Gold in " + sport + " for " + name + " at Tokyo Olympics").story, story);
+    stories.insert(story);
   }
-  std::set<StoryId> all;
-  for (const auto& [event, ids] : stories) {
-    for (const StoryId id : ids) all.insert(grouper_.resolve(id));
-  }
-  EXPECT_GE(all.size(), stories.size() / 2);
+  std::set<StoryId> left;
+  for (const StoryId story : stories) left.insert(grouper_.resolve(story));
+  EXPECT_GE(left.size(), kEvents * 9 / 10);
 }
 
 TEST_F(GrouperTest, KeepsVulnerabilitiesAndScoresApart) {
@@ -341,7 +341,8 @@ class LooseGrouperTest : public GrouperTest {
   LooseGrouperTest() : GrouperTest({.dial = 1}) {}
 };
 constexpr const char* kFerry = "Ferry Olympia stranded on rocks near Chania with 300 passengers";
-constexpr const char* kCoastGuard = "Coast guard sends three boats to Olympia off Chania at night";
+constexpr const char* kCoastGuard =
+    "Coast guard sends three boats and a helicopter to Olympia at night";
 
 TEST_F(TightGrouperTest, KeepsLooselyRelatedHeadlinesApart) {
   EXPECT_NE(add_title(kFerry).story, add_title(kCoastGuard).story);
@@ -367,8 +368,8 @@ TEST(Grouper, UsesWhatHeadlinesMeanBesideTheirWords) {
     for (const char* title :
          {"bread2 oven2 wins prize", "glacier3 ice3 melts", "vote4 law4 passes"})
       add(title);
-    const StoryId first = add("monster storm5 smashes holiday hotspot wind5 at Chania");
-    return grouper.resolve(add("gale5 tempest5 leaves Chania hotspot without power")) ==
+    const StoryId first = add("monster storm5 smashes holiday beach wind5 at Chania");
+    return grouper.resolve(add("gale5 tempest5 leaves people of Chania without power")) ==
            grouper.resolve(first);
   };
   EXPECT_FALSE(same_story(nullptr));

@@ -25,7 +25,7 @@ struct Scoring {
   // Factor for an item of a source that the story has already.
   double same_source = 0.55;
   // Stories whose last items are further apart are not merged.
-  std::chrono::hours merge_within{12};
+  std::chrono::hours merge_within{10};
   // Titles with a smaller share of frequent English words have no vector.
   double english = 0.1;
   friend bool operator==(const Scoring&, const Scoring&) = default;

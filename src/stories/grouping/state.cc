@@ -41,6 +41,7 @@ bool is_sound(const Features& features, const Profile& profile, const GrouperSta
 GrouperState Grouper::export_state() const {
   GrouperState state{.terms = vocabulary_.terms(),
                      .counted_stories = vocabulary_.stories(),
+                     .counted_headlines = vocabulary_.headlines(),
                      .next_story = next_story_,
                      .next_arrival = next_arrival_,
                      .newest = newest_,
@@ -119,7 +120,8 @@ Result<Grouper> Grouper::restore(Settings settings, GrouperState state, Model mo
     if (signature != signatures.end())
       grouper.sketches_.add(member->item, sketch_of_signature(signature->second));
   }
-  grouper.vocabulary_ = Vocabulary(std::move(state.terms), state.counted_stories);
+  grouper.vocabulary_ =
+      Vocabulary(std::move(state.terms), state.counted_stories, state.counted_headlines);
   for (const auto& [from, to] : state.aliases) grouper.add_alias(from, to);
   grouper.columns_ = {state.columns.begin(), state.columns.end()};
   grouper.apart_ = {state.apart.begin(), state.apart.end()};

@@ -33,7 +33,7 @@ class Writer {
     out_ += as_bytes_view(std::span<const std::uint32_t>(signature));
   }
   void put(const Vocabulary::Term& term) {
-    all(term.key, term.kind, term.share, term.capital, term.shown, term.stories);
+    all(term.key, term.kind, term.share, term.capital, term.shown, term.stories, term.headlines);
   }
   void put(const ItemTerm& part) { all(part.term, part.count); }
   void put(const NameMark& mark) { all(mark.term, mark.mixed); }
@@ -101,7 +101,7 @@ class Reader {
     kind = static_cast<TermKind>(checked(reader_.read<std::uint8_t>(), kMost));
   }
   void get(Vocabulary::Term& term) {
-    all(term.key, term.kind, term.share, term.capital, term.shown, term.stories);
+    all(term.key, term.kind, term.share, term.capital, term.shown, term.stories, term.headlines);
   }
   void get(ItemTerm& part) { all(part.term, part.count); }
   void get(NameMark& mark) { all(mark.term, mark.mixed); }
@@ -148,9 +148,9 @@ class Reader {
 // One list of fields for reading and writing, so that they cannot differ.
 template <typename Coder, typename State>
 void code(Coder& coder, State& state) {
-  coder.all(state.terms, state.counted_stories, state.next_story, state.next_arrival, state.newest,
-            state.swept, state.stories, state.signatures, state.aliases, state.apart, state.columns,
-            state.meaning);
+  coder.all(state.terms, state.counted_stories, state.counted_headlines, state.next_story,
+            state.next_arrival, state.newest, state.swept, state.stories, state.signatures,
+            state.aliases, state.apart, state.columns, state.meaning);
 }
 
 Error damaged(std::string_view what) {

@@ -40,6 +40,7 @@ TEST(StateFormat, IsTheSameForEver) {
                   .shown = 3,
                   .stories = 2}};
   state.counted_stories = 2;
+  state.counted_headlines = 5;
   state.next_story = 3;
   state.next_arrival = 1;
   state.newest = 100;

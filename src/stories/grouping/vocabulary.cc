@@ -25,6 +25,9 @@ constexpr double kLeastShare = 1e-5;
 constexpr double kUncommonShare = 2e-5;
 constexpr double kBackgroundPower = 0.2;
 constexpr double kGrowth = 0.3;
+// How rare a term is among headlines limits how rare it is among stories, by this factor.
+constexpr double kHeadlineFactor = 3;
+constexpr double kUnseenHeadlines = 60;
 
 double kind_weight(TermKind kind) {
   switch (kind) {
@@ -61,8 +64,8 @@ std::uint64_t key_of(TermKind kind, std::string_view text, std::uint64_t seed = 
 
 }  // namespace
 
-Vocabulary::Vocabulary(std::vector<Term> terms, double stories)
-    : terms_(std::move(terms)), stories_(stories) {
+Vocabulary::Vocabulary(std::vector<Term> terms, double stories, double headlines)
+    : terms_(std::move(terms)), stories_(stories), headlines_(headlines) {
   for (std::size_t i = 0; i < terms_.size(); ++i) {
     const TermId id{static_cast<std::uint32_t>(i)};
     constants_.push_back(constants_of(terms_[i]));
@@ -118,6 +121,8 @@ void Vocabulary::recount(TermId id, std::uint32_t before, std::uint32_t after) {
   double& stories = terms_[index(id)].stories;
   // It may have been halved since it was counted.
   stories = std::max(0.0, stories + stories_of(after) - stories_of(before));
+  double& headlines = terms_[index(id)].headlines;
+  headlines = std::max(0.0, headlines + after - before);
 }
 
 void Vocabulary::count_spelling(TermId id, bool capital) {
@@ -129,11 +134,13 @@ void Vocabulary::count_spelling(TermId id, bool capital) {
 void Vocabulary::fade(std::size_t open_stories, const std::function<bool(TermId)>& is_used) {
   if (stories_ <= std::max(kMostStories, 2.0 * static_cast<double>(open_stories))) return;
   stories_ /= 2;
+  headlines_ /= 2;
   free_.clear();
   for (std::size_t i = terms_.size(); i-- > 0;) {
     Term& term = terms_[i];
     const TermId id{static_cast<std::uint32_t>(i)};
     term.stories /= 2;
+    term.headlines /= 2;
     if (term.key != 0 && term.stories < kLeastKept && !is_used(id)) {
       ids_.erase(term.key);
       term = {};
@@ -144,7 +151,11 @@ void Vocabulary::fade(std::size_t open_stories, const std::function<bool(TermId)
 
 double Vocabulary::rarity(TermId id) const {
   const double held = terms_[index(id)].stories + constants_[index(id)].background;
-  return std::max(0.01, std::log((stories_ + kBackgroundStories + 1) / held));
+  const double in_stories = std::log((stories_ + kBackgroundStories + 1) / held);
+  // A word that most headlines have tells nothing, even if all of them are in one story.
+  const double in_headlines =
+      std::log((headlines_ + kUnseenHeadlines) / (terms_[index(id)].headlines + 0.5));
+  return std::max(0.01, std::min(in_stories, kHeadlineFactor * in_headlines));
 }
 
 double Vocabulary::weight(TermId id) const {

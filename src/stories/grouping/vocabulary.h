@@ -35,12 +35,13 @@ class Vocabulary {
     std::uint32_t capital = 0;  // headlines with it capitalised, where that has a meaning
     std::uint32_t shown = 0;    // headlines with it, where a capital has a meaning
     double stories = 0;         // that ever had the term; older ones count less
+    double headlines = 0;       // likewise
     friend bool operator==(const Term&, const Term&) = default;
   };
 
   Vocabulary() = default;
   // Restores a stored vocabulary.
-  Vocabulary(std::vector<Term> terms, double stories);
+  Vocabulary(std::vector<Term> terms, double stories, double headlines);
 
   // The id of a term. Adds it if it is new. Ids of pairs are of both words together.
   TermId intern(TermKind kind, std::string_view text);
@@ -49,7 +50,9 @@ class Vocabulary {
   // By id, with those that are free.
   const std::vector<Term>& terms() const { return terms_; }
   double stories() const { return stories_; }
+  double headlines() const { return headlines_; }
 
+  void count_headline() { headlines_ += 1; }
   void count_story() { stories_ += 1; }
   // The story was merged into another one.
   void uncount_story() { stories_ = stories_ > 1 ? stories_ - 1 : 0; }
@@ -91,6 +94,7 @@ class Vocabulary {
   std::unordered_map<std::uint64_t, TermId> ids_;
   std::vector<TermId> free_;  // sorted, the lowest last
   double stories_ = 0;
+  double headlines_ = 0;
 };
 
 }  // namespace kin::stories

@@ -22,6 +22,7 @@ TEST(Vocabulary, LearnsFromTheStreamWhichWordsAreCommon) {
   const TermId rare = vocabulary.intern(TermKind::kWord, "chania");
   for (int story = 0; story < 100; ++story) {
     vocabulary.count_story();
+    vocabulary.count_headline();
     vocabulary.recount(common, 0, 1);
   }
   vocabulary.recount(rare, 0, 1);
@@ -36,6 +37,11 @@ TEST(Vocabulary, CountsALargeStoryAsFewSmallOnes) {
     vocabulary.recount(word, headlines, headlines + 1);
   EXPECT_GT(vocabulary.term(word).stories, 2);
   EXPECT_LT(vocabulary.term(word).stories, 10);
+  // Yet a word that all headlines have tells nothing.
+  const double before = vocabulary.evidence(word);
+  for (int i = 0; i < 100; ++i) vocabulary.count_headline();
+  EXPECT_GT(vocabulary.evidence(word), before);
+  EXPECT_LT(vocabulary.evidence(word), 2);
   vocabulary.recount(word, 100, 0);
   EXPECT_NEAR(vocabulary.term(word).stories, 0, 1e-9);
 }
@@ -71,7 +77,7 @@ TEST(Vocabulary, ForgetsTermsThatNobodyUsesAnyMore) {
   EXPECT_EQ(vocabulary.term(common).stories, 50);
   EXPECT_EQ(vocabulary.intern(TermKind::kWord, "chania"), used);
   // The id of the term that is gone is used again, also after a restart.
-  Vocabulary restored(vocabulary.terms(), vocabulary.stories());
+  Vocabulary restored(vocabulary.terms(), vocabulary.stories(), vocabulary.headlines());
   EXPECT_EQ(vocabulary.intern(TermKind::kWord, "bergen"), old);
   EXPECT_EQ(restored.intern(TermKind::kWord, "bergen"), old);
   EXPECT_EQ(restored.terms(), vocabulary.terms());

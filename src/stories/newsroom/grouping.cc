@@ -139,6 +139,7 @@ Result<Grouper> rebuild(NewsDatabase& database, const Settings& settings,
   // The vocabulary is kept: without it, all words would count as rare for a while.
   state.terms = std::move(words.terms);
   state.counted_stories = words.counted_stories;
+  state.counted_headlines = words.counted_headlines;
   KIN_TRY(state.next_story, read_counter(database, "next_story"));
   state.apart.assign(apart.begin(), apart.end());
   // Without vectors so far: the mean of the model is learned again.
@@ -195,6 +196,7 @@ Result<Grouper> load_grouper(NewsDatabase& database, const Settings& settings,
   GrouperState words;
   words.terms = snapshot.state->terms;
   words.counted_stories = snapshot.state->counted_stories;
+  words.counted_headlines = snapshot.state->counted_headlines;
   auto grouper = Grouper::restore(settings, std::move(*snapshot.state), model);
   if (!grouper.ok()) {
     // Other word vectors: what was counted still holds.
