@@ -295,27 +295,6 @@ TEST_F(GrouperTest, KeepsWhatTheUserUnitedTogether) {
   EXPECT_EQ(grouper_.resolve(tram), ferry);
 }
 
-// In a list about one subject, the words of the subject join nothing.
-TEST_F(GrouperTest, LearnsWhatEveryHeadlineOfAListHas) {
-  constexpr std::array kSyllables{"ka", "lo", "mi", "ber", "sten", "da", "ru", "vik", "no", "tal"};
-  constexpr std::array kSports{"fencing", "rowing", "judo", "archery", "sailing", "boxing"};
-  Random random(9);
-  std::set<StoryId> stories;
-  constexpr int kEvents = 150;
-  for (int event = 0; event < kEvents; ++event) {
-    std::string name = "Q";
-    for (int i = 0; i < 4; ++i) name += kSyllables[random.below(kSyllables.size())];
-    const std::string sport = kSports[random.below(kSports.size())];
-    const StoryId story =
-        add_title("Tokyo Olympics: " + name + " wins gold medal in " + sport).story;
-    EXPECT_EQ(add_title("Gold in " + sport + " for " + name + " at Tokyo Olympics").story, story);
-    stories.insert(story);
-  }
-  std::set<StoryId> left;
-  for (const StoryId story : stories) left.insert(grouper_.resolve(story));
-  EXPECT_GE(left.size(), kEvents * 9 / 10);
-}
-
 TEST_F(GrouperTest, KeepsVulnerabilitiesAndScoresApart) {
   const StoryId first = add_title("Patch for CVE-2026-1234 in Acme router firmware released").story;
   EXPECT_NE(add_title("Patch for CVE-2026-9876 in Acme router firmware released").story, first);
@@ -354,7 +333,7 @@ TEST_F(LooseGrouperTest, PutsLooselyRelatedHeadlinesTogether) {
 }
 
 TEST(Grouper, UsesWhatHeadlinesMeanBesideTheirWords) {
-  // Words end with the number of their theme; see ThemeModel.
+  // The second letter of words with an x is their theme; see ThemeModel.
   const auto same_story = [](const Grouper::Model& model) {
     Grouper grouper({}, model);
     std::uint64_t id = 0;
@@ -366,11 +345,13 @@ TEST(Grouper, UsesWhatHeadlinesMeanBesideTheirWords) {
           .story;
     };
     for (const char* title :
-         {"bread2 oven2 wins prize", "glacier3 ice3 melts", "vote4 law4 passes"})
+         {"Big xbbread xboven wins prize", "Old xcglacier xcice melts", "New xdvote xdlaw passes"})
       add(title);
-    const StoryId first = add("monster storm5 smashes holiday beach wind5 at Chania");
-    return grouper.resolve(add("gale5 tempest5 leaves people of Chania without power")) ==
-           grouper.resolve(first);
+    const StoryId first =
+        add("Big xestorm and xewind over beach of Chania breaks windows of hotels in Souda");
+    const StoryId second =
+        add("Chania without power today as xegale xetempest takes trees down in Kissamos streets");
+    return grouper.resolve(second) == grouper.resolve(first);
   };
   EXPECT_FALSE(same_story(nullptr));
   EXPECT_TRUE(same_story(std::make_shared<ThemeModel>()));

@@ -19,7 +19,7 @@ struct Scoring {
   double terms_alone = 1.6;
   // The evidence that a full score needs, of an item and a story and of two stories.
   double evidence = 11;
-  double merge_evidence = 3;
+  double merge_evidence = 4;
   // Share of the members' own lengths in the length of a story.
   double spread = 0.2;
   // Factor for an item of a source that the story has already.

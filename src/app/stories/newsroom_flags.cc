@@ -7,7 +7,7 @@
 
 #include "app/data_folder.h"
 #include "app/search/index_flags.h"
-#include "app/stories/meaning.h"
+#include "app/meaning.h"
 
 namespace kin::app {
 

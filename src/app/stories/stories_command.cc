@@ -11,7 +11,7 @@
 #include "app/headlines.h"
 #include "app/print.h"
 #include "app/stories/grouping_flags.h"
-#include "app/stories/meaning.h"
+#include "app/meaning.h"
 #include "app/stories/newsroom_flags.h"
 #include "app/stories/timeline_print.h"
 #include "app/words.h"

@@ -10,7 +10,7 @@
 
 #include "app/data_folder.h"
 #include "app/headlines.h"
-#include "app/stories/meaning.h"
+#include "app/meaning.h"
 #include "base/ascii.h"
 #include "base/json_writer.h"
 #include "base/random.h"

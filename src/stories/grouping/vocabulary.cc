@@ -25,9 +25,9 @@ constexpr double kLeastShare = 1e-5;
 constexpr double kUncommonShare = 2e-5;
 constexpr double kBackgroundPower = 0.2;
 constexpr double kGrowth = 0.3;
-// How rare a term is among headlines limits how rare it is among stories, by this factor.
-constexpr double kHeadlineFactor = 3;
-constexpr double kUnseenHeadlines = 60;
+// How rare a term is among headlines limits its evidence, by this factor.
+constexpr double kHeadlineFactor = 1.5;
+constexpr double kUnseenHeadlines = 20;
 
 double kind_weight(TermKind kind) {
   switch (kind) {
@@ -151,22 +151,22 @@ void Vocabulary::fade(std::size_t open_stories, const std::function<bool(TermId)
 
 double Vocabulary::rarity(TermId id) const {
   const double held = terms_[index(id)].stories + constants_[index(id)].background;
-  const double in_stories = std::log((stories_ + kBackgroundStories + 1) / held);
-  // A word that most headlines have tells nothing, even if all of them are in one story.
-  const double in_headlines =
-      std::log((headlines_ + kUnseenHeadlines) / (terms_[index(id)].headlines + 0.5));
-  return std::max(0.01, std::min(in_stories, kHeadlineFactor * in_headlines));
+  return std::log((stories_ + kBackgroundStories + 1) / held);
 }
 
 double Vocabulary::weight(TermId id) const {
-  const double rare = rarity(id);
+  const double rare = std::max(0.01, rarity(id));
   const double weight = constants_[index(id)].factor * rare * rare;
   return terms_[index(id)].kind == TermKind::kWord ? weight * (0.6 + name_chance(id)) : weight;
 }
 
 double Vocabulary::evidence(TermId id) const {
   const double rareness = constants_[index(id)].rareness;
-  return rareness == 0 ? 0 : rareness * rarity(id);
+  if (rareness == 0) return 0;
+  // A word that most headlines have is no evidence, even if all of them are in one story.
+  const double in_headlines =
+      std::log((headlines_ + kUnseenHeadlines) / (terms_[index(id)].headlines + 0.5));
+  return rareness * std::max(0.01, std::min(rarity(id), kHeadlineFactor * in_headlines));
 }
 
 double Vocabulary::chance() const {

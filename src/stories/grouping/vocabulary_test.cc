@@ -49,7 +49,7 @@ TEST(Vocabulary, CountsALargeStoryAsFewSmallOnes) {
 TEST(Vocabulary, KnowsCommonEnglishFromTheStart) {
   Vocabulary vocabulary;
   EXPECT_GT(vocabulary.weight(vocabulary.intern(TermKind::kWord, "olympia")),
-            3 * vocabulary.weight(vocabulary.intern(TermKind::kWord, "people")));
+            3 * vocabulary.weight(vocabulary.intern(TermKind::kWord, "peopl")));
 }
 
 TEST(Vocabulary, WeighsNamesByTheirSpelling) {

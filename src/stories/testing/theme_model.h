@@ -11,8 +11,8 @@
 
 namespace kin::stories {
 
-// The word "ship3" is about theme 3, as every word that ends with this digit. Other words are not
-// known. Thread-safe.
+// A word that begins with "x" is about the theme of its second letter, from "a" to "h". Other words
+// are not known. Thread-safe.
 class ThemeModel final : public embed::Embedder {
  public:
   explicit ThemeModel(std::uint64_t hash = 7)
@@ -35,9 +35,8 @@ class ThemeModel final : public embed::Embedder {
     float square = 0;
     for (std::string_view rest = text; !rest.empty();) {
       const std::string_view word = take_until(rest, " ");
-      if (word.empty() || word.back() < '0' || word.back() >= '0' + static_cast<int>(kThemes))
-        continue;
-      vector[static_cast<std::size_t>(word.back() - '0')] += 1;
+      if (word.size() < 2 || word[0] != 'x' || word[1] < 'a' || word[1] > 'h') continue;
+      vector[static_cast<std::size_t>(word[1] - 'a')] += 1;
     }
     for (const float value : vector) square += value * value;
     if (square == 0) return {};

@@ -1,4 +1,4 @@
-#include "app/stories/meaning.h"
+#include "app/meaning.h"
 
 #include <fmt/format.h>
 
