@@ -92,8 +92,9 @@ Result<AwsCredentials> instance_credentials(const CredentialOptions& options) {
                        .body = net::HttpBody{.type = ""}}));
   const std::vector<net::Header> headers{{"X-aws-ec2-metadata-token", std::string(trimmed(token))}};
   const std::string folder = options.instance_url + "/latest/meta-data/iam/security-credentials/";
-  KIN_TRY(std::string roles, ask(client, {.url = folder, .headers = headers}));
-  const std::string role(trimmed(roles.substr(0, roles.find('\n'))));
+  KIN_TRY(const std::string roles, ask(client, {.url = folder, .headers = headers}));
+  std::string_view lines = roles;
+  const std::string role(trimmed(take_until(lines, "\n")));
   if (role.empty())
     return Error{Code::kUnavailable, fmt::format("{} names no role of this machine", folder)};
   KIN_TRY(const std::string answer, ask(client, {.url = folder + role, .headers = headers}));
