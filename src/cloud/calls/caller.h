@@ -43,6 +43,8 @@ struct Call {
   std::vector<net::Header> headers = {};
   std::optional<std::string> body = {};
   std::uint64_t most_bytes = std::uint64_t{16} << 20;  // of the answer's body
+  // How its answers are understood, instead of the service's way.
+  std::function<Verdict(const net::HttpResponse&)> judge = {};
 };
 
 struct Answer {
