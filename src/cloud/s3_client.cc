@@ -62,8 +62,9 @@ Status S3Client::create_bucket() {
                 region);
   KIN_TRY(const Answer answer,
           state_->caller.call({.method = "PUT", .url = state_->url(""), .body = body}));
-  const bool ours = s3_error_code(answer.response) == "BucketAlreadyOwnedByYou";
-  if (answer.verdict == Verdict::kDone || ours) return Done{};
+  if (answer.verdict == Verdict::kDone) return Done{};
+  // Somebody has it already. It is ours if we may read it.
+  if (answer.response.status == 409 && list("", "", 1).ok()) return Done{};
   return s3_error(state_->bucket.bucket, answer);
 }
 

@@ -60,7 +60,7 @@ class S3Client {
   S3Client(const S3Client&) = delete;
   S3Client& operator=(const S3Client&) = delete;
 
-  // Makes the bucket, unless we have it already.
+  // Makes the bucket, unless there is one of this name that we may read.
   Status create_bucket();
 
   // The content of an object; nothing if there is none. Objects above `most_bytes` are refused.

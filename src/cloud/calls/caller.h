@@ -68,6 +68,8 @@ class Caller {
   Clock& clock() { return clock_; }
   // A random number, for names that nobody else chooses.
   std::uint64_t random_number();
+  // For services that say so inside an answer.
+  void count_throttle() { ++throttles_; }
   // The wait before another try after `tries` that failed.
   std::chrono::nanoseconds jitter(int tries);
 
