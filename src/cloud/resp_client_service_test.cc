@@ -20,7 +20,7 @@ class RespClientTest : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
     if (GetParam())
-      start({"--tls", folder_.path().string(), "--password", "pass word"});
+      start({"--secure", folder_.path().string(), "--password", "pass word"});
     else
       start({});
   }

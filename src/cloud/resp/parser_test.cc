@@ -52,7 +52,7 @@ TEST(RespParser, RefusesWhatIsNotResp) {
 TEST(RespParser, WritesCommands) {
   std::string out;
   append_command(out, {"SET", "k", std::string("\r\n\0", 3)});
-  EXPECT_EQ(out, std::string("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$3\r\n\r\n\0\r\n", 33));
+  EXPECT_EQ(out, std::string("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$3\r\n\r\n\0\r\n", 29));
 }
 
 }  // namespace
