@@ -130,8 +130,8 @@ Result<FollowedFeed> Newsroom::edit_feed(FeedId id, const FeedEdit& edit) {
   return feed(id);
 }
 
-Status Newsroom::remove_feed(FeedId id) {
-  return state_->write(&NewsWriter::remove_feed, id);
+Status Newsroom::remove_feed(FeedId id, StarredItems starred) {
+  return state_->write(&NewsWriter::remove_feed, id, starred);
 }
 
 Result<std::optional<Favicon>> Newsroom::icon(FeedId id) const {
@@ -192,11 +192,15 @@ Result<StoryView> Newsroom::edit_story(StoryId id, const StoryEdit& edit) {
   return story(id);
 }
 
-Result<std::uint64_t> Newsroom::mark_read(const TimelineQuery& query) {
-  return state_->write([&](NewsWriter& writer, NewsEvent& event) -> Result<std::uint64_t> {
+Result<MarkedRead> Newsroom::mark_read(const TimelineQuery& query, std::optional<ItemId> before) {
+  return state_->write([&](NewsWriter& writer, NewsEvent& event) -> Result<MarkedRead> {
     KIN_TRY(const std::vector<StoryId> stories, read_unread(writer.database(), query));
-    return writer.mark_read(stories, event);
+    return writer.mark_read(stories, before, event);
   });
+}
+
+Result<std::uint64_t> Newsroom::undo_mark(std::uint64_t mark) {
+  return state_->write(&NewsWriter::undo_mark, mark);
 }
 
 Result<Settings> Newsroom::settings() const {
