@@ -70,7 +70,7 @@ class Program {
     fs.rmSync(portFile, { force: true });
     const listen = `127.0.0.1:${this.port ?? 0}`;
     const options = ['--listen', listen, '--data', path.join(this.folder, 'data'), '--port-file', portFile];
-    this.process = spawn(kindred, ['serve', '--allow-private', ...options], { stdio: ['ignore', 'ignore', 'inherit'] });
+    this.process = spawn(kindred, ['serve', '--allow-private', '--refresh-gap', '0', ...options], { stdio: ['ignore', 'ignore', 'inherit'] });
     this.ended = new Promise((end) => this.process.once('exit', end));
     await until('kindred serve', () => fs.existsSync(portFile) || this.process.exitCode !== null);
     if (this.process.exitCode !== null) return false;

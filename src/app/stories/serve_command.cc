@@ -31,7 +31,10 @@ Examples:
   kindred serve --listen 0.0.0.0:8722 --token-file token --tls-cert cert.pem --tls-key key.pem
 
 Serves the page, its JSON API (docs/api.md), and the stories as a feed for other readers: /stories.xml and
-/stories.json. Feeds that change often are polled often. Ctrl-C stops the server; acknowledged changes are durable. An address that other machines can reach needs a token (openssl rand -hex 24 > token) and TLS. The page asks
+/stories.json. Feeds that change often are polled often. Ctrl-C stops the server; acknowledged changes are
+durable.
+
+An address that other machines can reach needs a token (openssl rand -hex 24 > token) and TLS. The page asks
 for the token once in each browser; other feed readers use the address of /stories.xml that its help shows.
 
 Behind a reverse proxy that speaks TLS, listen on 127.0.0.1 and name the address that browsers use:
@@ -202,10 +205,10 @@ Command add_serve_command(CLI::App& app) {
   verb->add_option("--tls-cert", arguments->certificate, "Certificate, with its chain (PEM)")
       ->type_name("FILE");
   verb->add_option("--tls-key", arguments->key, "Key of the certificate (PEM)")->type_name("FILE");
-  verb->add_option("--public-url", arguments.public_url,
+  verb->add_option("--public-url", arguments->public_url,
                    "Address of the page for browsers, if a reverse proxy is in front")
       ->type_name("URL");
-  verb->add_option("--refresh-gap", arguments.refresh_gap,
+  verb->add_option("--refresh-gap", arguments->refresh_gap,
                    "Seconds between polls of one feed on request")
       ->type_name("SECONDS")
       ->capture_default_str();

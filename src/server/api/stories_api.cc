@@ -348,9 +348,13 @@ class StoriesApi {
 
   static Result<Response> add_feed(const ApiParts& parts, const Request& request) {
     KIN_TRY(const auto feed, value_in<stories::NewFeed>(request, read_new_feed));
-    const auto added = parts.newsroom.add_feed(feed);
+    auto added = parts.newsroom.add_feed(feed);
     // The poller plans its next step by the feeds it knows.
     if (added) parts.feeds_changed();
+    // The HTTP client refuses the address, and knows nothing of options.
+    if (!added && added.error().message.find("must not be connected to") != std::string::npos)
+      return Error{added.error().code,
+                   added.error().message + " (kindred serve --allow-private permits it)"};
     return feed_answer(201, added);
   }
 
