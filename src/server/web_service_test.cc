@@ -104,6 +104,10 @@ TEST_F(WebServiceTest, ShowsAStoryOfTwoFeedsOnce) {
   EXPECT_EQ(story["others"].items()[0]["title"].text(), kFerry);
   EXPECT_EQ(*page["unread"].number(), 2);
   EXPECT_TRUE(page["next"].is_null());
+  EXPECT_EQ(parsed(get("/api/v1/stories/" + id_in(story["id"]) +
+                       "?feed=1"))["story"]["representative"]["title"]
+                .text(),
+            kFerry);
   const JsonValue one = parsed(get("/api/v1/stories/" + id_in(story["id"])));
   EXPECT_EQ(one["story"]["others"].items().size(), 1U);
 }

@@ -233,8 +233,8 @@ Result<TimelinePage> Newsroom::timeline(const TimelineQuery& query) const {
   return state_->readers.read(read_timeline, query);
 }
 
-Result<StoryView> Newsroom::story(StoryId id) const {
-  return state_->readers.read(read_story, id);
+Result<StoryView> Newsroom::story(StoryId id, const TimelineQuery& scope) const {
+  return state_->readers.read(read_story, id, scope);
 }
 
 Result<StoryView> Newsroom::edit_story(StoryId id, const StoryEdit& edit) {

@@ -204,8 +204,8 @@ class Newsroom {
 
   Result<TimelinePage> timeline(const TimelineQuery& query) const;
   // A story with all items, the oldest first in `others`. By its id, or an id that was merged into
-  // it. kNotFound if there is none.
-  Result<StoryView> story(StoryId id) const;
+  // it. kNotFound if there is none. It leads with a headline of the feed or folder in `scope`.
+  Result<StoryView> story(StoryId id, const TimelineQuery& scope = {}) const;
   Result<StoryView> edit_story(StoryId id, const StoryEdit& edit);
   // Marks all stories that match the query as read, on all pages; of each only the items below
   // `before`, if given: what arrived after the reader's timeline was made stays unread.

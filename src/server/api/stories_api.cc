@@ -287,9 +287,11 @@ class StoriesApi {
              KIN_TRY(const std::uint64_t unread, room.undo_mark(mark));
              return json_response(200, fmt::format("{{\"unread\":{}}}", unread));
            });
-    get("/api/v1/stories/{id}", [&room](const Request&, std::uint64_t id) {
-      return story_answer(room.story(StoryId{id}));
-    });
+    get("/api/v1/stories/{id}",
+        [&room](const Request& request, std::uint64_t id) -> Result<Response> {
+          KIN_TRY(const auto scope, timeline_query(request, {}));
+          return story_answer(room.story(StoryId{id}, scope));
+        });
     change("PATCH", "/api/v1/stories/{id}",
            [&room](const Request& request, std::uint64_t id) -> Result<Response> {
              KIN_TRY(const auto edit, value_in<stories::StoryEdit>(request, read_story_edit));

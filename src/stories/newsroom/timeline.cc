@@ -431,10 +431,11 @@ Result<StoryView> read_shown(NewsDatabase& database, StoryId story, const Scope&
 
 }  // namespace
 
-Result<StoryView> read_story(NewsDatabase& database, StoryId story) {
+Result<StoryView> read_story(NewsDatabase& database, StoryId story, const TimelineQuery& scope) {
   KIN_TRY(const NewsTransaction transaction, NewsTransaction::begin_reading(database));
   KIN_TRY(const StoryId stored, stored_story(database, story));
-  auto view = read_shown(database, stored, {}, kEverything);
+  KIN_TRY(const Selection selection, Selection::of(database, scope));
+  auto view = read_shown(database, stored, selection.scope(), kEverything);
   // The message names the id that was asked for, not the one behind the alias.
   if (!view.ok() && view.error().code == Code::kNotFound && stored != story)
     return no_such_story(story);
