@@ -57,8 +57,10 @@ Status read_olympics(const fs::path& file, SetsFolder& folder) {
       if (languages.labels[i] == hash64(language)) part.add(all.items[i], all.labels[i]);
     }
     folder.sets.push_back(named(part, "Olympics " + language, "Olympics"));
-    if (language == "eng")
-      folder.sets.push_back(named(half_of(part, true), "Olympics eng 2nd half", "Olympics"));
+    if (language != "eng") continue;
+    part.measured_from = part.items.size() / 2;
+    folder.sets.push_back(named(part, "- its second half", "Olympics"));
+    folder.sets.push_back(named(half_of(part, true), "- that half alone", "Olympics"));
   }
   return Done{};
 }

@@ -17,6 +17,7 @@ struct LabelledSet {
   std::string family;
   std::vector<stories::Item> items;  // in order of time
   std::vector<std::uint64_t> labels;
+  std::size_t measured_from = 0;  // earlier headlines are grouped, but not compared
 
   void add(const stories::Item& item, std::uint64_t label);
 };

@@ -182,11 +182,14 @@ Result<SetFigures> measure_set(const LabelledSet& set, const stories::Settings& 
                                const Model& model) {
   KIN_TRY(const auto placements, stories::group_all(set.items, settings, model));
   std::vector<std::uint64_t> groups;
-  for (const stories::Placement& placement : placements) groups.push_back(number(placement.story));
+  for (std::size_t i = set.measured_from; i < placements.size(); ++i)
+    groups.push_back(number(placements[i].story));
+  const std::vector<std::uint64_t> labels(
+      set.labels.begin() + static_cast<std::ptrdiff_t>(set.measured_from), set.labels.end());
   return SetFigures{.name = set.name,
                     .family = set.family,
-                    .agreement = stories::measure_agreement(groups, set.labels),
-                    .largest = largest(groups) / largest(set.labels)};
+                    .agreement = stories::measure_agreement(groups, labels),
+                    .largest = largest(groups) / largest(labels)};
 }
 
 Result<StoriesFigures> bench_stories(const StoriesBench& bench) {

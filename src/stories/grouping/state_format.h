@@ -1,4 +1,4 @@
-// Encodes and decodes the state of a grouper (docs/formats.md, "Story grouping").
+// Encodes and decodes the state of a grouper (docs/formats.md, "The newsroom").
 #pragma once
 
 #include <string>
