@@ -39,7 +39,7 @@ INSIDE = {
     "kv": ["engine", "log", "rocks"],
     "net": ["http"],
     "data": ["files", "output", "text", "pages", "duckdb", "parquet", "convert"],
-    "store": ["seen", "signatures"],
+    "store": ["seen", "signatures", "fingerprints", "ledger"],
     "index": ["truth", "graph", "text", "vector", "shard"],
     "embed": ["linear", "files", "corpus", "http"],
     "dedup": ["spill", "scan", "known", "pairs", "groups", "cut", "against", "output", "trial"],
