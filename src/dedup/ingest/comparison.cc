@@ -39,26 +39,27 @@ Result<double> Comparison::similarity(const store::Fingerprint& a, const store::
 
 Result<std::optional<Likeness>> Comparison::between(const store::Fingerprint& a,
                                                     const store::Fingerprint& b) {
+  using Found = std::optional<Likeness>;
   const Detectors& by = options_.detectors;
-  if (by.exact && a.content && a.content == b.content) return Likeness{Method::kExact, 1};
-  if (by.minhash && a.words && a.words == b.words) return Likeness{Method::kMinHash, 1};
+  if (by.exact && a.content && a.content == b.content) return Found({Method::kExact, 1});
+  if (by.minhash && a.words && a.words == b.words) return Found({Method::kMinHash, 1});
   const bool near = by.simhash && a.simhash && b.simhash &&
                     sketch::hamming(*a.simhash, *b.simhash) <= options_.hamming;
   if (near && decides_by_distance(Method::kSimHash, options_)) {
-    return Likeness{Method::kSimHash, 1 - sketch::hamming(*a.simhash, *b.simhash) / 64.0};
+    return Found({Method::kSimHash, 1 - sketch::hamming(*a.simhash, *b.simhash) / 64.0});
   }
-  if (!near && !by.minhash) return std::nullopt;
+  if (!near && !by.minhash) return Found();
   // Signatures far below the threshold save reading the texts, as in a batch run.
   if (!near && !a.signature.empty() && a.signature.size() == b.signature.size()) {
     const auto slots = static_cast<std::uint32_t>(a.signature.size());
     const double estimate =
         sketch::estimate_jaccard(sketch::equal_slots(a.signature, b.signature), slots);
     const double margin = 4 * sketch::estimate_deviation(options_.threshold, slots);
-    if (estimate < options_.threshold - margin) return std::nullopt;
+    if (estimate < options_.threshold - margin) return Found();
   }
   KIN_TRY(const double alike, similarity(a, b));
-  if (alike < options_.threshold) return std::nullopt;
-  return Likeness{near && !by.minhash ? Method::kSimHash : Method::kMinHash, alike};
+  if (alike < options_.threshold) return Found();
+  return Found({near && !by.minhash ? Method::kSimHash : Method::kMinHash, alike});
 }
 
 }  // namespace kin::dedup
