@@ -48,7 +48,7 @@ INSIDE = {
     "stories": ["feeds", "grouping", "newsroom"],
     "search": ["vectors", "serving"],
     "server": ["http", "page", "api", "service"],
-    "app": ["dedup", "seen", "search", "stories"],
+    "app": ["fingerprints", "dedup", "seen", "search", "stories"],
     "bench": ["dedup", "seen", "stories", "search"],
 }
 TESTING = "testing"

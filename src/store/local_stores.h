@@ -18,6 +18,7 @@ namespace kin::store {
 struct LocalStoreOptions {
   std::filesystem::path folder = {};
   std::optional<std::chrono::days> retention = {};  // nothing: for ever
+  bool must_exist = false;  // a ledger that is not there is kNotFound instead of being made
   Clock* clock = &system_clock();
   std::uint64_t memory_bytes = std::uint64_t{256} << 20;  // for caches and write buffers
   kv::StoreOptions::Engine engine = kv::StoreOptions::Engine::kRocksDb;

@@ -34,6 +34,7 @@ class LocalLedger final : public Ledger {
   static Result<std::unique_ptr<Ledger>> open(const LocalStoreOptions& options) {
     std::unique_ptr<LocalLedger> ledger(new LocalLedger(options));
     kv::StoreOptions kv;
+    if (options.must_exist) kv.mode = kv::StoreOptions::Mode::kOpen;
     kv.families = {"docs", "by_source", "by_run"};
     kv.block_cache_bytes = options.memory_bytes / 4;
     kv.write_buffer_bytes = options.memory_bytes / 16;
