@@ -152,10 +152,18 @@ TEST_F(IngestTest, ARunThatIsRepeatedAddsNothingAndGivesTheSameOutput) {
                                               {"3", other_text(3)}});
   run("monday", input);
   const std::string before = *read_file(folder_.path() / "out-monday-w.jsonl");
+  const auto log_before = log("monday");
   open();
   const auto again = run("monday", input);
   EXPECT_EQ(*read_file(folder_.path() / "out-monday-w.jsonl"), before);
   EXPECT_EQ(again.repeated, 3U);
+  const auto log_after = log("monday");
+  ASSERT_EQ(log_after.size(), log_before.size());
+  const auto existing = [](const std::vector<data::JsonValue>& lines, std::string_view field) {
+    return lines[0]["existing"].items()[0][field].text();
+  };
+  for (const char* field : {"doc", "id", "source", "method"})
+    EXPECT_EQ(existing(log_after, field), existing(log_before, field)) << field;
   EXPECT_EQ(again.count(Action::kSkip), 1U);
   EXPECT_EQ(fingerprints_->stats()->documents, 2U);
   EXPECT_EQ(ledger_->list_by_run("monday", {})->entries.size(), 3U);

@@ -30,6 +30,8 @@ struct LedgerEntry {
   Outcome outcome = Outcome::kAccepted;
   std::string reason = {};  // for people; empty: none
   std::optional<DocId> duplicate_of = {};
+  std::string method = {};  // that found the duplicate; empty: none
+  double similarity = 0;    // to the duplicate
   std::string version = {};  // of the fingerprints: version_of()
 
   friend bool operator==(const LedgerEntry&, const LedgerEntry&) = default;

@@ -44,7 +44,7 @@ std::string default_worker(const dedup::DedupJob& job) {
 std::string summary(const IngestReport& report) {
   std::string text;
   const auto line = [&](std::string_view name, const std::string& value) {
-    text += fmt::format("  {:<13} {}\n", name, value);
+    add_row(text, name, value);
   };
   line("run", report.run);
   line("records", with_commas(report.documents));

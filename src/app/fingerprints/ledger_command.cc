@@ -63,7 +63,10 @@ std::string shown(const LedgerEntry& entry, bool as_json) {
   } else {
     json.null();
   }
-  json.field("fingerprint_version", entry.version).end();
+  json.field("method", entry.method)
+      .field("similarity", entry.similarity)
+      .field("fingerprint_version", entry.version)
+      .end();
   return json.take() + "\n";
 }
 

@@ -8,6 +8,7 @@
 #include "app/print.h"
 #include "app/words.h"
 #include "base/json_writer.h"
+#include "base/memory.h"
 
 namespace kin::app {
 namespace {
@@ -42,11 +43,11 @@ Result<int> show_stats(const StoreArguments& arguments) {
     json.end().field("hamming", stats.parameters.hamming).end();
     return print_result(json.text() + "\n");
   }
-  std::string text = fmt::format("  {:<13} {}\n  {:<13} {}\n  {:<13} {}\n", "documents",
-                                 with_commas(stats.documents), "size", in_bytes(stats.bytes),
-                                 "version", version_of(stats.parameters));
-  for (const auto& [name, value] : stats.parameters.settings)
-    text += fmt::format("  {:<13} {}\n", name, value);
+  std::string text;
+  add_row(text, "documents", with_commas(stats.documents));
+  add_row(text, "size", format_bytes(stats.bytes));
+  add_row(text, "version", version_of(stats.parameters));
+  for (const auto& [name, value] : stats.parameters.settings) add_row(text, name, value);
   if (stats.capped_keys > 0) {
     text += fmt::format("  {} times a document was not listed under a key that 1,000 others share\n",
                         with_commas(stats.capped_keys));

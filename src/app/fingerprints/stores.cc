@@ -1,5 +1,7 @@
 #include "app/fingerprints/stores.h"
 
+#include <fmt/format.h>
+
 #include "store/local_stores.h"
 
 namespace kin::app {
@@ -50,6 +52,13 @@ Result<OpenedStores> open_stores(const StoresConfig& config,
   const store::LocalStoreOptions options = local_fingerprints(config, clock);
   OpenedStores opened;
   if (parameters) {
+    std::error_code failure;
+    std::filesystem::create_directories(config.root_path, failure);
+    if (failure) {
+      return Error{Code::kUnavailable,
+                   fmt::format("cannot make the folder {}: {} (change root_path)",
+                               config.root_path.string(), failure.message())};
+    }
     KIN_TRY(opened.fingerprints, store::open_local_fingerprints(options, *parameters));
   } else {
     KIN_TRY(opened.fingerprints, store::open_local_fingerprints(options));

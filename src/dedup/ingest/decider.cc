@@ -18,6 +18,13 @@ Existing existing_of(const Fingerprint& other, Method method, double similarity)
   return {other.doc, other.key, other.source, method, similarity};
 }
 
+Method method_named(std::string_view name) {
+  for (const Method method : {Method::kExact, Method::kMinHash, Method::kSimHash}) {
+    if (name == name_of(method)) return method;
+  }
+  return Method::kSeen;
+}
+
 Decision skipped(std::string reason) {
   Decision decision;
   decision.action = Action::kSkip;
@@ -59,7 +66,7 @@ Result<std::vector<Decision>> Decider::decide_batch(const std::vector<Taken>& ba
   KIN_RETURN_IF_ERROR(look_up(work));
   KIN_RETURN_IF_ERROR(compare(work, report));
   KIN_RETURN_IF_ERROR(admit(work, report));
-  KIN_RETURN_IF_ERROR(record(work, report));
+  KIN_RETURN_IF_ERROR(record(work));
   std::vector<Decision> decisions;
   for (auto& decision : work.decisions) {
     report.decided[static_cast<std::size_t>(decision->action)] += 1;
@@ -94,8 +101,28 @@ Status Decider::ask_ledger(Work& work, IngestReport& report) {
         entry.outcome == store::Outcome::kAccepted ? Action::kKeep : Action::kDrop;
     decision.reason = entry.reason;
     if (entry.duplicate_of)
-      decision.existing.push_back({*entry.duplicate_of, {}, {}, Method::kSeen, 0});
+      decision.existing.push_back(
+          {*entry.duplicate_of, {}, {}, method_named(entry.method), entry.similarity});
     work.decisions[i] = std::move(decision);
+  }
+  return name_existing(work);
+}
+
+// Adds key and source to the documents that only the ledger has named.
+Status Decider::name_existing(Work& work) {
+  std::vector<DocId> wanted;
+  for (const auto& decision : work.decisions) {
+    if (decision && !decision->existing.empty()) wanted.push_back(decision->existing[0].doc);
+  }
+  if (wanted.empty()) return Done{};
+  KIN_TRY(const auto documents, stores_.fingerprints.get(wanted));
+  std::size_t at = 0;
+  for (auto& decision : work.decisions) {
+    if (!decision || decision->existing.empty()) continue;
+    if (const auto& document = documents[at++]) {
+      decision->existing[0].key = document->key;
+      decision->existing[0].source = document->source;
+    }
   }
   return Done{};
 }
@@ -240,7 +267,7 @@ Status Decider::admit(Work& work, IngestReport& report) {
   return Done{};
 }
 
-Status Decider::record(Work& work, IngestReport&) {
+Status Decider::record(Work& work) {
   std::vector<store::LedgerEntry> entries;
   std::vector<std::size_t> numbers;
   const WallTime now = clock_.now();
@@ -259,8 +286,11 @@ Status Decider::record(Work& work, IngestReport&) {
     entry.outcome = decision.action == Action::kDrop ? store::Outcome::kRejected
                                                      : store::Outcome::kAccepted;
     entry.reason = decision.reason;
-    if (decision.action == Action::kDrop && !decision.existing.empty())
+    if (decision.action == Action::kDrop && !decision.existing.empty()) {
       entry.duplicate_of = decision.existing.front().doc;
+      entry.method = name_of(decision.existing.front().method);
+      entry.similarity = decision.existing.front().similarity;
+    }
     entry.version = version_;
     entries.push_back(std::move(entry));
     numbers.push_back(i);

@@ -43,7 +43,8 @@ class Decider {
                                        const class BatchIndex& earlier,
                                        std::vector<std::uint32_t>& chunks, IngestReport& report);
   Status admit(Work& work, IngestReport& report);
-  Status record(Work& work, IngestReport& report);
+  Status record(Work& work);
+  Status name_existing(Work& work);
   bool is_preferred(const store::Fingerprint& mine, const store::Fingerprint& theirs) const;
 
   const IngestJob& job_;

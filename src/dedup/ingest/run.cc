@@ -227,7 +227,7 @@ store::FingerprintParameters fingerprint_parameters(const DedupOptions& options)
     const bool fixed = options.chunks.kind == sketch::ChunkOptions::Kind::kFixed;
     add("--chunk", fmt::format("{}:{}", fixed ? "fixed" : "content", options.chunks.size));
   }
-  add("sketches of version",
+  add("sketches",
       fmt::format("{}.{}.{} (Unicode {})", sketch::kShingleVersion, sketch::kMinHashVersion,
                   sketch::kBandKeyVersion, text::unicode_version()));
   parameters.hamming = options.hamming;

@@ -36,11 +36,13 @@ std::string encode_entry(const LedgerEntry& entry) {
   out += entry.doc.view();
   append_le(out, entry.at.time_since_epoch().count());
   append_le(out, entry.row);
+  append_le(out, entry.similarity);
   append_le(out, entry.outcome);
   append_le(out, static_cast<std::uint8_t>(entry.duplicate_of.has_value()));
   if (entry.duplicate_of) out += entry.duplicate_of->view();
   for (const std::string* text :
-       {&entry.key, &entry.source, &entry.run, &entry.worker, &entry.reason, &entry.version})
+       {&entry.key, &entry.source, &entry.run, &entry.worker, &entry.reason, &entry.method,
+        &entry.version})
     append_sized(out, *text);
   append_le(out, checksum(out));
   return out;
@@ -58,13 +60,15 @@ Result<LedgerEntry> decode_entry(std::string_view bytes) {
   entry.doc.bytes = in.read<std::array<std::uint8_t, 16>>();
   entry.at = WallTime(std::chrono::milliseconds(in.read<std::int64_t>()));
   entry.row = in.read<std::uint64_t>();
+  entry.similarity = in.read<double>();
   const auto outcome = in.read<std::uint8_t>();
   const auto linked = in.read<std::uint8_t>();
   if (outcome > static_cast<std::uint8_t>(Outcome::kRejected) || linked > 1) return damaged();
   entry.outcome = Outcome(outcome);
   if (linked == 1) entry.duplicate_of = DocId{in.read<std::array<std::uint8_t, 16>>()};
   for (std::string* text :
-       {&entry.key, &entry.source, &entry.run, &entry.worker, &entry.reason, &entry.version})
+       {&entry.key, &entry.source, &entry.run, &entry.worker, &entry.reason, &entry.method,
+        &entry.version})
     *text = read_sized(in);
   if (!in.ok() || !in.rest().empty()) return damaged();
   return entry;
