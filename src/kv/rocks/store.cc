@@ -220,7 +220,8 @@ Result<std::vector<std::optional<std::string>>> RocksReader::get_many(
   std::vector<rocksdb::PinnableSlice> values(keys.size());
   std::vector<rocksdb::Status> outcomes(keys.size());
   database_.rocks->MultiGet(options_, database_.handle(family), keys.size(), slices.data(),
-                            values.data(), outcomes.data());
+                            values.data(), outcomes.data(),
+                            std::is_sorted(keys.begin(), keys.end()));
   std::vector<std::optional<std::string>> found(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (outcomes[i].IsNotFound()) continue;

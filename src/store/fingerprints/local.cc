@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <mutex>
 #include <set>
 #include <unordered_map>
@@ -64,12 +63,8 @@ struct LookedUp {
   Lists lists;
 };
 
-// Which documents share what with one document, by number.
-struct Sharing {
-  Shared shared = Shared::kNone;
-  std::vector<std::uint32_t> chunks;
-};
-using SharedBy = std::map<Number, Sharing>;
+// The documents that may share a key with one document.
+using Numbers = std::set<Number>;
 
 class LocalFingerprints final : public FingerprintStore {
  public:
@@ -94,9 +89,9 @@ class LocalFingerprints final : public FingerprintStore {
     return retention_ && fingerprint.created + *retention_ <= clock_.now();
   }
   Result<Lists> read_lists(const std::vector<LookupKey>& keys) const;
-  Result<std::vector<SharedBy>> look_up(std::span<const Fingerprint> batch, Lists& lists) const;
-  Status add_simhash_matches(const Fingerprint& fingerprint, SharedBy& shared) const;
-  Result<std::unordered_map<Number, Fingerprint>> read_rows(const std::set<Number>& numbers,
+  Result<std::vector<Numbers>> look_up(std::span<const Fingerprint> batch, Lists& lists) const;
+  Status add_simhash_matches(const Fingerprint& fingerprint, Numbers& numbers) const;
+  Result<std::unordered_map<Number, Fingerprint>> read_rows(const Numbers& numbers,
                                                             bool with_texts) const;
   // The numbers of documents; nothing for those that are not stored.
   Result<std::vector<std::optional<Number>>> numbers_of(std::span<const DocId> ids) const;
@@ -119,22 +114,27 @@ class LocalFingerprints final : public FingerprintStore {
 // One batch of changes to the store.
 class LocalFingerprints::Writing {
  public:
+  // `lists`: those of every key of the documents that are put, as far as there are any.
   Writing(LocalFingerprints& store, Lists& lists)
-      : store_(store), lists_(lists), batch_(*store.kv_), next_(store.next_), capped_(store.capped_) {}
+      : store_(store),
+        lists_(lists),
+        batch_(*store.kv_),
+        next_(store.next_),
+        capped_(store.capped_) {}
 
   // `number`: of the document, if it is stored already.
   Status put(const Fingerprint& fingerprint, std::optional<Number> number) {
-    std::vector<LookupKey> keys;
-    append_keys(fingerprint, keys);
-    if (number) KIN_RETURN_IF_ERROR(remove_stale(*number, keys, fingerprint));
+    const std::size_t first = keys_.size();
+    append_keys(fingerprint, keys_);
+    if (number)
+      KIN_RETURN_IF_ERROR(remove_stale(*number, std::span(keys_).subspan(first), fingerprint));
     const Number own = number ? *number : next_++;
-    for (const LookupKey& key : keys) list(key.bytes, own);
+    numbers_.resize(keys_.size(), own);
     if (fingerprint.simhash) {
       std::string value;
       append_le(value, *fingerprint.simhash);
-      for (std::string& prefix :
-           simhash_prefixes(*fingerprint.simhash, store_.parameters_.hamming))
-        batch_.put(prefix + number_key(own), value, kKeys);
+      for (std::string& prefix : simhash_prefixes(*fingerprint.simhash, store_.parameters_.hamming))
+        rows_.emplace_back(prefix + number_key(own), value);
     }
     batch_.put(number_key(own), encode_fingerprint(fingerprint), kRows);
     if (!fingerprint.packed_text.empty())
@@ -148,7 +148,9 @@ class LocalFingerprints::Writing {
   }
 
   Status commit() {
-    for (const std::string& key : changed_) batch_.put(key, lists_[key], kKeys);
+    // Keys first: after a crash between the two they list documents that do not exist, which
+    // look-ups leave out.
+    KIN_RETURN_IF_ERROR(write_keys());
     std::string number;
     append_le(number, next_);
     batch_.put(kNextKey, number);
@@ -162,25 +164,47 @@ class LocalFingerprints::Writing {
   }
 
  private:
-  void list(const std::string& key, Number number) {
-    std::string& listed = lists_[key];
-    if (listed.size() >= kMostListed * sizeof(Number)) {
-      if (!lists(listed, number)) ++capped_;
+  // Twenty random keys a document are slow in a write buffer, so they are written as sorted rows.
+  Status write_keys() {
+    const std::vector<std::uint32_t> order = sorted_order(keys_);
+    for (std::size_t at = 0; at < order.size();) {
+      const std::string& key = keys_[order[at]].bytes;
+      const auto stored = lists_.find(key);
+      std::string list = stored == lists_.end() ? "" : stored->second;
+      for (; at < order.size() && keys_[order[at]].bytes == key; ++at)
+        add_to(list, numbers_[order[at]]);
+      rows_.emplace_back(key, std::move(list));
+      shortened_.erase(key);
+    }
+    for (const std::string& key : shortened_) rows_.emplace_back(key, lists_[key]);
+    if (rows_.empty()) return Done{};
+    if (!std::is_sorted(rows_.begin(), rows_.end())) std::sort(rows_.begin(), rows_.end());
+    auto row = rows_.begin();
+    return store_.kv_->ingest(
+        [&]() -> Result<std::optional<kv::Row>> {
+          if (row == rows_.end()) return std::optional<kv::Row>();
+          const auto& [key, value] = *row++;
+          return std::optional(kv::Row{key, value});
+        },
+        kKeys);
+  }
+
+  void add_to(std::string& list, Number number) {
+    if (lists(list, number)) return;
+    if (list.size() >= kMostListed * sizeof(Number)) {
+      ++capped_;
       return;
     }
-    if (lists(listed, number)) return;
-    append_le(listed, number);
-    changed_.insert(key);
+    append_le(list, number);
   }
 
   // Takes the document off the lists of keys that it has no longer.
-  Status remove_stale(Number number, const std::vector<LookupKey>& now,
+  Status remove_stale(Number number, std::span<const LookupKey> now,
                       const Fingerprint& fingerprint) {
     KIN_TRY(const auto rows, store_.read_rows({number}, false));
-    const auto row = rows.find(number);
-    if (row == rows.end()) return Done{};
+    const Fingerprint& row = rows.at(number);
     std::vector<LookupKey> before;
-    append_keys(row->second, before);
+    append_keys(row, before);
     std::unordered_set<std::string_view> kept;
     for (const LookupKey& key : now) kept.insert(key.bytes);
     std::erase_if(before, [&](const LookupKey& key) { return kept.contains(key.bytes); });
@@ -192,11 +216,10 @@ class LocalFingerprints::Writing {
         if (other != number) append_le(without, other);
       });
       rest = without;
-      changed_.insert(key);
+      shortened_.insert(key);
     }
-    if (row->second.simhash && row->second.simhash != fingerprint.simhash) {
-      for (const std::string& prefix :
-           simhash_prefixes(*row->second.simhash, store_.parameters_.hamming))
+    if (row.simhash && row.simhash != fingerprint.simhash) {
+      for (const std::string& prefix : simhash_prefixes(*row.simhash, store_.parameters_.hamming))
         batch_.remove(prefix + number_key(number), kKeys);
     }
     if (fingerprint.packed_text.empty()) batch_.remove(number_key(number), kTexts);
@@ -204,8 +227,11 @@ class LocalFingerprints::Writing {
   }
 
   LocalFingerprints& store_;
-  Lists& lists_;  // of every key of the documents that are put, as far as there are any
-  std::unordered_set<std::string> changed_;
+  Lists& lists_;
+  std::vector<LookupKey> keys_;             // of all documents that are put
+  std::vector<Number> numbers_;             // of the documents, by key
+  std::unordered_set<std::string> shortened_;  // keys of lists that lost a document
+  std::vector<std::pair<std::string, std::string>> rows_;  // of kKeys
   kv::Batch batch_;
   Number next_;
   std::uint64_t capped_;
@@ -248,9 +274,12 @@ Result<std::unique_ptr<FingerprintStore>> LocalFingerprints::open(
 }
 
 Result<Lists> LocalFingerprints::read_lists(const std::vector<LookupKey>& keys) const {
+  // In order, because looking up sorted keys is quicker; and each once.
   std::vector<std::string> wanted;
   wanted.reserve(keys.size());
-  for (const LookupKey& key : keys) wanted.push_back(key.bytes);
+  for (const std::uint32_t i : sorted_order(keys)) {
+    if (wanted.empty() || wanted.back() != keys[i].bytes) wanted.push_back(keys[i].bytes);
+  }
   KIN_TRY(auto values, kv_->get_many(wanted, kKeys));
   Lists found;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -260,15 +289,14 @@ Result<Lists> LocalFingerprints::read_lists(const std::vector<LookupKey>& keys) 
 }
 
 Status LocalFingerprints::add_simhash_matches(const Fingerprint& fingerprint,
-                                              SharedBy& shared) const {
+                                              Numbers& numbers) const {
   for (const std::string& prefix : simhash_prefixes(*fingerprint.simhash, parameters_.hamming)) {
     KIN_RETURN_IF_ERROR(kv_->for_each(
         prefix,
         [&](std::string_view key, std::string_view value) -> Status {
           const auto theirs = load_le<std::uint64_t>(value.data());
-          if (std::popcount(theirs ^ *fingerprint.simhash) > parameters_.hamming) return Done{};
-          Sharing& sharing = shared[number_of_key(key.substr(prefix.size()))];
-          sharing.shared = sharing.shared | Shared::kSimHash;
+          if (std::popcount(theirs ^ *fingerprint.simhash) <= parameters_.hamming)
+            numbers.insert(number_of_key(key.substr(prefix.size())));
           return Done{};
         },
         kKeys));
@@ -276,8 +304,8 @@ Status LocalFingerprints::add_simhash_matches(const Fingerprint& fingerprint,
   return Done{};
 }
 
-Result<std::vector<SharedBy>> LocalFingerprints::look_up(std::span<const Fingerprint> batch,
-                                                         Lists& lists) const {
+Result<std::vector<Numbers>> LocalFingerprints::look_up(std::span<const Fingerprint> batch,
+                                                        Lists& lists) const {
   std::vector<LookupKey> keys;
   std::vector<std::size_t> ends;
   for (const Fingerprint& fingerprint : batch) {
@@ -285,25 +313,23 @@ Result<std::vector<SharedBy>> LocalFingerprints::look_up(std::span<const Fingerp
     ends.push_back(keys.size());
   }
   KIN_TRY(lists, read_lists(keys));
-  std::vector<SharedBy> shared(batch.size());
+  std::vector<Numbers> numbers(batch.size());
   std::size_t at = 0;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     for (; at < ends[i]; ++at) {
       const auto list = lists.find(keys[at].bytes);
       if (list == lists.end()) continue;
-      each_number(list->second, [&](Number number) {
-        Sharing& sharing = shared[i][number];
-        sharing.shared = sharing.shared | keys[at].kind;
-        if (keys[at].kind == Shared::kChunk) sharing.chunks.push_back(keys[at].chunk);
-      });
+      each_number(list->second, [&](Number number) { numbers[i].insert(number); });
     }
-    if (batch[i].simhash) KIN_RETURN_IF_ERROR(add_simhash_matches(batch[i], shared[i]));
+    if (batch[i].simhash) KIN_RETURN_IF_ERROR(add_simhash_matches(batch[i], numbers[i]));
+    // A crash may have left keys of documents that were never admitted.
+    numbers[i].erase(numbers[i].lower_bound(next_), numbers[i].end());
   }
-  return shared;
+  return numbers;
 }
 
 Result<std::unordered_map<Number, Fingerprint>> LocalFingerprints::read_rows(
-    const std::set<Number>& numbers, bool with_texts) const {
+    const Numbers& numbers, bool with_texts) const {
   std::vector<std::string> keys;
   for (const Number number : numbers) keys.push_back(number_key(number));
   KIN_TRY(const auto rows, kv_->get_many(keys, kRows));
@@ -350,21 +376,22 @@ std::vector<DocId> ids_of(std::span<const Fingerprint> batch) {
 Result<Found> LocalFingerprints::find(std::span<const Fingerprint> batch) {
   auto state = std::make_shared<LookedUp>();
   state->next = next_;  // before the reads: what comes in between is judged again
-  KIN_TRY(const auto shared, look_up(batch, state->lists));
-  std::set<Number> numbers;
-  for (const SharedBy& one : shared) {
-    for (const auto& [number, sharing] : one) numbers.insert(number);
-  }
-  KIN_TRY(const auto rows, read_rows(numbers, false));
+  KIN_TRY(const auto numbers, look_up(batch, state->lists));
+  Numbers all;
+  for (const Numbers& some : numbers) all.insert(some.begin(), some.end());
+  KIN_TRY(const auto rows, read_rows(all, false));
   KIN_TRY(const auto own, numbers_of(ids_of(batch)));
   Found found;
   found.candidates.resize(batch.size());
   for (std::size_t i = 0; i < batch.size(); ++i) {
     found.stored.push_back(own[i].has_value());
-    for (const auto& [number, sharing] : shared[i]) {
+    for (const Number number : numbers[i]) {
       const Fingerprint& row = rows.at(number);
       if (row.doc == batch[i].doc || expired(row)) continue;
-      found.candidates[i].push_back({row.doc, sharing.shared, sharing.chunks});
+      Candidate candidate = sharing_of(batch[i], row, parameters_.hamming);
+      // A list may be older than the document, after a crash.
+      if (candidate.shared != Shared::kNone)
+        found.candidates[i].push_back(std::move(candidate));
     }
     std::sort(found.candidates[i].begin(), found.candidates[i].end(),
               [](const Candidate& a, const Candidate& b) { return a.doc < b.doc; });
@@ -376,7 +403,7 @@ Result<Found> LocalFingerprints::find(std::span<const Fingerprint> batch) {
 Result<std::vector<std::optional<Fingerprint>>> LocalFingerprints::get(
     std::span<const DocId> ids) {
   KIN_TRY(const auto numbers, numbers_of(ids));
-  std::set<Number> wanted;
+  Numbers wanted;
   for (const auto& number : numbers) {
     if (number) wanted.insert(*number);
   }
@@ -395,17 +422,16 @@ Result<std::vector<Admission>> LocalFingerprints::judge_newer(std::span<const Fi
                                                               Lists& lists) const {
   std::vector<Fingerprint> mine;
   for (const std::size_t i : chosen) mine.push_back(batch[i]);
-  KIN_TRY(const auto shared, look_up(mine, lists));
+  KIN_TRY(const auto numbers, look_up(mine, lists));
   std::vector<Admission> admissions(chosen.size());
   for (std::size_t i = 0; i < mine.size(); ++i) {
-    std::set<Number> newer;
-    for (const auto& [number, sharing] : shared[i]) {
-      if (number >= since && sharing.shared != Shared::kChunk) newer.insert(number);
-    }
+    const Numbers newer(numbers[i].lower_bound(since), numbers[i].end());
     KIN_TRY(const auto rows, read_rows(newer, true));
     for (const Number number : newer) {
       const Fingerprint& theirs = rows.at(number);
       if (theirs.doc == mine[i].doc || expired(theirs)) continue;
+      const Shared shared = sharing_of(mine[i], theirs, parameters_.hamming).shared;
+      if (shared == Shared::kNone || shared == Shared::kChunk) continue;
       KIN_TRY(const bool duplicate, judge(mine[i], theirs));
       if (!duplicate) continue;
       admissions[i].lost_to = theirs.doc;
