@@ -8,6 +8,7 @@
 #include "dedup/against/run_inputs.h"
 #include "dedup/ingest.h"
 #include "dedup/ingest/decider.h"
+#include "dedup/ingest/handoff.h"
 #include "dedup/ingest/taker.h"
 #include "dedup/output/record_outputs.h"
 #include "dedup/outputs.h"
@@ -117,23 +118,33 @@ class Ingest {
     return how;
   }
 
+  // One thread reads and sketches while another asks the stores.
   Status decide_all() {
     progress_.stage = "compare";
     std::uint64_t bytes = 0;
     for (const data::Input& input : inputs_->files()) bytes += input.bytes;
     progress_.work.begin();
     progress_.work.phase(bytes);
+    Handoff<std::vector<Taken>> batches;
+    const Status done = run_workers(2, [&](int worker) -> Status {
+      // The error of the lower number counts: that of the stores, if they failed.
+      if (worker == 1) {
+        Status read = read_all(batches);
+        batches.finish();
+        return read;
+      }
+      Status decided = decide_each(batches);
+      batches.stop();
+      return decided;
+    });
+    report_.skipped = inputs_->dataset().skipped().count;
+    return done;
+  }
+
+  Status read_all(Handoff<std::vector<Taken>>& batches) {
     RecordTaker taker(job_, options_);
-    Decider decider(job_, options_, stores_, clock_);
     std::vector<Taken> pending;
     std::uint64_t pending_bytes = 0;
-    const auto settle = [&]() -> Status {
-      KIN_TRY(const auto decisions, decider.decide_batch(pending, report_));
-      KIN_RETURN_IF_ERROR(note(pending, decisions));
-      pending.clear();
-      pending_bytes = 0;
-      return Done{};
-    };
     data::ScanOptions scan;
     scan.columns = columns_of(job_, options_);
     scan.optional_columns = scan.columns.size();
@@ -145,11 +156,21 @@ class Ingest {
       pending_bytes += batch.bytes();
       progress_.work.add(batch.bytes());
       if (pending.size() < kBatchRecords && pending_bytes < kBatchBytes) return Done{};
-      return settle();
+      pending_bytes = 0;
+      if (batches.put(std::exchange(pending, {}))) return Done{};
+      return Error{Code::kCancelled, "stopped"};  // the error of the other thread is the reason
     };
     KIN_RETURN_IF_ERROR(inputs_->dataset().scan(scan, visit));
-    if (!pending.empty()) KIN_RETURN_IF_ERROR(settle());
-    report_.skipped = inputs_->dataset().skipped().count;
+    if (!pending.empty()) batches.put(std::move(pending));
+    return Done{};
+  }
+
+  Status decide_each(Handoff<std::vector<Taken>>& batches) {
+    Decider decider(job_, options_, stores_, clock_);
+    while (const auto batch = batches.take()) {
+      KIN_TRY(const auto decisions, decider.decide_batch(*batch, report_));
+      KIN_RETURN_IF_ERROR(note(*batch, decisions));
+    }
     return Done{};
   }
 
