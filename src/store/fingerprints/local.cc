@@ -246,7 +246,7 @@ Result<std::unique_ptr<FingerprintStore>> LocalFingerprints::open(
   kv.tuning["texts"].apart_from_bytes = 512;
   kv.block_cache_bytes = options.memory_bytes / 4;
   kv.write_buffer_bytes = options.memory_bytes / 16;
-  kv.tuning["keys"].write_buffer_bytes = options.memory_bytes / 4;
+  kv.tuning["keys"].merge_alike = true;
   kv.engine = options.engine;
   kv.disk = options.disk;
   KIN_TRY(store->kv_, kv::KeyValueStore::open(options.folder, kv));
