@@ -40,7 +40,7 @@ INSIDE = {
     "kv": ["engine", "log", "rocks"],
     "net": ["http"],
     "data": ["files", "output", "text", "pages", "duckdb", "parquet", "convert"],
-    "cloud": ["signing", "credentials", "calls"],
+    "cloud": ["signing", "credentials", "calls", "s3", "dynamo", "resp"],
     "store": ["seen", "signatures", "fingerprints", "ledger"],
     "index": ["truth", "graph", "text", "vector", "shard"],
     "embed": ["linear", "files", "corpus", "http"],

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Starts a real server for a test and prints its port on 127.0.0.1. Stops it when the input ends.
 
-usage: serve.py dynoxide | dynalite | s3rver BUCKET... | redis [--password WORD] [--tls FOLDER]
+usage: serve.py dynoxide | dynalite | s3rver BUCKET... | redis [--password WORD] [--secure FOLDER]
 
-scripts/setup installs the servers. --tls makes a key and a self-signed certificate, cert.pem, in FOLDER; the
+scripts/setup installs the servers. --secure makes a key and a self-signed certificate, cert.pem, in FOLDER; the
 port is then a TLS port. KINDRED_NODE names another node than the one on the path.
 """
 import argparse
@@ -38,7 +38,7 @@ def start_on_free_port(command_for, folder):
     """For servers that cannot choose a port themselves: somebody may take it first, so try several."""
     for _ in range(20):
         port = free_port()
-        server = subprocess.Popen(command_for(port), cwd=folder, stdin=subprocess.DEVNULL, stdout=sys.stderr)
+        server = subprocess.Popen(command_for(port), cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         while server.poll() is None:
             if answers(port):
                 return server, port
@@ -80,9 +80,9 @@ def start(options, folder):
         return start_on_free_port(
             lambda port: [program, "serve", "--host", "127.0.0.1", "-p", str(port)], folder)
     if options.name == "redis":
-        if options.tls:
-            make_certificate(options.tls)
-        return start_on_free_port(lambda port: redis_command(port, options.password, options.tls), folder)
+        if options.secure:
+            make_certificate(options.secure)
+        return start_on_free_port(lambda port: redis_command(port, options.password, options.secure), folder)
     return start_node([options.name, *([folder] if options.name == "s3rver" else []), *options.buckets])
 
 
@@ -91,7 +91,7 @@ def main():
     parser.add_argument("name", choices=["dynoxide", "dynalite", "s3rver", "redis"])
     parser.add_argument("buckets", nargs="*")
     parser.add_argument("--password", default="")
-    parser.add_argument("--tls", default="")
+    parser.add_argument("--secure", default="")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with tempfile.TemporaryDirectory() as folder:

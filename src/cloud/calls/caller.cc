@@ -152,7 +152,8 @@ void CallBatch::start(Pending pending) {
 void CallBatch::finish(Pending pending, net::HttpOutcome outcome) {
   Result<Answer> answer = Error{Code::kInternal, "no answer"};
   if (outcome.response) {
-    const Verdict verdict = caller_.service_.judge(*outcome.response);
+    const auto& judge = pending.call.judge ? pending.call.judge : caller_.service_.judge;
+    const Verdict verdict = judge(*outcome.response);
     if (verdict == Verdict::kThrottled) ++caller_.throttles_;
     if (verdict == Verdict::kSkewed) caller_.learn_time(*outcome.response);
     if (verdict == Verdict::kDone) caller_.budget_.give_back();

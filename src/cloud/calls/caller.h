@@ -43,6 +43,8 @@ struct Call {
   std::vector<net::Header> headers = {};
   std::optional<std::string> body = {};
   std::uint64_t most_bytes = std::uint64_t{16} << 20;  // of the answer's body
+  // How its answers are understood, instead of the service's way.
+  std::function<Verdict(const net::HttpResponse&)> judge = {};
 };
 
 struct Answer {
@@ -66,6 +68,8 @@ class Caller {
   Clock& clock() { return clock_; }
   // A random number, for names that nobody else chooses.
   std::uint64_t random_number();
+  // For services that say so inside an answer.
+  void count_throttle() { ++throttles_; }
   // The wait before another try after `tries` that failed.
   std::chrono::nanoseconds jitter(int tries);
 

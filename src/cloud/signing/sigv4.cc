@@ -18,25 +18,10 @@ bool is_unreserved(char c) {
   return is_ascii_alpha(c) || is_ascii_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
-std::string percent_decoded(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool coded = text[i] == '%' && i + 2 < text.size() && hex_value(text[i + 1]) >= 0 &&
-                       hex_value(text[i + 2]) >= 0;
-    if (coded) {
-      out += static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
-      i += 2;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
 std::string canonical_path(std::string_view path, const SigningScope& scope) {
   if (path.empty()) return "/";
   // Services but S3 encode the path a second time, whatever it was encoded with.
-  return scope.service == "s3" ? uri_encoded(percent_decoded(path), "/") : uri_encoded(path, "/");
+  return scope.service == "s3" ? uri_encoded(uri_decoded(path), "/") : uri_encoded(path, "/");
 }
 
 std::string canonical_query(std::string_view query) {
@@ -46,8 +31,8 @@ std::string canonical_query(std::string_view query) {
     if (field.empty()) continue;
     const std::size_t equals = std::min(field.find('='), field.size());
     const std::string_view value = field.substr(std::min(equals + 1, field.size()));
-    fields.emplace_back(uri_encoded(percent_decoded(field.substr(0, equals))),
-                        uri_encoded(percent_decoded(value)));
+    fields.emplace_back(uri_encoded(uri_decoded(field.substr(0, equals))),
+                        uri_encoded(uri_decoded(value)));
   }
   std::ranges::sort(fields);
   std::string out;
@@ -117,6 +102,21 @@ std::string uri_encoded(std::string_view text, std::string_view keep) {
       out += c;
     else
       out += percent_escape(c);
+  }
+  return out;
+}
+
+std::string uri_decoded(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool coded = text[i] == '%' && i + 2 < text.size() && hex_value(text[i + 1]) >= 0 &&
+                       hex_value(text[i + 2]) >= 0;
+    if (coded) {
+      out += static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
+      i += 2;
+    } else {
+      out += text[i];
+    }
   }
   return out;
 }

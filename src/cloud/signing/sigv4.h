@@ -37,6 +37,8 @@ std::string amazon_time(WallTime time);
 // Everything but letters, digits, '-', '.', '_' and '~' as percent codes in upper case; with
 // `keep` these characters too.
 std::string uri_encoded(std::string_view text, std::string_view keep = "");
+// The text that percent codes stand for. A '%' without two digits stands for itself.
+std::string uri_decoded(std::string_view text);
 
 // The text whose hash is signed. `headers` must contain all that is signed but the host. S3 alone
 // takes the path as it is; other services encode it a second time.
