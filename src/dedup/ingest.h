@@ -55,7 +55,7 @@ struct Decision {
 
 // Who is preferred: names that come first; names that are not listed come last.
 struct Priorities {
-  std::vector<std::string> types = {};    // of documents; decide before sources
+  std::vector<std::string> types = {};  // of documents; decide before sources
   std::vector<std::string> sources = {};
 };
 
@@ -99,7 +99,7 @@ struct IngestReport {
   std::uint64_t documents = 0;
   std::array<std::uint64_t, kActions> decided{};     // by Action
   std::array<std::uint64_t, kMethods> dropped_by{};  // by Method
-  std::uint64_t repeated = 0;      // decided by an earlier attempt of this run
+  std::uint64_t repeated = 0;                        // decided by an earlier attempt of this run
   std::uint64_t lost_races = 0;    // dropped for a document that another worker admitted meanwhile
   std::uint64_t cross_source = 0;  // dropped for a document of another source
   std::uint64_t preferred = 0;     // kept although alike, because of a priority

@@ -112,7 +112,8 @@ TEST_F(IngestTest, KeepsOneOfEachTextWithinARunAndAcrossRuns) {
   EXPECT_EQ(first.count(Action::kDrop), 2U);
   EXPECT_EQ(first.dropped_by[static_cast<std::size_t>(Method::kExact)], 1U);
   EXPECT_EQ(first.dropped_by[static_cast<std::size_t>(Method::kMinHash)], 1U);
-  const auto second = run("tuesday", write("b.jsonl", {{"5", edited, "books"}, {"6", other_text(6)}}));
+  const auto second =
+      run("tuesday", write("b.jsonl", {{"5", edited, "books"}, {"6", other_text(6)}}));
   EXPECT_THAT(kept("tuesday"), ElementsAre("6"));
   EXPECT_EQ(second.cross_source, 1U);
   const auto lines = log("tuesday");
@@ -189,9 +190,10 @@ TEST_F(IngestTest, APreferredSourceOrTypeIsKeptAlthoughAlike) {
   priorities_.sources = {"books", "web"};
   priorities_.types = {"article"};
   run("monday", write("a.jsonl", {{"1", std::string(kTides), "web"}}));
-  const auto report = run("tuesday", write("b.jsonl", {{"2", std::string(kTides), "blog"},
-                                                       {"3", std::string(kTides), "books"},
-                                                       {"4", std::string(kTides), "blog", "article"}}));
+  const auto report =
+      run("tuesday", write("b.jsonl", {{"2", std::string(kTides), "blog"},
+                                       {"3", std::string(kTides), "books"},
+                                       {"4", std::string(kTides), "blog", "article"}}));
   EXPECT_THAT(kept("tuesday"), ElementsAre("3", "4"));
   EXPECT_EQ(report.preferred, 2U);
   EXPECT_EQ(report.count(Action::kDrop), 1U);
@@ -217,8 +219,9 @@ TEST_F(IngestTest, SharedChunksLinkAndNeverDrop) {
 
 TEST_F(IngestTest, RecordsWithoutTextAreKeptAndComparedWithNothing) {
   const auto path = folder_.path() / "a.jsonl";
-  ASSERT_TRUE(write_file_atomically(path, "{\"id\":\"1\",\"text\":\"\"}\n{\"id\":\"2\",\"text\":null}\n"
-                                          "{\"id\":\"3\",\"text\":\"  \"}\n{\"text\":\"words\"}\n")
+  ASSERT_TRUE(write_file_atomically(path,
+                                    "{\"id\":\"1\",\"text\":\"\"}\n{\"id\":\"2\",\"text\":null}\n"
+                                    "{\"id\":\"3\",\"text\":\"  \"}\n{\"text\":\"words\"}\n")
                   .ok());
   const auto report = run("monday", path.string());
   EXPECT_EQ(report.count(Action::kKeep), 4U);
@@ -232,9 +235,9 @@ TEST_F(IngestTest, SimHashesAreComparedAlsoWithinABatch) {
   open();
   std::string long_text;
   for (int i = 0; i < 20; ++i) long_text += other_text(i);
-  const auto report = run("monday", write("a.jsonl", {{"1", long_text},
-                                                      {"2", long_text + " and more"},
-                                                      {"3", other_text(99)}}));
+  const auto report = run(
+      "monday",
+      write("a.jsonl", {{"1", long_text}, {"2", long_text + " and more"}, {"3", other_text(99)}}));
   EXPECT_THAT(kept("monday"), ElementsAre("1", "3"));
   EXPECT_EQ(report.dropped_by[static_cast<std::size_t>(Method::kSimHash)], 1U);
 }

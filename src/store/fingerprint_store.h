@@ -67,8 +67,8 @@ struct Admission {
 
 struct FingerprintStats {
   std::uint64_t documents = 0;
-  std::uint64_t bytes = 0;             // approximate size of the store
-  std::uint64_t capped_keys = 0;       // keys that more documents share than the store lists
+  std::uint64_t bytes = 0;        // approximate size of the store
+  std::uint64_t capped_keys = 0;  // keys that more documents share than the store lists
   FingerprintParameters parameters = {};
 };
 

@@ -322,11 +322,10 @@ TEST_P(FingerprintStoreContract, VisitsEveryDocumentWithItsText) {
   EXPECT_THAT(visited, testing::UnorderedElementsAreArray(batch));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Stores, FingerprintStoreContract,
-    testing::Values(Kind{"RocksDb", kv::StoreOptions::Engine::kRocksDb},
-                    Kind{"Log", kv::StoreOptions::Engine::kLog}),
-    [](const testing::TestParamInfo<Kind>& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Stores, FingerprintStoreContract,
+                         testing::Values(Kind{"RocksDb", kv::StoreOptions::Engine::kRocksDb},
+                                         Kind{"Log", kv::StoreOptions::Engine::kLog}),
+                         [](const testing::TestParamInfo<Kind>& info) { return info.param.name; });
 
 TEST(LocalFingerprints, AStoreThatIsNotThereIsNotMadeWithoutParameters) {
   const TemporaryFolder folder = *TemporaryFolder::create();

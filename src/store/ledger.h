@@ -30,15 +30,15 @@ struct LedgerEntry {
   Outcome outcome = Outcome::kAccepted;
   std::string reason = {};  // for people; empty: none
   std::optional<DocId> duplicate_of = {};
-  std::string method = {};  // that found the duplicate; empty: none
-  double similarity = 0;    // to the duplicate
+  std::string method = {};   // that found the duplicate; empty: none
+  double similarity = 0;     // to the duplicate
   std::string version = {};  // of the fingerprints: version_of()
 
   friend bool operator==(const LedgerEntry&, const LedgerEntry&) = default;
 };
 
 struct ListRequest {
-  std::optional<Outcome> outcome = {};  // nothing: all
+  std::optional<Outcome> outcome = {};    // nothing: all
   std::optional<std::string> after = {};  // `next` of the page before
   std::size_t limit = 1'000;
 };
@@ -48,8 +48,8 @@ struct LedgerPage {
   std::optional<std::string> next = {};   // opaque; nothing: this was the last page
 };
 
-// One entry for each document: whoever records it first has processed it. Thread-safe. Entries older
-// than the ledger's retention count as missing.
+// One entry for each document: whoever records it first has processed it. Thread-safe. Entries
+// older than the ledger's retention count as missing.
 class Ledger {
  public:
   virtual ~Ledger() = default;

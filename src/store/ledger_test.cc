@@ -132,11 +132,10 @@ TEST_P(LedgerContract, NamesMayHoldAnyBytes) {
   EXPECT_THAT(ledger_->list_by_source("a", {})->entries, IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Ledgers, LedgerContract,
-    testing::Values(Kind{"RocksDb", kv::StoreOptions::Engine::kRocksDb},
-                    Kind{"Log", kv::StoreOptions::Engine::kLog}),
-    [](const testing::TestParamInfo<Kind>& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Ledgers, LedgerContract,
+                         testing::Values(Kind{"RocksDb", kv::StoreOptions::Engine::kRocksDb},
+                                         Kind{"Log", kv::StoreOptions::Engine::kLog}),
+                         [](const testing::TestParamInfo<Kind>& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace kin::store

@@ -50,7 +50,8 @@ std::string summary(const IngestReport& report) {
   line("records", with_commas(report.documents));
   std::string kept = with_commas(report.count(Action::kKeep) + report.count(Action::kKeepLink));
   if (report.count(Action::kKeepLink) > 0)
-    kept += fmt::format(", {} of them linked by chunks", with_commas(report.count(Action::kKeepLink)));
+    kept +=
+        fmt::format(", {} of them linked by chunks", with_commas(report.count(Action::kKeepLink)));
   line("kept", kept);
   std::string dropped = with_commas(report.count(Action::kDrop));
   if (report.cross_source > 0)
@@ -88,9 +89,9 @@ void add_ingest_flags(CLI::App& verb, IngestFlags& flags) {
 Result<int> run_ingest_job(const dedup::DedupJob& job, const IngestFlags& flags,
                            const IngestOutput& output, const CLI::App& verb) {
   if (const auto refused = refused_flag(job)) {
-    return wrong_usage({Code::kInvalidArgument,
-                        fmt::format("--config cannot be combined with {}", *refused)},
-                       verb);
+    return wrong_usage(
+        {Code::kInvalidArgument, fmt::format("--config cannot be combined with {}", *refused)},
+        verb);
   }
   if (!flags.run || flags.run->empty()) {
     return wrong_usage(

@@ -47,7 +47,8 @@ class Section {
     if (!node.IsDefined() || node.IsNull()) return;
     if (!node.IsSequence()) return fail(node, fmt::format("{} must be a list", full(name)));
     for (const YAML::Node& item : node) {
-      if (!item.IsScalar()) return fail(item, fmt::format("{} must be a list of texts", full(name)));
+      if (!item.IsScalar())
+        return fail(item, fmt::format("{} must be a list of texts", full(name)));
       out.push_back(item.Scalar());
     }
   }
@@ -81,8 +82,8 @@ class Section {
       if (known_.contains(name)) continue;
       std::vector<std::string> names;
       for (const auto& [known, asked] : known_) names.push_back(known);
-      fail(member.first, fmt::format("{} is not a setting (there are: {})", full(name),
-                                     fmt::join(names, ", ")));
+      fail(member.first,
+           fmt::format("{} is not a setting (there are: {})", full(name), fmt::join(names, ", ")));
     }
   }
 
@@ -153,10 +154,10 @@ void read_cache(Section section, StoresConfig& config) {
 void read_all(Section section, StoresConfig& config) {
   using Backend = StoresConfig::Backend;
   section.read("enabled", config.enabled);
-  section.read("backend", config.backend,
-               std::map<std::string, Backend>{{"local", Backend::kLocal},
-                                              {"s3", Backend::kS3},
-                                              {"dynamodb", Backend::kDynamoDb}});
+  section.read(
+      "backend", config.backend,
+      std::map<std::string, Backend>{
+          {"local", Backend::kLocal}, {"s3", Backend::kS3}, {"dynamodb", Backend::kDynamoDb}});
   std::string root = "fingerprints_global";
   section.read("root_path", root);
   config.root_path = root;
@@ -188,8 +189,8 @@ Result<StoresConfig> parse_stores_config(std::string_view yaml, const std::files
     read_all(file.inner("global_fingerprints"), config);
     file.finish();
   } catch (const YAML::Exception& exception) {
-    return Error{Code::kInvalidArgument, fmt::format("{}:{}: {}", name.string(),
-                                                     exception.mark.line + 1, exception.msg)};
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{}:{}: {}", name.string(), exception.mark.line + 1, exception.msg)};
   }
   if (problem) return *problem;
   config.root_path = name.parent_path() / config.root_path;

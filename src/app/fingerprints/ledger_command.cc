@@ -124,7 +124,8 @@ Command add_ledger_command(CLI::App& app) {
   get->add_option("KEY", arguments->key, "Id of the document in its source")->required();
   add_common_flags(*get, *arguments);
   CLI::App* list = verb->add_subcommand("list", "The entries of a source or a run, by time");
-  list->footer("\nExample:\n  kindred ledger list --run monday --status rejected --config kindred.yaml");
+  list->footer(
+      "\nExample:\n  kindred ledger list --run monday --status rejected --config kindred.yaml");
   add_common_flags(*list, *arguments);
   list->add_option("--run", arguments->run, "Name of the run")->type_name("NAME");
   list->add_option("--status", arguments->status, "Only these")

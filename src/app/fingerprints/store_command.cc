@@ -49,8 +49,9 @@ Result<int> show_stats(const StoreArguments& arguments) {
   add_row(text, "version", version_of(stats.parameters));
   for (const auto& [name, value] : stats.parameters.settings) add_row(text, name, value);
   if (stats.capped_keys > 0) {
-    text += fmt::format("  {} times a document was not listed under a key that 1,000 others share\n",
-                        with_commas(stats.capped_keys));
+    text +=
+        fmt::format("  {} times a document was not listed under a key that 1,000 others share\n",
+                    with_commas(stats.capped_keys));
   }
   return print_result(text);
 }
@@ -87,8 +88,9 @@ Command add_store_command(CLI::App& app) {
     inner->add_flag("--json", arguments->json, "Print JSON");
     return {inner, [arguments, run] { return run(*arguments); }};
   };
-  return with_verbs(*verb, {add("stats", "How many documents it has, and how they were made", show_stats),
-                            add("check", "Compare every document with its keys", check_store)});
+  return with_verbs(*verb,
+                    {add("stats", "How many documents it has, and how they were made", show_stats),
+                     add("check", "Compare every document with its keys", check_store)});
 }
 
 }  // namespace kin::app

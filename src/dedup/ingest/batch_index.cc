@@ -20,9 +20,8 @@ void each_key(const store::Fingerprint& fingerprint, const Visit& visit) {
 }  // namespace
 
 void BatchIndex::add(std::size_t number, const store::Fingerprint& fingerprint) {
-  each_key(fingerprint, [&](std::uint64_t key, store::Shared, std::uint32_t) {
-    keys_.emplace(key, number);
-  });
+  each_key(fingerprint,
+           [&](std::uint64_t key, store::Shared, std::uint32_t) { keys_.emplace(key, number); });
   if (fingerprint.simhash) simhashes_.emplace_back(*fingerprint.simhash, number);
 }
 

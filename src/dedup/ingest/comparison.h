@@ -28,8 +28,7 @@ class Comparison {
   explicit Comparison(const DedupOptions& options);
 
   // Nothing if they are not duplicates by any detector of the options but chunk.
-  Result<std::optional<Likeness>> between(const store::Fingerprint& a,
-                                          const store::Fingerprint& b);
+  Result<std::optional<Likeness>> between(const store::Fingerprint& a, const store::Fingerprint& b);
 
  private:
   using Shingles = std::vector<std::uint64_t>;

@@ -97,8 +97,7 @@ Status Decider::ask_ledger(Work& work, IngestReport& report) {
     // An earlier attempt of this run decided.
     report.repeated += 1;
     Decision decision;
-    decision.action =
-        entry.outcome == store::Outcome::kAccepted ? Action::kKeep : Action::kDrop;
+    decision.action = entry.outcome == store::Outcome::kAccepted ? Action::kKeep : Action::kDrop;
     decision.reason = entry.reason;
     if (entry.duplicate_of)
       decision.existing.push_back(
@@ -164,8 +163,7 @@ Result<std::vector<Rival>> Decider::rivals_of(const Work& work, std::size_t numb
       KIN_TRY(const auto likeness, comparison_.between(mine, other));
       if (likeness) {
         report.verified += 1;
-        rivals.push_back(
-            {existing_of(other, likeness->method, likeness->similarity), other.type});
+        rivals.push_back({existing_of(other, likeness->method, likeness->similarity), other.type});
         return Done{};
       }
     }
@@ -198,9 +196,8 @@ Status Decider::compare(Work& work, IngestReport& report) {
     const auto stored = work.stored.find(mine.doc);
     if (work.found.stored[i] && stored != work.stored.end()) {
       // A killed attempt of this run had it admitted, but not recorded: it came first.
-      decision = stored->second.run == job_.run
-                     ? Decision{}
-                     : skipped("stored by run " + stored->second.run);
+      decision = stored->second.run == job_.run ? Decision{}
+                                                : skipped("stored by run " + stored->second.run);
       if (decision->action == Action::kKeep) earlier.add(i, mine);
       continue;
     }
@@ -283,8 +280,8 @@ Status Decider::record(Work& work) {
     entry.worker = job_.worker;
     entry.row = row_number(work.batch[i].row);
     entry.at = now;
-    entry.outcome = decision.action == Action::kDrop ? store::Outcome::kRejected
-                                                     : store::Outcome::kAccepted;
+    entry.outcome =
+        decision.action == Action::kDrop ? store::Outcome::kRejected : store::Outcome::kAccepted;
     entry.reason = decision.reason;
     if (decision.action == Action::kDrop && !decision.existing.empty()) {
       entry.duplicate_of = decision.existing.front().doc;

@@ -22,8 +22,7 @@ class Decider {
 
   // One decision for each record, in order. When it returns, what is kept is in the store, and
   // every decision is in the ledger. Adds to the counts of `report`.
-  Result<std::vector<Decision>> decide_batch(const std::vector<Taken>& batch,
-                                             IngestReport& report);
+  Result<std::vector<Decision>> decide_batch(const std::vector<Taken>& batch, IngestReport& report);
 
  private:
   // A batch while it is decided.

@@ -23,7 +23,8 @@ std::string likeness(const Existing& existing) {
     case Method::kExact: return "the same text as";
     case Method::kMinHash:
     case Method::kSimHash: return fmt::format("{:.3f} alike", existing.similarity);
-    case Method::kChunk: return fmt::format("{:.0f} % of its chunks are in", existing.similarity * 100);
+    case Method::kChunk:
+      return fmt::format("{:.0f} % of its chunks are in", existing.similarity * 100);
     case Method::kSeen: return "the same document as";
     case Method::kContains: break;
   }

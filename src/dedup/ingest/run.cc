@@ -177,8 +177,8 @@ class Ingest {
   Status note(const std::vector<Taken>& batch, const std::vector<Decision>& decisions) {
     std::string lines;
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      const bool kept = decisions[i].action == Action::kKeep ||
-                        decisions[i].action == Action::kKeepLink;
+      const bool kept =
+          decisions[i].action == Action::kKeep || decisions[i].action == Action::kKeepLink;
       const std::size_t row = row_number(batch[i].row);
       if (kept_.size() <= row) kept_.resize(row + 1);
       kept_[row] = kept;
@@ -202,7 +202,8 @@ class Ingest {
     how.format = job_.dedup.format;
     how.written = [&](std::uint64_t records) { progress_.work.add(records); };
     progress_.work.phase(keep.count());
-    KIN_RETURN_IF_ERROR(outputs_->write(inputs_->own(), keep, how, dataset_options(), report_.notes));
+    KIN_RETURN_IF_ERROR(
+        outputs_->write(inputs_->own(), keep, how, dataset_options(), report_.notes));
     if (log_) {
       KIN_RETURN_IF_ERROR(log_->finish());
       KIN_RETURN_IF_ERROR(log_->commit());

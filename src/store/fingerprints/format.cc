@@ -127,10 +127,11 @@ Result<FingerprintParameters> decode_parameters(std::string_view bytes) {
 Status check_same(const FingerprintParameters& theirs, const FingerprintParameters& ours,
                   std::string_view store) {
   const auto differ = [&](std::string_view name, std::string_view their, std::string_view our) {
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("{} was made with {} {}, and this run has {} {} (use the same options, "
-                             "or another store)",
-                             store, name, their, name, our)};
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format("{} was made with {} {}, and this run has {} {} (use the same options, "
+                    "or another store)",
+                    store, name, their, name, our)};
   };
   const std::size_t most = std::max(theirs.settings.size(), ours.settings.size());
   for (std::size_t i = 0; i < most; ++i) {

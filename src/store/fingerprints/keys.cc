@@ -64,8 +64,7 @@ Candidate sharing_of(const Fingerprint& mine, const Fingerprint& theirs, int ham
   note(std::any_of(mine.bands.begin(), mine.bands.end(),
                    [&](std::uint64_t band) { return bands.contains(band); }),
        Shared::kBand);
-  note(mine.simhash && theirs.simhash &&
-           std::popcount(*mine.simhash ^ *theirs.simhash) <= hamming,
+  note(mine.simhash && theirs.simhash && std::popcount(*mine.simhash ^ *theirs.simhash) <= hamming,
        Shared::kSimHash);
   std::set<ChunkHash> chunks(theirs.chunks.begin(), theirs.chunks.end());
   for (std::uint32_t i = 0; i < mine.chunks.size(); ++i) {
@@ -81,8 +80,8 @@ std::vector<std::string> simhash_prefixes(std::uint64_t simhash, int hamming) {
   for (int block = 0; block < blocks; ++block) {
     const int begin = 64 * block / blocks;
     const int end = 64 * (block + 1) / blocks;
-    const std::uint64_t mask = end - begin == 64 ? ~std::uint64_t{0}
-                                                 : ((std::uint64_t{1} << (end - begin)) - 1) << begin;
+    const std::uint64_t mask =
+        end - begin == 64 ? ~std::uint64_t{0} : ((std::uint64_t{1} << (end - begin)) - 1) << begin;
     std::string prefix = {'s', static_cast<char>(block)};
     append_le(prefix, simhash & mask);
     prefixes.push_back(std::move(prefix));

@@ -228,9 +228,9 @@ class LocalFingerprints::Writing {
 
   LocalFingerprints& store_;
   Lists& lists_;
-  std::vector<LookupKey> keys_;             // of all documents that are put
-  std::vector<Number> numbers_;             // of the documents, by key
-  std::unordered_set<std::string> shortened_;  // keys of lists that lost a document
+  std::vector<LookupKey> keys_;                            // of all documents that are put
+  std::vector<Number> numbers_;                            // of the documents, by key
+  std::unordered_set<std::string> shortened_;              // keys of lists that lost a document
   std::vector<std::pair<std::string, std::string>> rows_;  // of kKeys
   kv::Batch batch_;
   Number next_;
@@ -390,8 +390,7 @@ Result<Found> LocalFingerprints::find(std::span<const Fingerprint> batch) {
       if (row.doc == batch[i].doc || expired(row)) continue;
       Candidate candidate = sharing_of(batch[i], row, parameters_.hamming);
       // A list may be older than the document, after a crash.
-      if (candidate.shared != Shared::kNone)
-        found.candidates[i].push_back(std::move(candidate));
+      if (candidate.shared != Shared::kNone) found.candidates[i].push_back(std::move(candidate));
     }
     std::sort(found.candidates[i].begin(), found.candidates[i].end(),
               [](const Candidate& a, const Candidate& b) { return a.doc < b.doc; });
@@ -400,8 +399,7 @@ Result<Found> LocalFingerprints::find(std::span<const Fingerprint> batch) {
   return found;
 }
 
-Result<std::vector<std::optional<Fingerprint>>> LocalFingerprints::get(
-    std::span<const DocId> ids) {
+Result<std::vector<std::optional<Fingerprint>>> LocalFingerprints::get(std::span<const DocId> ids) {
   KIN_TRY(const auto numbers, numbers_of(ids));
   Numbers wanted;
   for (const auto& number : numbers) {

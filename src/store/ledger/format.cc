@@ -40,9 +40,8 @@ std::string encode_entry(const LedgerEntry& entry) {
   append_le(out, entry.outcome);
   append_le(out, static_cast<std::uint8_t>(entry.duplicate_of.has_value()));
   if (entry.duplicate_of) out += entry.duplicate_of->view();
-  for (const std::string* text :
-       {&entry.key, &entry.source, &entry.run, &entry.worker, &entry.reason, &entry.method,
-        &entry.version})
+  for (const std::string* text : {&entry.key, &entry.source, &entry.run, &entry.worker,
+                                  &entry.reason, &entry.method, &entry.version})
     append_sized(out, *text);
   append_le(out, checksum(out));
   return out;
@@ -66,9 +65,8 @@ Result<LedgerEntry> decode_entry(std::string_view bytes) {
   if (outcome > static_cast<std::uint8_t>(Outcome::kRejected) || linked > 1) return damaged();
   entry.outcome = Outcome(outcome);
   if (linked == 1) entry.duplicate_of = DocId{in.read<std::array<std::uint8_t, 16>>()};
-  for (std::string* text :
-       {&entry.key, &entry.source, &entry.run, &entry.worker, &entry.reason, &entry.method,
-        &entry.version})
+  for (std::string* text : {&entry.key, &entry.source, &entry.run, &entry.worker, &entry.reason,
+                            &entry.method, &entry.version})
     *text = read_sized(in);
   if (!in.ok() || !in.rest().empty()) return damaged();
   return entry;
