@@ -12,9 +12,6 @@
 namespace kin::cloud {
 namespace {
 
-// The metadata by which a client knows a write of its own.
-constexpr const char* kWriter = "x-amz-meta-kindred-put";
-
 bool is_missing_object(const Answer& answer) {
   // A HEAD has no body that could say whether the bucket or the object is missing.
   const std::string code = s3_error_code(answer.response);
@@ -134,8 +131,7 @@ Status S3Client::put(const std::string& key, std::string bytes) {
 
 Result<bool> S3Client::put_if_absent(const std::string& key, std::string bytes) {
   KIN_RETURN_IF_ERROR(check_key(key));
-  const std::string writer =
-      fmt::format("{:016x}{:016x}", state_->caller.random_number(), state_->caller.random_number());
+  const std::string writer = new_writer(state_->caller);
   KIN_TRY(const Answer answer,
           state_->caller.call(put_call(state_->caller, state_->bucket, key, std::move(bytes),
                                        {{"If-None-Match", "*"}, {kWriter, writer}})));
@@ -143,9 +139,7 @@ Result<bool> S3Client::put_if_absent(const std::string& key, std::string bytes) 
   if (answer.response.status != 412) return s3_error(key, answer);
   if (!answer.ambiguous) return false;
   // A try whose answer was lost may have created it.
-  KIN_TRY(const Answer there,
-          state_->done(key, {.method = "HEAD", .url = state_->url(key), .most_bytes = ~0ULL}));
-  return there.response.header(kWriter) == writer;
+  return was_written_by(state_->caller, state_->bucket, key, writer);
 }
 
 Status S3Client::upload(const std::string& key, const Source& source) {

@@ -2,6 +2,19 @@
 // usage: node serve.js dynalite | s3rver FOLDER BUCKET...
 'use strict'
 
+// Of ES2023, which nodejs 18 lacks and s3rver's router uses.
+for (const [method, copy] of [
+  ['toReversed', (array) => [...array].reverse()],
+  ['toSorted', (array, order) => [...array].sort(order)],
+]) {
+  if (Array.prototype[method]) continue
+  Object.defineProperty(Array.prototype, method, {
+    value(order) {
+      return copy(this, order)
+    },
+  })
+}
+
 const [name, ...rest] = process.argv.slice(2)
 
 async function start() {

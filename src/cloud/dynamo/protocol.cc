@@ -133,13 +133,11 @@ std::string dynamo_error_type(const net::HttpResponse& response) {
 }
 
 Verdict judge_dynamo(const net::HttpResponse& response) {
-  if (response.status == 200) {
-    const std::string_view given = response.header("x-amz-crc32");
-    // The connection may have damaged the answer without breaking.
-    if (!given.empty() && parse_number<std::uint32_t>(given) != crc32(response.body))
-      return Verdict::kRetry;
-    return Verdict::kDone;
-  }
+  // The connection may have damaged the answer without breaking.
+  const std::string_view given = response.header("x-amz-crc32");
+  if (!given.empty() && parse_number<std::uint32_t>(given) != crc32(response.body))
+    return Verdict::kRetry;
+  if (response.status == 200) return Verdict::kDone;
   const std::string type = dynamo_error_type(response);
   if (is_one_of(type, {"ProvisionedThroughputExceededException", "ThrottlingException",
                        "RequestLimitExceeded", "Throttling", "TooManyRequestsException",

@@ -64,6 +64,7 @@ TEST(DynamoProtocol, AsksAgainForADamagedAnswer) {
   const std::string right = std::to_string(crc32("{}"));
   EXPECT_EQ(judge_dynamo(answer_of(200, "{}", {{"x-amz-crc32", right}})), Verdict::kDone);
   EXPECT_EQ(judge_dynamo(answer_of(200, "{ ", {{"x-amz-crc32", right}})), Verdict::kRetry);
+  EXPECT_EQ(judge_dynamo(answer_of(400, "{ ", {{"x-amz-crc32", right}})), Verdict::kRetry);
 }
 
 TEST(DynamoProtocol, NamesReservedWordsByPlaceholders) {

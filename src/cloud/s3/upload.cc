@@ -33,10 +33,15 @@ Result<std::string> read_part(const S3Client::Source& source, std::uint64_t size
 class Upload {
  public:
   Upload(Caller& caller, const S3Options& bucket, std::string key)
-      : caller_(caller), bucket_(bucket), key_(std::move(key)), batch_(caller) {}
+      : caller_(caller),
+        bucket_(bucket),
+        key_(std::move(key)),
+        writer_(new_writer(caller)),
+        batch_(caller) {}
 
   Status begin() {
-    KIN_TRY(const Answer answer, caller_.call({.url = url("uploads"), .body = ""}));
+    KIN_TRY(const Answer answer,
+            caller_.call({.url = url("uploads"), .headers = {{kWriter, writer_}}, .body = ""}));
     if (answer.verdict != Verdict::kDone) return s3_error(key_, answer);
     KIN_TRY(const XmlElement root, parse_xml(answer.response.body));
     id_ = root.text_of("UploadId");
@@ -58,9 +63,12 @@ class Upload {
                                                .body = complete_upload_body(etags_),
                                                .judge = &judge_s3_body}));
     if (answer.verdict == Verdict::kDone) return Done{};
-    // An earlier try has completed it, and its answer was lost.
-    const bool was_ours = answer.ambiguous && s3_error_code(answer.response) == "NoSuchUpload";
-    return was_ours ? Status(Done{}) : s3_error(key_, answer);
+    // An earlier try may have completed it. Stores differ in what they say of the next.
+    if (answer.ambiguous) {
+      KIN_TRY(const bool ours, was_written_by(caller_, bucket_, key_, writer_));
+      if (ours) return Done{};
+    }
+    return s3_error(key_, answer);
   }
 
   // What cannot be removed is removed by the bucket's rules for incomplete uploads; the caller has
@@ -114,6 +122,7 @@ class Upload {
   Caller& caller_;
   const S3Options& bucket_;
   const std::string key_;
+  const std::string writer_;
   CallBatch batch_;
   const S3Client::Source* source_ = nullptr;
   std::string id_;
@@ -133,6 +142,20 @@ Call put_call(const Caller& caller, const S3Options& bucket, const std::string& 
           .url = s3_url(caller.options(), bucket, key, ""),
           .headers = std::move(more),
           .body = std::move(bytes)};
+}
+
+std::string new_writer(Caller& caller) {
+  return fmt::format("{:016x}{:016x}", caller.random_number(), caller.random_number());
+}
+
+Result<bool> was_written_by(Caller& caller, const S3Options& bucket, const std::string& key,
+                            const std::string& writer) {
+  KIN_TRY(const Answer there, caller.call({.method = "HEAD",
+                                           .url = s3_url(caller.options(), bucket, key, ""),
+                                           .most_bytes = ~0ULL}));
+  if (there.response.status == 404) return false;
+  if (there.verdict != Verdict::kDone) return s3_error(key, there);
+  return there.response.header(kWriter) == writer;
 }
 
 Status upload_in_parts(Caller& caller, const S3Options& bucket, const std::string& key,
