@@ -41,14 +41,14 @@ INSIDE = {
     "net": ["http"],
     "data": ["files", "output", "text", "pages", "duckdb", "parquet", "convert"],
     "cloud": ["signing", "credentials", "calls", "s3", "dynamo", "resp"],
-    "store": ["seen", "signatures"],
+    "store": ["seen", "signatures", "fingerprints", "ledger"],
     "index": ["truth", "graph", "text", "vector", "shard"],
     "embed": ["linear", "files", "corpus", "http"],
-    "dedup": ["spill", "scan", "known", "pairs", "groups", "cut", "against", "output", "trial"],
+    "dedup": ["spill", "scan", "known", "pairs", "groups", "cut", "against", "output", "ingest", "trial"],
     "stories": ["feeds", "grouping", "newsroom"],
     "search": ["vectors", "serving"],
     "server": ["http", "page", "api", "service"],
-    "app": ["dedup", "seen", "search", "stories"],
+    "app": ["fingerprints", "dedup", "seen", "search", "stories"],
     "bench": ["dedup", "seen", "stories", "search"],
 }
 TESTING = "testing"
