@@ -14,7 +14,6 @@ namespace {
 // How many stories an item is compared with before it opens a new one.
 constexpr std::size_t kMostTried = 8;
 constexpr std::size_t kMeantBytes = 600;
-constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
 
 // Seeds that keep the hashes of addresses, guids and titles apart.
 constexpr std::uint64_t kAddressKey = 11;
@@ -163,14 +162,17 @@ void Grouper::score_stories(const Member& member) {
   meaning.add(member.features.meaning);
   read_query(member.features, vocabulary_, query_);
   const Joining item{query_, meaning, vocabulary_.chance()};
+  const auto time_to = [&](Slot slot) {
+    return gap(stories_[slot].first, stories_[slot].last, member.published_at, member.published_at);
+  };
+  const auto is_open = [&](Slot slot) { return time_to(slot) <= window; };
   candidates_.clear();
   for (const Profiles::Match& match :
-       profiles_.near(query_, join_reach(settings_, item), kNoSlot)) {
+       profiles_.near(query_, join_reach(settings_, item), is_open)) {
     const Story& story = stories_[match.slot];
-    const UnixSeconds time = gap(story.first, story.last, member.published_at, member.published_at);
     double score = join_score(item, match, profiles_.at(match.slot), settings_.scoring);
-    if (score < least || time > window) continue;
-    score *= faded(time, settings_);
+    if (score < least) continue;
+    score *= faded(time_to(match.slot), settings_);
     if (member.source != 0 && story.has_source(member.source))
       score *= settings_.scoring.same_source;
     if (score >= least) candidates_.push_back({match.slot, score});

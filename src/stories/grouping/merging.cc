@@ -29,9 +29,12 @@ void Grouper::merge_if_alike(Slot slot) {
   const Profile& profile = profiles_.at(slot);
   const MeaningSum none;
   const Joining story{query_, profile.has_meaning() ? profile.meaning : none, vocabulary_.chance()};
+  const auto may_be_merged = [&](Slot other) {
+    return other != slot && may_merge(stories_[slot], stories_[other]);
+  };
   candidates_.clear();
-  for (const Profiles::Match& match : profiles_.near(query_, merge_reach(settings_, story), slot)) {
-    if (!may_merge(stories_[slot], stories_[match.slot])) continue;
+  for (const Profiles::Match& match :
+       profiles_.near(query_, merge_reach(settings_, story), may_be_merged)) {
     const double score = merge_score(story, match, profiles_.at(match.slot), settings_.scoring);
     if (score >= settings_.merge_score()) candidates_.push_back({match.slot, score});
   }

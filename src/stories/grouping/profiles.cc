@@ -9,6 +9,16 @@ namespace {
 // Shorter lists cost less than the rest of a search.
 constexpr std::size_t kLongList = 64;
 
+// The lengths of profiles with more terms are not measured again with each headline, with the
+// weights of then, but grow by its terms.
+constexpr std::size_t kMeasuredTerms = 200;
+
+// What a profile's squared length grows by when a term is added to.
+double growth(TermId term, double sum, double more, const Vocabulary& vocabulary) {
+  const double weight = vocabulary.weight(term);
+  return weight * weight * more * (2 * sum + more);
+}
+
 double evidence_of(double evidence, std::uint32_t count, std::uint32_t members) {
   if (evidence == 0 || count >= members) return evidence;
   return evidence * std::sqrt(static_cast<double>(count) / members);
@@ -96,10 +106,13 @@ void Profiles::add(std::uint32_t slot, const Features& features, double length,
                    Vocabulary& vocabulary) {
   make_room(slot, features.terms.empty() ? TermId{} : features.terms.back().term);
   Profile& profile = profiles_[slot];
+  const bool is_large = profile.terms.size() > kMeasuredTerms;
+  double square = profile.length * profile.length;
   for (const ItemTerm& item : features.terms) {
     auto at = std::ranges::lower_bound(profile.terms, item.term, {}, &ProfileTerm::term);
     if (at == profile.terms.end() || at->term != item.term)
       at = profile.terms.insert(at, {item.term, 0, 0});
+    if (is_large) square += growth(item.term, at->sum, item.count, vocabulary);
     at->sum += item.count;
     ++at->count;
     vocabulary.recount(item.term, at->count - 1, at->count);
@@ -108,7 +121,11 @@ void Profiles::add(std::uint32_t slot, const Features& features, double length,
   ++profile.members;
   profile.parts += length;
   profile.meaning.add(features.meaning);
-  measure(profile, vocabulary);
+  if (is_large) {
+    profile.length = std::sqrt(square);
+  } else {
+    measure(profile, vocabulary);
+  }
 }
 
 void Profiles::remove(std::uint32_t slot, const Features& features, double length,
@@ -133,31 +150,36 @@ void Profiles::remove(std::uint32_t slot, const Features& features, double lengt
 }
 
 void Profiles::merge(std::uint32_t from, std::uint32_t into, Vocabulary& vocabulary) {
-  const Profile source = profiles_[from];
+  Profile source = profiles_[from];
   clear(from);
   Profile& target = profiles_[into];
-  std::vector<ProfileTerm> sum;
-  sum.reserve(source.terms.size() + target.terms.size());
-  std::ranges::merge(source.terms, target.terms, std::back_inserter(sum), {}, &ProfileTerm::term,
-                     &ProfileTerm::term);
-  target.terms.clear();
-  for (const ProfileTerm& part : sum) {
-    if (target.terms.empty() || target.terms.back().term != part.term) {
-      target.terms.push_back(part);
-      continue;
-    }
-    target.terms.back().sum += part.sum;
+  // Terms of the smaller one are added to the larger one.
+  if (source.terms.size() > target.terms.size()) {
+    for (const ProfileTerm& part : source.terms) set_posting(into, part);
+    std::swap(source, target);
+  }
+  const bool is_large = target.terms.size() > kMeasuredTerms;
+  double square = target.length * target.length;
+  for (const ProfileTerm& part : source.terms) {
+    auto at = std::ranges::lower_bound(target.terms, part.term, {}, &ProfileTerm::term);
+    if (at == target.terms.end() || at->term != part.term)
+      at = target.terms.insert(at, {part.term, 0, 0});
+    if (is_large) square += growth(part.term, at->sum, part.sum, vocabulary);
     // Two stories with the term are one now.
     vocabulary.recount(part.term, part.count, 0);
-    vocabulary.recount(part.term, target.terms.back().count,
-                       target.terms.back().count + part.count);
-    target.terms.back().count += part.count;
+    vocabulary.recount(part.term, at->count, at->count + part.count);
+    at->sum += part.sum;
+    at->count += part.count;
+    set_posting(into, *at);
   }
-  for (const ProfileTerm& part : source.terms) set_posting(into, *target.find(part.term));
   target.members += source.members;
   target.parts += source.parts;
   target.meaning.add(source.meaning);
-  measure(target, vocabulary);
+  if (is_large) {
+    target.length = std::sqrt(square);
+  } else {
+    measure(target, vocabulary);
+  }
 }
 
 void Profiles::clear(std::uint32_t slot) {
@@ -185,12 +207,26 @@ void Profiles::visit(const Query::Part& part) {
   }
 }
 
-void Profiles::look_up(const Query::Part& part, Match& match) const {
+// Adds the parts that were not visited. False as soon as the profile is out of reach.
+bool Profiles::look_up(const Query& query, const Reach& reach, std::size_t skipped,
+                       Match& match) const {
   const Profile& profile = profiles_[match.slot];
-  const ProfileTerm* found = profile.find(part.term);
-  if (found == nullptr) return;
-  match.product += part.product * found->sum;
-  match.evidence += evidence_of(part.evidence, found->count, profile.members);
+  const double scale = 1 / (query.length * profile.length);
+  double square = rest_square_;
+  double evidence = rest_evidence_;
+  // From the rarest on: without it most profiles are out of reach.
+  for (std::size_t left = skipped;; --left) {
+    const double rest = std::sqrt(std::max(0.0, square)) / query.length;
+    if (!reach.allows(match.product * scale + rest, match.evidence + evidence)) return false;
+    if (left == 0) return true;
+    const Query::Part& part = *order_[left - 1];
+    square -= part.square;
+    evidence -= part.evidence;
+    const ProfileTerm* found = profile.find(part.term);
+    if (found == nullptr) continue;
+    match.product += part.product * found->sum;
+    match.evidence += evidence_of(part.evidence, found->count, profile.members);
+  }
 }
 
 // Sorts the parts by the lengths of their lists, the longest first. The first ones, as many as
@@ -219,20 +255,15 @@ std::size_t Profiles::skip_long_lists(const Query& query, const Reach& reach) {
 }
 
 std::span<const Profiles::Match> Profiles::near(const Query& query, const Reach& reach,
-                                                std::uint32_t except) {
+                                                const Accepts& accepts) {
   found_.clear();
   touched_.clear();
   const std::size_t skipped = skip_long_lists(query, reach);
   for (std::size_t i = skipped; i < order_.size(); ++i) visit(*order_[i]);
-  const double rest = std::sqrt(rest_square_) / query.length;
   for (const std::uint32_t slot : touched_) {
     Match match = std::exchange(scores_[slot], {});
     match.slot = slot;
-    if (slot == except) continue;
-    const double cosine = match.product / (query.length * profiles_[slot].length) + rest;
-    if (!reach.allows(cosine, match.evidence + rest_evidence_)) continue;
-    for (std::size_t i = 0; i < skipped; ++i) look_up(*order_[i], match);
-    found_.push_back(match);
+    if (accepts(slot) && look_up(query, reach, skipped, match)) found_.push_back(match);
   }
   return found_;
 }

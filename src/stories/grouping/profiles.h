@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -85,10 +86,11 @@ class Profiles {
   // Sets a stored profile.
   void restore(std::uint32_t slot, Profile profile);
 
-  // The profiles that share terms with the query and are within reach, without the one in `except`.
+  // The profiles that share terms with the query, are within reach and in a slot that `accepts`.
   // Valid until the next call. Each sum is made in an order that follows from the query and the
   // lengths of the lists alone.
-  std::span<const Match> near(const Query& query, const Reach& reach, std::uint32_t except);
+  using Accepts = std::function<bool(std::uint32_t slot)>;
+  std::span<const Match> near(const Query& query, const Reach& reach, const Accepts& accepts);
 
  private:
   struct Posting {
@@ -107,7 +109,7 @@ class Profiles {
   }
   std::size_t skip_long_lists(const Query& query, const Reach& reach);
   void visit(const Query::Part& part);
-  void look_up(const Query::Part& part, Match& match) const;
+  bool look_up(const Query& query, const Reach& reach, std::size_t skipped, Match& match) const;
 
   std::vector<Profile> profiles_;
   std::vector<Postings> postings_;  // by term; sorted by slot

@@ -26,7 +26,7 @@ class ProfilesTest : public ::testing::Test {
     return near(Reach());
   }
   std::vector<Profiles::Match> near(const Reach& reach) {
-    const auto found = profiles_.near(query_, reach, ~std::uint32_t{0});
+    const auto found = profiles_.near(query_, reach, [](std::uint32_t) { return true; });
     std::vector<Profiles::Match> matches(found.begin(), found.end());
     std::ranges::sort(matches, {}, &Profiles::Match::slot);
     return matches;

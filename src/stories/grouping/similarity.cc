@@ -9,7 +9,7 @@ namespace {
 // The cosines of meaning that are expected at most where few terms are shared. They decide which
 // lists of terms are left out of a search.
 constexpr double kMostJoinMeaning = 0.8;
-constexpr double kMostMergeMeaning = 0.6;
+constexpr double kMostMergeMeaning = 0.55;
 
 double with_meaning(double terms, const MeaningSum& meaning, const Profile& profile,
                     const Scoring& scoring) {
