@@ -67,6 +67,7 @@ bool Reach::allows(double cosine, double found) const {
 void Profiles::make_room(std::uint32_t slot, TermId term) {
   if (profiles_.size() <= slot) {
     profiles_.resize(slot + 1);
+    briefs_.resize(slot + 1);
     scores_.resize(slot + 1);
   }
   if (postings_.size() <= index(term)) postings_.resize(index(term) + 1);
@@ -126,6 +127,7 @@ void Profiles::add(std::uint32_t slot, const Features& features, double length,
   } else {
     measure(profile, vocabulary);
   }
+  note(slot);
 }
 
 void Profiles::remove(std::uint32_t slot, const Features& features, double length,
@@ -147,6 +149,7 @@ void Profiles::remove(std::uint32_t slot, const Features& features, double lengt
   profile.parts -= length;
   profile.meaning.subtract(features.meaning);
   measure(profile, vocabulary);
+  note(slot);
 }
 
 void Profiles::merge(std::uint32_t from, std::uint32_t into, Vocabulary& vocabulary) {
@@ -180,12 +183,14 @@ void Profiles::merge(std::uint32_t from, std::uint32_t into, Vocabulary& vocabul
   } else {
     measure(target, vocabulary);
   }
+  note(into);
 }
 
 void Profiles::clear(std::uint32_t slot) {
   if (slot >= profiles_.size()) return;
   for (const ProfileTerm& part : profiles_[slot].terms) erase_posting(slot, part.term);
   profiles_[slot] = {};
+  note(slot);
 }
 
 void Profiles::restore(std::uint32_t slot, Profile profile) {
@@ -193,6 +198,7 @@ void Profiles::restore(std::uint32_t slot, Profile profile) {
   make_room(slot, profile.terms.empty() ? TermId{} : profile.terms.back().term);
   for (const ProfileTerm& part : profile.terms) set_posting(slot, part);
   profiles_[slot] = std::move(profile);
+  note(slot);
 }
 
 void Profiles::visit(const Query::Part& part) {
@@ -203,7 +209,7 @@ void Profiles::visit(const Query::Part& part) {
     if (score.product == 0) touched_.push_back(posting.slot);
     score.product += part.product * posting.sum;
     if (part.evidence > 0)
-      score.evidence += evidence_of(part.evidence, posting.count, profiles_[posting.slot].members);
+      score.evidence += evidence_of(part.evidence, posting.count, briefs_[posting.slot].members);
   }
 }
 
@@ -260,10 +266,13 @@ std::span<const Profiles::Match> Profiles::near(const Query& query, const Reach&
   touched_.clear();
   const std::size_t skipped = skip_long_lists(query, reach);
   for (std::size_t i = skipped; i < order_.size(); ++i) visit(*order_[i]);
+  const double rest = std::sqrt(rest_square_) / query.length;
   for (const std::uint32_t slot : touched_) {
     Match match = std::exchange(scores_[slot], {});
     match.slot = slot;
-    if (accepts(slot) && look_up(query, reach, skipped, match)) found_.push_back(match);
+    const double cosine = match.product / (query.length * briefs_[slot].length) + rest;
+    if (!reach.allows(cosine, match.evidence + rest_evidence_) || !accepts(slot)) continue;
+    if (look_up(query, reach, skipped, match)) found_.push_back(match);
   }
   return found_;
 }

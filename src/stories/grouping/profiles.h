@@ -100,7 +100,16 @@ class Profiles {
   };
   using Postings = std::vector<Posting>;
 
+  // What a search reads of every profile that it meets, close together in memory.
+  struct Brief {
+    double length = 0;
+    std::uint32_t members = 0;
+  };
+
   void make_room(std::uint32_t slot, TermId term);
+  void note(std::uint32_t slot) {
+    briefs_[slot] = {profiles_[slot].length, profiles_[slot].members};
+  }
   void set_posting(std::uint32_t slot, const ProfileTerm& part);
   void erase_posting(std::uint32_t slot, TermId term);
   void measure(Profile& profile, const Vocabulary& vocabulary);
@@ -112,6 +121,7 @@ class Profiles {
   bool look_up(const Query& query, const Reach& reach, std::size_t skipped, Match& match) const;
 
   std::vector<Profile> profiles_;
+  std::vector<Brief> briefs_;       // by slot
   std::vector<Postings> postings_;  // by term; sorted by slot
   std::vector<Match> scores_;       // by slot; all zero between calls
   std::vector<std::uint32_t> touched_;
