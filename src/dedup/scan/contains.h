@@ -42,11 +42,10 @@ struct ContainEvidence {
 // fewer words has one run, of all its words. Thread-compatible.
 class ContainIndex {
  public:
-  // Reads options.against. Fails if what has to be held does not fit `memory` bytes, with the
-  // --max-memory that would do.
+  // Reads options.against. Fails if what has to be held does not fit --max-memory, with the
+  // one that would do.
   static Result<std::unique_ptr<ContainIndex>> open(const DedupOptions& options,
                                                     const std::filesystem::path& folder,
-                                                    std::uint64_t memory,
                                                     StageWork* work = nullptr);
   // Of texts in memory.
   static std::unique_ptr<ContainIndex> make(const DedupOptions& options,
@@ -76,6 +75,8 @@ class ContainIndex {
 
   const ReferenceText& reference(std::uint32_t number) const { return texts_[number]; }
   std::size_t size() const { return texts_.size(); }
+  // What it holds, and held while it was made. Bytes.
+  std::uint64_t memory() const { return memory_; }
   std::size_t without_words() const { return without_words_; }
   std::size_t short_ones() const { return short_ones_; }  // of fewer words than a run
 
@@ -96,7 +97,6 @@ class ContainIndex {
   explicit ContainIndex(const DedupOptions& options);
   void add(std::uint32_t number);
   void index_rarest();
-  std::uint64_t memory() const;
 
   double share_;
   std::uint32_t words_;
@@ -108,6 +108,7 @@ class ContainIndex {
   FingerprintFilter filter_;          // of the hashes of postings_
   std::size_t without_words_ = 0;
   std::size_t short_ones_ = 0;
+  std::uint64_t memory_ = 0;
 };
 
 }  // namespace kin::dedup
