@@ -93,17 +93,20 @@ class Run {
     if (options_.skip_seen) {
       KIN_TRY(seen_, SeenIds::open(options_, clock_));
     }
+    needs_.records = dataset().rows().value_or(0);
+    KIN_RETURN_IF_ERROR(note_io_needs());
+    KIN_RETURN_IF_ERROR(check_memory());
     if (options_.contains) {
       KIN_RETURN_IF_ERROR(times_.enter("references"));
-      KIN_TRY(contains_, ContainIndex::open(options_, folder_->path(), &progress_.work));
-      needs_.references = contains_->memory();
+      const auto check = [&](std::uint64_t bytes) {
+        needs_.references = bytes;
+        return check_memory();
+      };
+      KIN_TRY(contains_, ContainIndex::open(options_, folder_->path(), check, &progress_.work));
       memory_.hold(needs_.references);
       report_.against.records = contains_->size();
       report_.against.short_ones = contains_->short_ones();
     }
-    needs_.records = dataset().rows().value_or(0);
-    KIN_RETURN_IF_ERROR(note_io_needs());
-    KIN_RETURN_IF_ERROR(check_memory());
     dataset().limit_memory(std::max(needs_.scan, scanner_memory()));
     return folder_options.resume ? take_up() : Status(Done{});
   }
@@ -402,7 +405,7 @@ class Run {
   }
 
   std::uint64_t mean_text_bytes() const {
-    return report_.text_bytes / std::max<std::uint64_t>(report_.documents, 1);
+    return report_.text_bytes / std::max<std::uint64_t>(records_, 1);
   }
 
   Status open_texts() {

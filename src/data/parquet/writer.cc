@@ -290,7 +290,7 @@ std::uint64_t least_duckdb_memory(const ParquetFile& file, bool long_rows) {
   if (long_rows) {
     // A row group as it is read, as vectors and as text; some rows are longer than the average.
     constexpr std::uint64_t kGroupBytes = 8 << 20;
-    constexpr std::uint64_t kCopies = 4;
+    constexpr std::uint64_t kCopies = 5;
     thread = kCopies * std::max(kGroupBytes, 2 * longest_average_row(file));
   }
   return kDuckDbBytes + duckdb_thread_need(thread) + kDuckDbLeastHeldBack;

@@ -46,7 +46,8 @@ Result<data::WriteMemory> least_output_memory(const DedupJob& job, data::Dataset
   // Every input is written in its own format.
   for (const data::Input& input : dataset.inputs()) {
     KIN_TRY(const auto one, data::Dataset::open({input}, {}));
-    KIN_TRY(const data::WriteMemory mine, one->least_write_memory(input.path.filename(), how));
+    const std::filesystem::path name = "written." + input.path.filename().string();
+    KIN_TRY(const data::WriteMemory mine, one->least_write_memory(name, how));
     least.bytes = std::max(least.bytes, mine.bytes);
     least.copies = std::max(least.copies, mine.copies);
   }

@@ -129,11 +129,11 @@ ContainIndex::ContainIndex(const DedupOptions& options)
       words_(options.contains_words),
       normalization_(options.shingles.normalization) {}
 
-Result<std::unique_ptr<ContainIndex>> ContainIndex::open(const DedupOptions& options,
-                                                         const std::filesystem::path& folder,
-                                                         StageWork* work) {
+Result<std::unique_ptr<ContainIndex>> ContainIndex::open(
+    const DedupOptions& options, const std::filesystem::path& folder,
+    const std::function<Status(std::uint64_t)>& check, StageWork* work) {
   KIN_TRY(References references, read_references(options, folder, work));
-  KIN_RETURN_IF_ERROR(check_needs(options, {.references = references.size.memory()}));
+  KIN_RETURN_IF_ERROR(check(references.size.memory()));
   std::unique_ptr<ContainIndex> index = make(options, std::move(references.texts));
   index->memory_ = references.size.memory();
   return index;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,11 +43,11 @@ struct ContainEvidence {
 // fewer words has one run, of all its words. Thread-compatible.
 class ContainIndex {
  public:
-  // Reads options.against. Fails if what has to be held does not fit --max-memory, with the
-  // one that would do.
-  static Result<std::unique_ptr<ContainIndex>> open(const DedupOptions& options,
-                                                    const std::filesystem::path& folder,
-                                                    StageWork* work = nullptr);
+  // Reads options.against. `check` is told how many bytes have to be held, before they are: its
+  // error ends it.
+  static Result<std::unique_ptr<ContainIndex>> open(
+      const DedupOptions& options, const std::filesystem::path& folder,
+      const std::function<Status(std::uint64_t)>& check, StageWork* work = nullptr);
   // Of texts in memory.
   static std::unique_ptr<ContainIndex> make(const DedupOptions& options,
                                             std::vector<ReferenceText> texts);

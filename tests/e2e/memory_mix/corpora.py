@@ -23,8 +23,8 @@ SHAPES = {
     "templates": ((3_000, 15_000), (600, 900), (0, 0)),
     "few": ((1, 40), (10, 3_000), (0, 0)),
 }
-# A corpus has no more bytes than this.
-MOST_BYTES = 160_000_000
+# A corpus has no more bytes than one of these.
+MOST_BYTES = [15_000_000, 40_000_000, 40_000_000, 160_000_000]
 
 TEXT_FORMATS = ["jsonl", "jsonl.gz", "jsonl.zst", "jsonl.xz", "jsonl.bz2", "json", "csv", "tsv", "csv.gz", "csv.zst"]
 # By the bytes of a file, those that Python or a tool of the command line packs at a sensible speed.
@@ -77,7 +77,7 @@ def records(rng, shape):
     counts, lengths, others = SHAPES[shape]
     script = CHINESE if rng.random() < 0.15 else LATIN
     texts = Texts(rng, shape, script)
-    count, budget = rng.randint(*counts), MOST_BYTES
+    count, budget = rng.randint(*counts), rng.choice(MOST_BYTES)
     for number in range(count):
         text = texts.next(lengths)
         other = texts.piece(rng.randint(*others)) if others[1] else ""
