@@ -5,6 +5,7 @@
 # suffix, so adding one edits no list:
 #   x.h x.cc      the library         x_test.cc   the room's test binary, kin_<room>_test
 #   x_bench.cc    kin_<room>_bench    x_fuzz.cc   a fuzzer of its own, kin_<room>_x_fuzz
+#   x_service_test.cc  kin_<room>_service_test: tests that start real servers, with the label service
 #   testing/      kin_<room>_testing: fixtures, models and fault injectors; the room's own tests
 #                 link it, and rooms that name the room in TESTING
 # Heavy libraries (LIBS) stay private to the room. BINARY makes main.cc an executable.
@@ -74,9 +75,12 @@ function(kin_layer room)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${dir}/*.cc)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${dir}/*.h)
   set(tests ${sources})
+  set(service_tests ${sources})
   set(benches ${sources})
   set(fuzzers ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER tests EXCLUDE REGEX "_service_test\\.cc$")
+  list(FILTER service_tests INCLUDE REGEX "_service_test\\.cc$")
   list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
   list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
   list(FILTER sources EXCLUDE REGEX "(_test|_bench|_fuzz|/main)\\.cc$")
@@ -108,7 +112,10 @@ function(kin_layer room)
     target_link_libraries(${ARG_BINARY} PRIVATE kin_${room})
   endif()
   if(BUILD_TESTING AND tests)
-    kin_room_tests(${room} "${tests}" "${ARG_LIBS}")
+    kin_room_tests(${room} test unit "${tests}" "${ARG_LIBS}")
+  endif()
+  if(BUILD_TESTING AND service_tests)
+    kin_room_tests(${room} service_test service "${service_tests}" "${ARG_LIBS}")
   endif()
   if(BUILD_TESTING AND fuzzers)
     kin_room_fuzzers(${room} "${fuzzers}" "${ARG_LIBS}")
@@ -135,13 +142,14 @@ function(kin_room_testing room sources others)
   target_link_libraries(kin_${room}_testing ${scope} kin_${room} ${others})
 endfunction()
 
-function(kin_room_tests room tests libs)
+function(kin_room_tests room suffix label tests libs)
   include(GoogleTest)
-  add_executable(kin_${room}_test ${tests})
-  kin_configure(kin_${room}_test PCH test)
-  target_link_libraries(kin_${room}_test PRIVATE kin_${room}_testing ${libs} GTest::gmock GTest::gtest_main)
-  gtest_discover_tests(kin_${room}_test TEST_PREFIX ${room}. DISCOVERY_MODE PRE_TEST
-    PROPERTIES LABELS unit TIMEOUT ${KIN_TEST_TIMEOUT})
+  set(target kin_${room}_${suffix})
+  add_executable(${target} ${tests})
+  kin_configure(${target} PCH test)
+  target_link_libraries(${target} PRIVATE kin_${room}_testing ${libs} GTest::gmock GTest::gtest_main)
+  gtest_discover_tests(${target} TEST_PREFIX ${room}. DISCOVERY_MODE PRE_TEST
+    PROPERTIES LABELS ${label} TIMEOUT ${KIN_TEST_TIMEOUT})
 endfunction()
 
 # Without libFuzzer a fuzzer is still compiled and run: over its corpus, and over a fixed number

@@ -34,6 +34,8 @@ Command add_plan_command(CLI::App& app);
 Command add_explain_command(CLI::App& app);
 Command add_eval_command(CLI::App& app);
 Command add_seen_command(CLI::App& app);
+Command add_store_command(CLI::App& app);
+Command add_ledger_command(CLI::App& app);
 Command add_feeds_command(CLI::App& app);
 Command add_stories_command(CLI::App& app);
 Command add_index_command(CLI::App& app);

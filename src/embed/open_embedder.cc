@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/file.h"
@@ -28,16 +29,36 @@ Opened open_words(const EmbedderPlaces& places) {
                            kWordVectorsFile, looked.empty() ? "any folder" : looked)};
 }
 
-Opened open_model(const fs::path& given, const EmbedderPlaces& places) {
-  // A path is taken as it is. A name alone may also be in a folder of models.
-  KIN_TRY(const bool there, file_exists(given));
-  if (there || given.has_parent_path()) return open_model2vec(given);
+// The path of a named file or model below one of the folders.
+Result<fs::path> below_folders(const std::string& given, const EmbedderPlaces& places) {
   for (const fs::path& folder : places.folders) {
-    KIN_TRY(const bool in_folder, file_exists(folder / given));
-    if (in_folder) return open_model2vec(folder / given);
+    std::error_code problem;
+    const fs::path root = fs::weakly_canonical(folder, problem);
+    // An absolute name replaces the folder.
+    const fs::path path = fs::weakly_canonical(root / given, problem);
+    const auto [end, rest] = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
+    if (problem || end != root.end()) continue;
+    KIN_TRY(const bool there, file_exists(path));
+    if (there) return path;
   }
-  // Fails, with an error that names what was asked for.
-  return open_model2vec(given);
+  std::string looked;
+  for (const fs::path& folder : places.folders)
+    looked += fmt::format("{}{}", looked.empty() ? "" : ", ", folder.string());
+  return Error{Code::kInvalidArgument,
+               fmt::format("{} is not in a folder of models ({}): put it into one of them, or set "
+                           "$KINDRED_MODELS",
+                           given, looked.empty() ? "there is none" : looked)};
+}
+
+// The path of a file or model that is named. A path is taken as it is; a relative one may also be
+// in a folder of models.
+Result<fs::path> named_path(const std::string& given, const EmbedderPlaces& places) {
+  if (places.only_folders) return below_folders(given, places);
+  KIN_TRY(const bool there, file_exists(given));
+  if (there || fs::path(given).is_absolute()) return fs::path(given);
+  const auto path = below_folders(given, places);
+  // Opening it fails, with an error that names what was asked for.
+  return path ? *path : fs::path(given);
 }
 
 Opened open_http(std::string_view address, Clock& clock, const EmbedderPlaces& places) {
@@ -70,9 +91,15 @@ Opened open_embedder(const EmbedderSpec& spec, Clock& clock, const EmbedderPlace
     case EmbedderKind::kCorpus:
       return Error{Code::kInvalidArgument,
                    fmt::format("\"{}\" is not an embedder that can be opened", spec.text())};
-    case EmbedderKind::kWords:
-      return spec.place.empty() ? open_words(places) : open_word_vectors(fs::path(spec.place));
-    case EmbedderKind::kModel2Vec: return open_model(fs::path(spec.place), places);
+    case EmbedderKind::kWords: {
+      if (spec.place.empty()) return open_words(places);
+      KIN_TRY(const fs::path path, named_path(spec.place, places));
+      return open_word_vectors(path);
+    }
+    case EmbedderKind::kModel2Vec: {
+      KIN_TRY(const fs::path path, named_path(spec.place, places));
+      return open_model2vec(path);
+    }
     case EmbedderKind::kHttp: return open_http(spec.place, clock, places);
   }
   KIN_UNREACHABLE();

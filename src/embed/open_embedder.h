@@ -20,7 +20,10 @@ inline constexpr std::string_view kWordVectorsFile = "words.kwv";
 
 struct EmbedderPlaces {
   std::vector<std::filesystem::path> folders = {};  // of models; the first that has the file counts
-  std::string key = {};                             // bearer token of an http embedder
+  // Files and models that are named must be below one of the folders, also by their real path.
+  // Relative names are looked for there.
+  bool only_folders = false;
+  std::string key = {};  // bearer token of an http embedder
   // Dimension of an http embedder's vectors; 0: the server is asked, and must answer.
   std::uint32_t dimension = 0;
   net::AddressPolicy addresses = {};  // addresses that an http embedder may connect to
@@ -30,8 +33,9 @@ struct EmbedderPlaces {
 std::vector<std::filesystem::path> model_folders(const std::filesystem::path& otherwise);
 
 // Opens word vectors, a model2vec model or an http embedder. kWords without a file is looked for in
-// the folders, and so is a model2vec model that is a name alone. kInvalidArgument for kNone, kGiven
-// and kCorpus. An http embedder waits between tries on `clock`, which must outlive it. Thread-safe.
+// the folders, and so are relative names that are not there. Files must be regular and of at most 4
+// GiB. kInvalidArgument for kNone, kGiven and kCorpus. An http embedder waits between tries on
+// `clock`, which must outlive it. Thread-safe.
 Result<std::shared_ptr<const Embedder>> open_embedder(const EmbedderSpec& spec, Clock& clock,
                                                       const EmbedderPlaces& places = {});
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 
@@ -55,6 +56,37 @@ TEST_F(OpenEmbedderTest, OpensTheFileThatIsNamed) {
   const fs::path file = write_words(folder_.path() / "x", "word");
   EXPECT_TRUE(open("words:" + file.string()).ok());
   EXPECT_THAT(error_of("words:" + file.string() + "y").message, HasSubstr("xy"));
+}
+
+TEST_F(OpenEmbedderTest, ReadsRegularFilesOnly) {
+  const fs::path pipe = folder_.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  fs::create_directories(folder_.path() / "model");
+  ASSERT_EQ(::mkfifo((folder_.path() / "model/config.json").c_str(), 0600), 0);
+  for (const std::string& spec :
+       {std::string("words:/dev/zero"), "words:" + pipe.string(),
+        "words:" + folder_.path().string(), "model2vec:" + (folder_.path() / "model").string()}) {
+    const Error error = error_of(spec);
+    EXPECT_EQ(error.code, Code::kInvalidArgument) << spec;
+    EXPECT_THAT(error.message, HasSubstr("not a regular file")) << spec;
+  }
+}
+
+TEST_F(OpenEmbedderTest, KeepsToTheFoldersOfModels) {
+  write_words(folder_.path() / "models/own.kwv", "word");
+  const fs::path outside = write_words(folder_.path() / "secret", "word");
+  fs::create_symlink(outside, folder_.path() / "models/link");
+  const EmbedderPlaces places{.folders = {folder_.path() / "models"}, .only_folders = true};
+  EXPECT_TRUE(open("words:own.kwv", places).ok());
+  EXPECT_TRUE(open("words:" + (folder_.path() / "models/own.kwv").string(), places).ok());
+  for (const std::string& spec :
+       {"words:" + outside.string(), std::string("words:../secret"), std::string("words:link"),
+        std::string("words:/dev/zero"), std::string("words:none.kwv"),
+        std::string("model2vec:../.."), std::string("model2vec:/etc")}) {
+    const Error error = error_of(spec, places);
+    EXPECT_EQ(error.code, Code::kInvalidArgument) << spec;
+    EXPECT_THAT(error.message, HasSubstr("not in a folder of models")) << spec;
+  }
 }
 
 TEST_F(OpenEmbedderTest, SaysWhereItLooked) {

@@ -26,6 +26,9 @@ struct FamilyTuning {
   // 0: none. Reading such a value costs one more read. The space of overwritten and removed values
   // is reclaimed as their file grows old.
   std::uint64_t apart_from_bytes = 0;
+  // Files are merged with others of about their size only. For keys that come in no order: each is
+  // rewritten a few times instead of dozens, and a look-up asks the filters of more files.
+  bool merge_alike = false;
 };
 
 struct StoreOptions {

@@ -104,4 +104,24 @@ CacheControl parse_cache_control(std::string_view value) {
   return out;
 }
 
+std::optional<std::chrono::sys_seconds> parse_http_date(std::string_view value) {
+  using namespace std::chrono;
+  constexpr std::string_view kForm = "Sun, 06 Nov 1994 08:49:37 GMT";
+  constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
+  if (value.size() != kForm.size() || value.substr(26) != "GMT" || value.substr(3, 2) != ", ")
+    return std::nullopt;
+  // Too high for any of the numbers if it is none; day() would wrap around above 255.
+  const auto number = [&](std::size_t at, std::size_t digits) {
+    return parse_number<unsigned>(value.substr(at, digits)).value_or(99);
+  };
+  const std::size_t month = kMonths.find(value.substr(8, 3));
+  const auto in_year = parse_number<std::uint16_t>(value.substr(12, 4));
+  if (month % 3 != 0 || !in_year) return std::nullopt;
+  const year_month_day date{
+      year(*in_year), std::chrono::month(static_cast<unsigned>(month / 3 + 1)), day(number(5, 2))};
+  const unsigned clock[] = {number(17, 2), number(20, 2), number(23, 2)};
+  if (!date.ok() || clock[0] > 23 || clock[1] > 59 || clock[2] > 60) return std::nullopt;
+  return sys_days(date) + hours(clock[0]) + minutes(clock[1]) + seconds(clock[2]);
+}
+
 }  // namespace kin::net

@@ -36,4 +36,7 @@ struct CacheControl {
 };
 CacheControl parse_cache_control(std::string_view value);
 
+// "Sun, 06 Nov 1994 08:49:37 GMT", the one form that servers write today. Nothing for other text.
+std::optional<std::chrono::sys_seconds> parse_http_date(std::string_view value);
+
 }  // namespace kin::net

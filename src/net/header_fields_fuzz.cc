@@ -13,5 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!type.type.empty() && type.type.find('/') == std::string::npos) std::abort();
   const auto cache = kin::net::parse_cache_control(input);
   if (cache.max_age && cache.max_age->count() < 0) std::abort();
+  const auto date = kin::net::parse_http_date(input);
+  if (date && date->time_since_epoch() < -std::chrono::days(800'000)) std::abort();
   return 0;
 }

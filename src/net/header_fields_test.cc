@@ -39,5 +39,15 @@ TEST(CacheControl, SaysHowLong) {
   EXPECT_EQ(parse_cache_control("max-age=99999999999999999999").max_age, seconds(1LL << 31));
 }
 
+TEST(HeaderFields, ReadDatesOfServers) {
+  using std::chrono::seconds;
+  EXPECT_EQ(parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT")->time_since_epoch(),
+            seconds(784'111'777));
+  for (const char* wrong : {"", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 UTC",
+                            "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 06 ovD 1994 08:49:37 GMT",
+                            "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Nov -994 08:49:37 GMT"})
+    EXPECT_FALSE(parse_http_date(wrong)) << wrong;
+}
+
 }  // namespace
 }  // namespace kin::net

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 
 #include "net/http/dispatcher.h"
@@ -152,6 +153,46 @@ void HttpClient::get_all(std::span<const HttpRequest> requests, const OnResult& 
       --left;
     }
   }
+}
+
+struct HttpBatch::Inbox {
+  net::Inbox waiting;            // filled by whichever thread drives
+  net::Inbox taken;              // ours
+  std::set<HttpRequestId> open;  // not completed yet
+};
+
+HttpBatch::HttpBatch(HttpClient& client) : client_(client), inbox_(std::make_unique<Inbox>()) {}
+
+HttpBatch::~HttpBatch() {
+  for (const HttpRequestId id : inbox_->open) client_.cancel(id);
+  // The client holds a pointer to the inbox until the last of them has ended.
+  while (next()) {
+  }
+}
+
+HttpRequestId HttpBatch::add(HttpRequest request) {
+  Job job{.owned = std::make_unique<const HttpRequest>(std::move(request))};
+  job.request = job.owned.get();
+  const HttpRequestId id = client_.state_->enqueue(std::move(job), inbox_->waiting);
+  inbox_->open.insert(id);
+  ++pending_;
+  return id;
+}
+
+std::optional<HttpBatch::Finished> HttpBatch::next(
+    std::optional<std::chrono::milliseconds> timeout) {
+  if (pending_ == 0) return std::nullopt;
+  if (inbox_->taken.empty()) {
+    std::optional<SteadyTime> limit;
+    if (timeout) limit = std::chrono::steady_clock::now() + *timeout;
+    inbox_->taken = client_.state_->wait(inbox_->waiting, limit);
+  }
+  if (inbox_->taken.empty()) return std::nullopt;
+  FinishedJob job = std::move(inbox_->taken.front());
+  inbox_->taken.pop_front();
+  inbox_->open.erase(job.id);
+  --pending_;
+  return Finished{job.id, std::move(job.outcome)};
 }
 
 Credentials credentials_in(const Url& url) {

@@ -176,8 +176,39 @@ class HttpClient {
   const HttpOptions& options() const;
 
  private:
+  friend class HttpBatch;
   struct State;
   std::unique_ptr<State> state_;
+};
+
+// The requests of one thread: their outcomes come to it alone, while other threads use the same
+// client. Requests may be added while others are on their way, so that a caller can follow an
+// answer with the next page, or a failure with another try. One thread only. Borrows the client.
+class HttpBatch {
+ public:
+  explicit HttpBatch(HttpClient& client);
+  // Cancels the requests that have not completed, and waits for them.
+  ~HttpBatch();
+  HttpBatch(const HttpBatch&) = delete;
+  HttpBatch& operator=(const HttpBatch&) = delete;
+
+  HttpRequestId add(HttpRequest request);
+  // Requests that were added and not given out by next().
+  std::size_t pending() const { return pending_; }
+
+  struct Finished {
+    HttpRequestId id;
+    HttpOutcome outcome;
+  };
+  // The next outcome, in the order in which requests complete. Drives requests until there is one,
+  // for `timeout` at most. Nothing after that time, and nothing if no request is pending.
+  std::optional<Finished> next(std::optional<std::chrono::milliseconds> timeout = {});
+
+ private:
+  struct Inbox;
+  HttpClient& client_;
+  std::unique_ptr<Inbox> inbox_;
+  std::size_t pending_ = 0;
 };
 
 }  // namespace kin::net

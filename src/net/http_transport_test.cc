@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "base/file.h"
@@ -393,6 +394,42 @@ TEST_F(HttpTransportTest, CanBeDestroyedWithRequestsInFlight) {
   client.submit({.url = server_.url("/hang")}, [](HttpOutcome) { FAIL(); });
   client.poll(0ms);
   client.submit({.url = server_.url("/hang")}, [](HttpOutcome) { FAIL(); });
+}
+
+TEST_F(HttpTransportTest, BatchesOfThreadsGetTheirOwnOutcomes) {
+  std::atomic<int> right{0};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      HttpBatch batch(client_);
+      std::set<HttpRequestId> mine;
+      for (int i = 0; i < 10; ++i) mine.insert(batch.add({.url = server_.url("/echo")}));
+      int more = 5;
+      while (auto finished = batch.next()) {
+        if (!finished->outcome.response.ok() || mine.erase(finished->id) != 1) return;
+        // Requests may follow from outcomes.
+        if (more-- > 0) mine.insert(batch.add({.url = server_.url("/echo")}));
+      }
+      if (mine.empty() && batch.pending() == 0) ++right;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 4);
+}
+
+TEST_F(HttpTransportTest, ABatchWaitsNoLongerThanItIsTold) {
+  HttpBatch batch(client_);
+  EXPECT_FALSE(batch.next(1min));
+  batch.add({.url = server_.url("/hang")});
+  EXPECT_FALSE(batch.next(10ms));
+  EXPECT_EQ(batch.pending(), 1U);
+}
+
+TEST_F(HttpTransportTest, ABatchThatIsLeftEndsItsRequests) {
+  {
+    HttpBatch(client_).add({.url = server_.url("/hang")});
+  }
+  EXPECT_TRUE(get("/echo").ok());
 }
 
 }  // namespace

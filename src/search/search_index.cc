@@ -61,10 +61,14 @@ bool needs_embedder(const IndexConfig& config) {
   return config.embed.is_opened_by_name();
 }
 
+enum class Use { kNew, kExisting };
+
+// An index that is there may use a file that its maker was allowed to name.
 Result<std::shared_ptr<const embed::Embedder>> embedder_for(const IndexConfig& config,
-                                                            const OpenOptions& options) {
+                                                            const OpenOptions& options, Use use) {
   return embed::open_embedder(config.embed, *options.clock,
                               {.folders = options.models,
+                               .only_folders = use == Use::kNew && !options.models_anywhere,
                                .key = options.embed_key,
                                .dimension = config.main.dimension,
                                .addresses = {.allow_all = options.private_embedders}});
@@ -153,7 +157,7 @@ Result<std::vector<index::SpaceOptions>> SearchIndex::State::spaces() {
   } else if (config.embed.kind == EmbedderKind::kGiven) {
     all.push_back(space_of(config.main));
   } else if (needs_embedder(config)) {
-    KIN_TRY(embedder, embedder_for(config, options));
+    KIN_TRY(embedder, embedder_for(config, options, Use::kExisting));
     all.push_back(computed_space(config.main, embedder, embedder->info().model_hash));
     // Asking another machine costs: what it said is kept with the document.
     if (embeds_on_the_way()) all.back().origin = index::VectorOrigin::kGiven;
@@ -358,8 +362,12 @@ Status SearchIndex::create(const fs::path& folder, const IndexConfig& config,
   KIN_RETURN_IF_ERROR(search::check(config));
   IndexConfig kept = config;
   if (needs_embedder(config)) {
-    KIN_TRY(const auto embedder, embedder_for(config, options));
-    kept.main.dimension = embedder->info().dimension;
+    const auto embedder = embedder_for(config, options, Use::kNew);
+    // A file of another kind was named: nothing of ours is damaged.
+    if (!embedder && embedder.error().code == Code::kDataLoss)
+      return Error{Code::kInvalidArgument, embedder.error().message};
+    if (!embedder) return embedder.error();
+    kept.main.dimension = (*embedder)->info().dimension;
   }
   // The embedder was opened first: an index that nobody could open is not made.
   std::error_code problem;

@@ -26,6 +26,8 @@ struct OpenOptions {
   std::vector<std::filesystem::path> models = {};  // folders with models of embedders
   std::string embed_key = {};                      // bearer token for an http embedder
   bool private_embedders = false;                  // http embedders may have private addresses
+  // A new index may use model files of any folder, not only those below `models`.
+  bool models_anywhere = false;
   Clock* clock = &system_clock();
   bool tend = true;  // background work runs in a thread; else in wait_until_idle() only
   // Called with errors of background work, on any thread.

@@ -79,9 +79,11 @@ void WebService::State::listen_to_news() {
 }
 
 void WebService::State::start_poller() {
-  poller = std::make_unique<stories::Poller>(
-      *newsroom, *options.clock,
-      stories::PollerOptions{.automatic = options.refresh, .on_problem = options.on_problem});
+  poller =
+      std::make_unique<stories::Poller>(*newsroom, *options.clock,
+                                        stories::PollerOptions{.automatic = options.refresh,
+                                                               .request_gap = options.refresh_gap,
+                                                               .on_problem = options.on_problem});
   polling = std::make_unique<StepThread>(*options.clock, [this] { return poller->step(); });
 }
 
@@ -89,8 +91,10 @@ void WebService::State::fill_site(bool loopback) {
   site = std::make_unique<Site>(GateOptions{.loopback = loopback,
                                             .tls = options.tls.has_value(),
                                             .token = options.token,
+                                            .public_origin = options.public_url,
                                             .clock = options.clock});
   add_asset_routes(site->routes(), embedded_assets());
+  site->show_when_lost(page_handler(embedded_assets()));
   add_stories_api(site->routes(), {.newsroom = *newsroom,
                                    .events = events,
                                    .refresh =
@@ -100,7 +104,8 @@ void WebService::State::fill_site(bool loopback) {
                                        },
                                    .feeds_changed = [this] { polling->wake(); }});
   add_index_api(site->routes(), *library);
-  add_feed_routes(site->routes(), *newsroom, {.tls = options.tls.has_value()});
+  add_feed_routes(site->routes(), *newsroom,
+                  {.tls = options.tls.has_value(), .public_origin = options.public_url});
 }
 
 Status WebService::State::serve() {
@@ -122,6 +127,9 @@ WebService::WebService(std::unique_ptr<State> state) : state_(std::move(state)) 
 Result<std::unique_ptr<WebService>> WebService::start(ServiceOptions options) {
   KIN_TRY(const bool loopback, is_loopback(options.address));
   KIN_RETURN_IF_ERROR(check_safety(options, loopback));
+  if (!options.public_url.empty()) {
+    KIN_TRY(options.public_url, parse_public_url(options.public_url));
+  }
   std::unique_ptr<WebService> service(new WebService(std::make_unique<State>()));
   State& state = *service->state_;
   state.options = std::move(options);

@@ -25,7 +25,10 @@ struct ServiceOptions {
   search::OpenOptions index{};        // for opening each of them
   std::string token{};                // empty: no token is needed
   std::optional<TlsFiles> tls{};
-  bool refresh = true;  // false: feeds are polled only on request
+  // "https://news.example.org": the page's address for browsers, behind a reverse proxy; or empty.
+  std::string public_url{};
+  bool refresh = true;                   // false: feeds are polled only on request
+  std::chrono::seconds refresh_gap{30};  // as PollerOptions::request_gap
   stories::NewsOptions news{};
   ServerLimits limits{};
   Clock* clock = &system_clock();

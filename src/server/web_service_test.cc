@@ -52,6 +52,8 @@ class WebServiceTest : public testing::Test {
     options.news.http.addresses.allowed = {net::Network::parse("127.0.0.1").value()};
     options.news.http.budgets = {.connect = 1min, .total = 1min, .slowest_for = 1min};
     options.clock = &clock_;
+    // The clock stands still.
+    options.refresh_gap = 0s;
     return options;
   }
   void start(ServiceOptions options) {
@@ -74,7 +76,7 @@ class WebServiceTest : public testing::Test {
   // Two feeds: one story of two items, and one of one.
   void follow_some() {
     follow(feeds->publish("post", {{kFerry, kNow - 3h, "A summary."}, {kTram, kNow - 2h}}));
-    follow(feeds->publish("times", {{kRescue, kNow - 1h}}));
+    follow(feeds->publish("times", {{kRescue, kNow - 1h, "A summary."}}));
   }
   std::string message_of(const RawAnswer& answer) {
     return std::string(parsed(answer)["error"]["message"].text());
@@ -96,11 +98,16 @@ TEST_F(WebServiceTest, ShowsAStoryOfTwoFeedsOnce) {
   EXPECT_EQ(*story["count"].number(), 2);
   EXPECT_EQ(*story["sources"].number(), 2);
   EXPECT_EQ(story["first"].text(), "2024-03-05T21:00:00Z");
-  EXPECT_EQ(story["representative"]["title"].text(), kFerry);
-  EXPECT_EQ(story["representative"]["why"].text(), "opened");
-  EXPECT_EQ(story["others"].items()[0]["title"].text(), kRescue);
+  EXPECT_EQ(story["representative"]["title"].text(), kRescue);
+  EXPECT_EQ(story["representative"]["why"].text(), "story");
+  EXPECT_EQ(story["representative"]["source"].text(), "times");
+  EXPECT_EQ(story["others"].items()[0]["title"].text(), kFerry);
   EXPECT_EQ(*page["unread"].number(), 2);
   EXPECT_TRUE(page["next"].is_null());
+  EXPECT_EQ(parsed(get("/api/v1/stories/" + id_in(story["id"]) +
+                       "?feed=1"))["story"]["representative"]["title"]
+                .text(),
+            kFerry);
   const JsonValue one = parsed(get("/api/v1/stories/" + id_in(story["id"])));
   EXPECT_EQ(one["story"]["others"].items().size(), 1U);
 }
@@ -185,7 +192,7 @@ TEST_F(WebServiceTest, MarksStoriesAndObeysCorrections) {
       parsed(send("PATCH", "/api/v1/stories/" + ferry, R"({"read":true,"starred":true})"));
   EXPECT_TRUE(*marked["story"]["read"].boolean());
   EXPECT_TRUE(*marked["story"]["starred"].boolean());
-  const std::string rescue = id_in(page["stories"].items()[0]["others"].items()[0]["id"]);
+  const std::string rescue = id_in(page["stories"].items()[0]["representative"]["id"]);
   const JsonValue apart = parsed(send("POST", "/api/v1/items/" + rescue + "/separate"));
   EXPECT_EQ(*apart["story"]["count"].number(), 1);
   EXPECT_EQ(apart["story"]["representative"]["title"].text(), kRescue);
@@ -194,8 +201,176 @@ TEST_F(WebServiceTest, MarksStoriesAndObeysCorrections) {
   EXPECT_EQ(*united["story"]["count"].number(), 2);
   send("PATCH", "/api/v1/stories/" + ferry, R"({"read":false})");
   EXPECT_EQ(*parsed(get("/api/v1/timeline"))["unread"].number(), 1);
-  EXPECT_EQ(send("POST", "/api/v1/timeline/read", "{}").body, R"({"read":1})");
+  const JsonValue all = parsed(send("POST", "/api/v1/timeline/read", "{}"));
+  EXPECT_EQ(*all["read"].number(), 1);
   EXPECT_EQ(*parsed(get("/api/v1/timeline"))["unread"].number(), 0);
+  const std::string undo = R"({"undo":)" + id_in(all["undo"]) + "}";
+  EXPECT_EQ(send("POST", "/api/v1/timeline/unread", undo).body, R"({"unread":1})");
+  EXPECT_EQ(send("POST", "/api/v1/timeline/unread", undo).status, 404);
+  EXPECT_EQ(send("POST", "/api/v1/timeline/unread", "{}").status, 400);
+  EXPECT_EQ(*parsed(get("/api/v1/timeline"))["unread"].number(), 1);
+}
+
+TEST_F(WebServiceTest, NewsComeBackAfterReadingAndHiding) {
+  follow(feeds->publish("post", {{kFerry, kNow - 3h}, {kTram, kNow - 2h}}));
+  const JsonValue before = parsed(get("/api/v1/timeline"));
+  const std::string tram = id_in(before["stories"].items()[0]["id"]);
+  const std::string ferry = id_in(before["stories"].items()[1]["id"]);
+  const std::string bound = id_in(before["bound"]);
+  send("PATCH", "/api/v1/stories/" + tram, R"({"hidden":true})");
+  EXPECT_EQ(parsed(get("/api/v1/timeline?hidden=1"))["stories"].items().size(), 1U);
+  follow(feeds->publish("times", {{kRescue, kNow - 1h}, {kTram, kNow - 1h}}));
+  EXPECT_EQ(parsed(get("/api/v1/timeline?hidden=1"))["stories"].items().size(), 0U);
+  EXPECT_EQ(*parsed(get("/api/v1/stories/" + tram))["story"]["new"].number(), 1);
+  // What was not there when the page was made stays unread.
+  send("PATCH", "/api/v1/stories/" + ferry, R"({"read":true,"before":)" + bound + "}");
+  const JsonValue story = parsed(get("/api/v1/stories/" + ferry))["story"];
+  EXPECT_FALSE(*story["read"].boolean());
+  EXPECT_EQ(*story["new"].number(), 1);
+  EXPECT_EQ(story["representative"]["title"].text(), kRescue);
+  EXPECT_FALSE(*story["representative"]["seen"].boolean());
+  send("POST", "/api/v1/timeline/read", R"({"before":)" + bound + "}");
+  EXPECT_EQ(*parsed(get("/api/v1/timeline"))["unread"].number(), 2);
+}
+
+TEST_F(WebServiceTest, KeepsStarredStoriesWhenAFeedGoes) {
+  const std::string id = follow(feeds->publish("post", {{kFerry, kNow - 3h}, {kTram, kNow - 2h}}));
+  const JsonValue page = parsed(get("/api/v1/timeline"));
+  send("PATCH", "/api/v1/stories/" + id_in(page["stories"].items()[0]["id"]),
+       R"({"starred":true})");
+  EXPECT_EQ(*parsed(get("/api/v1/feeds/" + id))["feed"]["starred"].number(), 1);
+  EXPECT_EQ(ask(request_text("DELETE", "/api/v1/feeds/" + id + "?starred=maybe")).status, 400);
+  EXPECT_EQ(ask(request_text("DELETE", "/api/v1/feeds/" + id)).status, 204);
+  EXPECT_EQ(parsed(get("/api/v1/timeline"))["stories"].items().size(), 1U);
+  const std::string again = follow(feeds->url("/file/post.xml"));
+  EXPECT_EQ(ask(request_text("DELETE", "/api/v1/feeds/" + again + "?starred=remove")).status, 204);
+  EXPECT_EQ(parsed(get("/api/v1/timeline"))["stories"].items().size(), 0U);
+}
+
+TEST_F(WebServiceTest, HangingAdditionsHoldNobodyUp) {
+  std::vector<TestClient> hanging;
+  for (int i = 0; i < 12; ++i) {
+    hanging.push_back(client());
+    hanging.back().send(
+        json_request("POST", "/api/v1/feeds",
+                     R"({"url":")" + feeds->url("/hang?" + std::to_string(i)) + R"("})"));
+  }
+  // The others hang for a minute, which is also how long a test waits for an answer.
+  follow(feeds->publish("healthy", {{kTram, kNow - 1h}}));
+}
+
+TEST_F(WebServiceTest, SaysThatAddressesOfThisMachineNeedPermission) {
+  service_.reset();
+  ServiceOptions strict = options();
+  strict.news.http.addresses.allowed.clear();
+  start(std::move(strict));
+  const std::string url = feeds->publish("private", {{kTram, kNow - 1h}});
+  for (const std::string& address : {url, url.substr(url.find("//") + 2)}) {
+    const RawAnswer answer = send("POST", "/api/v1/feeds", R"({"url":")" + address + R"("})");
+    EXPECT_EQ(answer.status, 409) << address;
+    EXPECT_THAT(message_of(answer), AllOf(HasSubstr("loopback"), HasSubstr("--allow-private")));
+  }
+}
+
+TEST_F(WebServiceTest, TriesHttpAfterHttpsForABareHost) {
+  const std::string url = feeds->publish("bare", {{kTram, kNow - 1h}});
+  const std::string bare = url.substr(url.find("//") + 2);
+  const RawAnswer answer = send("POST", "/api/v1/feeds", R"({"url":")" + bare + R"("})");
+  EXPECT_EQ(answer.status, 201) << answer.body;
+  EXPECT_EQ(parsed(answer)["feed"]["url"].text(), url);
+  const RawAnswer none = send("POST", "/api/v1/feeds", R"({"url":")" + bare + R"(.no"})");
+  EXPECT_THAT(message_of(none), AllOf(HasSubstr("neither https nor http worked"),
+                                      HasSubstr("https://" + bare), HasSubstr("http://" + bare)));
+}
+
+TEST_F(WebServiceTest, LimitsNames) {
+  const std::string id = follow(feeds->publish("named", {{kTram, kNow - 1h}}));
+  const auto edit = [&](const std::string& body) {
+    return send("PATCH", "/api/v1/feeds/" + id, body);
+  };
+  EXPECT_EQ(edit(R"({"title":")" + std::string(501, 'x') + R"("})").status, 400);
+  EXPECT_EQ(edit(R"({"folder":")" + std::string(501, 'x') + R"("})").status, 400);
+  EXPECT_EQ(edit(R"({"folder":"a/b/c/d/e/f/g/h/i/j/k"})").status, 400);
+  EXPECT_THAT(message_of(edit(R"({"title":")" + std::string(501, 'x') + R"("})")),
+              HasSubstr("501 bytes"));
+  EXPECT_EQ(parsed(edit(R"({"title":"a\nb\u202ec"})"))["feed"]["title"].text(), "a bc");
+  EXPECT_EQ(send("POST", "/api/v1/feeds",
+                 R"({"url":")" + feeds->url("/file/named.xml") + R"(","folder":")" +
+                     std::string(501, 'x') + R"("})")
+                .status,
+            400);
+}
+
+TEST_F(WebServiceTest, ShowsBrowsersAPageForAnUnknownAddress) {
+  const std::string html = "Accept: text/html,application/xhtml+xml,*/*;q=0.8\r\n";
+  for (const char* target : {"/nothing", "/story/x", "/feeds/9"}) {
+    const RawAnswer lost = ask(request_text("GET", target, html));
+    EXPECT_EQ(lost.status, 404) << target;
+    EXPECT_EQ(lost.header("Content-Type"), "text/html; charset=utf-8") << target;
+    EXPECT_EQ(lost.body, get("/").body) << target;
+    EXPECT_EQ(get(target).header("Content-Type"), "application/json; charset=utf-8") << target;
+  }
+  EXPECT_EQ(ask(request_text("GET", "/api/v1/nothing", html)).header("Content-Type"),
+            "application/json; charset=utf-8");
+  EXPECT_EQ(ask(request_text("GET", "/assets/no.js", html)).header("Content-Type"),
+            "application/json; charset=utf-8");
+}
+
+TEST_F(WebServiceTest, WorksBehindAReverseProxy) {
+  service_.reset();
+  ServiceOptions proxied = options();
+  proxied.public_url = "https://news.example.org/";
+  start(std::move(proxied));
+  const auto post = [&](const std::string& host, const std::string& origin) {
+    return ask("POST /api/v1/timeline/read HTTP/1.1\r\nHost: " + host + "\r\nOrigin: " + origin +
+               "\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
+        .status;
+  };
+  EXPECT_EQ(post("news.example.org", "https://news.example.org"), 200);
+  EXPECT_EQ(post("127.0.0.1:8722", "https://news.example.org"), 200)
+      << "a proxy that keeps no Host";
+  EXPECT_EQ(post("127.0.0.1:8722", "http://127.0.0.1:8722"), 200) << "without the proxy";
+  EXPECT_EQ(post("news.example.org", "https://evil.example"), 403);
+  EXPECT_EQ(post("evil.example", "https://news.example.org"), 403);
+  EXPECT_THAT(get("/stories.xml").body, HasSubstr("\"https://news.example.org/stories.xml\""));
+  ServiceOptions wrong = options();
+  wrong.folder = scratch_.path() / "other";
+  wrong.public_url = "https://example.org/kindred/";
+  const auto refused = WebService::start(std::move(wrong));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr("--public-url"));
+}
+
+TEST_F(WebServiceTest, LogsInWithTheTokenAndGivesReadersOneOfTheirOwn) {
+  follow_some();
+  service_.reset();
+  ServiceOptions guarded = options();
+  guarded.token = "0123456789abcdef-secret";
+  start(std::move(guarded));
+  EXPECT_EQ(get("/api/v1/timeline").status, 401);
+  EXPECT_EQ(get("/api/v1/session").status, 401);
+  EXPECT_EQ(send("POST", "/api/v1/login", R"({"token":"0123456789abcdef-wrong"})").status, 401);
+  EXPECT_EQ(send("POST", "/api/v1/login", "{}").status, 400);
+  const RawAnswer in = send("POST", "/api/v1/login", R"({"token":"0123456789abcdef-secret"})");
+  ASSERT_EQ(in.status, 204);
+  const std::string cookie(in.header("Set-Cookie"));
+  EXPECT_THAT(cookie, AllOf(HasSubstr("HttpOnly"), Not(HasSubstr("Secure"))));
+  const std::string field = "Cookie: " + cookie.substr(0, cookie.find(';')) + "\r\n";
+  EXPECT_EQ(ask(request_text("GET", "/api/v1/timeline", field)).status, 200);
+  const std::string token(
+      parsed(ask(request_text("GET", "/api/v1/session", field)))["feed_token"].text());
+  ASSERT_EQ(token.size(), 32U);
+  const RawAnswer feed = get("/stories.xml?limit=1&token=" + token + "&unread=1");
+  EXPECT_EQ(feed.status, 200);
+  EXPECT_THAT(feed.body,
+              AllOf(Not(HasSubstr(token)), HasSubstr("/stories.xml?limit=1&amp;unread=1\"")));
+  EXPECT_EQ(get("/stories.json?token=" + token).status, 200);
+  EXPECT_EQ(get("/stories.xml?token=0123456789abcdef-secret").status, 401);
+  EXPECT_EQ(get("/stories.xml").status, 401);
+  EXPECT_EQ(get("/api/v1/timeline?token=" + token).status, 401) << "it opens nothing else";
+  EXPECT_EQ(get("/?token=" + token).status, 401);
+  EXPECT_THAT(std::string(ask(json_request("POST", "/api/v1/logout")).header("Set-Cookie")),
+              HasSubstr("Max-Age=0"));
 }
 
 TEST_F(WebServiceTest, TakesAndGivesOpml) {
@@ -263,10 +438,10 @@ TEST_F(WebServiceTest, IsAFeedForOtherReaders) {
     ASSERT_TRUE(feed.ok()) << feed.error().message;
     EXPECT_EQ(feed->mended, "");
     ASSERT_EQ(feed->items.size(), 2U);
-    EXPECT_EQ(feed->items[0].title, kFerry);
+    EXPECT_EQ(feed->items[0].title, kRescue);
     EXPECT_THAT(feed->items[0].guid, HasSubstr("tag:kindred,2026:story/"));
-    EXPECT_THAT(feed->items[0].url, HasSubstr("https://post.example/"));
-    EXPECT_THAT(feed->items[0].summary, AllOf(HasSubstr("A summary."), HasSubstr(kRescue)));
+    EXPECT_THAT(feed->items[0].url, HasSubstr("https://times.example/"));
+    EXPECT_THAT(feed->items[0].summary, AllOf(HasSubstr("A summary."), HasSubstr(kFerry)));
     const std::string tag(answer.header("ETag"));
     EXPECT_EQ(ask(request_text("GET", target, "If-None-Match: " + tag + "\r\n")).status, 304);
     EXPECT_EQ(ask(request_text("GET", std::string(target) + "?limit=1&utm_source=x",

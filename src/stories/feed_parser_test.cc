@@ -108,12 +108,35 @@ TEST(FeedParser, ReadsAtomWithAPrefixAndAtom03) {
   EXPECT_EQ(date_of(old.items[0]), "2004-03-05T07:00:00Z");
 }
 
+TEST(FeedParser, TakesTitlesOfJsonFeedsAndAtomTextAsWritten) {
+  for (const char* title :
+       {"Vec<T> vs Box<[T]>", "Using <template>", "<b>bold</b> &amp; plain", "AT&T", "1 < 2 > 0"}) {
+    const std::string json = R"({"version":"https://jsonfeed.org/version/1.1","title":")" +
+                             std::string(title) + R"(","items":[{"id":"1","title":")" + title +
+                             R"("}]})";
+    const auto parsed = parse_at(json);
+    ASSERT_TRUE(parsed.ok()) << title;
+    EXPECT_EQ(parsed->title, title);
+    EXPECT_EQ(parsed->items[0].title, title);
+  }
+  const auto atom = [](const char* type, const char* title) {
+    return "<feed xmlns='http://www.w3.org/2005/Atom'><entry><title type='" + std::string(type) +
+           "'>" + title + "</title><id>1</id></entry></feed>";
+  };
+  EXPECT_EQ(parse_at(atom("text", "Vec&lt;T&gt; vs Box&lt;[T]&gt;"))->items[0].title,
+            "Vec<T> vs Box<[T]>");
+  EXPECT_EQ(parse_at(atom("html", "Using &amp;lt;template&amp;gt;"))->items[0].title,
+            "Using <template>");
+  EXPECT_EQ(parse_at(atom("html", "Using &lt;template&gt; &lt;i&gt;now&lt;/i&gt;"))->items[0].title,
+            "Using <template> now");
+}
+
 TEST(FeedParser, ReadsJsonFeed) {
   const Feed f = feed("feed.json", "https://json.example/feed.json");
   EXPECT_EQ(f.format, FeedFormat::kJsonFeed);
   EXPECT_EQ(f.title, "JSON news");
   ASSERT_EQ(f.items.size(), 3u);
-  EXPECT_EQ(f.items[0].title, "Café & bar");
+  EXPECT_EQ(f.items[0].title, "Café &amp; bar") << "plain text, as it is written";
   EXPECT_EQ(f.items[0].url, "https://json.example/posts/1");
   EXPECT_EQ(f.items[0].summary, "One two & three");
   EXPECT_EQ(f.items[0].author, "Ann, Bob");
@@ -232,6 +255,20 @@ TEST(FeedParser, ReadsTitlesHoweverTheyAreEscaped) {
       {"<title>&amp;lt;b&amp;gt;Tom&amp;lt;/b&amp;gt; and Jerry</title>", "Tom and Jerry"},
       {"<title>The &amp;lt;dialog&amp;gt; element</title>", "The <dialog> element"},
       {"<title>Part one, <![CDATA[part two]]></title>", "Part one, part two"},
+      // What looks like markup may be what the headline is about.
+      {"<title>Vec&lt;T&gt; vs Box&lt;[T]&gt;</title>", "Vec<T> vs Box<[T]>"},
+      {"<title><![CDATA[Vec<T> vs Box<[T]>]]></title>", "Vec<T> vs Box<[T]>"},
+      {"<title>Using &lt;template&gt;</title>", "Using <template>"},
+      {"<title>Using &lt;template&gt; and &lt;/template&gt;</title>",
+       "Using <template> and </template>"},
+      {"<title>How &lt;b&gt; became bold</title>", "How <b> became bold"},
+      {"<title>Stop using &lt;script&gt; like this</title>", "Stop using <script> like this"},
+      {"<title>What &lt;?php and &lt;!DOCTYPE&gt; mean</title>", "What <?php and <!DOCTYPE> mean"},
+      {"<title>Promise&lt;Map&lt;i, b&gt;&gt;</title>", "Promise<Map<i, b>>"},
+      {"<title>&lt;p&gt;Ferry stranded</title>", "Ferry stranded"},
+      {"<title>Ferry &lt;a href='x'&gt;stranded</title>", "Ferry stranded"},
+      {"<title>Ferry&lt;br&gt;stranded</title>", "Ferry stranded"},
+      {"<title>A &lt;em&gt;very&lt;/em&gt; long &lt;T&gt; day</title>", "A very long <T> day"},
   };
   for (const auto& [fields, title] : cases) EXPECT_EQ(item_with(fields).title, title) << fields;
 }

@@ -13,9 +13,13 @@ std::optional<std::uint64_t> number_of(std::optional<StoryId> story) {
 
 void write_item(JsonWriter& json, const ItemView& item) {
   json.begin_object().field("id", number(item.id)).field("feed", number(item.feed));
-  json.field("title", item.title).field("url", item.url).field("summary", item.summary);
+  json.field("source", item.source)
+      .field("title", item.title)
+      .field("url", item.url)
+      .field("summary", item.summary);
   json.field("author", item.author).field("published", format_date(item.published));
-  json.field("similarity", item.similarity).field("why", name_of(item.tier)).end();
+  json.field("similarity", item.similarity).field("why", name_of(item.tier));
+  json.field("seen", item.seen).end();
 }
 
 template <typename Ids>
@@ -32,7 +36,8 @@ void write_feed(JsonWriter& json, const FollowedFeed& feed) {
   json.field("title", feed.title).field("site", feed.site).field("folder", feed.folder);
   json.field("grouped", feed.grouped).field("has_icon", feed.has_icon).field("gone", feed.gone);
   json.field("polled", date_of(feed.polled)).field("next_poll", date_of(feed.next_poll));
-  json.field("problem", feed.problem).field("items", feed.items).field("unread", feed.unread).end();
+  json.field("problem", feed.problem).field("items", feed.items).field("unread", feed.unread);
+  json.field("starred", feed.starred).end();
 }
 
 void write_feeds(JsonWriter& json, std::span<const FollowedFeed> feeds) {
@@ -44,7 +49,8 @@ void write_feeds(JsonWriter& json, std::span<const FollowedFeed> feeds) {
 void write_story(JsonWriter& json, const StoryView& story) {
   json.begin_object().field("id", number(story.id)).field("count", story.count);
   json.field("sources", story.sources).field("first", format_date(story.first));
-  json.field("last", format_date(story.last));
+  json.field("last", format_date(story.last)).field("at", format_date(story.at));
+  json.field("bound", number(story.bound)).field("new", story.news);
   json.field("read", story.read).field("starred", story.starred).field("hidden", story.hidden);
   json.field("repeats", number_of(story.repeats)).key("representative");
   write_item(json, story.representative);
@@ -58,7 +64,11 @@ void write_timeline(JsonWriter& json, const TimelinePage& page) {
   for (const StoryView& story : page.stories) write_story(json, story);
   json.end().key("next");
   page.next.empty() ? json.null() : json.value(page.next);
-  json.field("unread", page.unread).end();
+  json.field("unread", page.unread).field("bound", number(page.bound));
+  json.key("words").begin_array();
+  for (const SearchedWord& word : page.words)
+    json.begin_object().field("text", word.text).field("prefix", word.prefix).end();
+  json.end().end();
 }
 
 void write_event(JsonWriter& json, const NewsEvent& event) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/ascii.h"
+#include "stories/feeds/html_text.h"
 #include "stories/newsroom/audit.h"
 #include "stories/newsroom/schema.h"
 #include "stories/newsroom/settings.h"
@@ -15,6 +16,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLockName = "news.lock";
+// As many requests as people wait for at once.
+constexpr int kMostAsked = 64;
+// Of names that people give.
+constexpr std::size_t kLongestTitle = 500;
+constexpr std::size_t kLongestFolder = 500;
+constexpr std::size_t kDeepestFolder = 10;
 
 Result<File> lock_folder(const fs::path& folder) {
   KIN_TRY(File file, File::open_to_update(folder / kLockName));
@@ -63,9 +70,40 @@ std::vector<std::string> folder_levels(std::string_view name) {
 // Trims the levels and removes empty ones.
 std::string tidy_folder(std::string_view name) {
   std::vector<std::string> levels = folder_levels(name);
-  for (std::string& level : levels) level = std::string(trimmed(level, " \t\r\n"));
+  for (std::string& level : levels) level = one_line(level);
   std::erase(levels, "");
   return folder_name(levels);
+}
+
+Error too_long(std::string_view what, std::size_t bytes, std::size_t most) {
+  return {Code::kInvalidArgument,
+          fmt::format("the {} has {} bytes, at most {} are allowed", what, bytes, most)};
+}
+
+// On one line, without invisible characters.
+Result<std::string> tidy_title(std::string_view title) {
+  std::string tidy = one_line(title);
+  if (tidy.size() > kLongestTitle) return too_long("title", tidy.size(), kLongestTitle);
+  return tidy;
+}
+
+Result<std::string> checked_folder(std::string_view name) {
+  std::string tidy = tidy_folder(name);
+  if (tidy.size() > kLongestFolder) return too_long("folder name", tidy.size(), kLongestFolder);
+  if (folder_levels(tidy).size() > kDeepestFolder)
+    return Error{Code::kInvalidArgument,
+                 fmt::format("the folder has {} levels, at most {} are allowed",
+                             folder_levels(tidy).size(), kDeepestFolder)};
+  return tidy;
+}
+
+// Of a list from elsewhere, which is cut rather than refused.
+std::string short_folder(const std::vector<std::string>& folders) {
+  std::vector<std::string> levels;
+  for (const std::string& folder : folders) {
+    if (levels.size() < kDeepestFolder) levels.push_back(clipped(one_line(folder), 49));
+  }
+  return tidy_folder(folder_name(levels));
 }
 
 }  // namespace
@@ -82,6 +120,10 @@ Result<std::unique_ptr<Newsroom>> Newsroom::open(const fs::path& folder, Clock& 
   state->lock_file.emplace(std::move(lock));
   KIN_TRY(state->writer, NewsWriter::open(folder / kNewsDatabaseName, state->options.grouping));
   state->client = std::make_unique<net::HttpClient>(state->options.http);
+  net::HttpOptions patient = state->options.http;
+  patient.transfers = kMostAsked;
+  patient.transfers_per_host = kMostAsked;
+  state->asking = std::make_unique<net::HttpClient>(patient);
   state->seed = state->options.seed;
   return std::unique_ptr<Newsroom>(new Newsroom(std::move(state)));
 }
@@ -98,20 +140,22 @@ Result<std::unique_ptr<Newsroom>> Newsroom::open_for_reading(const fs::path& fol
 
 Result<FollowedFeed> Newsroom::add_feed(const NewFeed& feed) {
   KIN_RETURN_IF_ERROR(state_->check_writable());
+  KIN_TRY(const std::string title, tidy_title(feed.title));
+  KIN_TRY(const std::string folder, checked_folder(feed.folder));
   // Fetched before anything is stored, and without a lock: it may take seconds.
   KIN_TRY(const Poll poll, state_->find(feed));
   const Time now = state_->now();
   const NewsWriter::NewSubscription subscription{.url = poll.next.url,
-                                                 .title = feed.title,
+                                                 .title = title,
                                                  .feed_title = poll.feed.title,
                                                  .site = poll.feed.site,
-                                                 .folder = tidy_folder(feed.folder),
+                                                 .folder = folder,
                                                  .credentials = poll.next.credentials,
                                                  .grouped = feed.grouped};
   KIN_TRY(const FeedId id, state_->write(&NewsWriter::add_feed, subscription, now));
   KIN_RETURN_IF_ERROR(state_->write(&NewsWriter::take_poll, id, poll, now));
   // Only then the icon: a feed without one is still followed.
-  KIN_RETURN_IF_ERROR(state_->fetch_icons({id}));
+  KIN_RETURN_IF_ERROR(state_->fetch_icons(*state_->asking, {id}));
   return this->feed(id);
 }
 
@@ -125,13 +169,18 @@ Result<FollowedFeed> Newsroom::feed(FeedId id) const {
 
 Result<FollowedFeed> Newsroom::edit_feed(FeedId id, const FeedEdit& edit) {
   FeedEdit tidy = edit;
-  if (tidy.folder) tidy.folder = tidy_folder(*tidy.folder);
+  if (tidy.title) {
+    KIN_TRY(tidy.title, tidy_title(*tidy.title));
+  }
+  if (tidy.folder) {
+    KIN_TRY(tidy.folder, checked_folder(*tidy.folder));
+  }
   KIN_RETURN_IF_ERROR(state_->write(&NewsWriter::edit_feed, id, tidy));
   return feed(id);
 }
 
-Status Newsroom::remove_feed(FeedId id) {
-  return state_->write(&NewsWriter::remove_feed, id);
+Status Newsroom::remove_feed(FeedId id, StarredItems starred) {
+  return state_->write(&NewsWriter::remove_feed, id, starred);
 }
 
 Result<std::optional<Favicon>> Newsroom::icon(FeedId id) const {
@@ -150,13 +199,14 @@ Result<Import> Newsroom::import_opml(std::string_view bytes) {
       ++import.left_out;
       continue;
     }
-    const NewsWriter::NewSubscription subscription{.url = url->text(),
-                                                   .title = feed.title,
-                                                   .feed_title = {},
-                                                   .site = feed.site,
-                                                   .folder = tidy_folder(folder_name(feed.folders)),
-                                                   .credentials = net::credentials_in(*url),
-                                                   .grouped = true};
+    const NewsWriter::NewSubscription subscription{
+        .url = url->text(),
+        .title = clipped(one_line(feed.title), kLongestTitle),
+        .feed_title = {},
+        .site = feed.site,
+        .folder = short_folder(feed.folders),
+        .credentials = net::credentials_in(*url),
+        .grouped = true};
     const auto added = state_->write(&NewsWriter::add_feed, subscription, now);
     // Feeds that are followed already are counted, not refused.
     if (!added.ok() && added.error().code != Code::kFailedPrecondition) return added.error();
@@ -183,8 +233,8 @@ Result<TimelinePage> Newsroom::timeline(const TimelineQuery& query) const {
   return state_->readers.read(read_timeline, query);
 }
 
-Result<StoryView> Newsroom::story(StoryId id) const {
-  return state_->readers.read(read_story, id);
+Result<StoryView> Newsroom::story(StoryId id, const TimelineQuery& scope) const {
+  return state_->readers.read(read_story, id, scope);
 }
 
 Result<StoryView> Newsroom::edit_story(StoryId id, const StoryEdit& edit) {
@@ -192,11 +242,15 @@ Result<StoryView> Newsroom::edit_story(StoryId id, const StoryEdit& edit) {
   return story(id);
 }
 
-Result<std::uint64_t> Newsroom::mark_read(const TimelineQuery& query) {
-  return state_->write([&](NewsWriter& writer, NewsEvent& event) -> Result<std::uint64_t> {
+Result<MarkedRead> Newsroom::mark_read(const TimelineQuery& query, std::optional<ItemId> before) {
+  return state_->write([&](NewsWriter& writer, NewsEvent& event) -> Result<MarkedRead> {
     KIN_TRY(const std::vector<StoryId> stories, read_unread(writer.database(), query));
-    return writer.mark_read(stories, event);
+    return writer.mark_read(stories, before, event);
   });
+}
+
+Result<std::uint64_t> Newsroom::undo_mark(std::uint64_t mark) {
+  return state_->write(&NewsWriter::undo_mark, mark);
 }
 
 Result<Settings> Newsroom::settings() const {
@@ -249,8 +303,9 @@ Result<std::uint64_t> Newsroom::sweep() {
 }
 
 void Newsroom::cancel() {
-  // Opened for reading, it has no client.
+  // Opened for reading, it has no clients.
   if (state_->client) state_->client->cancel();
+  if (state_->asking) state_->asking->cancel();
 }
 
 Result<std::vector<std::string>> Newsroom::check() const {

@@ -38,13 +38,15 @@ struct FollowedFeed {
   std::optional<Time> next_poll{};
   std::string problem{};  // error of the last poll; empty if it succeeded
   std::uint64_t items = 0;
-  std::uint64_t unread = 0;  // unread stories with an item of this feed
+  std::uint64_t unread = 0;   // unread stories with an item of this feed
+  std::uint64_t starred = 0;  // starred stories with an item of this feed
 };
 
 // A stored item as shown in its story.
 struct ItemView {
   ItemId id{};
   FeedId feed{};
+  std::string source;  // the feed's title; the feed itself may have been removed
   std::string title;
   std::string url;      // http or https; may be empty
   std::string summary;  // may be empty
@@ -52,11 +54,14 @@ struct ItemView {
   Time published{};
   double similarity = 1;
   Tier tier = Tier::kOpened;
+  bool seen = false;  // the reader marked its story as read after it had arrived
 };
 
 // A stored story as shown in a timeline.
 struct StoryView {
   StoryId id = kNoStory;
+  // The headline to show: the newest good one in the scope that was asked for, from a preferred
+  // source if there is one.
   ItemView representative;
   // The other items, the newest first; in a timeline at most `TimelineQuery::most_others`.
   std::vector<ItemView> others;
@@ -64,7 +69,12 @@ struct StoryView {
   std::uint64_t sources = 0;  // number of different feeds
   Time first{};
   Time last{};
+  // Decides the place in the timeline: `last`, or when news joined after it was read or hidden.
+  Time at{};
+  ItemId bound{};  // the ids of its items are below it
   bool read = false;
+  // Items that arrived after the story was read; 0 if it is read, or was never read.
+  std::uint64_t news = 0;
   bool starred = false;
   bool hidden = false;
   // An older, closed story with the same text.
@@ -78,14 +88,25 @@ struct TimelineQuery {
   std::string folder{};  // with its sub-folders
   std::string text{};    // words that an item must have; the last one may be a prefix
   bool unread_only = false;
-  bool starred_only = false;     // includes hidden stories, which are not shown otherwise
+  bool starred_only = false;     // includes hidden stories
+  bool hidden_only = false;      // hidden stories are not shown otherwise
   std::size_t most_others = 20;  // of each story
+};
+
+// A word of TimelineQuery::text as it is compared: in lower case, without accents. A word of a
+// script without spaces is a phrase.
+struct SearchedWord {
+  std::string text;
+  bool prefix = false;  // words that begin with it match too
 };
 
 struct TimelinePage {
   std::vector<StoryView> stories;  // the story with the newest item first
   std::string next;                // for the next page; empty if this is the last one
   std::uint64_t unread = 0;        // unread stories that match the query, ignoring `text`
+  ItemId bound{};                  // the ids of all items that had arrived are below it
+  // The words that were searched for; very common words are left out.
+  std::vector<SearchedWord> words{};
 };
 
 struct NewFeed {
@@ -104,9 +125,19 @@ struct FeedEdit {
 
 struct StoryEdit {
   std::optional<bool> read{};
+  // Marks only items below it as read, so that news which the reader has not been shown stay.
+  std::optional<ItemId> before{};
   std::optional<bool> starred{};
   std::optional<bool> hidden{};
 };
+
+struct MarkedRead {
+  std::uint64_t stories = 0;  // that were unread
+  std::uint64_t undo = 0;     // for undo_mark()
+};
+
+// What becomes of the items of a removed feed that are in starred stories.
+enum class StarredItems { kKeep, kRemove };
 
 struct Import {
   std::uint64_t added = 0;
@@ -141,8 +172,10 @@ struct NewsOptions {
 // writing; any number may read it with open_for_reading() at the same time. Thread-safe.
 //
 // Ids of stories stay valid: a merged story is found under its old id as well. Decisions of the
-// user are kept: a separated item does not return to its story, united stories stay united, and a
-// story that was read stays read when items join it.
+// user are kept: a separated item does not return to its story, and united stories stay united.
+//
+// News are never lost: an item that joins a story which was read or hidden makes it unread, shows
+// it and lifts it to the top. What was seen is kept for each item, through merges and splits.
 class Newsroom {
  public:
   // Opens the folder, or creates it. kFailedPrecondition if another process has it open for
@@ -160,8 +193,9 @@ class Newsroom {
   Result<std::vector<FollowedFeed>> feeds() const;
   Result<FollowedFeed> feed(FeedId id) const;
   Result<FollowedFeed> edit_feed(FeedId id, const FeedEdit& edit);
-  // Removes the feed with its items, and stories that are empty then.
-  Status remove_feed(FeedId id);
+  // Removes the feed with its items, and stories that are empty then. Starred stories keep theirs
+  // unless `starred` says otherwise.
+  Status remove_feed(FeedId id, StarredItems starred = StarredItems::kKeep);
   // Nothing if the feed has no icon.
   Result<std::optional<Favicon>> icon(FeedId id) const;
 
@@ -170,11 +204,16 @@ class Newsroom {
 
   Result<TimelinePage> timeline(const TimelineQuery& query) const;
   // A story with all items, the oldest first in `others`. By its id, or an id that was merged into
-  // it. kNotFound if there is none.
-  Result<StoryView> story(StoryId id) const;
+  // it. kNotFound if there is none. It leads with a headline of the feed or folder in `scope`.
+  Result<StoryView> story(StoryId id, const TimelineQuery& scope = {}) const;
   Result<StoryView> edit_story(StoryId id, const StoryEdit& edit);
-  // Marks all stories that match the query as read, on all pages. Returns how many were unread.
-  Result<std::uint64_t> mark_read(const TimelineQuery& query);
+  // Marks all stories that match the query as read, on all pages; of each only the items below
+  // `before`, if given: what arrived after the reader's timeline was made stays unread.
+  Result<MarkedRead> mark_read(const TimelineQuery& query,
+                               std::optional<ItemId> before = std::nullopt);
+  // Makes unread again what one of the last ten mark_read() calls marked. Returns the number of
+  // stories. kNotFound if `mark` is not one of them, or was undone.
+  Result<std::uint64_t> undo_mark(std::uint64_t mark);
 
   // "Not this story": moves the item to a new story, which is returned.
   Result<StoryView> separate(ItemId item);

@@ -35,17 +35,18 @@ TEST_F(NewsroomTest, GroupsTheItemsOfTwoFeeds) {
   const TimelinePage page = timeline();
   ASSERT_THAT(page.stories, SizeIs(2));
   const StoryView& ferry = page.stories[0];
-  EXPECT_EQ(ferry.representative.title, kFerry);
-  EXPECT_EQ(ferry.representative.feed, a);
+  EXPECT_EQ(ferry.representative.title, kRescue);
+  EXPECT_EQ(ferry.representative.feed, b);
+  EXPECT_EQ(ferry.representative.source, "times");
+  EXPECT_EQ(ferry.representative.tier, Tier::kStory);
+  EXPECT_LT(ferry.representative.similarity, 1);
   EXPECT_EQ(ferry.count, 2);
   EXPECT_EQ(ferry.sources, 2);
   EXPECT_EQ(ferry.first, kNow - 3h);
   EXPECT_EQ(ferry.last, kNow - 1h);
   ASSERT_THAT(ferry.others, SizeIs(1));
-  EXPECT_EQ(ferry.others[0].title, kRescue);
-  EXPECT_EQ(ferry.others[0].feed, b);
-  EXPECT_EQ(ferry.others[0].tier, Tier::kStory);
-  EXPECT_LT(ferry.others[0].similarity, 1);
+  EXPECT_EQ(ferry.others[0].title, kFerry);
+  EXPECT_EQ(ferry.others[0].feed, a);
   EXPECT_EQ(page.stories[1].representative.title, kTram);
   EXPECT_EQ(page.unread, 2);
   EXPECT_EQ(page.next, "");
@@ -127,8 +128,8 @@ TEST_F(NewsroomTest, UpdatesAnItemWithoutGroupingItAgain) {
   const StoryView after = story_with(kTram);
   EXPECT_EQ(after.id, before.id);
   EXPECT_EQ(after.count, 2);
-  EXPECT_EQ(after.others[0].summary, "Other words");
-  EXPECT_THAT(titles({.text = "lisbon"}), ElementsAre(kFerry));
+  EXPECT_EQ(after.representative.summary, "Other words");
+  EXPECT_THAT(titles({.text = "lisbon"}), ElementsAre(kTram));
   EXPECT_THAT(titles({.text = "rescued"}), IsEmpty());
   expect_sound();
   reopen();
@@ -202,21 +203,133 @@ TEST_F(NewsroomTest, RemembersWhatWasReadStarredAndHidden) {
   }
 }
 
-TEST_F(NewsroomTest, KeepsAStoryReadWhenItemsJoin) {
-  add(server->publish("post", {{kFerry, kNow - 3h}}));
+TEST_F(NewsroomTest, NewsMakeAStoryUnreadAgainAndLiftIt) {
+  add(server->publish("post", {{kFerry, kNow - 3h}, {kTram, kNow - 2h}}));
   room_->edit_story(story_with(kFerry).id, {.read = true}).value();
+  EXPECT_EQ(story_with(kFerry).news, 0);
+  clock_.advance(1h);
+  // Dated before the tram: the time at which it arrived decides.
+  add(server->publish("times", {{kRescue, kNow - 150min}}));
+  for (int round = 0; round < 2; ++round) {
+    const StoryView story = timeline().stories[0];
+    EXPECT_EQ(story.count, 2);
+    EXPECT_FALSE(story.read);
+    EXPECT_EQ(story.news, 1);
+    EXPECT_EQ(story.last, kNow - 150min);
+    EXPECT_EQ(story.at, kNow + 1h);
+    EXPECT_EQ(story.representative.title, kRescue);
+    EXPECT_FALSE(story.representative.seen);
+    EXPECT_TRUE(story.others[0].seen);
+    EXPECT_EQ(timeline({.unread_only = true}).unread, 2);
+    reopen();
+  }
+  EXPECT_TRUE(room_->edit_story(story_with(kFerry).id, {.read = true})->read);
+  EXPECT_EQ(timeline().stories[0].at, kNow + 1h) << "it stays where it is";
+  EXPECT_FALSE(room_->edit_story(story_with(kFerry).id, {.read = false})->read);
+  EXPECT_EQ(story_with(kFerry).news, 0) << "nothing of it is seen";
+}
+
+TEST_F(NewsroomTest, ReadingAStoryTakesOnlyWhatWasShown) {
+  add(server->publish("post", {{kFerry, kNow - 3h}}));
+  const StoryView shown = story_with(kFerry);
   add(server->publish("times", {{kRescue, kNow - 1h}}));
+  const auto story = room_->edit_story(shown.id, {.read = true, .before = shown.bound});
+  EXPECT_FALSE(story->read);
+  EXPECT_EQ(story->news, 1);
+}
+
+// The same page in two feeds of its site.
+TEST_F(NewsroomTest, TheSamePageAgainIsNotNews) {
+  const auto rss = [](const char* name) {
+    return "<rss version='2.0'><channel><title>" + std::string(name) +
+           "</title><item><title>Ferry Olympia stranded near Chania</title><guid>" + name +
+           "</guid><link>https://post.example/ferry</link></item></channel></rss>";
+  };
+  add(server->publish_text("all", rss("all")));
+  room_->edit_story(story_with(kFerry).id, {.read = true}).value();
+  add(server->publish_text("sea", rss("sea")));
   EXPECT_EQ(story_with(kFerry).count, 2);
   EXPECT_TRUE(story_with(kFerry).read);
+}
+
+TEST_F(NewsroomTest, NewsBringAHiddenStoryBack) {
+  add(server->publish("post", {{kFerry, kNow - 3h}, {kTram, kNow - 2h}}));
+  const StoryId ferry = story_with(kFerry).id;
+  room_->edit_story(ferry, {.hidden = true}).value();
+  EXPECT_THAT(titles(), ElementsAre(kTram));
+  EXPECT_THAT(titles({.hidden_only = true}), ElementsAre(kFerry));
+  EXPECT_THAT(titles({.text = "ferry"}), IsEmpty());
+  EXPECT_THAT(titles({.text = "ferry", .hidden_only = true}), ElementsAre(kFerry));
+  add(server->publish("times", {{kRescue, kNow - 150min}}));
+  EXPECT_THAT(titles(), ElementsAre(kRescue, kTram));
+  EXPECT_THAT(titles({.hidden_only = true}), IsEmpty());
+  EXPECT_EQ(timeline().stories[0].news, 1) << "what was hidden was dismissed";
+}
+
+TEST_F(NewsroomTest, MergingHidesNoNews) {
+  add(server->publish("post", {{kFerry, kNow - 3h}, {kTram, kNow - 2h}, {"Rain in Porto", kNow}}));
+  const StoryId ferry = story_with(kFerry).id;
+  const StoryId tram = story_with(kTram).id;
+  const StoryId rain = story_with("Rain in Porto").id;
+  room_->edit_story(ferry, {.hidden = true}).value();
+  room_->edit_story(rain, {.read = true}).value();
+  const auto both = room_->unite(ferry, tram);
+  EXPECT_FALSE(both->hidden);
+  EXPECT_FALSE(both->read);
+  EXPECT_EQ(both->news, 1) << "the hidden one was dismissed";
+  EXPECT_FALSE(room_->unite(both->id, rain)->read);
+  EXPECT_EQ(room_->story(rain)->news, 1);
+  // What leaves a story keeps what is known of it.
+  const StoryView all = *room_->story(rain);
+  for (const ItemView& item : all.others)
+    if (item.title == kFerry) {
+      EXPECT_TRUE(room_->separate(item.id)->read);
+    }
 }
 
 TEST_F(NewsroomTest, MarksAllThatAQueryShowsAsRead) {
   add(server->publish("post", {{kFerry, kNow - 3h}, {"Rain", kNow - 2h}}), "Sea");
   add(server->publish("times", {{kTram, kNow - 1h}}), "Land");
-  EXPECT_EQ(*room_->mark_read({.limit = 1, .folder = "Sea"}), 2);
+  EXPECT_EQ(room_->mark_read({.limit = 1, .folder = "Sea"})->stories, 2);
   EXPECT_THAT(titles({.unread_only = true}), ElementsAre(kTram));
-  EXPECT_EQ(*room_->mark_read({}), 1);
-  EXPECT_EQ(*room_->mark_read({}), 0);
+  EXPECT_EQ(room_->mark_read({})->stories, 1);
+  EXPECT_EQ(room_->mark_read({})->stories, 0);
+}
+
+TEST_F(NewsroomTest, MarkingAllTakesOnlyWhatHadArrived) {
+  add(server->publish("post", {{kFerry, kNow - 3h}, {kTram, kNow - 2h}}));
+  const ItemId bound = timeline().bound;
+  add(server->publish("times", {{kRescue, kNow - 1h}, {"Rain in Porto", kNow}}));
+  EXPECT_EQ(room_->mark_read({}, bound)->stories, 2);
+  EXPECT_THAT(titles({.unread_only = true}), ElementsAre("Rain in Porto", kRescue));
+  EXPECT_EQ(story_with(kFerry).news, 1);
+  EXPECT_EQ(timeline().unread, 2);
+  EXPECT_EQ(room_->feeds()->at(0).unread, 1) << "the ferry, of which the post reported too";
+}
+
+TEST_F(NewsroomTest, MarkingAllCanBeUndone) {
+  add(server->publish("post", {{kFerry, kNow - 3h}, {kTram, kNow - 2h}, {"Rain in Porto", kNow}}));
+  room_->edit_story(story_with("Rain in Porto").id, {.read = true}).value();
+  const MarkedRead marked = *room_->mark_read({});
+  EXPECT_EQ(timeline().unread, 0);
+  reopen();
+  // Also after its stories became one.
+  room_->unite(story_with(kFerry).id, story_with(kTram).id).value();
+  EXPECT_EQ(*room_->undo_mark(marked.undo), 1);
+  EXPECT_THAT(titles({.unread_only = true}), ElementsAre(kTram));
+  EXPECT_EQ(room_->undo_mark(marked.undo).error().code, Code::kNotFound);
+  EXPECT_EQ(room_->undo_mark(77).error().code, Code::kNotFound);
+}
+
+TEST_F(NewsroomTest, AFeedsPageLeadsWithItsOwnHeadline) {
+  const FeedId post = add(server->publish("post", {{kFerry, kNow - 3h}}), "Sea");
+  add(server->publish("times", {{kRescue, kNow - 2h}}));
+  add(server->publish("wire", {{"VIDEO: ferry Olympia stranded near Chania", kNow - 1h}}));
+  ASSERT_EQ(timeline().stories[0].count, 3);
+  EXPECT_THAT(titles(), ElementsAre(kRescue)) << "the newest that is good";
+  EXPECT_THAT(titles({.feed = post}), ElementsAre(kFerry));
+  EXPECT_THAT(titles({.folder = "Sea"}), ElementsAre(kFerry));
+  EXPECT_THAT(titles({.text = "video"}), ElementsAre("VIDEO: ferry Olympia stranded near Chania"));
 }
 
 TEST_F(NewsroomTest, ObeysNotThisStory) {
@@ -224,7 +337,7 @@ TEST_F(NewsroomTest, ObeysNotThisStory) {
   add(server->publish("times", {{kRescue, kNow - 1h}}));
   const StoryView both = story_with(kFerry);
   ASSERT_THAT(both.others, SizeIs(1));
-  const auto own = room_->separate(both.others[0].id);
+  const auto own = room_->separate(both.representative.id);
   ASSERT_TRUE(own.ok()) << own.error().message;
   EXPECT_NE(own->id, both.id);
   EXPECT_EQ(own->representative.title, kRescue);
@@ -318,9 +431,14 @@ TEST_F(NewsroomTest, LetsAPreferredSourceRepresentAStory) {
                            ->id;
   EXPECT_EQ(timeline().stories[0].representative.feed, times);
   EXPECT_EQ(timeline().stories[0].count, 2);
+  // Newer, and of a feed without preference.
+  add(server->publish("wire", {{kFerry, kNow - 30min}}));
+  EXPECT_EQ(timeline().stories[0].count, 3);
+  EXPECT_EQ(timeline().stories[0].representative.feed, times);
+  EXPECT_EQ(timeline({.feed = post}).stories[0].representative.feed, post);
   expect_sound();
   reopen();
-  EXPECT_EQ(timeline().stories[0].representative.feed, times);
+  EXPECT_NE(timeline().stories[0].representative.feed, times) << "without the preference";
   EXPECT_TRUE(room_->edit_feed(post, {.title = "Harbour Post"}).ok());
 }
 
@@ -360,6 +478,39 @@ TEST_F(NewsroomTest, TakesAFeedsItemsAlongWhenItGoes) {
   EXPECT_EQ(room_->story(ferry)->count, 2);
 }
 
+TEST_F(NewsroomTest, KeepsStarredStoriesOfAFeedThatGoes) {
+  const std::string url = server->publish("post", {{kFerry, kNow - 3h}, {kTram, kNow - 2h}});
+  const FeedId id = add(url, "Sea");
+  const StoryId ferry = story_with(kFerry).id;
+  room_->edit_story(ferry, {.starred = true}).value();
+  EXPECT_EQ(room_->feed(id)->starred, 1);
+  ASSERT_TRUE(room_->remove_feed(id).ok());
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_THAT(*room_->feeds(), IsEmpty());
+    EXPECT_EQ(room_->feed(id).error().code, Code::kNotFound);
+    EXPECT_EQ(room_->remove_feed(id).error().code, Code::kNotFound);
+    EXPECT_THAT(titles({.starred_only = true}), ElementsAre(kFerry));
+    EXPECT_THAT(titles(), ElementsAre(kFerry));
+    EXPECT_EQ(room_->story(ferry)->representative.source, "post");
+    EXPECT_EQ(*room_->next_due(), std::nullopt);
+    EXPECT_EQ(room_->timeline({.feed = id}).error().code, Code::kNotFound);
+    expect_sound();
+    reopen();
+  }
+  EXPECT_EQ(*room_->sweep(), 0);
+  EXPECT_EQ(add(url), id) << "followed again";
+  EXPECT_EQ(story_with(kFerry).id, ferry);
+  EXPECT_EQ(room_->feed(id)->items, 2);
+  ASSERT_TRUE(room_->remove_feed(id).ok());
+  room_->edit_story(ferry, {.starred = false}).value();
+  EXPECT_EQ(*room_->sweep(), 1);
+  EXPECT_THAT(titles(), IsEmpty());
+  const FeedId other = add(server->publish("times", {{kRescue, kNow}}));
+  room_->edit_story(story_with(kRescue).id, {.starred = true}).value();
+  ASSERT_TRUE(room_->remove_feed(other, StarredItems::kRemove).ok());
+  EXPECT_THAT(titles({.starred_only = true}), IsEmpty());
+}
+
 TEST_F(NewsroomTest, SweepsWhatIsOldAndNotShownAnyMore) {
   add(server->publish("post", {{kFerry, kNow - 3h}, {kTram, kNow - 2h}, {"Rain", kNow}}));
   add(server->publish("times", {{kRescue, kNow - 1h}}));
@@ -369,7 +520,7 @@ TEST_F(NewsroomTest, SweepsWhatIsOldAndNotShownAnyMore) {
   server->publish("post", {{"Snow", now()}});
   refresh_all();
   EXPECT_EQ(*room_->sweep(), 1) << "the ferry has an item that is shown";
-  EXPECT_THAT(titles(), ElementsAre("Snow", kFerry, kTram));
+  EXPECT_THAT(titles(), ElementsAre("Snow", kRescue, kTram));
   server->publish("times", {{"Storm", now()}});
   refresh_all();
   EXPECT_EQ(*room_->sweep(), 2);

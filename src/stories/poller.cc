@@ -48,18 +48,38 @@ Time Poller::now() const {
 }
 
 Result<milliseconds> Poller::time_to_next() const {
-  if (!options_.automatic) return kLongestWait;
-  KIN_TRY(const auto due, newsroom_.next_due());
-  if (!due) return kLongestWait;
-  return std::clamp<milliseconds>(*due - now(), kShortestWait, kLongestWait);
+  std::optional<Time> next = first_held_;
+  if (options_.automatic) {
+    KIN_TRY(const auto due, newsroom_.next_due());
+    if (due && (!next || *due < *next)) next = due;
+  }
+  if (!next) return kLongestWait;
+  return std::clamp<milliseconds>(*next - now(), kShortestWait, kLongestWait);
+}
+
+Time Poller::ready(const FollowedFeed& feed) const {
+  // The wall clock may have been set back.
+  if (!feed.polled || *feed.polled > now()) return now();
+  return *feed.polled + options_.request_gap;
 }
 
 Status Poller::poll_asked(const Asked& asked) {
-  std::vector<FeedId> feeds(asked.feeds.begin(), asked.feeds.end());
-  if (asked.all) {
-    feeds.clear();
-    KIN_TRY(const auto all, newsroom_.feeds());
-    for (const FollowedFeed& feed : all) feeds.push_back(feed.id);
+  held_.insert(asked.feeds.begin(), asked.feeds.end());
+  if (held_.empty() && !asked.all) return Done{};
+  KIN_TRY(const auto all, newsroom_.feeds());
+  const std::set<FeedId> wanted = std::exchange(held_, {});
+  first_held_.reset();
+  std::vector<FeedId> feeds;
+  // A feed that was removed in the meantime is not in the list.
+  for (const FollowedFeed& feed : all) {
+    if (!asked.all && !wanted.contains(feed.id)) continue;
+    const Time time = ready(feed);
+    if (time <= now()) {
+      feeds.push_back(feed.id);
+      continue;
+    }
+    held_.insert(feed.id);
+    first_held_ = first_held_ ? std::min(*first_held_, time) : time;
   }
   if (feeds.empty()) return Done{};
   const auto refreshed = newsroom_.refresh(feeds);

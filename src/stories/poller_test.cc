@@ -55,6 +55,22 @@ TEST_F(PollerTest, PollsOnlyWhatItIsAskedForIfItIsNotAutomatic) {
   EXPECT_EQ(polled(other), now());
 }
 
+TEST_F(PollerTest, PollsAFeedOnRequestOnceInAWhile) {
+  const FeedId one = add(server->publish("one", {{"Rain", kNow - 1h}}));
+  Poller poller(*room_, clock_, {.automatic = false, .request_gap = 30s});
+  clock_.advance(10s);
+  for (int round = 0; round < 20; ++round) poller.refresh(one);
+  poller.refresh(std::nullopt);
+  EXPECT_EQ(time_to(poller.step()), 20s) << "it was polled when it was added";
+  EXPECT_EQ(polled(one), kNow);
+  clock_.advance(20s);
+  EXPECT_EQ(time_to(poller.step()), 1min);
+  EXPECT_EQ(polled(one), now()) << "the request was held, not lost";
+  clock_.advance(30s);
+  EXPECT_EQ(time_to(poller.step()), 1min);
+  EXPECT_EQ(polled(one), now() - 30s) << "all requests were one";
+}
+
 TEST_F(PollerTest, TakesARemovedFeedForNoFailure) {
   const FeedId feed = add(server->publish("removed", {{"Rain", kNow - 1h}}));
   std::vector<Error> problems;

@@ -159,7 +159,7 @@ def test_reading(kindred_binary, folder):
     feeds, now = Feeds(), int(time.time())
     feeds.feeds["post"] = [(FERRY, now - 7200), (TRAM, now - 3600)]
     feeds.feeds["times"] = [(RESCUE, now - 1800)]
-    kindred = Kindred(kindred_binary, folder, "--no-refresh")
+    kindred = Kindred(kindred_binary, folder, "--no-refresh", "--refresh-gap", "0")
     print(f"started in {milliseconds(kindred.started_in)}")
     post = kindred.follow(feeds.url("post"))
     kindred.follow(feeds.url("times"))
@@ -190,7 +190,7 @@ def test_reading(kindred_binary, folder):
     code, seconds = kindred.end(signal.SIGTERM)
     print(f"SIGTERM ends it in {milliseconds(seconds)}")
     assert code == 0, code
-    kindred = Kindred(kindred_binary, folder, "--no-refresh")
+    kindred = Kindred(kindred_binary, folder, "--no-refresh", "--refresh-gap", "0")
     assert kindred.get("/api/v1/timeline") == before
     code, _ = kindred.end(signal.SIGINT)
     assert code == 0, code
@@ -218,7 +218,7 @@ def test_kill(kindred_binary, folder, cycles):
     feeds, now = Feeds(), int(time.time())
     followed, starred = set(), set()
     for cycle in range(cycles):
-        kindred = Kindred(kindred_binary, folder, "--no-refresh")
+        kindred = Kindred(kindred_binary, folder, "--no-refresh", "--refresh-gap", "0")
         killer = threading.Timer(rng.uniform(0, 0.5), kindred.process.kill)
         try:
             for number in range(1000):
@@ -240,7 +240,7 @@ def test_kill(kindred_binary, folder, cycles):
 
 
 def check_kept(kindred_binary, folder, followed, starred):
-    kindred = Kindred(kindred_binary, folder, "--no-refresh")
+    kindred = Kindred(kindred_binary, folder, "--no-refresh", "--refresh-gap", "0")
     there = {feed["url"]: feed for feed in kindred.get("/api/v1/feeds")["feeds"]}
     assert followed <= set(there), f"lost feeds: {followed - set(there)}"
     assert all(there[url]["items"] == 1 for url in followed), "a feed lost its item"

@@ -55,8 +55,10 @@ function zoneOfNoon() {
 }
 
 class Program {
-  constructor(folder) {
+  /** `more` are further options of `kindred serve`. */
+  constructor(folder, more) {
     this.folder = folder;
+    this.more = more;
   }
 
   /** Starts it, at the port it had before if there was one. Another process may have that port for a moment. */
@@ -70,7 +72,7 @@ class Program {
     fs.rmSync(portFile, { force: true });
     const listen = `127.0.0.1:${this.port ?? 0}`;
     const options = ['--listen', listen, '--data', path.join(this.folder, 'data'), '--port-file', portFile];
-    this.process = spawn(kindred, ['serve', '--allow-private', ...options], { stdio: ['ignore', 'ignore', 'inherit'] });
+    this.process = spawn(kindred, ['serve', '--allow-private', '--refresh-gap', '0', ...options, ...this.more], { stdio: ['ignore', 'ignore', 'inherit'] });
     this.ended = new Promise((end) => this.process.once('exit', end));
     await until('kindred serve', () => fs.existsSync(portFile) || this.process.exitCode !== null);
     if (this.process.exitCode !== null) return false;
@@ -98,12 +100,12 @@ class Session {
   #contexts = [];
   #expected = [];
 
-  async start(name) {
+  async start(name, { options = () => [] } = {}) {
     this.name = name;
     this.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'kindred-page-'));
     this.feeds = new FeedServer();
     await this.feeds.start();
-    this.program = new Program(this.folder);
+    this.program = new Program(this.folder, options(this.folder));
     await this.program.start();
   }
 
@@ -207,7 +209,7 @@ class Session {
     for (const name of names) {
       const response = await fetch(`${this.program.root}/api/v1/feeds`, {
         method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
+        headers: { 'Content-Type': 'application/json', ...this.headers },
         body: JSON.stringify({ url: this.feeds.feed(name), folder: this.folders?.[name] ?? '', grouped: !this.ungrouped }),
       });
       assert.equal(response.status, 201, await response.text());
@@ -221,10 +223,11 @@ class Session {
   }
 }
 
-export async function session(name, body) {
+/** `how.options(folder)` are further options of `kindred serve`. */
+export async function session(name, body, how = {}) {
   const it = new Session();
   try {
-    await it.start(name);
+    await it.start(name, how);
     await body(it);
   } catch (error) {
     console.error(`FAIL ${error.stack ?? error}`);

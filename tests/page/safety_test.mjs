@@ -66,7 +66,7 @@ await session('safety', async (it) => {
     const refusal = { status: 401, json: { error: { code: 'unauthorised', message: 'a token is needed' } } };
     await page.route('**/api/v1/*', (route) => route.fulfill(refusal));
     await page.reload();
-    await page.getByRole('heading', { name: 'This Kindred asks for a token' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Log in' }).waitFor();
     await page.unrouteAll({ behavior: 'wait' });
     await page.goto(it.program.root); // other requests of this page may be refused a little later
   });

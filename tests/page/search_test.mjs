@@ -59,7 +59,7 @@ await session('search', async (it) => {
   await it.check('typing shows results, with what was looked for marked', async () => {
     await page.keyboard.type('tides', { delay: 20 });
     await hit(page, 'How the moon raises the tides').waitFor();
-    await waitForStatus(page, /^\d+( of \d+)? results? in [\d.]+ ms$/);
+    await waitForStatus(page, /^\d+( of \d+)? results?(, and \d+ near them)? in [\d.]+ ms$/);
     await page.waitForURL(/q=tides/);
     await loaded(page);
     await becomes(() => hit(page, 'How the moon raises the tides').locator('h3 mark').textContent(), 'tides');

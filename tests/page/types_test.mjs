@@ -68,7 +68,10 @@ await session('types', async (it) => {
     await send('{ story: Story }', 'PATCH', `/stories/${grouped.id}`, { starred: true });
     const { story } = await send('{ story: Story }', 'POST', `/items/${grouped.others[0].id}/separate`, {});
     await send('{ story: Story }', 'POST', `/stories/${grouped.id}/unite`, { with: story.id });
-    await send('{ read: number }', 'POST', '/timeline/read', {});
+    await ask('TimelinePage', '/timeline?q=the+mac&hidden=1');
+    const { undo } = await send('{ read: number; undo: number }', 'POST', '/timeline/read', {});
+    await send('{ unread: number }', 'POST', '/timeline/unread', { undo });
+    await ask('Session', '/session');
     const silent = await startSilentServer();
     const opml = `<opml><body><outline xmlUrl="${silent.url}"/></body></opml>`;
     await ask('ImportResult', '/opml', { method: 'POST', type: 'text/x-opml', body: opml });

@@ -7,6 +7,7 @@
 #include "app/checks.h"
 #include "app/command.h"
 #include "app/dedup/flags.h"
+#include "app/dedup/ingest_run.h"
 #include "app/dedup/sample_print.h"
 #include "app/dedup/summary.h"
 #include "app/print.h"
@@ -38,6 +39,7 @@ Examples:
   kindred dedup web.jsonl -o clean.jsonl --by none --against benchmark.jsonl --contains 0.8
   kindred dedup web.jsonl -o tagged.jsonl --tag dup_
   kindred dedup monday.jsonl -o new.jsonl --signature-store seen/ --append
+  kindred dedup monday.jsonl -o new.jsonl --config kindred.yaml --run monday
 
 Writes the kept records in input order to OUTPUT, and the removed records, each with the record it
 duplicates and their similarity, to OUTPUT's name + .removed.jsonl. With -o DIR/ each input has an
@@ -62,6 +64,10 @@ records that this run keeps are added when its outputs are in place. Nothing of 
 again but the texts that have to be compared. A killed run leaves DIR as it was: run it again. All runs need
 the same --by, --field, --threshold and options of sketches.
 
+--config asks stores that several runs share: documents that the ledger has are skipped, content that the
+store of fingerprints has is dropped, and what is kept is added to both. A killed run is run again with the same
+inputs and --run, and gives the same output.
+
 --skip-seen first leaves out records whose id is in a seen set (kindred seen), and adds the ids of all
 records once the outputs are in place. A run that is killed before that does not change the set: run it
 again with --resume.)";
@@ -80,6 +86,7 @@ struct DedupArguments {
   double progress_seconds = 30;
   std::optional<std::uint64_t> sample;
   std::uint64_t seed = 1;
+  IngestFlags ingest;
 };
 
 void add_format_flags(CLI::App& verb, DedupArguments& arguments) {
@@ -178,6 +185,13 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
     if (const Status fits = type ? data::check_format(job.format, *type) : Status(Done{}); !fits)
       return wrong_usage(fits.error(), verb);
   }
+  if (arguments.ingest.config) {
+    return run_ingest_job(job, arguments.ingest,
+                          {.json = arguments.json,
+                           .quiet = arguments.quiet,
+                           .progress_seconds = arguments.progress_seconds},
+                          verb);
+  }
   if (!arguments.quiet && !arguments.json)
     job.foretell = [](const std::string& note) { say("note: " + note + "\n"); };
 
@@ -250,6 +264,7 @@ Command add_dedup_command(CLI::App& app) {
                    "Seen set: leave out records whose --id is in it, then add the ids of this run; "
                    "created if it does not exist")
       ->type_name("SET");
+  add_ingest_flags(*verb, arguments->ingest);
   verb->add_flag("--dry-run", arguments->dry_run,
                  "Report what would be removed, without writing records");
   verb->add_option("--sample", arguments->sample,

@@ -35,6 +35,7 @@ Result<std::unique_ptr<search::IndexFolder>> open_indexes(const std::string& dat
   how.tend = options.tend;
   // The user of the command line may reach that address without Kindred, too.
   how.private_embedders = true;
+  how.models_anywhere = true;
   return std::make_unique<search::IndexFolder>(indexes_folder(folder), std::move(how));
 }
 

@@ -71,6 +71,7 @@ struct FeedsArguments {
   std::vector<std::string> names;
   std::string file;
   bool all = false;
+  bool remove_starred = false;
   bool json = false;
 };
 
@@ -137,9 +138,13 @@ Result<int> run_remove(const FeedsArguments& arguments) {
     feeds.push_back(std::move(feed));
   }
   for (const FollowedFeed& feed : feeds) {
-    KIN_RETURN_IF_ERROR(room->remove_feed(feed.id));
-    KIN_RETURN_IF_ERROR(
-        print(fmt::format("{} removed, with {}\n", feed.title, counted(feed.items, "item"))));
+    const bool keep = feed.starred > 0 && !arguments.remove_starred;
+    KIN_RETURN_IF_ERROR(room->remove_feed(
+        feed.id, keep ? stories::StarredItems::kKeep : stories::StarredItems::kRemove));
+    const std::string kept =
+        keep ? fmt::format("; its items in starred stories ({}) are kept", feed.starred) : "";
+    KIN_RETURN_IF_ERROR(print(
+        fmt::format("{} removed, with {}{}\n", feed.title, counted(feed.items, "item"), kept)));
   }
   return kDone;
 }
@@ -284,7 +289,7 @@ std::string settings_table(const stories::Settings& settings) {
   row("copy threshold", fmt::format("{}", settings.copy_threshold));
   row("one per source", settings.one_per_source ? "yes" : "no");
   row("preferred", settings.preferred_sources.empty()
-                       ? "none: a story's first headline represents it"
+                       ? "none: a story shows its newest good headline"
                        : fmt::format("{}", fmt::join(settings.preferred_sources, ", ")));
   return text;
 }
@@ -352,6 +357,8 @@ CLI::App* add_remove(CLI::App& feeds, FeedsArguments& arguments) {
   verb->footer(
       "\nExamples:\n  kindred feeds remove 7\n  kindred feeds remove https://example.org/feed.xml");
   verb->add_option("FEED", arguments.names, "Numbers, addresses or names")->required();
+  verb->add_flag("--starred", arguments.remove_starred,
+                 "Remove its items from starred stories too (default: these are kept)");
   return verb;
 }
 

@@ -31,8 +31,14 @@ Examples:
   kindred serve --listen 0.0.0.0:8722 --token-file token --tls-cert cert.pem --tls-key key.pem
 
 Serves the page, its JSON API (docs/api.md), and the stories as a feed for other readers: /stories.xml and
-/stories.json. Feeds that change often are polled often. Ctrl-C stops the server; acknowledged changes are durable. An address that other machines can reach needs a token (openssl rand -hex 24 > token) and TLS; open
-/?token=TOKEN once in each browser.)";
+/stories.json. Feeds that change often are polled often. Ctrl-C stops the server; acknowledged changes are
+durable.
+
+An address that other machines can reach needs a token (openssl rand -hex 24 > token) and TLS. The page asks
+for the token once in each browser; other feed readers use the address of /stories.xml that its help shows.
+
+Behind a reverse proxy that speaks TLS, listen on 127.0.0.1 and name the address that browsers use:
+  kindred serve --public-url https://news.example.org --token-file token)";
 
 struct ServeArguments {
   std::string listen = "127.0.0.1:8722";
@@ -41,6 +47,8 @@ struct ServeArguments {
   std::string certificate;
   std::string key;
   std::string port_file;
+  std::string public_url;
+  std::uint32_t refresh_gap = 30;
   bool no_refresh = false;
   bool open = false;
 };
@@ -101,6 +109,8 @@ Result<server::ServiceOptions> understand(const ServeArguments& arguments) {
   options.indexes = indexes_folder(data);
   KIN_TRY(options.index, index_open_options(arguments.newsroom.data));
   options.refresh = !arguments.no_refresh;
+  options.refresh_gap = std::chrono::seconds(arguments.refresh_gap);
+  options.public_url = arguments.public_url;
   options.news.http.addresses.allow_all = arguments.newsroom.allow_private;
   options.news.seed = std::random_device()();
   options.index.private_embedders = arguments.newsroom.allow_private;
@@ -146,8 +156,13 @@ Error in_use(const Error& error, const server::ServiceOptions& options) {
 
 std::string welcome(const std::string& url, const server::ServiceOptions& options) {
   std::string words = fmt::format("Kindred is at {}\n", url);
-  if (!options.token.empty())
-    words += fmt::format("Open {}?token=TOKEN once in each browser.\n", url);
+  if (!options.public_url.empty())
+    words += fmt::format("Browsers reach it at {}\n", options.public_url);
+  if (!options.token.empty()) words += "The page asks for the token once in each browser.\n";
+  if (!options.public_url.empty() && options.token.empty())
+    words +=
+        "Everybody whom the proxy lets through may read and change everything (--token-file FILE "
+        "asks for a token).\n";
   return words + fmt::format("Data folder: {}. Press Ctrl-C to stop.\n", options.folder.string());
 }
 
@@ -190,6 +205,13 @@ Command add_serve_command(CLI::App& app) {
   verb->add_option("--tls-cert", arguments->certificate, "Certificate, with its chain (PEM)")
       ->type_name("FILE");
   verb->add_option("--tls-key", arguments->key, "Key of the certificate (PEM)")->type_name("FILE");
+  verb->add_option("--public-url", arguments->public_url,
+                   "Address of the page for browsers, if a reverse proxy is in front")
+      ->type_name("URL");
+  verb->add_option("--refresh-gap", arguments->refresh_gap,
+                   "Seconds between polls of one feed on request")
+      ->type_name("SECONDS")
+      ->capture_default_str();
   verb->add_flag("--no-refresh", arguments->no_refresh, "Poll feeds only on request");
   verb->add_flag("--open", arguments->open, "Open the page in the browser");
   verb->add_option("--port-file", arguments->port_file,

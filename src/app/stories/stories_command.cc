@@ -175,6 +175,7 @@ void add_timeline(CLI::App& verb, TimelineArguments& arguments) {
       ->type_name("PLACE");
   verb.add_flag("--unread", query.unread_only, "Only what is not read");
   verb.add_flag("--starred", query.starred_only, "Only what has a star");
+  verb.add_flag("--hidden", query.hidden_only, "Only what is hidden");
   verb.add_option("--feed", arguments.feed, "Only stories of this feed: number, address or name")
       ->type_name("FEED");
   verb.add_option("--folder", query.folder, "Only stories of this folder's feeds")
@@ -196,12 +197,9 @@ Result<int> run_timeline(TimelineArguments& arguments) {
   if (arguments.json) {
     return print_result(timeline_json(page));
   }
-  std::map<stories::FeedId, std::string> sources;
-  KIN_TRY(const std::vector<stories::FollowedFeed> feeds, room->feeds());
-  for (const stories::FollowedFeed& feed : feeds) sources.emplace(feed.id, feed.title);
   const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  KIN_RETURN_IF_ERROR(print(timeline_text(
-      page, sources, {.now = now, .expand = arguments.expand, .colour = wants_colours()})));
+  KIN_RETURN_IF_ERROR(print(
+      timeline_text(page, {.now = now, .expand = arguments.expand, .colour = wants_colours()})));
   if (page.stories.empty()) say("no stories here (kindred feeds refresh looks for news)\n");
   return kDone;
 }

@@ -17,7 +17,6 @@ namespace {
 using stories::ItemView;
 using stories::StoryView;
 using stories::Time;
-using Sources = std::map<stories::FeedId, std::string>;
 
 constexpr std::size_t kMostNames = 5;
 
@@ -41,16 +40,11 @@ std::string age(Time time, Time now) {
   return fmt::format("{} days", minutes / 60 / 24);
 }
 
-std::string source_of(const ItemView& item, const Sources& sources) {
-  const auto found = sources.find(item.feed);
-  return found == sources.end() ? "?" : harmless(found->second);
-}
-
 // The other sources, each once, the newest first.
-std::string names_of(const StoryView& story, const Sources& sources) {
+std::string names_of(const StoryView& story) {
   std::vector<std::string> names;
   for (const ItemView& item : story.others) {
-    std::string name = source_of(item, sources);
+    std::string name = harmless(item.source);
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
   std::string text;
@@ -61,10 +55,10 @@ std::string names_of(const StoryView& story, const Sources& sources) {
 
 class Lines {
  public:
-  Lines(const Sources& sources, const TimelineStyle& style) : sources_(sources), style_(style) {}
+  explicit Lines(const TimelineStyle& style) : style_(style) {}
 
   void add(const StoryView& story) {
-    if (const std::string day = day_of(story.last); day != day_) {
+    if (const std::string day = day_of(story.at); day != day_) {
       text_ += (day_.empty() ? "" : "\n") + in("1", day) + "\n\n";
       day_ = day;
     }
@@ -72,10 +66,12 @@ class Lines {
     const char* mark = story.starred ? "★" : story.read ? " " : "●";
     text_ += fmt::format(
         "{} {}{}\n", mark, in(story.read ? "0" : "1", harmless(main.title)),
-        in("2", fmt::format("  {}, {}", source_of(main, sources_), age(story.last, style_.now))));
+        in("2", fmt::format("  {}, {}", harmless(main.source), age(story.last, style_.now))));
+    if (story.news > 0)
+      text_ += in("2", fmt::format("  {} new since you read it", story.news)) + "\n";
     if (style_.expand && !main.url.empty()) text_ += in("2", "  " + harmless(main.url)) + "\n";
     if (story.count < 2) return;
-    text_ += in("2", fmt::format("  ↳ {} ({})", names_of(story, sources_), story.count - 1)) + "\n";
+    text_ += in("2", fmt::format("  ↳ {} ({})", names_of(story), story.count - 1)) + "\n";
     if (!style_.expand) return;
     for (const ItemView& item : story.others) add_other(item);
   }
@@ -84,16 +80,15 @@ class Lines {
 
  private:
   void add_other(const ItemView& item) {
-    text_ += fmt::format("    {}{}\n", harmless(item.title),
-                         in("2", fmt::format("  {}, {}", source_of(item, sources_),
-                                             age(item.published, style_.now))));
+    text_ += fmt::format(
+        "    {}{}\n", harmless(item.title),
+        in("2", fmt::format("  {}, {}", harmless(item.source), age(item.published, style_.now))));
     if (!item.url.empty()) text_ += in("2", "    " + harmless(item.url)) + "\n";
   }
   std::string in(std::string_view code, const std::string& text) const {
     return style_.colour ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
   }
 
-  const Sources& sources_;
   const TimelineStyle& style_;
   std::string day_;
   std::string text_;
@@ -101,9 +96,8 @@ class Lines {
 
 }  // namespace
 
-std::string timeline_text(const stories::TimelinePage& page, const Sources& sources,
-                          const TimelineStyle& style) {
-  Lines lines(sources, style);
+std::string timeline_text(const stories::TimelinePage& page, const TimelineStyle& style) {
+  Lines lines(style);
   for (const StoryView& story : page.stories) lines.add(story);
   return lines.take();
 }

@@ -1,7 +1,6 @@
 // The timeline as text and as JSON.
 #pragma once
 
-#include <map>
 #include <string>
 
 #include "stories/newsroom.h"
@@ -16,9 +15,7 @@ struct TimelineStyle {
 
 // Stories by local day, each with its other sources below it. Control characters are removed, since
 // the texts come from strangers.
-std::string timeline_text(const stories::TimelinePage& page,
-                          const std::map<stories::FeedId, std::string>& sources,
-                          const TimelineStyle& style);
+std::string timeline_text(const stories::TimelinePage& page, const TimelineStyle& style);
 
 // As in docs/api.md.
 std::string timeline_json(const stories::TimelinePage& page);

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "data/json_value.h"
+#include "embed/files/model_file.h"
 #include "embed/files/safetensors.h"
 #include "embed/files/word_pieces.h"
 #include "embed/linear/dense.h"
@@ -172,7 +173,7 @@ Result<std::shared_ptr<const Embedder>> make_model2vec(const Model2VecFiles& fil
 
 Result<std::shared_ptr<const Embedder>> open_model2vec(const std::filesystem::path& folder) {
   // The type comes first, because other kinds of models have files of these names too.
-  KIN_TRY(const std::string config, read_file(folder / kConfig));
+  KIN_TRY(const std::string config, internal::read_model_file(folder / kConfig));
   const auto settings = data::parse_json(config);
   if (!settings) return with_context((folder / kConfig).string(), settings.error());
   if ((*settings)["model_type"].text() != "model2vec")
@@ -180,8 +181,8 @@ Result<std::shared_ptr<const Embedder>> open_model2vec(const std::filesystem::pa
         folder.string(),
         wrong(kConfig, fmt::format("the model type is \"{}\" instead of \"model2vec\"",
                                    (*settings)["model_type"].text())));
-  KIN_TRY(const std::string tokenizer, read_file(folder / kTokenizer));
-  KIN_TRY(const std::string tensors, read_file(folder / kTensors));
+  KIN_TRY(const std::string tokenizer, internal::read_model_file(folder / kTokenizer));
+  KIN_TRY(const std::string tensors, internal::read_model_file(folder / kTensors));
   auto made = make_model2vec({.tokenizer = tokenizer, .safetensors = tensors});
   if (!made) return with_context(folder.string(), made.error());
   return made;

@@ -1,5 +1,7 @@
 #include "embed/files/model_file.h"
 
+#include "base/file.h"
+
 #include <fmt/format.h>
 
 #include "base/bytes.h"
@@ -44,6 +46,22 @@ Result<std::string_view> ModelFile::open(std::string_view bytes) const {
     return damaged(
         fmt::format("its terms have version {}; this program has {}", terms, kTermsVersion));
   return reader.rest();
+}
+
+Result<std::string> read_model_file(const std::filesystem::path& path) {
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{4} << 30;
+  std::error_code problem;
+  const auto status = std::filesystem::status(path, problem);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{} is not a regular file, so it is not read", path.string())};
+  const std::uintmax_t size = std::filesystem::file_size(path, problem);
+  if (!problem && size > kMostBytes)
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{} has {} bytes, more than the {} that a model may have",
+                             path.string(), size, kMostBytes)};
+  // Says why, if there is no such file.
+  return read_file(path);
 }
 
 }  // namespace kin::embed::internal

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -22,5 +23,9 @@ struct ModelFile {
   Result<std::string_view> open(std::string_view bytes) const;
   Error damaged(std::string_view why) const;
 };
+
+// Reads a file of a model. kInvalidArgument unless it is a regular file of at most 4 GiB: a device
+// or a pipe may have no end. kNotFound if there is none.
+Result<std::string> read_model_file(const std::filesystem::path& path);
 
 }  // namespace kin::embed::internal

@@ -242,7 +242,7 @@ Result<std::shared_ptr<const Embedder>> decode_word_vectors(std::string bytes) {
 }
 
 Result<std::shared_ptr<const Embedder>> open_word_vectors(const std::filesystem::path& file) {
-  KIN_TRY(std::string bytes, read_file(file));
+  KIN_TRY(std::string bytes, internal::read_model_file(file));
   auto opened = decode_word_vectors(std::move(bytes));
   if (!opened) return with_context(file.string(), opened.error());
   return opened;

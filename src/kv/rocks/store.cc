@@ -90,6 +90,11 @@ rocksdb::ColumnFamilyOptions family_options(const StoreOptions& options, const F
   family.compression = rocksdb::kNoCompression;
   family.write_buffer_size = tuning.write_buffer_bytes.value_or(options.write_buffer_bytes);
   if (tuning.apart_from_bytes > 0) keep_values_apart(family, tuning.apart_from_bytes);
+  if (tuning.merge_alike) {
+    family.compaction_style = rocksdb::kCompactionStyleUniversal;
+    family.compaction_options_universal.min_merge_width = 4;
+    family.compaction_options_universal.max_size_amplification_percent = 400;
+  }
   // Keeps nine tenths of the data in the last level, so little space goes to overwritten values.
   family.level_compaction_dynamic_level_bytes = true;
   family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
@@ -220,7 +225,8 @@ Result<std::vector<std::optional<std::string>>> RocksReader::get_many(
   std::vector<rocksdb::PinnableSlice> values(keys.size());
   std::vector<rocksdb::Status> outcomes(keys.size());
   database_.rocks->MultiGet(options_, database_.handle(family), keys.size(), slices.data(),
-                            values.data(), outcomes.data());
+                            values.data(), outcomes.data(),
+                            std::is_sorted(keys.begin(), keys.end()));
   std::vector<std::optional<std::string>> found(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (outcomes[i].IsNotFound()) continue;

@@ -58,8 +58,9 @@ class TestServer {
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
-    KIN_CHECK(::posix_spawnp(&child_, "python3", &actions, nullptr, arguments.data(), environ) == 0,
-              "python3 must be there");
+    KIN_CHECK(
+        ::posix_spawnp(&child_, arguments[0], &actions, nullptr, arguments.data(), environ) == 0,
+        "the program of a test server must be there");
     posix_spawn_file_actions_destroy(&actions);
     ::close(to_child[0]);
     ::close(from_child[1]);

@@ -10,6 +10,7 @@
 #include "index/graph.h"
 #include "index/present.h"
 #include "index/text_leg.h"
+#include "text/stop_words.h"
 
 namespace kin::search {
 namespace {
@@ -23,6 +24,38 @@ index::TextLeg text_leg(const Question& question) {
   return {.query = question.text,
           .syntax = question.plain ? Syntax::kPlain : Syntax::kLanguage,
           .fuzzy = question.fuzzy};
+}
+
+// The query without words such as "the". Words that must be there, phrases and patterns stay.
+index::TextQuery without_common(index::TextQuery query, const std::string& language) {
+  using Kind = index::TextQuery::Kind;
+  if (query.kind == Kind::kWords) query.text = text::without_stop_words(query.text, language);
+  if (query.kind != Kind::kBoolean) return query;
+  std::vector<index::TextQuery> kept;
+  for (index::TextQuery& part : query.should) {
+    part = without_common(std::move(part), language);
+    if (part.kind != Kind::kWords || !part.text.empty()) kept.push_back(std::move(part));
+  }
+  query.should = std::move(kept);
+  return query;
+}
+
+bool is_empty(const index::TextQuery& query) {
+  using Kind = index::TextQuery::Kind;
+  if (query.kind == Kind::kWords) return query.text.empty();
+  return query.kind == Kind::kBoolean && query.must.empty() && query.must_not.empty() &&
+         std::ranges::all_of(query.should, is_empty);
+}
+
+// Whether the question has words, and only such as "the".
+bool is_common(const SearchSettings& settings, const Question& question) {
+  if (question.text.empty() || !question.vector.empty()) return false;
+  index::TextLeg leg = text_leg(question);
+  leg.fuzzy = 0;
+  const auto query = index::parse_leg(leg, settings.text);
+  // Syntax errors are reported by the search itself.
+  if (!query || is_empty(*query)) return false;
+  return is_empty(without_common(*query, settings.text.language));
 }
 
 bool has_vectors(const ShardView& view, const Question& question) {
@@ -102,6 +135,7 @@ Result<std::vector<float>> make_vector(const ShardView& view, const Question& qu
 struct ReadyQuery {
   index::ShardQuery query = {};
   index::TextQuery words = {};
+  index::TextQuery marks = {};  // `words` without common ones
 };
 
 Result<ReadyQuery> make_query(const ShardView& view, const SearchSettings& settings,
@@ -140,6 +174,7 @@ Result<ReadyQuery> make_query(const ShardView& view, const SearchSettings& setti
       if (!query.text) ready.words = index::plain_query(meant);
     }
   }
+  ready.marks = without_common(ready.words, settings.text.language);
   // A vector leg alone ranks all documents, so there is nothing to count.
   query.count = question.count && (query.text || !query.vector);
   return ready;
@@ -149,6 +184,7 @@ Result<ReadyQuery> make_query(const ShardView& view, const SearchSettings& setti
 struct ReadyStages {
   std::vector<index::Stage> stages = {};
   index::TextQuery words = {};
+  index::TextQuery marks = {};
   bool by_words = false;
 };
 
@@ -164,6 +200,7 @@ Result<ReadyStages> make_stages(const ShardView& view, const SearchSettings& set
       // Stages by links and filters keep the words of the stage before.
       if (made->query.text || made->query.vector) {
         ready.words = std::move(made->words);
+        ready.marks = std::move(made->marks);
         ready.by_words = made->query.text.has_value();
       }
       ready.stages.emplace_back(
@@ -255,7 +292,7 @@ class Presenter {
     KIN_TRY(const auto documents, index::read_documents(view_.truth(), identities));
     std::vector<std::vector<index::HitSnippet>> snippets(documents.size());
     if (question.show) {
-      KIN_TRY(snippets, index::make_snippets(view_.text().options(), found_.words, documents,
+      KIN_TRY(snippets, index::make_snippets(view_.text().options(), found_.marks, documents,
                                              {.length = kSnippetBytes}));
     }
     std::vector<AnswerHit> hits;
@@ -331,6 +368,53 @@ std::string key_of(const ShardView& view, const DocId& id) {
   return entity && *entity ? (*entity)->entity.key : to_string(id);
 }
 
+namespace {
+
+// The answer to a question that says nothing.
+index::ShardHits nothing(const Question& question) {
+  index::ShardHits none{.count = 0};
+  for (const std::string& name : question.facets) none.facets.push_back({.name = name});
+  return none;
+}
+
+// The query for its counts alone: of what its words match.
+index::ShardQuery counting(index::ShardQuery query) {
+  if (query.text) {
+    query.vector.reset();
+    query.expand = {};
+  }
+  query.k = 1;
+  query.offset = 0;
+  return query;
+}
+
+Status count_words(const ShardView& view, const index::ShardQuery& asked, index::ShardHits& hits) {
+  KIN_TRY(index::ShardHits counted, index::search(view, counting(asked)));
+  hits.count = counted.count;
+  hits.facets = std::move(counted.facets);
+  return Done{};
+}
+
+// Another value of a facet that is filtered by takes the place of the present one, so its count is
+// the one without that filter.
+Status count_own_facets(const ShardView& view, const index::ShardQuery& asked,
+                        index::ShardHits& hits) {
+  for (index::FacetCounts& facet : hits.facets) {
+    index::ShardQuery query = counting(asked);
+    const auto removed = std::erase_if(query.scope.filters, [&](const index::Filter& filter) {
+      return filter.name == facet.name;
+    });
+    if (removed == 0) continue;
+    query.count = false;
+    query.facets = {facet.name};
+    KIN_TRY(index::ShardHits counted, index::search(view, query));
+    facet = std::move(counted.facets.front());
+  }
+  return Done{};
+}
+
+}  // namespace
+
 Result<Found> find(const ShardView& view, const SearchSettings& settings,
                    const Question& question) {
   if (!question.pipeline.empty()) {
@@ -338,14 +422,27 @@ Result<Found> find(const ShardView& view, const SearchSettings& settings,
     KIN_TRY(index::ShardHits hits, index::run_pipeline(view, ready.stages));
     return Found{.hits = std::move(hits),
                  .words = std::move(ready.words),
+                 .marks = std::move(ready.marks),
                  .by_words = ready.by_words,
                  .mode = "pipeline"};
   }
   const Mode mode = mode_of(view, settings, question);
+  if (mode != Mode::kGraph && is_common(settings, question))
+    return Found{.hits = nothing(question), .mode = std::string(name_of(mode))};
   KIN_TRY(ReadyQuery ready, make_query(view, settings, question, mode));
+  const index::ShardQuery asked = ready.query;
+  // What meaning and links bring in beside the words has no end, so it is not counted.
+  if (asked.text) {
+    ready.query.count = false;
+    ready.query.facets.clear();
+  }
   KIN_TRY(index::ShardHits hits, index::search(view, ready.query));
+  if (asked.text && (asked.count || !asked.facets.empty()))
+    KIN_RETURN_IF_ERROR(count_words(view, asked, hits));
+  KIN_RETURN_IF_ERROR(count_own_facets(view, asked, hits));
   return Found{.hits = std::move(hits),
                .words = std::move(ready.words),
+               .marks = std::move(ready.marks),
                .by_words = ready.query.text.has_value(),
                .mode = std::string(name_of(mode))};
 }

@@ -28,7 +28,8 @@ double alpha_for(embed::EmbedderKind kind);
 // What a question found, before anything is shown of it.
 struct Found {
   index::ShardHits hits = {};
-  index::TextQuery words = {};  // those that show in the hits
+  index::TextQuery words = {};  // those that were searched for
+  index::TextQuery marks = {};  // those that show in the hits
   bool by_words = false;        // they were searched for: scores are explained by them
   std::string mode = {};        // how it was searched
   const index::TextStatistics* statistics = nullptr;  // that it was searched with; null: the view's

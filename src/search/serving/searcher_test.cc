@@ -135,6 +135,59 @@ TEST_F(SearcherTest, DocumentsAreFilteredByTheirIds) {
               ElementsAre("tides"));
 }
 
+TEST_F(SearcherTest, CommonWordsAloneNeitherMatchNorAreMarked) {
+  for (const Mode mode : {Mode::kBest, Mode::kText, Mode::kHybrid, Mode::kVector}) {
+    for (const char* text : {"the", "The", "from the", "(the of)"}) {
+      const auto answer = ask({.mode = mode, .text = text, .space = "letters", .facets = {"type"}});
+      ASSERT_TRUE(answer.ok()) << text << ": " << answer.error().message;
+      EXPECT_THAT(answer->hits, IsEmpty()) << text;
+      EXPECT_EQ(answer->count, 0U) << text;
+      ASSERT_EQ(answer->facets.size(), 1U);
+      EXPECT_THAT(answer->facets[0].values, IsEmpty());
+    }
+  }
+  // Asked for on purpose.
+  for (const char* text : {"\"the moon\"", "+the", "the*", "text:moon the"})
+    EXPECT_FALSE(ask({.mode = Mode::kText, .text = text})->hits.empty()) << text;
+  const Answer moon = *ask({.mode = Mode::kText, .text = "the moon"});
+  std::vector<std::string> marks;
+  for (const AnswerHit& hit : moon.hits)
+    for (const MarkedPart& part : hit.snippet)
+      if (part.mark) marks.push_back(part.text);
+  EXPECT_THAT(marks, ElementsAre("moon"));
+}
+
+TEST_F(SearcherTest, AFacetCountsWhatAClickOnItFinds) {
+  for (int i = 0; i < 30; ++i) {
+    Document document{
+        .id = "d" + std::to_string(i), .title = "Water", .text = i % 3 ? "sea" : "sand"};
+    document.tags = {i % 2 == 0 ? "even" : "odd", i % 5 == 0 ? "five" : "other"};
+    ASSERT_TRUE(shard_->apply(mutations_of(document, "given")).ok());
+  }
+  for (const Mode mode : {Mode::kText, Mode::kHybrid}) {
+    for (const std::vector<index::Filter>& filters :
+         {std::vector<index::Filter>{}, {{"tag", "even"}}, {{"type", "entity"}}}) {
+      const Question question{.mode = mode,
+                              .text = "sea",
+                              .space = "letters",
+                              .scope = {.filters = filters},
+                              .facets = {"tag", "type"}};
+      const Answer all = *ask(question);
+      ASSERT_EQ(all.facets.size(), 2U);
+      for (const index::FacetCounts& facet : all.facets) {
+        EXPECT_FALSE(facet.values.empty());
+        for (const index::FacetCount& value : facet.values) {
+          Question click = question;
+          std::erase_if(click.scope.filters,
+                        [&](const index::Filter& filter) { return filter.name == facet.name; });
+          click.scope.filters.push_back({facet.name, value.value});
+          EXPECT_EQ(ask(click)->count, value.count) << facet.name << " " << value.value;
+        }
+      }
+    }
+  }
+}
+
 TEST_F(SearcherTest, TimeIsThatOfTheClock) {
   Document old{.id = "old", .title = "Old", .text = "sea"};
   const index::Millis now = clock_.now().time_since_epoch().count();

@@ -314,9 +314,12 @@ void add_index_api(RouteTable& routes, IndexFolder& library) {
               }});
   routes.add({.method = "POST",
               .pattern = "/api/v1/indexes",
-              .handler = [&library](const Request& request, std::uint64_t) {
-                return or_error(create_answer(library, request));
-              }});
+              .handler =
+                  [&library](const Request& request, std::uint64_t) {
+                    return or_error(create_answer(library, request), Blame::kRemote);
+                  },
+              // An embedder may be on another machine.
+              .lane = Lane::kSlow});
   routes.add({.method = "GET",
               .pattern = "/api/v1/indexes/{name}",
               .named_handler = [&library](const Request&, const std::string& name) {

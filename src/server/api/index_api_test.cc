@@ -1,8 +1,10 @@
 #include "server/api/index_api.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/testing/source_folder.h"
 #include "data/json_value.h"
 #include "server/testing/test_client.h"
 #include "server/web_service.h"
@@ -20,6 +22,7 @@ class IndexApiTest : public ::testing::Test {
     service_.reset();
     auto service = WebService::start({.folder = scratch_.path() / "news",
                                       .indexes = scratch_.path() / "indexes",
+                                      .index = {.models = {scratch_.path() / "models"}},
                                       .refresh = false});
     ASSERT_TRUE(service.ok()) << service.error().message;
     service_ = std::move(*service);
@@ -39,6 +42,16 @@ class IndexApiTest : public ::testing::Test {
                  int status = 200) {
     return ask(status, json_request(method, target, body));
   }
+  // A folder of models with the word vectors of the build in it.
+  void make_models() {
+    std::filesystem::create_directories(scratch_.path() / "models");
+    std::filesystem::create_hard_link(
+        std::filesystem::path(source_folder()) / ".deps/models/words.kwv",
+        scratch_.path() / "models/own.kwv", problem_);
+    if (problem_)
+      std::filesystem::copy(std::filesystem::path(source_folder()) / ".deps/models/words.kwv",
+                            scratch_.path() / "models/own.kwv");
+  }
   void fill() {
     send("POST", "/api/v1/indexes", R"({"name": "papers", "embed": "none"})", 201);
     const JsonValue added = send("POST", "/api/v1/indexes/papers/documents",
@@ -56,9 +69,33 @@ class IndexApiTest : public ::testing::Test {
     return std::string(answer["error"]["message"].text());
   }
 
+  std::error_code problem_;
   TemporaryFolder scratch_ = *TemporaryFolder::create();
   std::unique_ptr<WebService> service_;
 };
+
+// Whoever may create an index must not make the server read whatever there is.
+TEST_F(IndexApiTest, ReadsModelsFromTheirFolderOnly) {
+  make_models();
+  const std::string pipe = (scratch_.path() / "models/pipe").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  ASSERT_TRUE(write_file_atomically(scratch_.path() / "models/text", "no vectors").ok());
+  const auto refused = [&](const std::string& embed) {
+    return message(
+        send("POST", "/api/v1/indexes", R"({"name": "x", "embed": ")" + embed + R"("})", 400));
+  };
+  for (const char* embed : {"words:/dev/zero", "words:/etc/passwd", "words:../news/news.db",
+                            "model2vec:/proc/self", "words:none.kwv"})
+    EXPECT_NE(refused(embed).find("not in a folder of models"), std::string::npos) << embed;
+  EXPECT_NE(refused("words:pipe").find("not a regular file"), std::string::npos);
+  EXPECT_NE(refused("words:" + pipe).find("not a regular file"), std::string::npos);
+  EXPECT_NE(refused("words:text").find("text"), std::string::npos);
+  send("POST", "/api/v1/indexes", R"({"name": "good", "embed": "words:own.kwv"})", 201);
+  start();
+  EXPECT_EQ(*get("/api/v1/indexes/good")["index"]["dimension"].number(), 100) << "opened again";
+  // A server that does not answer is not a fault of this one.
+  send("POST", "/api/v1/indexes", R"({"name": "x", "embed": "http://127.0.0.1:9/v1#m"})", 409);
+}
 
 TEST_F(IndexApiTest, MakesListsAndDropsIndexes) {
   EXPECT_TRUE(get("/api/v1/indexes")["indexes"].items().empty());

@@ -41,6 +41,8 @@ Status understand(const Parameter& parameter, stories::TimelineQuery& query, Que
     KIN_TRY(query.unread_only, truth_in(parameter));
   } else if (name == "starred") {
     KIN_TRY(query.starred_only, truth_in(parameter));
+  } else if (name == "hidden") {
+    KIN_TRY(query.hidden_only, truth_in(parameter));
   } else if (rules.refuse_unknown) {
     return Error{Code::kInvalidArgument, fmt::format("parameter \"{}\" is not known here", name)};
   }
@@ -88,16 +90,46 @@ void read_feed_edit(JsonFields& body, stories::FeedEdit& edit) {
   body.read("grouped", edit.grouped);
 }
 
+void read_bound(JsonFields& body, std::optional<ItemId>& before) {
+  std::uint64_t bound = 0;
+  if (body.read("before", bound, kIds)) before = ItemId{bound};
+}
+
 void read_story_edit(JsonFields& body, stories::StoryEdit& edit) {
   body.read("read", edit.read);
+  read_bound(body, edit.before);
   body.read("starred", edit.starred);
   body.read("hidden", edit.hidden);
 }
 
-void read_query(JsonFields& body, stories::TimelineQuery& query) {
+struct MarkRequest {
+  stories::TimelineQuery query{};
+  std::optional<ItemId> before{};
+};
+
+void read_mark(JsonFields& body, MarkRequest& mark) {
   std::uint64_t feed = 0;
-  if (body.read("feed", feed, kIds)) query.feed = FeedId{feed};
-  body.read("folder", query.folder);
+  if (body.read("feed", feed, kIds)) mark.query.feed = FeedId{feed};
+  body.read("folder", mark.query.folder);
+  read_bound(body, mark.before);
+}
+
+void read_undo(JsonFields& body, std::uint64_t& mark) {
+  body.require("undo");
+  body.read("undo", mark, kIds);
+}
+
+// What becomes of starred stories when a feed is removed.
+Result<stories::StarredItems> starred_in(const Request& request) {
+  for (const Parameter& parameter : request.query) {
+    if (parameter.name != "starred")
+      return Error{Code::kInvalidArgument,
+                   fmt::format("parameter \"{}\" is not known here", parameter.name)};
+    if (parameter.value != "keep" && parameter.value != "remove")
+      return Error{Code::kInvalidArgument, "parameter \"starred\" must be keep or remove"};
+  }
+  return request.parameter("starred") == "remove" ? stories::StarredItems::kRemove
+                                                  : stories::StarredItems::kKeep;
 }
 
 void read_with(JsonFields& body, StoryId& with) {
@@ -208,8 +240,9 @@ class StoriesApi {
              return feed_answer(200, room.edit_feed(FeedId{id}, edit));
            });
     change("DELETE", "/api/v1/feeds/{id}",
-           [&room](const Request&, std::uint64_t id) -> Result<Response> {
-             KIN_RETURN_IF_ERROR(room.remove_feed(FeedId{id}));
+           [&room](const Request& request, std::uint64_t id) -> Result<Response> {
+             KIN_TRY(const auto starred, starred_in(request));
+             KIN_RETURN_IF_ERROR(room.remove_feed(FeedId{id}, starred));
              return Response{.status = 204};
            });
   }
@@ -243,13 +276,22 @@ class StoriesApi {
         [&room](const Request& request, std::uint64_t) { return timeline_answer(room, request); });
     change("POST", "/api/v1/timeline/read",
            [&room](const Request& request, std::uint64_t) -> Result<Response> {
-             KIN_TRY(const auto query, value_in<stories::TimelineQuery>(request, read_query));
-             KIN_TRY(const std::uint64_t read, room.mark_read(query));
-             return json_response(200, fmt::format("{{\"read\":{}}}", read));
+             KIN_TRY(const auto mark, value_in<MarkRequest>(request, read_mark));
+             KIN_TRY(const auto marked, room.mark_read(mark.query, mark.before));
+             return json_response(
+                 200, fmt::format("{{\"read\":{},\"undo\":{}}}", marked.stories, marked.undo));
            });
-    get("/api/v1/stories/{id}", [&room](const Request&, std::uint64_t id) {
-      return story_answer(room.story(StoryId{id}));
-    });
+    change("POST", "/api/v1/timeline/unread",
+           [&room](const Request& request, std::uint64_t) -> Result<Response> {
+             KIN_TRY(const auto mark, value_in<std::uint64_t>(request, read_undo));
+             KIN_TRY(const std::uint64_t unread, room.undo_mark(mark));
+             return json_response(200, fmt::format("{{\"unread\":{}}}", unread));
+           });
+    get("/api/v1/stories/{id}",
+        [&room](const Request& request, std::uint64_t id) -> Result<Response> {
+          KIN_TRY(const auto scope, timeline_query(request, {}));
+          return story_answer(room.story(StoryId{id}, scope));
+        });
     change("PATCH", "/api/v1/stories/{id}",
            [&room](const Request& request, std::uint64_t id) -> Result<Response> {
              KIN_TRY(const auto edit, value_in<stories::StoryEdit>(request, read_story_edit));
@@ -308,9 +350,13 @@ class StoriesApi {
 
   static Result<Response> add_feed(const ApiParts& parts, const Request& request) {
     KIN_TRY(const auto feed, value_in<stories::NewFeed>(request, read_new_feed));
-    const auto added = parts.newsroom.add_feed(feed);
+    auto added = parts.newsroom.add_feed(feed);
     // The poller plans its next step by the feeds it knows.
     if (added) parts.feeds_changed();
+    // The HTTP client refuses the address, and knows nothing of options.
+    if (!added && added.error().message.find("must not be connected to") != std::string::npos)
+      return Error{added.error().code,
+                   added.error().message + " (kindred serve --allow-private permits it)"};
     return feed_answer(201, added);
   }
 

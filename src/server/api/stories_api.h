@@ -23,8 +23,8 @@ struct ApiParts {
 
 void add_stories_api(RouteTable& routes, const ApiParts& parts);
 
-// Reads the parameters limit, before, feed, folder, q, unread and starred. An error names the
-// parameter that is wrong.
+// Reads the parameters limit, before, feed, folder, q, unread, starred and hidden. An error names
+// the parameter that is wrong.
 struct QueryRules {
   bool refuse_unknown = true;
 };

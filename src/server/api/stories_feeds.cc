@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/hash.h"
 #include "base/json_writer.h"
 #include "base/utf8.h"
 #include "server/api/stories_api.h"
+#include "server/http/target.h"
 #include "server/page/assets.h"
 
 namespace kin::server {
@@ -43,11 +45,6 @@ std::string id_of(const StoryView& story) {
   return fmt::format("tag:kindred,2026:story/{}", number(story.id));
 }
 
-std::string source_of(const FeedDocument& document, const ItemView& item) {
-  const auto found = document.sources.find(item.feed);
-  return found == document.sources.end() ? std::string() : found->second;
-}
-
 std::string page_of(const FeedDocument& document, const StoryView& story) {
   return fmt::format("{}/story/{}", document.origin, number(story.id));
 }
@@ -57,9 +54,9 @@ std::string url_of(const FeedDocument& document, const StoryView& story) {
   return url.empty() ? page_of(document, story) : url;
 }
 
-std::string other_html(const FeedDocument& document, const ItemView& item) {
+std::string other_html(const ItemView& item) {
   const std::string title = xml_escaped(item.title);
-  const std::string source = xml_escaped(source_of(document, item));
+  const std::string source = xml_escaped(item.source);
   if (item.url.empty()) return fmt::format("<li>{} ({})</li>", title, source);
   return fmt::format("<li><a href=\"{}\">{}</a> ({})</li>", xml_escaped(item.url), title, source);
 }
@@ -71,7 +68,7 @@ std::string content_html(const FeedDocument& document, const StoryView& story) {
     html += "<p>" + xml_escaped(story.representative.summary) + "</p>";
   if (story.others.empty()) return html;
   html += "<ul>";
-  for (const ItemView& item : story.others) html += other_html(document, item);
+  for (const ItemView& item : story.others) html += other_html(item);
   html += "</ul>";
   const std::uint64_t shown = story.others.size() + 1;
   if (story.count > shown)
@@ -80,9 +77,9 @@ std::string content_html(const FeedDocument& document, const StoryView& story) {
   return html;
 }
 
-std::string author_of(const FeedDocument& document, const StoryView& story) {
-  std::string source = source_of(document, story.representative);
-  return source.empty() ? story.representative.author : source;
+std::string author_of(const StoryView& story) {
+  const ItemView& item = story.representative;
+  return item.source.empty() ? item.author : item.source;
 }
 
 std::string atom_entry(const FeedDocument& document, const StoryView& story) {
@@ -90,8 +87,8 @@ std::string atom_entry(const FeedDocument& document, const StoryView& story) {
                                 xml_escaped(story.representative.title));
   out += fmt::format("<link rel=\"alternate\" href=\"{}\"/>", xml_escaped(url_of(document, story)));
   out += fmt::format("<published>{}</published><updated>{}</updated>",
-                     stories::format_date(story.first), stories::format_date(story.last));
-  const std::string author = author_of(document, story);
+                     stories::format_date(story.first), stories::format_date(story.at));
+  const std::string author = author_of(story);
   if (!author.empty()) out += fmt::format("<author><name>{}</name></author>", xml_escaped(author));
   return out + fmt::format("<content type=\"html\">{}</content></entry>\n",
                            xml_escaped(content_html(document, story)));
@@ -99,23 +96,38 @@ std::string atom_entry(const FeedDocument& document, const StoryView& story) {
 
 Time newest(const FeedDocument& document) {
   Time time{};
-  for (const StoryView& story : document.stories) time = std::max(time, story.last);
+  for (const StoryView& story : document.stories) time = std::max(time, story.at);
   return time;
 }
 
+// The document names its own address, and people pass documents on.
+std::string without_token(const Request& request) {
+  if (!request.parameter("token")) return request.target;
+  std::string_view rest = request.target;
+  std::string target(take_until(rest, "?"));
+  char mark = '?';
+  while (!rest.empty()) {
+    const std::string_view one = take_until(rest, "&");
+    // Whatever is escaped in the name, it is decoded before it is compared.
+    const auto parsed = parse_target("/?" + std::string(one));
+    if (one.empty() || !parsed || parsed->query.empty() || parsed->query[0].name == "token")
+      continue;
+    target.append(1, std::exchange(mark, '&')).append(one);
+  }
+  return target;
+}
+
 Result<FeedDocument> make_document(const stories::Newsroom& newsroom, const Request& request,
-                                   FeedRouteOptions options) {
+                                   const FeedRouteOptions& options) {
   // Readers and pages that link here add parameters of their own, such as utm_source.
   KIN_TRY(const stories::TimelineQuery query, timeline_query(request, {.refuse_unknown = false}));
   KIN_TRY(stories::TimelinePage page, newsroom.timeline(query));
-  KIN_TRY(const auto feeds, newsroom.feeds());
-  FeedDocument document{
-      .origin = (options.tls ? "https://" : "http://") + std::string(request.header("Host")),
-      .target = request.target,
-      .stories = std::move(page.stories),
-      .sources = {}};
-  for (const stories::FollowedFeed& feed : feeds) document.sources.emplace(feed.id, feed.title);
-  return document;
+  return FeedDocument{
+      .origin = options.public_origin.empty()
+                    ? (options.tls ? "https://" : "http://") + std::string(request.header("Host"))
+                    : options.public_origin,
+      .target = without_token(request),
+      .stories = std::move(page.stories)};
 }
 
 Response document_answer(const Request& request, std::string body, std::string_view type) {
@@ -180,8 +192,8 @@ std::string json_feed(const FeedDocument& document) {
     json.field("title", story.representative.title);
     json.field("content_html", content_html(document, story));
     json.field("date_published", stories::format_date(story.first));
-    json.field("date_modified", stories::format_date(story.last));
-    const std::string author = author_of(document, story);
+    json.field("date_modified", stories::format_date(story.at));
+    const std::string author = author_of(story);
     if (!author.empty())
       json.key("authors").begin_array().begin_object().field("name", author).end().end();
     json.end();
@@ -190,7 +202,7 @@ std::string json_feed(const FeedDocument& document) {
 }
 
 void add_feed_routes(RouteTable& routes, const stories::Newsroom& newsroom,
-                     FeedRouteOptions options) {
+                     const FeedRouteOptions& options) {
   const auto add = [&](const char* pattern, auto write, const char* type) {
     routes.add(
         {.method = "GET",

@@ -3,7 +3,6 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "server/http/routes.h"
@@ -13,9 +12,8 @@ namespace kin::server {
 
 struct FeedDocument {
   std::string origin;  // "http://127.0.0.1:8722", of this server
-  std::string target;  // of the request: "/stories.xml?unread=1"
+  std::string target;  // of the request, without a token: "/stories.xml?unread=1"
   std::vector<stories::StoryView> stories;
-  std::unordered_map<stories::FeedId, std::string> sources;  // titles of feeds
 };
 
 // Atom 1.0, well formed: all text is escaped, and characters that XML does not allow are dropped.
@@ -30,9 +28,10 @@ std::string xml_escaped(std::string_view text);
 
 struct FeedRouteOptions {
   bool tls = false;
+  std::string public_origin{};  // as in GateOptions
 };
 // Adds /stories.xml and /stories.json. The newsroom must outlive the table.
 void add_feed_routes(RouteTable& routes, const stories::Newsroom& newsroom,
-                     FeedRouteOptions options);
+                     const FeedRouteOptions& options);
 
 }  // namespace kin::server

@@ -18,14 +18,13 @@ void require(bool truth) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace kin::server;
   const std::string text(reinterpret_cast<const char*>(data), size);
-  FeedDocument document{.origin = "http://localhost",
-                        .target = "/stories.xml?q=" + text,
-                        .stories = {},
-                        .sources = {{kin::stories::FeedId{1}, text}}};
+  FeedDocument document{
+      .origin = "http://localhost", .target = "/stories.xml?q=" + text, .stories = {}};
   kin::stories::StoryView story;
   story.id = kin::stories::StoryId{1};
   story.count = 3;
   story.representative = {.feed = kin::stories::FeedId{1},
+                          .source = text,
                           .title = "x" + text,
                           .url = "https://example.org/" + text,
                           .summary = text,

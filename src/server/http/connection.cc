@@ -54,6 +54,16 @@ std::string_view words_for(int status) {
   return "the request is not valid HTTP/1.1";
 }
 
+// True if the end of the body is certain: no Transfer-Encoding, or "chunked" once in HTTP/1.1 and
+// without a length. Whoever sees another end could take the rest for a request (RFC 9112, 6.1).
+template <typename Head>
+bool has_certain_end(const Head& head) {
+  const auto codings = head.count(http::field::transfer_encoding);
+  if (codings == 0) return true;
+  return codings == 1 && head.version() == 11 && head.count(http::field::content_length) == 0 &&
+         beast::iequals(head[http::field::transfer_encoding], "chunked");
+}
+
 bool is_parse_error(const error_code& error) {
   // Clients that leave, between requests or within one, are not answered.
   return error.category() == http::make_error_code(http::error::end_of_stream).category() &&
@@ -182,6 +192,12 @@ class Connection final : public AnyConnection,
     request_.target = std::string(head.target());
     for (const auto& field : head)
       request_.headers.push_back({std::string(field.name_string()), std::string(field.value())});
+    if (!has_certain_end(head)) {
+      keep_alive_ = false;
+      unread_ = true;
+      return refuse(
+          error_response(400, "Transfer-Encoding must be \"chunked\", once, in HTTP/1.1"));
+    }
     auto target = parse_target(request_.target);
     if (!target) return refuse(error_response(target.error()));
     request_.path = std::move(target->path);

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "base/ascii.h"
+#include "net/url.h"
 
 namespace kin::server {
 namespace {
@@ -53,6 +54,15 @@ bool is_this_machine(std::string_view host) {
   return name == "localhost" || name == "127.0.0.1" || name == "[::1]";
 }
 
+std::string_view host_of(std::string_view origin) {
+  const std::size_t slashes = origin.find("//");
+  return slashes == std::string_view::npos ? origin : origin.substr(slashes + 2);
+}
+
+bool is_timeline_feed(std::string_view path) {
+  return path == "/stories.xml" || path == "/stories.json";
+}
+
 bool changes_something(std::string_view method) {
   return method != "GET" && method != "HEAD";
 }
@@ -87,6 +97,19 @@ std::vector<net::Header> security_headers() {
           {"Cross-Origin-Resource-Policy", "same-origin"}};
 }
 
+Result<std::string> parse_public_url(std::string_view url) {
+  const auto parsed = net::Url::parse(url);
+  if (!parsed.ok() || (parsed->path() != "/" && !parsed->path().empty()) ||
+      url.find_first_of("?#@") != std::string_view::npos)
+    return Error{
+        Code::kInvalidArgument,
+        fmt::format(
+            "--public-url: \"{}\" is not like https://news.example.org (a scheme and a host "
+            "without a path: the page must be at the root of its host)",
+            url)};
+  return parsed->origin();
+}
+
 Status check_token(std::string_view token) {
   const auto fits = [](char c) {
     return is_ascii_digit(c) || is_ascii_alpha(c) ||
@@ -106,7 +129,9 @@ Gatekeeper::Gatekeeper(GateOptions options)
     : options_(std::move(options)),
       token_digest_(sha256(options_.token)),
       cookie_(to_hex(sha256("kindred cookie 1\n" + options_.token))),
-      cookie_digest_(sha256(cookie_)) {}
+      cookie_digest_(sha256(cookie_)),
+      feed_token_(to_hex(sha256("kindred feed 1\n" + options_.token)).substr(0, 32)),
+      feed_token_digest_(sha256(feed_token_)) {}
 
 std::optional<Response> Gatekeeper::check_sender(const Request& request) const {
   if (auto refusal = check_host(request)) return refusal;
@@ -121,10 +146,14 @@ std::optional<Response> Gatekeeper::check_host(const Request& request) const {
     return error_response(400, "the request needs exactly one Host header field");
   // A stranger's host name may be made to point to 127.0.0.1. Requests of his page then carry his
   // name.
-  if (options_.loopback && !is_this_machine(request.header("Host")))
-    return error_response(403,
-                          "this server answers to localhost, 127.0.0.1 and [::1] only, not to " +
-                              std::string(request.header("Host")));
+  const std::string_view host = request.header("Host");
+  const bool is_public = !options_.public_origin.empty() &&
+                         host_name(host) == host_name(host_of(options_.public_origin));
+  if (options_.loopback && !is_this_machine(host) && !is_public)
+    return error_response(403, fmt::format("this server answers to localhost, 127.0.0.1 and [::1] "
+                                           "only, not to {} (behind a reverse proxy: kindred serve "
+                                           "--public-url https://{})",
+                                           host, host));
   return std::nullopt;
 }
 
@@ -142,7 +171,11 @@ std::optional<Response> Gatekeeper::check_site(const Request& request) const {
   const std::string own =
       (options_.tls ? "https://" : "http://") + ascii_lowered(request.header("Host"));
   if (same_but_for_case(*origin, own)) return std::nullopt;
-  return error_response(403, "changes requested by other sites are refused");
+  if (!options_.public_origin.empty() && same_but_for_case(*origin, options_.public_origin))
+    return std::nullopt;
+  return error_response(403,
+                        "changes requested by other sites are refused (if this is your own page "
+                        "behind a reverse proxy: kindred serve --public-url ADDRESS)");
 }
 
 std::optional<Response> Gatekeeper::check_body(const Request& request, BodyKind body) const {
@@ -167,13 +200,12 @@ std::optional<Response> Gatekeeper::check_token_of(const Request& request) {
       if (!same_secret(*token, token_digest_)) return wrong_token();
       return Response{
           .status = 303,
-          .headers = {
-              {"Location", "/"},
-              {"Cache-Control", "no-store"},
-              {"Set-Cookie", fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict; "
-                                         "Max-Age=31536000{}",
-                                         kCookieName, cookie_, options_.tls ? "; Secure" : "")}}};
+          .headers = {{"Location", "/"}, {"Cache-Control", "no-store"}, cookie_for(request)}};
     }
+  }
+  if (is_timeline_feed(request.path)) {
+    if (const auto token = request.parameter("token"))
+      return same_secret(*token, feed_token_digest_) ? std::nullopt : std::optional(wrong_token());
   }
   static constexpr std::string_view kBearer = "bearer ";
   const std::string_view authorization = request.header("Authorization");
@@ -185,9 +217,32 @@ std::optional<Response> Gatekeeper::check_token_of(const Request& request) {
   if (!cookie.empty() && same_secret(cookie, cookie_digest_)) return std::nullopt;
   if (!cookie.empty()) return wrong_token();
   Response response = error_response(
-      401, "a token is needed: open /?token=TOKEN once, or send Authorization: Bearer TOKEN");
+      401, "a token is needed: log in on the page, or send Authorization: Bearer TOKEN");
   response.headers.push_back({"WWW-Authenticate", "Bearer"});
   return response;
+}
+
+net::Header Gatekeeper::cookie_for(const Request& request) const {
+  // The proxy speaks TLS with the browser. On this machine's own names there is none.
+  const bool secure = options_.tls || (options_.public_origin.starts_with("https:") &&
+                                       (!is_this_machine(request.header("Host")) ||
+                                        request.header("Origin").starts_with("https:")));
+  return {"Set-Cookie", fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000{}",
+                                    kCookieName, cookie_, secure ? "; Secure" : "")};
+}
+
+Response Gatekeeper::log_in(const Request& request, std::string_view token) {
+  if (options_.token.empty()) return Response{.status = 204};
+  if (!same_secret(token, token_digest_)) return wrong_token();
+  return Response{.status = 204, .headers = {{"Cache-Control", "no-store"}, cookie_for(request)}};
+}
+
+Response Gatekeeper::log_out() const {
+  return Response{
+      .status = 204,
+      .headers = {{"Cache-Control", "no-store"},
+                  {"Set-Cookie",
+                   fmt::format("{}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0", kCookieName)}}};
 }
 
 Response Gatekeeper::wrong_token() {

@@ -19,12 +19,20 @@ struct GateOptions {
   // name at this machine.
   bool loopback = true;
   bool tls = false;
-  std::string token{};             // empty: none is needed
+  std::string token{};  // empty: none is needed
+  // "https://news.example.org": how browsers reach the server through a reverse proxy; may be
+  // empty. Its name is accepted in Host, and its origin in requests that change something.
+  std::string public_origin{};
   Clock* clock = &system_clock();  // for the delay of wrong tokens
 };
 
 // The security header fields of every answer. Thread-safe.
 std::vector<net::Header> security_headers();
+
+// The origin of the address that browsers use: "https://news.example.org" of
+// "https://news.example.org/". kInvalidArgument unless it is http or https, a host and at most a
+// port. Thread-safe.
+Result<std::string> parse_public_url(std::string_view url);
 
 // kInvalidArgument unless the token has at least 16 characters, all of them letters, digits or
 // "-._~+/=". Thread-safe.
@@ -39,7 +47,16 @@ class Gatekeeper {
   // Checks Host and Origin. For every request.
   std::optional<Response> check_sender(const Request& request) const;
   // Checks the token. For every route that is not open, and for "/?token=…", which sets the cookie.
+  // The timeline as a feed may be read with the feed token in its address instead: readers cannot
+  // send header fields.
   std::optional<Response> check_token_of(const Request& request);
+  // The answer to a log-in with `token`: 204 with the cookie, or a refusal.
+  Response log_in(const Request& request, std::string_view token);
+  // Takes the cookie back.
+  Response log_out() const;
+  // The token for addresses of the timeline as a feed. It cannot be used for anything else. Empty
+  // if no token is needed.
+  std::string feed_token() const { return options_.token.empty() ? "" : feed_token_; }
   // Checks the Content-Type of a request that changes something.
   std::optional<Response> check_body(const Request& request, BodyKind body) const;
 
@@ -47,11 +64,15 @@ class Gatekeeper {
   std::optional<Response> check_host(const Request& request) const;
   std::optional<Response> check_site(const Request& request) const;
   Response wrong_token();
+  // The header field that sets the cookie.
+  net::Header cookie_for(const Request& request) const;
 
   const GateOptions options_;
   const std::string token_digest_;
   const std::string cookie_;
   const std::string cookie_digest_;
+  const std::string feed_token_;
+  const std::string feed_token_digest_;
   std::atomic<std::int64_t> failures_{0};
   std::atomic<std::int64_t> last_failure_{0};  // steady clock, seconds
 };

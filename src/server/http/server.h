@@ -42,8 +42,8 @@ struct ServerOptions {
   std::uint16_t port = 0;             // 0: any free port
   std::unique_ptr<TlsFiles> tls{};    // none for plain HTTP
   int threads = 2;                    // for connections
-  int quick_threads = 4;
-  int slow_threads = 4;
+  std::size_t quick_threads = 4;
+  std::size_t slow_threads = 64;  // these mostly wait, so hanging servers must not use them up
   ServerLimits limits{};
   Clock* clock = &system_clock();  // for the limits of connections
   // A connection compares its limit with the clock at least this often. Tests that move a clock of

@@ -182,6 +182,38 @@ TEST(HttpServer, RefusesWhatIsNotHttp) {
   }
 }
 
+// What a proxy in front takes for the body must not be a request here, and the reverse.
+TEST(HttpServer, RefusesBodiesWhoseEndIsNotCertain) {
+  Served served;
+  const std::string smuggled = "0\r\n\r\nGET /fast HTTP/1.1\r\nHost: x\r\n\r\n";
+  for (const std::string& fields :
+       {"HTTP/1.1\r\nTransfer-Encoding: xchunked\r\n",
+        "HTTP/1.1\r\nTransfer-Encoding: identity\r\n",
+        "HTTP/1.1\r\nTransfer-Encoding: chunked, identity\r\n",
+        "HTTP/1.1\r\nTransfer-Encoding: chunked, chunked\r\n",
+        "HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n",
+        "HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+        "HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n",
+        "HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n",
+        "HTTP/1.1\r\nTransfer-Encoding: \r\n", "HTTP/1.1\r\nTransfer-Encoding: \"chunked\"\r\n",
+        "HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n"}) {
+    for (const char* method : {"POST", "GET"}) {
+      TestClient client = served.client();
+      const RawAnswer answer =
+          client.ask(method + std::string(" /echo ") + fields + "Host: x\r\n\r\n" + smuggled);
+      EXPECT_EQ(answer.status, 400) << fields;
+      EXPECT_EQ(answer.header("Connection"), "close") << fields;
+      EXPECT_EQ(client.answer().status, 0) << fields;
+    }
+  }
+  TestClient client = served.client();
+  EXPECT_EQ(client
+                .ask("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: CHUNKED\r\n\r\n"
+                     "3\r\nabc\r\n0\r\n\r\n")
+                .body,
+            "abc");
+}
+
 TEST(HttpServer, RefusesHugeHeaders) {
   Served served;
   TestClient client = served.client();

@@ -2,9 +2,7 @@
 
 namespace kin::server {
 
-TaskPool::TaskPool(TaskPoolOptions options) : options_(options) {
-  for (int i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { work(); });
-}
+TaskPool::TaskPool(TaskPoolOptions options) : options_(options) {}
 
 TaskPool::~TaskPool() {
   stop();
@@ -15,6 +13,9 @@ bool TaskPool::submit(std::function<void()> task) {
     const std::lock_guard guard(lock_);
     if (stopped_ || waiting_.size() >= options_.most_waiting) return false;
     waiting_.push_back(std::move(task));
+    // The tasks that wait already have the idle threads.
+    if (waiting_.size() > idle_ && threads_.size() < options_.threads)
+      threads_.emplace_back([this] { work(); });
   }
   changed_.notify_one();
   return true;
@@ -29,6 +30,7 @@ void TaskPool::stop() {
     dropped.swap(waiting_);
   }
   changed_.notify_all();
+  // No thread is added once it is stopped.
   for (std::thread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }
@@ -37,7 +39,9 @@ void TaskPool::stop() {
 void TaskPool::work() {
   std::unique_lock guard(lock_);
   while (true) {
+    ++idle_;
     changed_.wait(guard, [this] { return stopped_ || !waiting_.empty(); });
+    --idle_;
     if (stopped_) return;
     std::function<void()> task = std::move(waiting_.front());
     waiting_.pop_front();

@@ -11,7 +11,7 @@
 namespace kin::server {
 
 struct TaskPoolOptions {
-  int threads = 2;
+  std::size_t threads = 2;  // at most; each is started when a task finds no idle one
   std::size_t most_waiting = 1'000;
 };
 
@@ -34,6 +34,7 @@ class TaskPool {
   std::mutex lock_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> waiting_;
+  std::size_t idle_ = 0;
   bool stopped_ = false;
   std::vector<std::thread> threads_;
 };

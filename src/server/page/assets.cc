@@ -1,5 +1,7 @@
 #include "server/page/assets.h"
 
+#include <algorithm>
+
 #include "base/ascii.h"
 #include "server/page/site.h"
 
@@ -45,6 +47,12 @@ void add_asset_routes(RouteTable& routes, std::span<const Asset> assets) {
     if (asset.path != "/index.html") continue;
     for (const std::string_view address : kPageAddresses) add_route(routes, address, asset);
   }
+}
+
+Handler page_handler(std::span<const Asset> assets) {
+  const auto index = std::ranges::find(assets, "/index.html", &Asset::path);
+  if (index == assets.end()) return {};
+  return [asset = *index](const Request& request) { return serve(asset, request); };
 }
 
 bool has_etag(const Request& request, std::string_view etag) {

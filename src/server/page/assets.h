@@ -24,6 +24,9 @@ std::span<const Asset> embedded_assets();
 // may cache them for ever. The assets' bytes must outlive the table.
 void add_asset_routes(RouteTable& routes, std::span<const Asset> assets);
 
+// Serves the page itself. Empty if there is none.
+Handler page_handler(std::span<const Asset> assets);
+
 // True if If-None-Match names `etag` (given with its quotes).
 bool has_etag(const Request& request, std::string_view etag);
 

@@ -3,7 +3,10 @@
 #include <cstdlib>
 
 #include "base/ascii.h"
+#include "base/json_writer.h"
 #include "data/compressor.h"
+#include "data/json_fields.h"
+#include "server/http/parameters.h"
 
 namespace kin::server {
 namespace {
@@ -22,6 +25,15 @@ bool refuses(std::string_view parameters) {
   return at != std::string_view::npos &&
          std::strtod(std::string(parameters.substr(at + 2)).c_str(), nullptr) <= 0;
 }
+
+// A browser that was sent to an address, not a program that asks for data.
+bool is_for_a_person(const Request& request) {
+  return (request.method == "GET" || request.method == "HEAD") &&
+         !request.path.starts_with("/api/") && !request.path.starts_with("/assets/") &&
+         request.header("Accept").find("text/html") != std::string_view::npos;
+}
+
+constexpr std::size_t kLargestLogin = 4'096;
 
 }  // namespace
 
@@ -49,9 +61,49 @@ void compress(const Request& request, Response& response) {
   response.headers.push_back({"Content-Encoding", "gzip"});
 }
 
+Site::Site(GateOptions options) : gatekeeper_(std::move(options)) {
+  const auto log_in = [this](const Request& request) -> Result<Response> {
+    KIN_TRY(const data::JsonValue json, parse_json_body(request));
+    data::JsonFields body(json);
+    std::string token;
+    body.require("token");
+    body.read("token", token);
+    KIN_RETURN_IF_ERROR(body.finish());
+    return gatekeeper_.log_in(request, token);
+  };
+  routes_.add({.method = "POST",
+               .pattern = "/api/v1/login",
+               .handler = [log_in](const Request& request,
+                                   std::uint64_t) { return or_error(log_in(request)); },
+               .most_body = kLargestLogin,
+               .open = true});
+  routes_.add({.method = "POST",
+               .pattern = "/api/v1/logout",
+               .handler = [this](const Request&, std::uint64_t) { return gatekeeper_.log_out(); },
+               .open = true});
+  routes_.add({.method = "GET",
+               .pattern = "/api/v1/session",
+               .handler = [this](const Request&, std::uint64_t) {
+                 const std::string token = gatekeeper_.feed_token();
+                 JsonWriter json;
+                 json.begin_object().field("token", !token.empty()).key("feed_token");
+                 token.empty() ? json.null() : json.value(token);
+                 return json_response(200, json.end().take());
+               }});
+}
+
 Plan Site::plan(const Request& head) {
   if (auto refusal = gatekeeper_.check_sender(head)) return {.refusal = std::move(refusal)};
   Plan plan = routes_.plan(head);
+  if (lost_ && plan.refusal && plan.refusal->status == 404 && is_for_a_person(head))
+    return {.handler =
+                [this](const Request& request) {
+                  Response page = lost_(request);
+                  if (page.status == 200) page.status = 404;
+                  return page;
+                },
+            .lane = Lane::kInline,
+            .open = true};
   // The page is open to everybody, but a token in its address is a log-in.
   if (!plan.open || (head.path == "/" && head.parameter("token"))) {
     if (auto refusal = gatekeeper_.check_token_of(head)) return {.refusal = std::move(refusal)};

@@ -10,15 +10,19 @@ namespace kin::server {
 // Thread-safe once all routes are added.
 class Site {
  public:
-  explicit Site(GateOptions options) : gatekeeper_(std::move(options)) {}
+  // Adds the routes of logging in and out, /api/v1/login, /api/v1/logout and /api/v1/session.
+  explicit Site(GateOptions options);
 
   RouteTable& routes() { return routes_; }
+  // What browsers get for an address that does not exist, with status 404; others get JSON.
+  void show_when_lost(Handler page) { lost_ = std::move(page); }
   // The Planner of HttpServer, which must not outlive this.
   Plan plan(const Request& head);
 
  private:
   Gatekeeper gatekeeper_;
   RouteTable routes_;
+  Handler lost_{};
 };
 
 // Compresses the body with gzip if the client accepts that and it saves bytes. Thread-safe.

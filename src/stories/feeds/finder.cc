@@ -26,9 +26,12 @@ Result<net::HttpResponse> get_typed(net::HttpClient& client, std::string_view ty
   auto secure = get(client, "https://" + rest, options);
   // Credentials are not sent in the clear on a guess.
   if (secure.ok() || options.credentials.kind != net::Credentials::Kind::kNone) return secure;
-  // Without a scheme the secure one is tried first. If both fail, its error says more.
+  // An address that must not be connected to stays so.
+  if (secure.error().code == Code::kFailedPrecondition) return secure;
   auto plain = get(client, "http://" + rest, options);
-  return plain.ok() ? plain : secure;
+  if (plain.ok()) return plain;
+  return Error{secure.error().code, fmt::format("neither https nor http worked: {}; {}",
+                                                secure.error().message, plain.error().message)};
 }
 
 std::optional<FeedLink> as_feed(const net::HttpResponse& response, Time now) {

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
+#include <vector>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "stories/feeds/html_scanner.h"
 
@@ -71,6 +75,74 @@ bool has_left_markup(std::string_view text) {
   return false;
 }
 
+// Elements that feeds use in titles.
+bool formats_titles(std::string_view name) {
+  static constexpr std::string_view kOthers[] = {
+      "p",  "div", "br", "hr",  "h1",     "h2",   "h3",    "h4",     "h5",   "h6",
+      "ul", "ol",  "li", "img", "center", "nobr", "blink", "script", "style"};
+  return is_inline(name) || std::ranges::find(kOthers, name) != std::end(kOthers);
+}
+
+// A tag in a text; its '<' is at `at`.
+struct Tag {
+  std::size_t at = 0;
+  std::string name{};  // in lower case
+  bool closes = false;
+  bool has_attributes = false;
+};
+
+std::optional<Tag> tag_at(std::string_view text, std::size_t at) {
+  // Longer tags are not looked at, so that very many brackets take no time.
+  constexpr std::size_t kLongestTag = 1'000;
+  std::string_view inside = text.substr(at + 1, kLongestTag);
+  const std::size_t end = inside.find('>');
+  if (end == std::string_view::npos) return std::nullopt;
+  inside = inside.substr(0, end);
+  Tag tag{.at = at};
+  tag.closes = inside.starts_with('/');
+  if (tag.closes) inside.remove_prefix(1);
+  const std::size_t name_end = std::min(inside.find_first_of(" \t\r\n/"), inside.size());
+  tag.name = ascii_lowered(inside.substr(0, name_end));
+  tag.has_attributes = inside.find('=') != std::string_view::npos;
+  return tag;
+}
+
+// The places of '<' that begin markup.
+std::set<std::size_t> markup_in(std::string_view text) {
+  std::vector<Tag> tags;
+  std::set<std::size_t> markup;
+  for (std::size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at + 1)) {
+    if (text.substr(at).starts_with("<!--")) markup.insert(at);
+    auto tag = tag_at(text, at);
+    if (tag && formats_titles(tag->name)) tags.push_back(std::move(*tag));
+  }
+  std::map<std::string, std::size_t, std::less<>> closing;  // the next end tag of each name
+  for (auto tag = tags.rbegin(); tag != tags.rend(); ++tag) {
+    if (tag->has_attributes || tag->at == 0 || tag->name == "br" || tag->name == "wbr")
+      markup.insert(tag->at);
+    if (tag->closes) {
+      closing[tag->name] = tag->at;
+    } else if (const auto close = closing.find(tag->name); close != closing.end()) {
+      markup.insert(tag->at);
+      markup.insert(close->second);
+    }
+  }
+  return markup;
+}
+
+// Escapes each '<' that does not begin markup.
+std::string with_literal_brackets(std::string_view text) {
+  const std::set<std::size_t> markup = markup_in(text);
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '<' && !markup.contains(i))
+      out += "&lt;";
+    else
+      out += text[i];
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string one_line(std::string_view text) {
@@ -113,6 +185,15 @@ std::string feed_text(std::string_view html) {
   std::string text = html_to_text(html);
   // Once is enough for correct feeds. Many escape their HTML twice.
   if (has_left_markup(text)) text = html_to_text(text);
+  return one_line(without_left_references(text));
+}
+
+std::string title_text(std::string_view html) {
+  if (html.find('<') == std::string_view::npos && html.find('&') == std::string_view::npos)
+    return one_line(html);
+  std::string text = html_to_text(with_literal_brackets(html));
+  // As in feed_text().
+  if (has_left_markup(text)) text = html_to_text(with_literal_brackets(text));
   return one_line(without_left_references(text));
 }
 

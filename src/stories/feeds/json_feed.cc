@@ -45,7 +45,8 @@ FeedItem read_item(const JsonValue& item, const std::optional<net::Url>& base, T
   FeedItem out;
   out.guid = id_text(item["id"]);
   out.url = make_absolute(base, first_text(item, {"url", "external_url"}));
-  out.title = feed_text(item["title"].text());
+  // The format says that titles are plain text.
+  out.title = one_line(item["title"].text());
   out.summary = summary_of(item);
   out.author = author_of(item);
   out.image = make_absolute(base, first_text(item, {"image", "banner_image"}));
@@ -64,7 +65,7 @@ Result<Feed> read_json_feed(const JsonValue& document, const FeedSource& source)
   std::optional<net::Url> base = parsed.ok() ? std::optional(*parsed) : std::nullopt;
   Feed feed;
   feed.format = FeedFormat::kJsonFeed;
-  feed.title = feed_text(document["title"].text());
+  feed.title = one_line(document["title"].text());
   feed.site = make_absolute(base, document["home_page_url"].text());
   const auto& items = document["items"].items();
   const std::size_t kept = std::min(items.size(), source.limits.items);

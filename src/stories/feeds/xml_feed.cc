@@ -130,16 +130,20 @@ std::string rss_text(pugi::xml_node node) {
   return feed_text(inner(node, Inner::kMarkup));
 }
 
+std::string rss_title(pugi::xml_node node) {
+  return title_text(inner(node, Inner::kMarkup));
+}
+
 // Text constructs of RFC 4287 declare their type. References that are left in type "text" were
 // escaped twice.
-std::string atom_text(pugi::xml_node node) {
+std::string atom_text(pugi::xml_node node, std::string (*read_html)(pugi::xml_node) = rss_text) {
   const std::string_view type = node.attribute("type").value();
   if (type == "xhtml" || type == "application/xhtml+xml")
     // Here text is text and tags are tags, so text that looks like a tag is escaped first.
     return html_to_text(inner(node, Inner::kEscapedMarkup));
   if (type == "html" || type == "text/html" ||
       std::string_view(node.attribute("mode").value()) == "escaped")
-    return rss_text(node);
+    return read_html(node);
   return feed_text(escaped(inner(node, Inner::kText)));
 }
 
@@ -247,7 +251,7 @@ class XmlFeedReader {
     std::string site_from_atom;
     for (const pugi::xml_node node : channel.children()) {
       const Name name = name_of(node);
-      if (name == Name{Space::kCore, "title"}) keep_first(feed_.title, rss_text(node));
+      if (name == Name{Space::kCore, "title"}) keep_first(feed_.title, rss_title(node));
       if (name == Name{Space::kCore, "link"})
         keep_first(feed_.site, resolved(node, link_text(node)));
       if (name == Name{Space::kAtom, "link"} && is_alternate(node))
@@ -319,7 +323,7 @@ class XmlFeedReader {
           keep_first(c.other_date, plain(node));
         if (local == "modified") keep_first(c.updated, plain(node));
         if (local == "creator") keep_first(c.creator, html_to_text(plain(node)));
-        if (local == "title") keep_first(out.title, rss_text(node));
+        if (local == "title") keep_first(out.title, rss_title(node));
         return;
       case Space::kContent:
         if (local == "encoded") keep_first(c.content, rss_text(node));
@@ -338,7 +342,7 @@ class XmlFeedReader {
   }
 
   void read_core_field(pugi::xml_node node, std::string_view local, FeedItem& out, Choices& c) {
-    if (local == "title") keep_first(out.title, rss_text(node));
+    if (local == "title") keep_first(out.title, rss_title(node));
     if (local == "link") keep_first(c.link, resolved(node, link_text(node)));
     // A guid is also the address of the item unless it says otherwise.
     if (local == "guid") {
@@ -387,7 +391,7 @@ class XmlFeedReader {
     feed_.format = FeedFormat::kAtom;
     for (const pugi::xml_node node : root.children()) {
       const std::string_view local = atom_name(name_of(node));
-      if (local == "title") keep_first(feed_.title, atom_text(node));
+      if (local == "title") keep_first(feed_.title, atom_text(node, rss_title));
       if (local == "link" && is_alternate(node)) keep_first(feed_.site, linked(node, "href"));
       if (local == "author") keep_first(author_, atom_person(node));
       if (local == "entry") add(node, &XmlFeedReader::atom_entry);
@@ -414,7 +418,7 @@ class XmlFeedReader {
       if (name == Name{Space::kFeedburner, "origLink"})
         keep_first(c.original_link, resolved(node, plain(node)));
       if (local == "id") keep_first(out.guid, plain(node));
-      if (local == "title") keep_first(out.title, atom_text(node));
+      if (local == "title") keep_first(out.title, atom_text(node, rss_title));
       if (local == "summary") keep_first(c.description, atom_text(node));
       if (local == "content") keep_first(c.content, atom_text(node));
       if (local == "published" || local == "issued" || local == "created")

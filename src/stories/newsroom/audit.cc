@@ -26,6 +26,14 @@ constexpr std::array kRules{
     Rule{"stories whose times are not those of their items",
          "SELECT count(*) FROM stories s WHERE (first, last) IS NOT "
          "(SELECT min(published), max(published) FROM items WHERE story = s.id)"},
+    Rule{"stories whose place in the timeline is wrong",
+         "SELECT count(*) FROM stories WHERE place <> max(last, lifted)"},
+    Rule{"stories whose number of unseen items is wrong",
+         "SELECT count(*) FROM stories s WHERE unseen <> "
+         "(SELECT count(*) FROM unseen WHERE story = s.id) OR read <> (unseen = 0)"},
+    Rule{"unseen items that are not in their story",
+         "SELECT count(*) FROM unseen u WHERE NOT EXISTS "
+         "(SELECT 1 FROM items WHERE id = u.item AND story = u.story)"},
     Rule{"stories that an item of another represents",
          "SELECT count(*) FROM stories s WHERE NOT EXISTS "
          "(SELECT 1 FROM items WHERE id = s.representative AND story = s.id)"},
@@ -46,12 +54,12 @@ constexpr std::array kRules{
          "coalesce((SELECT value FROM counters WHERE name = 'banded_to'), 1)) - "
          "(SELECT count(*) FROM lsh_bands))"},
     Rule{"stories that are missing in the lists of their feeds",
-         "SELECT count(*) FROM (SELECT DISTINCT i.feed, NOT s.read, s.last, s.id FROM stories s "
+         "SELECT count(*) FROM (SELECT DISTINCT i.feed, NOT s.read, s.place, s.id FROM stories s "
          "JOIN items i ON i.story = s.id WHERE NOT s.hidden EXCEPT "
-         "SELECT feed, unread, last, story FROM story_feeds)"},
+         "SELECT feed, unread, place, story FROM story_feeds)"},
     Rule{"stories that are in the lists of feeds without belonging there",
-         "SELECT count(*) FROM (SELECT feed, unread, last, story FROM story_feeds EXCEPT "
-         "SELECT DISTINCT i.feed, NOT s.read, s.last, s.id FROM stories s "
+         "SELECT count(*) FROM (SELECT feed, unread, place, story FROM story_feeds EXCEPT "
+         "SELECT DISTINCT i.feed, NOT s.read, s.place, s.id FROM stories s "
          "JOIN items i ON i.story = s.id WHERE NOT s.hidden)"},
     Rule{"feeds whose number of items is wrong",
          "SELECT count(*) FROM feeds f WHERE items <> "

@@ -10,11 +10,9 @@ namespace kin::stories {
 
 Status NewsChanges::open_story(StoryId story, ItemId representative, StoryId like) {
   touch(story);
-  // Items that split off keep the marks: what was read stays read.
   return database_.run(R"sql(
-      INSERT OR IGNORE INTO stories (id, representative, read, hidden)
-      VALUES (?1, ?2, coalesce((SELECT read FROM stories WHERE id = ?3), 0),
-              coalesce((SELECT hidden FROM stories WHERE id = ?3), 0)))sql",
+      INSERT OR IGNORE INTO stories (id, representative, hidden)
+      VALUES (?1, ?2, coalesce((SELECT hidden FROM stories WHERE id = ?3), 0)))sql",
                        story, representative, like);
 }
 
@@ -31,9 +29,14 @@ Result<StoryId> NewsChanges::merge(StoryId a, StoryId b) {
   // The lower id is the older story, as in the grouper.
   const auto [kept, gone] = std::minmax(a, b);
   if (kept == gone) return StoryId{kept};
+  // The reader dismissed the items of a hidden story. Those of a shown one must not vanish with it.
   KIN_RETURN_IF_ERROR(database_.run(R"sql(
-      UPDATE stories SET read = s.read OR o.read, starred = s.starred OR o.starred,
-                         hidden = s.hidden OR o.hidden
+      DELETE FROM unseen WHERE story IN (SELECT id FROM stories WHERE id IN (?1, ?2) AND hidden = 1)
+        AND EXISTS (SELECT 1 FROM stories WHERE id IN (?1, ?2) AND hidden = 0))sql",
+                                    kept, gone));
+  KIN_RETURN_IF_ERROR(database_.run(R"sql(
+      UPDATE stories SET starred = s.starred OR o.starred, hidden = s.hidden AND o.hidden,
+                         lifted = max(s.lifted, o.lifted)
       FROM stories s, stories o WHERE stories.id = ?1 AND s.id = ?1 AND o.id = ?2)sql",
                                     kept, gone));
   KIN_RETURN_IF_ERROR(database_.run("UPDATE items SET story = ? WHERE story = ?", kept, gone));
@@ -88,7 +91,32 @@ Status NewsChanges::remove_item(ItemId item) {
   return database_.run("DELETE FROM items WHERE id = ?", item);
 }
 
+void NewsChanges::announce(ItemId item, Time now) {
+  news_.push_back(item);
+  now_ = now;
+}
+
+Status NewsChanges::bring_back(ItemId news) {
+  KIN_TRY(const auto story, database_.number("SELECT story FROM items WHERE id = ?", news));
+  if (!story) return Done{};
+  touch(static_cast<StoryId>(*story));
+  KIN_TRY(const auto hidden,
+          database_.number("SELECT 1 FROM stories WHERE id = ? AND hidden = 1", *story));
+  if (hidden)
+    // The older items were dismissed together with the story. All news have higher numbers.
+    KIN_RETURN_IF_ERROR(
+        database_.run("DELETE FROM unseen WHERE story = ? AND item < ?", *story, news_.front()));
+  return database_.run(R"sql(
+      UPDATE stories SET hidden = 0, lifted = max(lifted, ?2)
+      WHERE id = ?1 AND EXISTS (SELECT 1 FROM unseen WHERE story = ?1)
+        AND EXISTS (SELECT 1 FROM items WHERE story = ?1 AND id < ?3
+                    AND id NOT IN (SELECT item FROM unseen WHERE story = ?1)))sql",
+                       *story, now_, news_.front());
+}
+
 Status NewsChanges::finish() {
+  // Before the stories are counted, and after all moves: the news are where they will stay.
+  for (const ItemId item : news_) KIN_RETURN_IF_ERROR(bring_back(item));
   // In the order of ids, so that events do not depend on the order of changes.
   for (const StoryId story : stories_) KIN_RETURN_IF_ERROR(update_story(story));
   event_.feeds.assign(feeds_.begin(), feeds_.end());
@@ -111,11 +139,14 @@ Status NewsChanges::update_story(StoryId story) {
   const std::int64_t sources = row.integer();
   const std::int64_t first = row.integer();
   const std::int64_t last = row.integer();
+  KIN_TRY(const auto unseen,
+          database_.number("SELECT count(*) FROM unseen WHERE story = ?", story));
   // Only if its representative is not in it any more.
   KIN_RETURN_IF_ERROR(represent(story));
   KIN_RETURN_IF_ERROR(
-      database_.run("UPDATE stories SET count = ?, sources = ?, first = ?, last = ? WHERE id = ?",
-                    count, sources, first, last, story));
+      database_.run(R"sql(UPDATE stories SET count = ?2, sources = ?3, first = ?4, last = ?5,
+                            place = max(?5, lifted), unseen = ?6, read = ?6 = 0 WHERE id = ?1)sql",
+                    story, count, sources, first, last, unseen.value_or(0)));
   event_.changed.push_back(story);
   return list(story);
 }
@@ -138,14 +169,32 @@ Status NewsChanges::recount(NewsQuery feeds) {
   return feeds.status();
 }
 
-Result<bool> NewsChanges::mark_read(StoryId story) {
+Result<bool> NewsChanges::mark_read(StoryId story, const ReadMark& mark) {
+  if (mark.number > 0)
+    KIN_RETURN_IF_ERROR(database_.run(
+        "INSERT OR IGNORE INTO marked_read SELECT ?, item FROM unseen WHERE story = ? AND item < ?",
+        mark.number, story, mark.before));
   KIN_RETURN_IF_ERROR(
-      database_.run("UPDATE stories SET read = 1 WHERE id = ? AND read = 0", story));
+      database_.run("DELETE FROM unseen WHERE story = ? AND item < ?", story, mark.before));
   if (database_.changed() == 0) return false;
+  KIN_RETURN_IF_ERROR(database_.run(R"sql(
+      UPDATE stories SET unseen = (SELECT count(*) FROM unseen WHERE story = ?1),
+                         read = NOT EXISTS (SELECT 1 FROM unseen WHERE story = ?1)
+      WHERE id = ?1)sql",
+                                    story));
   KIN_RETURN_IF_ERROR(recount_feeds_of(story));
-  KIN_RETURN_IF_ERROR(database_.run("UPDATE story_feeds SET unread = 0 WHERE story = ?", story));
+  KIN_RETURN_IF_ERROR(database_.run(R"sql(
+      UPDATE story_feeds SET unread = 0
+      WHERE story = ?1 AND EXISTS (SELECT 1 FROM stories WHERE id = ?1 AND read = 1))sql",
+                                    story));
   event_.changed.push_back(story);
   return true;
+}
+
+Status NewsChanges::mark_unread(StoryId story) {
+  touch(story);
+  return database_.run("INSERT OR IGNORE INTO unseen SELECT story, id FROM items WHERE story = ?",
+                       story);
 }
 
 Status NewsChanges::represent(StoryId story) {
@@ -164,8 +213,8 @@ Status NewsChanges::list(StoryId story) {
       story)));
   KIN_RETURN_IF_ERROR(database_.run("DELETE FROM story_feeds WHERE story = ?", story));
   return database_.run(R"sql(
-      INSERT INTO story_feeds (feed, unread, last, story)
-      SELECT DISTINCT i.feed, NOT s.read, s.last, s.id
+      INSERT INTO story_feeds (feed, unread, place, story)
+      SELECT DISTINCT i.feed, NOT s.read, s.place, s.id
       FROM stories s JOIN items i ON i.story = s.id WHERE s.id = ? AND NOT s.hidden)sql",
                        story);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <set>
+#include <vector>
 
 #include "base/result.h"
 #include "stories/grouper.h"
@@ -17,17 +18,29 @@ class NewsChanges {
  public:
   explicit NewsChanges(NewsDatabase& database) : database_(database) {}
 
-  // Adds a row for `story` if there is none, with the read and star marks of `like`, if given.
+  // Adds a row for `story` if there is none; hidden if `like` is given and hidden.
   Status open_story(StoryId story, ItemId representative, StoryId like = kNoStory);
   Status move(ItemId item, StoryId to);
-  // Merges two stories under the lower id, which is returned. The other id becomes an alias.
+  // Merges two stories under the lower id, which is returned. The other id becomes an alias. A
+  // hidden story that merges with a shown one is shown, and its items count as seen.
   Result<StoryId> merge(StoryId a, StoryId b);
   // Applies changes that the grouper made to earlier items.
   Status apply(const std::vector<Change>& changes);
 
-  // False if the story was read already or does not exist. Updates nothing else, so that marking
-  // very many stories is fast.
-  Result<bool> mark_read(StoryId story);
+  // `item` is new since `now`. If its story was read or hidden, finish() shows it again at the top
+  // of the timeline, as unread.
+  void announce(ItemId item, Time now);
+
+  // Marks the items below `before` as seen and remembers them under the number `mark`, for undo.
+  // False if all were seen already. Updates nothing else, so that marking very many stories is
+  // fast.
+  struct ReadMark {
+    std::uint64_t number = 0;  // 0: not remembered
+    ItemId before{};
+  };
+  Result<bool> mark_read(StoryId story, const ReadMark& mark);
+  // Marks all items as not seen.
+  Status mark_unread(StoryId story);
 
   void touch(StoryId story) { stories_.insert(story); }
   // Call it if the feed's items, or what is shown of it, changed.
@@ -41,6 +54,7 @@ class NewsChanges {
 
  private:
   Status apply(const Change& change);
+  Status bring_back(ItemId news);
   Status update_story(StoryId story);
   Status drop(StoryId story);
   Status represent(StoryId story);
@@ -52,6 +66,8 @@ class NewsChanges {
   NewsDatabase& database_;
   std::set<StoryId> stories_;
   std::set<FeedId> feeds_;
+  std::vector<ItemId> news_;
+  Time now_{};                  // of the news
   std::set<FeedId> recounted_;  // only their unread counts changed
   NewsEvent event_;
 };

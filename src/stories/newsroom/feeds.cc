@@ -24,6 +24,7 @@ FollowedFeed read_row(NewsQuery& row) {
   feed.problem = row.text();
   feed.items = row.count();
   feed.unread = row.count();
+  feed.starred = row.count();
   // Whatever is stored, it is not polled.
   if (feed.gone) feed.next_poll = std::nullopt;
   return feed;
@@ -35,8 +36,10 @@ Result<std::vector<FollowedFeed>> read_some(NewsDatabase& database, std::optiona
       SELECT f.id, f.url, CASE WHEN f.own_title <> '' THEN f.own_title
                                WHEN f.title <> '' THEN f.title ELSE f.url END,
              f.site, f.folder, f.grouped, EXISTS (SELECT 1 FROM icons WHERE feed = f.id), f.gone,
-             f.polled, f.next_poll, f.problem, f.items, f.unread
-      FROM feeds f WHERE ?1 IS NULL OR f.id = ?1)sql",
+             f.polled, f.next_poll, f.problem, f.items, f.unread,
+             (SELECT count(*) FROM stories s WHERE s.starred = 1 AND EXISTS
+               (SELECT 1 FROM items WHERE story = s.id AND feed = f.id))
+      FROM feeds f WHERE f.removed = 0 AND (?1 IS NULL OR f.id = ?1))sql",
                                  only),
                   read_row);
 }
@@ -86,7 +89,7 @@ Result<std::vector<DueFeed>> read_due_feeds(NewsDatabase& database, Time now) {
   return read_all(database.query(R"sql(
       SELECT id, url, credentials, user, secret, etag, last_modified, content_hash, change_gap,
              changed_at, failures
-      FROM feeds WHERE gone = 0 AND (next_poll IS NULL OR next_poll <= ?)
+      FROM feeds WHERE gone = 0 AND removed = 0 AND (next_poll IS NULL OR next_poll <= ?)
       ORDER BY next_poll, id)sql",
                                  now),
                   read_due_row);
@@ -96,7 +99,7 @@ Result<DueFeed> read_subscription(NewsDatabase& database, FeedId feed) {
   KIN_TRY(auto found, read_first(database.query(R"sql(
       SELECT id, url, credentials, user, secret, etag, last_modified, content_hash, change_gap,
              changed_at, failures
-      FROM feeds WHERE id = ?)sql",
+      FROM feeds WHERE id = ? AND removed = 0)sql",
                                                 feed),
                                  read_due_row));
   if (found) return std::move(*found);
@@ -104,7 +107,8 @@ Result<DueFeed> read_subscription(NewsDatabase& database, FeedId feed) {
 }
 
 Status check_not_followed(NewsDatabase& database, const std::string& url) {
-  KIN_TRY(const auto known, database.number("SELECT id FROM feeds WHERE url = ?", url));
+  KIN_TRY(const auto known,
+          database.number("SELECT id FROM feeds WHERE url = ? AND removed = 0", url));
   if (!known) return Done{};
   return Error{Code::kFailedPrecondition,
                fmt::format("{} is followed already (feed {})", url, *known)};
@@ -119,8 +123,8 @@ Error no_such_story(StoryId story) {
 }
 
 Result<std::optional<Time>> read_next_due(NewsDatabase& database) {
-  KIN_TRY(const auto next,
-          database.number("SELECT min(coalesce(next_poll, 0)) FROM feeds WHERE gone = 0"));
+  KIN_TRY(const auto next, database.number("SELECT min(coalesce(next_poll, 0)) FROM feeds "
+                                           "WHERE gone = 0 AND removed = 0"));
   if (!next) return std::optional<Time>();
   return std::optional(Time(std::chrono::seconds(*next)));
 }

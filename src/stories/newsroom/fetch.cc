@@ -16,8 +16,8 @@ constexpr std::size_t kMostIconsAtOnce = 100;
 
 }  // namespace
 
-Poll Newsroom::State::poll_one(const Subscription& subscription) {
-  return FeedFetcher(*client, options.fetching).poll(subscription, moment());
+Poll Newsroom::State::poll_now(const Subscription& subscription) {
+  return FeedFetcher(*asking, options.fetching).poll(subscription, moment());
 }
 
 // Most addresses are feeds and need one request. If it is a page, its links are followed.
@@ -30,14 +30,14 @@ Result<Poll> Newsroom::State::find(const NewFeed& feed) {
       credentials = net::credentials_in(parsed);
     url = parsed.text();
     KIN_RETURN_IF_ERROR(readers.read(check_not_followed, url));
-    Poll poll = poll_one({.url = url, .credentials = credentials});
+    Poll poll = poll_now({.url = url, .credentials = credentials});
     if (poll.outcome == Poll::Outcome::kItems) return poll;
     // Only a page that was delivered can have links.
     if (poll.status != 200) return poll.error;
   }
   KIN_TRY(const std::vector<FeedLink> found,
-          find_feeds(*client, url, {.now = now(), .credentials = credentials}));
-  Poll poll = poll_one({.url = found.front().url, .credentials = credentials});
+          find_feeds(*asking, url, {.now = now(), .credentials = credentials}));
+  Poll poll = poll_now({.url = found.front().url, .credentials = credentials});
   if (poll.outcome != Poll::Outcome::kItems) return poll.error;
   return poll;
 }
@@ -68,7 +68,7 @@ Result<Newsroom::Refresh> Newsroom::State::refresh(const std::vector<DueFeed>& d
   };
   FeedFetcher(*client, options.fetching).poll_all(subscriptions, moment(), take);
   if (failure) return *failure;
-  KIN_RETURN_IF_ERROR(fetch_icons(good));
+  KIN_RETURN_IF_ERROR(fetch_icons(*client, good));
   return refresh;
 }
 
@@ -96,11 +96,11 @@ Result<std::vector<std::pair<FeedId, std::string>>> Newsroom::State::sites_witho
   return sites;
 }
 
-Status Newsroom::State::fetch_icons(const std::vector<FeedId>& feeds) {
+Status Newsroom::State::fetch_icons(net::HttpClient& from, const std::vector<FeedId>& feeds) {
   KIN_TRY(const auto sites, sites_without_icon(feeds));
   return parallel_for(kIconFetchers, sites.size(), [&](std::size_t i) {
     // Without the writer's lock, which is only taken to store the result.
-    const auto icon = find_favicon(*client, sites[i].second);
+    const auto icon = find_favicon(from, sites[i].second);
     return write([&](NewsWriter& news, NewsEvent& event) {
       return news.set_icon(sites[i].first, icon.ok() ? *icon : std::nullopt, now(), event);
     });

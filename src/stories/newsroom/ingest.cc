@@ -50,7 +50,8 @@ Result<std::uint64_t> NewsWriter::take_poll(FeedId feed, const Poll& poll, Time 
                                             NewsEvent& event) {
   std::uint64_t added = 0;
   const auto work = [&](NewsChanges& changes) -> Status {
-    KIN_TRY(const auto there, database_->number("SELECT 1 FROM feeds WHERE id = ?", feed));
+    KIN_TRY(const auto there,
+            database_->number("SELECT 1 FROM feeds WHERE id = ? AND removed = 0", feed));
     // The feed was removed while it was fetched.
     if (!there) return Done{};
     // For the age of the bands, which finish() checks.
@@ -156,7 +157,17 @@ Status NewsWriter::add_item(FeedId feed, const FeedItem& found, const Arriving& 
   // The grouper's story may have been united with a closed one.
   KIN_TRY(placement.story, stored_story(*database_, placement.story));
   KIN_RETURN_IF_ERROR(changes.open_story(placement.story, item.id));
+  // The same page under the same headline, in another feed of its site, is not news.
+  KIN_TRY(const auto known, database_->number(R"sql(
+      SELECT 1 FROM items i WHERE story = ?1 AND url = ?2 AND url <> '' AND title = ?3
+        AND NOT EXISTS (SELECT 1 FROM unseen WHERE story = ?1 AND item = i.id))sql",
+                                              placement.story, item.url, item.title));
   KIN_RETURN_IF_ERROR(insert_item(item, found, placement, feed, arriving.now));
+  if (!known) {
+    KIN_RETURN_IF_ERROR(
+        database_->run("INSERT INTO unseen (story, item) VALUES (?, ?)", placement.story, item.id));
+    changes.announce(item.id, arriving.now);
+  }
   if (const TextSketch* sketch = grouper_->sketch(item.id)) {
     // Only an item that no open story took can repeat a closed one.
     if (placement.tier == Tier::kOpened)

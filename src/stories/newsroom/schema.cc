@@ -162,7 +162,65 @@ CREATE TABLE settings (name TEXT PRIMARY KEY, value REAL NOT NULL) STRICT;
 CREATE TABLE preferred_sources (rank INTEGER PRIMARY KEY, source TEXT NOT NULL) STRICT;
 )sql";
 
-constexpr std::array kSteps{kVersion1, kVersion2, kVersion3};
+// What the reader has seen is kept for each item, so that it survives merges and splits of stories:
+// `unseen` has the items that were not seen, stories.unseen is their number, and a story is read if
+// that is 0. `marked_read` has the items of the last "mark all as read" requests, for undo.
+//
+// stories.place is the time that timelines are ordered by: that of the newest item, or `lifted`,
+// when news joined a story that was read or hidden.
+//
+// A removed feed keeps its row for as long as a starred story has items of it. feeds.preference is
+// the rank of a preferred source.
+constexpr const char* kVersion4 = R"sql(
+CREATE TABLE unseen (
+  story INTEGER NOT NULL,
+  item INTEGER NOT NULL,
+  PRIMARY KEY (story, item)
+) WITHOUT ROWID;
+INSERT INTO unseen
+  SELECT i.story, i.id FROM items i JOIN stories s ON s.id = i.story WHERE s.read = 0;
+CREATE TRIGGER unseen_moved AFTER UPDATE OF story ON items BEGIN
+  UPDATE unseen SET story = new.story WHERE story = old.story AND item = old.id;
+END;
+CREATE TRIGGER unseen_removed AFTER DELETE ON items BEGIN
+  DELETE FROM unseen WHERE story = old.story AND item = old.id;
+END;
+CREATE TABLE marked_read (
+  mark INTEGER NOT NULL,
+  item INTEGER NOT NULL,
+  PRIMARY KEY (mark, item)
+) WITHOUT ROWID;
+
+ALTER TABLE stories ADD COLUMN unseen INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE stories ADD COLUMN lifted INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE stories ADD COLUMN place INTEGER NOT NULL DEFAULT 0;
+UPDATE stories SET place = last, unseen = CASE read WHEN 0 THEN count ELSE 0 END;
+DROP INDEX stories_shown;
+DROP INDEX stories_unread;
+DROP INDEX stories_starred;
+CREATE INDEX stories_shown ON stories (place, id) WHERE hidden = 0;
+CREATE INDEX stories_unread ON stories (place, id) WHERE hidden = 0 AND read = 0;
+CREATE INDEX stories_starred ON stories (place, id) WHERE starred = 1;
+CREATE INDEX stories_hidden ON stories (place, id) WHERE hidden = 1;
+
+DROP TABLE story_feeds;
+CREATE TABLE story_feeds (
+  feed INTEGER NOT NULL,
+  unread INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  story INTEGER NOT NULL,
+  PRIMARY KEY (feed, unread, place, story)
+) WITHOUT ROWID;
+CREATE INDEX story_feeds_by_story ON story_feeds (story);
+INSERT INTO story_feeds (feed, unread, place, story)
+  SELECT DISTINCT i.feed, NOT s.read, s.place, s.id
+  FROM stories s JOIN items i ON i.story = s.id WHERE NOT s.hidden;
+
+ALTER TABLE feeds ADD COLUMN removed INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE feeds ADD COLUMN preference INTEGER;
+)sql";
+
+constexpr std::array kSteps{kVersion1, kVersion2, kVersion3, kVersion4};
 
 Result<std::int64_t> version_of(NewsDatabase& database) {
   KIN_TRY(const auto version, database.number("PRAGMA user_version"));

@@ -90,7 +90,10 @@ struct Newsroom::State {
   NewsOptions options;
   Clock* clock;  // null if opened for reading
   std::optional<File> lock_file;
-  std::unique_ptr<net::HttpClient> client;
+  std::unique_ptr<net::HttpClient> client;  // for polls
+  // For addresses that a person waits for: neither polls nor other additions that hang hold them
+  // up.
+  std::unique_ptr<net::HttpClient> asking;
   std::atomic<std::uint64_t> seed{0};
   mutable NewsReaders readers;
   std::mutex refreshing;  // taken before `writing`
@@ -101,9 +104,10 @@ struct Newsroom::State {
   std::uint64_t next_listener = 1;
 
   Result<Poll> find(const NewFeed& feed);
-  Poll poll_one(const Subscription& subscription);
+  // For a person who waits.
+  Poll poll_now(const Subscription& subscription);
   Result<Refresh> refresh(const std::vector<DueFeed>& due);
-  Status fetch_icons(const std::vector<FeedId>& feeds);
+  Status fetch_icons(net::HttpClient& from, const std::vector<FeedId>& feeds);
   Result<std::vector<std::pair<FeedId, std::string>>> sites_without_icon(
       const std::vector<FeedId>& feeds);
 };

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "stories/newsroom/lead.h"
 #include "stories/testing/news_fixture.h"
 
 namespace kin::stories {
@@ -24,7 +25,7 @@ TEST_F(NewsTimelineTest, FiltersByFeedAndFolder) {
   add(server->publish("times", {{kRescue, kNow - 1h}}), "Sea");
   add(server->publish("city", {{kTram, kNow - 2h}}), "Seaside");
   EXPECT_THAT(titles({.feed = a}), ElementsAre(kFerry));
-  EXPECT_THAT(titles({.folder = "Sea"}), ElementsAre(kFerry));
+  EXPECT_THAT(titles({.folder = "Sea"}), ElementsAre(kRescue)) << "the newest of its feeds";
   EXPECT_THAT(titles({.folder = "Sea/Greece"}), ElementsAre(kFerry));
   EXPECT_THAT(titles({.folder = "Seaside"}), ElementsAre(kTram));
   EXPECT_THAT(titles({.folder = "Se"}), IsEmpty());
@@ -44,6 +45,32 @@ TEST_F(NewsTimelineTest, FindsWords) {
   EXPECT_THAT(titles({.text = "京東"}), IsEmpty());
   for (const char* text : {"\"", "a\"b", "AND", "NOT", "x* y", "title:tram", "(", "-", "東", "—"})
     EXPECT_TRUE(room_->timeline({.text = text}).ok()) << text;
+}
+
+TEST_F(NewsTimelineTest, CommonWordsAloneMatchNothing) {
+  add(server->publish("post", {{"The ferry is in the port of Chania", kNow - 3h}}));
+  for (const char* text : {"the", "The", "of the", "is in"}) {
+    EXPECT_THAT(titles({.text = text}), IsEmpty()) << text;
+    EXPECT_THAT(timeline({.text = text}).words, IsEmpty()) << text;
+  }
+  const TimelinePage page = timeline({.text = "the Pórt of chan"});
+  EXPECT_THAT(page.stories, SizeIs(1));
+  ASSERT_THAT(page.words, SizeIs(2)) << "what is marked";
+  EXPECT_EQ(page.words[0].text, "port");
+  EXPECT_FALSE(page.words[0].prefix);
+  EXPECT_EQ(page.words[1].text, "chan");
+  EXPECT_TRUE(page.words[1].prefix);
+}
+
+TEST(IsGoodHeadline, TellsHeadlinesFromLabels) {
+  for (const char* title : {"Ferry Olympia stranded near Chania", "東京で大雪",
+                            "US, UK and EU sign pact", "Apple: the M4 is here", "Rain in Porto"})
+    EXPECT_TRUE(is_good_headline(title)) << title;
+  for (const char* title :
+       {"", "Video", "VIDEO: Ferry stranded near Chania", "Live | The storm at sea",
+        "https://example.org/a-b-c-d", "Ferry Olympia stranded near…",
+        "FERRY OLYMPIA STRANDED NEAR CHANIA", "Breaking news"})
+    EXPECT_FALSE(is_good_headline(title)) << title;
 }
 
 // So many match that they are looked for from the top of the timeline.

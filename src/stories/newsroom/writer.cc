@@ -15,6 +15,10 @@ namespace {
 constexpr std::uint64_t kLeastSnapshotGap = 4'000;
 // Well before a story is closed.
 constexpr std::chrono::hours kLongestWithoutBands{12};
+// "Mark all as read" requests that can be undone.
+constexpr std::uint64_t kMostMarks = 10;
+// Above every item.
+constexpr ItemId kAllItems{std::uint64_t{1} << 62};
 
 }  // namespace
 
@@ -107,14 +111,22 @@ Result<FeedId> NewsWriter::add_feed(const NewSubscription& feed, Time now, NewsE
   FeedId id{};
   const auto work = [&](NewsChanges& changes) -> Status {
     KIN_RETURN_IF_ERROR(check_not_followed(*database_, feed.url));
-    KIN_RETURN_IF_ERROR(database_->run(
-        R"sql(INSERT INTO feeds (url, source, own_title, title, site, folder, grouped, next_poll,
+    // A removed feed that starred stories still have items of is followed again under its id. Ids
+    // are never reused (AUTOINCREMENT), so events and logs stay unambiguous.
+    KIN_TRY(
+        const auto added,
+        database_->number(
+            R"sql(INSERT INTO feeds (url, source, own_title, title, site, folder, grouped, next_poll,
                                  credentials, user, secret)
-              VALUES (?1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10))sql",
-        feed.url, feed.title, feed.feed_title, feed.site, feed.folder, feed.grouped, now,
-        feed.credentials.kind, feed.credentials.user, feed.credentials.secret));
-    // Ids are never reused (AUTOINCREMENT), so events and logs stay unambiguous.
-    KIN_TRY(const auto added, database_->number("SELECT last_insert_rowid()"));
+              VALUES (?1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+              ON CONFLICT (url) DO UPDATE SET removed = 0, gone = 0, problem = '', etag = '',
+                last_modified = '', content_hash = 0, failures = 0, own_title = excluded.own_title,
+                title = excluded.title, site = excluded.site, folder = excluded.folder,
+                grouped = excluded.grouped, next_poll = excluded.next_poll,
+                credentials = excluded.credentials, user = excluded.user, secret = excluded.secret
+              RETURNING id)sql",
+            feed.url, feed.title, feed.feed_title, feed.site, feed.folder, feed.grouped, now,
+            feed.credentials.kind, feed.credentials.user, feed.credentials.secret));
     id = static_cast<FeedId>(added.value_or(0));
     changes.touch(id);
     return name_source(id);
@@ -127,7 +139,8 @@ Status NewsWriter::edit_feed(FeedId feed, const FeedEdit& edit, NewsEvent& event
   return transact(event, [&](NewsChanges& changes) -> Status {
     KIN_RETURN_IF_ERROR(database_->run(
         R"sql(UPDATE feeds SET own_title = coalesce(?2, own_title), folder = coalesce(?3, folder),
-                               grouped = coalesce(?4, grouped) WHERE id = ?1)sql",
+                               grouped = coalesce(?4, grouped)
+              WHERE id = ?1 AND removed = 0)sql",
         feed, edit.title, edit.folder, edit.grouped));
     if (database_->changed() == 0) return no_such_feed(feed);
     changes.touch(feed);
@@ -147,17 +160,23 @@ Status NewsWriter::name_source(FeedId feed) {
   const auto parsed = net::Url::parse(url);
   const std::string host = parsed.ok() ? parsed->host() : std::string();
   // People name a source by what they see: title, address or host.
+  std::optional<std::int64_t> rank;
   for (const std::string& name : settings_.preferred_sources) {
     if (name != own_title && name != title && name != url && name != host) continue;
-    if (name == source) return Done{};
+    rank = &name - settings_.preferred_sources.data();
+    if (name == source) break;
     must_snapshot_ = true;
-    return database_->run("UPDATE feeds SET source = ? WHERE id = ?", name, feed);
+    KIN_RETURN_IF_ERROR(database_->run("UPDATE feeds SET source = ? WHERE id = ?", name, feed));
+    break;
   }
-  return Done{};
+  return database_->run("UPDATE feeds SET preference = ?2 WHERE id = ?1 AND preference IS NOT ?2",
+                        feed, rank);
 }
 
 Status NewsWriter::name_sources() {
-  if (settings_.preferred_sources.empty()) return Done{};
+  KIN_TRY(const auto preferred,
+          database_->number("SELECT 1 FROM feeds WHERE preference IS NOT NULL"));
+  if (settings_.preferred_sources.empty() && !preferred) return Done{};
   NewsEvent event;
   return transact(event, [&](NewsChanges&) -> Status {
     KIN_TRY(const auto feeds, read_ids<FeedId>(database_->query("SELECT id FROM feeds")));
@@ -168,25 +187,43 @@ Status NewsWriter::name_sources() {
 
 Status NewsWriter::forget_items(std::span<const ItemId> items, NewsChanges& changes) {
   for (const ItemId item : items) {
-    // A replay cannot repeat it, because the item is not stored any more.
-    if (change_grouper().forget(item)) must_snapshot_ = true;
+    // A replay cannot repeat it, because the item is not stored any more. That matters also for an
+    // item whose story is closed, if the replay would begin before it.
+    if (change_grouper().forget(item) || number(item) >= snapshot_at_) must_snapshot_ = true;
     KIN_RETURN_IF_ERROR(changes.remove_item(item));
   }
   return Done{};
 }
 
-Status NewsWriter::remove_feed(FeedId feed, NewsEvent& event) {
+Status NewsWriter::remove_feed(FeedId feed, StarredItems starred, NewsEvent& event) {
   return transact(event, [&](NewsChanges& changes) -> Status {
-    KIN_TRY(const auto items, read_ids<ItemId>(database_->query(
-                                  "SELECT id FROM items WHERE feed = ? ORDER BY id", feed)));
+    KIN_TRY(const auto there,
+            database_->number("SELECT 1 FROM feeds WHERE id = ? AND removed = 0", feed));
+    if (!there) return no_such_feed(feed);
+    KIN_TRY(const auto items,
+            read_ids<ItemId>(database_->query(R"sql(
+        SELECT i.id FROM items i JOIN stories s ON s.id = i.story
+        WHERE i.feed = ? AND (? OR s.starred = 0) ORDER BY i.id)sql",
+                                              feed, starred == StarredItems::kRemove)));
     KIN_RETURN_IF_ERROR(forget_items(items, changes));
-    KIN_RETURN_IF_ERROR(database_->run("DELETE FROM feeds WHERE id = ?", feed));
-    if (database_->changed() == 0) return no_such_feed(feed);
+    KIN_RETURN_IF_ERROR(database_->run("UPDATE items SET present = 0 WHERE feed = ?", feed));
+    // The row stays if starred stories have items of it: their source keeps its name.
+    KIN_RETURN_IF_ERROR(database_->run(
+        R"sql(UPDATE feeds SET removed = 1, folder = '', credentials = 0, user = '', secret = ''
+              WHERE id = ?)sql",
+        feed));
+    KIN_RETURN_IF_ERROR(drop_empty_feeds());
     changes.touch(feed);
     // A replay would miss its items, which are deleted now.
     must_snapshot_ = true;
     return Done{};
   });
+}
+
+Status NewsWriter::drop_empty_feeds() {
+  return database_->run(R"sql(
+      DELETE FROM feeds WHERE removed = 1 AND NOT EXISTS
+        (SELECT 1 FROM items WHERE feed = feeds.id))sql");
 }
 
 Status NewsWriter::set_icon(FeedId feed, const std::optional<Favicon>& icon, Time now,
@@ -207,26 +244,60 @@ Status NewsWriter::edit_story(StoryId story, const StoryEdit& edit, NewsEvent& e
   return transact(event, [&](NewsChanges& changes) -> Status {
     KIN_TRY(const StoryId stored, stored_story(*database_, story));
     KIN_RETURN_IF_ERROR(database_->run(
-        R"sql(UPDATE stories SET read = coalesce(?2, read), starred = coalesce(?3, starred),
-                                 hidden = coalesce(?4, hidden) WHERE id = ?1)sql",
-        stored, edit.read, edit.starred, edit.hidden));
+        R"sql(UPDATE stories SET starred = coalesce(?2, starred), hidden = coalesce(?3, hidden)
+              WHERE id = ?1)sql",
+        stored, edit.starred, edit.hidden));
     if (database_->changed() == 0) return no_such_story(story);
     changes.touch(stored);
-    return Done{};
+    if (!edit.read) return Done{};
+    if (!*edit.read) return changes.mark_unread(stored);
+    return database_->run("DELETE FROM unseen WHERE story = ? AND item < ?", stored,
+                          edit.before.value_or(kAllItems));
   });
 }
 
-Result<std::uint64_t> NewsWriter::mark_read(std::span<const StoryId> stories, NewsEvent& event) {
-  std::uint64_t marked = 0;
+Result<MarkedRead> NewsWriter::mark_read(std::span<const StoryId> stories,
+                                         std::optional<ItemId> before, NewsEvent& event) {
+  MarkedRead marked;
   const auto work = [&](NewsChanges& changes) -> Status {
+    KIN_TRY(marked.undo, read_counter(*database_, "next_mark"));
     for (const StoryId story : stories) {
-      KIN_TRY(const bool was_unread, changes.mark_read(story));
-      marked += was_unread ? 1 : 0;
+      KIN_TRY(const bool was_unread,
+              changes.mark_read(story, {marked.undo, before.value_or(kAllItems)}));
+      marked.stories += was_unread ? 1 : 0;
     }
-    return Done{};
+    KIN_RETURN_IF_ERROR(
+        database_->run("INSERT OR REPLACE INTO counters VALUES ('next_mark', ?)", marked.undo + 1));
+    return database_->run("DELETE FROM marked_read WHERE mark + ? <= ?", kMostMarks, marked.undo);
   };
   KIN_RETURN_IF_ERROR(transact(event, work));
   return marked;
+}
+
+Result<std::uint64_t> NewsWriter::undo_mark(std::uint64_t mark, NewsEvent& event) {
+  std::uint64_t restored = 0;
+  const auto work = [&](NewsChanges& changes) -> Status {
+    KIN_TRY(const auto stories, read_ids<StoryId>(database_->query(R"sql(
+        SELECT DISTINCT i.story FROM marked_read m JOIN items i ON i.id = m.item
+        WHERE m.mark = ? ORDER BY 1)sql",
+                                                                   mark)));
+    KIN_TRY(const auto known, database_->number("SELECT 1 FROM marked_read WHERE mark = ?", mark));
+    if (!known)
+      return Error{
+          Code::kNotFound,
+          fmt::format("mark {} cannot be undone: it marked nothing, was undone already, or "
+                      "is not among the last {}",
+                      mark, kMostMarks)};
+    KIN_RETURN_IF_ERROR(database_->run(R"sql(
+        INSERT OR IGNORE INTO unseen (story, item)
+        SELECT i.story, i.id FROM marked_read m JOIN items i ON i.id = m.item WHERE m.mark = ?)sql",
+                                       mark));
+    for (const StoryId story : stories) changes.touch(story);
+    restored = stories.size();
+    return database_->run("DELETE FROM marked_read WHERE mark = ?", mark);
+  };
+  KIN_RETURN_IF_ERROR(transact(event, work));
+  return restored;
 }
 
 Result<StoryId> NewsWriter::separate(ItemId item, Time now, NewsEvent& event) {
@@ -327,9 +398,12 @@ Result<std::uint64_t> NewsWriter::sweep(Time oldest, NewsEvent& event) {
         SELECT i.id FROM stories s JOIN items i ON i.story = s.id
         WHERE s.last < ?1 AND s.starred = 0 AND NOT EXISTS
           (SELECT 1 FROM items o WHERE o.story = s.id AND (o.present = 1 OR o.first_seen >= ?1))
-        ORDER BY i.id)sql",
+        UNION SELECT i.id FROM feeds f JOIN items i ON i.feed = f.id JOIN stories s ON s.id = i.story
+        WHERE f.removed = 1 AND s.starred = 0
+        ORDER BY 1)sql",
                                                      oldest)));
-    return forget_items(items, changes);
+    KIN_RETURN_IF_ERROR(forget_items(items, changes));
+    return drop_empty_feeds();
   };
   KIN_RETURN_IF_ERROR(transact(event, work));
   return items.size();

@@ -40,7 +40,8 @@ class NewsWriter {
   // The new feed is due at once. kFailedPrecondition if the address is followed already.
   Result<FeedId> add_feed(const NewSubscription& feed, Time now, NewsEvent& event);
   Status edit_feed(FeedId feed, const FeedEdit& edit, NewsEvent& event);
-  Status remove_feed(FeedId feed, NewsEvent& event);
+  // With kKeep the items of starred stories stay, and the feed's row with them.
+  Status remove_feed(FeedId feed, StarredItems starred, NewsEvent& event);
   // Stores the result of a poll. Returns the number of new items. Does nothing if the feed was
   // removed in the meantime.
   Result<std::uint64_t> take_poll(FeedId feed, const Poll& poll, Time now, NewsEvent& event);
@@ -48,14 +49,19 @@ class NewsWriter {
   Status set_icon(FeedId feed, const std::optional<Favicon>& icon, Time now, NewsEvent& event);
 
   Status edit_story(StoryId story, const StoryEdit& edit, NewsEvent& event);
-  Result<std::uint64_t> mark_read(std::span<const StoryId> stories, NewsEvent& event);
+  // Marks the items below `before` as seen; all items if it is empty.
+  Result<MarkedRead> mark_read(std::span<const StoryId> stories, std::optional<ItemId> before,
+                               NewsEvent& event);
+  // Returns the number of stories that are unread again. kNotFound if the mark is not known.
+  Result<std::uint64_t> undo_mark(std::uint64_t mark, NewsEvent& event);
   Result<StoryId> separate(ItemId item, Time now, NewsEvent& event);
   Result<StoryId> unite(StoryId a, StoryId b, Time now, NewsEvent& event);
 
   // Stores settings and uses them for new items. Existing stories stay as they are.
   Status change_settings(const Settings& settings);
 
-  // Removes stories without an item since `oldest`. Returns the number of removed items.
+  // Removes stories without an item since `oldest`, and items of removed feeds whose story is not
+  // starred any more. Returns the number of removed items.
   Result<std::uint64_t> sweep(Time oldest, NewsEvent& event);
 
   NewsDatabase& database() { return *database_; }
@@ -89,6 +95,7 @@ class NewsWriter {
   Status write_bands();
   Status find_repeated(const Item& item, const TextSketch& sketch, StoryId story);
   Status forget_items(std::span<const ItemId> items, NewsChanges& changes);
+  Status drop_empty_feeds();
   Result<std::optional<StoryId>> open_part(StoryId story);
 
   std::unique_ptr<NewsDatabase> database_;

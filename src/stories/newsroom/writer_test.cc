@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/random.h"
+#include "base/testing/source_folder.h"
 #include "stories/newsroom/audit.h"
 #include "stories/newsroom/grouping.h"
 #include "stories/newsroom/schema.h"
@@ -122,7 +123,8 @@ class NewsWriterTest : public ::testing::Test {
     const auto page =
         read_timeline(writer.database(), {.limit = 200, .most_others = 1'000}).value();
     for (const StoryView& story : page.stories) {
-      all += std::to_string(number(story.id)) + (story.read ? "r" : "") + ":" +
+      all += std::to_string(number(story.id)) + (story.read ? "r" : "") + "+" +
+             std::to_string(story.news) + "@" + format_date(story.at) + ":" +
              std::to_string(number(story.representative.id));
       for (const ItemView& item : story.others) all += "," + std::to_string(number(item.id));
       all += "\n";
@@ -170,7 +172,7 @@ TEST_F(NewsWriterTest, NoCrashLosesOrInventsAnything) {
   for (int round = 0; round < 120; ++round) {
     const std::vector<StoryView> shown = stories();
     const auto any = [&]() -> const StoryView& { return shown[random_.below(shown.size())]; };
-    switch (shown.size() < 3 ? 0 : random_.below(9)) {
+    switch (shown.size() < 3 ? 0 : random_.below(12)) {
       default: take_random(feeds[random_.below(feeds.size())], 1 + random_.below(25)); break;
       case 1: writer_->edit_story(any().id, {.read = true}, event).value(); break;
       case 2: {
@@ -182,7 +184,7 @@ TEST_F(NewsWriterTest, NoCrashLosesOrInventsAnything) {
       case 3: writer_->unite(any().id, any().id, now_, event).value(); break;
       case 4:
         if (random_.below(4) == 0) {
-          writer_->remove_feed(feeds.back(), event).value();
+          writer_->remove_feed(feeds.back(), StarredItems::kKeep, event).value();
           feeds.pop_back();
         }
         if (feeds.size() < 2) feeds.push_back(add_feed("n" + std::to_string(round)));
@@ -192,6 +194,14 @@ TEST_F(NewsWriterTest, NoCrashLosesOrInventsAnything) {
         writer_->sweep(now_ - 24h, event).value();
         break;
       case 6: now_ += 60h; break;
+      case 7: writer_->edit_story(any().id, {.hidden = true}, event).value(); break;
+      case 8: writer_->edit_story(any().id, {.starred = true}, event).value(); break;
+      case 9: {
+        const std::vector<StoryId> two{any().id, any().id};
+        const auto marked = writer_->mark_read(two, any().bound, event).value();
+        if (random_.below(2) == 0) (void)writer_->undo_mark(marked.undo, event);
+        break;
+      }
     }
     expect_sound(*writer_);
     const auto crashed = open_as_after_a_crash();
@@ -241,7 +251,7 @@ TEST_F(NewsWriterTest, ForgetsNoCorrectionWhenItsGrouperIsBuiltAgain) {
   const StoryView both = stories().at(0);
   ASSERT_EQ(both.count, 2);
   NewsEvent event;
-  const StoryId own = writer_->separate(both.others[0].id, now_, event).value();
+  const StoryId own = writer_->separate(both.representative.id, now_, event).value();
   open();
   ASSERT_TRUE(writer_->database().run("UPDATE grouper_snapshot SET state = x'00'").ok());
   const auto crashed = open_as_after_a_crash();
@@ -271,20 +281,37 @@ TEST_F(NewsWriterTest, DoesNothingOfWhatFailed) {
   EXPECT_EQ(*writer_->take_poll(feed, poll_with(items), now_, event), 20);
 }
 
-TEST_F(NewsWriterTest, BringsTheTablesOfVersion1UpToDate) {
-  const FeedId feed = add_feed("a");
-  take_random(feed, 30);
-  const std::string before = picture(*writer_);
-  NewsDatabase& database = writer_->database();
-  ASSERT_TRUE(database
-                  .run_script("ALTER TABLE stories DROP COLUMN repeats;"
-                              "DROP TABLE settings; DROP TABLE preferred_sources;"
-                              "PRAGMA user_version = 1;")
-                  .ok());
-  const auto crashed = open_as_after_a_crash();
-  EXPECT_EQ(*crashed->database().number("PRAGMA user_version"), news_version());
-  EXPECT_EQ(picture(*crashed), before);
-  ASSERT_TRUE(migrate(database).ok());
+// A database that version 3 of the tables wrote, with one story of two items that was read, one
+// unread and one hidden.
+TEST_F(NewsWriterTest, BringsTheTablesOfVersion3UpToDate) {
+  writer_.reset();
+  for (const char* name : {"news.db", "news.db-wal", "news.db-shm"})
+    fs::remove(scratch_.path() / name);
+  {
+    const auto old = NewsDatabase::open(path(), NewsDatabase::Access::kWrite).value();
+    const std::string sql =
+        read_file(std::string(source_folder()) + "/tests/feeds/news_version3.sql").value();
+    ASSERT_TRUE(old->run_script(sql).ok());
+  }
+  open();
+  EXPECT_EQ(*writer_->database().number("PRAGMA user_version"), news_version());
+  const auto read = [&](const TimelineQuery& query) {
+    return read_timeline(writer_->database(), query).value().stories;
+  };
+  ASSERT_EQ(read({}).size(), 2);
+  EXPECT_EQ(read({})[0].representative.title,
+            "Passengers of stranded ferry Olympia rescued near Chania");
+  EXPECT_TRUE(read({})[0].read);
+  EXPECT_TRUE(read({})[0].starred);
+  EXPECT_EQ(read({})[0].at, read({})[0].last);
+  EXPECT_FALSE(read({})[1].read);
+  ASSERT_EQ(read({.hidden_only = true}).size(), 1);
+  expect_sound(*writer_);
+  // News for the story that was read.
+  const FeedId feed = read({})[0].representative.feed;
+  now_ = read({})[0].last + 1h;
+  take(feed, {item("Passengers of stranded ferry Olympia rescued near Chania")});
+  EXPECT_EQ(read({})[0].news, 1);
 }
 
 TEST_F(NewsWriterTest, KeepsTheSettingsAndTheStoriesMadeByOthers) {
@@ -323,6 +350,9 @@ TEST_F(NewsWriterTest, AnAuditFindsWhatIsWrong) {
       "UPDATE stories SET last = last + 1 WHERE id = 1",
       "UPDATE stories SET representative = 10000 WHERE id = 1",
       "UPDATE stories SET read = 1 WHERE id = 1",
+      "UPDATE stories SET place = place + 1 WHERE id = 1",
+      "DELETE FROM unseen WHERE story = 1",
+      "INSERT INTO unseen VALUES (1, 10000)",
       "DELETE FROM lsh_bands WHERE band_index = 3 AND item = (SELECT min(item) FROM lsh_bands)",
       "INSERT INTO lsh_bands VALUES (1, 2, 10000)",
       "UPDATE feeds SET unread = unread + 1",

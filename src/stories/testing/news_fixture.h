@@ -49,9 +49,12 @@ class NewsServer {
              "</pubDate><link>https://" + name + ".example/" +
              std::to_string(std::hash<std::string>()(guid)) + "</link></item>";
     }
-    rss += "</channel></rss>";
+    return publish_text(name, rss + "</channel></rss>");
+  }
+  // The same, of a whole document.
+  std::string publish_text(const std::string& name, const std::string& document) {
     const auto path = folder_.path() / "tests" / "feeds" / (name + ".xml");
-    std::ofstream(path, std::ios::binary) << rss;
+    std::ofstream(path, std::ios::binary) << document;
     return url("/file/" + name + ".xml");
   }
   void withdraw(const std::string& name) {

@@ -1,7 +1,7 @@
 // The JSON API, one function per request. All of them reject with an ApiError only.
 import type {
   Answer, BrokenIndex, Feed, FeedSettings, Filter, ImportResult, Index, IndexedDocument, Neighbours, NewFeed, SearchRequest,
-  Story, StoryMarks, TimelinePage,
+  Session, StarredItems, Story, StoryMarks, TimelinePage,
 } from './types';
 
 const root = '/api/v1';
@@ -63,6 +63,7 @@ export function queryOf(filter: Filter, more: Record<string, string> = {}): stri
   if (filter.q) query.set('q', filter.q);
   if (filter.unread) query.set('unread', '1');
   if (filter.starred) query.set('starred', '1');
+  if (filter.hidden) query.set('hidden', '1');
   for (const [name, value] of Object.entries(more)) query.set(name, value);
   const text = query.toString();
   return text && `?${text}`;
@@ -76,7 +77,7 @@ export const getFeeds = () => call<{ feeds: Feed[] }>('GET', '/feeds').then((a) 
 export const addFeed = (feed: NewFeed) => call<{ feed: Feed }>('POST', '/feeds', feed).then((a) => a.feed);
 export const changeFeed = (id: number, settings: FeedSettings) =>
   call<{ feed: Feed }>('PATCH', `/feeds/${id}`, settings).then((a) => a.feed);
-export const removeFeed = (id: number) => call<void>('DELETE', `/feeds/${id}`);
+export const removeFeed = (id: number, starred: StarredItems) => call<void>('DELETE', `/feeds/${id}?starred=${starred}`);
 export const refreshFeed = (id: number) => call<void>('POST', `/feeds/${id}/refresh`, {});
 export const refreshAll = () => call<void>('POST', '/refresh', {});
 
@@ -92,13 +93,22 @@ export function getTimeline(filter: Filter, limit: number, before?: string): Pro
 }
 
 const story = (answer: Promise<{ story: Story }>) => answer.then((a) => a.story);
-export const getStory = (id: number) => story(call('GET', `/stories/${id}`));
-export const markStory = (id: number, marks: StoryMarks) => story(call('PATCH', `/stories/${id}`, marks));
+/** The story leads with a headline of `scope`. */
+export const getStory = (id: number, scope: Pick<Filter, 'feed' | 'folder'> = {}) =>
+  story(call('GET', `/stories/${id}${queryOf({ feed: scope.feed, folder: scope.folder })}`));
+/** Marks only items below `before` as read: those that were shown. */
+export const markStory = (id: number, marks: StoryMarks, before?: number) =>
+  story(call('PATCH', `/stories/${id}`, marks.read ? { ...marks, before } : marks));
 export const uniteStories = (id: number, other: number) =>
   story(call('POST', `/stories/${id}/unite`, { with: other }));
 export const separateItem = (item: number) => story(call('POST', `/items/${item}/separate`, {}));
-export const markAllRead = (scope: Pick<Filter, 'feed' | 'folder'>) =>
-  call<{ read: number }>('POST', '/timeline/read', scope);
+export const markAllRead = (scope: Pick<Filter, 'feed' | 'folder'>, before: number) =>
+  call<{ read: number; undo: number }>('POST', '/timeline/read', { ...scope, before });
+export const undoMarkAll = (undo: number) => call<{ unread: number }>('POST', '/timeline/unread', { undo });
+
+export const logIn = (token: string) => call<void>('POST', '/login', { token });
+export const logOut = () => call<void>('POST', '/logout', {});
+export const getSession = () => call<Session>('GET', '/session');
 
 const indexPath = (index: string, what: string, query: Record<string, string | undefined>) => {
   const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));

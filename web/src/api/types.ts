@@ -6,6 +6,8 @@ export type Why = 'opened' | 'identity' | 'republished' | 'story' | 'corrected' 
 export interface Item {
   id: number;
   feed: number;
+  /** The feed's title. The feed itself may have been removed. */
+  source: string;
   title: string;
   url: string;
   summary: string;
@@ -13,6 +15,8 @@ export interface Item {
   published: string;
   similarity: number;
   why: Why;
+  /** Whether its story was marked as read after it had arrived. */
+  seen: boolean;
 }
 
 export interface Story {
@@ -21,6 +25,12 @@ export interface Story {
   sources: number;
   first: string;
   last: string;
+  /** Decides its place in the timeline: `last`, or when news joined after it was read or hidden. */
+  at: string;
+  /** The ids of its items are below it. */
+  bound: number;
+  /** Items that arrived after it was read. */
+  new: number;
   read: boolean;
   starred: boolean;
   hidden: boolean;
@@ -44,6 +54,8 @@ export interface Feed {
   problem: string;
   items: number;
   unread: number;
+  /** Starred stories with a headline of this feed. */
+  starred: number;
 }
 
 /** Selects stories of a timeline. Absent fields select everything. */
@@ -53,12 +65,31 @@ export interface Filter {
   q?: string;
   unread?: boolean;
   starred?: boolean;
+  hidden?: boolean;
+}
+
+/** A word of a search as it is compared: in lower case, without accents. */
+export interface SearchedWord {
+  text: string;
+  /** Words that begin with it match too. */
+  prefix: boolean;
 }
 
 export interface TimelinePage {
   stories: Story[];
   next: string | null;
   unread: number;
+  /** The ids of all items that had arrived are below it. */
+  bound: number;
+  /** Very common words are left out. */
+  words: SearchedWord[];
+}
+
+export interface Session {
+  /** Whether the server asks for a token. */
+  token: boolean;
+  /** For addresses of the timeline as a feed. */
+  feed_token: string | null;
 }
 
 export interface News {
@@ -68,6 +99,7 @@ export interface News {
 }
 
 export type StoryMarks = Partial<Pick<Story, 'read' | 'starred' | 'hidden'>>;
+export type StarredItems = 'keep' | 'remove';
 export type FeedSettings = Partial<Pick<Feed, 'title' | 'folder' | 'grouped'>>;
 
 export interface NewFeed extends FeedSettings {

@@ -1,6 +1,6 @@
 // What the reader does to stories. The page shows it at once and takes it back if the server refuses.
 import { tick } from 'svelte';
-import { markAllRead, markStory, separateItem, uniteStories } from '../api/client';
+import { markAllRead, markStory, separateItem, undoMarkAll, uniteStories } from '../api/client';
 import type { Item, Story, StoryMarks } from '../api/types';
 import { library } from './library.svelte';
 import { screenState } from './screen.svelte';
@@ -12,10 +12,11 @@ import { toasts } from './toasts.svelte';
 async function mark(id: number, marks: StoryMarks, failure: string): Promise<boolean> {
   const before = stories.get(id);
   if (!before) return false;
-  put({ ...before, ...marks });
+  put({ ...before, ...marks, ...(marks.read === undefined ? {} : seenAs(before, marks.read)) });
   if (marks.read !== undefined && marks.read !== before.read) countRead(marks.read ? -1 : 1);
   try {
-    await markStory(id, marks);
+    // Only what is shown: news may have joined the story in the meantime.
+    await markStory(id, marks, before.bound);
     library.refresh();
     return true;
   } catch (error) {
@@ -24,6 +25,10 @@ async function mark(id: number, marks: StoryMarks, failure: string): Promise<boo
     toasts.fail(failure, error);
     return false;
   }
+}
+
+function seenAs({ representative, others }: Story, seen: boolean): Partial<Story> {
+  return { new: 0, representative: { ...representative, seen }, others: others.map((item) => ({ ...item, seen })) };
 }
 
 function countRead(by: 1 | -1): void {
@@ -51,6 +56,23 @@ export async function hide(id: number): Promise<void> {
 
 async function unhide(id: number, place: number): Promise<void> {
   if (!(await mark(id, { hidden: false }, 'Still hidden.')) || place < 0) return;
+  timeline.insertAt(place, id);
+  await focusStory(id);
+}
+
+/** Takes a story out of the view of hidden ones. */
+export async function showAgain(id: number): Promise<void> {
+  const place = timeline.ids.indexOf(id);
+  const neighbour = timeline.ids[place + 1] ?? timeline.ids[place - 1];
+  const listed = timeline.filter.hidden && place >= 0;
+  if (listed) timeline.remove(id);
+  if (listed && neighbour !== undefined) void focusStory(neighbour);
+  if (await mark(id, { hidden: false }, 'Still hidden.')) toasts.say('The story is shown again.', () => void hideAgain(id, place));
+  else if (listed) timeline.insertAt(place, id);
+}
+
+async function hideAgain(id: number, place: number): Promise<void> {
+  if (!(await mark(id, { hidden: true }, 'Not hidden.')) || !timeline.filter.hidden || place < 0) return;
   timeline.insertAt(place, id);
   await focusStory(id);
 }
@@ -109,7 +131,7 @@ async function uniteNow(target: number, source: number): Promise<Story | null> {
 export function askMarkAllRead(scopeName: string): void {
   screenState.question = {
     title: 'Mark all as read?',
-    text: `Every story in “${scopeName}” will be marked as read, the ones further down too.`,
+    text: `Every story in “${scopeName}” will be marked as read, the ones further down too. News that come while you read this stay unread.`,
     yes: 'Mark all as read',
     answer: () => void markEverything(),
   };
@@ -118,17 +140,27 @@ export function askMarkAllRead(scopeName: string): void {
 async function markEverything(): Promise<void> {
   const { feed, folder } = timeline.filter;
   try {
-    const { read } = await markAllRead({ feed, folder });
-    for (const id of timeline.ids) {
-      const story = stories.get(id);
-      if (story && !story.read) put({ ...story, read: true });
-    }
-    timeline.unread = 0;
-    await library.load();
-    toasts.say(read === 1 ? 'One story marked as read.' : `${read} stories marked as read.`);
+    const { read, undo } = await markAllRead({ feed, folder }, timeline.bound);
+    await showMarks();
+    toasts.say(read === 1 ? 'One story marked as read.' : `${read} stories marked as read.`, () => void unmark(undo));
   } catch (error) {
     toasts.fail('Not marked.', error);
   }
+}
+
+async function unmark(undo: number): Promise<void> {
+  try {
+    const { unread } = await undoMarkAll(undo);
+    await showMarks();
+    toasts.say(unread === 1 ? 'One story is unread again.' : `${unread} stories are unread again.`);
+  } catch (error) {
+    toasts.fail('Not undone.', error);
+  }
+}
+
+// The server knows which stories were marked. Those that are listed stay where they are.
+async function showMarks(): Promise<void> {
+  await Promise.all([timeline.catchUp(timeline.ids), library.load()]);
 }
 
 /** Moves focus to a story that is shown, and into view if it is out of it. */

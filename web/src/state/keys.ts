@@ -1,5 +1,5 @@
 // The keyboard: single letters act on the story that has focus, or had it last.
-import { focusStory, hide, setRead, setStarred, uniteWith } from './actions';
+import { focusStory, hide, setRead, setStarred, showAgain, uniteWith } from './actions';
 import { refreshing } from './refreshing.svelte';
 import { searchPath } from './question';
 import { router, timelinePath } from './route.svelte';
@@ -21,6 +21,7 @@ export const commonKeyHelp: KeyHelp[] = [
   { keys: ['g', 'a'], text: 'Go to all stories' },
   { keys: ['g', 'u'], text: 'Go to unread' },
   { keys: ['g', 's'], text: 'Go to starred' },
+  { keys: ['g', 'h'], text: 'Go to hidden' },
   { keys: ['g', 'd'], text: 'Go to the search in documents' },
   { keys: ['Esc'], text: 'Leave what is open or selected' },
   { keys: ['?'], text: 'This help' },
@@ -32,7 +33,7 @@ export const keyHelp: KeyHelp[] = [
   { keys: ['v'], text: 'Open the original' },
   { keys: ['m'], text: 'Mark as read or unread' },
   { keys: ['s'], text: 'Star' },
-  { keys: ['h'], text: 'Hide' },
+  { keys: ['h'], text: 'Hide, or show again' },
   { keys: ['z'], text: 'Undo, while the message shows' },
   { keys: ['r'], text: 'Refresh' },
   { keys: ['a'], text: 'Add a feed' },
@@ -102,7 +103,7 @@ const commands: Record<string, () => void> = {
   v: onStory(open),
   m: onStory((id) => setRead(id, !stories.get(id)?.read)),
   s: onStory((id) => setStarred(id, !stories.get(id)?.starred)),
-  h: onStory((id) => router.current.view === 'timeline' && void hide(id)),
+  h: onStory((id) => router.current.view === 'timeline' && void (stories.get(id)?.hidden ? showAgain(id) : hide(id))),
   z: () => toasts.undo(),
   r: () => void refreshing.start(),
   a: () => (screenState.adding = true),
@@ -115,6 +116,7 @@ const places: Record<string, string> = {
   a: timelinePath({}),
   u: timelinePath({ unread: true }),
   s: timelinePath({ starred: true }),
+  h: timelinePath({ hidden: true }),
   d: searchPath({}),
 };
 

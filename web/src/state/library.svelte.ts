@@ -1,6 +1,6 @@
 // The feeds that are followed and how much of them is unread.
-import { ApiError, getFeeds, getTimeline } from '../api/client';
-import type { Feed } from '../api/types';
+import { ApiError, getFeeds, getSession, getTimeline } from '../api/client';
+import type { Feed, Filter, Item, Session } from '../api/types';
 
 export interface Folder {
   name: string;
@@ -15,13 +15,16 @@ class Library {
   loaded = $state(false);
   /** The server asks for a token that this browser does not have. */
   locked = $state(false);
+  session = $state.raw<Session>({ token: false, feed_token: null });
 
   readonly byId = $derived(new Map(this.feeds.map((feed) => [feed.id, feed])));
   readonly folders = $derived(foldersOf(this.feeds));
 
   async load(): Promise<void> {
     try {
-      const [feeds, page] = await Promise.all([getFeeds(), getTimeline({}, 1)]);
+      const first = !this.loaded || this.locked;
+      const [feeds, page, session] = await Promise.all([getFeeds(), getTimeline({}, 1), first ? getSession() : this.session]);
+      this.session = session;
       this.feeds = feeds;
       this.unread = page.unread;
       this.locked = false;
@@ -55,6 +58,11 @@ class Library {
     return feed ? feed.title || hostOf(feed.url) : '';
   }
 
+  /** The name of an item's feed, which may have been removed. */
+  sourceOf(item: Item): string {
+    return this.nameOf(item.feed) || item.source;
+  }
+
   #timer: ReturnType<typeof setTimeout> | undefined;
 }
 
@@ -80,3 +88,11 @@ function foldersOf(feeds: Feed[]): Folder[] {
 }
 
 export const library = new Library();
+
+/** What a filter shows, whatever is searched for in it: "Unread", "Tech › Apple". */
+export function scopeName({ feed, folder, unread, starred, hidden }: Filter): string {
+  const place = feed !== undefined ? library.nameOf(feed) || 'Feed' : (folder?.replaceAll('/', ' › ') ?? '');
+  const kind = hidden ? 'Hidden' : starred ? 'Starred' : unread ? 'Unread' : 'All stories';
+  if (!place) return kind;
+  return kind === 'All stories' ? place : `${kind}, ${place}`;
+}

@@ -21,14 +21,14 @@ class Live {
 
   start(listener: Listener): void {
     this.#listener = listener;
-    addEventListener('online', () => this.#open());
+    addEventListener('online', () => this.open());
     addEventListener('offline', () => {
       this.connection = 'offline';
     });
-    this.#open();
+    this.open();
   }
 
-  #open(): void {
+  open(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#source?.close();
@@ -55,7 +55,7 @@ class Live {
       this.#timer = undefined;
       this.connection = navigator.onLine ? 'reconnecting' : 'offline';
       // The browser tries again by itself unless the server refused it.
-      if (this.#source?.readyState === EventSource.CLOSED) this.#open();
+      if (this.#source?.readyState === EventSource.CLOSED) this.open();
     }, patience);
   }
 }

@@ -62,8 +62,9 @@ export const sameResults = (a: Question, b: Question) => searchPath({ ...a, doc:
 
 export const sameFacet = (a: Facet, b: Facet) => a.name === b.name && a.value === b.value;
 
-/** The filters without this one if it is among them, else with it. */
+/** The filters without this one if it is among them, else with it, in place of another of its name. */
 export function toggled(filters: Facet[], facet: Facet): Facet[] {
   const rest = filters.filter((other) => !sameFacet(other, facet));
-  return rest.length < filters.length ? rest : [...filters, facet];
+  if (rest.length < filters.length) return rest;
+  return [...filters.filter((other) => other.name !== facet.name), facet];
 }

@@ -60,6 +60,13 @@ async function askAgain(): Promise<void> {
   else await timeline.catchUp(timeline.ids.slice(0, 100));
 }
 
+/** After a log-in: loads what was refused before. */
+export async function openAll(): Promise<void> {
+  await library.load();
+  live.open();
+  if (router.current.view === 'timeline') await timeline.load();
+}
+
 export function startReader(): void {
   theme.apply();
   clock.start();

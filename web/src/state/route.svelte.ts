@@ -31,6 +31,7 @@ function filterOf(query: URLSearchParams): Filter {
   if (q) filter.q = q;
   if (query.get('unread') === '1') filter.unread = true;
   if (query.get('starred') === '1') filter.starred = true;
+  if (query.get('hidden') === '1') filter.hidden = true;
   return filter;
 }
 

@@ -6,6 +6,8 @@ export interface Question {
   yes: string;
   danger?: boolean;
   answer: () => void;
+  /** A second way to go on. */
+  other?: { label: string; answer: () => void };
 }
 
 const narrow = matchMedia('(max-width: 55rem)');

@@ -2,7 +2,7 @@
 // only when the reader asks for it, or is at the top with nothing selected.
 import { SvelteSet } from 'svelte/reactivity';
 import { ApiError, getStory, getTimeline } from '../api/client';
-import type { Filter, News, Story, TimelinePage } from '../api/types';
+import type { Filter, News, SearchedWord, Story, TimelinePage } from '../api/types';
 import { clock, dayName } from './clock.svelte';
 import { library } from './library.svelte';
 import { router, sameFilter } from './route.svelte';
@@ -36,6 +36,12 @@ class Timeline {
   unread = $state(0);
   /** New stories that wait until the reader wants them. */
   pending = $state.raw<number[]>([]);
+  /** Stories in the list that were read and have news, and belong further up. */
+  risen = $state.raw<number[]>([]);
+  /** Items below it were shown, or are further down: what "mark all as read" takes. */
+  bound = 0;
+  /** The words that were searched for. */
+  words = $state.raw<SearchedWord[]>([]);
   /** There is too much news: the list must be loaded again. */
   outdated = $state(false);
   selected = $state<number | null>(null);
@@ -123,7 +129,8 @@ class Timeline {
         this.#discover(page);
       });
       // The reader is at the top, so new stories come into view.
-      if (this.pending.length > 0 && this.#atRest()) await this.flush();
+      if (this.pending.length + this.risen.length > 0 && this.#atRest()) await this.flush();
+      if (this.pending.length === 0) this.bound = page.bound;
     } catch (error) {
       if (error instanceof ApiError && error.code === 'unauthorised') library.locked = true;
     }
@@ -135,11 +142,13 @@ class Timeline {
     const ids = new Set([...this.ids, ...this.pending]);
     this.#entries = [...ids].map(entryOf).sort((a, b) => b.at - a.at || b.id - a.id);
     this.pending = [];
+    this.risen = [];
   }
 
   remove(id: number): void {
     this.#entries = this.#entries.filter((entry) => entry.id !== id);
     this.pending = this.pending.filter((other) => other !== id);
+    this.risen = this.risen.filter((other) => other !== id);
     this.expanded.delete(id);
     if (this.selected === id) this.selected = null;
   }
@@ -197,14 +206,20 @@ class Timeline {
     const known = new Set([...this.ids, ...this.pending]);
     const fresh = page.stories.filter((story) => !known.has(story.id));
     this.#entries = [...this.#entries, ...fresh.map((story) => entryOf(story.id))];
+    // Further pages show older stories: what arrived since the first one was loaded stays unread.
+    if (this.bound === 0) this.bound = page.bound;
     this.next = page.next;
     this.unread = page.unread;
+    this.words = page.words;
   }
 
   #discover(page: TimelinePage): void {
     const known = new Set([...this.ids, ...this.pending]);
     const bottom = this.next ? (this.#entries.at(-1)?.at ?? 0) : 0;
-    const fresh = page.stories.filter((story) => !known.has(story.id) && Date.parse(story.last) >= bottom);
+    const fresh = page.stories.filter((story) => !known.has(story.id) && Date.parse(story.at) >= bottom);
+    const places = new Map(this.#entries.map(({ id, at }) => [id, at]));
+    const risen = page.stories.filter(({ id, at, new: news }) => news > 0 && Date.parse(at) > (places.get(id) ?? Infinity));
+    this.risen = risen.map(({ id }) => id);
     if (fresh.length === 0) return;
     // A full page of news may be followed by more, so there may be a gap before the known stories.
     if (fresh.length >= pageSize) this.outdated = true;
@@ -214,7 +229,7 @@ class Timeline {
   async #fetch(ids: number[]): Promise<[number, Story | null][]> {
     return Promise.all(ids.slice(0, mostSingles).map(async (id): Promise<[number, Story | null]> => {
       try {
-        return [id, await getStory(id)];
+        return [id, await getStory(id, this.filter)];
       } catch (error) {
         if (error instanceof ApiError && error.code === 'not_found') return [id, null];
         throw error;
@@ -229,6 +244,8 @@ class Timeline {
 
   #forget(): void {
     this.pending = [];
+    this.risen = [];
+    this.bound = 0;
     this.outdated = false;
     this.selected = null;
     this.uniting = null;
@@ -244,7 +261,7 @@ class Timeline {
 }
 
 function entryOf(id: number): Entry {
-  return { id, at: Date.parse(stories.get(id)?.last ?? '') || 0 };
+  return { id, at: Date.parse(stories.get(id)?.at ?? '') || 0 };
 }
 
 function daysOf(entries: Entry[], today: number): Day[] {

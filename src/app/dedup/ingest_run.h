@@ -1,0 +1,34 @@
+// kindred dedup --config: records taken into stores that runs share.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "dedup/run.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace kin::app {
+
+struct IngestFlags {
+  std::optional<std::filesystem::path> config;  // nothing: no shared stores
+  std::optional<std::string> run;
+  std::optional<std::string> worker;
+  std::optional<std::string> source_name;
+};
+void add_ingest_flags(CLI::App& verb, IngestFlags& flags);
+
+struct IngestOutput {
+  bool json = false;
+  bool quiet = false;
+  double progress_seconds = 30;
+};
+// Runs the job against the stores of the settings file. Returns the exit code.
+Result<int> run_ingest_job(const dedup::DedupJob& job, const IngestFlags& flags,
+                           const IngestOutput& output, const CLI::App& verb);
+
+}  // namespace kin::app

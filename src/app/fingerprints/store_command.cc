@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/command.h"
+#include "app/fingerprints/stores.h"
+#include "app/print.h"
+#include "app/words.h"
+#include "base/json_writer.h"
+#include "base/memory.h"
+
+namespace kin::app {
+namespace {
+
+constexpr const char* kExamples = R"(
+Examples:
+  kindred store stats --config kindred.yaml
+  kindred store check --config kindred.yaml
+
+A store has the fingerprints of documents that runs kept (kindred dedup --config). docs/operations.md has the
+settings file.)";
+
+struct StoreArguments {
+  std::filesystem::path config;
+  bool json = false;
+};
+
+Result<int> show_stats(const StoreArguments& arguments) {
+  KIN_TRY(const StoresConfig config, read_stores_config(arguments.config));
+  KIN_TRY(const OpenedStores stores, open_stores(config, std::nullopt, system_clock()));
+  KIN_TRY(const store::FingerprintStats stats, stores.fingerprints->stats());
+  if (arguments.json) {
+    JsonWriter json;
+    json.begin_object()
+        .field("documents", stats.documents)
+        .field("bytes", stats.bytes)
+        .field("capped_keys", stats.capped_keys)
+        .field("version", version_of(stats.parameters))
+        .key("settings")
+        .begin_object();
+    for (const auto& [name, value] : stats.parameters.settings) json.field(name, value);
+    json.end().field("hamming", stats.parameters.hamming).end();
+    return print_result(json.text() + "\n");
+  }
+  std::string text;
+  add_row(text, "documents", with_commas(stats.documents));
+  add_row(text, "size", format_bytes(stats.bytes));
+  add_row(text, "version", version_of(stats.parameters));
+  for (const auto& [name, value] : stats.parameters.settings) add_row(text, name, value);
+  if (stats.capped_keys > 0) {
+    text +=
+        fmt::format("  {} times a document was not listed under a key that 1,000 others share\n",
+                    with_commas(stats.capped_keys));
+  }
+  return print_result(text);
+}
+
+Result<int> check_store(const StoreArguments& arguments) {
+  KIN_TRY(const StoresConfig config, read_stores_config(arguments.config));
+  KIN_TRY(const OpenedStores stores, open_stores(config, std::nullopt, system_clock()));
+  KIN_TRY(const std::vector<std::string> faults, stores.fingerprints->check());
+  if (arguments.json) {
+    JsonWriter json;
+    json.begin_object().field("faults", faults).end();
+    KIN_RETURN_IF_ERROR(print(json.text() + "\n"));
+  } else if (faults.empty()) {
+    KIN_RETURN_IF_ERROR(print("every document is found by all of its keys\n"));
+  } else {
+    for (const std::string& fault : faults) KIN_RETURN_IF_ERROR(print(fault + "\n"));
+  }
+  return faults.empty() ? kDone : kFailed;
+}
+
+}  // namespace
+
+Command add_store_command(CLI::App& app) {
+  CLI::App* verb = app.add_subcommand("store", "Inspect and check a store of fingerprints");
+  verb->footer(kExamples);
+  verb->require_subcommand(1);
+  const auto arguments = std::make_shared<StoreArguments>();
+  const auto add = [&](const char* name, const char* what, auto run) -> Command {
+    CLI::App* inner = verb->add_subcommand(name, what);
+    inner->footer(fmt::format("\nExample:\n  kindred store {} --config kindred.yaml", name));
+    inner->add_option("--config", arguments->config, "Settings file of the store")
+        ->type_name("FILE")
+        ->required();
+    inner->add_flag("--json", arguments->json, "Print JSON");
+    return {inner, [arguments, run] { return run(*arguments); }};
+  };
+  return with_verbs(*verb,
+                    {add("stats", "How many documents it has, and how they were made", show_stats),
+                     add("check", "Compare every document with its keys", check_store)});
+}
+
+}  // namespace kin::app

@@ -1,0 +1,28 @@
+// Opens the stores that a settings file names.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "app/fingerprints/config.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "store/fingerprint_store.h"
+#include "store/ledger.h"
+
+namespace kin::app {
+
+struct OpenedStores {
+  std::unique_ptr<store::FingerprintStore> fingerprints;
+  std::unique_ptr<store::Ledger> ledger;
+};
+
+// With `parameters` the store is made if it is not there, and refused if it was made with others.
+// Without, it is opened as it is; kNotFound if there is none.
+Result<OpenedStores> open_stores(const StoresConfig& config,
+                                 const std::optional<store::FingerprintParameters>& parameters,
+                                 Clock& clock);
+// kNotFound if there is no ledger.
+Result<std::unique_ptr<store::Ledger>> open_ledger(const StoresConfig& config, Clock& clock);
+
+}  // namespace kin::app

@@ -1,0 +1,192 @@
+#include "cloud/calls/caller.h"
+
+#include <algorithm>
+
+#include "base/ascii.h"
+#include "cloud/signing/digest.h"
+
+namespace kin::cloud {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+net::HttpOptions http_options(const CloudOptions& options) {
+  return {.user_agent = "Kindred",
+          // Endpoints come from the operator's configuration, and private ones are usual.
+          .addresses = {.allow_all = true},
+          .budgets = {.bytes = std::uint64_t{1} << 40, .redirects = 0, .total = options.one_try},
+          .transfers = options.in_flight,
+          .transfers_per_host = options.in_flight,
+          .idle_connections = options.in_flight,
+          .ca_file = options.ca_file};
+}
+
+// "host" or "host:port", as libcurl writes it.
+std::string host_of(const net::Url& url) {
+  return url.origin().substr(url.scheme().size() + 3);
+}
+
+// The wait that a server asks for; nothing if it asks for none.
+std::optional<nanoseconds> retry_after(const net::HttpResponse& response) {
+  const auto seconds = parse_number<std::uint32_t>(response.header("retry-after"));
+  if (!seconds) return std::nullopt;
+  return std::chrono::seconds(*seconds);
+}
+
+}  // namespace
+
+Caller::Caller(CloudOptions options, Service service, Clock& clock, std::uint64_t seed)
+    : options_(std::move(options)),
+      service_(std::move(service)),
+      clock_(clock),
+      credentials_(options_.credentials, clock),
+      budget_(options_.retry.budget),
+      random_(seed),
+      http_(http_options(options_)) {}
+
+CallCounts Caller::counts() const {
+  return {.requests = requests_, .retries = retries_, .throttles = throttles_};
+}
+
+std::uint64_t Caller::random_number() {
+  const std::lock_guard lock(random_mutex_);
+  return random_.next();
+}
+
+nanoseconds Caller::jitter(int tries) {
+  const std::lock_guard lock(random_mutex_);
+  return full_jitter(options_.retry, tries, random_);
+}
+
+Result<Answer> Caller::call(Call call) {
+  std::optional<Result<Answer>> answer;
+  CallBatch batch(*this);
+  batch.add(std::move(call), [&](Result<Answer> given) { answer.emplace(std::move(given)); });
+  batch.run();
+  return std::move(*answer);
+}
+
+Status Caller::sign(const net::OutgoingRequest& request, const std::string& payload_hash,
+                    const AwsCredentials& credentials) const {
+  const SignedParts parts{.method = request.method,
+                          .host = host_of(request.url),
+                          .path = request.url.path(),
+                          .query = request.url.query().value_or(""),
+                          .payload_hash = payload_hash,
+                          .headers = request.headers};
+  const auto added = signature_headers(parts, {.region = options_.region, .service = service_.name},
+                                       credentials, clock_.now() + milliseconds(skew_ms_.load()));
+  request.headers.insert(request.headers.end(), added.begin(), added.end());
+  return Done{};
+}
+
+void Caller::learn_time(const net::HttpResponse& response) {
+  if (const auto date = net::parse_http_date(response.header("date")))
+    skew_ms_ = (WallTime(*date) - clock_.now()).count();
+}
+
+CallBatch::CallBatch(Caller& caller) : caller_(caller), http_(caller.http_) {}
+
+void CallBatch::add(Call call, Done done, nanoseconds delay) {
+  const SteadyTime now = caller_.clock_.steady_now();
+  Pending pending{.call = std::move(call),
+                  .done = std::move(done),
+                  .payload_hash = {},
+                  .deadline = now + caller_.options_.retry.deadline};
+  pending.payload_hash = to_hex(sha256(pending.call.body.value_or("")));
+  delayed_.push_back({now + delay, std::move(pending)});
+}
+
+SteadyTime CallBatch::first_due() const {
+  return std::ranges::min_element(delayed_, {}, &Delayed::at)->at;
+}
+
+void CallBatch::start_due() {
+  const SteadyTime now = caller_.clock_.steady_now();
+  const auto due = std::ranges::stable_partition(
+      delayed_, [&](const Delayed& delayed) { return delayed.at > now; });
+  std::vector<Delayed> starting(std::make_move_iterator(due.begin()),
+                                std::make_move_iterator(due.end()));
+  delayed_.erase(due.begin(), due.end());
+  for (Delayed& delayed : starting) start(std::move(delayed.pending));
+}
+
+void CallBatch::run() {
+  while (!delayed_.empty() || http_.pending() > 0) {
+    start_due();
+    std::optional<nanoseconds> left;
+    if (!delayed_.empty()) left = first_due() - caller_.clock_.steady_now();
+    if (http_.pending() == 0) {
+      if (left) caller_.clock_.sleep_for(std::max(*left, nanoseconds(0)));
+      continue;
+    }
+    std::optional<milliseconds> timeout;
+    if (left) timeout = std::max(std::chrono::ceil<milliseconds>(*left), milliseconds(0));
+    auto finished = http_.next(timeout);
+    if (!finished) continue;
+    auto pending = sent_.extract(finished->id);
+    finish(std::move(pending.mapped()), std::move(finished->outcome));
+  }
+}
+
+void CallBatch::start(Pending pending) {
+  auto credentials = caller_.credentials_.get();
+  if (!credentials) return pending.done(credentials.error());
+  ++pending.tries;
+  ++caller_.requests_;
+  net::HttpRequest request{.url = pending.call.url,
+                           .method = pending.call.method,
+                           .headers = pending.call.headers,
+                           .decompress = false,
+                           .most_bytes = pending.call.most_bytes};
+  if (pending.call.body) request.body = net::HttpBody{.type = "", .bytes = *pending.call.body};
+  request.signer = [&caller = caller_, hash = pending.payload_hash,
+                    keys = std::move(*credentials)](const net::OutgoingRequest& outgoing) {
+    return caller.sign(outgoing, hash, keys);
+  };
+  const auto id = http_.add(std::move(request));
+  sent_.emplace(id, std::move(pending));
+}
+
+void CallBatch::finish(Pending pending, net::HttpOutcome outcome) {
+  Result<Answer> answer = Error{Code::kInternal, "no answer"};
+  if (outcome.response) {
+    const auto& judge = pending.call.judge ? pending.call.judge : caller_.service_.judge;
+    const Verdict verdict = judge(*outcome.response);
+    if (verdict == Verdict::kThrottled) ++caller_.throttles_;
+    if (verdict == Verdict::kSkewed) caller_.learn_time(*outcome.response);
+    if (verdict == Verdict::kDone) caller_.budget_.give_back();
+    // A server that failed may have done its work before.
+    if (verdict == Verdict::kRetry) pending.ambiguous = true;
+    answer = Answer{.response = std::move(*outcome.response),
+                    .verdict = verdict,
+                    .ambiguous = pending.ambiguous};
+  } else {
+    answer = outcome.response.error();
+    pending.ambiguous = pending.ambiguous || outcome.may_have_been_sent;
+  }
+  if (!try_again(pending, answer)) pending.done(std::move(answer));
+}
+
+bool CallBatch::try_again(Pending& pending, const Result<Answer>& answer) {
+  const bool helps = answer ? answer->verdict == Verdict::kRetry ||
+                                  answer->verdict == Verdict::kThrottled ||
+                                  answer->verdict == Verdict::kSkewed
+                            : answer.error().code == Code::kUnavailable;
+  if (!helps || pending.tries >= caller_.options_.retry.tries) return false;
+  // A second time on the right clock needs no wait.
+  nanoseconds wait{0};
+  if (!answer || answer->verdict != Verdict::kSkewed) wait = caller_.jitter(pending.tries);
+  if (answer) {
+    const nanoseconds longest = caller_.options_.retry.longest;
+    wait = std::max(wait, std::min(retry_after(answer->response).value_or(wait), longest));
+  }
+  const SteadyTime at = caller_.clock_.steady_now() + wait;
+  if (at >= pending.deadline || !caller_.budget_.take()) return false;
+  ++caller_.retries_;
+  delayed_.push_back({at, std::move(pending)});
+  return true;
+}
+
+}  // namespace kin::cloud

@@ -1,0 +1,135 @@
+// Signed requests that are sent again when it helps, many at a time.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "cloud/call_counts.h"
+#include "cloud/calls/retry.h"
+#include "cloud/cloud_options.h"
+#include "cloud/credentials/chain.h"
+#include "cloud/signing/sigv4.h"
+#include "net/http_client.h"
+
+namespace kin::cloud {
+
+// What an answer of a service means for its request.
+enum class Verdict {
+  kDone,       // succeeded
+  kFailed,     // would fail again
+  kRetry,      // the service had a problem
+  kThrottled,  // too many requests
+  kSkewed,     // our clock is wrong; the answer's Date is right
+};
+
+// How requests of one service are signed and its answers understood.
+struct Service {
+  std::string name;  // in signatures: "s3"
+  std::function<Verdict(const net::HttpResponse&)> judge;
+};
+
+struct Call {
+  std::string method = "POST";
+  std::string url;  // percent codes in place
+  std::vector<net::Header> headers = {};
+  std::optional<std::string> body = {};
+  std::uint64_t most_bytes = std::uint64_t{16} << 20;  // of the answer's body
+  // How its answers are understood, instead of the service's way.
+  std::function<Verdict(const net::HttpResponse&)> judge = {};
+};
+
+struct Answer {
+  net::HttpResponse response;
+  Verdict verdict = Verdict::kDone;
+  // An earlier try got no answer and may have taken effect all the same.
+  bool ambiguous = false;
+};
+
+// Thread-safe. Borrows the clock.
+class Caller {
+ public:
+  Caller(CloudOptions options, Service service, Clock& clock, std::uint64_t seed);
+
+  // Sends `call` until its answer is final, its tries or its time are used up, or the client's
+  // budget of retries is. The last answer whatever it says; an error if there was none.
+  Result<Answer> call(Call call);
+
+  CallCounts counts() const;
+  const CloudOptions& options() const { return options_; }
+  Clock& clock() { return clock_; }
+  // A random number, for names that nobody else chooses.
+  std::uint64_t random_number();
+  // For services that say so inside an answer.
+  void count_throttle() { ++throttles_; }
+  // The wait before another try after `tries` that failed.
+  std::chrono::nanoseconds jitter(int tries);
+
+ private:
+  friend class CallBatch;
+  Status sign(const net::OutgoingRequest& request, const std::string& payload_hash,
+              const AwsCredentials& credentials) const;
+  void learn_time(const net::HttpResponse& response);
+
+  const CloudOptions options_;
+  const Service service_;
+  Clock& clock_;
+  CredentialChain credentials_;
+  RetryBudget budget_;
+  std::mutex random_mutex_;
+  Random random_;
+  std::atomic<std::int64_t> skew_ms_{0};  // the service's clock less ours
+  std::atomic<std::uint64_t> requests_{0};
+  std::atomic<std::uint64_t> retries_{0};
+  std::atomic<std::uint64_t> throttles_{0};
+  net::HttpClient http_;
+};
+
+// Calls of one thread that are on their way together. One thread only. Borrows the caller.
+class CallBatch {
+ public:
+  using Done = std::function<void(Result<Answer>)>;
+
+  explicit CallBatch(Caller& caller);
+
+  // `done` is called by run(), and may add calls. With a `delay` the first try waits so long.
+  void add(Call call, Done done, std::chrono::nanoseconds delay = {});
+  // Returns when every call is done.
+  void run();
+
+ private:
+  struct Pending {
+    Call call;
+    Done done;
+    std::string payload_hash;
+    SteadyTime deadline;
+    int tries = 0;
+    bool ambiguous = false;
+  };
+  struct Delayed {
+    SteadyTime at;
+    Pending pending;
+  };
+
+  void start(Pending pending);
+  void start_due();
+  void finish(Pending pending, net::HttpOutcome outcome);
+  // False if there is no other try.
+  bool try_again(Pending& pending, const Result<Answer>& answer);
+  SteadyTime first_due() const;
+
+  Caller& caller_;
+  net::HttpBatch http_;
+  std::unordered_map<net::HttpRequestId, Pending> sent_;
+  std::vector<Delayed> delayed_;
+};
+
+}  // namespace kin::cloud

@@ -1,0 +1,31 @@
+// Uploads of objects in parts.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "cloud/calls/caller.h"
+#include "cloud/s3_client.h"
+
+namespace kin::cloud {
+
+// Reads the source part by part and has several parts on their way. The object appears when the
+// last part is there; an upload that fails is removed. A source of one part is put at once.
+Status upload_in_parts(Caller& caller, const S3Options& bucket, const std::string& key,
+                       const S3Client::Source& source);
+
+// Puts an object with its checksums; `more` headers are sent too.
+Call put_call(const Caller& caller, const S3Options& bucket, const std::string& key,
+              std::string bytes, std::vector<net::Header> more = {});
+
+// The metadata by which a client knows an object that it wrote itself, and a new value for it.
+inline constexpr const char* kWriter = "x-amz-meta-kindred-put";
+std::string new_writer(Caller& caller);
+// Whether the object was written by `writer`.
+Result<bool> was_written_by(Caller& caller, const S3Options& bucket, const std::string& key,
+                            const std::string& writer);
+
+// The metadata that carries the SHA-256 of an object that was put in one piece.
+inline constexpr const char* kContentHash = "x-amz-meta-kindred-sha256";
+
+}  // namespace kin::cloud

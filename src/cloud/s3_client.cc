@@ -1,0 +1,167 @@
+#include "cloud/s3_client.h"
+
+#include <fmt/format.h>
+
+#include "base/ascii.h"
+#include "cloud/calls/caller.h"
+#include "cloud/s3/protocol.h"
+#include "cloud/s3/upload.h"
+#include "cloud/signing/digest.h"
+#include "cloud/signing/sigv4.h"
+
+namespace kin::cloud {
+namespace {
+
+bool is_missing_object(const Answer& answer) {
+  // A HEAD has no body that could say whether the bucket or the object is missing.
+  const std::string code = s3_error_code(answer.response);
+  return answer.response.status == 404 && (code.empty() || code == "NoSuchKey");
+}
+
+}  // namespace
+
+struct S3Client::State {
+  State(CloudOptions options, S3Options given, Clock& clock, std::uint64_t seed)
+      : bucket(std::move(given)),
+        caller(std::move(options), {.name = "s3", .judge = &judge_s3}, clock, seed) {}
+
+  std::string url(std::string_view key, std::string_view query = "") const {
+    return s3_url(caller.options(), bucket, key, query);
+  }
+  Result<Answer> done(const std::string& what, Call call) {
+    KIN_TRY(Answer answer, caller.call(std::move(call)));
+    if (answer.verdict != Verdict::kDone) return s3_error(what, answer);
+    return answer;
+  }
+
+  const S3Options bucket;
+  Caller caller;
+};
+
+S3Client::S3Client(CloudOptions options, S3Options bucket, Clock& clock, std::uint64_t seed)
+    : state_(std::make_unique<State>(std::move(options), std::move(bucket), clock, seed)) {}
+
+S3Client::~S3Client() = default;
+
+CallCounts S3Client::counts() const {
+  return state_->caller.counts();
+}
+
+Status S3Client::create_bucket() {
+  const std::string& region = state_->caller.options().region;
+  // The oldest region must not be named.
+  const std::string body =
+      region == "us-east-1"
+          ? ""
+          : fmt::format(
+                "<CreateBucketConfiguration><LocationConstraint>{}</LocationConstraint>"
+                "</CreateBucketConfiguration>",
+                region);
+  KIN_TRY(const Answer answer,
+          state_->caller.call({.method = "PUT", .url = state_->url(""), .body = body}));
+  if (answer.verdict == Verdict::kDone) return Done{};
+  // Somebody has it already. It is ours if we may read it.
+  if (answer.response.status == 409 && list("", "", 1).ok()) return Done{};
+  return s3_error(state_->bucket.bucket, answer);
+}
+
+Result<std::optional<std::string>> S3Client::get(const std::string& key, std::uint64_t most_bytes) {
+  KIN_RETURN_IF_ERROR(check_key(key));
+  KIN_TRY(Answer answer, state_->caller.call(
+                             {.method = "GET", .url = state_->url(key), .most_bytes = most_bytes}));
+  if (is_missing_object(answer)) return std::optional<std::string>();
+  if (answer.verdict != Verdict::kDone) return s3_error(key, answer);
+  const std::string_view hash = answer.response.header(kContentHash);
+  if (!hash.empty() && hash != to_hex(sha256(answer.response.body)))
+    return Error{Code::kDataLoss, fmt::format("{}: its content has another SHA-256 than it was "
+                                              "written with",
+                                              key)};
+  return std::optional(std::move(answer.response.body));
+}
+
+Result<std::vector<std::string>> S3Client::get_ranges(const std::string& key,
+                                                      std::span<const ByteRange> ranges) {
+  KIN_RETURN_IF_ERROR(check_key(key));
+  std::vector<std::string> parts(ranges.size());
+  std::optional<Error> failure;
+  CallBatch batch(state_->caller);
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const ByteRange range = ranges[i];
+    if (range.size == 0) return Error{Code::kInvalidArgument, "an empty range of an object"};
+    Call call{.method = "GET",
+              .url = state_->url(key),
+              .headers = {{"Range", fmt::format("bytes={}-{}", range.offset,
+                                                range.offset + range.size - 1)}},
+              .most_bytes = range.size + (std::uint64_t{64} << 10)};  // or the text of an error
+    batch.add(std::move(call), [&, i, range](Result<Answer> answer) {
+      if (!answer)
+        failure = answer.error();
+      else if (answer->verdict != Verdict::kDone)
+        failure = s3_error(key, *answer);
+      else if (answer->response.status != 206 || answer->response.body.size() != range.size)
+        failure = Error{Code::kInvalidArgument,
+                        fmt::format("{}: has no {} bytes at {}", key, range.size, range.offset)};
+      else
+        parts[i] = std::move(answer->response.body);
+    });
+  }
+  batch.run();
+  if (failure) return *failure;
+  return parts;
+}
+
+Result<std::optional<ObjectInfo>> S3Client::head(const std::string& key) {
+  KIN_RETURN_IF_ERROR(check_key(key));
+  KIN_TRY(const Answer answer,
+          state_->caller.call({.method = "HEAD", .url = state_->url(key), .most_bytes = ~0ULL}));
+  if (is_missing_object(answer)) return std::optional<ObjectInfo>();
+  if (answer.verdict != Verdict::kDone) return s3_error(key, answer);
+  const auto size = parse_number<std::uint64_t>(answer.response.header("content-length"));
+  if (!size) return Error{Code::kDataLoss, key + ": S3 does not say how long it is"};
+  return std::optional(
+      ObjectInfo{.key = key, .size = *size, .etag = unquoted(answer.response.header("etag"))});
+}
+
+Status S3Client::put(const std::string& key, std::string bytes) {
+  KIN_RETURN_IF_ERROR(check_key(key));
+  const auto answer =
+      state_->done(key, put_call(state_->caller, state_->bucket, key, std::move(bytes)));
+  return answer ? Status(Done{}) : answer.error();
+}
+
+Result<bool> S3Client::put_if_absent(const std::string& key, std::string bytes) {
+  KIN_RETURN_IF_ERROR(check_key(key));
+  const std::string writer = new_writer(state_->caller);
+  KIN_TRY(const Answer answer,
+          state_->caller.call(put_call(state_->caller, state_->bucket, key, std::move(bytes),
+                                       {{"If-None-Match", "*"}, {kWriter, writer}})));
+  if (answer.verdict == Verdict::kDone) return true;
+  if (answer.response.status != 412) return s3_error(key, answer);
+  if (!answer.ambiguous) return false;
+  // A try whose answer was lost may have created it.
+  return was_written_by(state_->caller, state_->bucket, key, writer);
+}
+
+Status S3Client::upload(const std::string& key, const Source& source) {
+  KIN_RETURN_IF_ERROR(check_key(key));
+  return upload_in_parts(state_->caller, state_->bucket, key, source);
+}
+
+Result<ObjectPage> S3Client::list(const std::string& prefix, const std::string& next, int most) {
+  // XML cannot carry every key; percent codes can.
+  std::string query = fmt::format("encoding-type=url&list-type=2&max-keys={}", most);
+  if (!prefix.empty()) query += "&prefix=" + uri_encoded(prefix);
+  if (!next.empty()) query += "&continuation-token=" + uri_encoded(next);
+  KIN_TRY(const Answer answer,
+          state_->done(state_->bucket.bucket, {.method = "GET", .url = state_->url("", query)}));
+  return parse_object_page(answer.response.body);
+}
+
+Status S3Client::remove(const std::string& key) {
+  KIN_RETURN_IF_ERROR(check_key(key));
+  KIN_TRY(const Answer answer, state_->caller.call({.method = "DELETE", .url = state_->url(key)}));
+  if (answer.verdict == Verdict::kDone || is_missing_object(answer)) return Done{};
+  return s3_error(key, answer);
+}
+
+}  // namespace kin::cloud

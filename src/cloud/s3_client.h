@@ -1,0 +1,97 @@
+// Objects in one bucket of S3, or of a store that speaks its protocol.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "cloud/call_counts.h"
+#include "cloud/cloud_options.h"
+
+namespace kin::cloud {
+
+struct S3Options {
+  std::string bucket;
+  enum class Style {
+    kVirtualHost,  // https://bucket.host/key, AWS's own
+    kPath,         // https://host/bucket/key, which most other stores want
+  };
+  Style style = Style::kVirtualHost;
+  std::uint64_t part_bytes = std::uint64_t{8} << 20;  // of uploads; at least 5 MiB
+  int parts_at_once = 4;                              // of one upload
+};
+
+struct ObjectInfo {
+  std::string key;
+  std::uint64_t size = 0;
+  std::string etag;  // without quotes; the MD5 of the content only for objects of one part
+  friend bool operator==(const ObjectInfo&, const ObjectInfo&) = default;
+};
+
+struct ObjectPage {
+  std::vector<ObjectInfo> objects;
+  std::string next;  // token of the next page; empty after the last
+};
+
+struct ByteRange {
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;  // at least 1
+};
+
+// Thread-safe. Borrows the clock.
+//
+// A request that fails for a reason that may pass is sent again, as CloudOptions say. What was
+// uploaded in one piece carries its SHA-256, and get() checks it: kDataLoss if it is another.
+//
+// Keys have 1 to 1024 bytes and no segment "." or "..", which URLs cannot carry. Errors:
+// kInvalidArgument for such keys, kNotFound for a bucket that does not exist, kFailedPrecondition
+// if access is refused, kUnavailable and kResourceExhausted (throttled) if retries were used up.
+class S3Client {
+ public:
+  S3Client(CloudOptions options, S3Options bucket, Clock& clock, std::uint64_t seed);
+  ~S3Client();
+  S3Client(const S3Client&) = delete;
+  S3Client& operator=(const S3Client&) = delete;
+
+  // Makes the bucket, unless there is one of this name that we may read.
+  Status create_bucket();
+
+  // The content of an object; nothing if there is none. Objects above `most_bytes` are refused.
+  Result<std::optional<std::string>> get(const std::string& key,
+                                         std::uint64_t most_bytes = std::uint64_t{1} << 30);
+  // Parts of an object, fetched together, in the order asked for. kNotFound if there is no object,
+  // kInvalidArgument if a range does not lie within it.
+  Result<std::vector<std::string>> get_ranges(const std::string& key,
+                                              std::span<const ByteRange> ranges);
+  Result<std::optional<ObjectInfo>> head(const std::string& key);
+
+  Status put(const std::string& key, std::string bytes);
+  // Creates an object (If-None-Match: *). False if there is one already, made by somebody else: a
+  // write of ours whose answer was lost counts as done.
+  Result<bool> put_if_absent(const std::string& key, std::string bytes);
+  // Writes an object from a source of any length, in parts. Nothing appears if it fails.
+  // `source` fills a span and returns the number of bytes; 0 at the end.
+  using Source = std::function<Result<std::size_t>(std::span<char> into)>;
+  Status upload(const std::string& key, const Source& source);
+
+  // Objects whose key begins with `prefix`, in the order of their keys. `next` of the last page
+  // continues. A page has `most` objects at the most, and may have fewer.
+  Result<ObjectPage> list(const std::string& prefix, const std::string& next = {}, int most = 1000);
+  // No error if there is no such object.
+  Status remove(const std::string& key);
+
+  CallCounts counts() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kin::cloud

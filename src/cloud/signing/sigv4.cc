@@ -1,0 +1,162 @@
+#include "cloud/signing/sigv4.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/ascii.h"
+#include "cloud/signing/digest.h"
+
+namespace kin::cloud {
+namespace {
+
+constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
+
+bool is_unreserved(char c) {
+  return is_ascii_alpha(c) || is_ascii_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
+}
+
+std::string canonical_path(std::string_view path, const SigningScope& scope) {
+  if (path.empty()) return "/";
+  // Services but S3 encode the path a second time, whatever it was encoded with.
+  return scope.service == "s3" ? uri_encoded(uri_decoded(path), "/") : uri_encoded(path, "/");
+}
+
+std::string canonical_query(std::string_view query) {
+  std::vector<std::pair<std::string, std::string>> fields;
+  while (!query.empty()) {
+    const std::string_view field = take_until(query, "&");
+    if (field.empty()) continue;
+    const std::size_t equals = std::min(field.find('='), field.size());
+    const std::string_view value = field.substr(std::min(equals + 1, field.size()));
+    fields.emplace_back(uri_encoded(uri_decoded(field.substr(0, equals))),
+                        uri_encoded(uri_decoded(value)));
+  }
+  std::ranges::sort(fields);
+  std::string out;
+  for (const auto& [name, value] : fields)
+    out += fmt::format("{}{}={}", out.empty() ? "" : "&", name, value);
+  return out;
+}
+
+// Proxies add or change these, so they are not signed.
+bool may_change(std::string_view name) {
+  constexpr std::string_view kMayChange[] = {"authorization", "connection",      "expect",
+                                             "user-agent",    "accept-encoding", "content-length"};
+  return std::ranges::find(kMayChange, name) != std::end(kMayChange);
+}
+
+// Without space at its ends, and with one space for several.
+std::string folded(std::string_view value) {
+  std::string out;
+  for (const char c : trimmed(value)) {
+    const bool space = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (!space)
+      out += c;
+    else if (!out.ends_with(' '))
+      out += ' ';
+  }
+  return out;
+}
+
+// Values by lower-case name; several of one name are joined.
+std::map<std::string, std::string> signed_headers(const SignedParts& parts) {
+  std::map<std::string, std::string> out{{"host", parts.host}};
+  for (const net::Header& header : parts.headers) {
+    const std::string name = ascii_lowered(header.name);
+    if (may_change(name)) continue;
+    const auto [at, added] = out.try_emplace(name, folded(header.value));
+    if (!added && name != "host") at->second += "," + folded(header.value);
+  }
+  return out;
+}
+
+std::string joined_names(const std::map<std::string, std::string>& headers) {
+  std::string out;
+  for (const auto& [name, value] : headers) out += (out.empty() ? "" : ";") + name;
+  return out;
+}
+
+std::string signing_key(std::string_view secret, std::string_view date, const SigningScope& scope) {
+  std::string key = hmac_sha256(fmt::format("AWS4{}", secret), date);
+  key = hmac_sha256(key, scope.region);
+  key = hmac_sha256(key, scope.service);
+  return hmac_sha256(key, "aws4_request");
+}
+
+}  // namespace
+
+std::string amazon_time(WallTime time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  return fmt::format("{:%Y%m%dT%H%M%SZ}",
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)));
+}
+
+std::string uri_encoded(std::string_view text, std::string_view keep) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    if (is_unreserved(c) || keep.find(c) != std::string_view::npos)
+      out += c;
+    else
+      out += percent_escape(c);
+  }
+  return out;
+}
+
+std::string uri_decoded(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool coded = text[i] == '%' && i + 2 < text.size() && hex_value(text[i + 1]) >= 0 &&
+                       hex_value(text[i + 2]) >= 0;
+    if (coded) {
+      out += static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
+      i += 2;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+std::string canonical_request(const SignedParts& parts, const SigningScope& scope) {
+  const auto headers = signed_headers(parts);
+  std::string lines;
+  for (const auto& [name, value] : headers) lines += fmt::format("{}:{}\n", name, value);
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", parts.method, canonical_path(parts.path, scope),
+                     canonical_query(parts.query), lines, joined_names(headers),
+                     parts.payload_hash);
+}
+
+std::vector<net::Header> signature_headers(const SignedParts& parts, const SigningScope& scope,
+                                           const AwsCredentials& credentials, WallTime time) {
+  const std::string now = amazon_time(time);
+  const std::string date = now.substr(0, 8);
+  std::vector<net::Header> added{{"X-Amz-Date", now}};
+  if (scope.service == "s3") added.push_back({"X-Amz-Content-Sha256", parts.payload_hash});
+  if (!credentials.session_token.empty())
+    added.push_back({"X-Amz-Security-Token", credentials.session_token});
+  std::vector<net::Header> all = parts.headers;
+  all.insert(all.end(), added.begin(), added.end());
+  const SignedParts complete{.method = parts.method,
+                             .host = parts.host,
+                             .path = parts.path,
+                             .query = parts.query,
+                             .payload_hash = parts.payload_hash,
+                             .headers = all};
+  const std::string scope_text =
+      fmt::format("{}/{}/{}/aws4_request", date, scope.region, scope.service);
+  const std::string to_sign = fmt::format("{}\n{}\n{}\n{}", kAlgorithm, now, scope_text,
+                                          to_hex(sha256(canonical_request(complete, scope))));
+  const std::string signature =
+      to_hex(hmac_sha256(signing_key(credentials.secret_key, date, scope), to_sign));
+  added.push_back(
+      {"Authorization", fmt::format("{} Credential={}/{}, SignedHeaders={}, Signature={}",
+                                    kAlgorithm, credentials.access_key, scope_text,
+                                    joined_names(signed_headers(complete)), signature)});
+  return added;
+}
+
+}  // namespace kin::cloud

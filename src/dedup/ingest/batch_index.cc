@@ -1,0 +1,50 @@
+#include "dedup/ingest/batch_index.h"
+
+#include "sketch/simhash.h"
+
+namespace kin::dedup {
+namespace {
+
+// Calls visit(key, kind, chunk) for every key but the SimHash. Different kinds never share a key,
+// except by chance: every candidate is compared.
+template <typename Visit>
+void each_key(const store::Fingerprint& fingerprint, const Visit& visit) {
+  using store::Shared;
+  if (fingerprint.content) visit(mix64(fingerprint.content->low ^ 1), Shared::kContent, 0U);
+  if (fingerprint.words) visit(mix64(fingerprint.words->low ^ 2), Shared::kWords, 0U);
+  for (const std::uint64_t band : fingerprint.bands) visit(band, Shared::kBand, 0U);
+  for (std::uint32_t i = 0; i < fingerprint.chunks.size(); ++i)
+    visit(load_le<std::uint64_t>(fingerprint.chunks[i].data()), Shared::kChunk, i);
+}
+
+}  // namespace
+
+void BatchIndex::add(std::size_t number, const store::Fingerprint& fingerprint) {
+  each_key(fingerprint,
+           [&](std::uint64_t key, store::Shared, std::uint32_t) { keys_.emplace(key, number); });
+  if (fingerprint.simhash) simhashes_.emplace_back(*fingerprint.simhash, number);
+}
+
+std::map<std::size_t, BatchIndex::Sharing> BatchIndex::find(const store::Fingerprint& of) const {
+  std::map<std::size_t, Sharing> found;
+  each_key(of, [&](std::uint64_t key, store::Shared kind, std::uint32_t chunk) {
+    const auto [begin, end] = keys_.equal_range(key);
+    for (auto at = begin; at != end; ++at) {
+      Sharing& sharing = found[at->second];
+      sharing.shared = sharing.shared | kind;
+      if (kind == store::Shared::kChunk &&
+          (sharing.chunks.empty() || sharing.chunks.back() != chunk))
+        sharing.chunks.push_back(chunk);
+    }
+  });
+  if (of.simhash) {
+    for (const auto& [simhash, number] : simhashes_) {
+      if (sketch::hamming(simhash, *of.simhash) > hamming_) continue;
+      Sharing& sharing = found[number];
+      sharing.shared = sharing.shared | store::Shared::kSimHash;
+    }
+  }
+  return found;
+}
+
+}  // namespace kin::dedup

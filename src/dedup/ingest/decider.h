@@ -1,0 +1,57 @@
+// Decides about batches of records: ledger, store, comparison, admission, ledger.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "dedup/ingest.h"
+#include "dedup/ingest/comparison.h"
+#include "dedup/ingest/taker.h"
+
+namespace kin::dedup {
+
+// One thread only.
+class Decider {
+ public:
+  // All must outlive it.
+  Decider(const IngestJob& job, const DedupOptions& options, const IngestStores& stores,
+          Clock& clock);
+
+  // One decision for each record, in order. When it returns, what is kept is in the store, and
+  // every decision is in the ledger. Adds to the counts of `report`.
+  Result<std::vector<Decision>> decide_batch(const std::vector<Taken>& batch, IngestReport& report);
+
+ private:
+  // A batch while it is decided.
+  struct Work {
+    const std::vector<Taken>& batch;
+    std::vector<std::optional<Decision>> decisions;  // nothing: to be decided yet
+    std::vector<std::size_t> compared;               // numbers of the records that are looked up
+    std::vector<store::Fingerprint> fingerprints;    // theirs
+    store::Found found;
+    std::unordered_map<DocId, store::Fingerprint> stored;  // the candidates
+  };
+
+  Status ask_ledger(Work& work, IngestReport& report);
+  Status look_up(Work& work);
+  Status compare(Work& work, IngestReport& report);
+  Result<std::vector<Rival>> rivals_of(const Work& work, std::size_t number,
+                                       const class BatchIndex& earlier,
+                                       std::vector<std::uint32_t>& chunks, IngestReport& report);
+  Status admit(Work& work, IngestReport& report);
+  Status record(Work& work);
+  Status name_existing(Work& work);
+  bool is_preferred(const store::Fingerprint& mine, const store::Fingerprint& theirs) const;
+
+  const IngestJob& job_;
+  const DedupOptions& options_;
+  IngestStores stores_;
+  Clock& clock_;
+  Comparison comparison_;
+  std::string version_;
+};
+
+}  // namespace kin::dedup

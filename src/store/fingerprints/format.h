@@ -1,0 +1,24 @@
+// A fingerprint as bytes, in two parts: what is read for every candidate, and its text.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "store/fingerprint.h"
+
+namespace kin::store {
+
+// All but the text. Version, fields, checksum.
+std::string encode_fingerprint(const Fingerprint& fingerprint);
+// kDataLoss if the bytes are damaged, kFailedPrecondition if they are of another version.
+Result<Fingerprint> decode_fingerprint(std::string_view bytes);
+
+std::string encode_parameters(const FingerprintParameters& parameters);
+Result<FingerprintParameters> decode_parameters(std::string_view bytes);
+
+// An error that names the first setting that differs; Done if none does.
+Status check_same(const FingerprintParameters& theirs, const FingerprintParameters& ours,
+                  std::string_view store);
+
+}  // namespace kin::store

@@ -1,0 +1,24 @@
+// Bytes that are not a fingerprint are refused; those that are come out as they went in.
+#include <cstdlib>
+
+#include "base/bytes.h"
+#include "store/fingerprints/format.h"
+#include "store/ledger/format.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace kin;         // NOLINT: a fuzzer is one small file
+  using namespace kin::store;  // NOLINT
+  // With the right checksum behind it, so that the fields are reached.
+  std::string bytes(reinterpret_cast<const char*>(data), size);
+  append_le(bytes, checksum(bytes));
+  if (const auto fingerprint = decode_fingerprint(bytes)) {
+    if (encode_fingerprint(*fingerprint) != bytes) std::abort();
+  }
+  if (const auto parameters = decode_parameters(bytes)) {
+    if (encode_parameters(*parameters) != bytes) std::abort();
+  }
+  if (const auto entry = decode_entry(bytes)) {
+    if (encode_entry(*entry) != bytes) std::abort();
+  }
+  return 0;
+}

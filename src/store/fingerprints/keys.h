@@ -1,0 +1,34 @@
+// The keys by which a fingerprint is found, as a key-value store has them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "store/fingerprint.h"
+#include "store/fingerprint_store.h"
+
+namespace kin::store {
+
+struct LookupKey {
+  std::string bytes;
+  Shared kind = Shared::kNone;
+  std::uint32_t chunk = 0;  // its number in the document, for kChunk
+};
+
+// Content, words, bands and chunks: equal documents have equal keys. A chunk that a document has
+// twice is one key. Appends to `keys`.
+void append_keys(const Fingerprint& fingerprint, std::vector<LookupKey>& keys);
+
+// The numbers of the keys in the order of their bytes, equal ones in their own order.
+std::vector<std::uint32_t> sorted_order(std::span<const LookupKey> keys);
+
+// What `mine` shares with `theirs`, by comparing them; kSimHash up to `hamming` bits.
+Candidate sharing_of(const Fingerprint& mine, const Fingerprint& theirs, int hamming);
+
+// SimHashes that differ in at most `hamming` bits are equal in at least one of hamming + 1 blocks
+// of their bits. One prefix a block; a row of the store has the number of the document behind it.
+std::vector<std::string> simhash_prefixes(std::uint64_t simhash, int hamming);
+
+}  // namespace kin::store

@@ -1,0 +1,38 @@
+// A fingerprint store and a ledger in folders of this machine, each on a key-value store.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "kv/store_options.h"
+#include "store/fingerprint_store.h"
+#include "store/ledger.h"
+
+namespace kin::store {
+
+struct LocalStoreOptions {
+  std::filesystem::path folder = {};
+  std::optional<std::chrono::days> retention = {};  // nothing: for ever
+  bool must_exist = false;  // a ledger that is not there is kNotFound instead of being made
+  Clock* clock = &system_clock();
+  std::uint64_t memory_bytes = std::uint64_t{256} << 20;  // for caches and write buffers
+  kv::StoreOptions::Engine engine = kv::StoreOptions::Engine::kRocksDb;
+  Disk* disk = nullptr;  // nullptr: the system's
+};
+
+// Opens the store, or makes one with `parameters`. kFailedPrecondition if it was made with others:
+// the message names the first setting that differs. One process at a time has it open.
+Result<std::unique_ptr<FingerprintStore>> open_local_fingerprints(
+    const LocalStoreOptions& options, const FingerprintParameters& parameters);
+// Opens a store that is there, with the parameters it has. kNotFound if there is none.
+Result<std::unique_ptr<FingerprintStore>> open_local_fingerprints(const LocalStoreOptions& options);
+
+// Opens the ledger, or makes one. One process at a time has it open.
+Result<std::unique_ptr<Ledger>> open_local_ledger(const LocalStoreOptions& options);
+
+}  // namespace kin::store
