@@ -118,7 +118,8 @@ Result<std::unique_ptr<Newsroom>> Newsroom::open(const fs::path& folder, Clock& 
   KIN_TRY(File lock, lock_folder(folder));
   auto state = std::make_unique<State>(folder, &clock, std::move(options));
   state->lock_file.emplace(std::move(lock));
-  KIN_TRY(state->writer, NewsWriter::open(folder / kNewsDatabaseName, state->options.grouping));
+  KIN_TRY(state->writer, NewsWriter::open(folder / kNewsDatabaseName, state->options.grouping,
+                                          state->options.model));
   state->client = std::make_unique<net::HttpClient>(state->options.http);
   net::HttpOptions patient = state->options.http;
   patient.transfers = kMostAsked;
@@ -235,6 +236,10 @@ Result<TimelinePage> Newsroom::timeline(const TimelineQuery& query) const {
 
 Result<StoryView> Newsroom::story(StoryId id, const TimelineQuery& scope) const {
   return state_->readers.read(read_story, id, scope);
+}
+
+Result<std::vector<RelatedStory>> Newsroom::related(StoryId id, std::size_t most) const {
+  return state_->readers.read(read_related, id, most);
 }
 
 Result<StoryView> Newsroom::edit_story(StoryId id, const StoryEdit& edit) {

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "embed/embedder.h"
 #include "net/http_client.h"
 #include "stories/feeds/favicon.h"
 #include "stories/feeds/fetcher.h"
@@ -79,6 +80,15 @@ struct StoryView {
   bool hidden = false;
   // An older, closed story with the same text.
   std::optional<StoryId> repeats{};
+};
+
+// A story that is about the same subject as another.
+struct RelatedStory {
+  StoryId id = kNoStory;
+  std::string title;  // the headline to show
+  std::uint64_t count = 0;
+  std::uint64_t sources = 0;
+  Time last{};
 };
 
 struct TimelineQuery {
@@ -159,6 +169,8 @@ struct NewsEvent {
 
 struct NewsOptions {
   Settings grouping{};  // used until change_settings() stores others
+  // Vectors of what headlines mean, for grouping; may be null. Opened for writing only.
+  std::shared_ptr<const embed::Embedder> model{};
   net::HttpOptions http{};
   FetchOptions fetching{};
   // sweep() removes stories whose items are all older than this, unless the story is starred or an
@@ -206,6 +218,8 @@ class Newsroom {
   // A story with all items, the oldest first in `others`. By its id, or an id that was merged into
   // it. kNotFound if there is none. It leads with a headline of the feed or folder in `scope`.
   Result<StoryView> story(StoryId id, const TimelineQuery& scope = {}) const;
+  // Up to `most` stories on the same subject that are not the same event, the most related first.
+  Result<std::vector<RelatedStory>> related(StoryId id, std::size_t most = 5) const;
   Result<StoryView> edit_story(StoryId id, const StoryEdit& edit);
   // Marks all stories that match the query as read, on all pages; of each only the items below
   // `before`, if given: what arrived after the reader's timeline was made stays unread.
