@@ -63,9 +63,10 @@ struct DynamoQuery {
   Attribute partition;
   std::string sort_name = "sk";
   std::optional<std::string> sort_prefix = {};
-  int limit = 0;                   // of one page; 0: what a page holds
-  bool consistent = false;         // not for indexes
-  std::optional<Item> after = {};  // `next` of the page before
+  std::optional<std::int64_t> sort_from = {};  // least value of a sort key that is a number
+  int limit = 0;                               // of one page; 0: what a page holds
+  bool consistent = false;                     // not for indexes
+  std::optional<Item> after = {};              // `next` of the page before
 };
 struct ItemPage {
   std::vector<Item> items;

@@ -252,16 +252,18 @@ std::string query_body(const DynamoQuery& query) {
   JsonWriter json;
   json.begin_object().field("TableName", query.table);
   if (!query.index.empty()) json.field("IndexName", query.index);
-  json.field("KeyConditionExpression",
-             query.sort_prefix ? "#p = :p AND begins_with(#s, :s)" : "#p = :p");
+  json.field("KeyConditionExpression", query.sort_prefix ? "#p = :p AND begins_with(#s, :s)"
+                                       : query.sort_from ? "#p = :p AND #s >= :s"
+                                                         : "#p = :p");
   // By placeholders, because names may be reserved words.
   json.key("ExpressionAttributeNames").begin_object().field("#p", query.partition_name);
-  if (query.sort_prefix) json.field("#s", query.sort_name);
+  if (query.sort_prefix || query.sort_from) json.field("#s", query.sort_name);
   json.end().key("ExpressionAttributeValues").begin_object().key(":p");
   write_attribute(json, query.partition);
-  if (query.sort_prefix) {
+  if (query.sort_prefix || query.sort_from) {
     json.key(":s");
-    write_attribute(json, *query.sort_prefix);
+    write_attribute(
+        json, query.sort_prefix ? Attribute(*query.sort_prefix) : Attribute(*query.sort_from));
   }
   json.end();
   if (query.limit > 0) json.field("Limit", query.limit);
