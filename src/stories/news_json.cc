@@ -59,6 +59,12 @@ void write_story(JsonWriter& json, const StoryView& story) {
   json.end().end();
 }
 
+void write_related(JsonWriter& json, const RelatedStory& story) {
+  json.begin_object().field("id", number(story.id)).field("title", story.title);
+  json.field("count", story.count).field("sources", story.sources);
+  json.field("last", format_date(story.last)).end();
+}
+
 void write_timeline(JsonWriter& json, const TimelinePage& page) {
   json.begin_object().key("stories").begin_array();
   for (const StoryView& story : page.stories) write_story(json, story);

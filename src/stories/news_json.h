@@ -11,6 +11,7 @@ namespace kin::stories {
 // Each writes one object. Thread-safe.
 void write_feed(JsonWriter& json, const FollowedFeed& feed);
 void write_story(JsonWriter& json, const StoryView& story);
+void write_related(JsonWriter& json, const RelatedStory& story);
 void write_timeline(JsonWriter& json, const TimelinePage& page);
 void write_event(JsonWriter& json, const NewsEvent& event);
 

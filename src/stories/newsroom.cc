@@ -237,6 +237,10 @@ Result<StoryView> Newsroom::story(StoryId id, const TimelineQuery& scope) const 
   return state_->readers.read(read_story, id, scope);
 }
 
+Result<std::vector<RelatedStory>> Newsroom::related(StoryId id, std::size_t most) const {
+  return state_->readers.read(read_related, id, most);
+}
+
 Result<StoryView> Newsroom::edit_story(StoryId id, const StoryEdit& edit) {
   KIN_RETURN_IF_ERROR(state_->write(&NewsWriter::edit_story, id, edit));
   return story(id);

@@ -81,6 +81,15 @@ struct StoryView {
   std::optional<StoryId> repeats{};
 };
 
+// A story that is about the same subject as another.
+struct RelatedStory {
+  StoryId id = kNoStory;
+  std::string title;  // the headline to show
+  std::uint64_t count = 0;
+  std::uint64_t sources = 0;
+  Time last{};
+};
+
 struct TimelineQuery {
   std::size_t limit = 50;  // at most 200
   std::string before{};    // TimelinePage::next of the page before; empty: the first page
@@ -206,6 +215,8 @@ class Newsroom {
   // A story with all items, the oldest first in `others`. By its id, or an id that was merged into
   // it. kNotFound if there is none. It leads with a headline of the feed or folder in `scope`.
   Result<StoryView> story(StoryId id, const TimelineQuery& scope = {}) const;
+  // Up to `most` stories on the same subject that are not the same event, the most related first.
+  Result<std::vector<RelatedStory>> related(StoryId id, std::size_t most = 5) const;
   Result<StoryView> edit_story(StoryId id, const StoryEdit& edit);
   // Marks all stories that match the query as read, on all pages; of each only the items below
   // `before`, if given: what arrived after the reader's timeline was made stays unread.

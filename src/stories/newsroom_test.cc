@@ -463,6 +463,30 @@ TEST_F(NewsroomTest, ReadsBesideAWriter) {
   reader.join();
 }
 
+TEST_F(NewsroomTest, RelatesStoriesOfOneSubject) {
+  constexpr const char* kInquiry = "Inquiry into ferry Olympia begins in Athens court";
+  const std::string url =
+      server->publish("post", {{kFerry, kNow - 3h},
+                               {kTram, kNow - 2h},
+                               {"Library of Chania opens in Lisbon", kNow - 1h},
+                               {kInquiry, kNow},
+                               {"Owner of ferry Olympia is paid", kNow - 1440h}});
+  // Each item is a story.
+  room_->add_feed({.url = url, .grouped = false}).value();
+  const StoryId ferry = story_with(kFerry).id;
+  const auto related = room_->related(ferry);
+  ASSERT_TRUE(related.ok()) << related.error().message;
+  ASSERT_THAT(*related, SizeIs(1)) << "one word is not enough, and two months are too long";
+  EXPECT_EQ(related->front().title, kInquiry);
+  EXPECT_EQ(related->front().count, 1);
+  EXPECT_THAT(*room_->related(story_with(kTram).id), IsEmpty());
+  room_->edit_story(related->front().id, {.hidden = true}).value();
+  EXPECT_THAT(*room_->related(ferry), IsEmpty());
+  EXPECT_EQ(room_->related(StoryId{77}).error().code, Code::kNotFound);
+  const auto reader = Newsroom::open_for_reading(folder());
+  EXPECT_TRUE((*reader)->related(ferry).ok());
+}
+
 TEST_F(NewsroomTest, TakesAFeedsItemsAlongWhenItGoes) {
   const FeedId a = add(server->publish("post", {{kFerry, kNow - 3h}, {kTram, kNow - 2h}}));
   add(server->publish("times", {{kRescue, kNow - 1h}}));

@@ -114,12 +114,26 @@ await session('news', async (it) => {
     await card(page, 'North Sea storm closes ports').locator('.number', { hasText: '(3)' }).waitFor();
   });
 
+  await it.check('a story\u2019s page links to stories on the same subject', async () => {
+    it.feeds.publish('gadget', 'Why North Sea warnings came late for the ports: an interview', { minutes: 200 });
+    await refresh();
+    const found = async () => (await (await fetch(`${it.program.root}/api/v1/timeline?q=interview`)).json()).stories[0];
+    await until('the interview', async () => (await found()) !== undefined);
+    const { id, count, representative } = await found();
+    // Whatever the grouper made of it, it is a story of its own here.
+    const item = [representative, ...(await found()).others].find(({ title }) => title.includes('interview'));
+    if (count > 1) await fetch(`${it.program.root}/api/v1/items/${item.id}/separate`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' });
+    assert.ok(id > 0);
+  });
+
   await it.check('"reported it first" is true of the one that has it', async () => {
     await card(page, 'North Sea storm closes ports').locator('a.when').click();
     await page.waitForFunction(() => document.querySelectorAll('ol .item').length === 4);
     const claims = page.locator('.words', { hasText: 'Reported it first' });
     await becomes(() => claims.count(), 1);
     assert.match(await claims.textContent(), /as thousands leave their homes/);
+    const more = page.getByRole('region', { name: 'More on this: one related story' });
+    await more.waitFor();
     await it.shot(page, 'story-page');
     await it.checkAccessible(page, 'story page with news');
     await page.goBack();

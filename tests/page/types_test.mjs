@@ -65,6 +65,7 @@ await session('types', async (it) => {
     await ask('TimelinePage', '/timeline?starred=1');
     const grouped = stories.find(({ others }) => others.length > 1);
     await ask('{ story: Story }', `/stories/${grouped.id}`);
+    await ask('{ related: RelatedStory[] }', `/stories/${grouped.id}/related`);
     await send('{ story: Story }', 'PATCH', `/stories/${grouped.id}`, { starred: true });
     const { story } = await send('{ story: Story }', 'POST', `/items/${grouped.others[0].id}/separate`, {});
     await send('{ story: Story }', 'POST', `/stories/${grouped.id}/unite`, { with: story.id });

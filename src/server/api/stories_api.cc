@@ -292,6 +292,14 @@ class StoriesApi {
           KIN_TRY(const auto scope, timeline_query(request, {}));
           return story_answer(room.story(StoryId{id}, scope));
         });
+    get("/api/v1/stories/{id}/related",
+        [&room](const Request&, std::uint64_t id) -> Result<Response> {
+          KIN_TRY(const auto related, room.related(StoryId{id}));
+          JsonWriter json;
+          json.begin_object().key("related").begin_array();
+          for (const stories::RelatedStory& story : related) stories::write_related(json, story);
+          return json_response(200, json.end().end().take());
+        });
     change("PATCH", "/api/v1/stories/{id}",
            [&room](const Request& request, std::uint64_t id) -> Result<Response> {
              KIN_TRY(const auto edit, value_in<stories::StoryEdit>(request, read_story_edit));

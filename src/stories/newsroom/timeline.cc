@@ -11,6 +11,7 @@
 #include "base/ascii.h"
 #include "stories/newsroom/grouping.h"
 #include "stories/newsroom/lead.h"
+#include "stories/newsroom/related.h"
 #include "text/normalize.h"
 
 namespace kin::stories {
@@ -442,6 +443,25 @@ Result<StoryView> read_story(NewsDatabase& database, StoryId story, const Timeli
   if (!view.ok()) return view;
   std::ranges::reverse(view->others);
   return view;
+}
+
+Result<std::vector<RelatedStory>> read_related(NewsDatabase& database, StoryId story,
+                                               std::size_t most) {
+  KIN_TRY(const NewsTransaction transaction, NewsTransaction::begin_reading(database));
+  KIN_TRY(const StoryId stored, stored_story(database, story));
+  KIN_TRY(const auto there, database.number("SELECT 1 FROM stories WHERE id = ?", stored));
+  if (!there) return no_such_story(story);
+  KIN_TRY(const std::vector<StoryId> found, related_to(database, stored, most));
+  std::vector<RelatedStory> related;
+  for (const StoryId other : found) {
+    KIN_TRY(StoryView view, read_shown(database, other, {}, 0));
+    related.push_back({.id = other,
+                       .title = std::move(view.representative.title),
+                       .count = view.count,
+                       .sources = view.sources,
+                       .last = view.last});
+  }
+  return related;
 }
 
 Result<TimelinePage> read_timeline(NewsDatabase& database, const TimelineQuery& query) {

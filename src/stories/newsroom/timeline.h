@@ -40,6 +40,9 @@ Result<std::optional<Time>> read_next_due(NewsDatabase& database);
 Result<TimelinePage> read_timeline(NewsDatabase& database, const TimelineQuery& query);
 // All unread stories that match the query, on all pages.
 Result<std::vector<StoryId>> read_unread(NewsDatabase& database, const TimelineQuery& query);
+// Stories on the same subject, the most related first. kNotFound if there is no such story.
+Result<std::vector<RelatedStory>> read_related(NewsDatabase& database, StoryId story,
+                                               std::size_t most);
 // A story with all its items, by id or alias, led by a headline of the feed or folder in `scope`.
 // kNotFound if there is none.
 Result<StoryView> read_story(NewsDatabase& database, StoryId story, const TimelineQuery& scope);

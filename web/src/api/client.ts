@@ -1,7 +1,7 @@
 // The JSON API, one function per request. All of them reject with an ApiError only.
 import type {
   Answer, BrokenIndex, Feed, FeedSettings, Filter, ImportResult, Index, IndexedDocument, Neighbours, NewFeed, SearchRequest,
-  Session, StarredItems, Story, StoryMarks, TimelinePage,
+  RelatedStory, Session, StarredItems, Story, StoryMarks, TimelinePage,
 } from './types';
 
 const root = '/api/v1';
@@ -96,6 +96,8 @@ const story = (answer: Promise<{ story: Story }>) => answer.then((a) => a.story)
 /** The story leads with a headline of `scope`. */
 export const getStory = (id: number, scope: Pick<Filter, 'feed' | 'folder'> = {}) =>
   story(call('GET', `/stories/${id}${queryOf({ feed: scope.feed, folder: scope.folder })}`));
+export const getRelated = (id: number) =>
+  call<{ related: RelatedStory[] }>('GET', `/stories/${id}/related`).then((a) => a.related);
 /** Marks only items below `before` as read: those that were shown. */
 export const markStory = (id: number, marks: StoryMarks, before?: number) =>
   story(call('PATCH', `/stories/${id}`, marks.read ? { ...marks, before } : marks));

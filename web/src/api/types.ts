@@ -58,6 +58,15 @@ export interface Feed {
   starred: number;
 }
 
+/** A story on the same subject as another. */
+export interface RelatedStory {
+  id: number;
+  title: string;
+  count: number;
+  sources: number;
+  last: string;
+}
+
 /** Selects stories of a timeline. Absent fields select everything. */
 export interface Filter {
   feed?: number;
