@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "bench/command.h"
 #include "bench/dedup/dedup.h"
+#include "bench/dedup/fingerprints.h"
 #include "bench/dedup/speed.h"
 #include "bench/search/shard.h"
 #include "bench/search/text.h"
@@ -34,11 +35,13 @@ Examples:
   kindred-bench dedup --format jsonl
   kindred-bench dedup --records 200000 --bytes 5000 --temp /mnt/fast --rounds 5
   kindred-bench speed --rounds 5
+  kindred-bench fingerprints --records 200000 --rounds 3
   kindred-bench memory --records 15000000 --bytes 300 --max-memory default,1GiB
   kindred-bench seen
   kindred-bench seen --ids 100000000 --peer none --temp /mnt/fast
   kindred-bench seen --check 1000000000
   kindred-bench corpus corpus.jsonl --records 100000
+  kindred-bench stories ../shared/data/news
   kindred-bench stories headlines.jsonl --label story --json
   kindred-bench timeline --feeds 500 --items 100000
   kindred-bench text --collection scifact --articles .deps/bench/reuters
@@ -54,6 +57,7 @@ struct BenchArguments {
   DedupBench dedup;
   DedupBench memory;
   SpeedBench speed;
+  FingerprintsBench fingerprints;
   std::vector<std::string> budgets{"default", "1GiB"};
   SeenBench seen;
   std::string seen_peer = "rocksdb";
@@ -203,17 +207,23 @@ CLI::App* add_seen(CLI::App& bench, BenchArguments& arguments) {
 
 CLI::App* add_stories(CLI::App& bench, BenchArguments& arguments) {
   CLI::App* verb = bench.add_subcommand("stories", "Grouping of headlines: quality and speed");
-  verb->add_option("FILE", arguments.stories.input,
-                   "Headlines (id, title, published_at) with their true stories")
-      ->required();
-  verb->add_option("--label", arguments.stories.label, "Column that holds the true story")
+  StoriesBench& stories = arguments.stories;
+  verb->add_option(
+          "PATH", stories.input,
+          "Folder with headlines.jsonl, olympics.jsonl and lookalikes.jsonl, or one file of "
+          "headlines (id, title, published_at) with their true stories")
+      ->capture_default_str();
+  verb->add_option("--label", stories.label, "Column of a file that holds the true story")
       ->type_name("COLUMN")
       ->capture_default_str();
-  with_choice(verb->add_option("--half", arguments.stories.half,
-                               "first or second half by time; settings are tuned on the first"),
-              {"first", "second"});
-  with_count(verb->add_option("--runs", arguments.stories.runs, "How often the time is measured"),
-             1, 100);
+  verb->add_option("--meaning", stories.meaning, "Word vectors, as for `kindred stories group`")
+      ->type_name("MODEL")
+      ->capture_default_str();
+  with_count(verb->add_option("--runs", stories.runs, "How often the time is measured"), 1, 100);
+  with_count(verb->add_option("--many", stories.many, "Headlines of the measurement with many"), 1,
+             10'000'000);
+  verb->add_flag("--tune", stories.tune,
+                 "Try a grid of settings, and choose them without each family of sets in turn");
   return verb;
 }
 
@@ -299,6 +309,20 @@ CLI::App* add_shard(CLI::App& bench, BenchArguments& arguments) {
   add_temp_flag(*verb, shard.folder);
   verb->add_flag("--near-duplicates", shard.near_duplicates,
                  "Detect near-duplicates while inserting");
+  return verb;
+}
+
+CLI::App* add_fingerprints(CLI::App& bench, BenchArguments& arguments) {
+  FingerprintsBench& fingerprints = arguments.fingerprints;
+  CLI::App* verb = bench.add_subcommand(
+      "fingerprints", "Records taken into a local fingerprint store, while it grows");
+  add_corpus_options(*verb, fingerprints.corpus);
+  with_count(verb->add_option("--rounds", fingerprints.rounds, "Corpora, one after the other"), 1,
+             1'000);
+  add_temp_flag(*verb, fingerprints.folder);
+  verb->add_option("--threads", fingerprints.threads, "Number of threads (default: one per core)")
+      ->type_name("N")
+      ->check(whole_number(0, 1024));
   return verb;
 }
 
@@ -388,21 +412,23 @@ app::Command add_verb(CLI::App& program) {
 }  // namespace
 
 app::Program bench_program() {
-  return {.name = "kindred-bench",
-          .description =
-              "Measures Kindred and the programs it is compared with: the figures of "
-              "docs/benchmarks.md.",
-          .footer = kExamples,
-          .verbs = {add_verb<add_sketch, run<bench_sketch, &BenchArguments::sketch>>,
-                    add_verb<add_dedup, run<bench_dedup, &BenchArguments::dedup>>,
-                    add_verb<add_speed, run<bench_speed, &BenchArguments::speed>>,
-                    add_verb<add_memory, run_memory>, add_verb<add_seen, run_seen>,
-                    add_verb<add_stories, run<bench_stories, &BenchArguments::stories>>,
-                    add_verb<add_timeline, run<bench_timeline, &BenchArguments::timeline>>,
-                    add_verb<add_text, run<bench_text, &BenchArguments::text>>,
-                    add_verb<add_vectors, run_vectors>,
-                    add_verb<add_shard, run<bench_shard, &BenchArguments::shard>>,
-                    add_verb<add_corpus, run_corpus>, add_verb<add_copy, run_copy>}};
+  return {
+      .name = "kindred-bench",
+      .description =
+          "Measures Kindred and the programs it is compared with: the figures of "
+          "docs/benchmarks.md.",
+      .footer = kExamples,
+      .verbs = {add_verb<add_sketch, run<bench_sketch, &BenchArguments::sketch>>,
+                add_verb<add_dedup, run<bench_dedup, &BenchArguments::dedup>>,
+                add_verb<add_speed, run<bench_speed, &BenchArguments::speed>>,
+                add_verb<add_fingerprints, run<bench_fingerprints, &BenchArguments::fingerprints>>,
+                add_verb<add_memory, run_memory>, add_verb<add_seen, run_seen>,
+                add_verb<add_stories, run<bench_stories, &BenchArguments::stories>>,
+                add_verb<add_timeline, run<bench_timeline, &BenchArguments::timeline>>,
+                add_verb<add_text, run<bench_text, &BenchArguments::text>>,
+                add_verb<add_vectors, run_vectors>,
+                add_verb<add_shard, run<bench_shard, &BenchArguments::shard>>,
+                add_verb<add_corpus, run_corpus>, add_verb<add_copy, run_copy>}};
 }
 
 }  // namespace kin::bench

@@ -148,7 +148,7 @@ class DynamoFingerprints final : public FingerprintStore {
   Random random_;
 };
 
-// Decides about claims, as docs/adr/0020 says. One thread only.
+// Decides about claims, as docs/adr/0022 says. One thread only.
 class DynamoFingerprints::Admitting {
  public:
   Admitting(DynamoFingerprints& store, std::span<const Fingerprint> batch, const Known& known,
