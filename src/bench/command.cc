@@ -39,6 +39,7 @@ Examples:
   kindred-bench seen --ids 100000000 --peer none --temp /mnt/fast
   kindred-bench seen --check 1000000000
   kindred-bench corpus corpus.jsonl --records 100000
+  kindred-bench stories ../shared/data/news
   kindred-bench stories headlines.jsonl --label story --json
   kindred-bench timeline --feeds 500 --items 100000
   kindred-bench text --collection scifact --articles .deps/bench/reuters
@@ -203,17 +204,23 @@ CLI::App* add_seen(CLI::App& bench, BenchArguments& arguments) {
 
 CLI::App* add_stories(CLI::App& bench, BenchArguments& arguments) {
   CLI::App* verb = bench.add_subcommand("stories", "Grouping of headlines: quality and speed");
-  verb->add_option("FILE", arguments.stories.input,
-                   "Headlines (id, title, published_at) with their true stories")
-      ->required();
-  verb->add_option("--label", arguments.stories.label, "Column that holds the true story")
+  StoriesBench& stories = arguments.stories;
+  verb->add_option(
+          "PATH", stories.input,
+          "Folder with headlines.jsonl, olympics.jsonl and lookalikes.jsonl, or one file of "
+          "headlines (id, title, published_at) with their true stories")
+      ->capture_default_str();
+  verb->add_option("--label", stories.label, "Column of a file that holds the true story")
       ->type_name("COLUMN")
       ->capture_default_str();
-  with_choice(verb->add_option("--half", arguments.stories.half,
-                               "first or second half by time; settings are tuned on the first"),
-              {"first", "second"});
-  with_count(verb->add_option("--runs", arguments.stories.runs, "How often the time is measured"),
-             1, 100);
+  verb->add_option("--meaning", stories.meaning, "Word vectors, as for `kindred stories group`")
+      ->type_name("MODEL")
+      ->capture_default_str();
+  with_count(verb->add_option("--runs", stories.runs, "How often the time is measured"), 1, 100);
+  with_count(verb->add_option("--many", stories.many, "Headlines of the measurement with many"), 1,
+             10'000'000);
+  verb->add_flag("--tune", stories.tune,
+                 "Try a grid of settings, and choose them without each family of sets in turn");
   return verb;
 }
 

@@ -47,13 +47,14 @@ class Outcome {
 
 }  // namespace
 
-Result<std::vector<Placement>> group_all(std::span<const Item> items, const Settings& settings) {
+Result<std::vector<Placement>> group_all(std::span<const Item> items, const Settings& settings,
+                                         const Grouper::Model& model) {
   KIN_RETURN_IF_ERROR(check(settings));
   std::vector<std::size_t> order(items.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   // The grouper wants items roughly in order of time, and gives the same result for the same order.
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return items[i].published_at; });
-  Grouper grouper(settings);
+  Grouper grouper(settings, model);
   Outcome outcome;
   std::unordered_map<ItemId, std::size_t> seen;
   for (const std::size_t i : order) {

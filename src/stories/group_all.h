@@ -11,6 +11,7 @@ namespace kin::stories {
 
 // The final placements of `items`, in the order of the list. Items with the same time are added in
 // the order of the list. kInvalidArgument if two items have one id. Thread-safe.
-Result<std::vector<Placement>> group_all(std::span<const Item> items, const Settings& settings);
+Result<std::vector<Placement>> group_all(std::span<const Item> items, const Settings& settings,
+                                         const Grouper::Model& model = nullptr);
 
 }  // namespace kin::stories

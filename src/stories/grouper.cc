@@ -13,6 +13,8 @@ namespace {
 
 // How many stories an item is compared with before it opens a new one.
 constexpr std::size_t kMostTried = 8;
+constexpr std::size_t kMeantBytes = 600;
+constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
 
 // Seeds that keep the hashes of addresses, guids and titles apart.
 constexpr std::uint64_t kAddressKey = 11;
@@ -31,14 +33,16 @@ UnixSeconds gap(UnixSeconds from_a, UnixSeconds to_a, UnixSeconds from_b, UnixSe
 
 }  // namespace
 
-Grouper::Grouper(Settings settings) : settings_(std::move(settings)) {
+Grouper::Grouper(Settings settings, Model model)
+    : settings_(std::move(settings)), meaning_(std::move(model)) {
   KIN_CHECK(check(settings_).ok(), "settings must be checked first");
 }
 
 Placement Grouper::add(const Item& item) {
   if (const auto known = find(item.id)) return *known;
   advance(item.published_at);
-  Member member = describe(item);
+  bool is_column = false;
+  Member member = describe(item, is_column);
   if (!item.grouped) {
     member.tier = Tier::kUngrouped;
     const Slot slot = open_next();
@@ -47,19 +51,20 @@ Placement Grouper::add(const Item& item) {
     return placement(slot, stories_[slot].members.back());
   }
   const auto sketch = sketcher_.sketch(item);
-  const auto choice = choose(member, sketch);
+  const auto choice = choose(member, sketch, is_column);
   if (choice) {
     member.tier = choice->tier;
     member.similarity = choice->similarity;
   }
   const Slot slot = choice ? choice->slot : open_next();
+  stories_[slot].column |= is_column;
   join(slot, std::move(member));
   if (sketch) sketches_.add(item.id, *sketch);
-  repair(slot);
+  merge_if_alike(slot);
   return *find(item.id);
 }
 
-Member Grouper::describe(const Item& item) {
+Member Grouper::describe(const Item& item, bool& is_column) {
   Member member;
   member.item = item.id;
   member.arrival = next_arrival_++;
@@ -68,8 +73,15 @@ Member Grouper::describe(const Item& item) {
   const auto& preferred = settings_.preferred_sources;
   member.rank =
       static_cast<std::uint32_t>(std::ranges::find(preferred, item.source) - preferred.begin());
-  member.features = reader_.read(item, vocabulary_);
+  Reading reading = reader_.read(item, vocabulary_);
+  member.features = std::move(reading.features);
   if (!item.grouped) return member;
+  if (reading.english >= settings_.scoring.english)
+    member.features.meaning = meaning_.read(bare_title(item.title, item.source),
+                                            std::string_view(item.summary).substr(0, kMeantBytes));
+  is_column = this->is_column(reading.column_key, item.published_at);
+  read_query(member.features, vocabulary_, query_);
+  member.length = query_.length;
   const std::string address = canonical_url(item.url);
   if (!is_front_page(address)) member.keys.push_back(hash64(address, kAddressKey));
   if (!item.guid.empty()) member.keys.push_back(hash64(item.guid, hash64(item.source, kGuidKey)));
@@ -78,23 +90,35 @@ Member Grouper::describe(const Item& item) {
   return member;
 }
 
+bool Grouper::is_column(std::uint64_t key, UnixSeconds time) {
+  constexpr UnixSeconds kApart = 10 * 3600;
+  if (key == 0) return false;
+  const auto [found, is_new] = columns_.try_emplace(key, time);
+  const bool returned = !is_new && time - found->second >= kApart;
+  found->second = std::max(found->second, time);
+  return returned;
+}
+
 std::optional<Grouper::Choice> Grouper::choose(const Member& member,
-                                               const std::optional<TextSketch>& sketch) {
-  if (const auto same = same_page(member)) return same;
+                                               const std::optional<TextSketch>& sketch,
+                                               bool is_column) {
+  if (const auto same = same_page(member, is_column)) return same;
+  if (is_column) return {};
   if (sketch) {
     if (const auto same = same_text(member, *sketch)) return same;
   }
   return same_story(member);
 }
 
-std::optional<Grouper::Choice> Grouper::same_page(const Member& member) const {
+std::optional<Grouper::Choice> Grouper::same_page(const Member& member, bool is_column) const {
   for (const std::uint64_t key : member.keys) {
     const auto found = keys_.find(key);
     if (found == keys_.end()) continue;
     // The newest item with this key: stories of the same title may have been told before.
     const Slot slot = items_.at(found->second.back());
     const bool by_title = key == mix64(member.features.title_key ^ kTitleKey);
-    if (by_title && find_veto(member, stories_[slot], titles_.at(slot), settings_)) continue;
+    if (by_title && (is_column || find_veto(member, stories_[slot], profiles_.at(slot), settings_)))
+      continue;
     return Choice{.slot = slot, .similarity = 1, .tier = Tier::kIdentity};
   }
   return {};
@@ -105,51 +129,52 @@ std::optional<Grouper::Choice> Grouper::same_text(const Member& member,
   const auto match = sketches_.best(sketch, settings_.copy_threshold);
   if (!match) return {};
   const Slot slot = items_.at(match->item);
-  if (titles_.empty(slot)) return {};
-  if (find_veto(member, stories_[slot], titles_.at(slot), settings_)) return {};
+  if (profiles_.empty(slot)) return {};
+  if (find_veto(member, stories_[slot], profiles_.at(slot), settings_)) return {};
   return Choice{.slot = slot, .similarity = match->similarity, .tier = Tier::kRepublished};
 }
 
 std::optional<Grouper::Choice> Grouper::same_story(const Member& member) {
   score_stories(member);
-  std::ranges::sort(candidates_, [&](const Candidate& a, const Candidate& b) {
-    return a.score != b.score ? a.score > b.score : stories_[a.slot].id < stories_[b.slot].id;
-  });
+  sort_candidates();
   // Vetoes look at names and numbers, which costs more than a score.
   if (candidates_.size() > kMostTried) candidates_.resize(kMostTried);
   for (const Candidate& candidate : candidates_) {
     const Story& story = stories_[candidate.slot];
-    if (find_veto(member, story, titles_.at(candidate.slot), settings_)) continue;
-    return Choice{.slot = candidate.slot, .similarity = candidate.score, .tier = Tier::kStory};
+    if (find_veto(member, story, profiles_.at(candidate.slot), settings_)) continue;
+    // Scores go up to the factor of terms alone.
+    return Choice{.slot = candidate.slot,
+                  .similarity = std::min(1.0, candidate.score / settings_.scoring.terms_alone),
+                  .tier = Tier::kStory};
   }
   return {};
 }
 
-void Grouper::score_stories(const Member& member) {
-  candidates_.clear();
-  const TermVector& text = member.features.text;
-  const auto consider = [&](Slot slot, double title_score) {
-    double score = title_score;
-    if (!text.empty() && !texts_.empty(slot))
-      score =
-          combined(score, join_score(compare(text, texts_.at(slot)), texts_.at(slot)), settings_);
-    if (score < settings_.join_threshold) return;
-    score *= fade(stories_[slot], member.published_at, member.published_at);
-    if (score >= settings_.join_threshold) candidates_.push_back({slot, score});
-  };
-  for (const Centroids::Near& near : titles_.near(member.features.title))
-    consider(near.slot, join_score(near, titles_.at(near.slot)));
-  if (text.empty()) return;
-  // Stories that share words with the text, but none with the title.
-  for (const Centroids::Near& near : texts_.near(text)) {
-    if (titles_.empty(near.slot) ||
-        compare(member.features.title, titles_.at(near.slot)).product == 0)
-      consider(near.slot, 0);
-  }
+void Grouper::sort_candidates() {
+  std::ranges::sort(candidates_, [&](const Candidate& a, const Candidate& b) {
+    return a.score != b.score ? a.score > b.score : stories_[a.slot].id < stories_[b.slot].id;
+  });
 }
 
-double Grouper::fade(const Story& story, UnixSeconds from, UnixSeconds to) const {
-  return faded(gap(story.first, story.last, from, to), settings_);
+void Grouper::score_stories(const Member& member) {
+  const UnixSeconds window = std::chrono::seconds(settings_.window).count();
+  const double least = settings_.join_score();
+  MeaningSum meaning;
+  meaning.add(member.features.meaning);
+  read_query(member.features, vocabulary_, query_);
+  const Joining item{query_, meaning, vocabulary_.chance()};
+  candidates_.clear();
+  for (const Profiles::Match& match :
+       profiles_.near(query_, join_reach(settings_, item), kNoSlot)) {
+    const Story& story = stories_[match.slot];
+    const UnixSeconds time = gap(story.first, story.last, member.published_at, member.published_at);
+    double score = join_score(item, match, profiles_.at(match.slot), settings_.scoring);
+    if (score < least || time > window) continue;
+    score *= faded(time, settings_);
+    if (member.source != 0 && story.has_source(member.source))
+      score *= settings_.scoring.same_source;
+    if (score >= least) candidates_.push_back({match.slot, score});
+  }
 }
 
 Grouper::Slot Grouper::open(StoryId id) {
@@ -169,10 +194,8 @@ Grouper::Slot Grouper::open(StoryId id) {
 void Grouper::join(Slot slot, Member member) {
   Story& story = stories_[slot];
   if (story.grouped) {
-    fresh_.clear();
-    titles_.add(slot, member.features.title, &fresh_);
-    for (const TermId term : fresh_) vocabulary_.count_in_story(term);
-    texts_.add(slot, member.features.text);
+    vocabulary_.count_headline();
+    profiles_.add(slot, member.features, member.length, vocabulary_);
   }
   index(member, slot);
   story.add(std::move(member));
@@ -211,8 +234,13 @@ void Grouper::advance(UnixSeconds time) {
   newest_ = next_arrival_ == 0 ? time : std::max(newest_, time);
   if (next_arrival_ == 0) swept_ = time;
   const UnixSeconds window = std::chrono::seconds(settings_.window).count();
-  if (newest_ - swept_ < window / 16) return;
+  if (newest_ - swept_ >= window / 16) close_old();
+  fade_terms();
+}
+
+void Grouper::close_old() {
   swept_ = newest_;
+  const UnixSeconds window = std::chrono::seconds(settings_.window).count();
   std::vector<StoryId> old;
   for (const auto& [id, slot] : slots_) {
     if (newest_ - stories_[slot].last > window) old.push_back(id);
@@ -220,13 +248,19 @@ void Grouper::advance(UnixSeconds time) {
   // A hash map has no order, and changes must come in the same order each time.
   std::ranges::sort(old);
   for (const StoryId id : old) close(slots_.at(id));
+  // A weekly column is remembered until it returns.
+  constexpr UnixSeconds kColumns = 8 * 24 * 3600;
+  std::erase_if(columns_, [&](const auto& column) { return newest_ - column.second > kColumns; });
+}
+
+void Grouper::fade_terms() {
+  vocabulary_.fade(slots_.size(), [&](TermId term) { return profiles_.has(term); });
 }
 
 void Grouper::close(Slot slot) {
   const StoryId id = stories_[slot].id;
   for (const Member& member : stories_[slot].members) unindex(member);
-  titles_.clear(slot);
-  texts_.clear(slot);
+  profiles_.clear(slot);
   stories_[slot] = {};
   slots_.erase(id);
   free_.push_back(slot);

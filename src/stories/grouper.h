@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -12,8 +13,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "stories/grouping/centroids.h"
 #include "stories/grouping/features.h"
+#include "stories/grouping/meaning.h"
+#include "stories/grouping/profiles.h"
 #include "stories/grouping/text_sketch.h"
 #include "stories/grouping/vocabulary.h"
 #include "stories/item.h"
@@ -26,7 +28,7 @@ namespace kin::stories {
 struct Placement {
   StoryId story = kNoStory;
   // 1 for an item that opened its story or is the same page as another. Else the similarity of item
-  // and story when it joined: Jaccard for kRepublished, a cosine (rarely above 0.7) for kStory.
+  // and story when it joined: Jaccard for kRepublished, a score (rarely above 0.6) for kStory.
   double similarity = 1;
   Tier tier = Tier::kOpened;
   bool is_representative = false;
@@ -53,7 +55,6 @@ struct Adopted {
   Tier tier = Tier::kOpened;
   double similarity = 1;
   bool is_representative = false;
-  bool fixed = false;  // the story was united by the user
 };
 
 // The complete state of a grouper, for export_state() and restore(). Term ids are indexes into
@@ -61,12 +62,12 @@ struct Adopted {
 struct GrouperState {
   struct OpenStory {
     Story story;
-    Centroid title;
-    Centroid text;
+    Profile profile;
     friend bool operator==(const OpenStory&, const OpenStory&) = default;
   };
   std::vector<Vocabulary::Term> terms;
   double counted_stories = 0;
+  double counted_headlines = 0;
   std::uint64_t next_story = 1;
   std::uint64_t next_arrival = 0;
   UnixSeconds newest = 0;
@@ -75,13 +76,16 @@ struct GrouperState {
   std::vector<std::pair<ItemId, std::array<std::uint32_t, kSketchHashes>>> signatures;  // by item
   std::vector<std::pair<StoryId, StoryId>> aliases;  // from, to; by the first
   std::vector<std::pair<StoryId, StoryId>> apart;    // pairs that are never merged; sorted
+  std::vector<std::pair<std::uint64_t, UnixSeconds>> columns;  // key and last time; by key
+  MeaningReader::State meaning;
   friend bool operator==(const GrouperState&, const GrouperState&) = default;
 };
 
-// Groups in tiers: the same page, guid or title; republished text; then the story whose centroid is
-// most similar to the title (and summary), if the score reaches the threshold and there is no veto.
-// Items are compared with centroids, never with single items, so stories do not chain. Each
-// addition may merge its story with another or split it; ids stay valid through aliases.
+// Groups in tiers: the same page, guid or title; republished text; then the story whose profile is
+// most similar to the item, if the score reaches the threshold and there is no veto. Items are
+// compared with whole stories, never with single items, so stories do not chain. Each addition may
+// merge its story with another; ids stay valid through aliases. Nothing splits a story but the
+// user. docs/adr/0020-evidence-from-the-stream.md explains the scores.
 //
 // Time is the publication time of the items, which should arrive roughly in order. A late item
 // joins stories of its time if they are still open. An item dated in the future would close all
@@ -89,10 +93,13 @@ struct GrouperState {
 // stories, also if the state is exported and restored in between. One thread only.
 class Grouper {
  public:
-  // `settings` must pass check().
-  explicit Grouper(Settings settings = {});
-  // kDataLoss if the state is inconsistent.
-  static Result<Grouper> restore(Settings settings, GrouperState state);
+  using Model = std::shared_ptr<const embed::Embedder>;
+
+  // `settings` must pass check(). `model` gives the vectors of meaning; without one, words decide
+  // alone.
+  explicit Grouper(Settings settings = {}, Model model = nullptr);
+  // kDataLoss if the state is inconsistent, kFailedPrecondition if it was made with another model.
+  static Result<Grouper> restore(Settings settings, GrouperState state, Model model = nullptr);
   GrouperState export_state() const;
 
   // Adds an item. An item that is already known keeps its placement.
@@ -100,8 +107,7 @@ class Grouper {
 
   // "Not this story": moves the item to a new story, which is never merged with the old one.
   Result<StoryId> separate(ItemId item);
-  // "Same story": merges the two under the older id and never splits them. Both must be open. If
-  // `a` and `b` are one story, it is never split from now on.
+  // "Same story": merges the two under the older id. Both must be open.
   Result<StoryId> unite(StoryId a, StoryId b);
 
   // Adds an item with a stored placement. An item that is already known keeps its placement.
@@ -139,13 +145,15 @@ class Grouper {
     double score = 0;
   };
 
-  Member describe(const Item& item);
-  std::optional<Choice> choose(const Member& member, const std::optional<TextSketch>& sketch);
-  std::optional<Choice> same_page(const Member& member) const;
+  Member describe(const Item& item, bool& is_column);
+  bool is_column(std::uint64_t key, UnixSeconds time);
+  std::optional<Choice> choose(const Member& member, const std::optional<TextSketch>& sketch,
+                               bool is_column);
+  std::optional<Choice> same_page(const Member& member, bool is_column) const;
   std::optional<Choice> same_text(const Member& member, const TextSketch& sketch) const;
   std::optional<Choice> same_story(const Member& member);
   void score_stories(const Member& member);
-  double fade(const Story& story, UnixSeconds from, UnixSeconds to) const;
+  void sort_candidates();
 
   Slot open(StoryId id);
   Slot open_next() { return open(StoryId{next_story_++}); }
@@ -155,23 +163,22 @@ class Grouper {
   void unindex(const Member& member);
   void update_representative(Slot slot);
   void advance(UnixSeconds time);
+  void close_old();
+  void fade_terms();
   Placement placement(Slot slot, const Member& member) const;
 
-  // Repair.
-  void repair(Slot slot);
-  std::optional<Slot> merge_once(Slot slot);
-  double merge_score(Slot a, Slot b, const Centroids::Near& titles) const;
+  // merging.cc
+  void merge_if_alike(Slot slot);
   bool may_merge(const Story& a, const Story& b) const;
   bool is_vetoed(const Story& small, Slot large) const;
   Slot merge(Slot a, Slot b);
-  void split_if_loose(Slot slot);
+
+  // corrections.cc
   void move_out(Slot from, std::span<const ItemId> items, Slot to);
-  void rebuild(Slot slot);
   void replace_lost_representative(Slot slot);
   bool are_apart(StoryId a, StoryId b) const;
   void add_alias(StoryId from, StoryId to);
   void rename_apart(StoryId from, StoryId to);
-  void copy_apart(StoryId from, StoryId to);
   Status check_state(const GrouperState& state) const;
 
   Settings settings_;
@@ -183,15 +190,16 @@ class Grouper {
   std::unordered_map<StoryId, Slot> slots_;
   std::unordered_map<ItemId, Slot> items_;
   std::unordered_map<std::uint64_t, std::vector<ItemId>> keys_;  // in order of arrival
-  Centroids titles_;
-  Centroids texts_;
+  Profiles profiles_;
+  MeaningReader meaning_;
   SketchIndex sketches_;
   std::map<StoryId, StoryId> aliases_;
   std::unordered_map<StoryId, std::vector<StoryId>> aliases_of_;
   std::set<std::pair<StoryId, StoryId>> apart_;  // the lower id first
   std::vector<Change> changes_;
   std::vector<Candidate> candidates_;
-  std::vector<TermId> fresh_;
+  std::unordered_map<std::uint64_t, UnixSeconds> columns_;  // the last time of a title
+  Query query_;
   std::uint64_t next_story_ = 1;
   std::uint64_t next_arrival_ = 0;
   UnixSeconds newest_ = 0;

@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "stories/group_all.h"
+#include "stories/testing/theme_model.h"
 
 namespace kin::stories {
 namespace {
@@ -207,7 +208,7 @@ class OnePerSourceTest : public GrouperTest {
 TEST_F(OnePerSourceTest, OpensAStoryForASecondItemOfASource) {
   const StoryId story = add({.title = "Ferry runs aground off Crete", .source = "Post"}).story;
   EXPECT_NE(add({.title = "Crete: ferry still aground", .source = "Post"}).story, story);
-  EXPECT_EQ(add({.title = "Ferry aground off Crete coast", .source = "Times"}).story, story);
+  EXPECT_EQ(add({.title = "Ferry runs aground off Crete coast", .source = "Times"}).story, story);
 }
 
 // Two stories that a third headline joins, and the id under which both live on.
@@ -282,8 +283,7 @@ TEST_F(GrouperTest, LetsTheUserTakeACorrectionBack) {
   EXPECT_EQ(story_of(last_), story);
 }
 
-// What the user put together by hand is loose, and stays together; the same items by chance do not.
-TEST_F(GrouperTest, SplitsLooseStoriesUnlessTheUserMadeThem) {
+TEST_F(GrouperTest, KeepsWhatTheUserUnitedTogether) {
   const StoryId ferry = add_title("Ferry Olympia stranded near Chania").story;
   const StoryId tram = add_title("Tram drivers strike in Lisbon").story;
   ASSERT_TRUE(grouper_.unite(ferry, tram).ok());
@@ -293,6 +293,68 @@ TEST_F(GrouperTest, SplitsLooseStoriesUnlessTheUserMadeThem) {
   }
   EXPECT_NE(grouper_.story(ferry), nullptr);
   EXPECT_EQ(grouper_.resolve(tram), ferry);
+}
+
+TEST_F(GrouperTest, KeepsVulnerabilitiesAndScoresApart) {
+  const StoryId first = add_title("Patch for CVE-2026-1234 in Acme router firmware released").story;
+  EXPECT_NE(add_title("Patch for CVE-2026-9876 in Acme router firmware released").story, first);
+  EXPECT_EQ(add_title("Acme router firmware: CVE-2026-1234 exploited, patch released").story,
+            first);
+}
+
+TEST_F(GrouperTest, OpensAStoryForEachReturnOfAColumn) {
+  const StoryId first = add({.title = "Quote of the day", .source = "Daily"}).story;
+  time_ += 24 * kHour;
+  const Placement second = add({.title = "Quote of the day", .source = "Other"});
+  EXPECT_NE(second.story, first);
+  time_ += 24 * kHour;
+  EXPECT_NE(add({.title = "Quote of the day", .source = "Daily"}).story, second.story);
+}
+
+class TightGrouperTest : public GrouperTest {
+ protected:
+  TightGrouperTest() : GrouperTest({.dial = 0}) {}
+};
+class LooseGrouperTest : public GrouperTest {
+ protected:
+  LooseGrouperTest() : GrouperTest({.dial = 1}) {}
+};
+constexpr const char* kFerry = "Ferry Olympia stranded on rocks near Chania with 300 passengers";
+constexpr const char* kCoastGuard =
+    "Coast guard sends three boats and a helicopter to Olympia at night";
+
+TEST_F(TightGrouperTest, KeepsLooselyRelatedHeadlinesApart) {
+  EXPECT_NE(add_title(kFerry).story, add_title(kCoastGuard).story);
+}
+
+TEST_F(LooseGrouperTest, PutsLooselyRelatedHeadlinesTogether) {
+  const StoryId story = add_title(kFerry).story;
+  EXPECT_EQ(grouper_.resolve(add_title(kCoastGuard).story), story);
+}
+
+TEST(Grouper, UsesWhatHeadlinesMeanBesideTheirWords) {
+  // The second letter of words with an x is their theme; see ThemeModel.
+  const auto same_story = [](const Grouper::Model& model) {
+    Grouper grouper({}, model);
+    std::uint64_t id = 0;
+    const auto add = [&](const std::string& title) {
+      ++id;
+      return grouper
+          .add(
+              {.id = ItemId{id}, .title = title, .published_at = static_cast<UnixSeconds>(id * 60)})
+          .story;
+    };
+    for (const char* title :
+         {"Big xbbread xboven wins prize", "Old xcglacier xcice melts", "New xdvote xdlaw passes"})
+      add(title);
+    const StoryId first =
+        add("Big xestorm and xewind over beach of Chania breaks windows of hotels in Souda");
+    const StoryId second =
+        add("Chania without power today as xegale xetempest takes trees down in Kissamos streets");
+    return grouper.resolve(second) == grouper.resolve(first);
+  };
+  EXPECT_FALSE(same_story(nullptr));
+  EXPECT_TRUE(same_story(std::make_shared<ThemeModel>()));
 }
 
 std::vector<Item> made_up(std::size_t count, std::uint64_t seed) {
@@ -345,6 +407,18 @@ TEST(Grouper, GoesOnFromARestoredStateAsIfNothingHadHappened) {
   for (std::size_t i = 400; i < items.size(); ++i)
     EXPECT_EQ(restored->add(items[i]).story, whole.add(items[i]).story) << i;
   EXPECT_EQ(restored->export_state(), whole.export_state());
+}
+
+TEST(Grouper, RestoresAStateOnlyWithTheModelItWasMadeWith) {
+  Grouper grouper({}, std::make_shared<ThemeModel>());
+  for (const Item& item : made_up(50, 8)) grouper.add(item);
+  const GrouperState state = grouper.export_state();
+  const auto restored = Grouper::restore({}, state, std::make_shared<ThemeModel>());
+  ASSERT_TRUE(restored.ok()) << restored.error().message;
+  EXPECT_EQ(restored->export_state(), state);
+  const auto other = Grouper::restore({}, state);
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().code, Code::kFailedPrecondition);
 }
 
 TEST(Grouper, RefusesAStateThatContradictsItself) {

@@ -118,7 +118,8 @@ Result<std::unique_ptr<Newsroom>> Newsroom::open(const fs::path& folder, Clock& 
   KIN_TRY(File lock, lock_folder(folder));
   auto state = std::make_unique<State>(folder, &clock, std::move(options));
   state->lock_file.emplace(std::move(lock));
-  KIN_TRY(state->writer, NewsWriter::open(folder / kNewsDatabaseName, state->options.grouping));
+  KIN_TRY(state->writer, NewsWriter::open(folder / kNewsDatabaseName, state->options.grouping,
+                                          state->options.model));
   state->client = std::make_unique<net::HttpClient>(state->options.http);
   net::HttpOptions patient = state->options.http;
   patient.transfers = kMostAsked;

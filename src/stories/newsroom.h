@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "embed/embedder.h"
 #include "net/http_client.h"
 #include "stories/feeds/favicon.h"
 #include "stories/feeds/fetcher.h"
@@ -168,6 +169,8 @@ struct NewsEvent {
 
 struct NewsOptions {
   Settings grouping{};  // used until change_settings() stores others
+  // Vectors of what headlines mean, for grouping; may be null. Opened for writing only.
+  std::shared_ptr<const embed::Embedder> model{};
   net::HttpOptions http{};
   FetchOptions fetching{};
   // sweep() removes stories whose items are all older than this, unless the story is starred or an

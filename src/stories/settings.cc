@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace kin::stories {
 namespace {
 
@@ -26,8 +28,12 @@ Status check(const Settings& settings) {
   KIN_RETURN_IF_ERROR(check_hours("the fading", settings.fading));
   KIN_RETURN_IF_ERROR(check_share("the threshold to join", settings.join_threshold));
   KIN_RETURN_IF_ERROR(check_share("the threshold to merge", settings.merge_threshold));
-  KIN_RETURN_IF_ERROR(check_share("the threshold of copies", settings.copy_threshold));
-  return check_share("the share of summaries", settings.summary_share);
+  KIN_RETURN_IF_ERROR(check_share("the dial", settings.dial));
+  return check_share("the threshold of copies", settings.copy_threshold);
+}
+
+double Settings::dial_factor() const {
+  return std::exp2(1 - 2 * dial);
 }
 
 }  // namespace kin::stories

@@ -25,6 +25,10 @@ const Member* Story::find(ItemId item) const {
   return found == members.rend() ? nullptr : &*found;
 }
 
+bool Story::has_source(std::uint64_t source) const {
+  return std::ranges::find(members, source, &Member::source) != members.end();
+}
+
 void Story::count(const Member& member) {
   for (const NameMark& mark : member.features.names) {
     auto at = std::ranges::lower_bound(names, mark.term, {}, &NameCount::term);
@@ -73,7 +77,7 @@ void Story::add(Member member) {
 
 // Adds the smaller story to the larger one, so that many merges stay cheap.
 void Story::add_all(Story other) {
-  fixed |= other.fixed;
+  column |= other.column;
   if (other.size() > size()) {
     std::swap(members, other.members);
     std::swap(names, other.names);

@@ -32,6 +32,7 @@ struct Member {
   std::uint32_t rank = 0;    // of the source in Settings::preferred_sources; the lowest represents
   Tier tier = Tier::kOpened;
   double similarity = 1;
+  double length = 0;                  // of the weighted terms, at arrival
   std::vector<std::uint64_t> keys{};  // hashes of page, guid and title
   Features features{};
   friend bool operator==(const Member&, const Member&) = default;
@@ -64,8 +65,8 @@ struct Story {
   ItemId representative{};
   UnixSeconds first = 0;
   UnixSeconds last = 0;
-  bool fixed = false;             // united by the user: never split
   bool grouped = true;            // false: no item may join
+  bool column = false;            // of a title that returns daily or weekly: never merged
   std::vector<Member> members{};  // in any order
   std::vector<NameCount> names{};
   std::vector<NumberCount> numbers{};     // sorted by place and number
@@ -74,6 +75,7 @@ struct Story {
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(members.size()); }
   const Member* find(ItemId item) const;
+  bool has_source(std::uint64_t source) const;
   // Adds a member and updates the counts, but not the representative.
   void add(Member member);
   // Adds all members of `other`.

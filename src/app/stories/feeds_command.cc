@@ -268,6 +268,7 @@ std::string settings_json(const stories::Settings& settings) {
   JsonWriter json(2);
   json.begin_object().field("window_hours", settings.window.count());
   json.field("fading_hours", settings.fading.count());
+  json.field("dial", settings.dial);
   json.field("threshold", settings.join_threshold);
   json.field("merge_threshold", settings.merge_threshold);
   json.field("copy_threshold", settings.copy_threshold);
@@ -284,6 +285,7 @@ std::string settings_table(const stories::Settings& settings) {
   };
   row("window", fmt::format("{} hours", settings.window.count()));
   row("fading", fmt::format("{} hours", settings.fading.count()));
+  row("dial", fmt::format("{}", settings.dial));
   row("threshold", fmt::format("{}", settings.join_threshold));
   row("merge threshold", fmt::format("{}", settings.merge_threshold));
   row("copy threshold", fmt::format("{}", settings.copy_threshold));

@@ -20,11 +20,12 @@ void add_grouping_flags(CLI::App& verb, GroupingFlags& flags) {
         ->check(whole_number(1, 24 * 366))
         ->capture_default_str();
   };
+  share("--dial", settings.dial, "From 0 (tight: purer stories) to 1 (loose: fewer stories)");
   share("--threshold", settings.join_threshold, "Least score for a headline to join a story");
   share("--merge-threshold", settings.merge_threshold, "Least score to merge two stories");
   share("--copy-threshold", settings.copy_threshold, "Least similarity of a republished text");
   hours("--window", flags.window, "Close a story after this time without news");
-  hours("--fading", flags.fading, "Time in which the weight of a story's old headlines fades");
+  hours("--fading", flags.fading, "Time in which the score of a story without news falls to 37 %");
   verb.add_option("--prefer", settings.preferred_sources,
                   "Source whose headline represents a story; may be repeated, best first")
       ->type_name("SOURCE")
@@ -38,6 +39,7 @@ stories::Settings with_flags(stories::Settings before, const GroupingFlags& flag
   // A default of the command line must not replace a setting that was stored.
   const auto given = [&](const char* flag) { return verb.count(flag) > 0; };
   const stories::Settings& wanted = flags.settings;
+  if (given("--dial")) before.dial = wanted.dial;
   if (given("--threshold")) before.join_threshold = wanted.join_threshold;
   if (given("--merge-threshold")) before.merge_threshold = wanted.merge_threshold;
   if (given("--copy-threshold")) before.copy_threshold = wanted.copy_threshold;

@@ -7,6 +7,7 @@
 
 #include "app/data_folder.h"
 #include "app/search/index_flags.h"
+#include "app/meaning.h"
 
 namespace kin::app {
 
@@ -25,6 +26,7 @@ Result<std::unique_ptr<stories::Newsroom>> open_newsroom(const NewsroomFlags& fl
   options.http.addresses.allow_all = flags.allow_private;
   // Spreads the polls of many installations.
   options.seed = std::random_device()();
+  KIN_TRY(options.model, open_meaning(kDefaultMeaning, folder));
   return stories::Newsroom::open(folder, system_clock(), std::move(options));
 }
 

@@ -7,9 +7,11 @@
 
 #include "app/checks.h"
 #include "app/command.h"
+#include "app/data_folder.h"
 #include "app/headlines.h"
 #include "app/print.h"
 #include "app/stories/grouping_flags.h"
+#include "app/meaning.h"
 #include "app/stories/newsroom_flags.h"
 #include "app/stories/timeline_print.h"
 #include "app/words.h"
@@ -57,6 +59,7 @@ struct GroupArguments {
   HeadlineColumns columns;
   std::string eval;
   GroupingFlags grouping;
+  std::string meaning = kDefaultMeaning;
   bool json = false;
 };
 
@@ -94,6 +97,12 @@ CLI::App* add_group(CLI::App& stories, GroupArguments& arguments) {
       ->type_name("OUT");
   add_columns(*verb, arguments);
   add_grouping_flags(*verb, arguments.grouping);
+  verb->add_option(
+          "--meaning", arguments.meaning,
+          "Word vectors that tell which headlines mean the same: none, words, words:FILE or "
+          "model2vec:DIR")
+      ->type_name("MODEL")
+      ->capture_default_str();
   verb->add_flag("--json", arguments.json, "Print a report as JSON instead of the stories");
   return verb;
 }
@@ -147,8 +156,11 @@ Result<int> run_group(GroupArguments arguments, const CLI::App& verb) {
   const stories::Settings settings = with_flags({}, arguments.grouping, verb);
   arguments.columns.label = arguments.eval;
   KIN_TRY(const Headlines headlines, read_headlines(arguments.inputs, arguments.columns));
+  // A machine without a home still has the models beside the program.
+  const auto data = data_folder("");
+  KIN_TRY(const auto model, open_meaning(arguments.meaning, data.ok() ? *data : ""));
   const auto start = std::chrono::steady_clock::now();
-  KIN_TRY(const auto placements, stories::group_all(headlines.items, settings));
+  KIN_TRY(const auto placements, stories::group_all(headlines.items, settings, model));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   GroupReport report = report_on(placements, seconds.count());
   if (!arguments.eval.empty()) report.agreement = agreement_of(placements, headlines.labels);

@@ -1,16 +1,21 @@
 #include "bench/stories/stories.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <map>
 #include <set>
 
+#include "app/data_folder.h"
 #include "app/headlines.h"
+#include "app/meaning.h"
+#include "base/ascii.h"
 #include "base/json_writer.h"
 #include "base/random.h"
 #include "bench/measure.h"
+#include "bench/stories/tune.h"
 #include "stories/group_all.h"
 
 namespace kin::bench {
@@ -18,72 +23,28 @@ namespace {
 
 using stories::Item;
 using stories::ItemId;
+using Model = stories::Grouper::Model;
 
-struct Labelled {
-  std::vector<Item> items;
-  std::vector<std::uint64_t> labels;
-
-  void add(const Item& item, std::uint64_t label) {
-    items.push_back(item);
-    items.back().id = ItemId{items.size() - 1};
-    labels.push_back(label);
+Result<SetsFolder> read_input(const StoriesBench& bench) {
+  if (std::filesystem::is_directory(bench.input)) return read_sets(bench.input);
+  SetsFolder folder;
+  if (!std::filesystem::exists(bench.input)) {
+    folder.missing.push_back(bench.input);
+    return folder;
   }
-};
-
-Result<Labelled> read_half(const StoriesBench& bench) {
-  app::HeadlineColumns columns;
-  columns.label = bench.label;
-  KIN_TRY(const app::Headlines all, app::read_headlines(std::array{bench.input}, columns));
-  std::vector<std::size_t> order(all.items.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return all.items[i].published_at; });
-  const bool second = bench.half == "second";
-  const std::size_t middle = order.size() / 2;
-  Labelled half;
-  for (std::size_t i = second ? middle : 0; i < (second ? order.size() : middle); ++i) {
-    const Item& item = all.items[order[i]];
-    half.add({.title = item.title, .published_at = item.published_at}, all.labels[order[i]]);
+  KIN_TRY(const LabelledSet all, read_set(bench.input, bench.label));
+  for (const bool second : {false, true}) {
+    folder.sets.push_back(half_of(all, second));
+    folder.sets.back().name += second ? " second half" : " first half";
   }
-  if (half.items.size() >= 500) return half;
-  return Error{Code::kInvalidArgument,
-               fmt::format("{} has too few headlines: half of them should be 500", bench.input)};
+  return folder;
 }
 
-Result<stories::AgreementFigures> measure(const Labelled& headlines) {
-  KIN_TRY(const auto placements, stories::group_all(headlines.items, {}));
-  return app::agreement_of(placements, headlines.labels);
-}
-
-Result<StoriesFigures::Sample> measure_sample(const Labelled& headlines, std::uint64_t every) {
-  StoriesFigures::Sample sample{.every = every};
-  for (std::size_t offset = 0; offset < every; ++offset) {
-    Labelled kept;
-    for (std::size_t i = offset; i < headlines.items.size(); i += every)
-      kept.add(headlines.items[i], headlines.labels[i]);
-    KIN_TRY(const auto figures, measure(kept));
-    // The mean says how much the first one owes to chance.
-    if (offset == 0) sample.first = figures;
-    const auto share = 1.0 / static_cast<double>(every);
-    sample.mean.precision += share * figures.bcubed.precision;
-    sample.mean.recall += share * figures.bcubed.recall;
-    sample.mean_f1 += share * figures.bcubed.f1();
-  }
-  return sample;
-}
-
-Labelled shuffled(const Labelled& headlines, std::uint64_t seed) {
-  std::vector<std::size_t> order(headlines.items.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  Random random(seed);
-  shuffle(order, random);
-  Labelled result;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    Item item = headlines.items[order[i]];
-    // Other headlines at the same times, so that the pace stays.
-    item.published_at = headlines.items[i].published_at;
-    result.add(item, headlines.labels[order[i]]);
-  }
-  return result;
+double largest(const std::vector<std::uint64_t>& groups) {
+  std::map<std::uint64_t, std::size_t> sizes;
+  std::size_t most = 0;
+  for (const std::uint64_t group : groups) most = std::max(most, ++sizes[group]);
+  return static_cast<double>(most);
 }
 
 constexpr std::array kTogether{"Apple announces M4 chips for Mac", "Apple reveals M4 Mac Mini",
@@ -94,7 +55,7 @@ constexpr std::array kStrangers{
 
 // One minute apart, in an order and with distances that `random` chooses. Labels: 1 for the four, 2
 // for the strangers.
-Labelled with_models(const Labelled& headlines, std::size_t from, Random& random) {
+LabelledSet with_models(const LabelledSet& headlines, std::size_t from, Random& random) {
   std::vector<std::pair<std::string, std::uint64_t>> titles;
   for (std::size_t i = 0; i < 500; ++i)
     titles.emplace_back(headlines.items[(from + i) % headlines.items.size()].title, 0);
@@ -107,7 +68,7 @@ Labelled with_models(const Labelled& headlines, std::size_t from, Random& random
     titles.insert(titles.begin() + static_cast<std::ptrdiff_t>(at), model);
     at += 1 + random.below(50);
   }
-  Labelled result;
+  LabelledSet result;
   for (const auto& [title, label] : titles)
     result.add({.title = title,
                 .published_at = static_cast<stories::UnixSeconds>(result.items.size() * 60)},
@@ -115,13 +76,13 @@ Labelled with_models(const Labelled& headlines, std::size_t from, Random& random
   return result;
 }
 
-Status measure_models(const Labelled& headlines, StoriesFigures& figures) {
+Status measure_models(const LabelledSet& headlines, const Model& model, StoriesFigures& figures) {
   constexpr int kTrials = 40;
   figures.model_trials = kTrials;
   for (int trial = 0; trial < kTrials; ++trial) {
     Random random(static_cast<std::uint64_t>(trial));
-    const Labelled mixed = with_models(headlines, random.below(headlines.items.size()), random);
-    KIN_TRY(const auto placements, stories::group_all(mixed.items, {}));
+    const LabelledSet mixed = with_models(headlines, random.below(headlines.items.size()), random);
+    KIN_TRY(const auto placements, stories::group_all(mixed.items, {}, model));
     std::set<stories::StoryId> found;
     for (std::size_t i = 0; i < placements.size(); ++i) {
       if (mixed.labels[i] == 1) found.insert(placements[i].story);
@@ -134,104 +95,172 @@ Status measure_models(const Labelled& headlines, StoriesFigures& figures) {
   return Done{};
 }
 
-double microseconds(const std::vector<Item>& items) {
-  stories::Grouper grouper;
+double microseconds(const std::vector<Item>& items, const Model& model) {
+  stories::Grouper grouper({}, model);
   const double start = thread_seconds();
   for (const Item& item : items) grouper.add(item);
   return 1e6 * (thread_seconds() - start) / static_cast<double>(items.size());
 }
 
-// Titles of the file with their words exchanged for those of other titles, so that most open a
+// Titles of the set with their words exchanged for those of other titles, so that most open a
 // story of their own: what a reader of very many feeds has open at once.
-std::vector<Item> many_stories(const Labelled& headlines, std::size_t count) {
+std::vector<Item> many_headlines(const LabelledSet& headlines, std::uint64_t count) {
   std::vector<std::string> words;
   for (const Item& item : headlines.items) {
-    for (std::size_t at = 0; at < item.title.size();) {
-      const std::size_t end = std::min(item.title.find(' ', at), item.title.size());
-      if (end > at) words.push_back(item.title.substr(at, end - at));
-      at = end + 1;
+    for (std::string_view rest = item.title; !rest.empty();) {
+      const std::string_view word = take_until(rest, " ");
+      if (!word.empty()) words.emplace_back(word);
     }
   }
+  constexpr std::uint64_t kThreeDays = 3 * 24 * 3600;
   Random random(7);
   std::vector<Item> items;
-  for (std::size_t i = 0; i < count; ++i) {
-    Item item{.id = ItemId{i}, .title = {}, .published_at = static_cast<stories::UnixSeconds>(i)};
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Item item{.id = ItemId{i},
+              .title = {},
+              .published_at = static_cast<stories::UnixSeconds>(i * kThreeDays / count)};
     for (int k = 0; k < 9; ++k) item.title += words[random.below(words.size())] + " ";
     items.push_back(std::move(item));
   }
   return items;
 }
 
-void measure_speed(const Labelled& headlines, int runs, StoriesFigures& figures) {
-  std::vector<double> spent;
-  for (int run = 0; run < runs; ++run) spent.push_back(microseconds(headlines.items));
-  figures.microseconds = median(spent);
-  figures.open_microseconds = microseconds(many_stories(headlines, 100'000));
+void measure_many(const LabelledSet& headlines, std::uint64_t count, const Model& model,
+                  StoriesFigures& figures) {
+  const std::vector<Item> items = many_headlines(headlines, count);
+  const std::size_t before = mallinfo2().uordblks;
+  stories::Grouper grouper({}, model);
+  const double start = thread_seconds();
+  for (const Item& item : items) grouper.add(item);
+  figures.many = count;
+  figures.many_microseconds = 1e6 * (thread_seconds() - start) / static_cast<double>(count);
+  (void)grouper.take_changes();
+  figures.story_bytes = static_cast<double>(mallinfo2().uordblks - before) /
+                        static_cast<double>(grouper.open_stories());
 }
 
-void add_figures(JsonWriter& json, const stories::AgreementFigures& figures) {
-  json.field("headlines", figures.items).field("stories", figures.groups);
-  app::write_agreement(json, figures);
+void add_figures(JsonWriter& json, const SetFigures& figures) {
+  json.begin_object().field("name", figures.name);
+  json.field("headlines", figures.agreement.items).field("stories", figures.agreement.groups);
+  app::write_agreement(json, figures.agreement);
+  json.field("largest_ratio", figures.largest).end();
+}
+
+void add_sets(JsonWriter& json, const std::vector<SetFigures>& sets) {
+  json.key("sets").begin_array();
+  for (const SetFigures& set : sets) add_figures(json, set);
+  json.end();
+}
+
+constexpr auto kHeader = "  {:<24}{:>10}{:>8}{:>8}{:>8}{:>10}{:>9}{:>10}\n";
+
+std::string rows(const std::vector<SetFigures>& sets) {
+  std::string table;
+  for (const SetFigures& set : sets)
+    table +=
+        fmt::format("  {:<24}{:>10}{:>8.3f}{:>8.3f}{:>8.3f}{:>10.2f}{:>9.2f}{:>10.2f}\n", set.name,
+                    set.agreement.items, set.agreement.bcubed.precision,
+                    set.agreement.bcubed.recall, set.agreement.bcubed.f1(),
+                    set.agreement.pairwise.precision, set.agreement.pairwise.recall, set.largest);
+  return table;
+}
+
+std::string choices_table(const std::vector<StoriesFigures::Choice>& choices) {
+  std::string table;
+  for (const auto& choice : choices) {
+    table += fmt::format("\n  {}: {} (mean F1 {:.4f})\n",
+                         choice.without.empty() ? "best on all" : "without " + choice.without,
+                         choice.settings, choice.mean_f1);
+    table += rows(choice.sets);
+  }
+  return table;
 }
 
 }  // namespace
 
+Result<SetFigures> measure_set(const LabelledSet& set, const stories::Settings& settings,
+                               const Model& model) {
+  KIN_TRY(const auto placements, stories::group_all(set.items, settings, model));
+  std::vector<std::uint64_t> groups;
+  for (std::size_t i = set.measured_from; i < placements.size(); ++i)
+    groups.push_back(number(placements[i].story));
+  const std::vector<std::uint64_t> labels(
+      set.labels.begin() + static_cast<std::ptrdiff_t>(set.measured_from), set.labels.end());
+  return SetFigures{.name = set.name,
+                    .family = set.family,
+                    .agreement = stories::measure_agreement(groups, labels),
+                    .largest = largest(groups) / largest(labels)};
+}
+
 Result<StoriesFigures> bench_stories(const StoriesBench& bench) {
-  KIN_TRY(const Labelled headlines, read_half(bench));
   StoriesFigures figures;
-  figures.half = bench.half;
-  for (const std::uint64_t every : {1, 5, 20}) {
-    KIN_TRY(auto sample, measure_sample(headlines, every));
-    figures.samples.push_back(std::move(sample));
+  KIN_TRY(SetsFolder folder, read_input(bench));
+  figures.missing = std::move(folder.missing);
+  const auto data = app::data_folder("");
+  KIN_TRY(const Model model, app::open_meaning(bench.meaning, data.ok() ? *data : ""));
+  figures.has_meaning = model != nullptr;
+  if (folder.sets.empty()) return figures;
+  if (bench.tune) {
+    KIN_TRY(figures.choices, tune(folder.sets, model));
+    return figures;
   }
-  KIN_TRY(figures.shuffled, measure(shuffled(headlines, 1)));
-  KIN_RETURN_IF_ERROR(measure_models(headlines, figures));
-  measure_speed(headlines, bench.runs, figures);
+  for (const LabelledSet& set : folder.sets) {
+    KIN_TRY(SetFigures found, measure_set(set, {}, model));
+    figures.sets.push_back(std::move(found));
+  }
+  // The second half of a file, or of the first set of a folder.
+  const LabelledSet& headlines = folder.sets[std::min<std::size_t>(1, folder.sets.size() - 1)];
+  KIN_RETURN_IF_ERROR(measure_models(headlines, model, figures));
+  std::vector<double> spent;
+  for (int run = 0; run < bench.runs; ++run) spent.push_back(microseconds(headlines.items, model));
+  figures.microseconds = median(spent);
+  measure_many(headlines, bench.many, model, figures);
   return figures;
 }
 
 std::string to_json(const StoriesFigures& figures) {
   JsonWriter json(2);
-  json.begin_object().field("bench", "stories").field("half", figures.half);
-  json.key("samples").begin_array();
-  for (const auto& sample : figures.samples) {
-    json.begin_object().field("every", sample.every);
-    add_figures(json, sample.first);
-    json.field("mean_bcubed_precision", sample.mean.precision);
-    json.field("mean_bcubed_recall", sample.mean.recall);
-    json.field("mean_bcubed_f1", sample.mean_f1).end();
+  json.begin_object().field("bench", "stories").field("word_vectors", figures.has_meaning);
+  json.key("missing").begin_array();
+  for (const std::string& name : figures.missing) json.value(name);
+  json.end();
+  if (!figures.choices.empty()) {
+    json.key("choices").begin_array();
+    for (const auto& choice : figures.choices) {
+      json.begin_object().field("without", choice.without).field("settings", choice.settings);
+      json.field("mean_f1", choice.mean_f1);
+      add_sets(json, choice.sets);
+      json.end();
+    }
+    return json.end().end().take();
   }
-  json.end().key("shuffled").begin_object();
-  add_figures(json, figures.shuffled);
-  json.end().key("models").begin_object().field("trials", figures.model_trials);
+  add_sets(json, figures.sets);
+  json.key("models").begin_object().field("trials", figures.model_trials);
   json.field("together", figures.model_together);
   json.field("strangers", figures.model_strangers).end();
   json.field("microseconds_per_headline", figures.microseconds);
-  json.field("microseconds_with_many_stories", figures.open_microseconds);
+  json.field("many_headlines", figures.many);
+  json.field("microseconds_with_many", figures.many_microseconds);
+  json.field("bytes_per_story", figures.story_bytes);
   return json.end().take();
 }
 
 std::string to_table(const StoriesFigures& figures) {
-  std::string table = fmt::format("Titles of the {} half\n\n  {:<20}{:>10}{:>9}{:>9}{:>9}{:>12}\n",
-                                  figures.half, "", "headlines", "P", "R", "F1", "pair F1");
-  const auto row = [&](const std::string& name, const stories::AgreementFigures& found) {
-    table += fmt::format("  {:<20}{:>10}{:>9.4f}{:>9.4f}{:>9.4f}{:>12.4f}\n", name, found.items,
-                         found.bcubed.precision, found.bcubed.recall, found.bcubed.f1(),
-                         found.pairwise.f1());
-  };
-  for (const auto& sample : figures.samples) {
-    row(sample.every == 1 ? "all" : fmt::format("one in {}", sample.every), sample.first);
-    if (sample.every > 1)
-      table += fmt::format("  {:<20}{:>10}{:>9.4f}{:>9.4f}{:>9.4f}\n", "  mean of all", "",
-                           sample.mean.precision, sample.mean.recall, sample.mean_f1);
-  }
-  row("in random order", figures.shuffled);
-  return table +
+  std::string table = figures.has_meaning ? "With word vectors\n" : "Without word vectors\n";
+  for (const std::string& name : figures.missing)
+    table += fmt::format("  {} is not there and left out (name a folder that has it)\n", name);
+  table += "\n" + fmt::format(kHeader, "", "headlines", "P", "R", "F1", "pairs: P", "R", "largest");
+  if (!figures.choices.empty()) return table + choices_table(figures.choices);
+  return table + rows(figures.sets) +
          fmt::format(
              "\n  the M4 headlines are one story in {} of {} trials, with {} strangers\n"
-             "  {:.1f} µs a headline; {:.1f} µs with 100,000 headlines, most of them alone\n",
+             "  {:.1f} µs of processor time a headline; {:.1f} µs with {} headlines in three "
+             "days,\n"
+             "  most of them alone: {:.2f} times as much; {:.0f} bytes of memory a story there\n",
              figures.model_together, figures.model_trials, figures.model_strangers,
-             figures.microseconds, figures.open_microseconds);
+             figures.microseconds, figures.many_microseconds, figures.many,
+             figures.microseconds > 0 ? figures.many_microseconds / figures.microseconds : 0,
+             figures.story_bytes);
 }
 
 }  // namespace kin::bench

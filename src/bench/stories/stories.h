@@ -6,39 +6,59 @@
 #include <vector>
 
 #include "base/result.h"
+#include "bench/stories/sets.h"
 #include "stories/agreement.h"
-#include "stories/settings.h"
+#include "stories/grouper.h"
 
 namespace kin::bench {
 
 struct StoriesBench {
-  std::string input;  // headlines with their true stories
-  std::string label = "story";
-  std::string half = "second";  // by time; the settings were tuned on the first half
+  std::string input = "../shared/data/news";  // a folder of sets, or one file of headlines
+  std::string label = "story";                // column of a file
+  std::string meaning = "words";              // the word vectors, as `kindred stories group` takes
   int runs = 5;
+  std::uint64_t many = 100'000;  // headlines of the measurement with many stories
+  bool tune = false;
+};
+
+// How well one set was grouped.
+struct SetFigures {
+  std::string name;
+  std::string family;
+  stories::AgreementFigures agreement;
+  double largest = 0;  // size of the largest story, divided by that of the largest true one
 };
 
 struct StoriesFigures {
-  struct Sample {
-    std::uint64_t every = 1;            // one in `every` headlines is kept
-    stories::AgreementFigures first{};  // the sample that begins with the first headline
-    stories::Agreement mean{};          // precision and recall, over all samples
-    double mean_f1 = 0;
-  };
-  std::string half;
-  std::vector<Sample> samples;
-  // All headlines in random order, with times in order: the influence of the order of the file.
-  stories::AgreementFigures shuffled;
-  // Four headlines about one event and four about others of the same kind, among 500 of the file.
+  std::vector<std::string> missing;  // files of the folder that are not there
+  bool has_meaning = false;
+  std::vector<SetFigures> sets;
+  // Four headlines about one event and four about others of the same kind, among 500 of a set.
   int model_trials = 0;
-  int model_together = 0;        // trials with the four in one story
-  int model_strangers = 0;       // other headlines in that story, over all trials
-  double microseconds = 0;       // per headline, one core, median of the runs
-  double open_microseconds = 0;  // the same with 100,000 headlines of many open stories
+  int model_together = 0;   // trials with the four in one story
+  int model_strangers = 0;  // other headlines in that story, over all trials
+  // Processor time per headline, one core, median of the runs.
+  double microseconds = 0;
+  // The same with very many headlines in three days, most of them stories by themselves, and the
+  // memory of the grouper divided by the open stories.
+  std::uint64_t many = 0;
+  double many_microseconds = 0;
+  double story_bytes = 0;
+  // With `tune`: the settings that are best without each family, and what they give on it.
+  struct Choice {
+    std::string without;  // empty: the best on all sets
+    std::string settings;
+    double mean_f1 = 0;  // over the families that were used
+    std::vector<SetFigures> sets;
+  };
+  std::vector<Choice> choices;
 };
 
-// Uses titles and times only, not address, summary or source.
 Result<StoriesFigures> bench_stories(const StoriesBench& bench);
+
+// Groups a set and compares it with the labels.
+Result<SetFigures> measure_set(const LabelledSet& set, const stories::Settings& settings,
+                               const stories::Grouper::Model& model);
 
 std::string to_json(const StoriesFigures& figures);
 std::string to_table(const StoriesFigures& figures);

@@ -10,6 +10,12 @@ namespace kin::stories {
 // the first call loads the list.
 double background_share(std::string_view stem);
 
+// The first five letters of a stem that has more; empty for a shorter one. Inflected forms share it
+// in many languages.
+std::string_view prefix_of(std::string_view stem);
+// The share of words whose stem has this prefix.
+double background_prefix_share(std::string_view prefix);
+
 // The list itself, one word a line, the most frequent first.
 std::string_view background_words();
 

@@ -2,25 +2,25 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
+#include "base/ascii.h"
 #include "base/hash.h"
+#include "stories/grouping/background.h"
 #include "text/normalize.h"
 
 namespace kin::stories {
 namespace {
 
-// Headlines about one thing share names and model numbers. They share common words by chance.
-constexpr double kMixedWeight = 1.8;
-constexpr double kNumberWeight = 1.0;
-constexpr double kNameWeight = 1.8;
-constexpr double kNameChance = 0.6;
 // Some summaries are whole articles. The beginning is enough.
 constexpr std::size_t kSummaryBytes = 600;
-constexpr std::size_t kTextTerms = 32;
-constexpr std::size_t kTitleTerms = 48;
-// Titles with fewer terms, such as "Photos of the day", are too general.
-constexpr std::size_t kTellingTerms = 3;
+constexpr std::size_t kMostTerms = 96;
+constexpr std::size_t kTitleWords = 40;
+// Titles with fewer words, such as "Photos of the day", are too general for a key.
+constexpr std::size_t kTellingWords = 3;
+constexpr double kNameChance = 0.6;
+// A title with a day in it, or one of so few words, may be that of a column.
+constexpr std::size_t kFewWords = 2;
+constexpr std::size_t kFewWordsBesideNumber = 5;
 
 constexpr auto kCountedThings = std::to_array<std::string_view>(
     {"day", "episod", "flight", "game", "level", "magnitud", "no", "number", "part", "phas",
@@ -31,6 +31,9 @@ constexpr auto kDays = std::to_array<std::string_view>(
      "march", "may",      "mon", "monday",  "morn",      "nov",      "november", "oct",  "october",
      "sat",   "saturday", "sep", "sept",    "september", "sun",      "sunday",   "thu",  "thursday",
      "today", "tonight",  "tue", "tuesday", "wed",       "wednesday"});
+
+constexpr auto kWeekdays = std::to_array<std::string_view>(
+    {"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"});
 
 template <typename Words>
 bool holds(const Words& words, std::string_view word) {
@@ -89,48 +92,82 @@ std::uint64_t key_of_template(std::string_view source, const Headline& headline)
   return key;
 }
 
+TermKind kind_of(const HeadlineWord& word) {
+  if (is_year(word.stem)) return TermKind::kYear;
+  if (is_ascii_digit(word.stem[0])) return TermKind::kNumber;
+  return holds(kWeekdays, word.stem) ? TermKind::kDay : TermKind::kWord;
+}
+
 }  // namespace
 
-Features FeatureReader::read(const Item& item, Vocabulary& vocabulary) {
-  Features features;
+const ItemTerm* Features::find(TermId term) const {
+  const auto found = std::ranges::lower_bound(terms, term, {}, &ItemTerm::term);
+  return found != terms.end() && found->term == term ? &*found : nullptr;
+}
+
+Reading FeatureReader::read(const Item& item, Vocabulary& vocabulary) {
+  Reading reading;
+  Features& features = reading.features;
   const std::string_view title = bare_title(item.title, item.source);
   read_headline(title, headline_);
-  weigh_title(features, vocabulary);
+  if (headline_.words.size() > kTitleWords) headline_.words.resize(kTitleWords);
+  read_title(features, vocabulary);
   find_numbers(features);
-  if (!item.summary.empty()) weigh_summary(item, features, vocabulary);
+  if (!item.summary.empty()) read_summary(item, features, vocabulary);
+  std::ranges::sort(features.terms, {}, &ItemTerm::term);
+  reading.column_key = column_key();
+  reading.english = english_share();
   // Keys of such titles would join items that have nothing in common.
-  if (features.title.size() < kTellingTerms) return features;
+  if (headline_.words.size() < kTellingWords) return reading;
   std::string normal;
   text::normalize(title, text::Normalization::kStandard, normal);
   features.title_key = hash64(normal);
   features.template_key = key_of_template(item.source, headline_);
-  return features;
+  return reading;
 }
 
-void FeatureReader::weigh_title(Features& features, Vocabulary& vocabulary) {
+// The list is short, and sorted only when it is complete.
+void FeatureReader::add(Features& features, TermId term, std::uint8_t count) {
+  if (features.terms.size() >= kMostTerms) return;
+  if (std::ranges::find(features.terms, term, &ItemTerm::term) == features.terms.end())
+    features.terms.push_back({term, count});
+}
+
+TermId FeatureReader::add_word(const HeadlineWord& word, std::uint8_t count, bool title_case,
+                               Features& features, Vocabulary& vocabulary) {
+  const TermKind kind = kind_of(word);
+  const TermId term = vocabulary.intern(kind, word.stem);
+  const std::size_t before = features.terms.size();
+  add(features, term, count);
+  const bool is_new = features.terms.size() > before;
+  if (is_new && kind == TermKind::kWord && !title_case && !word.first)
+    vocabulary.count_spelling(term, word.capital);
+  return term;
+}
+
+void FeatureReader::read_title(Features& features, Vocabulary& vocabulary) {
   terms_.clear();
-  weights_.clear();
+  const HeadlineWord* previous = nullptr;
   for (const HeadlineWord& word : headline_.words) {
-    const TermId term = vocabulary.intern(word.stem);
-    const bool again = std::ranges::find(terms_, term) != terms_.end();
+    const TermId term = add_word(word, kTitleCount, headline_.title_case, features, vocabulary);
     terms_.push_back(term);
-    if (again) continue;
-    if (!headline_.title_case && !word.first) vocabulary.count_spelling(term, word.capital);
-    const double name_chance = vocabulary.name_chance(term);
-    weights_.push_back(
-        {term, static_cast<float>(spelling_weight(word, name_chance) * vocabulary.rarity(term))});
-    if (is_name(word, name_chance)) features.names.push_back({term, word.mixed});
+    const std::string_view prefix = prefix_of(word.stem);
+    if (!prefix.empty() && kind_of(word) == TermKind::kWord)
+      add(features, vocabulary.intern(TermKind::kPrefix, prefix), kTitleCount);
+    if (previous != nullptr)
+      add(features, vocabulary.intern_pair(previous->stem, word.stem), kTitleCount);
+    previous = &word;
+    if (is_name(word, vocabulary.name_chance(term))) features.names.push_back({term, word.mixed});
   }
   std::ranges::sort(features.names, {}, &NameMark::term);
-  take_weights(features.title, kTitleTerms);
+  const auto repeats = std::ranges::unique(features.names, {}, &NameMark::term);
+  features.names.erase(repeats.begin(), repeats.end());
 }
 
-double FeatureReader::spelling_weight(const HeadlineWord& word, double name_chance) const {
-  if (word.mixed) return kMixedWeight;
-  if (word.number) return kNumberWeight;
-  if (!word.capital) return 1;
-  if (!headline_.title_case && !word.first) return kNameWeight;
-  return 1 + (kNameWeight - 1) * name_chance;
+void FeatureReader::read_summary(const Item& item, Features& features, Vocabulary& vocabulary) {
+  read_headline(beginning(item.summary, kSummaryBytes), summary_);
+  for (const HeadlineWord& word : summary_.words)
+    add_word(word, kSummaryCount, summary_.title_case, features, vocabulary);
 }
 
 bool FeatureReader::is_name(const HeadlineWord& word, double name_chance) const {
@@ -147,36 +184,32 @@ void FeatureReader::find_numbers(Features& features) const {
   }
 }
 
-void FeatureReader::weigh_summary(const Item& item, Features& features, Vocabulary& vocabulary) {
-  Headline summary;
-  read_headline(beginning(item.summary, kSummaryBytes), summary);
-  weights_.clear();
-  const auto add = [&](TermId term, double weight) {
-    if (std::ranges::find(weights_, term, &TermWeight::term) != weights_.end()) return;
-    weights_.push_back({term, static_cast<float>(weight * vocabulary.rarity(term))});
-  };
-  for (std::size_t i = 0; i < terms_.size(); ++i)
-    add(terms_[i], spelling_weight(headline_.words[i], vocabulary.name_chance(terms_[i])));
-  for (const HeadlineWord& word : summary.words) {
-    const bool name = word.mixed || (word.capital && !word.first);
-    add(vocabulary.intern(word.stem), name ? kNameWeight : 1);
+std::uint64_t FeatureReader::column_key() const {
+  std::uint64_t key = 5;
+  std::size_t words = 0;
+  bool has_number = false;
+  bool has_day = false;
+  for (const HeadlineWord& word : headline_.words) {
+    has_number |= is_ascii_digit(word.stem[0]);
+    has_day |= holds(kDays, word.stem);
+    if (is_ascii_digit(word.stem[0]) || holds(kDays, word.stem)) continue;
+    key = hash64(word.stem, key);
+    ++words;
   }
-  take_weights(features.text, kTextTerms);
+  const bool may_be_column =
+      has_day || words <= kFewWords || (has_number && words <= kFewWordsBesideNumber);
+  return may_be_column && !headline_.words.empty() ? key : 0;
 }
 
-void FeatureReader::take_weights(TermVector& vector, std::size_t most) {
-  if (weights_.size() > most) {
-    std::ranges::sort(weights_, [](const TermWeight& a, const TermWeight& b) {
-      return a.weight != b.weight ? a.weight > b.weight : a.term < b.term;
-    });
-    weights_.resize(most);
+double FeatureReader::english_share() const {
+  std::size_t letters = 0;
+  std::size_t known = 0;
+  for (const HeadlineWord& word : headline_.words) {
+    if (is_ascii_digit(word.stem[0])) continue;
+    letters += word.stem.size();
+    if (background_share(word.stem) > 0) known += word.stem.size();
   }
-  std::ranges::sort(weights_, {}, &TermWeight::term);
-  double square = 0;
-  for (const TermWeight& term : weights_) square += double{term.weight} * term.weight;
-  const double length = std::sqrt(square);
-  vector = weights_;
-  for (TermWeight& term : vector) term.weight = static_cast<float>(term.weight / length);
+  return letters == 0 ? 0 : static_cast<double>(known) / static_cast<double>(letters);
 }
 
 }  // namespace kin::stories

@@ -1,4 +1,4 @@
-// The features of an item that grouping uses: weighted words, names and numbers.
+// The features of an item that grouping uses: terms, names, numbers and keys.
 #pragma once
 
 #include <compare>
@@ -12,13 +12,15 @@
 
 namespace kin::stories {
 
-struct TermWeight {
+// Terms of a title count 20, those of the summary alone 17: whole numbers, so that sums are exact.
+inline constexpr std::uint8_t kTitleCount = 20;
+inline constexpr std::uint8_t kSummaryCount = 17;
+
+struct ItemTerm {
   TermId term{};
-  float weight = 0;
-  friend bool operator==(const TermWeight&, const TermWeight&) = default;
+  std::uint8_t count = 0;
+  friend bool operator==(const ItemTerm&, const ItemTerm&) = default;
 };
-// Sorted by term. Its Euclidean length is 1, or it is empty.
-using TermVector = std::vector<TermWeight>;
 
 // A term that is a name. Words of mixed spelling ("M4", "iPad") are always names.
 struct NameMark {
@@ -36,32 +38,49 @@ struct PlacedNumber {
 };
 
 struct Features {
-  TermVector title;
-  TermVector text;  // of title and summary together; empty without a summary
+  std::vector<ItemTerm> terms;  // sorted by term
   std::vector<NameMark> names;
   std::vector<PlacedNumber> numbers;
   std::uint64_t title_key = 0;     // hash of the title; 0 if it has too few words
   std::uint64_t template_key = 0;  // hash of the title without numbers and days; 0 likewise
+  // Centred vector of the item's meaning, in steps of 1/254; empty if nothing is known. See
+  // meaning.h.
+  std::vector<std::int8_t> meaning;
   friend bool operator==(const Features&, const Features&) = default;
+
+  const ItemTerm* find(TermId term) const;
+};
+
+// What reading an item gives besides its features.
+struct Reading {
+  Features features;
+  // Of the title without numbers, weekdays and months; 0 if the title is too telling to be one that
+  // a source uses for a column ("Morning briefing: Monday").
+  std::uint64_t column_key = 0;
+  // The share of the title's letters that are of frequent English words.
+  double english = 0;
 };
 
 // One thread only: it owns scratch memory.
 class FeatureReader {
  public:
-  // Also counts the spelling of the title's words in the vocabulary.
-  Features read(const Item& item, Vocabulary& vocabulary);
+  // Also counts the spelling of the words in the vocabulary.
+  Reading read(const Item& item, Vocabulary& vocabulary);
 
  private:
-  void weigh_title(Features& features, Vocabulary& vocabulary);
-  void weigh_summary(const Item& item, Features& features, Vocabulary& vocabulary);
-  void find_numbers(Features& features) const;
-  double spelling_weight(const HeadlineWord& word, double name_chance) const;
+  void read_title(Features& features, Vocabulary& vocabulary);
+  void read_summary(const Item& item, Features& features, Vocabulary& vocabulary);
+  void add(Features& features, TermId term, std::uint8_t count);
+  TermId add_word(const HeadlineWord& word, std::uint8_t count, bool title_case, Features& features,
+                  Vocabulary& vocabulary);
   bool is_name(const HeadlineWord& word, double name_chance) const;
-  void take_weights(TermVector& vector, std::size_t most);
+  void find_numbers(Features& features) const;
+  std::uint64_t column_key() const;
+  double english_share() const;
 
   Headline headline_;
+  Headline summary_;
   std::vector<TermId> terms_;  // of the words of headline_
-  TermVector weights_;
 };
 
 }  // namespace kin::stories

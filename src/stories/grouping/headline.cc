@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <unordered_set>
+#include <utility>
 
 #include "base/ascii.h"
 #include "stories/grouping/light_stem.h"
@@ -12,17 +14,296 @@
 namespace kin::stories {
 namespace {
 
-constexpr auto kStopWords = std::to_array<std::string_view>(
-    {"a",      "about",  "after", "all",   "amid", "an",    "and",  "are",   "as",    "at",
-     "be",     "been",   "but",   "by",    "can",  "could", "did",  "do",    "does",  "down",
-     "for",    "from",   "get",   "gets",  "had",  "has",   "have", "he",    "her",   "his",
-     "how",    "i",      "if",    "in",    "into", "is",    "it",   "its",   "just",  "may",
-     "me",     "might",  "more",  "most",  "my",   "new",   "no",   "not",   "now",   "of",
-     "off",    "on",     "or",    "our",   "out",  "over",  "said", "say",   "says",  "she",
-     "should", "so",     "than",  "that",  "the",  "their", "then", "there", "these", "they",
-     "this",   "those",  "to",    "up",    "us",   "via",   "vs",   "was",   "we",    "were",
-     "what",   "when",   "where", "which", "who",  "why",   "will", "with",  "would", "you",
-     "your",   "update", "video"});
+// In lower case and without accents, as words are compared with them. Words that mean something in
+// another of the languages ("war", "son") are left out.
+constexpr auto kStopWords = std::to_array<std::string_view>({
+    // English
+    "a",
+    "about",
+    "after",
+    "all",
+    "amid",
+    "an",
+    "and",
+    "are",
+    "as",
+    "at",
+    "be",
+    "been",
+    "but",
+    "by",
+    "can",
+    "could",
+    "did",
+    "do",
+    "does",
+    "down",
+    "for",
+    "from",
+    "get",
+    "gets",
+    "had",
+    "has",
+    "have",
+    "he",
+    "her",
+    "his",
+    "how",
+    "i",
+    "if",
+    "in",
+    "into",
+    "is",
+    "it",
+    "its",
+    "just",
+    "may",
+    "me",
+    "might",
+    "more",
+    "most",
+    "my",
+    "new",
+    "no",
+    "not",
+    "now",
+    "of",
+    "off",
+    "on",
+    "or",
+    "our",
+    "out",
+    "over",
+    "said",
+    "say",
+    "says",
+    "she",
+    "should",
+    "so",
+    "than",
+    "that",
+    "the",
+    "their",
+    "then",
+    "there",
+    "these",
+    "they",
+    "this",
+    "those",
+    "to",
+    "up",
+    "us",
+    "via",
+    "vs",
+    "was",
+    "we",
+    "were",
+    "what",
+    "when",
+    "where",
+    "which",
+    "who",
+    "why",
+    "will",
+    "with",
+    "would",
+    "you",
+    "your",
+    "update",
+    "video",
+    "before",
+    // Spanish
+    "de",
+    "la",
+    "el",
+    "los",
+    "las",
+    "un",
+    "una",
+    "unos",
+    "unas",
+    "y",
+    "o",
+    "en",
+    "con",
+    "por",
+    "para",
+    "que",
+    "se",
+    "su",
+    "sus",
+    "al",
+    "del",
+    "lo",
+    "es",
+    "fue",
+    "ser",
+    "sobre",
+    "entre",
+    "tras",
+    "como",
+    "mas",
+    "pero",
+    "ya",
+    "si",
+    "ha",
+    "han",
+    "le",
+    "les",
+    // Portuguese
+    "os",
+    "um",
+    "uma",
+    "e",
+    "em",
+    "com",
+    "seu",
+    "sua",
+    "ao",
+    "aos",
+    "da",
+    "dos",
+    "das",
+    "na",
+    "nos",
+    "nas",
+    "sao",
+    "foi",
+    "sem",
+    "apos",
+    "mais",
+    "ja",
+    "nao",
+    "tem",
+    "pelo",
+    "pela",
+    "pelos",
+    "pelas",
+    "diz",
+    // French
+    "une",
+    "des",
+    "du",
+    "et",
+    "ou",
+    "dans",
+    "avec",
+    "par",
+    "pour",
+    "qui",
+    "sa",
+    "ses",
+    "au",
+    "aux",
+    "est",
+    "sont",
+    "ete",
+    "sans",
+    "sur",
+    "apres",
+    "comme",
+    "plus",
+    "pas",
+    "ce",
+    "cette",
+    "ces",
+    "il",
+    "elle",
+    "ne",
+    "d",
+    "l",
+    "n",
+    "c",
+    "s",
+    "j",
+    "qu",
+    // German
+    "der",
+    "die",
+    "ein",
+    "eine",
+    "einen",
+    "einem",
+    "einer",
+    "und",
+    "oder",
+    "im",
+    "mit",
+    "von",
+    "fur",
+    "dass",
+    "sich",
+    "sein",
+    "ihre",
+    "zu",
+    "zum",
+    "zur",
+    "ist",
+    "sind",
+    "ohne",
+    "uber",
+    "zwischen",
+    "nach",
+    "wie",
+    "mehr",
+    "aber",
+    "nicht",
+    "auf",
+    "am",
+    "bei",
+    "aus",
+    "als",
+    "den",
+    "dem",
+    "er",
+    "sie",
+    "wir",
+    "vor",
+    "noch",
+    // Russian
+    "и",
+    "в",
+    "во",
+    "на",
+    "с",
+    "со",
+    "по",
+    "для",
+    "что",
+    "как",
+    "к",
+    "ко",
+    "у",
+    "о",
+    "об",
+    "от",
+    "до",
+    "из",
+    "за",
+    "не",
+    "но",
+    "а",
+    "же",
+    "ли",
+    "бы",
+    "при",
+    "это",
+    "его",
+    "ее",
+    "их",
+    "он",
+    "она",
+    "они",
+    "мы",
+    "был",
+    "была",
+    "были",
+    "под",
+    "после",
+    "над",
+    "без",
+    "или",
+});
 
 constexpr bool is_upper(char c) {
   return c >= 'A' && c <= 'Z';
@@ -46,9 +327,21 @@ bool starts_with_apostrophe(std::string_view text) {
   return starts_with_punctuation(text) && (text[2] == '\x99' || text[2] == '\x98');
 }
 
+// True for a capital of ASCII, Latin-1, Greek or Cyrillic.
+bool starts_with_capital(std::string_view text) {
+  if (is_upper(text[0])) return true;
+  if (text.size() < 2 || !is_wide(text[0])) return false;
+  const auto lead = static_cast<unsigned char>(text[0]);
+  const auto next = static_cast<unsigned char>(text[1]);
+  if (lead == 0xC3) return next >= 0x80 && next <= 0x9E && next != 0x97;
+  if (lead == 0xCE) return next >= 0x91 && next <= 0xA9;
+  return lead == 0xD0 && next >= 0x80 && next <= 0xAF;
+}
+
 // A run of word characters, as written and in lower case.
 struct Run {
   std::string letters;  // ASCII in lower case
+  bool starts = false;  // a sentence, a quotation or a part after a colon or dash
   bool capital = false;
   bool inner_capital = false;
   bool small = false;
@@ -61,26 +354,33 @@ class Scanner {
   explicit Scanner(std::string_view text) : rest_(text) {}
 
   std::optional<Run> next() {
-    skip_others();
-    if (rest_.empty()) return {};
     Run run;
-    run.capital = is_upper(rest_[0]);
+    run.starts = skip_others();
+    if (rest_.empty()) return {};
+    run.capital = starts_with_capital(rest_);
     while (!rest_.empty() && take(run)) {
     }
     return run;
   }
 
  private:
-  void skip_others() {
+  // True if a sentence or another part begins after what was skipped.
+  bool skip_others() {
+    bool starts = std::exchange(at_start_, false);
     while (!rest_.empty()) {
       if (starts_with_punctuation(rest_)) {
+        // U+2013 to U+201F: dashes and quotes, without the apostrophe.
+        const auto last = static_cast<unsigned char>(rest_[2]);
+        starts |= last >= 0x93 && last <= 0x9F && last != 0x99;
         rest_.remove_prefix(3);
       } else if (!is_word(rest_[0])) {
+        starts |= std::string_view(".!?:;|\"").find(rest_[0]) != std::string_view::npos;
         rest_.remove_prefix(1);
       } else {
-        return;
+        break;
       }
     }
+    return starts;
   }
 
   bool take(Run& run) {
@@ -93,7 +393,7 @@ class Scanner {
       rest_.remove_prefix(1);
       return true;
     }
-    return (c == '.' || c == ',') && take_point(run, c);
+    return take_joint(run, c);
   }
 
   static void note(Run& run, char c) {
@@ -114,15 +414,21 @@ class Scanner {
     return !possessive;
   }
 
-  bool take_point(Run& run, char c) {
-    if (run.letters.empty() || !is_ascii_digit(run.letters.back())) return false;
-    if (rest_.size() < 2 || !is_ascii_digit(rest_[1])) return false;
-    if (c == '.') run.letters += c;
+  // Numbers go on after a point or comma ("7.1", "1,000"), and scores and times are one word
+  // ("2-1", "10:30"), as are the numbers of vulnerabilities ("CVE-2026-1234").
+  bool take_joint(Run& run, char c) {
+    if (rest_.size() < 2 || !is_ascii_digit(rest_[1]) || run.letters.empty()) return false;
+    const bool inside_number = is_ascii_digit(run.letters.back());
+    const bool joins = (inside_number && (c == '.' || c == ',' || c == ':' || c == '-')) ||
+                       (c == '-' && run.letters == "cve");
+    if (!joins) return false;
+    if (c != ',') run.letters += c;
     rest_.remove_prefix(1);
     return true;
   }
 
   std::string_view rest_;
+  bool at_start_ = true;
 };
 
 class Reader {
@@ -137,19 +443,23 @@ class Reader {
       word.stem = run.letters;
       add(std::move(word));
     }
-    first_ = false;
   }
 
   void finish() { headline_.title_case = capitals_ >= 2 && capitals_ > 2 * smalls_; }
 
  private:
+  // "10m" counts something, and "McKeown" is a name like others.
+  static bool is_mixed(const Run& run) {
+    if (is_ascii_digit(run.letters[0])) return false;
+    return run.digit || (run.inner_capital && run.small && !run.capital);
+  }
+
   HeadlineWord described(const Run& run) const {
     return {.stem = {},
             .capital = run.capital,
-            .first = first_,
+            .first = run.starts,
             .number = run.digit,
-            .mixed = (run.digit && (run.small || run.capital || run.inner_capital)) ||
-                     (run.inner_capital && run.small),
+            .mixed = is_mixed(run),
             .after_gap = gap_};
   }
 
@@ -189,7 +499,6 @@ class Reader {
   }
 
   Headline& headline_;
-  bool first_ = true;
   bool gap_ = false;
   int capitals_ = 0;
   int smalls_ = 0;
@@ -219,6 +528,43 @@ std::string_view without_source(std::string_view title, std::string_view source)
   return title;
 }
 
+std::size_t count_words(std::string_view text) {
+  std::size_t words = 0;
+  for (std::string_view rest = text; !rest.empty();) words += take_until(rest, " ").empty() ? 0 : 1;
+  return words;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+// Of "Sport | Ferry wins race | Daily", the part with the most words; of equals the first.
+std::string_view longest_part(std::string_view title) {
+  std::string_view longest;
+  for (std::string_view rest = title; !rest.empty();) {
+    const std::string_view part = trimmed(take_until(rest, "|"));
+    if (longest.empty() || count_words(part) > count_words(longest)) longest = part;
+  }
+  return longest;
+}
+
+// A short part after a dash at the end that looks like the name of a publication.
+std::string_view without_publication(std::string_view title) {
+  constexpr std::size_t kMostWords = 4;
+  constexpr std::size_t kLeastLeft = 4;
+  for (const std::string_view mark : {" - ", " \xE2\x80\x93 ", " \xE2\x80\x94 "}) {
+    const std::size_t at = title.rfind(mark);
+    if (at == std::string_view::npos) continue;
+    const std::string_view name = trimmed(title.substr(at + mark.size()));
+    if (name.size() < 2 || !starts_with_capital(name) || count_words(name) > kMostWords) continue;
+    if (name.find_first_of("0123456789") != std::string_view::npos) continue;
+    if (count_words(title.substr(0, at)) >= kLeastLeft) return title.substr(0, at);
+  }
+  return title;
+}
+
 std::string_view without_label(std::string_view title) {
   for (const std::string_view label : {"UPDATE", "WRAPUP", "RPT", "CORRECTED", "REFILE"}) {
     if (!title.starts_with(label)) continue;
@@ -234,13 +580,8 @@ std::string_view without_label(std::string_view title) {
 }  // namespace
 
 bool is_stop_word(std::string_view word) {
-  static const std::vector<std::string_view> kSorted = [] {
-    std::vector<std::string_view> words(kStopWords.begin(), kStopWords.end());
-    std::ranges::sort(words);
-    return words;
-  }();
-  // The longest stop word has six letters.
-  return word.size() <= 6 && std::ranges::binary_search(kSorted, word);
+  static const std::unordered_set<std::string_view> kSet(kStopWords.begin(), kStopWords.end());
+  return kSet.contains(word);
 }
 
 void read_headline(std::string_view title, Headline& headline) {
@@ -252,8 +593,8 @@ void read_headline(std::string_view title, Headline& headline) {
 }
 
 std::string_view bare_title(std::string_view title, std::string_view source) {
-  const std::string_view bare =
-      without_label(source.empty() ? title : without_source(title, source));
+  const std::string_view named = source.empty() ? title : without_source(title, source);
+  const std::string_view bare = without_label(without_publication(longest_part(named)));
   return bare.empty() ? title : bare;
 }
 

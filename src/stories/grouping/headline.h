@@ -10,9 +10,9 @@ namespace kin::stories {
 struct HeadlineWord {
   std::string stem;      // in lower case, without accents; see light_stem.h
   bool capital = false;  // begins with a capital letter
-  bool first = false;    // first word of the headline, where a capital letter has no meaning
+  bool first = false;    // begins a sentence or a quotation: a capital letter has no meaning
   bool number = false;   // contains a digit
-  // Letters and digits, or a capital inside: "M4", "iPad", "eBay". Such a word is always a name.
+  // A letter and then digits or capitals: "M4", "iPad", "eBay". Such a word is always a name.
   bool mixed = false;
   // Stop words were removed between this word and the one before.
   bool after_gap = false;
@@ -24,14 +24,16 @@ struct Headline {
   bool title_case = false;
 };
 
-// Fills `headline` with the words of `title`, in order, without stop words. Numbers keep their
-// decimal point ("7.1") but lose the separators of thousands ("1,000" is "1000"). Possessive
-// endings are removed. Scripts without spaces give pairs of adjacent characters. Any bytes are
+// Fills `headline` with the words of `title`, in order, without the stop words of six languages.
+// Numbers keep their decimal point ("7.1") but lose the separators of thousands ("1,000" is
+// "1000"); scores ("2-1") and numbers of vulnerabilities are one word. Possessive endings are
+// removed. Scripts without spaces give pairs of adjacent characters. Any bytes are
 // allowed. Thread-safe.
 void read_headline(std::string_view title, Headline& headline);
 
-// `title` without the name of its source at the end ("… - Reuters", "… | Reuters") and without the
-// label of a wire service at the start ("UPDATE 2-", "WRAPUP 1-").
+// `title` without the name of its source or of another publication at the end ("… - Reuters"), the
+// longest of its parts between "|", and without the label of a wire service at the start ("UPDATE
+// 2-", "WRAPUP 1-").
 std::string_view bare_title(std::string_view title, std::string_view source);
 
 // True for very common words. `word` is in lower case.

@@ -6,53 +6,62 @@
 namespace kin::stories {
 namespace {
 
-template <typename A>
-Centroids::Near product(const std::vector<A>& a, const std::vector<CentroidTerm>& b) {
-  Centroids::Near near;
-  auto at = b.begin();
-  for (const A& part : a) {
-    at = std::lower_bound(at, b.end(), part.term,
-                          [](const CentroidTerm& x, TermId term) { return x.term < term; });
-    if (at == b.end()) break;
-    if (at->term != part.term) continue;
-    const double share = double{part.weight} * at->weight;
-    near.product += share;
-    near.largest = std::max(near.largest, share);
-  }
-  return near;
+// The cosines of meaning that are expected at most where few terms are shared. They decide which
+// lists of terms are left out of a search.
+constexpr double kMostJoinMeaning = 0.8;
+constexpr double kMostMergeMeaning = 0.6;
+
+double with_meaning(double terms, const MeaningSum& meaning, const Profile& profile,
+                    const Scoring& scoring) {
+  if (meaning.count == 0 || !profile.has_meaning()) return scoring.terms_alone * terms;
+  const double alike = cosine(meaning, profile.meaning);
+  return terms + scoring.meaning * std::max(0.0, alike - scoring.strangers);
+}
+
+double bonus(const Scoring& scoring, double most) {
+  return scoring.meaning * std::max(0.0, most - scoring.strangers);
 }
 
 }  // namespace
 
-double join_score(const Centroids::Near& near, const Centroid& centroid) {
-  if (centroid.square <= 0) return 0;
-  const bool only_term = near.product <= near.largest;
-  const double discount = only_term ? kOnlyTermDiscount : kJoinDiscount;
-  return (near.product - discount * near.largest) / std::sqrt(centroid.square);
+double join_score(const Joining& item, const Profiles::Match& match, const Profile& profile,
+                  const Scoring& scoring) {
+  // In a story of many different headlines the sum of the members' lengths is larger than the
+  // length of their sum.
+  const double length =
+      std::pow(profile.length, 1 - scoring.spread) * std::pow(profile.parts, scoring.spread);
+  const double terms = match.product / (item.query.length * length);
+  // No size of a story replaces evidence.
+  return with_meaning(terms, item.meaning, profile, scoring) *
+         std::min(1.0, match.evidence / (scoring.evidence * item.chance));
 }
 
-double combined(double title_score, double text_score, const Settings& settings) {
-  const double share = settings.summary_share;
-  return std::max(title_score, (1 - share) * title_score + share * text_score);
-}
-
-Centroids::Near compare(const Centroid& a, const Centroid& b) {
-  return product(a.terms, b.terms);
-}
-
-Centroids::Near compare(const TermVector& vector, const Centroid& centroid) {
-  return product(vector, centroid.terms);
-}
-
-double merge_score(const Centroids::Near& near, const Centroid& a, const Centroid& b) {
-  if (a.square <= 0 || b.square <= 0) return 0;
-  return (near.product - kMergeDiscount * near.largest) / std::sqrt(a.square * b.square);
-}
-
-double faded(UnixSeconds gap, const Settings& settings) {
+double faded(UnixSeconds time, const Settings& settings) {
   const double scale = std::chrono::duration<double>(settings.fading).count();
-  const double share = static_cast<double>(gap) / scale;
-  return std::exp(-share * share / 2);
+  return std::exp(-static_cast<double>(time) / scale);
+}
+
+double merge_score(const Joining& story, const Profiles::Match& match, const Profile& other,
+                   const Scoring& scoring) {
+  const double terms = match.product / (story.query.length * other.length);
+  return with_meaning(terms, story.meaning, other, scoring) *
+         std::min(1.0, match.evidence / (scoring.merge_evidence * story.chance));
+}
+
+Reach join_reach(const Settings& settings, const Joining& item) {
+  const Scoring& scoring = settings.scoring;
+  return {.least = settings.join_score(),
+          .factor = scoring.terms_alone,
+          .bonus = item.meaning.count > 0 ? bonus(scoring, kMostJoinMeaning) : 0,
+          .evidence = scoring.evidence * item.chance};
+}
+
+Reach merge_reach(const Settings& settings, const Joining& story) {
+  const Scoring& scoring = settings.scoring;
+  return {.least = settings.merge_score(),
+          .factor = scoring.terms_alone,
+          .bonus = story.meaning.count > 0 ? bonus(scoring, kMostMergeMeaning) : 0,
+          .evidence = scoring.merge_evidence * story.chance};
 }
 
 }  // namespace kin::stories

@@ -1,28 +1,30 @@
 // Scores of an item and a story, and of two stories. Settings has the thresholds.
 #pragma once
 
-#include "stories/grouping/centroids.h"
+#include "stories/grouping/profiles.h"
+#include "stories/item.h"
 #include "stories/settings.h"
 
 namespace kin::stories {
 
-// One common term is weak evidence, even a rare one: "Apple" is in many stories. So the largest
-// part of the inner product is discounted, and more if it is the only part.
-inline constexpr double kJoinDiscount = 0.25;
-inline constexpr double kOnlyTermDiscount = 0.4;
-inline constexpr double kMergeDiscount = 0.55;
+// The score of an item and a story: the cosine of their terms, more if they mean the same, less
+// without evidence. The meaning of an item or story without a vector is empty. Thread-safe.
+struct Joining {
+  const Query& query;
+  const MeaningSum& meaning;
+  double chance = 1;  // Vocabulary::chance()
+};
+double join_score(const Joining& item, const Profiles::Match& match, const Profile& profile,
+                  const Scoring& scoring);
+// The factor by which a score fades in this time.
+double faded(UnixSeconds time, const Settings& settings);
 
-// Scores of titles and of texts (title and summary together): a cosine minus the discount. Texts
-// are compared only if both sides have a summary, and can only raise the score. Thread-safe.
-double join_score(const Centroids::Near& titles, const Centroid& title);
-double combined(double title_score, double text_score, const Settings& settings);
+// The score of two stories, of which `query` has the terms of one. Thread-safe.
+double merge_score(const Joining& story, const Profiles::Match& match, const Profile& other,
+                   const Scoring& scoring);
 
-// The same for two stories. Thread-safe.
-Centroids::Near compare(const Centroid& a, const Centroid& b);
-Centroids::Near compare(const TermVector& vector, const Centroid& centroid);
-double merge_score(const Centroids::Near& near, const Centroid& a, const Centroid& b);
-
-// The factor from 1 to 0 by which a score fades after `gap` seconds. Thread-safe.
-double faded(UnixSeconds gap, const Settings& settings);
+// What an item or a story needs to reach a threshold.
+Reach join_reach(const Settings& settings, const Joining& item);
+Reach merge_reach(const Settings& settings, const Joining& story);
 
 }  // namespace kin::stories

@@ -19,10 +19,6 @@ class Writer {
     append_le(out_, value);
   }
   void put(bool value) { append_le(out_, static_cast<std::uint8_t>(value)); }
-  void put(const std::string& text) {
-    put(static_cast<std::uint32_t>(text.size()));
-    out_ += text;
-  }
   template <typename T>
   void put(const std::vector<T>& values) {
     put(static_cast<std::uint32_t>(values.size()));
@@ -36,24 +32,30 @@ class Writer {
   void put(const std::array<std::uint32_t, kSketchHashes>& signature) {
     out_ += as_bytes_view(std::span<const std::uint32_t>(signature));
   }
-  void put(const Vocabulary::Term& term) { all(term.text, term.stories, term.capital, term.shown); }
-  void put(const TermWeight& part) { all(part.term, part.weight); }
+  void put(const Vocabulary::Term& term) {
+    all(term.key, term.kind, term.share, term.capital, term.shown, term.stories, term.headlines);
+  }
+  void put(const ItemTerm& part) { all(part.term, part.count); }
   void put(const NameMark& mark) { all(mark.term, mark.mixed); }
   void put(const PlacedNumber& number) { all(number.place, number.number); }
-  void put(const CentroidTerm& part) { all(part.term, part.weight, part.count); }
-  void put(const Centroid& centroid) { all(centroid.terms, centroid.square); }
+  void put(const ProfileTerm& part) { all(part.term, part.sum, part.count); }
+  void put(const MeaningSum& sum) { all(sum.values, sum.count, sum.length); }
+  void put(const MeaningReader::State& state) { all(state.model, state.sum, state.count); }
+  void put(const Profile& profile) {
+    all(profile.terms, profile.members, profile.length, profile.parts, profile.meaning);
+  }
   void put(const Features& features) {
-    all(features.title, features.text, features.names, features.numbers, features.title_key,
-        features.template_key);
+    all(features.terms, features.names, features.numbers, features.title_key, features.template_key,
+        features.meaning);
   }
   void put(const Member& member) {
     all(member.item, member.arrival, member.published_at, member.source, member.rank, member.tier,
-        member.similarity, member.keys, member.features);
+        member.similarity, member.length, member.keys, member.features);
   }
   void put(const Story& story) {
-    all(story.id, story.representative, story.fixed, story.grouped, story.members);
+    all(story.id, story.representative, story.grouped, story.column, story.members);
   }
-  void put(const GrouperState::OpenStory& open) { all(open.story, open.title, open.text); }
+  void put(const GrouperState::OpenStory& open) { all(open.story, open.profile); }
 
   template <typename... T>
   void all(const T&... values) {
@@ -80,7 +82,6 @@ class Reader {
     constexpr auto kMost = static_cast<std::uint8_t>(Tier::kUngrouped);
     tier = static_cast<Tier>(checked(reader_.read<std::uint8_t>(), kMost));
   }
-  void get(std::string& text) { text = reader_.read_bytes(reader_.read<std::uint32_t>()); }
   template <typename T>
   void get(std::vector<T>& values) {
     // Do not reserve memory for a count that may be forged. Elements are read one by one, and the
@@ -95,26 +96,36 @@ class Reader {
   void get(std::array<std::uint32_t, kSketchHashes>& signature) {
     for (std::uint32_t& slot : signature) get(slot);
   }
-  void get(Vocabulary::Term& term) { all(term.text, term.stories, term.capital, term.shown); }
-  void get(TermWeight& part) { all(part.term, part.weight); }
+  void get(TermKind& kind) {
+    constexpr auto kMost = static_cast<std::uint8_t>(TermKind::kPrefix);
+    kind = static_cast<TermKind>(checked(reader_.read<std::uint8_t>(), kMost));
+  }
+  void get(Vocabulary::Term& term) {
+    all(term.key, term.kind, term.share, term.capital, term.shown, term.stories, term.headlines);
+  }
+  void get(ItemTerm& part) { all(part.term, part.count); }
   void get(NameMark& mark) { all(mark.term, mark.mixed); }
   void get(PlacedNumber& number) { all(number.place, number.number); }
-  void get(CentroidTerm& part) { all(part.term, part.weight, part.count); }
-  void get(Centroid& centroid) { all(centroid.terms, centroid.square); }
+  void get(ProfileTerm& part) { all(part.term, part.sum, part.count); }
+  void get(MeaningSum& sum) { all(sum.values, sum.count, sum.length); }
+  void get(MeaningReader::State& state) { all(state.model, state.sum, state.count); }
+  void get(Profile& profile) {
+    all(profile.terms, profile.members, profile.length, profile.parts, profile.meaning);
+  }
   void get(Features& features) {
-    all(features.title, features.text, features.names, features.numbers, features.title_key,
-        features.template_key);
+    all(features.terms, features.names, features.numbers, features.title_key, features.template_key,
+        features.meaning);
   }
   void get(Member& member) {
     all(member.item, member.arrival, member.published_at, member.source, member.rank, member.tier,
-        member.similarity, member.keys, member.features);
+        member.similarity, member.length, member.keys, member.features);
   }
   void get(Story& story) {
     std::vector<Member> members;
-    all(story.id, story.representative, story.fixed, story.grouped, members);
+    all(story.id, story.representative, story.grouped, story.column, members);
     for (Member& member : members) story.add(std::move(member));
   }
-  void get(GrouperState::OpenStory& open) { all(open.story, open.title, open.text); }
+  void get(GrouperState::OpenStory& open) { all(open.story, open.profile); }
 
   template <typename... T>
   void all(T&... values) {
@@ -137,8 +148,9 @@ class Reader {
 // One list of fields for reading and writing, so that they cannot differ.
 template <typename Coder, typename State>
 void code(Coder& coder, State& state) {
-  coder.all(state.terms, state.counted_stories, state.next_story, state.next_arrival, state.newest,
-            state.swept, state.stories, state.signatures, state.aliases, state.apart);
+  coder.all(state.terms, state.counted_stories, state.counted_headlines, state.next_story,
+            state.next_arrival, state.newest, state.swept, state.stories, state.signatures,
+            state.aliases, state.apart, state.columns, state.meaning);
 }
 
 Error damaged(std::string_view what) {

@@ -1,4 +1,4 @@
-// Encodes and decodes the state of a grouper (docs/formats.md, "Story grouping").
+// Encodes and decodes the state of a grouper (docs/formats.md, "The newsroom").
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace kin::stories {
 
-inline constexpr std::uint32_t kStateVersion = 1;
+inline constexpr std::uint32_t kStateVersion = 2;
 
 // Thread-safe.
 std::string encode_state(const GrouperState& state);

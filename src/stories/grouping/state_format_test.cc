@@ -33,25 +33,37 @@ TEST(StateFormat, GivesBackWhatWentIn) {
 
 TEST(StateFormat, IsTheSameForEver) {
   GrouperState state;
-  state.terms = {{.text = "ferry", .stories = 2, .capital = 1, .shown = 3}};
+  state.terms = {{.key = 17,
+                  .kind = TermKind::kNumber,
+                  .share = 0.5F,
+                  .capital = 1,
+                  .shown = 3,
+                  .stories = 2}};
   state.counted_stories = 2;
+  state.counted_headlines = 5;
   state.next_story = 3;
   state.next_arrival = 1;
   state.newest = 100;
   state.swept = 90;
   Member member{.item = ItemId{7}, .published_at = 100, .source = 5, .keys = {11, 12}};
-  member.features.title = {{TermId{0}, 1.0F}};
+  member.features.terms = {{TermId{0}, kTitleCount}};
+  member.features.meaning = {5, -7};
+  member.length = 2.5;
   member.features.names = {{TermId{0}, true}};
   member.features.numbers = {{9, TermId{0}}};
   Story story{.id = StoryId{2}, .representative = ItemId{7}, .first = 100, .last = 100};
   story.add(member);
-  state.stories = {{story, {.terms = {{TermId{0}, 1.0F, 1}}, .square = 1}, {}}};
+  Profile profile{.terms = {{TermId{0}, kTitleCount, 1}}, .members = 1, .length = 2, .parts = 3};
+  profile.meaning.add(member.features.meaning);
+  state.stories = {{story, profile}};
   state.signatures = {{ItemId{7}, {1, 2, 3}}};
   state.aliases = {{StoryId{1}, StoryId{2}}};
   state.apart = {{StoryId{2}, StoryId{4}}};
+  state.columns = {{23, 95}};
+  state.meaning = {.model = 6, .sum = {0.25, 0.5}, .count = 1};
   const std::string bytes = encode_state(state);
-  EXPECT_EQ(bytes.size(), 725u);
-  EXPECT_EQ(hash64(bytes), 4900269820529509576u);
+  EXPECT_EQ(bytes.size(), 832u);
+  EXPECT_EQ(hash64(bytes), 4660836724826423179u);
   EXPECT_EQ(*decode_state(bytes), state);
 }
 

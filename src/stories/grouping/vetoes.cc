@@ -22,10 +22,6 @@ bool numbers_clash(const PlacedNumber& number, const Story& story) {
   return others > 0 && is_core(others, story);
 }
 
-bool has_term(const Features& features, TermId term) {
-  return std::ranges::binary_search(features.title, term, {}, &TermWeight::term);
-}
-
 // The names that only the item has, only the story has, and both have.
 struct Distinct {
   bool own_name = false;
@@ -36,10 +32,10 @@ struct Distinct {
   bool shared_name = false;
 };
 
-Distinct compare_names(const Features& features, const Story& story, const Centroid& centroid) {
+Distinct compare_names(const Features& features, const Story& story, const Profile& profile) {
   Distinct distinct;
   for (const NameMark& mark : features.names) {
-    if (centroid.find(mark.term) != nullptr) {
+    if (profile.find(mark.term) != nullptr) {
       distinct.shared_name = true;
       continue;
     }
@@ -48,7 +44,7 @@ Distinct compare_names(const Features& features, const Story& story, const Centr
   }
   for (const NameCount& known : story.names) {
     const bool mixed = is_core(known.mixed, story);
-    const bool shared = has_term(features, known.term);
+    const bool shared = features.find(known.term) != nullptr;
     distinct.shared_name |= shared;
     distinct.shared_mixed |= shared && mixed;
     distinct.story_mixed |= !shared && mixed;
@@ -61,8 +57,8 @@ Distinct compare_names(const Features& features, const Story& story, const Centr
 // and another does not. Names of mixed spelling are mostly products and models, and do not differ.
 // So a story about one takes no item with another one, and none that shares no name with it. If
 // both have the same model number, the name of the product decides.
-bool names_clash(const Features& features, const Story& story, const Centroid& centroid) {
-  const Distinct distinct = compare_names(features, story, centroid);
+bool names_clash(const Features& features, const Story& story, const Profile& profile) {
+  const Distinct distinct = compare_names(features, story, profile);
   if (distinct.own_mixed && distinct.story_mixed) return true;
   if ((distinct.own_mixed || distinct.story_mixed) && !distinct.shared_name) return true;
   return distinct.shared_mixed && distinct.own_name && distinct.story_name;
@@ -73,22 +69,22 @@ bool is_habit(const Member& member, const Story& story) {
   constexpr UnixSeconds kApart = 6 * 3600;
   const std::uint64_t key = member.features.template_key;
   const auto found = std::ranges::lower_bound(story.templates, key, {}, &TemplateSpan::key);
-  if (key == 0 || found == story.templates.end() || found->key != key) return false;
+  if (key == 0 || member.source == 0 || found == story.templates.end() || found->key != key)
+    return false;
   return std::max(found->last, member.published_at) - std::min(found->first, member.published_at) >
          kApart;
 }
 
 }  // namespace
 
-std::optional<Veto> find_veto(const Member& member, const Story& story, const Centroid& centroid,
+std::optional<Veto> find_veto(const Member& member, const Story& story, const Profile& profile,
                               const Settings& settings) {
   if (std::ranges::any_of(member.features.numbers,
                           [&](const PlacedNumber& number) { return numbers_clash(number, story); }))
     return Veto::kNumbers;
-  if (names_clash(member.features, story, centroid)) return Veto::kNames;
+  if (names_clash(member.features, story, profile)) return Veto::kNames;
   if (is_habit(member, story)) return Veto::kTemplate;
-  if (settings.one_per_source && member.source != 0 &&
-      std::ranges::find(story.members, member.source, &Member::source) != story.members.end())
+  if (settings.one_per_source && member.source != 0 && story.has_source(member.source))
     return Veto::kSameSource;
   return {};
 }

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "stories/grouping/centroids.h"
+#include "stories/grouping/profiles.h"
 #include "stories/settings.h"
 #include "stories/story.h"
 
@@ -17,9 +17,9 @@ enum class Veto {
   kSameSource,  // the source is already there, and Settings::one_per_source is set
 };
 
-// The first veto against `member` in `story`. `centroid` is that of the story's titles.
+// The first veto against `member` in `story`.
 // Thread-safe.
-std::optional<Veto> find_veto(const Member& member, const Story& story, const Centroid& centroid,
+std::optional<Veto> find_veto(const Member& member, const Story& story, const Profile& profile,
                               const Settings& settings);
 
 }  // namespace kin::stories

@@ -1,49 +1,128 @@
 #include "stories/grouping/vocabulary.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <ranges>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "stories/grouping/background.h"
 
 namespace kin::stories {
 namespace {
 
-// The background list counts like this many stories of this many words.
-constexpr double kBackgroundStories = 11'000;
+// The background counts like this many stories of this many words.
+constexpr double kBackgroundStories = 100;
 constexpr double kWordsOfStory = 9;
-// All counts are halved after this many stories, so that words of old news become rare again.
-constexpr double kFadeAfter = 200'000;
+// All counts are halved above this many stories: what was common long ago becomes rare again.
+constexpr double kMostStories = 5'000;
+// Terms below it, after halving, are as good as new.
+constexpr double kLeastKept = 0.3;
+// The rarest word of the background has about this share.
+constexpr double kLeastShare = 1e-5;
+// Words below this share are names more often than not.
+constexpr double kUncommonShare = 2e-5;
+constexpr double kBackgroundPower = 0.2;
+constexpr double kGrowth = 0.3;
+// How rare a term is among headlines limits its evidence, by this factor.
+constexpr double kHeadlineFactor = 1.5;
+constexpr double kUnseenHeadlines = 20;
+
+double kind_weight(TermKind kind) {
+  switch (kind) {
+    case TermKind::kWord: return 1;
+    case TermKind::kPair: return 0.4;
+    case TermKind::kNumber: return 0.6;
+    case TermKind::kYear: return 0.3;
+    case TermKind::kDay: return 0.3;
+    case TermKind::kPrefix: return 0.5;
+  }
+  KIN_UNREACHABLE();
+}
+
+// How many stories a story counts for that has a term in so many headlines: the power kGrowth.
+double stories_of(std::uint32_t headlines) {
+  constexpr std::size_t kTable = 64;
+  static const std::array<double, kTable> kPowers = [] {
+    std::array<double, kTable> powers{};
+    for (std::size_t i = 1; i < kTable; ++i) powers[i] = std::pow(static_cast<double>(i), kGrowth);
+    return powers;
+  }();
+  return headlines < kTable ? kPowers[headlines] : std::pow(headlines, kGrowth);
+}
+
+double share_of(TermKind kind, std::string_view text) {
+  return kind == TermKind::kPrefix ? background_prefix_share(text) : background_share(text);
+}
+
+std::uint64_t key_of(TermKind kind, std::string_view text, std::uint64_t seed = 0) {
+  const std::uint64_t key = hash64(text, seed * 8 + static_cast<std::uint64_t>(kind) + 1);
+  // 0 marks a free id.
+  return key == 0 ? 1 : key;
+}
 
 }  // namespace
 
-std::size_t Vocabulary::TextHash::operator()(std::string_view text) const {
-  return hash64(text);
+Vocabulary::Vocabulary(std::vector<Term> terms, double stories, double headlines)
+    : terms_(std::move(terms)), stories_(stories), headlines_(headlines) {
+  for (std::size_t i = 0; i < terms_.size(); ++i) {
+    const TermId id{static_cast<std::uint32_t>(i)};
+    constants_.push_back(constants_of(terms_[i]));
+    if (terms_[i].key == 0) {
+      free_.push_back(id);
+    } else {
+      ids_.emplace(terms_[i].key, id);
+    }
+  }
+  std::ranges::reverse(free_);
 }
 
-Vocabulary::Vocabulary(std::vector<Term> terms, double stories) : stories_(stories) {
-  // Makes the ids and the background; the counts come from `terms`.
-  for (const Term& term : terms) intern(term.text);
-  terms_ = std::move(terms);
+Vocabulary::Constants Vocabulary::constants_of(const Term& term) {
+  const double expected = std::min(1.0, kWordsOfStory * term.share);
+  const double rareness =
+      std::log(1 / std::min(1.0, expected + kLeastShare)) / -std::log(kLeastShare);
+  Constants constants{.background = kBackgroundStories * expected + 0.5,
+                      .rareness = std::max(0.02, rareness),
+                      .factor = kind_weight(term.kind)};
+  constants.factor *= std::pow(constants.rareness, 2 * kBackgroundPower);
+  if (term.kind == TermKind::kPair || term.kind == TermKind::kPrefix) constants.rareness = 0;
+  return constants;
 }
 
-TermId Vocabulary::intern(std::string_view text) {
-  if (const auto found = ids_.find(text); found != ids_.end()) return found->second;
-  const TermId id{static_cast<std::uint32_t>(terms_.size())};
-  terms_.push_back({.text = std::string(text)});
-  background_.push_back(background_share(text) * kBackgroundStories * kWordsOfStory);
-  ids_.emplace(text, id);
+TermId Vocabulary::intern(TermKind kind, std::string_view text) {
+  const std::uint64_t key = key_of(kind, text);
+  if (const auto found = ids_.find(key); found != ids_.end()) return found->second;
+  return intern(key, kind, share_of(kind, text));
+}
+
+TermId Vocabulary::intern_pair(std::string_view first, std::string_view second) {
+  const std::uint64_t key = key_of(TermKind::kPair, second, hash64(first));
+  if (const auto found = ids_.find(key); found != ids_.end()) return found->second;
+  return intern(key, TermKind::kPair, 0);
+}
+
+TermId Vocabulary::intern(std::uint64_t key, TermKind kind, double share) {
+  if (free_.empty()) {
+    free_.push_back(TermId{static_cast<std::uint32_t>(terms_.size())});
+    terms_.emplace_back();
+    constants_.emplace_back();
+  }
+  const TermId id = free_.back();
+  free_.pop_back();
+  Term& term = terms_[index(id)];
+  term = {.key = key, .kind = kind, .share = static_cast<float>(share)};
+  constants_[index(id)] = constants_of(term);
+  ids_.emplace(key, id);
   return id;
 }
 
-void Vocabulary::count_story() {
-  stories_ += 1;
-  if (stories_ < kFadeAfter) return;
-  stories_ /= 2;
-  for (Term& term : terms_) {
-    term.stories /= 2;
-    term.capital /= 2;
-    term.shown /= 2;
-  }
+void Vocabulary::recount(TermId id, std::uint32_t before, std::uint32_t after) {
+  double& stories = terms_[index(id)].stories;
+  // It may have been halved since it was counted.
+  stories = std::max(0.0, stories + stories_of(after) - stories_of(before));
+  double& headlines = terms_[index(id)].headlines;
+  headlines = std::max(0.0, headlines + after - before);
 }
 
 void Vocabulary::count_spelling(TermId id, bool capital) {
@@ -52,16 +131,53 @@ void Vocabulary::count_spelling(TermId id, bool capital) {
   if (capital) ++term.capital;
 }
 
+void Vocabulary::fade(std::size_t open_stories, const std::function<bool(TermId)>& is_used) {
+  if (stories_ <= std::max(kMostStories, 2.0 * static_cast<double>(open_stories))) return;
+  stories_ /= 2;
+  headlines_ /= 2;
+  free_.clear();
+  for (std::size_t i = terms_.size(); i-- > 0;) {
+    Term& term = terms_[i];
+    const TermId id{static_cast<std::uint32_t>(i)};
+    term.stories /= 2;
+    term.headlines /= 2;
+    if (term.key != 0 && term.stories < kLeastKept && !is_used(id)) {
+      ids_.erase(term.key);
+      term = {};
+    }
+    if (term.key == 0) free_.push_back(id);
+  }
+}
+
 double Vocabulary::rarity(TermId id) const {
-  const double held = background_[index(id)] + terms_[index(id)].stories;
-  // Inverse document frequency, smoothed by the background list.
-  return std::log(1 + (kBackgroundStories + stories_ + 1) / (held + 1));
+  const double held = terms_[index(id)].stories + constants_[index(id)].background;
+  return std::log((stories_ + kBackgroundStories + 1) / held);
+}
+
+double Vocabulary::weight(TermId id) const {
+  const double rare = std::max(0.01, rarity(id));
+  const double weight = constants_[index(id)].factor * rare * rare;
+  return terms_[index(id)].kind == TermKind::kWord ? weight * (0.6 + name_chance(id)) : weight;
+}
+
+double Vocabulary::evidence(TermId id) const {
+  const double rareness = constants_[index(id)].rareness;
+  if (rareness == 0) return 0;
+  // A word that most headlines have is no evidence, even if all of them are in one story.
+  const double in_headlines =
+      std::log((headlines_ + kUnseenHeadlines) / (terms_[index(id)].headlines + 0.5));
+  return rareness * std::max(0.01, std::min(rarity(id), kHeadlineFactor * in_headlines));
+}
+
+double Vocabulary::chance() const {
+  constexpr double kUsual = 1'000;
+  return std::max(1.0, std::log(stories_ + kBackgroundStories) / std::log(kUsual));
 }
 
 double Vocabulary::name_chance(TermId id) const {
   const Term& term = terms_[index(id)];
-  // Half a headline on each side, so that a new word has a chance of 0.5.
-  return (term.capital + 0.5) / (term.shown + 1.0);
+  const bool uncommon = term.share < kUncommonShare;
+  return (term.capital + (uncommon ? 0.5 : 0)) / (term.shown + (uncommon ? 0.7 : 1.5));
 }
 
 }  // namespace kin::stories

@@ -1,8 +1,8 @@
-// The words of all headlines so far: how rare they are, and whether they are names.
+// The terms of all headlines so far: how rare they are, and whether they are names.
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <functional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -11,51 +11,90 @@
 
 namespace kin::stories {
 
-// Counts stories, not headlines: a word in a hundred headlines of one story is still rare. One
-// thread only.
+enum class TermKind : std::uint8_t {
+  kWord,    // a stem
+  kPair,    // two words that follow each other
+  kNumber,  // begins with a digit
+  kYear,
+  kDay,     // a weekday
+  kPrefix,  // the first letters of a stem
+};
+
+// Counts stories, not headlines: a word in a hundred headlines of one story is still rare. (Large
+// stories count a little more than small ones, so that one which takes in everything ends its own
+// growth.) The counts come from the stream itself, so that words which all headlines of a list
+// share weigh little. A list of frequent English words takes the place of the stream while it is
+// short. Deterministic. One thread only.
 class Vocabulary {
  public:
-  // A term as it is stored.
+  // A term as it is stored. A hash of 64 bits stands for its text.
   struct Term {
-    std::string text;
-    double stories = 0;         // with the term; old ones count less
+    std::uint64_t key = 0;  // 0: the id is free
+    TermKind kind = TermKind::kWord;
+    float share = 0;            // of the term in background English
     std::uint32_t capital = 0;  // headlines with it capitalised, where that has a meaning
     std::uint32_t shown = 0;    // headlines with it, where a capital has a meaning
+    double stories = 0;         // that ever had the term; older ones count less
+    double headlines = 0;       // likewise
     friend bool operator==(const Term&, const Term&) = default;
   };
 
   Vocabulary() = default;
   // Restores a stored vocabulary.
-  Vocabulary(std::vector<Term> terms, double stories);
+  Vocabulary(std::vector<Term> terms, double stories, double headlines);
 
-  // The id of `text`. Adds it if it is new.
-  TermId intern(std::string_view text);
+  // The id of a term. Adds it if it is new. Ids of pairs are of both words together.
+  TermId intern(TermKind kind, std::string_view text);
+  TermId intern_pair(std::string_view first, std::string_view second);
   const Term& term(TermId id) const { return terms_[index(id)]; }
+  // By id, with those that are free.
   const std::vector<Term>& terms() const { return terms_; }
   double stories() const { return stories_; }
+  double headlines() const { return headlines_; }
 
-  // Counts a new story. Older counts fade.
-  void count_story();
-  // Counts a story in which `id` occurs for the first time.
-  void count_in_story(TermId id) { terms_[index(id)].stories += 1; }
+  void count_headline() { headlines_ += 1; }
+  void count_story() { stories_ += 1; }
+  // The story was merged into another one.
+  void uncount_story() { stories_ = stories_ > 1 ? stories_ - 1 : 0; }
+  // A story has `id` in `after` headlines now, in place of `before`.
+  void recount(TermId id, std::uint32_t before, std::uint32_t after);
   // Counts a headline in which the capital letter of `id` has a meaning.
   void count_spelling(TermId id, bool capital);
 
-  // The weight of a term: from almost 0 for "the" to about 10 for a new word.
-  double rarity(TermId id) const;
-  // The probability that the term is a name, from its spelling so far; 0.5 if nothing is known.
+  // Halves all counts after some thousand stories, or after twice as many as are open. Then it
+  // frees terms that have become rare and that `is_used` does not hold. Call it while no id is held
+  // elsewhere.
+  void fade(std::size_t open_stories, const std::function<bool(TermId)>& is_used);
+
+  // How much a term tells, in its place in a headline: the square of its rarity, more for names.
+  double weight(TermId id) const;
+  // The evidence that two headlines of one event are expected to have it in common; 0 for pairs and
+  // prefixes, which repeat the evidence of their words. About 8 for a new name.
+  double evidence(TermId id) const;
+  // How much evidence a chance match is expected to have, as a factor: 1 in a stream of a thousand
+  // stories, more in a larger one.
+  double chance() const;
+  // The probability that the term is a name, from its spelling so far.
   double name_chance(TermId id) const;
 
  private:
-  struct TextHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const;
+  // What follows from a term's kind and share.
+  struct Constants {
+    double background = 0;  // expected stories of the background that have it
+    double rareness = 0;    // in background English, from 0 to 1
+    double factor = 0;
   };
 
+  TermId intern(std::uint64_t key, TermKind kind, double share);
+  static Constants constants_of(const Term& term);
+  double rarity(TermId id) const;
+
   std::vector<Term> terms_;
-  std::vector<double> background_;  // expected stories among kBackgroundStories, by term
-  std::unordered_map<std::string, TermId, TextHash, std::equal_to<>> ids_;
+  std::vector<Constants> constants_;
+  std::unordered_map<std::uint64_t, TermId> ids_;
+  std::vector<TermId> free_;  // sorted, the lowest last
   double stories_ = 0;
+  double headlines_ = 0;
 };
 
 }  // namespace kin::stories

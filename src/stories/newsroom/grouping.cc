@@ -85,14 +85,11 @@ Result<Snapshot> read_snapshot(NewsDatabase& database) {
   return snapshot;
 }
 
-// Pairs of stories that the user separated, and stories that the user united.
-struct Decisions {
-  std::set<std::pair<StoryId, StoryId>> apart;
-  std::set<StoryId> fixed;
-};
+using StoryPairs = std::set<std::pair<StoryId, StoryId>>;
 
-Result<Decisions> read_decisions(NewsDatabase& database) {
-  Decisions decisions;
+// Pairs of stories that the user separated.
+Result<StoryPairs> read_separated(NewsDatabase& database) {
+  StoryPairs apart;
   NewsQuery row = database.query("SELECT kind, story, other FROM corrections ORDER BY id");
   while (row.next()) {
     const auto kind = row.id<CorrectionKind>();
@@ -102,18 +99,16 @@ Result<Decisions> read_decisions(NewsDatabase& database) {
     KIN_TRY(const StoryId a, stored_story(database, story));
     KIN_TRY(const StoryId b, stored_story(database, other));
     if (kind == CorrectionKind::kUnite) {
-      decisions.fixed.insert(a);
-      decisions.apart.erase(std::minmax(a, b));
+      apart.erase(std::minmax(a, b));
     } else if (a != b) {
-      decisions.apart.insert(std::minmax(a, b));
+      apart.insert(std::minmax(a, b));
     }
   }
   KIN_RETURN_IF_ERROR(row.status());
-  return decisions;
+  return apart;
 }
 
-Status adopt_stored(NewsDatabase& database, const Settings& settings, const Decisions& decisions,
-                    Grouper& grouper) {
+Status adopt_stored(NewsDatabase& database, const Settings& settings, Grouper& grouper) {
   KIN_TRY(const auto newest, database.number("SELECT max(last) FROM stories"));
   // Only stories that are still open matter to the grouper.
   const std::int64_t from = newest.value_or(0) - std::chrono::seconds(settings.window).count();
@@ -127,27 +122,30 @@ Status adopt_stored(NewsDatabase& database, const Settings& settings, const Deci
                                  from);
   while (row.next()) {
     const Item item = read_grouped_item(row);
-    Adopted place{.story = row.id<StoryId>(),
-                  .tier = row.id<Tier>(),
-                  .similarity = row.real(),
-                  .is_representative = row.truth()};
-    place.fixed = decisions.fixed.contains(place.story);
+    const Adopted place{.story = row.id<StoryId>(),
+                        .tier = row.id<Tier>(),
+                        .similarity = row.real(),
+                        .is_representative = row.truth()};
     grouper.adopt(item, place);
   }
   (void)grouper.take_changes();
   return row.status();
 }
 
-Result<Grouper> rebuild(NewsDatabase& database, const Settings& settings, GrouperState words) {
-  KIN_TRY(const Decisions decisions, read_decisions(database));
+Result<Grouper> rebuild(NewsDatabase& database, const Settings& settings,
+                        const Grouper::Model& model, GrouperState words) {
+  KIN_TRY(const StoryPairs apart, read_separated(database));
   GrouperState state;
   // The vocabulary is kept: without it, all words would count as rare for a while.
   state.terms = std::move(words.terms);
   state.counted_stories = words.counted_stories;
+  state.counted_headlines = words.counted_headlines;
   KIN_TRY(state.next_story, read_counter(database, "next_story"));
-  state.apart.assign(decisions.apart.begin(), decisions.apart.end());
-  KIN_TRY(Grouper grouper, Grouper::restore(settings, std::move(state)));
-  KIN_RETURN_IF_ERROR(adopt_stored(database, settings, decisions, grouper));
+  state.apart.assign(apart.begin(), apart.end());
+  // Without vectors so far: the mean of the model is learned again.
+  state.meaning = Grouper(settings, model).export_state().meaning;
+  KIN_TRY(Grouper grouper, Grouper::restore(settings, std::move(state), model));
+  KIN_RETURN_IF_ERROR(adopt_stored(database, settings, grouper));
   return grouper;
 }
 
@@ -191,18 +189,24 @@ Result<bool> agrees(NewsDatabase& database, const Grouper& grouper) {
   return true;
 }
 
-Result<Grouper> load_grouper(NewsDatabase& database, const Settings& settings) {
+Result<Grouper> load_grouper(NewsDatabase& database, const Settings& settings,
+                             const Grouper::Model& model) {
   KIN_TRY(Snapshot snapshot, read_snapshot(database));
-  if (!snapshot.state) return rebuild(database, settings, {});
+  if (!snapshot.state) return rebuild(database, settings, model, {});
   GrouperState words;
   words.terms = snapshot.state->terms;
   words.counted_stories = snapshot.state->counted_stories;
-  auto grouper = Grouper::restore(settings, std::move(*snapshot.state));
-  if (!grouper.ok()) return rebuild(database, settings, {});
+  words.counted_headlines = snapshot.state->counted_headlines;
+  auto grouper = Grouper::restore(settings, std::move(*snapshot.state), model);
+  if (!grouper.ok()) {
+    // Other word vectors: what was counted still holds.
+    if (grouper.error().code != Code::kFailedPrecondition) words = {};
+    return rebuild(database, settings, model, std::move(words));
+  }
   // A replay of few items is faster than a snapshot at every change.
   KIN_RETURN_IF_ERROR(replay(database, snapshot.next_arrival, *grouper));
   KIN_TRY(const bool same, agrees(database, *grouper));
-  if (!same) return rebuild(database, settings, std::move(words));
+  if (!same) return rebuild(database, settings, model, std::move(words));
   return grouper;
 }
 

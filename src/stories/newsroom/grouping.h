@@ -20,8 +20,10 @@ StoryId separate_in(Grouper& grouper, ItemId item);
 
 // Restores the grouper from the last snapshot and a replay of the items and corrections after it.
 // The stored placements win: if there is no readable snapshot, or the replay gives other placements
-// (the program or its settings changed), the open stories are adopted as stored, under their ids.
-Result<Grouper> load_grouper(NewsDatabase& database, const Settings& settings);
+// (the program, its settings or its word vectors changed), the open stories are adopted as stored,
+// under their ids.
+Result<Grouper> load_grouper(NewsDatabase& database, const Settings& settings,
+                             const Grouper::Model& model);
 
 // Stores a snapshot of all arrivals before `next_arrival`, within the running transaction.
 Status save_grouper(NewsDatabase& database, const Grouper& grouper, std::uint64_t next_arrival);

@@ -16,10 +16,12 @@ void for_each_number(Settings& settings, const Visit& visit) {
   };
   hours("window_hours", settings.window);
   hours("fading_hours", settings.fading);
-  visit("join_threshold", settings.join_threshold);
-  visit("merge_threshold", settings.merge_threshold);
+  // Thresholds of scores as they are since version 2 of the grouper's state; those that an older
+  // program stored under other names had another scale.
+  visit("join_score", settings.join_threshold);
+  visit("merge_score", settings.merge_threshold);
+  visit("dial", settings.dial);
   visit("copy_threshold", settings.copy_threshold);
-  visit("summary_share", settings.summary_share);
   double one = settings.one_per_source ? 1 : 0;
   visit("one_per_source", one);
   settings.one_per_source = one != 0;

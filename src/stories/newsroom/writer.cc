@@ -23,13 +23,14 @@ constexpr ItemId kAllItems{std::uint64_t{1} << 62};
 }  // namespace
 
 Result<std::unique_ptr<NewsWriter>> NewsWriter::open(const std::filesystem::path& path,
-                                                     Settings settings) {
+                                                     Settings settings, Grouper::Model model) {
   KIN_RETURN_IF_ERROR(check(settings));
   KIN_TRY(auto database, NewsDatabase::open(path, NewsDatabase::Access::kWrite));
   KIN_RETURN_IF_ERROR(migrate(*database));
   // Stored settings win over the given ones.
   KIN_TRY(settings, load_settings(*database, std::move(settings)));
-  std::unique_ptr<NewsWriter> writer(new NewsWriter(std::move(database), std::move(settings)));
+  std::unique_ptr<NewsWriter> writer(
+      new NewsWriter(std::move(database), std::move(settings), std::move(model)));
   KIN_RETURN_IF_ERROR(writer->load());
   KIN_RETURN_IF_ERROR(writer->name_sources());
   return writer;
@@ -46,7 +47,7 @@ Status NewsWriter::load() {
   KIN_TRY(next_arrival_, read_counter(*database_, "next_arrival"));
   KIN_TRY(banded_to_, read_counter(*database_, "banded_to"));
   KIN_TRY(snapshot_at_, replayed_from(*database_));
-  KIN_TRY(Grouper grouper, load_grouper(*database_, settings_));
+  KIN_TRY(Grouper grouper, load_grouper(*database_, settings_, model_));
   grouper_.emplace(std::move(grouper));
   return Done{};
 }

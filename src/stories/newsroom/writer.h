@@ -22,9 +22,11 @@ namespace kin::stories {
 // One thread at a time.
 class NewsWriter {
  public:
-  // Opens or creates the database and restores the grouper. `settings` are used if none are stored.
+  // Opens or creates the database and restores the grouper, which uses `model` if there is one.
+  // `settings` are used if none are stored.
   static Result<std::unique_ptr<NewsWriter>> open(const std::filesystem::path& path,
-                                                  Settings settings);
+                                                  Settings settings,
+                                                  Grouper::Model model = nullptr);
   // Stores a snapshot, so that the next open() has nothing to replay.
   ~NewsWriter();
 
@@ -69,8 +71,8 @@ class NewsWriter {
   const Grouper* grouper() const { return grouper_ ? &*grouper_ : nullptr; }
 
  private:
-  NewsWriter(std::unique_ptr<NewsDatabase> database, Settings settings)
-      : database_(std::move(database)), settings_(std::move(settings)) {}
+  NewsWriter(std::unique_ptr<NewsDatabase> database, Settings settings, Grouper::Model model)
+      : database_(std::move(database)), settings_(std::move(settings)), model_(std::move(model)) {}
   Status load();
   // Runs `work` and NewsChanges::finish() in a transaction.
   Status transact(NewsEvent& event, const std::function<Status(NewsChanges&)>& work);
@@ -100,6 +102,7 @@ class NewsWriter {
 
   std::unique_ptr<NewsDatabase> database_;
   Settings settings_;
+  Grouper::Model model_;
   std::optional<Grouper> grouper_;  // empty after a failed transaction: load() again
   std::uint64_t next_arrival_ = 1;
   std::uint64_t snapshot_at_ = 0;  // the next arrival when the last snapshot was taken

@@ -5,7 +5,9 @@
 
 #include <filesystem>
 
+#include "base/bytes.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/random.h"
 #include "base/testing/source_folder.h"
 #include "stories/newsroom/audit.h"
@@ -14,6 +16,7 @@
 #include "stories/newsroom/settings.h"
 #include "stories/newsroom/timeline.h"
 #include "stories/testing/feed_fixture.h"
+#include "stories/testing/theme_model.h"
 
 namespace kin::stories {
 namespace {
@@ -257,6 +260,54 @@ TEST_F(NewsWriterTest, ForgetsNoCorrectionWhenItsGrouperIsBuiltAgain) {
   const auto crashed = open_as_after_a_crash();
   EXPECT_THAT(crashed->grouper()->export_state().apart,
               ElementsAre(std::pair(std::min(own, both.id), std::max(own, both.id))));
+}
+
+// Version 1 of the grouper's state cannot be read any more; its stories go on all the same.
+TEST_F(NewsWriterTest, BuildsTheGrouperOfAnOlderVersionFromItsItems) {
+  const FeedId feed = add_feed("a");
+  for (int round = 0; round < 5; ++round) take_random(feed, 40);
+  const std::string before = picture(*writer_);
+  open();
+  std::string old = "KINSTORY";
+  append_le(old, std::uint32_t{1});
+  append_le(old, checksum(old));
+  ASSERT_TRUE(writer_->database().run("UPDATE grouper_snapshot SET state = ?", Blob{old}).ok());
+  const auto updated = open_as_after_a_crash();
+  EXPECT_EQ(picture(*updated), before);
+  expect_sound(*updated);
+  EXPECT_GT(updated->grouper()->open_stories(), 10u);
+}
+
+TEST_F(NewsWriterTest, GoesOnWithOtherWordVectors) {
+  const FeedId feed = add_feed("a");
+  for (int round = 0; round < 5; ++round) take_random(feed, 40);
+  const std::string before = picture(*writer_);
+  writer_.reset();
+  auto other = NewsWriter::open(path(), {}, std::make_shared<ThemeModel>());
+  ASSERT_TRUE(other.ok()) << other.error().message;
+  EXPECT_EQ(picture(**other), before);
+  expect_sound(**other);
+  // What was counted is kept: a word of many stories is not new.
+  EXPECT_GT((*other)->grouper()->export_state().counted_stories, 10);
+}
+
+// An item that came after the snapshot was counted by the grouper. Once it is removed, a replay
+// cannot count it, even if its story was closed before.
+TEST_F(NewsWriterTest, StoresASnapshotWhenAnItemOfAClosedStoryIsRemoved) {
+  const FeedId gone = add_feed("gone");
+  const FeedId feed = add_feed("stays");
+  NewsEvent event;
+  take(gone, {item("Glacier ice in Zermatt melts")});
+  now_ += 24h * 10;
+  take(feed, {item("Ferry Olympia stranded near Chania")});
+  ASSERT_EQ(writer_->grouper()->open_stories(), 1u);
+  ASSERT_TRUE(writer_->sweep(now_ - 24h, event).ok());
+  ASSERT_EQ(stories().size(), 2u);
+  Poll nothing = poll_with({});
+  ASSERT_TRUE(writer_->take_poll(gone, nothing, now_, event).ok());
+  ASSERT_TRUE(writer_->sweep(now_ - 24h, event).ok());
+  const auto crashed = open_as_after_a_crash();
+  EXPECT_EQ(crashed->grouper()->export_state(), writer_->grouper()->export_state());
 }
 
 TEST_F(NewsWriterTest, DoesNothingOfWhatFailed) {

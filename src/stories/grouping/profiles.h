@@ -1,0 +1,126 @@
+// Profiles of stories, with a search for those that share terms with an item or another story.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "stories/grouping/features.h"
+#include "stories/grouping/meaning.h"
+#include "stories/grouping/vocabulary.h"
+
+namespace kin::stories {
+
+struct ProfileTerm {
+  TermId term{};
+  std::uint32_t sum = 0;    // of ItemTerm::count over the members
+  std::uint32_t count = 0;  // of members that have the term
+  friend bool operator==(const ProfileTerm&, const ProfileTerm&) = default;
+};
+
+// A story as the sum of its members.
+struct Profile {
+  std::vector<ProfileTerm> terms;  // sorted by term
+  std::uint32_t members = 0;
+  // Euclidean length of the weighted terms, with the weights of the last change.
+  double length = 0;
+  double parts = 0;  // sum of the members' own lengths
+  MeaningSum meaning;
+  friend bool operator==(const Profile&, const Profile&) = default;
+
+  const ProfileTerm* find(TermId term) const;
+  // True if most members have a vector.
+  bool has_meaning() const { return 2 * meaning.count >= members && meaning.count > 0; }
+};
+
+// The weighted terms of what is searched for.
+struct Query {
+  struct Part {
+    TermId term{};
+    double product = 0;   // squared weight times count: multiplied with a profile's sum
+    double square = 0;    // of the weighted count
+    double evidence = 0;  // of the term; see Vocabulary
+  };
+  std::vector<Part> parts;
+  double length = 0;
+};
+
+// What a profile needs in common with a query to matter. A profile whose cosine and evidence cannot
+// fulfil this is not found.
+struct Reach {
+  double least = 0;  // score
+  // The score is the cosine with something else added or by itself: cosine + bonus or cosine *
+  // factor, whichever is more.
+  double factor = 1;
+  double bonus = 0;
+  double evidence = 0;  // for the full score; less evidence gives a proportional part; 0: not used
+
+  bool allows(double cosine, double found) const;
+};
+
+// The profiles of open stories, by slot, with an inverted index over their terms. Slots are small
+// numbers chosen by the caller. One thread only.
+class Profiles {
+ public:
+  struct Match {
+    std::uint32_t slot = 0;
+    double product = 0;   // inner product of query and profile
+    double evidence = 0;  // of the terms in common, less for terms of few members
+  };
+
+  const Profile& at(std::uint32_t slot) const { return profiles_[slot]; }
+  bool empty(std::uint32_t slot) const {
+    return slot >= profiles_.size() || profiles_[slot].members == 0;
+  }
+  bool has(TermId term) const {
+    return index(term) < postings_.size() && !postings_[index(term)].empty();
+  }
+
+  // Adds a member of the given length. `vocabulary` counts its terms.
+  void add(std::uint32_t slot, const Features& features, double length, Vocabulary& vocabulary);
+  // Removes a member, whose terms are not counted any more.
+  void remove(std::uint32_t slot, const Features& features, double length, Vocabulary& vocabulary);
+  void merge(std::uint32_t from, std::uint32_t into, Vocabulary& vocabulary);
+  void clear(std::uint32_t slot);
+  // Sets a stored profile.
+  void restore(std::uint32_t slot, Profile profile);
+
+  // The profiles that share terms with the query and are within reach, without the one in `except`.
+  // Valid until the next call. Each sum is made in an order that follows from the query and the
+  // lengths of the lists alone.
+  std::span<const Match> near(const Query& query, const Reach& reach, std::uint32_t except);
+
+ private:
+  struct Posting {
+    std::uint32_t slot;
+    std::uint32_t sum;
+    std::uint32_t count;
+  };
+  using Postings = std::vector<Posting>;
+
+  void make_room(std::uint32_t slot, TermId term);
+  void set_posting(std::uint32_t slot, const ProfileTerm& part);
+  void erase_posting(std::uint32_t slot, TermId term);
+  void measure(Profile& profile, const Vocabulary& vocabulary);
+  std::size_t length(TermId term) const {
+    return index(term) < postings_.size() ? postings_[index(term)].size() : 0;
+  }
+  std::size_t skip_long_lists(const Query& query, const Reach& reach);
+  void visit(const Query::Part& part);
+  void look_up(const Query::Part& part, Match& match) const;
+
+  std::vector<Profile> profiles_;
+  std::vector<Postings> postings_;  // by term; sorted by slot
+  std::vector<Match> scores_;       // by slot; all zero between calls
+  std::vector<std::uint32_t> touched_;
+  std::vector<const Query::Part*> order_;
+  double rest_square_ = 0;  // of the parts that skip_long_lists() left out
+  double rest_evidence_ = 0;
+  std::vector<Match> found_;
+};
+
+// The terms of an item or of a story, with the weights of now. Thread-safe.
+void read_query(const Features& features, const Vocabulary& vocabulary, Query& query);
+void read_query(const Profile& profile, const Vocabulary& vocabulary, Query& query);
+
+}  // namespace kin::stories

@@ -1,0 +1,115 @@
+#include "stories/grouping/profiles.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/random.h"
+
+namespace kin::stories {
+namespace {
+
+using ::testing::IsEmpty;
+
+class ProfilesTest : public ::testing::Test {
+ protected:
+  Features read(const std::string& title) {
+    return reader_.read(Item{.title = title}, vocabulary_).features;
+  }
+  void add(std::uint32_t slot, const std::string& title) {
+    profiles_.add(slot, read(title), 1, vocabulary_);
+  }
+  // Matches by slot.
+  std::vector<Profiles::Match> near(const std::string& title) {
+    read_query(read(title), vocabulary_, query_);
+    return near(Reach());
+  }
+  std::vector<Profiles::Match> near(const Reach& reach) {
+    const auto found = profiles_.near(query_, reach, ~std::uint32_t{0});
+    std::vector<Profiles::Match> matches(found.begin(), found.end());
+    std::ranges::sort(matches, {}, &Profiles::Match::slot);
+    return matches;
+  }
+
+  Vocabulary vocabulary_;
+  FeatureReader reader_;
+  Profiles profiles_;
+  Query query_;
+};
+
+TEST_F(ProfilesTest, FindsProfilesThatShareTerms) {
+  add(0, "Ferry Olympia stranded near Chania");
+  add(1, "Tram drivers strike in Lisbon");
+  add(2, "Olympia ferry passengers rescued");
+  const auto found = near("Ferry Olympia rescued");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].slot, 0u);
+  EXPECT_EQ(found[1].slot, 2u);
+  EXPECT_GT(found[1].product, found[0].product);
+  EXPECT_GT(found[1].evidence, found[0].evidence);
+  EXPECT_THAT(near("Glacier melts in Zermatt"), IsEmpty());
+}
+
+TEST_F(ProfilesTest, IsAsBeforeWhenAMemberLeaves) {
+  const Features first = read("Ferry Olympia stranded near Chania");
+  const Features second = read("Olympia passengers rescued by boat");
+  profiles_.add(0, first, 1, vocabulary_);
+  const Profile before = profiles_.at(0);
+  profiles_.add(0, second, 1, vocabulary_);
+  profiles_.remove(0, second, 1, vocabulary_);
+  EXPECT_EQ(profiles_.at(0).terms, before.terms);
+  EXPECT_EQ(profiles_.at(0).members, 1u);
+  EXPECT_THAT(near("Boat rescued"), IsEmpty());
+}
+
+TEST_F(ProfilesTest, MergesIntoTheSumOfBoth) {
+  add(0, "Ferry Olympia stranded near Chania");
+  add(1, "Olympia passengers rescued by boat");
+  profiles_.merge(0, 1, vocabulary_);
+  EXPECT_TRUE(profiles_.empty(0));
+  EXPECT_EQ(profiles_.at(1).members, 2u);
+  const TermId olympia = vocabulary_.intern(TermKind::kWord, "olympia");
+  ASSERT_NE(profiles_.at(1).find(olympia), nullptr);
+  EXPECT_EQ(profiles_.at(1).find(olympia)->count, 2u);
+  // One story has it now, though in two headlines.
+  EXPECT_LT(vocabulary_.term(olympia).stories, 1.5);
+  EXPECT_EQ(near("Ferry boat").size(), 1u);
+}
+
+// Long lists are left out of a search. The result must be that of a search through all of them,
+// except for profiles that cannot reach what is asked for.
+TEST_F(ProfilesTest, FindsTheSameWithoutLongLists) {
+  constexpr std::uint32_t kCount = 600;
+  Random random(3);
+  const auto word = [&](const char* kind, std::uint64_t most) {
+    return std::string(" ") + kind + std::to_string(random.below(most));
+  };
+  for (std::uint32_t slot = 0; slot < kCount; ++slot) {
+    add(slot, "daily sport" + word("topic", 3) + word("name", 100) + word("place", 50));
+    vocabulary_.count_story();
+    vocabulary_.count_headline();
+  }
+  const Reach reach{.least = 0.2, .factor = 1, .bonus = 0, .evidence = 8};
+  for (int trial = 0; trial < 50; ++trial) {
+    const std::string title =
+        "daily sport" + word("topic", 3) + word("name", 100) + word("place", 50);
+    const auto all = near(title);
+    const auto within = near(reach);
+    EXPECT_LT(within.size(), all.size());
+    std::size_t expected = 0;
+    for (const Profiles::Match& match : all) {
+      const double cosine = match.product / (query_.length * profiles_.at(match.slot).length);
+      const auto found = std::ranges::find(within, match.slot, &Profiles::Match::slot);
+      if (!reach.allows(cosine, match.evidence)) continue;
+      ++expected;
+      ASSERT_NE(found, within.end()) << title;
+      EXPECT_NEAR(found->product, match.product, 1e-9 * match.product);
+      EXPECT_NEAR(found->evidence, match.evidence, 1e-9);
+    }
+    EXPECT_GE(within.size(), expected);
+  }
+}
+
+}  // namespace
+}  // namespace kin::stories
