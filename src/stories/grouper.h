@@ -85,7 +85,7 @@ struct GrouperState {
 // most similar to the item, if the score reaches the threshold and there is no veto. Items are
 // compared with whole stories, never with single items, so stories do not chain. Each addition may
 // merge its story with another; ids stay valid through aliases. Nothing splits a story but the
-// user. docs/adr/0020-evidence-from-the-stream.md explains the scores.
+// user. docs/adr/0022-evidence-from-the-stream.md explains the scores.
 //
 // Time is the publication time of the items, which should arrive roughly in order. A late item
 // joins stories of its time if they are still open. An item dated in the future would close all

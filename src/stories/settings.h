@@ -9,7 +9,7 @@
 
 namespace kin::stories {
 
-// Constants of the scores. docs/adr/0020-evidence-from-the-stream.md explains them.
+// Constants of the scores. docs/adr/0022-evidence-from-the-stream.md explains them.
 struct Scoring {
   // What meaning adds to the cosine of the terms: so much, above the cosine of vectors that
   // strangers often have.
