@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "bench/command.h"
 #include "bench/dedup/dedup.h"
+#include "bench/dedup/fingerprints.h"
 #include "bench/dedup/speed.h"
 #include "bench/search/shard.h"
 #include "bench/search/text.h"
@@ -34,6 +35,7 @@ Examples:
   kindred-bench dedup --format jsonl
   kindred-bench dedup --records 200000 --bytes 5000 --temp /mnt/fast --rounds 5
   kindred-bench speed --rounds 5
+  kindred-bench fingerprints --records 200000 --rounds 3
   kindred-bench memory --records 15000000 --bytes 300 --max-memory default,1GiB
   kindred-bench seen
   kindred-bench seen --ids 100000000 --peer none --temp /mnt/fast
@@ -55,6 +57,7 @@ struct BenchArguments {
   DedupBench dedup;
   DedupBench memory;
   SpeedBench speed;
+  FingerprintsBench fingerprints;
   std::vector<std::string> budgets{"default", "1GiB"};
   SeenBench seen;
   std::string seen_peer = "rocksdb";
@@ -309,6 +312,20 @@ CLI::App* add_shard(CLI::App& bench, BenchArguments& arguments) {
   return verb;
 }
 
+CLI::App* add_fingerprints(CLI::App& bench, BenchArguments& arguments) {
+  FingerprintsBench& fingerprints = arguments.fingerprints;
+  CLI::App* verb = bench.add_subcommand(
+      "fingerprints", "Records taken into a local fingerprint store, while it grows");
+  add_corpus_options(*verb, fingerprints.corpus);
+  with_count(verb->add_option("--rounds", fingerprints.rounds, "Corpora, one after the other"), 1,
+             1'000);
+  add_temp_flag(*verb, fingerprints.folder);
+  verb->add_option("--threads", fingerprints.threads, "Number of threads (default: one per core)")
+      ->type_name("N")
+      ->check(whole_number(0, 1024));
+  return verb;
+}
+
 CLI::App* add_corpus(CLI::App& bench, BenchArguments& arguments) {
   CLI::App* verb =
       bench.add_subcommand("corpus", "Write the generated corpus of the other benchmarks");
@@ -395,21 +412,23 @@ app::Command add_verb(CLI::App& program) {
 }  // namespace
 
 app::Program bench_program() {
-  return {.name = "kindred-bench",
-          .description =
-              "Measures Kindred and the programs it is compared with: the figures of "
-              "docs/benchmarks.md.",
-          .footer = kExamples,
-          .verbs = {add_verb<add_sketch, run<bench_sketch, &BenchArguments::sketch>>,
-                    add_verb<add_dedup, run<bench_dedup, &BenchArguments::dedup>>,
-                    add_verb<add_speed, run<bench_speed, &BenchArguments::speed>>,
-                    add_verb<add_memory, run_memory>, add_verb<add_seen, run_seen>,
-                    add_verb<add_stories, run<bench_stories, &BenchArguments::stories>>,
-                    add_verb<add_timeline, run<bench_timeline, &BenchArguments::timeline>>,
-                    add_verb<add_text, run<bench_text, &BenchArguments::text>>,
-                    add_verb<add_vectors, run_vectors>,
-                    add_verb<add_shard, run<bench_shard, &BenchArguments::shard>>,
-                    add_verb<add_corpus, run_corpus>, add_verb<add_copy, run_copy>}};
+  return {
+      .name = "kindred-bench",
+      .description =
+          "Measures Kindred and the programs it is compared with: the figures of "
+          "docs/benchmarks.md.",
+      .footer = kExamples,
+      .verbs = {add_verb<add_sketch, run<bench_sketch, &BenchArguments::sketch>>,
+                add_verb<add_dedup, run<bench_dedup, &BenchArguments::dedup>>,
+                add_verb<add_speed, run<bench_speed, &BenchArguments::speed>>,
+                add_verb<add_fingerprints, run<bench_fingerprints, &BenchArguments::fingerprints>>,
+                add_verb<add_memory, run_memory>, add_verb<add_seen, run_seen>,
+                add_verb<add_stories, run<bench_stories, &BenchArguments::stories>>,
+                add_verb<add_timeline, run<bench_timeline, &BenchArguments::timeline>>,
+                add_verb<add_text, run<bench_text, &BenchArguments::text>>,
+                add_verb<add_vectors, run_vectors>,
+                add_verb<add_shard, run<bench_shard, &BenchArguments::shard>>,
+                add_verb<add_corpus, run_corpus>, add_verb<add_copy, run_copy>}};
 }
 
 }  // namespace kin::bench
