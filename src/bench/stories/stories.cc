@@ -256,7 +256,7 @@ std::string to_table(const StoriesFigures& figures) {
              "\n  the M4 headlines are one story in {} of {} trials, with {} strangers\n"
              "  {:.1f} µs of processor time a headline; {:.1f} µs with {} headlines in three "
              "days,\n"
-             "  most of them alone: {:.2f} times as much; {:.0f} bytes of memory a story there\n",
+             "  {:.2f} times as much; {:.0f} bytes of memory a story there\n",
              figures.model_together, figures.model_trials, figures.model_strangers,
              figures.microseconds, figures.many_microseconds, figures.many,
              figures.microseconds > 0 ? figures.many_microseconds / figures.microseconds : 0,

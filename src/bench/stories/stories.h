@@ -39,7 +39,7 @@ struct StoriesFigures {
   int model_strangers = 0;  // other headlines in that story, over all trials
   // Processor time per headline, one core, median of the runs.
   double microseconds = 0;
-  // The same with very many headlines in three days, most of them stories by themselves, and the
+  // The same with very many headlines of exchanged words in three days, and the
   // memory of the grouper divided by the open stories.
   std::uint64_t many = 0;
   double many_microseconds = 0;
