@@ -18,6 +18,19 @@ std::string body_with_table(const std::string& table) {
   return JsonWriter().begin_object().field("TableName", table).end().take();
 }
 
+bool is_condition_failure(const net::HttpResponse& response) {
+  return dynamo_error_type(response) == "ConditionalCheckFailedException";
+}
+
+Item key_of(const Item& item, const KeySchema& key) {
+  Item out;
+  for (const auto& [name, value] : item) {
+    if (name == key.partition.name || (key.sort && name == key.sort->name))
+      out.emplace(name, value);
+  }
+  return out;
+}
+
 }  // namespace
 
 struct DynamoClient::State {
@@ -138,24 +151,69 @@ Status DynamoClient::put(const std::string& table, const Item& item) {
 
 Result<bool> DynamoClient::put_if_absent(const std::string& table, const KeySchema& key,
                                          const Item& item) {
-  JsonWriter json;
-  json.begin_object().field("TableName", table).key("Item");
-  write_item(json, item);
-  json.field("ConditionExpression", "attribute_not_exists(#p)");
-  json.key("ExpressionAttributeNames").begin_object().field("#p", key.partition.name).end();
-  KIN_TRY(const Answer answer, state_->answer("PutItem", json.end().take()));
-  if (answer.verdict == Verdict::kDone) return true;
-  if (dynamo_error_type(answer.response) != "ConditionalCheckFailedException")
-    return dynamo_error(table, answer);
-  if (!answer.ambiguous) return false;
-  // A try whose answer was lost may have put it.
-  Item names;
-  for (const auto& [name, value] : item) {
-    if (name == key.partition.name || (key.sort && name == key.sort->name))
-      names.emplace(name, value);
+  const ConditionalPut put{.item = item};
+  KIN_TRY(const std::vector<bool> done, put_each_if(table, key, std::span(&put, 1)));
+  return static_cast<bool>(done[0]);
+}
+
+Result<std::vector<bool>> DynamoClient::put_each_if(const std::string& table, const KeySchema& key,
+                                                    std::span<const ConditionalPut> puts) {
+  std::vector<bool> done(puts.size());
+  std::vector<std::size_t> unclear;  // refused, after a try whose answer was lost
+  std::optional<Error> failure;
+  CallBatch batch(state_->caller);
+  for (std::size_t i = 0; i < puts.size(); ++i) {
+    JsonWriter json;
+    json.begin_object().field("TableName", table).key("Item");
+    write_item(json, puts[i].item);
+    write_condition(json, "ConditionExpression", puts[i].expected, key.partition.name);
+    batch.add(dynamo_call(state_->caller.options(), "PutItem", json.end().take()),
+              [&, i](const Result<Answer>& answer) {
+                if (!answer)
+                  failure = answer.error();
+                else if (answer->verdict == Verdict::kDone)
+                  done[i] = true;
+                else if (!is_condition_failure(answer->response))
+                  failure = dynamo_error(table, *answer);
+                else if (answer->ambiguous)
+                  unclear.push_back(i);
+              });
   }
-  KIN_TRY(const auto there, get(table, names));
-  return there == item;
+  batch.run();
+  if (failure) return *failure;
+  for (const std::size_t i : unclear) {
+    KIN_TRY(const auto there, get(table, key_of(puts[i].item, key)));
+    done[i] = there == puts[i].item;
+  }
+  return done;
+}
+
+Result<bool> DynamoClient::remove_if(const std::string& table, const Item& key,
+                                     const Item& expected) {
+  JsonWriter json;
+  json.begin_object().field("TableName", table).key("Key");
+  write_item(json, key);
+  write_condition(json, "ConditionExpression", expected, "");
+  KIN_TRY(const Answer answer, state_->answer("DeleteItem", json.end().take()));
+  if (answer.verdict == Verdict::kDone) return true;
+  if (!is_condition_failure(answer.response)) return dynamo_error(table, answer);
+  if (!answer.ambiguous) return false;
+  // A try whose answer was lost may have removed it.
+  KIN_TRY(const auto there, get(table, key));
+  return !there;
+}
+
+Result<ItemPage> DynamoClient::scan(const std::string& table, const Item& equal,
+                                    const std::optional<Item>& after) {
+  JsonWriter json;
+  json.begin_object().field("TableName", table);
+  if (!equal.empty()) write_condition(json, "FilterExpression", equal, "");
+  if (after) {
+    json.key("ExclusiveStartKey");
+    write_item(json, *after);
+  }
+  KIN_TRY(const JsonValue answer, state_->call(table, "Scan", json.end().take()));
+  return read_page(answer);
 }
 
 Status DynamoClient::put_all(const std::string& table, std::vector<Item> items) {

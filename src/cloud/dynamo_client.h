@@ -63,9 +63,10 @@ struct DynamoQuery {
   Attribute partition;
   std::string sort_name = "sk";
   std::optional<std::string> sort_prefix = {};
-  int limit = 0;                   // of one page; 0: what a page holds
-  bool consistent = false;         // not for indexes
-  std::optional<Item> after = {};  // `next` of the page before
+  std::optional<std::int64_t> sort_from = {};  // least value of a sort key that is a number
+  int limit = 0;                               // of one page; 0: what a page holds
+  bool consistent = false;                     // not for indexes
+  std::optional<Item> after = {};              // `next` of the page before
 };
 struct ItemPage {
   std::vector<Item> items;
@@ -108,12 +109,25 @@ class DynamoClient {
   // answer was lost counts as done: the item that is there equals `item`. `key` names the key's
   // attributes.
   Result<bool> put_if_absent(const std::string& table, const KeySchema& key, const Item& item);
+  // Several of them at once, each with its own condition. For each, whether it was put.
+  struct ConditionalPut {
+    Item item;
+    // Attributes that the item there must have; without, there must be none.
+    std::optional<Item> expected = {};
+  };
+  Result<std::vector<bool>> put_each_if(const std::string& table, const KeySchema& key,
+                                        std::span<const ConditionalPut> puts);
+  // Removes an item that has the attributes `expected`. False if there is none.
+  Result<bool> remove_if(const std::string& table, const Item& key, const Item& expected);
   // Puts items, any number of them, none twice. They take effect one by one, in any order.
   Status put_all(const std::string& table, std::vector<Item> items);
   // No error for items that do not exist.
   Status remove_all(const std::string& table, std::vector<Item> keys);
 
   Result<ItemPage> query(const DynamoQuery& query);
+  // A page of all items of a table, in any order, with only those that have the attributes `equal`.
+  Result<ItemPage> scan(const std::string& table, const Item& equal,
+                        const std::optional<Item>& after);
   // All pages of several queries, asked together. `found` is called on this thread with the number
   // of the query and a page of its items; false ends that query.
   using Found = std::function<bool(std::size_t query, std::vector<Item> items)>;

@@ -82,6 +82,26 @@ TEST_P(DynamoClientTest, PutsAnItemOnce) {
   EXPECT_EQ(std::get<std::string>((**client_->get("items", key_of("p", "s"))).at("by")), "first");
 }
 
+TEST_P(DynamoClientTest, ReplacesAndRemovesWhatIsAsExpected) {
+  Item item = key_of("p", "s");
+  item.emplace("version", std::int64_t{1});
+  ASSERT_TRUE(*client_->put_if_absent("items", kKey, item));
+  Item next = item;
+  next["version"] = std::int64_t{2};
+  const std::vector<DynamoClient::ConditionalPut> puts{
+      {.item = next, .expected = Item{{"version", std::int64_t{1}}}},
+      {.item = key_of("p", "other"), .expected = Item{{"version", std::int64_t{1}}}},
+      {.item = key_of("p", "third")}};
+  EXPECT_THAT(*client_->put_each_if("items", kKey, puts), ElementsAre(true, false, true));
+  EXPECT_EQ(*client_->get("items", key_of("p", "s")), next);
+  EXPECT_FALSE(*client_->remove_if("items", key_of("p", "s"), {{"version", std::int64_t{1}}}));
+  EXPECT_TRUE(*client_->remove_if("items", key_of("p", "s"), {{"version", std::int64_t{2}}}));
+  EXPECT_FALSE(*client_->remove_if("items", key_of("p", "s"), {{"version", std::int64_t{2}}}));
+  const auto page = client_->scan("items", {{"sk", std::string("third")}}, std::nullopt);
+  ASSERT_TRUE(page.ok()) << page.error().message;
+  EXPECT_THAT(page->items, ElementsAre(key_of("p", "third")));
+}
+
 TEST_P(DynamoClientTest, WritesAndReadsManyItemsInBatches) {
   std::vector<Item> items;
   std::vector<Item> keys;

@@ -247,6 +247,16 @@ TEST_F(WebServiceTest, KeepsStarredStoriesWhenAFeedGoes) {
   EXPECT_EQ(parsed(get("/api/v1/timeline"))["stories"].items().size(), 0U);
 }
 
+TEST_F(WebServiceTest, KeepsTheDial) {
+  EXPECT_EQ(*parsed(get("/api/v1/settings"))["dial"].number(), 0.5);
+  EXPECT_EQ(*parsed(send("PATCH", "/api/v1/settings", R"({"dial":0.25})"))["dial"].number(), 0.25);
+  EXPECT_EQ(send("PATCH", "/api/v1/settings", R"({"dial":1.5})").status, 400);
+  EXPECT_EQ(send("PATCH", "/api/v1/settings", R"({"dail":1})").status, 400);
+  service_.reset();
+  start(options());
+  EXPECT_EQ(*parsed(get("/api/v1/settings"))["dial"].number(), 0.25);
+}
+
 TEST_F(WebServiceTest, HangingAdditionsHoldNobodyUp) {
   std::vector<TestClient> hanging;
   for (int i = 0; i < 12; ++i) {

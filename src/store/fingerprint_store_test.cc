@@ -1,15 +1,10 @@
-// What every fingerprint store promises, tried on each kind of store.
-#include "store/fingerprint_store.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+// The contract of fingerprint stores on this machine, and what is special about it.
 #include <thread>
 
 #include "base/file.h"
 #include "base/testing/durability.h"
-#include "base/testing/manual_clock.h"
 #include "store/local_stores.h"
+#include "store/testing/fingerprint_store_contract.h"
 
 namespace kin::store {
 namespace {
@@ -17,315 +12,34 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 using namespace std::chrono_literals;
+using Engine = kv::StoreOptions::Engine;
 
-FingerprintParameters some_parameters() {
-  return {.settings = {{"--by", "exact,minhash"}, {"--shingle", "word:5"}}, .hamming = 3};
-}
-
-Fingerprint document(const std::string& key) {
-  Fingerprint made;
-  made.doc = doc_id_of("test", key);
-  made.key = key;
-  made.source = "test";
-  made.type = "page";
-  made.language = "en";
-  made.run = "monday";
-  made.created = WallTime(1'000'000'000ms);
-  made.content = hash128(key);
-  made.packed_text = "text of " + key;
-  return made;
-}
-
-Judge never() {
-  return [](const Fingerprint&, const Fingerprint&) -> Result<bool> { return false; };
-}
-Judge always() {
-  return [](const Fingerprint&, const Fingerprint&) -> Result<bool> { return true; };
-}
-
-// How a kind of store is made. A second call opens the store that the first one made.
-struct Kind {
-  std::string name;
-  kv::StoreOptions::Engine engine;
-};
-
-class FingerprintStoreContract : public testing::TestWithParam<Kind> {
- protected:
-  void SetUp() override { open(); }
-
-  void open(std::optional<std::chrono::days> retention = {},
-            const FingerprintParameters& parameters = some_parameters()) {
-    store_.reset();
-    store_ = std::move(*try_open(retention, parameters));
-  }
-  Result<std::unique_ptr<FingerprintStore>> try_open(std::optional<std::chrono::days> retention,
-                                                     const FingerprintParameters& parameters) {
+class LocalPlace final : public StorePlace {
+ public:
+  explicit LocalPlace(Engine engine) : engine_(engine) {}
+  Result<std::unique_ptr<FingerprintStore>> open(std::optional<std::chrono::days> retention,
+                                                 const FingerprintParameters& parameters,
+                                                 Clock& clock) override {
     LocalStoreOptions options;
     options.folder = folder_.path() / "store";
     options.retention = retention;
-    options.clock = &clock_;
-    options.engine = GetParam().engine;
+    options.clock = &clock;
+    options.engine = engine_;
     options.memory_bytes = 16 << 20;
     return open_local_fingerprints(options, parameters);
   }
-  void close() { store_.reset(); }
 
-  std::vector<Admission> admit(const std::vector<Fingerprint>& batch) {
-    const Found found = *store_->find(batch);
-    return admit(batch, found, never());
-  }
-  std::vector<Admission> admit(const std::vector<Fingerprint>& batch, const Found& found,
-                               const Judge& judge) {
-    std::vector<std::size_t> all(batch.size());
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-    auto admitted = store_->admit(batch, found, all, judge);
-    EXPECT_TRUE(admitted.ok()) << admitted.error().message;
-    return admitted.ok() ? *admitted : std::vector<Admission>{};
-  }
-  std::vector<Candidate> candidates(const Fingerprint& of) {
-    return store_->find(std::span(&of, 1))->candidates[0];
-  }
-
+ private:
+  const Engine engine_;
   TemporaryFolder folder_ = *TemporaryFolder::create();
-  ManualClock clock_{WallTime(1'000'000'000ms)};
-  std::unique_ptr<FingerprintStore> store_;
 };
 
-TEST_P(FingerprintStoreContract, GivesBackWhatWasAdmittedAlsoWhenOpenedAgain) {
-  Fingerprint full = document("a");
-  full.words = hash128("words");
-  full.simhash = 77;
-  full.bands = {1, 2, 3};
-  full.signature = {9, 8, 7};
-  full.chunks = {ChunkHash{}, ChunkHash{std::byte{1}}};
-  EXPECT_THAT(admit({full, document("b")}), ElementsAre(Admission{}, Admission{}));
-  open();
-  const std::vector<DocId> ids = {document("b").doc, document("missing").doc, full.doc};
-  const auto got = *store_->get(ids);
-  EXPECT_EQ(got[0], document("b"));
-  EXPECT_EQ(got[1], std::nullopt);
-  EXPECT_EQ(got[2], full);
-}
-
-TEST_P(FingerprintStoreContract, FindsDocumentsByEveryKindOfKey) {
-  Fingerprint old = document("old");
-  old.words = hash128("w");
-  old.simhash = 0xF0F0'F0F0'F0F0'F0F0;
-  old.bands = {10, 11};
-  old.chunks = {ChunkHash{std::byte{5}}, ChunkHash{std::byte{6}}};
-  admit({old});
-  Fingerprint probe;
-  probe.doc = doc_id_of("test", "probe");
-  EXPECT_THAT(candidates(probe), IsEmpty());
-  probe.content = old.content;
-  EXPECT_THAT(candidates(probe), ElementsAre(Candidate{old.doc, Shared::kContent, {}}));
-  probe.content.reset();
-  probe.words = old.words;
-  probe.bands = {99, 11};
-  EXPECT_THAT(candidates(probe),
-              ElementsAre(Candidate{old.doc, Shared::kWords | Shared::kBand, {}}));
-  probe.words.reset();
-  probe.bands.clear();
-  probe.chunks = {ChunkHash{std::byte{6}}, ChunkHash{std::byte{7}}, ChunkHash{std::byte{5}}};
-  EXPECT_THAT(candidates(probe), ElementsAre(Candidate{old.doc, Shared::kChunk, {0, 2}}));
-}
-
-TEST_P(FingerprintStoreContract, FindsSimHashesUpToTheDistanceAndNoFurther) {
-  Fingerprint old = document("old");
-  old.simhash = 0x0123'4567'89AB'CDEF;
-  admit({old});
-  Fingerprint probe;
-  probe.doc = doc_id_of("test", "probe");
-  for (int a = 0; a < 64; a += 5) {
-    for (int b = 0; b < 64; b += 7) {
-      for (int c = 0; c < 64; c += 11) {
-        probe.simhash = *old.simhash ^ (1ULL << a) ^ (1ULL << b) ^ (1ULL << c);
-        ASSERT_EQ(candidates(probe).size(), 1U) << a << " " << b << " " << c;
-      }
-    }
-  }
-  probe.simhash = *old.simhash ^ 0x0001'0001'0001'0001;
-  EXPECT_THAT(candidates(probe), IsEmpty());
-}
-
-TEST_P(FingerprintStoreContract, ListsEveryDocumentOfAKeyInTheOrderOfIds) {
-  std::vector<Fingerprint> batch;
-  for (int i = 0; i < 20; ++i) {
-    batch.push_back(document(std::to_string(i)));
-    batch.back().bands = {42};
-  }
-  admit(batch);
-  Fingerprint probe;
-  probe.bands = {42};
-  const auto found = candidates(probe);
-  ASSERT_EQ(found.size(), 20U);
-  EXPECT_TRUE(std::is_sorted(found.begin(), found.end(),
-                             [](const auto& a, const auto& b) { return a.doc < b.doc; }));
-}
-
-TEST_P(FingerprintStoreContract, AdmittingAgainChangesNothing) {
-  Fingerprint one = document("one");
-  one.bands = {1, 2};
-  admit({one});
-  admit({one});
-  EXPECT_EQ(store_->stats()->documents, 1U);
-  Fingerprint probe;
-  probe.bands = {1, 2};
-  EXPECT_EQ(candidates(probe).size(), 1U);
-  EXPECT_THAT(*store_->check(), IsEmpty());
-  const Found again = *store_->find(std::vector{one, document("two")});
-  EXPECT_TRUE(again.stored[0]);
-  EXPECT_FALSE(again.stored[1]);
-  EXPECT_THAT(again.candidates[0], IsEmpty());
-}
-
-TEST_P(FingerprintStoreContract, ADocumentThatIsReplacedIsFoundByItsNewKeysOnly) {
-  Fingerprint one = document("one");
-  one.bands = {1, 2};
-  one.simhash = 0;
-  admit({one});
-  Fingerprint changed = one;
-  changed.content = hash128("other");
-  changed.bands = {2, 3};
-  changed.simhash = ~0ULL;
-  changed.packed_text.clear();
-  admit({changed});
-  Fingerprint probe;
-  probe.doc = doc_id_of("test", "probe");
-  for (const std::uint64_t band : {2, 3}) {
-    probe.bands = {band};
-    EXPECT_EQ(candidates(probe).size(), 1U) << band;
-  }
-  probe.bands = {1};
-  probe.content = one.content;
-  probe.simhash = 0;
-  EXPECT_THAT(candidates(probe), IsEmpty());
-  EXPECT_EQ((*store_->get(std::span(&one.doc, 1)))[0], changed);
-  EXPECT_THAT(*store_->check(), IsEmpty());
-}
-
-TEST_P(FingerprintStoreContract, OfDuplicatesThatWereLookedUpAtOnceOneIsAdmitted) {
-  Fingerprint first = document("first");
-  Fingerprint second = document("second");
-  first.bands = second.bands = {7};
-  const std::vector<Fingerprint> mine = {first};
-  const std::vector<Fingerprint> theirs = {second};
-  const Found mine_found = *store_->find(mine);
-  const Found theirs_found = *store_->find(theirs);
-  EXPECT_THAT(admit(mine, mine_found, always()), ElementsAre(Admission{}));
-  EXPECT_THAT(admit(theirs, theirs_found, always()), ElementsAre(Admission{first.doc}));
-  EXPECT_EQ(store_->stats()->documents, 1U);
-}
-
-TEST_P(FingerprintStoreContract, TheJudgeDecidesAndSharedChunksAreNoRivals) {
-  Fingerprint first = document("first");
-  Fingerprint second = document("second");
-  Fingerprint third = document("third");
-  first.bands = second.bands = {7};
-  first.chunks = third.chunks = {ChunkHash{std::byte{3}}};
-  const std::vector<Fingerprint> others = {second, third};
-  const Found before = *store_->find(others);
-  admit({first});
-  EXPECT_THAT(admit({second}, *store_->find(std::vector{second}), always()),
-              ElementsAre(Admission{}))
-      << "first was there at the look-up";
-  std::vector<DocId> judged;
-  const auto judge = [&](const Fingerprint& mine, const Fingerprint& theirs) -> Result<bool> {
-    EXPECT_EQ(mine, second);
-    judged.push_back(theirs.doc);
-    EXPECT_EQ(theirs.packed_text, "text of first");
-    return false;
-  };
-  EXPECT_THAT(admit(others, before, judge), ElementsAre(Admission{}, Admission{}));
-  EXPECT_THAT(judged, ElementsAre(first.doc));
-  const auto failing = [](const Fingerprint&, const Fingerprint&) -> Result<bool> {
-    return Error{Code::kDataLoss, "unreadable"};
-  };
-  const std::vector<std::size_t> chosen = {0};
-  EXPECT_EQ(store_->admit(others, before, chosen, failing).error().message, "unreadable");
-}
-
-TEST_P(FingerprintStoreContract, ThreadsThatAdmitDuplicatesAtOnceKeepOneOfEach) {
-  constexpr int kThreads = 4;
-  constexpr int kContents = 50;
-  std::vector<int> admitted(kContents);
-  std::mutex mutex;
-  std::vector<std::thread> threads;
-  for (int worker = 0; worker < kThreads; ++worker) {
-    threads.emplace_back([&, worker] {
-      for (int content = 0; content < kContents; ++content) {
-        Fingerprint mine = document(std::to_string(worker) + "/" + std::to_string(content));
-        mine.content = hash128(std::to_string(content));
-        const std::vector<Fingerprint> batch = {mine};
-        const Found found = *store_->find(batch);
-        if (!found.candidates[0].empty()) continue;
-        const std::vector<std::size_t> chosen = {0};
-        const auto outcome = *store_->admit(batch, found, chosen, always());
-        const std::scoped_lock lock(mutex);
-        admitted[static_cast<std::size_t>(content)] += outcome[0].lost_to ? 0 : 1;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_THAT(admitted, testing::Each(1));
-  EXPECT_EQ(store_->stats()->documents, std::uint64_t{kContents});
-  EXPECT_THAT(*store_->check(), IsEmpty());
-}
-
-TEST_P(FingerprintStoreContract, ForgetsWhatIsOlderThanItsRetention) {
-  open(std::chrono::days(2));
-  Fingerprint old = document("old");
-  admit({old});
-  clock_.advance(47h);
-  Fingerprint probe = document("probe");
-  probe.content = old.content;
-  EXPECT_EQ(candidates(probe).size(), 1U);
-  clock_.advance(1h);
-  EXPECT_THAT(candidates(probe), IsEmpty());
-  EXPECT_EQ((*store_->get(std::span(&old.doc, 1)))[0], std::nullopt);
-  int visited = 0;
-  EXPECT_TRUE(store_->each([&](const Fingerprint&) -> Status {
-    ++visited;
-    return Done{};
-  }));
-  EXPECT_EQ(visited, 0);
-}
-
-TEST_P(FingerprintStoreContract, RefusesOtherParametersAndNamesThem) {
-  close();
-  FingerprintParameters other = some_parameters();
-  other.settings[1].second = "word:3";
-  const auto refused = try_open({}, other);
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().code, Code::kFailedPrecondition);
-  EXPECT_THAT(refused.error().message,
-              testing::HasSubstr("made with --shingle word:5, and this run has --shingle word:3"));
-  other = some_parameters();
-  other.hamming = 4;
-  EXPECT_THAT(try_open({}, other).error().message, testing::HasSubstr("--hamming 3"));
-  other = some_parameters();
-  other.settings.pop_back();
-  EXPECT_THAT(try_open({}, other).error().message, testing::HasSubstr("(not set)"));
-  EXPECT_TRUE(try_open({}, some_parameters()).ok());
-}
-
-TEST_P(FingerprintStoreContract, VisitsEveryDocumentWithItsText) {
-  std::vector<Fingerprint> batch;
-  for (int i = 0; i < 5; ++i) batch.push_back(document(std::to_string(i)));
-  batch[2].packed_text.clear();
-  admit(batch);
-  std::vector<Fingerprint> visited;
-  EXPECT_TRUE(store_->each([&](const Fingerprint& one) -> Status {
-    visited.push_back(one);
-    return Done{};
-  }));
-  EXPECT_THAT(visited, testing::UnorderedElementsAreArray(batch));
-}
-
-INSTANTIATE_TEST_SUITE_P(Stores, FingerprintStoreContract,
-                         testing::Values(Kind{"RocksDb", kv::StoreOptions::Engine::kRocksDb},
-                                         Kind{"Log", kv::StoreOptions::Engine::kLog}),
-                         [](const testing::TestParamInfo<Kind>& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Stores, FingerprintStoreContract,
+    testing::Values(StoreKind{"RocksDb",
+                              [] { return std::make_unique<LocalPlace>(Engine::kRocksDb); }},
+                    StoreKind{"Log", [] { return std::make_unique<LocalPlace>(Engine::kLog); }}),
+    [](const auto& kind) { return kind.param.name; });
 
 TEST(LocalFingerprints, AStoreThatIsNotThereIsNotMadeWithoutParameters) {
   const TemporaryFolder folder = *TemporaryFolder::create();

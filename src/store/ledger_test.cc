@@ -1,141 +1,37 @@
-// What every ledger promises, tried on each kind of ledger.
-#include "store/ledger.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+// The contract of ledgers on this machine.
 #include "base/file.h"
-#include "base/testing/manual_clock.h"
 #include "store/local_stores.h"
+#include "store/testing/ledger_contract.h"
 
 namespace kin::store {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using namespace std::chrono_literals;
+using Engine = kv::StoreOptions::Engine;
 
-constexpr WallTime kStart{1'000'000'000ms};
-
-struct Kind {
-  std::string name;
-  kv::StoreOptions::Engine engine;
-};
-
-class LedgerContract : public testing::TestWithParam<Kind> {
- protected:
-  void SetUp() override { open({}); }
-  void open(std::optional<std::chrono::days> retention) {
-    ledger_.reset();
+class LocalPlace final : public LedgerPlace {
+ public:
+  explicit LocalPlace(Engine engine) : engine_(engine) {}
+  Result<std::unique_ptr<Ledger>> open(std::optional<std::chrono::days> retention,
+                                       Clock& clock) override {
     LocalStoreOptions options;
     options.folder = folder_.path() / "ledger";
     options.retention = retention;
-    options.clock = &clock_;
-    options.engine = GetParam().engine;
-    ledger_ = std::move(*open_local_ledger(options));
-  }
-  LedgerEntry entry(const std::string& key, const std::string& source, const std::string& run) {
-    LedgerEntry made;
-    made.doc = doc_id_of(source, key);
-    made.key = key;
-    made.source = source;
-    made.run = run;
-    made.worker = "worker 1";
-    made.at = clock_.now();
-    made.version = "v1-00000000";
-    return made;
-  }
-  std::optional<LedgerEntry> find(const DocId& doc) {
-    return (*ledger_->was_processed(std::span(&doc, 1)))[0];
+    options.clock = &clock;
+    options.engine = engine_;
+    return open_local_ledger(options);
   }
 
+ private:
+  const Engine engine_;
   TemporaryFolder folder_ = *TemporaryFolder::create();
-  ManualClock clock_{kStart};
-  std::unique_ptr<Ledger> ledger_;
 };
 
-TEST_P(LedgerContract, KnowsWhatWasProcessedAlsoWhenOpenedAgain) {
-  LedgerEntry rejected = entry("b", "afp", "monday");
-  rejected.outcome = Outcome::kRejected;
-  rejected.reason = "minhash 0.91 of afp/a";
-  rejected.duplicate_of = doc_id_of("afp", "a");
-  const std::vector<LedgerEntry> entries = {entry("a", "afp", "monday"), rejected};
-  EXPECT_THAT(*ledger_->record_processed(entries), ElementsAre(std::nullopt, std::nullopt));
-  open({});
-  EXPECT_EQ(find(entries[0].doc), entries[0]);
-  EXPECT_EQ(find(rejected.doc), rejected);
-  EXPECT_EQ(find(doc_id_of("afp", "c")), std::nullopt);
-}
-
-TEST_P(LedgerContract, TheFirstEntryOfADocumentStays) {
-  const LedgerEntry first = entry("a", "afp", "monday");
-  ASSERT_TRUE(ledger_->record_processed(std::span(&first, 1)).ok());
-  clock_.advance(1h);
-  const LedgerEntry second = entry("a", "afp", "tuesday");
-  EXPECT_THAT(*ledger_->record_processed(std::span(&second, 1)), ElementsAre(first));
-  EXPECT_EQ(find(first.doc), first);
-  EXPECT_THAT(ledger_->list_by_run("tuesday", {})->entries, IsEmpty());
-}
-
-TEST_P(LedgerContract, ListsBySourceAndRunInTheOrderOfTime) {
-  std::vector<LedgerEntry> entries;
-  for (int i = 0; i < 6; ++i) {
-    clock_.advance(1s);
-    entries.push_back(entry(std::to_string(i), i % 2 == 0 ? "afp" : "afp2", "monday"));
-    if (i >= 4) entries.back().outcome = Outcome::kRejected;
-  }
-  ASSERT_TRUE(ledger_->record_processed(entries).ok());
-  EXPECT_THAT(ledger_->list_by_source("afp", {})->entries,
-              ElementsAre(entries[0], entries[2], entries[4]));
-  EXPECT_THAT(ledger_->list_by_run("monday", {})->entries, testing::ElementsAreArray(entries));
-  EXPECT_THAT(ledger_->list_by_run("monday", {.outcome = Outcome::kRejected})->entries,
-              ElementsAre(entries[4], entries[5]));
-  EXPECT_THAT(ledger_->list_by_run("mon", {})->entries, IsEmpty());
-}
-
-TEST_P(LedgerContract, PagesGiveEveryEntryOnce) {
-  std::vector<LedgerEntry> entries;
-  for (int i = 0; i < 25; ++i) entries.push_back(entry(std::to_string(i), "afp", "monday"));
-  ASSERT_TRUE(ledger_->record_processed(entries).ok());
-  std::vector<LedgerEntry> listed;
-  ListRequest request{.limit = 10};
-  int pages = 0;
-  do {
-    const LedgerPage page = *ledger_->list_by_source("afp", request);
-    listed.insert(listed.end(), page.entries.begin(), page.entries.end());
-    request.after = page.next;
-    ++pages;
-  } while (request.after);
-  EXPECT_EQ(pages, 3);
-  EXPECT_THAT(listed, testing::UnorderedElementsAreArray(entries));
-}
-
-TEST_P(LedgerContract, AnEntryThatIsTooOldCountsAsMissingAndCanBeReplaced) {
-  open(std::chrono::days(1));
-  const LedgerEntry old = entry("a", "afp", "monday");
-  ASSERT_TRUE(ledger_->record_processed(std::span(&old, 1)).ok());
-  clock_.advance(24h);
-  EXPECT_EQ(find(old.doc), std::nullopt);
-  EXPECT_THAT(ledger_->list_by_run("monday", {})->entries, IsEmpty());
-  const LedgerEntry again = entry("a", "afp", "tuesday");
-  EXPECT_THAT(*ledger_->record_processed(std::span(&again, 1)), ElementsAre(std::nullopt));
-  EXPECT_EQ(find(old.doc), again);
-  EXPECT_THAT(ledger_->list_by_source("afp", {})->entries, ElementsAre(again));
-}
-
-TEST_P(LedgerContract, NamesMayHoldAnyBytes) {
-  const std::string odd("a\0b\n\xff", 5);
-  const LedgerEntry made = entry("k", odd, odd);
-  ASSERT_TRUE(ledger_->record_processed(std::span(&made, 1)).ok());
-  EXPECT_THAT(ledger_->list_by_source(odd, {})->entries, ElementsAre(made));
-  EXPECT_THAT(ledger_->list_by_run(odd, {})->entries, ElementsAre(made));
-  EXPECT_THAT(ledger_->list_by_source("a", {})->entries, IsEmpty());
-}
-
-INSTANTIATE_TEST_SUITE_P(Ledgers, LedgerContract,
-                         testing::Values(Kind{"RocksDb", kv::StoreOptions::Engine::kRocksDb},
-                                         Kind{"Log", kv::StoreOptions::Engine::kLog}),
-                         [](const testing::TestParamInfo<Kind>& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Ledgers, LedgerContract,
+    testing::Values(LedgerKind{"RocksDb",
+                               [] { return std::make_unique<LocalPlace>(Engine::kRocksDb); }},
+                    LedgerKind{"Log", [] { return std::make_unique<LocalPlace>(Engine::kLog); }}),
+    [](const auto& kind) { return kind.param.name; });
 
 }  // namespace
 }  // namespace kin::store

@@ -18,7 +18,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from memory_mix import runs  # noqa: E402
 
-FEW = 12
+FEW = 9
 # A child starts with the peak of the process that started it.
 MOST_OWN_MEBIBYTES = 100
 

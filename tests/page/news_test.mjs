@@ -171,6 +171,21 @@ await session('news', async (it) => {
     await card(page, 'librarian').locator('.source', { hasText: 'Kernel Letter' }).waitFor();
   });
 
+  await it.check('the dial says how tightly headlines are grouped, by the keyboard too', async () => {
+    await page.getByRole('link', { name: 'Manage feeds' }).click();
+    const dial = page.getByRole('slider', { name: 'How headlines become stories' });
+    await becomes(() => dial.inputValue(), '10');
+    await dial.focus();
+    await page.keyboard.press('Home');
+    await toast(page, 'Tight: more and purer stories');
+    await it.shot(page, 'dial');
+    await it.checkAccessible(page, 'the dial');
+    await page.reload();
+    await becomes(() => page.getByRole('slider', { name: 'How headlines become stories' }).inputValue(), '0');
+    const settings = await (await fetch(`${it.program.root}/api/v1/settings`)).json();
+    assert.equal(settings.dial, 0);
+  });
+
   await it.check('names from right to left stay apart from what is beside them', async () => {
     it.feeds.addSite('hebrew', 'חדשות (היום)');
     it.feeds.publish('hebrew', 'ראש העיר נבחר מחדש');

@@ -73,6 +73,8 @@ await session('types', async (it) => {
     const { undo } = await send('{ read: number; undo: number }', 'POST', '/timeline/read', {});
     await send('{ unread: number }', 'POST', '/timeline/unread', { undo });
     await ask('Session', '/session');
+    await ask('Settings', '/settings');
+    await send('Settings', 'PATCH', '/settings', { dial: 0.25 });
     const silent = await startSilentServer();
     const opml = `<opml><body><outline xmlUrl="${silent.url}"/></body></opml>`;
     await ask('ImportResult', '/opml', { method: 'POST', type: 'text/x-opml', body: opml });

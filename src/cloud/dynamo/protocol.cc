@@ -182,6 +182,29 @@ Error dynamo_error(std::string_view what, const Answer& answer) {
   return {refused ? Code::kFailedPrecondition : Code::kInvalidArgument, text};
 }
 
+void write_condition(JsonWriter& json, const char* member, const std::optional<Item>& expected,
+                     const std::string& partition_name) {
+  if (!expected) {
+    json.field(member, "attribute_not_exists(#p)");
+    json.key("ExpressionAttributeNames").begin_object().field("#p", partition_name).end();
+    return;
+  }
+  // By placeholders, because names may be reserved words.
+  std::string text;
+  for (std::size_t i = 0; i < expected->size(); ++i)
+    text += fmt::format("{}#e{} = :e{}", i == 0 ? "" : " AND ", i, i);
+  json.field(member, text).key("ExpressionAttributeNames").begin_object();
+  std::size_t number = 0;
+  for (const auto& [name, value] : *expected) json.field(fmt::format("#e{}", number++), name);
+  json.end().key("ExpressionAttributeValues").begin_object();
+  number = 0;
+  for (const auto& [name, value] : *expected) {
+    json.key(fmt::format(":e{}", number++));
+    write_attribute(json, value);
+  }
+  json.end();
+}
+
 std::string create_table_body(const TableSpec& spec) {
   JsonWriter json;
   json.begin_object().field("TableName", spec.name).field("BillingMode", "PAY_PER_REQUEST");
@@ -229,16 +252,18 @@ std::string query_body(const DynamoQuery& query) {
   JsonWriter json;
   json.begin_object().field("TableName", query.table);
   if (!query.index.empty()) json.field("IndexName", query.index);
-  json.field("KeyConditionExpression",
-             query.sort_prefix ? "#p = :p AND begins_with(#s, :s)" : "#p = :p");
+  json.field("KeyConditionExpression", query.sort_prefix ? "#p = :p AND begins_with(#s, :s)"
+                                       : query.sort_from ? "#p = :p AND #s >= :s"
+                                                         : "#p = :p");
   // By placeholders, because names may be reserved words.
   json.key("ExpressionAttributeNames").begin_object().field("#p", query.partition_name);
-  if (query.sort_prefix) json.field("#s", query.sort_name);
+  if (query.sort_prefix || query.sort_from) json.field("#s", query.sort_name);
   json.end().key("ExpressionAttributeValues").begin_object().key(":p");
   write_attribute(json, query.partition);
-  if (query.sort_prefix) {
+  if (query.sort_prefix || query.sort_from) {
     json.key(":s");
-    write_attribute(json, *query.sort_prefix);
+    write_attribute(
+        json, query.sort_prefix ? Attribute(*query.sort_prefix) : Attribute(*query.sort_from));
   }
   json.end();
   if (query.limit > 0) json.field("Limit", query.limit);

@@ -26,6 +26,11 @@ Verdict judge_dynamo(const net::HttpResponse& response);
 // What an answer that is not a success means to people.
 Error dynamo_error(std::string_view what, const Answer& answer);
 
+// Writes the members of a request that make `member` (ConditionExpression, FilterExpression) true
+// for items that have the attributes `expected`; without, for items that do not exist.
+void write_condition(JsonWriter& json, const char* member, const std::optional<Item>& expected,
+                     const std::string& partition_name);
+
 // The body of CreateTable.
 std::string create_table_body(const TableSpec& spec);
 // The answer of DescribeTable.

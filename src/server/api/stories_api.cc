@@ -132,6 +132,11 @@ Result<stories::StarredItems> starred_in(const Request& request) {
                                                   : stories::StarredItems::kKeep;
 }
 
+void read_dial(JsonFields& body, std::optional<double>& dial) {
+  double value = 0;
+  if (body.read("dial", value)) dial = value;
+}
+
 void read_with(JsonFields& body, StoryId& with) {
   std::uint64_t id = 0;
   body.require("with");
@@ -201,6 +206,13 @@ Result<Response> opml_answer(const Newsroom& newsroom) {
                               {"Content-Disposition", "attachment; filename=\"kindred.opml\""},
                               {"Cache-Control", "no-store"}},
                   .body = std::move(opml)};
+}
+
+Result<Response> settings_answer(const Newsroom& newsroom) {
+  KIN_TRY(const stories::Settings settings, newsroom.settings());
+  JsonWriter json;
+  json.begin_object().field("dial", settings.dial);
+  return json_response(200, json.end().take());
 }
 
 Result<Response> health_answer(const Newsroom& newsroom) {
@@ -307,6 +319,20 @@ class StoriesApi {
            });
   }
 
+  void add_settings() {
+    Newsroom& room = parts_.newsroom;
+    get("/api/v1/settings",
+        [&room](const Request&, std::uint64_t) { return settings_answer(room); });
+    change("PATCH", "/api/v1/settings",
+           [&room](const Request& request, std::uint64_t) -> Result<Response> {
+             KIN_TRY(const auto dial, value_in<std::optional<double>>(request, read_dial));
+             KIN_TRY(stories::Settings settings, room.settings());
+             settings.dial = dial.value_or(settings.dial);
+             KIN_RETURN_IF_ERROR(room.change_settings(settings));
+             return settings_answer(room);
+           });
+  }
+
   void add_corrections() {
     Newsroom& room = parts_.newsroom;
     change("POST", "/api/v1/items/{id}/separate",
@@ -402,6 +428,7 @@ void add_stories_api(RouteTable& routes, const ApiParts& parts) {
   api.add_refreshing();
   api.add_opml();
   api.add_stories();
+  api.add_settings();
   api.add_corrections();
   api.add_others();
 }

@@ -58,7 +58,7 @@ def choose_options(rng):
         options += ["--group", rng.choice(["components", "stream"])]
     if rng.random() < 0.2:
         options += rng.choice([["--audit", "ids"], ["--removed", "none"], ["--groups", "groups.jsonl"], ["--dry-run"]])
-    elif rng.random() < 0.1:
+    elif rng.random() < 0.1 and not any(cut in options[1] for cut in ("lines", "paragraphs", "substring")):
         options += ["--tag", "t_"]
     return options
 
@@ -154,8 +154,7 @@ def try_case(runs, case):
     outcome = runs.dedup(case, budget, case.threads)
     finding.judge(outcome, budget)
     if plenty.code != 0:
-        if outcome.code == 0:
-            finding.wrong.append(f"refused with plenty: {plenty.said}")
+        finding.wrong.append(f"failed with plenty: {plenty.said}")
         return finding
     if outcome.code != 0:
         figure = REFUSAL.search(outcome.said)

@@ -1,7 +1,7 @@
 // The JSON API, one function per request. All of them reject with an ApiError only.
 import type {
   Answer, BrokenIndex, Feed, FeedSettings, Filter, ImportResult, Index, IndexedDocument, Neighbours, NewFeed, SearchRequest,
-  RelatedStory, Session, StarredItems, Story, StoryMarks, TimelinePage,
+  RelatedStory, Session, Settings, StarredItems, Story, StoryMarks, TimelinePage,
 } from './types';
 
 const root = '/api/v1';
@@ -107,6 +107,9 @@ export const separateItem = (item: number) => story(call('POST', `/items/${item}
 export const markAllRead = (scope: Pick<Filter, 'feed' | 'folder'>, before: number) =>
   call<{ read: number; undo: number }>('POST', '/timeline/read', { ...scope, before });
 export const undoMarkAll = (undo: number) => call<{ unread: number }>('POST', '/timeline/unread', { undo });
+
+export const getSettings = () => call<Settings>('GET', '/settings');
+export const changeSettings = (settings: Partial<Settings>) => call<Settings>('PATCH', '/settings', settings);
 
 export const logIn = (token: string) => call<void>('POST', '/login', { token });
 export const logOut = () => call<void>('POST', '/logout', {});

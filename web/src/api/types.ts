@@ -94,6 +94,11 @@ export interface TimelinePage {
   words: SearchedWord[];
 }
 
+export interface Settings {
+  /** From 0 (tight: more and purer stories) to 1 (loose). */
+  dial: number;
+}
+
 export interface Session {
   /** Whether the server asks for a token. */
   token: boolean;
