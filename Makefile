@@ -1,11 +1,12 @@
 # Every target stands alone: it sets the machine up, configures and builds what it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test busy bench asan tsan fuzz crash differential format tidy clean
+.PHONY: help setup build demo test busy bench asan tsan fuzz crash differential memory format tidy clean
 
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 CRASH_CYCLES ?= 300
 CORPORA ?= 2000
+RUNS ?= 200
 
 help:
 	@echo "make demo    set up, build, and deduplicate the sample in examples/"
@@ -16,6 +17,7 @@ help:
 	@echo "make busy    the tests five times beside four busy loops: none may depend on the machine's speed"
 	@echo "make crash   kill the seen set and an index CRASH_CYCLES times and look at what is left"
 	@echo "make differential   hold dedup against a plain Python form of it, over CORPORA random corpora"
+	@echo "make memory  RUNS dedup runs of random shapes, formats, threads and budgets, each held against its budget"
 	@echo "make format tidy      clang-format and clang-tidy over src/"
 
 setup:
@@ -61,6 +63,9 @@ crash: build
 
 differential: build
 	@python3 tests/e2e/differential_test.py build/release/kindred $(CORPORA) --seed fresh --jobs $(JOBS)
+
+memory: build
+	@python3 tests/e2e/memory_mix_test.py build/release/kindred $(RUNS) --seed fresh
 
 format:
 	@scripts/setup --developer

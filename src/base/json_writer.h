@@ -58,6 +58,8 @@ class JsonWriter {
     return key(name).value(content);
   }
 
+  // Room for so many bytes in all.
+  void reserve(std::size_t bytes) { out_.reserve(bytes); }
   const std::string& text() const { return out_; }
   std::string take() { return std::move(out_); }
 

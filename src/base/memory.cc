@@ -1,7 +1,9 @@
 #include "base/memory.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -9,6 +11,7 @@
 #include <string>
 
 #include "base/ascii.h"
+#include "base/workers.h"
 
 namespace kin {
 namespace {
@@ -66,6 +69,15 @@ std::uint64_t resident_bytes() {
 // Not getrusage(): its peak also counts memory of the parent process at the time of the fork.
 std::uint64_t peak_resident_bytes() {
   return status_bytes("VmHWM:");
+}
+
+void return_freed_memory() {
+  // By itself the C library stops doing so for pieces as large as any that was freed, up to 32 MB.
+  constexpr int kLarge = 256 << 10;
+  constexpr int kKeptAtTheTop = 2 << 20;
+  ::mallopt(M_MMAP_THRESHOLD, kLarge);
+  ::mallopt(M_TRIM_THRESHOLD, kKeptAtTheTop);
+  ::mallopt(M_ARENA_MAX, std::max(available_cores(), 2));
 }
 
 }  // namespace kin

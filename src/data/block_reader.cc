@@ -184,10 +184,8 @@ Status BlockReader::check_length(const Block& block) {
 Error BlockReader::too_long(std::uint64_t length) {
   longest_record_ = std::max(longest_record_, length);
   return Error{Code::kResourceExhausted,
-               fmt::format("{}:{}: the record has {} bytes, and there is memory for records of {} "
-                           "bytes",
-                           inputs_[position_.file].shown_as, position_.line + 1, length,
-                           options_.longest_record)};
+               fmt::format("{}:{}: the record has {} bytes, too many for the memory",
+                           inputs_[position_.file].shown_as, position_.line + 1, length)};
 }
 
 // Finds the records in the block, moves the position behind them, and keeps what is left over.

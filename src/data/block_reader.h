@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/byte_buffer.h"
 #include "base/result.h"
-#include "data/byte_buffer.h"
 #include "data/byte_source.h"
 #include "data/input.h"
 #include "data/position.h"

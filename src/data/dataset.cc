@@ -72,9 +72,8 @@ Result<std::uint64_t> Dataset::least_scan_memory(const std::vector<std::string>&
   return std::uint64_t{0};
 }
 
-Result<std::uint64_t> Dataset::least_write_memory(const std::filesystem::path&,
-                                                  const WriteOptions&) {
-  return std::uint64_t{0};
+Result<WriteMemory> Dataset::least_write_memory(const std::filesystem::path&, const WriteOptions&) {
+  return WriteMemory{};
 }
 
 Status check_format(const OutputFormat& format, FileType type) {

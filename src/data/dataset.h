@@ -66,6 +66,9 @@ struct DatasetOptions {
   std::shared_ptr<KeptPages> kept_pages = {};
   // Records of JSONL and CSV that are longer are an error (kResourceExhausted). 0: 4 GB.
   std::uint64_t longest_record = 0;
+  // How many bytes of records that are longer than usual all threads of a scan may hold; one is
+  // always held. 0: half of the memory.
+  std::uint64_t long_records = 0;
 };
 
 // Records that could not be read and were left out. They keep their row numbers. Visitors and
@@ -113,6 +116,13 @@ struct WriteOptions {
   // Called by several threads with the number of records that were written since the last call, all
   // together the number of those in `keep`, more or less; for progress.
   std::function<void(std::uint64_t records)> written = {};
+};
+
+// The least memory of a writer on one thread. Bytes.
+struct WriteMemory {
+  std::uint64_t bytes = 0;
+  // Besides, for each byte of the longest record of JSONL and CSV.
+  std::uint64_t copies = 0;
 };
 
 struct SampleOptions {
@@ -178,8 +188,8 @@ class Dataset {
   // The least limit_memory() with which a scan of `columns`, or a write to `output`, works on one
   // thread; more threads are used as far as they fit. 0 if any will do.
   virtual Result<std::uint64_t> least_scan_memory(const std::vector<std::string>& columns);
-  virtual Result<std::uint64_t> least_write_memory(const std::filesystem::path& output,
-                                                   const WriteOptions& options);
+  virtual Result<WriteMemory> least_write_memory(const std::filesystem::path& output,
+                                                 const WriteOptions& options);
 
   // Writes the records in `keep`, all of which must exist, in input order to `output` ("-": JSONL
   // on standard output). The output appears complete or not at all. The extension decides the

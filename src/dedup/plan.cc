@@ -14,11 +14,14 @@
 #include "base/random.h"
 #include "base/workers.h"
 #include "data/parquet_memory.h"
+#include "dedup/output/record_outputs.h"
 #include "dedup/output/run_checks.h"
 #include "dedup/outputs.h"
 #include "dedup/scan/columns.h"
+#include "dedup/scan/long_records.h"
 #include "dedup/scan/scan.h"
 #include "dedup/spill/budget.h"
+#include "dedup/spill/long_texts.h"
 #include "dedup/spill/run_memory.h"
 #include "dedup/spill/shared_keys.h"
 #include "dedup/trial/duplicate_share.h"
@@ -112,6 +115,7 @@ class Planner {
   Result<Plan> plan() {
     KIN_RETURN_IF_ERROR(open());
     KIN_RETURN_IF_ERROR(take_sample());
+    KIN_RETURN_IF_ERROR(check_long_records());
     KIN_TRY(const DiskSpeed disk, measure_disk());
     progress_.stage = "trial";
     KIN_RETURN_IF_ERROR(check_stop());
@@ -153,6 +157,21 @@ class Planner {
     KIN_TRY(dataset_, data::Dataset::open(std::move(inputs), dataset_options));
     KIN_RETURN_IF_ERROR(settle_columns(*dataset_, options_));
     return choose_columns();
+  }
+
+  // What the run would refuse because of single records ends the plan too, with the same figure.
+  Status check_long_records() {
+    KIN_TRY(needs_.scan, dataset_->least_scan_memory(columns_read(options_)));
+    KIN_TRY(needs_.write, least_output_memory(job_, *dataset_));
+    std::uint64_t longest = 0;
+    for (const TrialRecord& record : sample_) {
+      for (const auto& value : record)
+        longest = std::max<std::uint64_t>(longest, value ? value->size() : 0);
+    }
+    // If records are short all over the inputs, a long one among them is not looked for.
+    if (std::max<std::uint64_t>(longest, filler_) > kShortText || !check_needs(options_, needs_))
+      KIN_RETURN_IF_ERROR(measure_records(dataset_->inputs(), options_, folder_->path(), needs_));
+    return check_needs(options_, needs_);
   }
 
   Status read_footers(const std::vector<data::Input>& inputs) {
@@ -436,10 +455,8 @@ class Planner {
     plan_.memory_bytes =
         std::min(static_cast<std::uint64_t>(most) + base_memory_, options_.max_memory);
     // The run refuses by the same figure, once it has counted the records.
-    const std::uint64_t least =
-        total_memory(options_, fixed_bytes(from_.format == data::Format::kParquet) +
-                                   plan_.documents * bytes_a_record(options_));
-    if (const Status enough = check_memory(options_, plan_.documents, least); !enough) {
+    needs_.records = std::max(needs_.records, plan_.documents);
+    if (const Status enough = check_needs(options_, needs_); !enough) {
       plan_.fits = false;
       plan_.notes.push_back(enough.error().message);
     }
@@ -464,6 +481,7 @@ class Planner {
   Clock& clock_;
   const std::uint64_t base_memory_ = resident_bytes();
   Plan plan_;
+  MemoryNeeds needs_;
   std::optional<LockedFolder> folder_;
   std::unique_ptr<data::Dataset> dataset_;
   std::vector<data::ParquetFile> parquet_;  // what some of the inputs say about themselves

@@ -25,9 +25,11 @@
 #include "dedup/pairs/classes.h"
 #include "dedup/pairs/texts.h"
 #include "dedup/scan/columns.h"
+#include "dedup/scan/long_records.h"
 #include "dedup/scan/scan.h"
 #include "dedup/scan/seen_ids.h"
 #include "dedup/spill/budget.h"
+#include "dedup/spill/long_texts.h"
 #include "dedup/spill/run_memory.h"
 #include "dedup/work_folder.h"
 
@@ -91,27 +93,75 @@ class Run {
     if (options_.skip_seen) {
       KIN_TRY(seen_, SeenIds::open(options_, clock_));
     }
+    needs_.records = dataset().rows().value_or(0);
+    KIN_RETURN_IF_ERROR(note_io_needs());
+    KIN_RETURN_IF_ERROR(check_memory());
     if (options_.contains) {
       KIN_RETURN_IF_ERROR(times_.enter("references"));
-      KIN_TRY(contains_,
-              ContainIndex::open(options_, folder_->path(), budget_.stage, &progress_.work));
+      const auto check = [&](std::uint64_t bytes) {
+        needs_.references = bytes;
+        return check_memory();
+      };
+      KIN_TRY(contains_, ContainIndex::open(options_, folder_->path(), check, &progress_.work));
+      memory_.hold(needs_.references);
       report_.against.records = contains_->size();
       report_.against.short_ones = contains_->short_ones();
     }
-    if (const auto rows = dataset().rows())
-      dataset().limit_memory(budget_.scanner(options_, *rows));
+    dataset().limit_memory(std::max(needs_.scan, scanner_memory()));
     return folder_options.resume ? take_up() : Status(Done{});
   }
 
   data::Dataset& dataset() { return inputs_->dataset(); }
   const data::Dataset& dataset() const { return inputs_->dataset(); }
 
+  std::uint64_t scanner_memory() {
+    const auto rows = dataset().rows();
+    return rows ? budget_.scanner(options_, *rows) : budget_.reader;
+  }
+
+  // What readers and the writer need, as far as that is known.
+  Status note_io_needs() {
+    std::vector<std::string> columns = columns_read(options_);
+    if (options_.source_column) columns.push_back(*options_.source_column);
+    if (options_.id_column) columns.push_back(*options_.id_column);
+    KIN_TRY(needs_.scan, dataset().least_scan_memory(columns));
+    KIN_TRY(needs_.write, least_output_memory(job_, inputs_->own()));
+    return Done{};
+  }
+
+  // An error if the budget is too small. It is found out before what would do.
+  Status check_memory() {
+    if (check_needs(options_, needs_)) return Done{};
+    free_scan();
+    KIN_RETURN_IF_ERROR(measure_records(inputs_->files(), options_, folder_->path(), needs_));
+    return check_needs(options_, needs_);
+  }
+
+  void free_scan() {
+    scan_.reset();
+    ::malloc_trim(0);
+  }
+
+  // A run that met what is too long for it looks how long the longest is, to say what would do.
+  Error explain(Error error) {
+    const bool text = scan_ && scan_->met_too_long_text;
+    if (!text && dataset().longest_record() <= longest_record()) return error;
+    free_scan();
+    const Status measured = measure_records(inputs_->files(), options_, folder_->path(), needs_);
+    return measured ? explain_too_long(options_, needs_, std::move(error)) : error;
+  }
+
+  std::uint64_t longest_record() const {
+    return scan_room(own_memory(), options_.threads) / kRecordCopies;
+  }
+
   data::DatasetOptions dataset_options(std::uint64_t memory) const {
     data::DatasetOptions how;
     how.threads = options_.threads;
     how.memory_bytes = memory;
     how.temporary_folder = folder_->path();
-    how.longest_record = long_texts().longest_record();
+    how.longest_record = longest_record();
+    how.long_records = scan_room(own_memory(), options_.threads) / sketch_copies(options_);
     // References and inputs would share the pages, but not the memory for them.
     if (inputs_->reference_files() == 0) how.kept_pages = kept_pages_;
     return how;
@@ -172,9 +222,10 @@ class Run {
                                          .seen = seen_.get(),
                                          .contains = contains_.get(),
                                          .reference_files = inputs_->reference_files(),
-                                         .records = &progress_.records},
+                                         .records = &progress_.records,
+                                         .text_room = scan_room(own_memory(), options_.threads)},
                                         *scan_);
-      if (!scanned) return explain_scan(options_, dataset(), long_texts(), scanned.error());
+      if (!scanned) return explain(scanned.error());
       const data::ScanEnd& end = *scanned;
       checkpoint_.position = end.position;
       checkpoint_.scanned = end.finished;
@@ -197,10 +248,13 @@ class Run {
   }
 
   // Later stages hold long texts several times, so that fewer threads work on them.
-  Status settle_threads(std::uint64_t longest) {
-    KIN_RETURN_IF_ERROR(check_longest_text(options_, longest, long_texts()));
+  Status settle_threads(std::uint64_t heaviest) {
+    needs_.heaviest_text = heaviest;
+    needs_.longest_record = dataset().longest_record();
+    KIN_RETURN_IF_ERROR(note_io_needs());
+    KIN_RETURN_IF_ERROR(check_memory());
     threads_asked_ = options_.threads;
-    options_.threads = threads_for_text(options_.threads, own_memory(), longest, tables());
+    options_.threads = threads_for_text(options_.threads, own_memory(), heaviest, tables());
     return Done{};
   }
 
@@ -225,19 +279,16 @@ class Run {
     return extend_digests(inputs_->files(), checkpoint_.position, checkpoint_.digests);
   }
 
-  LongTexts long_texts() const { return {own_memory(), tables(), options_.threads}; }
-
   std::uint64_t tables() const { return memory_.tables(records_); }
 
-  std::uint64_t fixed() const {
-    return fixed_bytes(inputs_->files().back().type.format == data::Format::kParquet);
-  }
+  std::uint64_t fixed() const { return kFixedBytes + memory_.held(); }
 
   // An error if the budget is too small for this many records.
   Status check_rows(std::uint64_t rows) {
     records_ = rows;
+    needs_.records = rows;
     KIN_RETURN_IF_ERROR(check_records(dataset(), rows));
-    return check_memory(options_, rows, total_memory(options_, fixed() + tables()));
+    return check_memory();
   }
 
   Status make_room() {
@@ -353,9 +404,16 @@ class Run {
            (ids && options_.id_column.has_value());
   }
 
+  std::uint64_t mean_text_bytes() const {
+    return report_.text_bytes / std::max<std::uint64_t>(records_, 1);
+  }
+
   Status open_texts() {
     const bool with_ids = options_.id_column.has_value();
-    KIN_TRY(KeptTexts kept, make_kept_texts(folder_->path(), with_ids, texts_memory_));
+    KIN_TRY(KeptTexts kept, make_kept_texts({.folder = folder_->path(),
+                                             .with_ids = with_ids,
+                                             .memory = texts_memory_,
+                                             .mean_bytes = mean_text_bytes()}));
     kept.work = &progress_.work;
     kept_.emplace(std::move(kept));
     return Done{};
@@ -383,18 +441,20 @@ class Run {
   Status cut() {
     std::optional<RecordSet> keep;
     if (removes_records(options_)) keep = kept_records(removals_, dataset(), records_);
-    dataset().limit_memory(budget_.reader);
-    KIN_TRY(cut_, CutStage::run({.dataset = dataset(),
-                                 .options = options_,
-                                 .keep = keep ? &*keep : nullptr,
-                                 .folder = folder_->path(),
-                                 .spill_memory = budget_.spills,
-                                 .stage_memory = budget_.stage,
-                                 .work = &progress_.work,
-                                 .enter = [&](const char* stage) { return times_.enter(stage); },
-                                 .check_rows = [&](std::uint64_t rows) { return check_rows(rows); },
-                                 .sources = &sources_,
-                                 .stop = &progress_.stop}));
+    dataset().limit_memory(std::max(needs_.scan, budget_.reader));
+    auto cut = CutStage::run({.dataset = dataset(),
+                              .options = options_,
+                              .keep = keep ? &*keep : nullptr,
+                              .folder = folder_->path(),
+                              .spill_memory = budget_.spills,
+                              .stage_memory = budget_.stage,
+                              .work = &progress_.work,
+                              .enter = [&](const char* stage) { return times_.enter(stage); },
+                              .check_rows = [&](std::uint64_t rows) { return check_rows(rows); },
+                              .sources = &sources_,
+                              .stop = &progress_.stop});
+    if (!cut) return explain(cut.error());
+    cut_ = std::move(*cut);
     cut_->count(report_);
     if (keep) return Done{};
     classes_.emplace(Classes::distinct(records_));
@@ -441,7 +501,7 @@ class Run {
                            .kept = *kept_,
                            .dataset = dataset(),
                            .options = options_,
-                           .mean_text_bytes = report_.text_bytes / report_.documents,
+                           .mean_text_bytes = mean_text_bytes(),
                            .with_texts = job_.audit == Audit::kFull,
                            .references = inputs_->references(),
                            .contains = contains_.get(),
@@ -466,13 +526,17 @@ class Run {
     if (cut_) how.edits = cut_->edits();
     if (tags) how.edits = &edits.emplace(*tags, inputs_->references());
     // Where the tables take much of the memory, they have to go before the output is written.
-    if (tables() >= own_memory() / 4) {
+    const auto for_writer = [&] {
+      return memory_.for_writer(records_, kept_pages_->bytes(), texts_memory_);
+    };
+    KIN_RETURN_IF_ERROR(note_io_needs());
+    if (tables() >= own_memory() / 4 || for_writer() < writer_bytes(needs_)) {
       KIN_RETURN_IF_ERROR(run_workers(options_.threads, [&](int) { return write_logs(); }));
       KIN_RETURN_IF_ERROR(close_texts());
       how.beside = nullptr;
     }
     const data::DatasetOptions writer =
-        dataset_options(memory_.for_writer(records_, kept_pages_->bytes(), texts_memory_));
+        dataset_options(std::max(for_writer(), writer_bytes(needs_)));
     KIN_RETURN_IF_ERROR(inputs_->open(writer));
     KIN_RETURN_IF_ERROR(
         outputs_->write(inputs_->own(), inputs_->own_rows(keep), how, writer, report_.notes));
@@ -533,6 +597,7 @@ class Run {
   RunMemory memory_;
   const Budget& budget_ = memory_.shares();
   DedupReport report_;
+  MemoryNeeds needs_;
   std::optional<WorkFolder> folder_;
   std::optional<RecordOutputs> outputs_;
   std::unique_ptr<KnownRecords> known_;

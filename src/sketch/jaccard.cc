@@ -9,6 +9,7 @@ namespace {
 
 // Below this, std::sort is faster than filling buckets.
 constexpr std::size_t kFewHashes = 64;
+constexpr std::size_t kVeryManyHashes = std::size_t{1} << 19;
 // Insertion sort is quadratic in the crowd of a bucket.
 constexpr std::size_t kBigBucket = 24;
 
@@ -45,7 +46,8 @@ void sort_by_high_bits(std::vector<std::uint64_t>& hashes) {
 }  // namespace
 
 void sort_unique(std::vector<std::uint64_t>& hashes) {
-  if (hashes.size() <= kFewHashes) {
+  // Of very many, a second copy and the buckets would take too much memory.
+  if (hashes.size() <= kFewHashes || hashes.size() > kVeryManyHashes) {
     std::sort(hashes.begin(), hashes.end());
   } else {
     sort_by_high_bits(hashes);

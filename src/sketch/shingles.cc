@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "base/ascii.h"
 #include "base/utf8.h"
@@ -78,17 +79,17 @@ std::span<const std::uint64_t> Shingler::shingles(std::string_view valid_utf8) {
                                 : hash_characters(valid_utf8);
   if (units == 0) return {};
   const std::size_t size = std::min<std::size_t>(options_.size, units);
-  const std::size_t count = fold_shingles(std::span(hashes_).first(units), size);
-  return std::span(hashes_).first(count);
+  const std::size_t count = fold_shingles(hashes_.first(units), size);
+  return hashes_.first(count);
 }
 
 std::size_t Shingler::hash_words(std::string_view utf8) {
   const std::string_view spaced = spacer_.space(utf8);
   // Buffers only grow, so texts of similar size allocate nothing.
-  if (text_.size() < spaced.size() + kPadding) text_.resize(spaced.size() + kPadding);
+  if (lowered_.size() < spaced.size() + kPadding) lowered_.resize(spaced.size() + kPadding);
   WordScan scan{.text = spaced.data(),
                 .size = spaced.size(),
-                .lowered = text_.data(),
+                .lowered = lowered_.data(),
                 .rule = rule_of(options_.normalization)};
   std::size_t count = 0;
   while (scan.at < scan.size) {
@@ -102,19 +103,19 @@ std::size_t Shingler::hash_words(std::string_view utf8) {
 std::size_t Shingler::hash_characters(std::string_view utf8) {
   // Other presets leave nothing of a text without words.
   if (options_.normalization == text::Normalization::kNone && !has_words(utf8)) return 0;
-  text::normalize(utf8, options_.normalization, text_);
-  reserve_hashes(text_.size());
+  text::normalize(utf8, options_.normalization, normalized_);
+  reserve_hashes(normalized_.size());
   std::uint64_t* out = hashes_.data();
-  for (std::size_t at = 0; at < text_.size();) {
-    const auto lead = static_cast<std::uint8_t>(text_[at++]);
+  for (std::size_t at = 0; at < normalized_.size();) {
+    const auto lead = static_cast<std::uint8_t>(normalized_[at++]);
     if (lead < 0x80) {
       *out++ = kAsciiHashes[lead];
       continue;
     }
     // The text is valid UTF-8, so the lead byte tells the length, and the tail bytes need no check.
     char32_t character = lead < 0xE0 ? lead & 0x1F : lead < 0xF0 ? lead & 0x0F : lead & 0x07;
-    for (; at < text_.size() && is_utf8_tail(text_[at]); ++at) {
-      character = character << 6 | static_cast<char32_t>(text_[at] & 0x3F);
+    for (; at < normalized_.size() && is_utf8_tail(normalized_[at]); ++at) {
+      character = character << 6 | static_cast<char32_t>(normalized_[at] & 0x3F);
     }
     *out++ = hash_character(character);
   }
@@ -123,7 +124,10 @@ std::size_t Shingler::hash_characters(std::string_view utf8) {
 
 void Shingler::reserve_hashes(std::size_t count) {
   const std::size_t needed = count + kPadding / sizeof(std::uint64_t);
-  if (hashes_.size() < needed) hashes_.resize(std::max(needed, 2 * hashes_.size()));
+  if (hashes_.size() >= needed) return;
+  const std::size_t room = std::max(needed, 2 * hashes_.size());
+  hash_bytes_.resize(room * sizeof(std::uint64_t));
+  hashes_ = {reinterpret_cast<std::uint64_t*>(hash_bytes_.data()), room};
 }
 
 }  // namespace kin::sketch

@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "base/byte_buffer.h"
 #include "base/result.h"
 #include "text/normalize.h"
 #include "text/words.h"
@@ -49,8 +49,10 @@ class Shingler {
 
   ShingleOptions options_;
   text::WordSpacer spacer_;
-  std::string text_;                   // lowered words, or the normalised text
-  std::vector<std::uint64_t> hashes_;  // of words or characters, then of shingles
+  ByteBuffer lowered_;      // words
+  std::string normalized_;  // for characters
+  ByteBuffer hash_bytes_;   // of words or characters, then of shingles
+  std::span<std::uint64_t> hashes_;
 };
 
 }  // namespace kin::sketch

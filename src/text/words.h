@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/byte_buffer.h"
 #include "text/normalize.h"
 
 namespace kin::text {
@@ -30,7 +31,7 @@ class WordSpacer {
  private:
   Normalization preset_;
   std::string prepared_;
-  std::string spaced_;
+  ByteBuffer spaced_;
 };
 
 }  // namespace kin::text

@@ -12,6 +12,7 @@
 #include "app/dedup/summary.h"
 #include "app/print.h"
 #include "app/progress_line.h"
+#include "base/memory.h"
 #include "data/dataset.h"
 #include "dedup/outputs.h"
 #include "dedup/run.h"
@@ -142,6 +143,7 @@ Result<int> run_sample_command(DedupArguments& arguments, const dedup::DedupOpti
 }
 
 Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
+  return_freed_memory();
   const auto options = understand(arguments.flags);
   if (!options) return wrong_usage(options.error(), verb);
   dedup::DedupJob& job = arguments.job;

@@ -95,6 +95,7 @@ std::string plan_json(const dedup::Plan& plan) {
 }
 
 Result<int> run_plan_command(PlanArguments& arguments, const CLI::App& verb) {
+  return_freed_memory();  // as the run does
   const auto options = understand_pairs(arguments.flags);
   if (!options) return wrong_usage(options.error(), verb);
   arguments.job.options = *options;

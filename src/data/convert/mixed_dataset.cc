@@ -5,8 +5,11 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/workers.h"
+#include "data/convert/text_convert.h"
 #include "data/convert/text_dataset.h"
 #include "data/text/record_reader.h"
+#include "data/text/writer.h"
 
 namespace kin::data {
 namespace fs = std::filesystem;
@@ -285,37 +288,49 @@ Result<std::uint64_t> MixedDataset::least_scan_memory(const std::vector<std::str
   return least;
 }
 
-Result<std::uint64_t> MixedDataset::least_write_memory(const fs::path& output,
-                                                       const WriteOptions& options) {
-  std::uint64_t least = 0;
+// The parts are written as JSONL, and that as what is wanted.
+Result<WriteMemory> MixedDataset::least_write_memory(const fs::path& output,
+                                                     const WriteOptions& options) {
+  KIN_TRY(const FileType type, output_type(output, inputs_));
+  WriteMemory least{.bytes = 0, .copies = kWrittenCopies};
+  if (type.format == Format::kParquet) least = least_memory_to_parquet();
   for (const Part& part : parts_) {
-    KIN_TRY(const std::uint64_t mine, part.dataset->least_write_memory(output, options));
-    least = std::max(least, mine);
+    KIN_TRY(const WriteMemory mine, part.dataset->least_write_memory("records.jsonl", options));
+    least.bytes = std::max(least.bytes, mine.bytes);
+    least.copies = std::max(least.copies, mine.copies);
   }
   return least;
 }
 
 // Every part as JSONL, one behind the other. Compressed pieces that follow one another are a valid
-// file.
+// file. A part without records has no piece, unless it is the only one: a file without records is
+// an empty stream of its format.
 Result<WriteReport> MixedDataset::write_json(const RecordSet& keep, const fs::path& path,
                                              Compression compression, const WriteOptions& options) {
   KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(options_.temporary_folder));
   const fs::path piece = folder.path() / ("piece.jsonl" + extension_of(compression));
   KIN_TRY(File to, File::create(path));
   WriteReport report;
+  bool worked_beside = !options.beside;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const std::uint64_t first = first_row(i).value_or(0);
     const std::uint64_t behind = first_row(i + 1).value_or(keep.size());
+    const bool last = i + 1 == parts_.size();
+    const RecordSet mine = slice(keep, first, behind - first);
+    if (mine.count() == 0 && !(last && report.bytes == 0)) continue;
     WriteOptions own = options;
-    if (i + 1 < parts_.size()) own.beside = nullptr;
+    if (!last) own.beside = nullptr;
+    worked_beside = worked_beside || last;
     std::optional<ShiftedEdits> edits;
     if (options.edits != nullptr) own.edits = &edits.emplace(*options.edits, first);
-    const RecordSet mine = slice(keep, first, behind - first);
-    if (mine.count() == 0 && !own.beside) continue;
     KIN_TRY(const auto staged, parts_[i].dataset->write_staged(mine, piece, own));
     KIN_RETURN_IF_ERROR(append_file(staged.first.path(), to, report.bytes));
     report.records += staged.second.records;
     add_notes(report.notes, staged.second.notes);
+  }
+  if (!worked_beside) {
+    KIN_RETURN_IF_ERROR(
+        run_workers(std::max(options.threads, 1), [&](int) { return options.beside(); }));
   }
   KIN_RETURN_IF_ERROR(to.close());
   return report;

@@ -34,8 +34,8 @@ class MixedDataset : public Dataset {
   Result<std::vector<std::string>> foreseen_losses(const std::filesystem::path& output,
                                                    const WriteOptions& options) override;
   Result<std::uint64_t> least_scan_memory(const std::vector<std::string>& columns) override;
-  Result<std::uint64_t> least_write_memory(const std::filesystem::path& output,
-                                           const WriteOptions& options) override;
+  Result<WriteMemory> least_write_memory(const std::filesystem::path& output,
+                                         const WriteOptions& options) override;
   // Text outputs are put together from those of the parts; for other formats all records become
   // JSON first.
   Result<std::pair<StagedOutput, WriteReport>> write_staged(const RecordSet& keep,

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "data/testing/dataset_fixture.h"
 #include "data/testing/parquet_fixture.h"
 
@@ -91,6 +93,27 @@ TEST_F(MixedFiles, GoToOneOutputOfAnyFormat) {
   auto skipped = dataset->write_skipped(folder_.path("skipped")).value();
   ASSERT_TRUE(skipped.commit().ok());
   EXPECT_EQ(folder_.read("skipped"), "{\"text\"\n");
+}
+
+TEST_F(MixedFiles, WithoutRecordsLeaveNoTraceInTheOutput) {
+  auto dataset = open_dataset(inputs()).value();
+  ASSERT_TRUE(scan_all(*dataset, {.columns = {"text"}, .on_error = OnError::kSkip}).ok());
+  const RecordSet keep = keep_rows(6, {0, 2});
+  // Work beside the writing changes nothing about what is written.
+  const auto written = [&](const WriteOptions& how) {
+    auto staged = dataset->write_staged(keep, folder_.path("out.jsonl.zst"), how).value();
+    EXPECT_TRUE(staged.first.commit().ok());
+    return folder_.read("out.jsonl.zst");
+  };
+  std::atomic<int> worked = 0;
+  const auto beside = [&]() -> Status {
+    ++worked;
+    return Done{};
+  };
+  EXPECT_EQ(written({.threads = 2, .beside = beside}), written({.threads = 2}));
+  EXPECT_EQ(worked, 2);
+  ASSERT_TRUE(dataset->write(keep_rows(6, {}), folder_.path("none.jsonl.zst"), 1).ok());
+  EXPECT_FALSE(folder_.read("none.jsonl.zst").empty());
 }
 
 }  // namespace

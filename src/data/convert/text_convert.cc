@@ -77,11 +77,14 @@ std::uint64_t passes_of(const ConvertRequest& request) {
          (request.type.format == Format::kParquet ? 1 : 0);
 }
 
+std::uint64_t large_bytes(const ConvertRequest& request) {
+  return std::max<std::uint64_t>(request.options.memory_bytes / kWrittenCopies, 1);
+}
+
 // What the records of JSONL that are in `keep` hold.
 Result<JsonShape> shape_of(const ConvertRequest& request, const RecordSet& keep) {
   BlockReader blocks(request.inputs,
-                     {.block_bytes = kTextBlockBytes,
-                      .large_bytes = std::max<std::uint64_t>(request.options.memory_bytes / 2, 1)});
+                     {.block_bytes = kTextBlockBytes, .large_bytes = large_bytes(request)});
   std::mutex mutex;
   JsonShape shape;
   KIN_RETURN_IF_ERROR(run_workers(std::max(request.how.threads, 1), [&](int) -> Status {
@@ -130,6 +133,7 @@ Result<TextWritten> write_encoded(const ConvertRequest& request, const std::file
                                   TextWriteOptions options) {
   options.threads = request.how.threads;
   options.level = request.how.format.level;
+  options.large_bytes = large_bytes(request);
   options.written = written_part(request, passes_of(request));
   if (path == request.path) options.beside = request.how.beside;
   return write_text(request.inputs, request.keep, request.skipped, path, options);
@@ -302,6 +306,10 @@ Result<WriteReport> to_parquet_file(const ConvertRequest& request) {
 }
 
 }  // namespace
+
+WriteMemory least_memory_to_parquet() {
+  return {.bytes = 72 << 20, .copies = 8};
+}
 
 Result<WriteReport> convert_text(const ConvertRequest& request) {
   if (request.type.format == Format::kParquet) return to_parquet_file(request);

@@ -25,6 +25,9 @@ struct ConvertRequest {
   const DatasetOptions& options;
 };
 
+// The least memory to write records to Parquet.
+WriteMemory least_memory_to_parquet();
+
 // The notes of the report say what the new format did not keep.
 Result<WriteReport> convert_text(const ConvertRequest& request);
 

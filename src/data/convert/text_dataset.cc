@@ -21,8 +21,13 @@ namespace {
 constexpr std::size_t kSamplePlaces = 16;
 
 // A long record is held twice: as it was read, and its text without escapes.
-std::uint64_t large_bytes(const DatasetOptions& options) {
-  return std::max<std::uint64_t>(options.memory_bytes / 2, 1);
+std::uint64_t large_to_scan(const DatasetOptions& options) {
+  return std::max<std::uint64_t>(
+      options.long_records > 0 ? options.long_records : options.memory_bytes / 2, 1);
+}
+
+std::uint64_t large_to_write(const DatasetOptions& options) {
+  return std::max<std::uint64_t>(options.memory_bytes / kWrittenCopies, 1);
 }
 
 Status check_headers(const std::vector<Input>& inputs, const CsvHeader& first) {
@@ -90,15 +95,21 @@ Result<std::vector<std::string>> TextDataset::columns() {
   if (format() != Format::kJsonl) return header_.names;
   constexpr std::size_t kEnoughRecords = 1000;
   constexpr std::size_t kEnoughBytes = 1 << 20;
-  BlockReader blocks(inputs_, {.start = {}, .block_bytes = 256 << 10, .pause = {}});
+  BlockReader blocks(inputs_, {.start = {},
+                               .block_bytes = 256 << 10,
+                               .pause = {},
+                               .longest_record = options_.longest_record});
   Block block;
   std::vector<std::string> names;
   JsonRecordReader reader({});
   // The first file may be empty, or have but a few records.
   std::size_t records = 0;
   for (std::size_t bytes = 0; records < kEnoughRecords && bytes < kEnoughBytes;) {
-    KIN_TRY(const bool any, blocks.next(block));
-    if (!any) break;
+    const auto any = blocks.next(block);
+    // A record that is too long is refused by the scan, which says more about it.
+    if (!any && any.error().code == Code::kResourceExhausted) break;
+    if (!any) return any.error();
+    if (!*any) break;
     for (std::size_t i = 0; i < block.records.size() && records < kEnoughRecords; ++i, ++records) {
       bytes += block.text(block.records[i]).size();
       for (std::string& key : reader.keys(block.text(block.records[i]))) {
@@ -115,7 +126,7 @@ Result<ScanEnd> TextDataset::scan(const ScanOptions& options, const Visitor& vis
   BlockReader blocks(inputs_, {.start = options.start,
                                .block_bytes = kTextBlockBytes,
                                .pause = options.pause,
-                               .large_bytes = large_bytes(options_),
+                               .large_bytes = large_to_scan(options_),
                                .longest_record = options_.longest_record});
   FirstFailure failure;
   std::mutex mutex;
@@ -235,6 +246,13 @@ Status TextDataset::check_output(const std::filesystem::path& output) const {
   return with_context(inputs_.front().shown_as + ":1", names.error());
 }
 
+Result<WriteMemory> TextDataset::least_write_memory(const std::filesystem::path& output,
+                                                    const WriteOptions&) {
+  KIN_TRY(const FileType type, output_type(output, inputs_));
+  if (type.format == Format::kParquet) return least_memory_to_parquet();
+  return WriteMemory{.bytes = 0, .copies = kWrittenCopies};
+}
+
 bool TextDataset::writes_array(const std::filesystem::path& output) const {
   return has_json_extension(output) && std::all_of(inputs_.begin(), inputs_.end(),
                                                    [](const Input& input) { return input.array; });
@@ -257,7 +275,7 @@ Result<WriteReport> TextDataset::write_as_is(const StagedOutput& staged, const F
                        .threads = options.threads,
                        .beside = options.beside,
                        .written = options.written,
-                       .large_bytes = large_bytes(options_)};
+                       .large_bytes = large_to_write(options_)};
   const bool array = writes_array(staged.target());
   const RecordId first = array ? first_written(keep) : kNoRecord;
   if (array) {

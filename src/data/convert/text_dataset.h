@@ -26,6 +26,8 @@ class TextDataset : public Dataset {
   void restore(ScanMemory memory) override;
   Result<Sample> sample(const SampleOptions& options) override;
   Status check_output(const std::filesystem::path& output) const override;
+  Result<WriteMemory> least_write_memory(const std::filesystem::path& output,
+                                         const WriteOptions& options) override;
   Result<std::pair<StagedOutput, WriteReport>> write_staged(const RecordSet& keep,
                                                             const std::filesystem::path& output,
                                                             const WriteOptions& options) override;

@@ -153,6 +153,9 @@ Result<Copied> copy_parts(const CopyRequest& request) {
         .memory_bytes = request.limits.memory_bytes / static_cast<std::uint64_t>(copying),
         .held_back_bytes = request.limits.held_back_bytes};
     KIN_TRY(const auto duckdb, DuckDbSession::open(limits, request.temporary_folder));
+    // One thread keeps the order anyway. Told to, DuckDB would gather the rows of a row group
+    // first.
+    KIN_RETURN_IF_ERROR(duckdb->run("SET preserve_insertion_order = false"));
     for (std::size_t part = next++; part < request.parts.size() && !failed; part = next++) {
       fs::path path = folder.path() / fmt::format("part-{}", part);
       const std::string sql = fmt::format("COPY ({}) TO {} ({})", request.parts[part].select,

@@ -404,17 +404,18 @@ Result<std::uint64_t> ParquetDataset::least_scan_memory(const std::vector<std::s
       KIN_TRY(const PageScanMemory need, page_scan_memory(*file.data, *file.footer, *pages));
       most = std::max(most, need.thread);
     } else {
-      const DuckDbLimits one = share_memory({&file, 1}, 1, 0);
-      most = std::max(most, one.memory_bytes + one.held_back_bytes);
+      most = std::max(most,
+                      kDuckDbBytes + duckdb_thread_need(file.thread_bytes) + kDuckDbLeastHeldBack);
     }
   }
   return most;
 }
 
-Result<std::uint64_t> ParquetDataset::least_write_memory(const std::filesystem::path& output,
-                                                         const WriteOptions&) {
+Result<WriteMemory> ParquetDataset::least_write_memory(const std::filesystem::path& output,
+                                                       const WriteOptions&) {
   KIN_TRY(const FileType type, output_type(output, inputs_));
-  return least_parquet_memory(files_, type);
+  KIN_TRY(const std::uint64_t bytes, least_parquet_memory(files_, type));
+  return WriteMemory{.bytes = bytes};
 }
 
 // Writing reads columns that no scan has read.

@@ -33,8 +33,8 @@ class ParquetDataset : public Dataset {
   Result<std::vector<std::string>> foreseen_losses(const std::filesystem::path& output,
                                                    const WriteOptions& options) override;
   Result<std::uint64_t> least_scan_memory(const std::vector<std::string>& columns) override;
-  Result<std::uint64_t> least_write_memory(const std::filesystem::path& output,
-                                           const WriteOptions& options) override;
+  Result<WriteMemory> least_write_memory(const std::filesystem::path& output,
+                                         const WriteOptions& options) override;
   Result<std::pair<StagedOutput, WriteReport>> write_staged(const RecordSet& keep,
                                                             const std::filesystem::path& output,
                                                             const WriteOptions& options) override;

@@ -53,6 +53,13 @@ std::string main_codec(const Footer& footer) {
   return most == Codec::kLzo ? "snappy" : codec_name(most);
 }
 
+// Of all columns, unpacked.
+std::uint64_t bytes_of(const GroupPlace& group) {
+  std::uint64_t bytes = 0;
+  for (const ChunkPlace& chunk : group.chunks) bytes += chunk.unpacked_bytes;
+  return bytes;
+}
+
 // What a thread of DuckDB needs: pages, and vectors of rows.
 std::uint64_t duckdb_thread_bytes(const ParquetFile& file) {
   std::uint64_t largest_page = 0;
@@ -71,8 +78,11 @@ std::uint64_t duckdb_thread_bytes(const ParquetFile& file) {
   constexpr std::uint64_t kUsualPage = 8 << 20;
   // Rows go by in vectors of 2,048, one being read and one being written.
   constexpr std::uint64_t kVector = 2048;
-  const std::uint64_t vector_bytes =
-      file.unpacked_bytes / std::max<std::uint64_t>(file.rows, 1) * std::min(file.rows, kVector);
+  std::uint64_t vector_bytes = 0;
+  for (const GroupPlace& group : file.footer->groups) {
+    vector_bytes = std::max(vector_bytes, bytes_of(group) / std::max<std::uint64_t>(group.rows, 1) *
+                                              std::min<std::uint64_t>(group.rows, kVector));
+  }
   return (16 << 20) + 2 * vector_bytes +
          (large_pages
               ? std::min(largest_page, kLargestPage) + std::min(largest_packed, kLargestPage)
@@ -191,6 +201,13 @@ Error wrong_row_number(const std::string& shown_as) {
                fmt::format("{}: DuckDB numbers a row beyond the file's end", shown_as)};
 }
 
+std::uint64_t longest_average_row(const ParquetFile& file) {
+  std::uint64_t longest = 0;
+  for (const GroupPlace& group : file.footer->groups)
+    longest = std::max(longest, bytes_of(group) / std::max<std::uint64_t>(group.rows, 1));
+  return longest;
+}
+
 Result<ParquetFile> read_parquet_footer(const Input& input, const fs::path& temporary_folder) {
   ParquetFile file;
   file.shown_as = input.shown_as;
@@ -205,7 +222,7 @@ Result<ParquetFile> read_parquet_footer(const Input& input, const fs::path& temp
   file.rows = file.footer->rows;
   for (const GroupPlace& group : file.footer->groups) {
     file.group_ends.push_back(group.first_row + group.rows);
-    for (const ChunkPlace& chunk : group.chunks) file.unpacked_bytes += chunk.unpacked_bytes;
+    file.unpacked_bytes += bytes_of(group);
   }
   file.columns = top_columns(*file.footer);
   file.codec = main_codec(*file.footer);

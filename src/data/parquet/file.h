@@ -37,6 +37,9 @@ struct ParquetFile {
   std::shared_ptr<const Footer> footer;
 };
 
+// The average bytes of a row of the row group whose rows are the longest.
+std::uint64_t longest_average_row(const ParquetFile& file);
+
 // Reads the footer of `input`. Names that DuckDB would take for patterns are reached through a
 // link in `temporary_folder`.
 Result<ParquetFile> read_parquet_footer(const Input& input,

@@ -275,9 +275,31 @@ Result<WriteReport> convert(LazyDuckDb& duckdb, std::span<ParquetFile> files,
   return convert_rows(*session, files, request);
 }
 
-// Each file is written with its edits first, and DuckDB converts these.
-Result<WriteReport> convert_edited(LazyDuckDb& duckdb, std::span<ParquetFile> files,
-                                   const ParquetWriteRequest& request) {
+// Rows of a row group for a file whose rows are so long that DuckDB, which takes 2,048 of a row
+// group at a time, would hold very many bytes. Nothing if they are not.
+std::optional<std::uint64_t> rows_at_a_time(const ParquetFile& file) {
+  constexpr std::uint64_t kVector = 2048;
+  constexpr std::uint64_t kVectorBytes = 8 << 20;
+  const std::uint64_t row_bytes = longest_average_row(file);
+  if (row_bytes * kVector <= 2 * kVectorBytes) return {};
+  return std::max<std::uint64_t>(kVectorBytes / row_bytes, 1);
+}
+
+std::uint64_t least_duckdb_memory(const ParquetFile& file, bool long_rows) {
+  std::uint64_t thread = file.thread_bytes;
+  if (long_rows) {
+    // A row group as it is read, as vectors and as text; some rows are longer than the average.
+    constexpr std::uint64_t kGroupBytes = 8 << 20;
+    constexpr std::uint64_t kCopies = 5;
+    thread = kCopies * std::max(kGroupBytes, 2 * longest_average_row(file));
+  }
+  return kDuckDbBytes + duckdb_thread_need(thread) + kDuckDbLeastHeldBack;
+}
+
+// Each file is written with its edits first, and in small row groups if its rows are long; DuckDB
+// converts these.
+Result<WriteReport> convert_rewritten(LazyDuckDb& duckdb, std::span<ParquetFile> files,
+                                      const ParquetWriteRequest& request) {
   KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(request.options.temporary_folder));
   WriteOptions how = request.how;
   how.format = {};
@@ -287,6 +309,7 @@ Result<WriteReport> convert_edited(LazyDuckDb& duckdb, std::span<ParquetFile> fi
   std::uint64_t rows = 0;
   for (std::size_t i = 0; i < files.size(); ++i) {
     const fs::path path = folder.path() / fmt::format("{}.parquet", i);
+    how.format.row_group_rows = rows_at_a_time(files[i]);
     KIN_RETURN_IF_ERROR(write_pages(
         files.subspan(i, 1),
         {request.keep, request.skipped, path, request.output, request.type, how, request.options}));
@@ -307,14 +330,16 @@ Result<WriteReport> convert_edited(LazyDuckDb& duckdb, std::span<ParquetFile> fi
 }  // namespace
 
 Result<std::uint64_t> least_parquet_memory(std::span<const ParquetFile> files, FileType type) {
-  if (type.format != Format::kParquet || !have_one_schema(files)) {
-    const DuckDbLimits one = share_memory(files, 1, 0);
-    return one.memory_bytes + one.held_back_bytes;
-  }
+  const bool by_pages = type.format == Format::kParquet && have_one_schema(files);
   std::uint64_t most = 0;
   for (const ParquetFile& file : files) {
-    KIN_TRY(const std::uint64_t need, rewrite_memory(*file.data, *file.footer));
-    most = std::max(most, need);
+    // Files with long rows are written in small row groups first.
+    const bool long_rows = rows_at_a_time(file).has_value();
+    if (by_pages || long_rows) {
+      KIN_TRY(const std::uint64_t need, rewrite_memory(*file.data, *file.footer));
+      most = std::max(most, need);
+    }
+    if (!by_pages) most = std::max(most, least_duckdb_memory(file, long_rows));
   }
   return most;
 }
@@ -343,7 +368,9 @@ Result<WriteReport> write_parquet_rows(LazyDuckDb& duckdb, std::span<ParquetFile
                                        const ParquetWriteRequest& request) {
   if (request.type.format == Format::kParquet && have_one_schema(files))
     return write_pages(files, request);
-  if (request.how.edits != nullptr) return convert_edited(duckdb, files, request);
+  const bool long_rows = std::ranges::any_of(
+      files, [](const ParquetFile& file) { return rows_at_a_time(file).has_value(); });
+  if (long_rows || request.how.edits != nullptr) return convert_rewritten(duckdb, files, request);
   return convert(duckdb, files, request);
 }
 

@@ -22,6 +22,10 @@ namespace kin::data {
 // that output does not depend on the machine.
 inline constexpr std::size_t kTextBlockBytes = 1 << 20;
 
+// How often a thread holds a long record that it writes: as it was read, in another format while
+// the text of that grows, and compressed.
+inline constexpr std::uint64_t kWrittenCopies = 6;
+
 struct TextWriteOptions {
   std::string_view header;        // written first
   std::string_view trailer = {};  // written last

@@ -52,8 +52,8 @@ class AgainstDataset final : public data::Dataset {
     KIN_TRY(const std::uint64_t inputs, inputs_->least_scan_memory(columns));
     return std::max(references, inputs);
   }
-  Result<std::uint64_t> least_write_memory(const std::filesystem::path& output,
-                                           const data::WriteOptions& options) override {
+  Result<data::WriteMemory> least_write_memory(const std::filesystem::path& output,
+                                               const data::WriteOptions& options) override {
     return inputs_->least_write_memory(output, options);
   }
   Result<std::pair<data::StagedOutput, data::WriteReport>> write_staged(

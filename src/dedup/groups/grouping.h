@@ -42,7 +42,7 @@ struct GroupingInput {
   const Classes& classes;
   const Scan& scan;
   const store::KeptValues& texts;
-  std::uint64_t fixed_memory = 0;  // fixed_bytes() of the run
+  std::uint64_t fixed_memory = 0;  // kFixedBytes, and what else the run holds
 };
 // `memory` is for texts that are compared. The pairs of a component are held at once; if those of
 // the largest do not fit --max-memory, the error says how much is enough.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <mutex>
 #include <span>
 
 #include "base/json_writer.h"
@@ -21,13 +22,13 @@ constexpr std::uint64_t kIdBytes = 24;  // of an id, about
 // The values of some records.
 class Values {
  public:
-  // Reads those of `ids` in file order, which have about so many bytes each.
+  // Reads those of `ids` in file order, which have about so many bytes together.
   static Values fetch(const store::KeptValues& from, std::vector<RecordId> ids,
-                      std::uint64_t mean_bytes) {
+                      std::uint64_t bytes) {
     std::sort(ids.begin(), ids.end());
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     Values values;
-    values.bytes_.reserve(ids.size() * (mean_bytes + mean_bytes / 8));
+    values.bytes_.reserve(bytes);
     from.get_batch(ids, [&](RecordId id, std::string_view value) {
       values.places_.push_back({id, values.bytes_.size(), value.size()});
       values.bytes_ += value;
@@ -100,12 +101,18 @@ class RemovedLines {
       }
     }
     Values texts;
+    std::uint64_t bytes = 0;
     if (input_.with_texts) {
-      texts = Values::fetch(*input_.kept.texts, std::move(owners), input_.mean_text_bytes);
+      bytes = bytes_of(owners);
+      texts = Values::fetch(*input_.kept.texts, std::move(owners), bytes);
     }
     Values ids;
-    if (input_.kept.ids) ids = Values::fetch(*input_.kept.ids, std::move(rows), kIdBytes);
+    if (input_.kept.ids) {
+      const std::uint64_t expected = rows.size() * kIdBytes;
+      ids = Values::fetch(*input_.kept.ids, std::move(rows), expected);
+    }
     JsonWriter json;
+    json.reserve(bytes + bytes / 16 + batch.size() * kLineBytes);
     for (const Removal& removal : batch) {
       line(json, removal, texts, ids);
       json.raw("\n");
@@ -114,6 +121,17 @@ class RemovedLines {
   }
 
  private:
+  static constexpr std::uint64_t kLineBytes = 256;  // without the texts, about
+
+  std::uint64_t bytes_of(std::span<const RecordId> owners) const {
+    std::uint64_t bytes = 0;
+    for (const RecordId owner : owners) {
+      const std::uint64_t known = input_.kept.long_bytes(owner);
+      bytes += known > 0 ? known : input_.mean_text_bytes + input_.mean_text_bytes / 8;
+    }
+    return bytes;
+  }
+
   void line(JsonWriter& json, const Removal& removal, const Values& texts,
             const Values& ids) const {
     json.begin_object().field("row_id", row_number(removal.record) - input_.references);
@@ -244,7 +262,8 @@ fs::path removed_path(const fs::path& output) {
 class AuditFiles::Log {
  public:
   Log(const AuditInput& input, std::unique_ptr<data::LineOutput> output)
-      : removals_(input.removals),
+      : input_(input),
+        removals_(input.removals),
         lines_(input),
         output_(std::move(output)),
         // Of about a megabyte of text, so that a thread holds little.
@@ -253,23 +272,49 @@ class AuditFiles::Log {
         work_(input.work) {}
 
   Status work() {
-    for (std::size_t batch = next_++; batch * batch_ < removals_.size(); batch = next_++) {
-      const std::size_t first = batch * batch_;
-      const auto some = removals_.subspan(first, std::min(batch_, removals_.size() - first));
-      KIN_RETURN_IF_ERROR(output_->append(batch, lines_.lines(some)));
-      count_work(work_, some.size());
+    for (Piece piece = next(); !piece.removals.empty(); piece = next()) {
+      KIN_RETURN_IF_ERROR(output_->append(piece.number, lines_.lines(piece.removals)));
+      count_work(work_, piece.removals.size());
     }
     return Done{};
   }
   data::LineOutput& output() { return *output_; }
 
  private:
+  struct Piece {
+    std::uint64_t number = 0;
+    std::span<const Removal> removals;
+  };
+
+  // The removals of the next piece; none if there are no more. A piece ends where its long texts
+  // have a megabyte.
+  Piece next() {
+    constexpr std::uint64_t kMostLong = 1 << 20;
+    const std::scoped_lock lock(mutex_);
+    const std::size_t begin = begun_;
+    std::uint64_t bytes = 0;
+    for (; begun_ < removals_.size() && begun_ - begin < batch_; ++begun_) {
+      bytes += long_bytes(removals_[begun_]);
+      if (bytes > kMostLong && begun_ > begin) break;
+    }
+    return {pieces_++, removals_.subspan(begin, begun_ - begin)};
+  }
+
+  std::uint64_t long_bytes(const Removal& removal) const {
+    if (!input_.with_texts) return 0;
+    return input_.kept.long_bytes(input_.classes.text_owner(removal.record)) +
+           input_.kept.long_bytes(input_.classes.text_owner(removal.kept));
+  }
+
+  const AuditInput input_;
   std::span<const Removal> removals_;
   RemovedLines lines_;
   std::unique_ptr<data::LineOutput> output_;
   std::size_t batch_;
   StageWork* work_;
-  std::atomic<std::size_t> next_{0};
+  std::mutex mutex_;  // of the following
+  std::size_t begun_ = 0;
+  std::uint64_t pieces_ = 0;
 };
 
 class AuditFiles::Groups {
@@ -313,7 +358,8 @@ class AuditFiles::Groups {
     if (!input_.kept.ids) return {};
     std::vector<RecordId> rows{group.front().kept};
     for (const Removal& member : group) rows.push_back(member.record);
-    return Values::fetch(*input_.kept.ids, std::move(rows), kIdBytes);
+    const std::uint64_t expected = rows.size() * kIdBytes;
+    return Values::fetch(*input_.kept.ids, std::move(rows), expected);
   }
 
   const AuditInput input_;

@@ -1,5 +1,7 @@
 #include "dedup/output/record_outputs.h"
 
+#include <algorithm>
+
 #include "dedup/outputs.h"
 
 namespace kin::dedup {
@@ -33,6 +35,23 @@ Result<RecordOutputs> RecordOutputs::open(const DedupJob& job, data::Dataset& da
   KIN_RETURN_IF_ERROR(data::check_format(job.format, type));
   KIN_RETURN_IF_ERROR(foretell(job, dataset, job.output));
   return outputs;
+}
+
+Result<data::WriteMemory> least_output_memory(const DedupJob& job, data::Dataset& dataset) {
+  data::WriteMemory least;
+  if (job.options.dry_run) return least;
+  const data::WriteOptions how{.format = job.format};
+  if (!job.output.empty() && !writes_folder(job))
+    return dataset.least_write_memory(job.output, how);
+  // Every input is written in its own format.
+  for (const data::Input& input : dataset.inputs()) {
+    KIN_TRY(const auto one, data::Dataset::open({input}, {}));
+    const std::filesystem::path name = "written." + input.path.filename().string();
+    KIN_TRY(const data::WriteMemory mine, one->least_write_memory(name, how));
+    least.bytes = std::max(least.bytes, mine.bytes);
+    least.copies = std::max(least.copies, mine.copies);
+  }
+  return least;
 }
 
 Status RecordOutputs::write(data::Dataset& dataset, const RecordSet& keep,

@@ -44,4 +44,7 @@ class RecordOutputs {
   std::optional<data::StagedOutput> skipped_;
 };
 
+// What the writer of a job's records needs.
+Result<data::WriteMemory> least_output_memory(const DedupJob& job, data::Dataset& dataset);
+
 }  // namespace kin::dedup

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
-
-#include "base/memory.h"
 
 namespace kin::dedup {
 namespace fs = std::filesystem;
@@ -34,30 +33,11 @@ Status check_records(const data::Dataset& dataset, std::uint64_t records) {
                                                    skipped.messages.front().second)};
 }
 
-Status check_memory(const DedupOptions& options, std::uint64_t records, std::uint64_t least) {
-  if (least <= options.max_memory) return Done{};
-  return Error{Code::kResourceExhausted,
-               fmt::format("{} records need at least {} (use --max-memory {}MiB or more)", records,
-                           format_bytes(least), (least >> 20) + 1)};
-}
-
-Status check_longest_text(const DedupOptions& options, std::uint64_t longest,
-                          const LongTexts& memory) {
-  if (longest <= memory.longest_text()) return Done{};
-  const std::uint64_t least = total_memory(options, memory_for_text(longest, memory.tables));
-  return Error{Code::kResourceExhausted,
-               fmt::format("the longest text has {} bytes, too many for the memory (use "
-                           "--max-memory {}MiB or more)",
-                           longest, (least >> 20) + 1)};
-}
-
-Error explain_scan(const DedupOptions& options, const data::Dataset& dataset,
-                   const LongTexts& memory, Error error) {
-  const std::uint64_t length = dataset.longest_record();
-  if (error.code != Code::kResourceExhausted || length <= memory.longest_record()) return error;
-  // All of it may be text.
-  const std::uint64_t least = total_memory(options, memory_for_text(length, 0));
-  error.message += fmt::format(" (use --max-memory {}MiB or more)", (least >> 20) + 1);
+Error explain_too_long(const DedupOptions& options, const MemoryNeeds& needs, Error error) {
+  // What was met takes part of it, whatever was measured: the figure is never one that was given.
+  const std::uint64_t given = options.max_memory >> 20;
+  const std::uint64_t least = std::max(least_mebibytes(options, needs), given + given / 8 + 1);
+  error.message += fmt::format(" (use --max-memory {}MiB or more)", least);
   return error;
 }
 

@@ -1,22 +1,31 @@
 #include "dedup/pairs/texts.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "dedup/record_text.h"
 #include "dedup/scan/scan.h"
 
 namespace kin::dedup {
 
-Result<KeptTexts> make_kept_texts(const std::filesystem::path& folder, bool with_ids,
-                                  std::uint64_t memory) {
+std::uint64_t KeptTexts::long_bytes(RecordId record) const {
+  const auto at = std::ranges::lower_bound(long_texts, record, {}, &LongText::record);
+  return at != long_texts.end() && at->record == record ? at->bytes : 0;
+}
+
+Result<KeptTexts> make_kept_texts(const KeptTextsOptions& options) {
   KeptTexts kept;
-  store::KeptValuesOptions options;
-  options.temporary_parent = folder;
-  if (with_ids) {
-    KIN_TRY(kept.ids, store::KeptValues::open(options));
+  // So that at most one in so many texts is noted.
+  constexpr std::uint64_t kTimesTheMean = 8;
+  constexpr std::uint64_t kLeastLong = 1024;
+  kept.long_from = std::max(kLeastLong, kTimesTheMean * options.mean_bytes);
+  store::KeptValuesOptions how;
+  how.temporary_parent = options.folder;
+  if (options.with_ids) {
+    KIN_TRY(kept.ids, store::KeptValues::open(how));
   }
-  options.write_buffer_bytes = std::max<std::size_t>(options.write_buffer_bytes, memory);
-  KIN_TRY(kept.texts, store::KeptValues::open(options));
+  how.write_buffer_bytes = std::max<std::size_t>(how.write_buffer_bytes, options.memory);
+  KIN_TRY(kept.texts, store::KeptValues::open(how));
   return kept;
 }
 
@@ -53,6 +62,7 @@ Status collect_texts(data::Dataset& dataset, const DedupOptions& options, const 
   scan_options.only = &wanted;
   next_phase(kept.work, wanted.count());
   std::vector<std::string> joined(static_cast<std::size_t>(options.threads));
+  std::mutex mutex;  // of the long texts
   const auto visit = [&](const data::Batch& batch, int worker) -> Status {
     count_work(kept.work, batch.size());
     for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -64,11 +74,16 @@ Status collect_texts(data::Dataset& dataset, const DedupOptions& options, const 
       if (classes.text_owner(row) != row) continue;
       const auto text =
           text_of(batch, i, options.fields.size(), joined[static_cast<std::size_t>(worker)]);
-      if (text) KIN_RETURN_IF_ERROR(kept.texts->append(row, *text));
+      if (!text) continue;
+      KIN_RETURN_IF_ERROR(kept.texts->append(row, *text));
+      if (text->size() < kept.long_from) continue;
+      const std::scoped_lock lock(mutex);
+      kept.long_texts.push_back({row, text->size()});
     }
     return Done{};
   };
   KIN_RETURN_IF_ERROR(dataset.scan(scan_options, visit));
+  std::ranges::sort(kept.long_texts);
   return Done{};
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/record_set.h"
 #include "base/result.h"
@@ -18,14 +19,30 @@ namespace kin::dedup {
 // Texts for verification and for the audit log, ids for the audit log. Texts are kept once for all
 // records that share them: ask for that of classes.text_owner(record).
 struct KeptTexts {
+  // The lengths of texts that are much longer than others, sorted by record.
+  struct LongText {
+    RecordId record;
+    std::uint64_t bytes;
+    friend auto operator<=>(const LongText&, const LongText&) = default;
+  };
+
+  // Of a text that is among them; 0 of others, which have about the mean length.
+  std::uint64_t long_bytes(RecordId record) const;
+
   std::unique_ptr<store::KeptValues> texts;
   std::unique_ptr<store::KeptValues> ids;  // nothing where the records have no ids
   StageWork* work = nullptr;               // counts the records that are read
+  std::vector<LongText> long_texts;
+  std::uint64_t long_from = 1 << 16;  // bytes
 };
 
-// Texts go to a file in `folder` when they take more than `memory` bytes.
-Result<KeptTexts> make_kept_texts(const std::filesystem::path& folder, bool with_ids,
-                                  std::uint64_t memory);
+struct KeptTextsOptions {
+  std::filesystem::path folder;  // where texts go that take more than `memory` bytes
+  bool with_ids = false;
+  std::uint64_t memory = 0;
+  std::uint64_t mean_bytes = 0;  // of a text
+};
+Result<KeptTexts> make_kept_texts(const KeptTextsOptions& options);
 
 // The records whose texts decide something; if outputs name removed records, also those.
 Result<RecordSet> texts_wanted(const Scan& scan, const Classes& classes,

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
-#include <unordered_map>
 
 #include "base/bytes.h"
-#include "base/memory.h"
 #include "data/dataset.h"
 #include "dedup/record_text.h"
+#include "dedup/spill/budget.h"
+#include "dedup/spill/long_texts.h"
 #include "text/words.h"
 
 namespace kin::dedup {
@@ -27,54 +27,73 @@ sketch::ShingleOptions shingles_of(std::size_t words, text::Normalization normal
           .normalization = normalization};
 }
 
-Error too_much(std::uint64_t needed, std::uint64_t memory, std::uint64_t max_memory) {
-  const double factor = static_cast<double>(needed) / static_cast<double>(memory);
-  const auto enough = static_cast<std::uint64_t>(static_cast<double>(max_memory) * factor);
-  return Error{Code::kResourceExhausted,
-               fmt::format("the references of --against need {} of memory (use --max-memory {}MiB "
-                           "or more, or divide the references)",
-                           format_bytes(needed), (enough >> 20) + 1)};
-}
+// What the index of references takes that have so many bytes and words, as long as it is made:
+// their texts as they are and normalised; of every run of words its hash and place, an entry of the
+// index, and a hash to count it by.
+struct IndexSize {
+  std::uint64_t references = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t words = 0;
+
+  std::uint64_t memory() const {
+    constexpr std::uint64_t kReference = 400;
+    constexpr std::uint64_t kWord = 12 + 16 + 8;
+    return references * kReference + 2 * bytes + kWord * words;
+  }
+};
+
+struct References {
+  std::vector<ReferenceText> texts;
+  IndexSize size;
+};
 
 // Reads all records of `inputs`, in order.
-Result<std::vector<ReferenceText>> read_references(const DedupOptions& options,
-                                                   const std::filesystem::path& folder,
-                                                   std::uint64_t memory, StageWork* work) {
+Result<References> read_references(const DedupOptions& options, const std::filesystem::path& folder,
+                                   StageWork* work) {
   KIN_TRY(std::vector<data::Input> inputs, data::find_inputs(options.against, folder));
-  std::uint64_t bytes = 0;
+  const std::uint64_t own = options.max_memory - seen_memory(options, options.max_memory);
+  const Budget budget(own);
+  const auto words = shingles_of(options.contains_words, options.shingles.normalization);
+  References found;
   std::uint64_t on_disk = 0;
   for (const data::Input& input : inputs) on_disk += input.bytes;
   next_phase(work, on_disk);
   data::DatasetOptions dataset_options;
   dataset_options.temporary_folder = folder;
-  dataset_options.memory_bytes = memory;
+  dataset_options.memory_bytes = budget.reader;
+  dataset_options.longest_record = scan_room(own, 1) / kRecordCopies;
   KIN_TRY(const auto dataset, data::Dataset::open(std::move(inputs), dataset_options));
   data::ScanOptions scan;
   scan.columns = options.fields;
   scan.columns.push_back(options.id_column.value_or("id"));
   scan.optional_columns = scan.columns.size();
   scan.on_error = options.on_error;
-  std::vector<ReferenceText> texts;
+  std::vector<ReferenceText>& texts = found.texts;
   std::string joined;
-  KIN_TRY(const data::ScanEnd end,
-          dataset->scan(scan, [&](const data::Batch& batch, int) -> Status {
-            count_work(work, batch.bytes());
-            for (std::size_t i = 0; i < batch.size(); ++i) {
-              const auto text = text_of(batch, i, options.fields.size(), joined);
-              if (!text) continue;
-              ReferenceText reference;
-              reference.file = dataset->inputs()[batch.file()].shown_as;
-              reference.row = row_number(batch.row(i));
-              if (const auto id = batch.value(options.fields.size(), i))
-                reference.id = std::string(*id);
-              reference.text = std::string(*text);
-              bytes += text->size();
-              if (bytes > memory) return too_much(bytes * 6, memory, options.max_memory);
-              texts.push_back(std::move(reference));
-            }
-            return Done{};
-          }));
-  if (!end.found.empty() && !end.found.front()) {
+  const auto end = dataset->scan(scan, [&](const data::Batch& batch, int) -> Status {
+    count_work(work, batch.bytes());
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const auto text = text_of(batch, i, options.fields.size(), joined);
+      if (!text) continue;
+      ++found.size.references;
+      found.size.bytes += text->size();
+      found.size.words += text_units(*text, words);
+      // More than fit are only counted, to say what would do.
+      if (found.size.memory() > own) texts = {};
+      if (found.size.memory() > own) continue;
+      ReferenceText reference;
+      reference.file = dataset->inputs()[batch.file()].shown_as;
+      reference.row = row_number(batch.row(i));
+      if (const auto id = batch.value(options.fields.size(), i)) reference.id = std::string(*id);
+      reference.text = std::string(*text);
+      texts.push_back(std::move(reference));
+    }
+    return Done{};
+  });
+  if (!end && end.error().code == Code::kResourceExhausted)
+    KIN_RETURN_IF_ERROR(check_needs(options, {.longest_record = dataset->longest_record()}));
+  if (!end) return end.error();
+  if (!end->found.empty() && !end->found.front()) {
     return Error{
         Code::kNotFound,
         fmt::format("{}: no reference has a field \"{}\" (references need the fields of the "
@@ -83,7 +102,7 @@ Result<std::vector<ReferenceText>> read_references(const DedupOptions& options,
   }
   std::sort(texts.begin(), texts.end(),
             [](const ReferenceText& a, const ReferenceText& b) { return a.row < b.row; });
-  return texts;
+  return found;
 }
 
 }  // namespace
@@ -110,12 +129,13 @@ ContainIndex::ContainIndex(const DedupOptions& options)
       words_(options.contains_words),
       normalization_(options.shingles.normalization) {}
 
-Result<std::unique_ptr<ContainIndex>> ContainIndex::open(const DedupOptions& options,
-                                                         const std::filesystem::path& folder,
-                                                         std::uint64_t memory, StageWork* work) {
-  KIN_TRY(std::vector<ReferenceText> texts, read_references(options, folder, memory, work));
-  std::unique_ptr<ContainIndex> index = make(options, std::move(texts));
-  if (index->memory() > memory) return too_much(index->memory(), memory, options.max_memory);
+Result<std::unique_ptr<ContainIndex>> ContainIndex::open(
+    const DedupOptions& options, const std::filesystem::path& folder,
+    const std::function<Status(std::uint64_t)>& check, StageWork* work) {
+  KIN_TRY(References references, read_references(options, folder, work));
+  KIN_RETURN_IF_ERROR(check(references.size.memory()));
+  std::unique_ptr<ContainIndex> index = make(options, std::move(references.texts));
+  index->memory_ = references.size.memory();
   return index;
 }
 
@@ -158,32 +178,36 @@ void ContainIndex::add(std::uint32_t number) {
 // A record that has enough of the runs of a reference misses so few that it has one of its rarest:
 // only these are looked for, so that a run that many references share costs nothing.
 void ContainIndex::index_rarest() {
-  std::unordered_map<std::uint64_t, std::uint32_t> uses;
-  for (const Grams& grams : grams_) {
-    for (const std::uint64_t hash : grams.hashes) ++uses[hash];
-  }
+  std::vector<std::uint64_t> all;
+  std::size_t count = 0;
+  for (const Grams& grams : grams_) count += grams.hashes.size();
+  all.reserve(count);
+  for (const Grams& grams : grams_) all.insert(all.end(), grams.hashes.begin(), grams.hashes.end());
+  std::sort(all.begin(), all.end());
+  const auto uses = [&](std::uint64_t hash) {
+    const auto [begin, end] = std::equal_range(all.begin(), all.end(), hash);
+    return end - begin;
+  };
+  const auto looked_for = [&](const Grams& grams) {
+    const std::size_t missing = grams.hashes.size() - enough_of(grams.hashes.size(), share_);
+    return std::min(grams.hashes.size(), missing + 1);
+  };
+  std::size_t entries = 0;
+  for (const Grams& grams : grams_) entries += looked_for(grams);
+  postings_.reserve(entries);
+  std::vector<std::pair<std::ptrdiff_t, std::uint64_t>> rarest;
   for (std::uint32_t number = 0; number < grams_.size(); ++number) {
-    std::vector<std::uint64_t> rarest = grams_[number].hashes;
-    std::sort(rarest.begin(), rarest.end(), [&](std::uint64_t a, std::uint64_t b) {
-      return std::pair(uses[a], a) < std::pair(uses[b], b);
-    });
-    const std::size_t missing = rarest.size() - enough_of(rarest.size(), share_);
-    rarest.resize(std::min(rarest.size(), missing + 1));
-    for (const std::uint64_t hash : rarest) postings_.push_back({hash, number});
+    rarest.clear();
+    for (const std::uint64_t hash : grams_[number].hashes) rarest.emplace_back(uses(hash), hash);
+    std::sort(rarest.begin(), rarest.end());
+    rarest.resize(looked_for(grams_[number]));
+    for (const auto& [used, hash] : rarest) postings_.push_back({hash, number});
   }
   std::sort(postings_.begin(), postings_.end(), [](const Posting& a, const Posting& b) {
     return std::pair(a.hash, a.reference) < std::pair(b.hash, b.reference);
   });
   filter_ = FingerprintFilter(postings_.size() * 2 + 64);
   for (const Posting& posting : postings_) filter_.insert(posting.hash);
-}
-
-std::uint64_t ContainIndex::memory() const {
-  std::uint64_t bytes = postings_.capacity() * sizeof(Posting);
-  for (const ReferenceText& text : texts_) bytes += text.text.capacity() + sizeof text + 64;
-  for (const Grams& grams : grams_)
-    bytes += grams.hashes.capacity() * 12 + grams.normalized.capacity() + sizeof grams;
-  return bytes;
 }
 
 ContainIndex::Matcher::Matcher(const ContainIndex& index) : index_(index) {

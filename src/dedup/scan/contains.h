@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,12 +43,11 @@ struct ContainEvidence {
 // fewer words has one run, of all its words. Thread-compatible.
 class ContainIndex {
  public:
-  // Reads options.against. Fails if what has to be held does not fit `memory` bytes, with the
-  // --max-memory that would do.
-  static Result<std::unique_ptr<ContainIndex>> open(const DedupOptions& options,
-                                                    const std::filesystem::path& folder,
-                                                    std::uint64_t memory,
-                                                    StageWork* work = nullptr);
+  // Reads options.against. `check` is told how many bytes have to be held, before they are: its
+  // error ends it.
+  static Result<std::unique_ptr<ContainIndex>> open(
+      const DedupOptions& options, const std::filesystem::path& folder,
+      const std::function<Status(std::uint64_t)>& check, StageWork* work = nullptr);
   // Of texts in memory.
   static std::unique_ptr<ContainIndex> make(const DedupOptions& options,
                                             std::vector<ReferenceText> texts);
@@ -76,6 +76,8 @@ class ContainIndex {
 
   const ReferenceText& reference(std::uint32_t number) const { return texts_[number]; }
   std::size_t size() const { return texts_.size(); }
+  // What it holds, and held while it was made. Bytes.
+  std::uint64_t memory() const { return memory_; }
   std::size_t without_words() const { return without_words_; }
   std::size_t short_ones() const { return short_ones_; }  // of fewer words than a run
 
@@ -96,7 +98,6 @@ class ContainIndex {
   explicit ContainIndex(const DedupOptions& options);
   void add(std::uint32_t number);
   void index_rarest();
-  std::uint64_t memory() const;
 
   double share_;
   std::uint32_t words_;
@@ -108,6 +109,7 @@ class ContainIndex {
   FingerprintFilter filter_;          // of the hashes of postings_
   std::size_t without_words_ = 0;
   std::size_t short_ones_ = 0;
+  std::uint64_t memory_ = 0;
 };
 
 }  // namespace kin::dedup

@@ -1,15 +1,15 @@
 #include "dedup/scan/scan.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "dedup/record_text.h"
-#include "dedup/spill/budget.h"
+#include "dedup/spill/long_texts.h"
 #include "dedup/spill/shared_keys.h"
 #include "sketch/minhash.h"
 #include "sketch/simhash.h"
@@ -19,11 +19,14 @@ namespace {
 
 // Texts sketched before, by hash. A hit says that an identical text was sketched already, so the
 // work can be saved; a miss says nothing. Thread-safe: one word a slot, and the slot is chosen by
-// the other half of the hash, so a false hit needs 63 + kBits equal bits and would merely leave a
+// the other half of the hash, so a false hit needs 77 equal bits or more and would merely leave a
 // record without near-duplicates.
 class RecentTexts {
  public:
-  RecentTexts() : slots_(std::size_t{1} << kBits) {}
+  // Takes a sixteenth of so many bytes, within bounds.
+  explicit RecentTexts(std::uint64_t memory)
+      : slots_(std::clamp(std::bit_floor(memory / 16 / sizeof(std::uint64_t)),
+                          std::uint64_t{1} << 14, std::uint64_t{1} << 20)) {}
 
   // Whether `text` has words; nothing if it was not sketched lately.
   std::optional<bool> has_words(const Hash128& text) const {
@@ -40,13 +43,12 @@ class RecentTexts {
 
  private:
   std::atomic<std::uint64_t>& slot(const Hash128& text) {
-    return slots_[text.high & ((std::size_t{1} << kBits) - 1)];
+    return slots_[text.high & (slots_.size() - 1)];
   }
   const std::atomic<std::uint64_t>& slot(const Hash128& text) const {
-    return slots_[text.high & ((std::size_t{1} << kBits) - 1)];
+    return slots_[text.high & (slots_.size() - 1)];
   }
 
-  static constexpr int kBits = 20;
   std::vector<std::atomic<std::uint64_t>> slots_;
 };
 
@@ -54,8 +56,10 @@ class RecentTexts {
 class RecordScanner {
  public:
   RecordScanner(const DedupOptions& options, const sketch::Banding& banding, RecentTexts& recent,
-                const ScanPart& part, Scan& scan)
+                TextRoom& room, const ScanPart& part, Scan& scan)
       : options_(options),
+        room_(room),
+        contains_(part.contains),
         reference_files_(part.reference_files),
         records_(part.records),
         banding_(banding),
@@ -71,16 +75,12 @@ class RecordScanner {
         words_(scan.words),
         bands_(scan.bands),
         chunks_(scan.chunks),
-        longest_text_(LongTexts{options.max_memory - seen_memory(options, options.max_memory), 0,
-                                options.threads}
-                          .longest_text()) {
+        copies_(sketch_copies(options)) {
     if (part.seen != nullptr) seen_ids_.emplace(part.seen->lookup());
-    if (part.contains != nullptr) contained_.emplace(*part.contains);
+    if (contains_ != nullptr) contained_.emplace(*contains_);
   }
 
   Status visit(const data::Batch& batch) {
-    signature_ids_.clear();
-    signature_bytes_.clear();
     std::uint64_t text_bytes = 0;
     std::uint64_t longest = 0;
     std::span<const std::uint8_t> seen;
@@ -106,10 +106,15 @@ class RecordScanner {
         scan_.counts.without_text += input ? 1 : 0;
         continue;
       }
-      if (text->size() > longest_text_) return too_long(batch.where(i), text->size());
       text_bytes += input ? text->size() : 0;
-      longest = std::max<std::uint64_t>(longest, text->size());
+      const std::uint64_t weight = text_weight(*text, options_);
+      longest = std::max(longest, weight);
+      if (weight * copies_ > room_.bytes()) return too_long(batch.where(i), text->size());
+      // Threads with long texts wait for each other.
+      std::optional<TextRoom::Share> share;
+      if (weight > kShortText) share.emplace(room_, weight * copies_);
       KIN_TRY(const bool contaminated, contains_reference(batch.row(i), *text));
+      if (contaminated && weight > kShortText) forget_long_text();
       if (contaminated) continue;
       scan_.order.set_length(batch.row(i), text->size());
       if (is_blank(*text)) {
@@ -118,8 +123,9 @@ class RecordScanner {
       }
       const bool has_words = sketch(batch, i, hash, *text);
       scan_.counts.without_words += input && !has_words ? 1 : 0;
+      if (weight > kShortText) forget_long_text();
+      if (signature_ids_.size() >= kSignaturesAtOnce) KIN_RETURN_IF_ERROR(hand_signatures_over());
     }
-    if (longest > kLongText) forget_long_text();
     scan_.counts.documents += batch.size();
     if (records_ != nullptr) *records_ = scan_.counts.documents.load();
     scan_.counts.text_bytes += text_bytes;
@@ -129,8 +135,7 @@ class RecordScanner {
     scan_.counts.input_bytes += batch.bytes();
     count_work(scan_.work, batch.bytes());
     if (exact_.failed() || words_.failed() || bands_.failed() || chunks_.failed()) return flush();
-    if (signature_ids_.empty()) return Done{};
-    return scan_.signatures->insert_batch(signature_ids_, signature_bytes_);
+    return hand_signatures_over();
   }
 
   Status flush() {
@@ -141,7 +146,17 @@ class RecordScanner {
   }
 
  private:
-  static constexpr std::uint64_t kLongText = 1 << 20;
+  // A block of short texts has so many that their signatures would take more than all else.
+  static constexpr std::size_t kSignaturesAtOnce = 4096;
+
+  Status hand_signatures_over() {
+    Status inserted = Done{};
+    if (!signature_ids_.empty())
+      inserted = scan_.signatures->insert_batch(signature_ids_, signature_bytes_);
+    signature_ids_.clear();
+    signature_bytes_.clear();
+    return inserted;
+  }
 
   std::size_t source_column() const {
     return options_.fields.size() + (options_.keep.needs_column() ? 1 : 0);
@@ -155,15 +170,13 @@ class RecordScanner {
     content_hash_ = ContentHasher(options_.fields.size(), options_.exact_normalization);
     joined_ = std::string();
     normalized_ = std::string();
-    ::malloc_trim(0);
+    if (contains_ != nullptr) contained_.emplace(*contains_);
   }
 
-  Error too_long(const std::string& where, std::uint64_t length) const {
-    const std::uint64_t least = total_memory(options_, memory_for_text(length, 0));
+  Error too_long(const std::string& where, std::uint64_t length) {
+    scan_.met_too_long_text = true;
     return Error{Code::kResourceExhausted,
-                 fmt::format("{}: the text has {} bytes, too many for the memory (use --max-memory "
-                             "{}MiB or more)",
-                             where, length, (least >> 20) + 1)};
+                 fmt::format("{}: the text has {} bytes, too many for the memory", where, length)};
   }
 
   Result<bool> contains_reference(RecordId record, std::string_view text) {
@@ -263,6 +276,8 @@ class RecordScanner {
   }
 
   const DedupOptions& options_;
+  TextRoom& room_;
+  const ContainIndex* const contains_;
   const std::size_t reference_files_;
   std::atomic<std::uint64_t>* const records_;
   std::optional<SeenIds::Lookup> seen_ids_;
@@ -285,7 +300,7 @@ class RecordScanner {
   Spill::Writer words_;
   Spill::Writer bands_;
   Spill::Writer chunks_;
-  std::uint64_t longest_text_;
+  const std::uint64_t copies_;
 };
 
 // The share of `memory` that records of `bytes` a document get, of `total` bytes a document.
@@ -367,10 +382,11 @@ Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& o
   scan_options.start = part.start;
   scan_options.pause = part.pause;
 
-  RecentTexts recent;
+  RecentTexts recent(part.text_room);
+  TextRoom room(part.text_room);
   std::vector<std::unique_ptr<RecordScanner>> scanners;
   for (int worker = 0; worker < options.threads; ++worker) {
-    scanners.push_back(std::make_unique<RecordScanner>(options, banding, recent, part, scan));
+    scanners.push_back(std::make_unique<RecordScanner>(options, banding, recent, room, part, scan));
   }
   KIN_TRY(const data::ScanEnd end,
           dataset.scan(scan_options, [&](const data::Batch& batch, int worker) {

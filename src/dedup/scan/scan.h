@@ -36,7 +36,7 @@ struct ScanCounts {
   std::atomic<std::uint64_t> without_text{0};   // null: kept, and compared with nothing
   std::atomic<std::uint64_t> without_words{0};  // compared exactly only; not at all if blank
   std::atomic<std::uint64_t> without_order{0};  // no value to keep it by: the others are kept first
-  std::atomic<std::uint64_t> longest_text{0};   // in bytes
+  std::atomic<std::uint64_t> longest_text{0};   // text_weight() of the heaviest
 
   using Values = std::array<std::uint64_t, 7>;
   Values values() const {
@@ -79,7 +79,8 @@ struct Scan {
   RecordTable<std::uint8_t> left_out;
   std::unique_ptr<store::KeptValues> evidence;  // ContainEvidence, if there are such references
   ScanCounts counts;
-  StageWork* work = nullptr;  // where the stages over it count what they have done
+  std::atomic<bool> met_too_long_text{false};  // the scan failed because of it
+  StageWork* work = nullptr;                   // where the stages over it count what they have done
 };
 
 struct ScanPart {
@@ -89,6 +90,9 @@ struct ScanPart {
   const ContainIndex* contains = nullptr;  // nothing: no references are looked for in the texts
   std::size_t reference_files = 0;         // the first files, which are not counted
   std::atomic<std::uint64_t>* records = nullptr;  // set to the number of records so far
+  // What all threads together may hold for long texts. A text that needs more is an error
+  // (kResourceExhausted).
+  std::uint64_t text_room = std::uint64_t{1} << 30;
 };
 
 // Reads the records from `start` on and adds their keys to `scan`, until the end or until `pause`

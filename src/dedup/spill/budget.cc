@@ -1,7 +1,13 @@
 #include "dedup/spill/budget.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/memory.h"
+#include "dedup/spill/long_texts.h"
 #include "dedup/spill/shared_keys.h"
 #include "store/seen_set.h"
 
@@ -14,26 +20,34 @@ std::uint64_t left_of(std::uint64_t share, std::uint64_t used) {
   return share - std::min(share, used);
 }
 
-// The program, its readers and its tables of fixed size.
-constexpr std::uint64_t kProgram = 48 << 20;
-// Measured on texts of 20 MB: how often a thread holds a text while it sketches it, and while it
-// compares and writes it.
-constexpr std::uint64_t kSketchCopies = 6;
-constexpr std::uint64_t kTextCopies = 11;
-// A record of 47 MB, with what was read behind it.
-constexpr std::uint64_t kRecordCopies = 2;
+// What a run needs to have a second thread, and each one more.
+constexpr std::uint64_t kSharedByThreads = 64 << 20;
+constexpr std::uint64_t kEachThread = 32 << 20;
 
-// What the scan leaves for long records: keys and signatures may take the rest, and every thread
-// but the first a block of its own.
-std::uint64_t scan_room(std::uint64_t own, int threads) {
-  constexpr std::uint64_t kBlock = 5 << 20;
-  const Budget budget(own);
-  const auto others = static_cast<std::uint64_t>(std::max(threads, 1) - 1);
-  return left_of(own, kProgram + budget.spills + budget.signatures + others * kBlock);
+// What compares and writes texts has room for.
+std::uint64_t text_room(std::uint64_t own, std::uint64_t tables) {
+  return left_of(own, kProgramBytes + kThreadBytes + tables + Budget(own).stage);
 }
 
-std::uint64_t text_room(std::uint64_t own, std::uint64_t tables) {
-  return left_of(own, kProgram + tables + Budget(own).stage);
+// Records up to this length are part of what a thread works with.
+constexpr std::uint64_t kUsualRecord = 2 << 20;
+
+// Whether `own` bytes do.
+bool is_enough(std::uint64_t own, const DedupOptions& options, const MemoryNeeds& needs) {
+  own = left_of(own, needs.references);
+  const std::uint64_t tables = needs.records * bytes_a_record(options);
+  if (own < kFixedBytes + tables) return false;
+  const std::uint64_t scanned = std::max({needs.scan, sketch_copies(options) * needs.heaviest_text,
+                                          kRecordCopies * needs.longest_record});
+  // As many threads as the memory has room for, and a part of one more: so that more memory is
+  // never worse.
+  const std::uint64_t threads =
+      left_of(own, kSharedByThreads) / (kEachThread / kThreadBytes) + kThreadBytes;
+  const Budget budget(own);
+  const std::uint64_t held = kProgramBytes + budget.spills + budget.signatures + threads;
+  if (left_of(own, held) < scanned) return false;
+  if (text_room(own, tables) < kCompareCopies * needs.heaviest_text) return false;
+  return left_of(own, kProgramBytes + kThreadBytes + tables) >= writer_bytes(needs);
 }
 
 // The smallest number of bytes, in steps of a mebibyte, of which `fits` is true.
@@ -80,33 +94,77 @@ std::uint64_t Budget::scanner(const DedupOptions& options, std::uint64_t records
   return reader + left;
 }
 
-std::uint64_t LongTexts::longest_text() const {
-  return std::min(scan_room(own, threads) / kSketchCopies, text_room(own, tables) / kTextCopies);
+Budget::Budget(std::uint64_t total) {
+  const std::uint64_t shared = left_of(total, kProgramBytes);
+  reader = shared / 4;
+  spills = shared * 3 / 10;
+  signatures = shared * 3 / 20;
+  stage = shared / 6;
+  writer = shared * 6 / 10;
 }
 
-std::uint64_t LongTexts::longest_record() const {
-  return scan_room(own, threads) / kRecordCopies;
+std::uint64_t scan_room(std::uint64_t own, int threads) {
+  const Budget budget(own);
+  const auto working = static_cast<std::uint64_t>(std::max(threads, 1)) * kThreadBytes;
+  return left_of(own, kProgramBytes + budget.spills + budget.signatures + working);
 }
 
-std::uint64_t memory_for_text(std::uint64_t text, std::uint64_t tables) {
-  constexpr int kManyThreads = 1024;
-  return least_that([&](std::uint64_t own) {
-    return LongTexts{own, tables, threads_for_memory(kManyThreads, own)}.longest_text() >= text;
-  });
+std::uint64_t writer_bytes(const MemoryNeeds& needs) {
+  const std::uint64_t record = needs.longest_record > kUsualRecord ? needs.longest_record : 0;
+  return needs.write.bytes + needs.write.copies * record;
 }
 
-int threads_for_text(int threads, std::uint64_t own, std::uint64_t text, std::uint64_t tables) {
-  constexpr std::uint64_t kAlways = 256 << 10;  // what every thread has room for
-  if (text <= kAlways) return threads;
-  const std::uint64_t room = text_room(own, tables) / (kTextCopies * text);
+std::uint64_t least_mebibytes(const DedupOptions& options, const MemoryNeeds& needs) {
+  const std::uint64_t own =
+      least_that([&](std::uint64_t bytes) { return is_enough(bytes, options, needs); });
+  const std::uint64_t total = total_memory(options, own);
+  return (total + (1 << 20) - 1) >> 20;
+}
+
+Status check_needs(const DedupOptions& options, const MemoryNeeds& needs) {
+  const std::uint64_t own = left_of(options.max_memory, seen_memory(options, options.max_memory));
+  if (is_enough(own, options, needs)) return Done{};
+  const std::uint64_t least = least_mebibytes(options, needs);
+  // What the largest part of it is for.
+  const auto without = [&](std::uint64_t MemoryNeeds::* need) {
+    MemoryNeeds rest = needs;
+    rest.*need = 0;
+    return least_mebibytes(options, rest);
+  };
+  MemoryNeeds without_writer = needs;
+  without_writer.write = {};
+  const std::pair<std::uint64_t, std::string> reasons[] = {
+      {without(&MemoryNeeds::records),
+       fmt::format("{} records need at least {}", needs.records, format_bytes(least << 20))},
+      {without(&MemoryNeeds::heaviest_text),
+       fmt::format("the longest text has {} bytes, too many for the memory", needs.heaviest_text)},
+      {without(&MemoryNeeds::longest_record),
+       fmt::format("the longest record has {} bytes, too many for the memory",
+                   needs.longest_record)},
+      {without(&MemoryNeeds::scan),
+       fmt::format("the inputs need {} to be read", format_bytes(needs.scan))},
+      {least_mebibytes(options, without_writer),
+       fmt::format("the output needs {} to be written", format_bytes(writer_bytes(needs)))},
+      {without(&MemoryNeeds::references),
+       fmt::format("the references of --against need {} of memory",
+                   format_bytes(needs.references))}};
+  const auto main = std::ranges::min_element(
+      reasons, [](const auto& a, const auto& b) { return a.first < b.first; });
+  return Error{Code::kResourceExhausted,
+               fmt::format("{} (use --max-memory {}MiB or more)", main->second, least)};
+}
+
+int threads_for_text(int threads, std::uint64_t own, std::uint64_t weight, std::uint64_t tables) {
+  if (weight <= kShortText) return threads;
+  const std::uint64_t each = kCompareCopies * weight + kThreadBytes;
+  const std::uint64_t room = (text_room(own, tables) + kThreadBytes) / each;
   return static_cast<int>(
       std::clamp<std::uint64_t>(room, 1, static_cast<std::uint64_t>(std::max(threads, 1))));
 }
 
 int threads_for_memory(int threads, std::uint64_t max_memory) {
-  constexpr std::uint64_t kThread = 32 << 20;
-  constexpr std::uint64_t kShared = 64 << 20;
-  const std::uint64_t most = std::max<std::uint64_t>(left_of(max_memory, kShared) / kThread, 1);
+  const std::uint64_t most =
+      std::max<std::uint64_t>(left_of(max_memory, kSharedByThreads) / kEachThread, 1);
   return static_cast<int>(std::min<std::uint64_t>(most, static_cast<std::uint64_t>(threads)));
 }
 

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "base/result.h"
+#include "data/dataset.h"
 #include "dedup/options.h"
 
 namespace kin::dedup {
@@ -20,16 +22,16 @@ std::uint64_t seen_memory(const DedupOptions& options, std::uint64_t max_memory)
 // The smallest --max-memory of which the seen set leaves `own` bytes to the run itself.
 std::uint64_t total_memory(const DedupOptions& options, std::uint64_t own);
 
-// Shares of --max-memory without what the seen set may use. What a stage holds together stays below
-// the whole: the scan holds its reader, spills and signatures; later stages what the scan left, and
-// their own working memory.
+// What a run holds however little it has to do: the program with its libraries, and what each
+// thread works with.
+inline constexpr std::uint64_t kProgramBytes = 46 << 20;
+inline constexpr std::uint64_t kThreadBytes = 9 << 20;
+
+// Shares of the rest of --max-memory, without what the seen set may use. What a stage holds
+// together stays below the whole: the scan holds its reader, spills and signatures; later stages
+// what the scan left, and their own working memory.
 struct Budget {
-  explicit Budget(std::uint64_t total)
-      : reader(total / 4),
-        spills(total * 3 / 10),
-        signatures(total * 3 / 20),
-        stage(total / 6),
-        writer(total * 6 / 10) {}
+  explicit Budget(std::uint64_t total);
 
   // The memory of a reader that scans so many records: its share, and what their keys do not need
   // of theirs.
@@ -51,37 +53,45 @@ inline std::uint64_t bytes_a_record(const DedupOptions& options) {
          (options.skip_seen ? 9 : 0) + (options.cut ? 50 : 0) + (options.append ? 16 : 0);
 }
 
-// What a run holds however few records there are: the program and its readers.
-inline std::uint64_t fixed_bytes(bool parquet) {
-  return std::uint64_t{parquet ? 192U : 64U} << 20;
-}
+// What a run holds however few records there are.
+inline constexpr std::uint64_t kFixedBytes = kProgramBytes + 2 * kThreadBytes;
 
-// Long texts and records. A text of so many bytes is held several times by the thread that works on
-// it: as it was read, as words, as shingles, twice as a line of the audit log. Where texts are
-// long, fewer threads work.
-//
-// What a run with `own` bytes and so many threads has room for, holding `tables` for its records.
-struct LongTexts {
-  std::uint64_t own = 0;
-  std::uint64_t tables = 0;
-  int threads = 1;
-
-  // The longest text, and the longest record, of which all but the text is only read and written.
-  std::uint64_t longest_text() const;
-  std::uint64_t longest_record() const;
-};
-// The least memory with which longest_text() is at least `text`, however many threads there are.
-std::uint64_t memory_for_text(std::uint64_t text, std::uint64_t tables);
-// How many of `threads` may work on texts of this length at a time.
-int threads_for_text(int threads, std::uint64_t own, std::uint64_t text, std::uint64_t tables);
 // How many threads the memory has room for, however short the records are.
 int threads_for_memory(int threads, std::uint64_t max_memory);
+// How many of `threads` may compare and write texts of this weight (long_texts.h) at a time, where
+// `own` bytes hold `tables` for the records.
+int threads_for_text(int threads, std::uint64_t own, std::uint64_t weight, std::uint64_t tables);
+
+// What the scan leaves for long texts and records, and for the pages of Parquet, of `own` bytes:
+// keys and signatures may take the rest, and every thread what it works with. In `threads` the
+// first counts too.
+std::uint64_t scan_room(std::uint64_t own, int threads);
+
+// What is known of the memory that a run needs, whatever is spilled. Bytes; 0 where nothing is
+// known or needed.
+struct MemoryNeeds {
+  std::uint64_t records = 0;
+  std::uint64_t references = 0;      // held to be looked for in texts
+  std::uint64_t heaviest_text = 0;   // text_weight()
+  std::uint64_t longest_record = 0;  // of JSONL and CSV
+  std::uint64_t scan = 0;            // of the reader, on one thread
+  data::WriteMemory write = {};      // of the writer
+};
+
+// Of them, what the writer needs on one thread.
+std::uint64_t writer_bytes(const MemoryNeeds& needs);
+
+// The least --max-memory, in MiB, with which a run with these needs is not refused, whatever the
+// number of its threads.
+std::uint64_t least_mebibytes(const DedupOptions& options, const MemoryNeeds& needs);
+// An error, with that figure and what it is needed for, if --max-memory is less.
+Status check_needs(const DedupOptions& options, const MemoryNeeds& needs);
 
 // How much memory the pairs of the grouping may use.
 struct PairMemory {
   const DedupOptions& options;
   std::uint64_t records = 0;
-  std::uint64_t fixed = 0;  // fixed_bytes()
+  std::uint64_t fixed = 0;  // kFixedBytes, and what else is held
 
   std::uint64_t bytes(std::uint64_t max_memory) const;
   // The smallest --max-memory, in MiB, with which bytes() is at least `needed`.

@@ -11,10 +11,15 @@ std::uint64_t left_of(std::uint64_t share, std::uint64_t used) {
 
 }  // namespace
 
+std::uint64_t RunMemory::shared() const {
+  const auto threads = static_cast<std::uint64_t>(std::max(options_.threads, 1));
+  return left_of(own(), kProgramBytes + threads * kThreadBytes);
+}
+
 std::uint64_t RunMemory::beside_texts(std::uint64_t records) const {
   const std::uint64_t signatures =
       std::min(budget_.signatures, records * KeyBytes(options_).signature);
-  return signatures + tables(records) + budget_.stage + own() / 10;
+  return signatures + tables(records) + budget_.stage + shared() / 10;
 }
 
 std::uint64_t RunMemory::beside_keys(std::uint64_t records) const {
@@ -23,11 +28,11 @@ std::uint64_t RunMemory::beside_keys(std::uint64_t records) const {
   const std::uint64_t needed = records * (keys.bands + keys.hashes) / 8 * 9;
   const std::uint64_t spilled =
       options_.detectors.chunk ? budget_.spills : std::min(budget_.spills, needed);
-  return left_of(own(), spilled + beside_texts(records));
+  return left_of(shared(), spilled + beside_texts(records));
 }
 
 std::uint64_t RunMemory::for_texts(std::uint64_t records) const {
-  return std::max(budget_.reader, left_of(own(), beside_texts(records)));
+  return std::max(budget_.reader, left_of(shared(), beside_texts(records)));
 }
 
 std::uint64_t RunMemory::of_texts(std::uint64_t records, std::uint64_t needed, std::uint64_t pages,
@@ -37,7 +42,8 @@ std::uint64_t RunMemory::of_texts(std::uint64_t records, std::uint64_t needed, s
 
 std::uint64_t RunMemory::for_writer(std::uint64_t records, std::uint64_t kept,
                                     std::uint64_t texts) const {
-  const std::uint64_t most = std::max(budget_.writer, left_of(own(), tables(records) + own() / 10));
+  const std::uint64_t most =
+      std::max(budget_.writer, left_of(shared(), tables(records) + shared() / 10));
   return left_of(std::min(most, budget_.writer + kept + texts), texts);
 }
 

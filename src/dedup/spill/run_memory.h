@@ -1,6 +1,7 @@
 // The memory of each stage of a run.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "dedup/options.h"
@@ -16,10 +17,17 @@ class RunMemory {
       : options_(options), budget_(options.max_memory - seen_memory(options, options.max_memory)) {}
 
   const Budget& shares() const { return budget_; }
-  // The memory that the seen set does not use.
+  // The memory that the seen set does not use, and that is not held.
   std::uint64_t own() const {
-    return options_.max_memory - seen_memory(options_, options_.max_memory);
+    const std::uint64_t all = options_.max_memory - seen_memory(options_, options_.max_memory);
+    return all - std::min(all, held_);
   }
+  // So many bytes are held from now on, to the end of the run.
+  void hold(std::uint64_t bytes) {
+    held_ = bytes;
+    budget_ = Budget(own());
+  }
+  std::uint64_t held() const { return held_; }
   // For every record, whatever the budget.
   std::uint64_t tables(std::uint64_t records) const { return records * bytes_a_record(options_); }
 
@@ -30,7 +38,7 @@ class RunMemory {
   std::uint64_t for_texts(std::uint64_t records) const;
   std::uint64_t for_writer(std::uint64_t records, std::uint64_t kept, std::uint64_t texts) const;
   // For what is kept of the inputs while pairs of so many bytes are grouped. `fixed` is
-  // fixed_bytes().
+  // kFixedBytes, and what else is held.
   std::uint64_t beside_pairs(std::uint64_t records, std::uint64_t pairs, std::uint64_t fixed) const;
 
   // For texts that are kept to be compared, if there are `needed` bytes of them and readers have
@@ -40,8 +48,11 @@ class RunMemory {
 
  private:
   std::uint64_t beside_texts(std::uint64_t records) const;
+  // Without the program and its threads.
+  std::uint64_t shared() const;
 
   const DedupOptions& options_;
+  std::uint64_t held_ = 0;
   Budget budget_;
 };
 

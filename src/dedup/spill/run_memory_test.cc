@@ -54,7 +54,7 @@ TEST(RunMemory, DividesTheRestBetweenTextsPagesAndReaders) {
 
 TEST(RunMemory, PairsComeBeforeWhatIsKept) {
   for_each_run([](const RunMemory& memory, const DedupOptions& options, std::uint64_t records) {
-    const std::uint64_t fixed = fixed_bytes(true);
+    const std::uint64_t fixed = kFixedBytes;
     const std::uint64_t room = PairMemory{options, records, fixed}.bytes(options.max_memory);
     EXPECT_EQ(memory.beside_pairs(records, 0, fixed), room);
     EXPECT_EQ(memory.beside_pairs(records, room, fixed), 0U);

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "base/bytes.h"
 #include "base/hash.h"
 
@@ -12,6 +15,7 @@ constexpr std::uint32_t kMagic = 0x4c50534b;  // "KSPL"
 constexpr std::uint16_t kVersion = 1;
 // Frames are gathered into writes of this size.
 constexpr std::size_t kWriteBytes = 4 << 20;
+constexpr std::size_t kFirstBlockBytes = 4 << 10;
 
 Error damaged(const std::filesystem::path& file, std::uint64_t offset, std::string_view why) {
   return Error{Code::kDataLoss,
@@ -69,12 +73,15 @@ Status Spill::append(std::size_t bin, std::string_view records) {
   {
     const std::lock_guard lock(part.mutex);
     part.bytes += records.size();
-    if (part.blocks.empty() || part.blocks.back().size() + records.size() > kBlockBytes) {
-      part.blocks.emplace_back();
-      part.blocks.back().reserve(std::max(records.size(), kBlockBytes));
+    if (part.blocks.empty() ||
+        part.blocks.back().size() + records.size() > part.blocks.back().capacity()) {
+      // Every block is twice as large as the one before: bins with few records take little.
+      const std::size_t before = part.blocks.empty() ? 0 : part.blocks.back().capacity();
+      const std::size_t room = std::clamp(2 * before, kFirstBlockBytes, kBlockBytes);
+      part.blocks.emplace_back().reserve(std::max(records.size(), room));
+      memory_used_ += part.blocks.back().capacity();
     }
     part.blocks.back().append(records);
-    memory_used_ += records.size();
   }
   return memory_used_ > memory_limit_ ? spill_everything() : Status(Done{});
 }
@@ -109,13 +116,13 @@ Status Spill::spill_everything() {
     }
     for (const std::string& block : blocks) {
       KIN_RETURN_IF_ERROR(write_frame(bin, block));
-      memory_used_ -= block.size();
+      memory_used_ -= block.capacity();
     }
   }
-  if (pending_.empty()) return Done{};
-  KIN_RETURN_IF_ERROR(file_->write_at(file_length_, pending_));
-  file_length_ += pending_.size();
-  pending_.clear();
+  const std::string last = std::exchange(pending_, {});
+  if (last.empty()) return Done{};
+  KIN_RETURN_IF_ERROR(file_->write_at(file_length_, last));
+  file_length_ += last.size();
   return Done{};
 }
 
@@ -198,7 +205,7 @@ Result<std::string> Spill::read(std::size_t bin) const {
 void Spill::release(std::size_t bin) {
   Bin& part = bins_[bin];
   const std::lock_guard lock(part.mutex);
-  for (const std::string& block : part.blocks) memory_used_ -= block.size();
+  for (const std::string& block : part.blocks) memory_used_ -= block.capacity();
   std::vector<std::string>().swap(part.blocks);
   std::vector<Frame>().swap(part.frames);
   part.bytes = 0;

@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-namespace kin::data {
+namespace kin {
 
 // Grows without touching the bytes it adds: what nobody writes to is not resident, and a large
 // buffer grows in place where the system can move its pages. Thread-compatible.
@@ -39,4 +39,4 @@ class ByteBuffer {
   std::size_t size_ = 0;
 };
 
-}  // namespace kin::data
+}  // namespace kin

@@ -1,0 +1,51 @@
+#include "data/record_sizes.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "base/file.h"
+#include "data/byte_source.h"
+#include "data/pages/footer.h"
+
+namespace kin::data {
+
+Result<RecordSizes> record_sizes(const Input& input) {
+  RecordSizes sizes;
+  if (input.type.format == Format::kParquet) {
+    KIN_TRY(const File file, File::open_to_read(input.path));
+    KIN_TRY(const Footer footer, read_footer(file));
+    return RecordSizes{.records = footer.rows, .longest = 0};
+  }
+  KIN_TRY(const auto source, ByteSource::open(input, 0));
+  const bool quotes = input.type.format != Format::kJsonl;
+  std::string piece(256 << 10, '\0');
+  std::uint64_t length = 0;  // of the record so far
+  bool quoted = false;       // in a value of CSV, where a line end is part of the record
+  for (;;) {
+    KIN_TRY(const std::size_t got, source->read(piece.data(), piece.size()));
+    if (got == 0) {
+      sizes.records += length > 0 ? 1 : 0;
+      sizes.longest = std::max(sizes.longest, length);
+      return sizes;
+    }
+    for (std::size_t at = 0; at < got;) {
+      const auto* const end =
+          static_cast<const char*>(std::memchr(piece.data() + at, '\n', got - at));
+      const std::size_t line =
+          end == nullptr ? got - at : static_cast<std::size_t>(end - piece.data()) - at + 1;
+      if (quotes) {
+        const auto marks = std::count(piece.data() + at, piece.data() + at + line, '"');
+        quoted = quoted != (marks % 2 == 1);
+      }
+      length += line;
+      at += line;
+      if (end == nullptr || quoted) continue;
+      ++sizes.records;
+      sizes.longest = std::max(sizes.longest, length);
+      length = 0;
+    }
+  }
+}
+
+}  // namespace kin::data

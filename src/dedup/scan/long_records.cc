@@ -1,0 +1,60 @@
+#include "dedup/scan/long_records.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "data/record_sizes.h"
+#include "dedup/record_text.h"
+#include "dedup/spill/long_texts.h"
+
+namespace kin::dedup {
+namespace {
+
+// Of the texts of `inputs`, none of whose records is too long to be held.
+Result<std::uint64_t> heaviest_text(std::span<const data::Input> inputs,
+                                    const DedupOptions& options,
+                                    const std::filesystem::path& folder) {
+  data::DatasetOptions how;
+  how.temporary_folder = folder;
+  how.memory_bytes = Budget(options.max_memory).reader;
+  KIN_TRY(const auto dataset, data::Dataset::open({inputs.begin(), inputs.end()}, how));
+  data::ScanOptions scan;
+  scan.columns = options.fields;
+  scan.optional_columns = scan.columns.size();
+  scan.on_error = options.on_error;
+  scan.may_be_empty = true;
+  std::uint64_t heaviest = 0;
+  std::string joined;
+  KIN_RETURN_IF_ERROR(dataset->scan(scan, [&](const data::Batch& batch, int) -> Status {
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const auto text = text_of(batch, i, options.fields.size(), joined);
+      if (text) heaviest = std::max(heaviest, text_weight(*text, options));
+    }
+    return Done{};
+  }));
+  return heaviest;
+}
+
+}  // namespace
+
+Status measure_records(std::span<const data::Input> inputs, const DedupOptions& options,
+                       const std::filesystem::path& folder, MemoryNeeds& needs) {
+  std::uint64_t records = 0;
+  for (const data::Input& input : inputs) {
+    KIN_TRY(const data::RecordSizes sizes, data::record_sizes(input));
+    records += sizes.records;
+    needs.longest_record = std::max(needs.longest_record, sizes.longest);
+  }
+  needs.records = std::max(needs.records, records);
+  const std::uint64_t room = options.max_memory - std::min(options.max_memory, kFixedBytes);
+  if ((kRecordCopies + 1) * needs.longest_record > room) {
+    needs.heaviest_text = std::max(needs.heaviest_text, needs.longest_record);
+    return Done{};
+  }
+  KIN_TRY(const std::uint64_t heaviest, heaviest_text(inputs, options, folder));
+  needs.heaviest_text = std::max(needs.heaviest_text, heaviest);
+  return Done{};
+}
+
+}  // namespace kin::dedup

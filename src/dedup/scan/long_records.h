@@ -1,0 +1,20 @@
+// How many records the inputs have and how long the longest are, for runs whose memory is too
+// small.
+#pragma once
+
+#include <filesystem>
+#include <span>
+
+#include "data/dataset.h"
+#include "dedup/options.h"
+#include "dedup/spill/budget.h"
+
+namespace kin::dedup {
+
+// Reads all inputs, and adds the number of their records, the longest of them and the heaviest text
+// to `needs`. Where --max-memory
+// has no room for the longest record, all of it is taken for text. Stays within --max-memory.
+Status measure_records(std::span<const data::Input> inputs, const DedupOptions& options,
+                       const std::filesystem::path& folder, MemoryNeeds& needs);
+
+}  // namespace kin::dedup

@@ -1,0 +1,72 @@
+#include "dedup/spill/long_texts.h"
+
+#include <algorithm>
+
+#include "base/ascii.h"
+#include "base/utf8.h"
+
+namespace kin::dedup {
+namespace {
+
+bool is_word_byte(char c) {
+  return is_ascii_alpha(c) || is_ascii_digit(c);
+}
+
+}  // namespace
+
+// Of scripts without spaces, whose characters have three bytes or more, each is a word.
+std::uint64_t text_units(std::string_view text, const sketch::ShingleOptions& shingles) {
+  std::uint64_t units = 0;
+  if (shingles.unit == sketch::ShingleOptions::Unit::kChar) {
+    for (const char c : text) units += is_utf8_tail(c) ? 0 : 1;
+    return units;
+  }
+  bool in_word = false;
+  for (const char c : text) {
+    const auto byte = static_cast<std::uint8_t>(c);
+    const bool of_word = byte > ' ' && (byte >= 0x80 || is_word_byte(c));
+    units += (of_word && !in_word) || byte >= 0xE0 ? 1 : 0;
+    in_word = of_word;
+  }
+  // Words of other presets are bounded by spaces alone: there are no more of them, but for code,
+  // where every operator is one.
+  if (shingles.normalization != text::Normalization::kCode) return units;
+  for (const char c : text) units += c > ' ' && !is_word_byte(c) ? 1 : 0;
+  return units;
+}
+
+std::uint64_t text_weight(std::string_view text, const DedupOptions& options) {
+  if (text.size() <= kShortText) return text.size();
+  // While two texts are compared: four copies of one as text, three of its hashes.
+  constexpr std::uint64_t kTexts = 4;
+  constexpr std::uint64_t kHashes = 3 * sizeof(std::uint64_t);
+  const std::uint64_t held = kTexts * text.size() + kHashes * text_units(text, options.shingles);
+  return std::max<std::uint64_t>(text.size(), held / kCompareCopies);
+}
+
+std::uint64_t sketch_copies(const DedupOptions& options) {
+  // As it was read, without escapes, and what a sketch makes of it.
+  constexpr std::uint64_t kSketch = 3;
+  std::uint64_t copies = 2 + kSketch;
+  if (options.detectors.simhash && options.detectors.minhash) copies += kSketch;
+  if (options.contains) copies += 2 * kSketch;
+  if (options.detectors.chunk) copies += kSketch;
+  if (options.exact_normalization) ++copies;
+  if (options.fields.size() > 1) copies += 2;
+  return copies;
+}
+
+TextRoom::Share::Share(TextRoom& room, std::uint64_t bytes)
+    : room_(room), bytes_(std::min(bytes, room.bytes_)) {
+  std::unique_lock lock(room_.mutex_);
+  room_.given_back_.wait(lock, [&] { return bytes_ <= room_.free_; });
+  room_.free_ -= bytes_;
+}
+
+TextRoom::Share::~Share() {
+  const std::scoped_lock lock(room_.mutex_);
+  room_.free_ += bytes_;
+  room_.given_back_.notify_all();
+}
+
+}  // namespace kin::dedup

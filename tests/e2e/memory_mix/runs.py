@@ -1,0 +1,173 @@
+"""Runs of random kinds over random datasets, each held against its budget and against a run with plenty."""
+import dataclasses
+import hashlib
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+
+from memory_mix import corpora
+
+PLENTY = 16_384  # MiB
+LEAST = 128
+REFUSAL = re.compile(r"use --max-memory (\d+)MiB or more")
+MEBIBYTE = 1024
+
+BY = ["exact,minhash", "exact,minhash", "exact,minhash", "exact", "minhash", "exact,simhash", "exact,chunk", "exact,minhash,simhash",
+      "exact,minhash,chunk", "lines", "exact,paragraphs", "substring:50", "exact,minhash,substring:40"]
+
+
+@dataclasses.dataclass
+class Outcome:
+    code: int
+    said: str
+    peak: float  # MiB
+    digests: dict
+
+
+@dataclasses.dataclass
+class Case:
+    seed: int
+    inputs: list
+    output: str
+    options: list
+    budget: int
+    threads: int
+    against: bool = False
+
+    def __str__(self):
+        return f"seed {self.seed}: {' + '.join(self.inputs)} -> {self.output} {' '.join(self.options)} --threads {self.threads}"
+
+
+def choose_budget(rng):
+    kind = rng.random()
+    if kind < 0.25:
+        return LEAST
+    if kind < 0.5:
+        return rng.randint(LEAST, 2 * LEAST)
+    return int(LEAST * 2 ** rng.uniform(0, 4))
+
+
+def choose_options(rng):
+    options = ["--by", rng.choice(BY)]
+    if rng.random() < 0.2:
+        options += ["--keep", rng.choice(["longest", "newest:year", "priority:year"])]
+    if rng.random() < 0.15:
+        options += ["--group", rng.choice(["components", "stream"])]
+    if rng.random() < 0.2:
+        options += rng.choice([["--audit", "ids"], ["--removed", "none"], ["--groups", "groups.jsonl"], ["--dry-run"]])
+    elif rng.random() < 0.1 and not any(cut in options[1] for cut in ("lines", "paragraphs", "substring")):
+        options += ["--tag", "t_"]
+    return options
+
+
+def choose_case(seed, small):
+    rng = random.Random(seed)
+    shapes = ["tiny", "short", "half", "mixed", "templates", "few"] if small else list(corpora.SHAPES)
+    inputs = []
+    for _ in range(rng.choice([1, 1, 1, 1, 2, 3])):
+        shape = rng.choice(shapes)
+        if inputs and rng.random() < 0.3:
+            shape = "nothing"
+        formats = corpora.TEXT_FORMATS if shape in ("few", "nothing", "templates") else corpora.QUICK_FORMATS
+        extension = "parquet" if rng.random() < 0.45 else rng.choice(formats)
+        inputs.append(f"{shape}{len(inputs)}.{extension}")
+    output = rng.choice(["out.jsonl", "out.jsonl.zst", "out.csv", "out.parquet", "out.jsonl.gz", "out/"])
+    if rng.random() < 0.5:
+        output = "out." + inputs[0].split(".", 1)[1]
+    options = choose_options(rng)
+    against = rng.random() < 0.15
+    if against:
+        options += ["--against", "reference.jsonl"] + (["--contains", "0.8"] if rng.random() < 0.5 else [])
+    return Case(seed, inputs, output, options, choose_budget(rng), rng.choice([1, 2, 2, 3, 4, 8, 16, 64]), against)
+
+
+class Runs:
+    def __init__(self, kindred, folder):
+        self.kindred, self.folder = kindred, pathlib.Path(folder)
+        self.maker = corpora.Maker(kindred)
+
+    def make(self, case):
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
+        for number, name in enumerate(case.inputs):
+            shape = re.match("[a-z]+", name).group()
+            self.maker.make_apart(self.folder / name, shape, case.seed * 10 + number)
+        if case.against:
+            self.maker.make_apart(self.folder / "reference.jsonl", random.Random(case.seed).choice(["few", "short"]),
+                                  case.seed * 10)
+
+    def command(self, verb, case, budget, threads):
+        return [self.kindred, verb, *case.inputs, "-o", case.output, "--max-memory", f"{budget}MiB", "--threads", str(threads),
+                *case.options]
+
+    def dedup(self, case, budget, threads):
+        before = set(os.listdir(self.folder))
+        process = subprocess.Popen(self.command("dedup", case, budget, threads) + ["--quiet"], cwd=self.folder,
+                                   stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        said = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        digests = {}
+        for path in sorted(self.folder.rglob("*")):
+            if path.is_file() and path.relative_to(self.folder).parts[0] not in before:
+                digests[str(path.relative_to(self.folder))] = digest(path)
+        for name in set(os.listdir(self.folder)) - before:
+            path = self.folder / name
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        return Outcome(os.waitstatus_to_exitcode(status), said.strip(), usage.ru_maxrss / MEBIBYTE, digests)
+
+
+def digest(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "blake2b").hexdigest() if hasattr(hashlib, "file_digest") else slow_digest(file)
+
+
+def slow_digest(file):
+    state = hashlib.blake2b()
+    while piece := file.read(1 << 20):
+        state.update(piece)
+    return state.hexdigest()
+
+
+@dataclasses.dataclass
+class Finding:
+    """What was seen of a case, and what is wrong with it."""
+    case: Case
+    ratio: float = 0.0
+    refused: int = 0  # MiB that it was told to use, 0 if it was not
+    wrong: list = dataclasses.field(default_factory=list)
+
+    def judge(self, outcome, budget):
+        share = outcome.peak / budget
+        self.ratio = max(self.ratio, share)
+        if share > 1:
+            self.wrong.append(f"{outcome.peak:.1f} MiB held of {budget} ({'done' if outcome.code == 0 else outcome.said})")
+
+
+def try_case(runs, case):
+    runs.make(case)
+    finding = Finding(case)
+    plenty = runs.dedup(case, PLENTY, 2)
+    budget = case.budget
+    outcome = runs.dedup(case, budget, case.threads)
+    finding.judge(outcome, budget)
+    if plenty.code != 0:
+        finding.wrong.append(f"failed with plenty: {plenty.said}")
+        return finding
+    if outcome.code != 0:
+        figure = REFUSAL.search(outcome.said)
+        if not figure or outcome.digests:
+            finding.wrong.append(f"no refusal with {budget} MiB: {outcome.code} {outcome.said} {list(outcome.digests)}")
+            return finding
+        finding.refused = budget = int(figure.group(1))
+        outcome = runs.dedup(case, budget, case.threads)
+        finding.judge(outcome, budget)
+        if outcome.code != 0:
+            finding.wrong.append(f"{budget} MiB do not do, as was said: {outcome.said}")
+            return finding
+    if outcome.digests != plenty.digests:
+        names = [name for name in plenty.digests | outcome.digests if plenty.digests.get(name) != outcome.digests.get(name)]
+        finding.wrong.append(f"other bytes with {budget} MiB than with {PLENTY}: {', '.join(names)}")
+    return finding

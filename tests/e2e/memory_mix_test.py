@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Runs of random shapes, formats, threads and budgets hold no more memory than they were given, or are refused with the
+budget that would do; and the bytes they write do not depend on it.
+
+usage: memory_mix_test.py KINDRED [RUNS] [--seed FIRST] [--only SEED]
+
+Without RUNS a few small ones, which are the same every time. `make memory` does 200 of all sizes.
+"""
+import argparse
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from memory_mix import runs  # noqa: E402
+
+FEW = 9
+# A child starts with the peak of the process that started it.
+MOST_OWN_MEBIBYTES = 100
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("kindred")
+    parser.add_argument("runs", type=int, nargs="?")
+    parser.add_argument("--seed", default="1", help="of the first run, or 'fresh'")
+    parser.add_argument("--only", type=int, help="one run, whose files stay where they are")
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--temp")
+    arguments = parser.parse_args()
+    kindred = os.path.abspath(arguments.kindred)
+    if subprocess.run(["grep", "-q", "__asan_init", kindred], check=False).returncode == 0:
+        print("sanitizers keep memory of their own: nothing to measure")
+        return 0
+    small = arguments.small or arguments.runs is None
+    first = int.from_bytes(os.urandom(3), "little") if arguments.seed == "fresh" else int(arguments.seed)
+    if arguments.only is not None:
+        folder = pathlib.Path(tempfile.mkdtemp(dir=arguments.temp)) / "run"
+        found = runs.try_case(runs.Runs(kindred, folder), runs.choose_case(arguments.only, small))
+        show(found)
+        print(f"the inputs are in {folder}")
+        return 1 if found.wrong else 0
+    wrong = refused = 0
+    most = 0.0
+    with tempfile.TemporaryDirectory(dir=arguments.temp) as folder:
+        for seed in range(first, first + (arguments.runs or FEW)):
+            begun = time.monotonic()
+            found = runs.try_case(runs.Runs(kindred, pathlib.Path(folder) / "run"), runs.choose_case(seed, small))
+            show(found, time.monotonic() - begun)
+            wrong += 1 if found.wrong else 0
+            refused += 1 if found.refused else 0
+            most = max(most, found.ratio)
+    print(f"{arguments.runs or FEW} runs: {wrong} wrong, {refused} refused first, at most {most:.3f} of the budget held")
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / runs.MEBIBYTE
+    assert own < MOST_OWN_MEBIBYTES, f"this test took {own} MiB, which its children are charged with"
+    return 1 if wrong else 0
+
+
+def show(found, seconds=0.0):
+    refusal = f", refused, then {found.refused} MiB" if found.refused else ""
+    print(f"{found.ratio:.3f} of {found.case.budget} MiB{refusal}: {found.case} ({seconds:.1f} s)", flush=True)
+    for problem in found.wrong:
+        print(f"  WRONG: {problem}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
