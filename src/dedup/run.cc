@@ -104,6 +104,7 @@ class Run {
       };
       KIN_TRY(contains_, ContainIndex::open(options_, folder_->path(), check, &progress_.work));
       memory_.hold(needs_.references);
+      options_.threads = threads_for_memory(options_.threads, own_memory());
       report_.against.records = contains_->size();
       report_.against.short_ones = contains_->short_ones();
     }

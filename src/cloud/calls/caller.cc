@@ -36,6 +36,18 @@ std::optional<nanoseconds> retry_after(const net::HttpResponse& response) {
 
 }  // namespace
 
+std::optional<Error> unfinished(Verdict verdict, const std::string& text) {
+  switch (verdict) {
+    case Verdict::kThrottled: return Error{Code::kResourceExhausted, text};
+    case Verdict::kRetry: return Error{Code::kUnavailable, text};
+    case Verdict::kSkewed:
+      return Error{Code::kFailedPrecondition, text + " (the machine's clock is wrong)"};
+    case Verdict::kDone:
+    case Verdict::kFailed: return std::nullopt;
+  }
+  KIN_UNREACHABLE();
+}
+
 Caller::Caller(CloudOptions options, Service service, Clock& clock, std::uint64_t seed)
     : options_(std::move(options)),
       service_(std::move(service)),

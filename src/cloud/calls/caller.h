@@ -31,6 +31,9 @@ enum class Verdict {
   kSkewed,     // our clock is wrong; the answer's Date is right
 };
 
+// The error of an answer that further tries might have changed; nothing for other verdicts.
+std::optional<Error> unfinished(Verdict verdict, const std::string& text);
+
 // How requests of one service are signed and its answers understood.
 struct Service {
   std::string name;  // in signatures: "s3"

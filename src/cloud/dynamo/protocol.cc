@@ -167,14 +167,7 @@ Error dynamo_error(std::string_view what, const Answer& answer) {
   const std::string text =
       fmt::format("{}: DynamoDB answered with status {}{}{}{}{}", what, answer.response.status,
                   type.empty() ? "" : " ", type, message.empty() ? "" : ": ", message);
-  switch (answer.verdict) {
-    case Verdict::kThrottled: return {Code::kResourceExhausted, text};
-    case Verdict::kRetry: return {Code::kUnavailable, text};
-    case Verdict::kSkewed:
-      return {Code::kFailedPrecondition, text + " (the machine's clock is wrong)"};
-    case Verdict::kDone:
-    case Verdict::kFailed: break;
-  }
+  if (auto error = unfinished(answer.verdict, text)) return *error;
   if (type == "ResourceNotFoundException") return {Code::kNotFound, text};
   const bool refused = is_one_of(
       type, {"ConditionalCheckFailedException", "ResourceInUseException", "AccessDeniedException",

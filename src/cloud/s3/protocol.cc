@@ -106,14 +106,7 @@ Error s3_error(std::string_view what, const Answer& answer) {
       !region.empty())
     return {Code::kFailedPrecondition,
             fmt::format("{} (the bucket is in region {}: set that region)", text, region)};
-  switch (answer.verdict) {
-    case Verdict::kThrottled: return {Code::kResourceExhausted, text};
-    case Verdict::kRetry: return {Code::kUnavailable, text};
-    case Verdict::kSkewed:
-      return {Code::kFailedPrecondition, text + " (the machine's clock is wrong)"};
-    case Verdict::kDone:
-    case Verdict::kFailed: break;
-  }
+  if (auto error = unfinished(answer.verdict, text)) return *error;
   if (response.status == 404) return {Code::kNotFound, text};
   if (response.status == 416) return {Code::kInvalidArgument, text};
   return {Code::kFailedPrecondition, text};

@@ -296,7 +296,10 @@ Result<WriteReport> to_parquet_file(const ConvertRequest& request) {
                   .type = request.type,
                   .path = request.path,
                   .output = request.output,
-                  .limits = {.threads = 1, .memory_bytes = request.options.memory_bytes},
+                  // It counts more than is resident.
+                  .limits = {.threads = 1,
+                             .memory_bytes = std::max(2 * request.options.memory_bytes,
+                                                      3 * least_memory_to_parquet().bytes)},
                   .threads = request.how.threads,
                   .beside = request.how.beside,
                   .written = written_part(request, passes_of(request)),
@@ -308,7 +311,7 @@ Result<WriteReport> to_parquet_file(const ConvertRequest& request) {
 }  // namespace
 
 WriteMemory least_memory_to_parquet() {
-  return {.bytes = 72 << 20, .copies = 8};
+  return {.bytes = 160 << 20, .copies = 8};
 }
 
 Result<WriteReport> convert_text(const ConvertRequest& request) {

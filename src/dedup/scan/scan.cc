@@ -109,7 +109,8 @@ class RecordScanner {
       text_bytes += input ? text->size() : 0;
       const std::uint64_t weight = text_weight(*text, options_);
       longest = std::max(longest, weight);
-      if (weight * copies_ > room_.bytes()) return too_long(batch.where(i), text->size());
+      if (weight > kShortText && weight * copies_ > room_.bytes())
+        return too_long(batch.where(i), text->size());
       // Threads with long texts wait for each other.
       std::optional<TextRoom::Share> share;
       if (weight > kShortText) share.emplace(room_, weight * copies_);

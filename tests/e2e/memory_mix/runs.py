@@ -58,9 +58,14 @@ def choose_options(rng):
         options += ["--group", rng.choice(["components", "stream"])]
     if rng.random() < 0.2:
         options += rng.choice([["--audit", "ids"], ["--removed", "none"], ["--groups", "groups.jsonl"], ["--dry-run"]])
-    elif rng.random() < 0.1 and not any(cut in options[1] for cut in ("lines", "paragraphs", "substring")):
+    elif rng.random() < 0.1 and not cuts(options):
         options += ["--tag", "t_"]
     return options
+
+
+def cuts(options):
+    """Whether text is cut out of records, which goes with neither tags nor whole records as references."""
+    return any(cut in options[1] for cut in ("lines", "paragraphs", "substring"))
 
 
 def choose_case(seed, small):
@@ -80,7 +85,8 @@ def choose_case(seed, small):
     options = choose_options(rng)
     against = rng.random() < 0.15
     if against:
-        options += ["--against", "reference.jsonl"] + (["--contains", "0.8"] if rng.random() < 0.5 else [])
+        contains = rng.random() < 0.5 or cuts(options)
+        options += ["--against", "reference.jsonl"] + (["--contains", "0.8"] if contains else [])
     return Case(seed, inputs, output, options, choose_budget(rng), rng.choice([1, 2, 2, 3, 4, 8, 16, 64]), against)
 
 
