@@ -242,6 +242,59 @@ TEST_F(IngestTest, SimHashesAreComparedAlsoWithinABatch) {
   EXPECT_EQ(report.dropped_by[static_cast<std::size_t>(Method::kSimHash)], 1U);
 }
 
+// A store in which another worker admits a document just before the first admission.
+class RacingStore final : public store::FingerprintStore {
+ public:
+  RacingStore(store::FingerprintStore& inner, std::function<void()> race)
+      : inner_(inner), race_(std::move(race)) {}
+  const store::FingerprintParameters& parameters() const override { return inner_.parameters(); }
+  Result<store::Found> find(std::span<const store::Fingerprint> batch) override {
+    return inner_.find(batch);
+  }
+  Result<std::vector<std::optional<store::Fingerprint>>> get(std::span<const DocId> ids) override {
+    return inner_.get(ids);
+  }
+  Result<std::vector<store::Admission>> admit(std::span<const store::Fingerprint> batch,
+                                              const store::Found& found,
+                                              std::span<const std::size_t> chosen,
+                                              const store::Judge& judge) override {
+    if (race_) std::exchange(race_, nullptr)();
+    return inner_.admit(batch, found, chosen, judge);
+  }
+  Status each(const Visit& visit) override { return inner_.each(visit); }
+  Result<store::FingerprintStats> stats() override { return inner_.stats(); }
+  Result<std::vector<std::string>> check() override { return inner_.check(); }
+
+ private:
+  store::FingerprintStore& inner_;
+  std::function<void()> race_;
+};
+
+TEST_F(IngestTest, WhatWentForARecordThatLosesARaceIsDecidedAgain) {
+  const auto text = [](std::size_t changed) {
+    std::string words;
+    for (std::size_t i = 0; i < 60; ++i)
+      words += (i == changed ? "other" : "word") + std::to_string(i) + " ";
+    return words;
+  };
+  // The rival is like the first record, the second record too, but these two are not alike.
+  const std::string rival = write("rival.jsonl", {{"rival", text(10)}});
+  RacingStore racing(*fingerprints_, [&] { run("theirs", rival); });
+  IngestJob job;
+  job.dedup.inputs = {write("a.jsonl", {{"1", text(99)}, {"2", text(40)}})};
+  job.dedup.output = folder_.path() / "out-mine-w.jsonl";
+  job.dedup.options = options_;
+  job.run = "mine";
+  job.worker = "w";
+  Progress progress;
+  const auto report = run_ingest(job, {racing, *ledger_}, progress, clock_);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_THAT(kept("theirs"), ElementsAre("rival"));
+  EXPECT_THAT(kept("mine"), ElementsAre("2"));
+  EXPECT_EQ(report->lost_races, 1U);
+  EXPECT_EQ(report->count(Action::kDrop), 1U);
+}
+
 TEST(Decide, TheMostAlikeMatchDecidesAndIsNamed) {
   store::Fingerprint record;
   record.source = "web";

@@ -48,14 +48,21 @@ struct LedgerPage {
   std::optional<std::string> next = {};   // opaque; nothing: this was the last page
 };
 
-// One entry for each document: whoever records it first has processed it. Thread-safe. Entries
-// older than the ledger's retention count as missing.
+// Whether `there` stays when `next` is to be recorded. Whoever records a document first has processed
+// it, except that a rejection gives way to an acceptance: the document is in the store of
+// fingerprints, and others may have been dropped for it.
+inline bool stays(const LedgerEntry& there, const LedgerEntry& next) {
+  return there.outcome == Outcome::kAccepted || next.outcome == Outcome::kRejected;
+}
+
+// One entry for each document. Thread-safe. Entries older than the ledger's retention count as
+// missing.
 class Ledger {
  public:
   virtual ~Ledger() = default;
 
-  // Records the documents that have no entry yet. Gives, for each, the entry that was there before,
-  // which stays as it is; nothing if this call recorded it. Durable when it returns. `entries` name
+  // Records the documents whose entries do not stay. Gives, for each, the entry that was there
+  // before and stays; nothing if this call recorded it. Durable when it returns. `entries` name
   // each document once.
   virtual Result<std::vector<std::optional<LedgerEntry>>> record_processed(
       std::span<const LedgerEntry> entries) = 0;

@@ -15,6 +15,7 @@ namespace {
 
 constexpr const char* kExamples = R"(
 Examples:
+  kindred store create --config kindred.yaml
   kindred store stats --config kindred.yaml
   kindred store check --config kindred.yaml
 
@@ -25,6 +26,15 @@ struct StoreArguments {
   std::filesystem::path config;
   bool json = false;
 };
+
+Result<int> create_store(const StoreArguments& arguments) {
+  KIN_TRY(const StoresConfig config, read_stores_config(arguments.config));
+  KIN_TRY(const std::string told, create_stores(config, system_clock()));
+  if (!arguments.json) return print_result(told + "\n");
+  JsonWriter json;
+  json.begin_object().field("created", told).end();
+  return print_result(json.text() + "\n");
+}
 
 Result<int> show_stats(const StoreArguments& arguments) {
   KIN_TRY(const StoresConfig config, read_stores_config(arguments.config));
@@ -75,7 +85,7 @@ Result<int> check_store(const StoreArguments& arguments) {
 }  // namespace
 
 Command add_store_command(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand("store", "Inspect and check a store of fingerprints");
+  CLI::App* verb = app.add_subcommand("store", "Create, inspect and check a store of fingerprints");
   verb->footer(kExamples);
   verb->require_subcommand(1);
   const auto arguments = std::make_shared<StoreArguments>();
@@ -89,7 +99,8 @@ Command add_store_command(CLI::App& app) {
     return {inner, [arguments, run] { return run(*arguments); }};
   };
   return with_verbs(*verb,
-                    {add("stats", "How many documents it has, and how they were made", show_stats),
+                    {add("create", "Make its tables or its folder", create_store),
+                     add("stats", "How many documents it has, and how they were made", show_stats),
                      add("check", "Compare every document with its keys", check_store)});
 }
 

@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <random>
+
+#include "store/dynamo_stores.h"
 #include "store/local_stores.h"
 
 namespace kin::app {
 namespace {
+
+using Backend = StoresConfig::Backend;
 
 // Backends that this program can use.
 Status check_backend(const StoresConfig& config) {
@@ -13,10 +18,11 @@ Status check_backend(const StoresConfig& config) {
     return Error{Code::kFailedPrecondition,
                  "the settings file says enabled: false (say true to use the store)"};
   }
-  if (config.backend != StoresConfig::Backend::kLocal || config.redis) {
-    return Error{Code::kFailedPrecondition,
-                 "this version of Kindred has the backend local alone, without a cache (set "
-                 "backend: local and leave cache out)"};
+  if (config.backend == Backend::kS3 || config.redis) {
+    return Error{
+        Code::kFailedPrecondition,
+        "this version of Kindred has the backends local and dynamodb, without a cache (set "
+        "one of them and leave cache out)"};
   }
   return Done{};
 }
@@ -36,10 +42,51 @@ store::LocalStoreOptions local_fingerprints(const StoresConfig& config, Clock& c
   return options;
 }
 
+store::DynamoStoreOptions in_dynamo(const StoresConfig& config,
+                                    const std::optional<std::chrono::days>& retention,
+                                    Clock& clock) {
+  store::DynamoStoreOptions options;
+  if (!config.dynamodb.region.empty()) options.cloud.region = config.dynamodb.region;
+  options.cloud.endpoint = config.dynamodb.endpoint;
+  options.simhash_table = config.dynamodb.simhash_table;
+  options.minhash_table = config.dynamodb.minhash_table;
+  options.chunk_table = config.dynamodb.chunk_table;
+  options.processed_table = config.dynamodb.processed_table;
+  options.retention = retention;
+  options.clock = &clock;
+  std::random_device device;
+  options.seed = std::uint64_t{device()} << 32 | device();
+  return options;
+}
+
+Result<OpenedStores> open_in_dynamo(const StoresConfig& config,
+                                    const std::optional<store::FingerprintParameters>& parameters,
+                                    Clock& clock) {
+  const auto options = in_dynamo(config, config.fingerprints_ttl, clock);
+  OpenedStores opened;
+  if (parameters) {
+    KIN_TRY(opened.fingerprints, store::open_dynamo_fingerprints(options, *parameters));
+  } else {
+    KIN_TRY(opened.fingerprints, store::open_dynamo_fingerprints(options));
+  }
+  KIN_TRY(opened.ledger, store::open_dynamo_ledger(in_dynamo(config, config.processed_ttl, clock)));
+  return opened;
+}
+
+Status make_folder(const std::filesystem::path& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (!failure) return Done{};
+  return Error{Code::kUnavailable, fmt::format("cannot make the folder {}: {} (change root_path)",
+                                               folder.string(), failure.message())};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<store::Ledger>> open_ledger(const StoresConfig& config, Clock& clock) {
   KIN_RETURN_IF_ERROR(check_backend(config));
+  if (config.backend == Backend::kDynamoDb)
+    return store::open_dynamo_ledger(in_dynamo(config, config.processed_ttl, clock));
   store::LocalStoreOptions options = local_ledger(config, clock);
   options.must_exist = true;
   return store::open_local_ledger(options);
@@ -49,22 +96,33 @@ Result<OpenedStores> open_stores(const StoresConfig& config,
                                  const std::optional<store::FingerprintParameters>& parameters,
                                  Clock& clock) {
   KIN_RETURN_IF_ERROR(check_backend(config));
+  if (config.backend == Backend::kDynamoDb) return open_in_dynamo(config, parameters, clock);
   const store::LocalStoreOptions options = local_fingerprints(config, clock);
   OpenedStores opened;
   if (parameters) {
-    std::error_code failure;
-    std::filesystem::create_directories(config.root_path, failure);
-    if (failure) {
-      return Error{Code::kUnavailable,
-                   fmt::format("cannot make the folder {}: {} (change root_path)",
-                               config.root_path.string(), failure.message())};
-    }
+    KIN_RETURN_IF_ERROR(make_folder(config.root_path));
     KIN_TRY(opened.fingerprints, store::open_local_fingerprints(options, *parameters));
   } else {
     KIN_TRY(opened.fingerprints, store::open_local_fingerprints(options));
   }
   KIN_TRY(opened.ledger, store::open_local_ledger(local_ledger(config, clock)));
   return opened;
+}
+
+Result<std::string> create_stores(const StoresConfig& config, Clock& clock) {
+  KIN_RETURN_IF_ERROR(check_backend(config));
+  if (config.backend == Backend::kLocal) {
+    KIN_RETURN_IF_ERROR(make_folder(config.root_path));
+    return fmt::format("the folder {} is there; its first run makes the store",
+                       config.root_path.string());
+  }
+  KIN_TRY(const bool expires,
+          store::create_dynamo_fingerprints(in_dynamo(config, config.fingerprints_ttl, clock)));
+  KIN_RETURN_IF_ERROR(store::create_dynamo_ledger(in_dynamo(config, config.processed_ttl, clock)));
+  return fmt::format("the tables {}, {}, {} and {} are there{}", config.dynamodb.simhash_table,
+                     config.dynamodb.minhash_table, config.dynamodb.chunk_table,
+                     config.dynamodb.processed_table,
+                     expires ? "" : " (the database does not remove expired items by itself)");
 }
 
 }  // namespace kin::app

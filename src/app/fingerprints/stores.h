@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "app/fingerprints/config.h"
 #include "base/clock.h"
@@ -17,8 +18,11 @@ struct OpenedStores {
   std::unique_ptr<store::Ledger> ledger;
 };
 
-// With `parameters` the store is made if it is not there, and refused if it was made with others.
-// Without, it is opened as it is; kNotFound if there is none.
+// Makes the tables or the folder of the stores, where they are not there. What to tell the user.
+Result<std::string> create_stores(const StoresConfig& config, Clock& clock);
+
+// With `parameters` a new store is bound to them, and refused if it was made with others. Without,
+// it is opened as it is; kNotFound if there is none. Tables of DynamoDB must be there.
 Result<OpenedStores> open_stores(const StoresConfig& config,
                                  const std::optional<store::FingerprintParameters>& parameters,
                                  Clock& clock);

@@ -41,6 +41,22 @@ bool comes_first(const Rival& a, const Rival& b) {
   return order(a) < order(b);
 }
 
+void tally(const Fingerprint& record, const Decision& decision, IngestReport& report) {
+  report.documents += 1;
+  report.decided[static_cast<std::size_t>(decision.action)] += 1;
+  if (decision.action == Action::kSkip) return;
+  report.chunks += record.chunks.size();
+  report.reused_chunks += decision.chunks.size();
+  if (decision.existing.empty()) return;
+  const Existing& first = decision.existing.front();
+  if (decision.action == Action::kDrop) {
+    report.dropped_by[static_cast<std::size_t>(first.method)] += 1;
+    if (first.source != record.source) report.cross_source += 1;
+  } else if (first.method != Method::kChunk) {
+    report.preferred += 1;
+  }
+}
+
 void add_chunks(const std::vector<std::uint32_t>& more, std::vector<std::uint32_t>& chunks) {
   chunks.insert(chunks.end(), more.begin(), more.end());
   std::sort(chunks.begin(), chunks.end());
@@ -60,19 +76,20 @@ Decider::Decider(const IngestJob& job, const DedupOptions& options, const Ingest
 
 Result<std::vector<Decision>> Decider::decide_batch(const std::vector<Taken>& batch,
                                                     IngestReport& report) {
-  Work work{batch, {}, {}, {}, {}, {}};
+  Work work{batch, {}, {}, {}, {}, {}, {}};
   work.decisions.resize(batch.size());
   KIN_RETURN_IF_ERROR(ask_ledger(work, report));
-  KIN_RETURN_IF_ERROR(look_up(work));
-  KIN_RETURN_IF_ERROR(compare(work, report));
-  KIN_RETURN_IF_ERROR(admit(work, report));
+  do {
+    KIN_RETURN_IF_ERROR(look_up(work));
+    KIN_RETURN_IF_ERROR(compare(work, report));
+    KIN_RETURN_IF_ERROR(admit(work, report));
+  } while (reopen(work));
   KIN_RETURN_IF_ERROR(record(work));
   std::vector<Decision> decisions;
-  for (auto& decision : work.decisions) {
-    report.decided[static_cast<std::size_t>(decision->action)] += 1;
-    decisions.push_back(std::move(*decision));
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    tally(batch[i].fingerprint, *work.decisions[i], report);
+    decisions.push_back(std::move(*work.decisions[i]));
   }
-  report.documents += batch.size();
   return decisions;
 }
 
@@ -126,7 +143,22 @@ Status Decider::name_existing(Work& work) {
   return Done{};
 }
 
+bool Decider::reopen(Work& work) const {
+  bool any = false;
+  for (std::size_t i = 0; i < work.batch.size(); ++i) {
+    const Decision& decision = *work.decisions[i];
+    if (decision.action != Action::kDrop || decision.existing.empty()) continue;
+    if (work.losers.contains(work.batch[i].fingerprint.doc)) continue;
+    if (!work.losers.contains(decision.existing.front().doc)) continue;
+    work.decisions[i].reset();
+    any = true;
+  }
+  return any;
+}
+
 Status Decider::look_up(Work& work) {
+  work.compared.clear();
+  work.fingerprints.clear();
   for (std::size_t i = 0; i < work.batch.size(); ++i) {
     if (work.decisions[i] || !work.batch[i].has_text) continue;
     work.compared.push_back(i);
@@ -192,7 +224,6 @@ Status Decider::compare(Work& work, IngestReport& report) {
   for (std::size_t i = 0; i < work.compared.size(); ++i) {
     const Fingerprint& mine = work.fingerprints[i];
     auto& decision = work.decisions[work.compared[i]];
-    report.chunks += mine.chunks.size();
     const auto stored = work.stored.find(mine.doc);
     if (work.found.stored[i] && stored != work.stored.end()) {
       // A killed attempt of this run had it admitted, but not recorded: it came first.
@@ -203,17 +234,8 @@ Status Decider::compare(Work& work, IngestReport& report) {
     }
     std::vector<std::uint32_t> chunks;
     KIN_TRY(const auto rivals, rivals_of(work, i, earlier, chunks, report));
-    report.reused_chunks += chunks.size();
     decision = decide(mine, rivals, std::move(chunks), job_.priorities);
-    if (decision->action == Action::kDrop) {
-      const Existing& first = decision->existing.front();
-      report.dropped_by[static_cast<std::size_t>(first.method)] += 1;
-      if (first.source != mine.source) report.cross_source += 1;
-    } else {
-      if (!rivals.empty() && rivals.front().existing.method != Method::kChunk)
-        report.preferred += 1;
-      earlier.add(i, mine);
-    }
+    if (decision->action != Action::kDrop) earlier.add(i, mine);
   }
   for (std::size_t i = 0; i < work.batch.size(); ++i) {
     if (work.decisions[i]) continue;
@@ -256,8 +278,7 @@ Status Decider::admit(Work& work, IngestReport& report) {
     }
     lost.reason = "another worker admitted a duplicate at the same time";
     report.lost_races += 1;
-    report.dropped_by[static_cast<std::size_t>(existing.method)] += 1;
-    if (existing.source != mine.source) report.cross_source += 1;
+    work.losers.insert(mine.doc);
     lost.existing.push_back(std::move(existing));
     work.decisions[work.compared[chosen[i]]] = std::move(lost);
   }

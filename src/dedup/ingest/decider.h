@@ -3,6 +3,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/clock.h"
@@ -33,6 +34,7 @@ class Decider {
     std::vector<store::Fingerprint> fingerprints;    // theirs
     store::Found found;
     std::unordered_map<DocId, store::Fingerprint> stored;  // the candidates
+    std::unordered_set<DocId> losers;                      // that another worker's rivals beat
   };
 
   Status ask_ledger(Work& work, IngestReport& report);
@@ -42,6 +44,8 @@ class Decider {
                                        const class BatchIndex& earlier,
                                        std::vector<std::uint32_t>& chunks, IngestReport& report);
   Status admit(Work& work, IngestReport& report);
+  // Reopens decisions for a document of the batch that lost. True if there are any.
+  bool reopen(Work& work) const;
   Status record(Work& work);
   Status name_existing(Work& work);
   bool is_preferred(const store::Fingerprint& mine, const store::Fingerprint& theirs) const;

@@ -78,7 +78,8 @@ class DynamoLedger final : public Ledger {
       std::vector<std::optional<LedgerEntry>> before(entries.size());
       for (std::size_t i = 0; i < entries.size(); ++i) {
         const auto found = there.find(entries[i].doc);
-        const bool valid = found != there.end() && !expired(found->second);
+        const bool valid =
+            found != there.end() && !expired(found->second) && stays(found->second, entries[i]);
         if (ours.contains(entries[i].doc)) continue;
         if (valid) {
           before[i] = found->second;

@@ -53,7 +53,7 @@ class LocalLedger final : public Ledger {
     kv::Batch batch(*kv_);
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const LedgerEntry& entry = entries[i];
-      if (stored[i] && !expired(*stored[i])) continue;
+      if (stored[i] && !expired(*stored[i]) && stays(*stored[i], entry)) continue;
       if (stored[i]) {
         batch.remove(list_key(stored[i]->source, *stored[i]), kBySource);
         batch.remove(list_key(stored[i]->run, *stored[i]), kByRun);

@@ -81,6 +81,19 @@ TEST_P(LedgerContract, TheFirstEntryOfADocumentStays) {
   EXPECT_THAT(ledger_->list_by_run("tuesday", {})->entries, testing::IsEmpty());
 }
 
+TEST_P(LedgerContract, ARejectionGivesWayToAnAcceptanceAndNotTheReverse) {
+  LedgerEntry rejected = entry("a", "afp", "monday");
+  rejected.outcome = Outcome::kRejected;
+  ASSERT_TRUE(ledger_->record_processed(std::span(&rejected, 1)).ok());
+  LedgerEntry accepted = entry("a", "afp", "monday");
+  accepted.worker = "worker 2";
+  EXPECT_THAT(*ledger_->record_processed(std::span(&accepted, 1)),
+              testing::ElementsAre(std::nullopt));
+  EXPECT_EQ(find(accepted.doc), accepted);
+  EXPECT_THAT(*ledger_->record_processed(std::span(&rejected, 1)), testing::ElementsAre(accepted));
+  EXPECT_THAT(ledger_->list_by_run("monday", {})->entries, testing::ElementsAre(accepted));
+}
+
 TEST_P(LedgerContract, ListsBySourceAndRunInTheOrderOfTime) {
   std::vector<LedgerEntry> entries;
   for (int i = 0; i < 6; ++i) {
