@@ -1,22 +1,13 @@
 #include "dedup/known/format.h"
 
 #include "base/bytes.h"
+#include "base/sized_text.h"
 
 namespace kin::dedup {
 namespace {
 
 constexpr std::string_view kMagic = "KINKNOWN";
 constexpr std::uint32_t kVersion = 1;
-
-void append_text(std::string& bytes, std::string_view text) {
-  append_le(bytes, static_cast<std::uint32_t>(text.size()));
-  bytes += text;
-}
-
-std::string read_text(ByteReader& reader) {
-  const auto length = reader.read<std::uint32_t>();
-  return std::string(reader.read_bytes(length));
-}
 
 Error damaged() {
   return {Code::kDataLoss, "its checksum does not hold (restore the folder, or name another)"};
@@ -33,13 +24,13 @@ std::string encode_known(const KnownManifest& manifest) {
   append_le(bytes, manifest.longest_text);
   append_le(bytes, static_cast<std::uint32_t>(manifest.settings.size()));
   for (const auto& [flag, value] : manifest.settings) {
-    append_text(bytes, flag);
-    append_text(bytes, value);
+    append_sized(bytes, flag);
+    append_sized(bytes, value);
   }
   append_le(bytes, static_cast<std::uint32_t>(manifest.files.size()));
   for (const KnownManifest::File& file : manifest.files) {
     append_le(bytes, file.first);
-    append_text(bytes, file.name);
+    append_sized(bytes, file.name);
   }
   append_le(bytes, checksum(bytes));
   return bytes;
@@ -62,14 +53,14 @@ Result<KnownManifest> decode_known(std::string_view bytes) {
   // A count is checked by running into the end: a damaged one cannot make us read on.
   const auto settings = reader.read<std::uint32_t>();
   for (std::uint32_t i = 0; i < settings && reader.ok(); ++i) {
-    std::string flag = read_text(reader);
-    manifest.settings.emplace_back(std::move(flag), read_text(reader));
+    std::string flag = read_sized(reader);
+    manifest.settings.emplace_back(std::move(flag), read_sized(reader));
   }
   const auto files = reader.read<std::uint32_t>();
   for (std::uint32_t i = 0; i < files && reader.ok(); ++i) {
     const auto first = reader.read<std::uint64_t>();
     if (!manifest.files.empty() && first <= manifest.files.back().first) return damaged();
-    manifest.files.push_back({first, read_text(reader)});
+    manifest.files.push_back({first, read_sized(reader)});
   }
   const bool begins = manifest.files.empty() ? manifest.records == 0
                                              : manifest.files.front().first == 0 &&
@@ -108,7 +99,7 @@ void decode_row(std::string_view bytes, KnownRow& row) {
 std::string encode_value(const KnownValue& value) {
   std::string bytes;
   append_le(bytes, static_cast<std::uint8_t>(value.id ? 1 : 0));
-  append_text(bytes, value.id.value_or(""));
+  append_sized(bytes, value.id.value_or(""));
   bytes += value.packed_text;
   return bytes;
 }
