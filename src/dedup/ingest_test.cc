@@ -186,6 +186,32 @@ TEST_F(IngestTest, ADocumentThatWasAdmittedAndNotRecordedIsKeptByItsRun) {
   EXPECT_EQ(run("tuesday", input).count(Action::kSkip), 2U) << "another run had it";
 }
 
+// Sixty words, of which one is changed.
+std::string words_but(std::size_t changed) {
+  std::string words;
+  for (std::size_t i = 0; i < 60; ++i)
+    words += (i == changed ? "other" : "word") + std::to_string(i) + " ";
+  return words;
+}
+
+TEST_F(IngestTest, ARecordThatWentIsNotLikenedToLaterOnesWhenItIsDecidedAgain) {
+  // The second is like the others, which are not alike; it is more like the third.
+  const std::string input = write("a.jsonl", {{"1", words_but(10) + "end"},
+                                              {"2", words_but(60)},
+                                              {"3", words_but(57)},
+                                              {"4", words_but(60)}});
+  run("monday", input);
+  EXPECT_THAT(kept("monday"), ElementsAre("1", "3"));
+  const auto log_of = [&] { return *read_file(folder_.path() / "out-monday-w.removed.jsonl"); };
+  const std::string before = log_of();
+  ledger_.reset();
+  std::filesystem::remove_all(folder_.path() / "ledger");
+  open();
+  run("monday", input);
+  EXPECT_THAT(kept("monday"), ElementsAre("1", "3"));
+  EXPECT_EQ(log_of(), before);
+}
+
 TEST_F(IngestTest, APreferredSourceOrTypeIsKeptAlthoughAlike) {
   priorities_.sources = {"books", "web"};
   priorities_.types = {"article"};
@@ -215,6 +241,9 @@ TEST_F(IngestTest, SharedChunksLinkAndNeverDrop) {
   EXPECT_EQ(lines[0]["action"].text(), "keep_link");
   EXPECT_EQ(lines[0]["existing"].items()[0]["method"].text(), "chunk");
   EXPECT_EQ(lines[0]["chunks"].items().size(), 2U);
+  const auto repeated = run("tuesday", (folder_.path() / "b.jsonl").string());
+  EXPECT_EQ(repeated.repeated, 1U);
+  EXPECT_EQ(repeated.count(Action::kKeepLink), 1U);
 }
 
 TEST_F(IngestTest, RecordsWithoutTextAreKeptAndComparedWithNothing) {
@@ -271,17 +300,11 @@ class RacingStore final : public store::FingerprintStore {
 };
 
 TEST_F(IngestTest, WhatWentForARecordThatLosesARaceIsDecidedAgain) {
-  const auto text = [](std::size_t changed) {
-    std::string words;
-    for (std::size_t i = 0; i < 60; ++i)
-      words += (i == changed ? "other" : "word") + std::to_string(i) + " ";
-    return words;
-  };
   // The rival is like the first record, the second record too, but these two are not alike.
-  const std::string rival = write("rival.jsonl", {{"rival", text(10)}});
+  const std::string rival = write("rival.jsonl", {{"rival", words_but(10)}});
   RacingStore racing(*fingerprints_, [&] { run("theirs", rival); });
   IngestJob job;
-  job.dedup.inputs = {write("a.jsonl", {{"1", text(99)}, {"2", text(40)}})};
+  job.dedup.inputs = {write("a.jsonl", {{"1", words_but(99)}, {"2", words_but(40)}})};
   job.dedup.output = folder_.path() / "out-mine-w.jsonl";
   job.dedup.options = options_;
   job.run = "mine";

@@ -30,7 +30,7 @@ struct LedgerEntry {
   Outcome outcome = Outcome::kAccepted;
   std::string reason = {};  // for people; empty: none
   std::optional<DocId> duplicate_of = {};
-  std::string method = {};   // that found the duplicate; empty: none
+  std::string method = {};   // that found the duplicate, or what an accepted one is linked to
   double similarity = 0;     // to the duplicate
   std::string version = {};  // of the fingerprints: version_of()
 

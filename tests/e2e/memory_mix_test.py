@@ -10,7 +10,6 @@ import argparse
 import os
 import pathlib
 import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -33,7 +32,7 @@ def main():
     parser.add_argument("--temp")
     arguments = parser.parse_args()
     kindred = os.path.abspath(arguments.kindred)
-    if subprocess.run(["grep", "-q", "__asan_init", kindred], check=False).returncode == 0:
+    if runs.is_sanitized(kindred):
         print("sanitizers keep memory of their own: nothing to measure")
         return 0
     small = arguments.small or arguments.runs is None

@@ -14,6 +14,8 @@ import sys
 import tempfile
 import time
 
+from memory_mix.runs import is_sanitized
+
 FACTOR = 1.5
 TRIES = 5
 # Input, and options of plan and dedup.
@@ -120,11 +122,6 @@ def compare(kindred, folder, extension, options):
             wrong.append(f"{extension} {' '.join(options)}: {name}: {expected:.6g} expected, {seen:.6g} seen")
     print(f"{extension:8}{' '.join(options):32}", *words, flush=True)
     return wrong
-
-
-def is_sanitized(kindred):
-    """Sanitizers keep memory of their own, which no plan knows of."""
-    return b"__asan_init" in pathlib.Path(kindred).read_bytes()
 
 
 def main():

@@ -25,6 +25,12 @@ Method method_named(std::string_view name) {
   return Method::kSeen;
 }
 
+// What the run decided that made the entry.
+Action action_of(const store::LedgerEntry& entry) {
+  if (entry.outcome == store::Outcome::kRejected) return Action::kDrop;
+  return entry.method == name_of(Method::kChunk) ? Action::kKeepLink : Action::kKeep;
+}
+
 Decision skipped(std::string reason) {
   Decision decision;
   decision.action = Action::kSkip;
@@ -76,7 +82,7 @@ Decider::Decider(const IngestJob& job, const DedupOptions& options, const Ingest
 
 Result<std::vector<Decision>> Decider::decide_batch(const std::vector<Taken>& batch,
                                                     IngestReport& report) {
-  Work work{batch, {}, {}, {}, {}, {}, {}};
+  Work work{batch, {}, {}, {}, {}, {}, {}, {}};
   work.decisions.resize(batch.size());
   KIN_RETURN_IF_ERROR(ask_ledger(work, report));
   do {
@@ -97,9 +103,8 @@ Status Decider::ask_ledger(Work& work, IngestReport& report) {
   std::vector<DocId> docs;
   for (const Taken& taken : work.batch) docs.push_back(taken.fingerprint.doc);
   KIN_TRY(const auto entries, stores_.ledger.was_processed(docs));
-  std::unordered_set<DocId> met;
   for (std::size_t i = 0; i < docs.size(); ++i) {
-    if (!met.insert(docs[i]).second) {
+    if (!work.numbers.emplace(docs[i], i).second) {
       work.decisions[i] = skipped("an earlier record has the same id");
       continue;
     }
@@ -114,7 +119,7 @@ Status Decider::ask_ledger(Work& work, IngestReport& report) {
     // An earlier attempt of this run decided.
     report.repeated += 1;
     Decision decision;
-    decision.action = entry.outcome == store::Outcome::kAccepted ? Action::kKeep : Action::kDrop;
+    decision.action = action_of(entry);
     decision.reason = entry.reason;
     if (entry.duplicate_of)
       decision.existing.push_back(
@@ -182,6 +187,17 @@ Status Decider::look_up(Work& work) {
   return Done{};
 }
 
+// Where a stored document stands that a killed attempt of this run may have admitted.
+Decider::Order Decider::order_of(const Work& work, std::size_t number,
+                                 const Fingerprint& other) const {
+  const auto found = work.numbers.find(other.doc);
+  if (found == work.numbers.end() || other.run != job_.run) return Order::kBefore;
+  if (found->second > work.compared[number]) return Order::kLater;
+  return std::binary_search(work.compared.begin(), work.compared.end(), found->second)
+             ? Order::kInBatch
+             : Order::kBefore;
+}
+
 Result<std::vector<Rival>> Decider::rivals_of(const Work& work, std::size_t number,
                                               const BatchIndex& earlier,
                                               std::vector<std::uint32_t>& chunks,
@@ -206,13 +222,25 @@ Result<std::vector<Rival>> Decider::rivals_of(const Work& work, std::size_t numb
     add_chunks(shared_chunks, chunks);
     return Done{};
   };
+  std::vector<const Fingerprint*> later;
   for (const store::Candidate& candidate : work.found.candidates[number]) {
     const auto other = work.stored.find(candidate.doc);
     if (other == work.stored.end()) continue;
+    const Order order = order_of(work, number, other->second);
+    if (order == Order::kLater && candidate.shared != Shared::kChunk)
+      later.push_back(&other->second);
+    if (order != Order::kBefore) continue;
     KIN_RETURN_IF_ERROR(meet(other->second, candidate.shared, candidate.chunks));
   }
   for (const auto& [other, sharing] : earlier.find(mine)) {
     KIN_RETURN_IF_ERROR(meet(work.fingerprints[other], sharing.shared, sharing.chunks));
+  }
+  // Later records decide only where no other does: then the one that they went for lost a race.
+  const bool open = std::all_of(rivals.begin(), rivals.end(), [](const Rival& rival) {
+    return rival.existing.method == Method::kChunk;
+  });
+  if (open && !work.found.stored[number]) {
+    for (const Fingerprint* other : later) KIN_RETURN_IF_ERROR(meet(*other, Shared::kBand, {}));
   }
   std::sort(rivals.begin(), rivals.end(), comes_first);
   if (rivals.size() > kMostNamed) rivals.resize(kMostNamed);
@@ -225,16 +253,16 @@ Status Decider::compare(Work& work, IngestReport& report) {
     const Fingerprint& mine = work.fingerprints[i];
     auto& decision = work.decisions[work.compared[i]];
     const auto stored = work.stored.find(mine.doc);
-    if (work.found.stored[i] && stored != work.stored.end()) {
-      // A killed attempt of this run had it admitted, but not recorded: it came first.
-      decision = stored->second.run == job_.run ? Decision{}
-                                                : skipped("stored by run " + stored->second.run);
-      if (decision->action == Action::kKeep) earlier.add(i, mine);
+    const bool admitted = work.found.stored[i] && stored != work.stored.end();
+    if (admitted && stored->second.run != job_.run) {
+      decision = skipped("stored by run " + stored->second.run);
       continue;
     }
     std::vector<std::uint32_t> chunks;
     KIN_TRY(const auto rivals, rivals_of(work, i, earlier, chunks, report));
     decision = decide(mine, rivals, std::move(chunks), job_.priorities);
+    // A killed attempt of this run had it admitted, but not recorded: it came first.
+    if (admitted && decision->action == Action::kDrop) decision = Decision{};
     if (decision->action != Action::kDrop) earlier.add(i, mine);
   }
   for (std::size_t i = 0; i < work.batch.size(); ++i) {
@@ -309,6 +337,7 @@ Status Decider::record(Work& work) {
       entry.method = name_of(decision.existing.front().method);
       entry.similarity = decision.existing.front().similarity;
     }
+    if (decision.action == Action::kKeepLink) entry.method = name_of(Method::kChunk);
     entry.version = version_;
     entries.push_back(std::move(entry));
     numbers.push_back(i);

@@ -29,6 +29,7 @@ class Decider {
   // A batch while it is decided.
   struct Work {
     const std::vector<Taken>& batch;
+    std::unordered_map<DocId, std::size_t> numbers;  // of the documents in the batch
     std::vector<std::optional<Decision>> decisions;  // nothing: to be decided yet
     std::vector<std::size_t> compared;               // numbers of the records that are looked up
     std::vector<store::Fingerprint> fingerprints;    // theirs
@@ -37,9 +38,17 @@ class Decider {
     std::unordered_set<DocId> losers;                      // that another worker's rivals beat
   };
 
+  // How a stored document stands to one that is compared.
+  enum class Order : std::uint8_t {
+    kBefore,   // it was there first
+    kInBatch,  // an earlier one of the batch, which is being decided again
+    kLater,    // a later one of the batch
+  };
+
   Status ask_ledger(Work& work, IngestReport& report);
   Status look_up(Work& work);
   Status compare(Work& work, IngestReport& report);
+  Order order_of(const Work& work, std::size_t number, const store::Fingerprint& other) const;
   Result<std::vector<Rival>> rivals_of(const Work& work, std::size_t number,
                                        const class BatchIndex& earlier,
                                        std::vector<std::uint32_t>& chunks, IngestReport& report);
