@@ -29,6 +29,8 @@ MOST_BYTES = [15_000_000, 40_000_000, 40_000_000, 160_000_000]
 TEXT_FORMATS = ["jsonl", "jsonl.gz", "jsonl.zst", "jsonl.xz", "jsonl.bz2", "json", "csv", "tsv", "csv.gz", "csv.zst"]
 # By the bytes of a file, those that Python or a tool of the command line packs at a sensible speed.
 QUICK_FORMATS = ["jsonl", "jsonl.zst", "csv", "tsv"]
+# The longest line that DuckDB copies by itself.
+DUCKDB_LINE = 16 << 20
 
 
 def words_of(rng, script):
@@ -132,6 +134,11 @@ def write_csv(file, made, delimiter):
         file.write(delimiter.join(["id", "text", "year"]) + "\n")
 
 
+def longest_line(path):
+    with open(path, "rb") as file:
+        return max(map(len, file), default=0)
+
+
 class Maker:
     def __init__(self, kindred):
         self.kindred = kindred
@@ -145,7 +152,7 @@ class Maker:
             return
         lines = path.with_suffix(".source.jsonl")
         write(lines, made if shape != "nothing" else iter([{"id": "r", "text": "a", "year": 1}]))
-        if rng.random() < 0.5 and shape != "nothing":
+        if rng.random() < 0.5 and shape != "nothing" and longest_line(lines) < DUCKDB_LINE:
             subprocess.run([f"{self.kindred}-bench", "copy", str(lines), str(path)], check=True, stdout=subprocess.DEVNULL)
         else:
             rows = rng.choice(["300", "20000", "500000"])
