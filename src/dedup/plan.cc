@@ -161,8 +161,7 @@ class Planner {
 
   // What the run would refuse because of single records ends the plan too, with the same figure.
   Status check_long_records() {
-    KIN_TRY(needs_.scan, dataset_->least_scan_memory(columns_read(options_)));
-    KIN_TRY(needs_.write, least_output_memory(job_, *dataset_));
+    KIN_RETURN_IF_ERROR(measure_io(job_, options_, *dataset_, *dataset_, needs_));
     std::uint64_t longest = 0;
     for (const TrialRecord& record : sample_) {
       for (const auto& value : record)

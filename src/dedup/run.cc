@@ -121,14 +121,7 @@ class Run {
   }
 
   // What readers and the writer need, as far as that is known.
-  Status note_io_needs() {
-    std::vector<std::string> columns = columns_read(options_);
-    if (options_.source_column) columns.push_back(*options_.source_column);
-    if (options_.id_column) columns.push_back(*options_.id_column);
-    KIN_TRY(needs_.scan, dataset().least_scan_memory(columns));
-    KIN_TRY(needs_.write, least_output_memory(job_, inputs_->own()));
-    return Done{};
-  }
+  Status note_io_needs() { return measure_io(job_, options_, dataset(), inputs_->own(), needs_); }
 
   // An error if the budget is too small. It is found out before what would do.
   Status check_memory() {

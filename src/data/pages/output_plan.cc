@@ -28,14 +28,15 @@ std::uint64_t behind_kept(const RowMask& mask, std::uint64_t begin, std::uint64_
 void add_regrouped(std::deque<OutputGroup>& groups, Segment rows, const RowMask& mask,
                    std::uint64_t group_rows) {
   while (rows.begin < rows.end) {
-    if (groups.empty() || groups.back().rows == group_rows) groups.emplace_back();
-    OutputGroup& group = groups.back();
+    const bool full = groups.empty() || groups.back().rows == group_rows;
     Segment part = rows;
-    part.end = behind_kept(mask, rows.begin, rows.end, group_rows - group.rows);
+    part.end = behind_kept(mask, rows.begin, rows.end,
+                           full ? group_rows : group_rows - groups.back().rows);
     const std::uint64_t kept = mask.count(part.begin, part.end);
     if (kept > 0) {
-      group.rows += kept;
-      group.segments.push_back(part);
+      if (full) groups.emplace_back();
+      groups.back().rows += kept;
+      groups.back().segments.push_back(part);
     }
     rows.begin = part.end;
   }

@@ -180,6 +180,21 @@ TEST_F(ParquetEdits, WritesOtherCodecsAndRowGroups) {
   }
 }
 
+TEST_F(ParquetEdits, RowsThatGoBehindAFullRowGroupMakeNoEmptyOne) {
+  const std::string a = make_texts("a.parquet");
+  for (const std::uint32_t rows : {1U, 700U, 1'400U}) {
+    RecordSet keep(4'000);
+    for (std::uint32_t row = 0; row < rows; ++row) keep.insert(RecordId{row});
+    const auto report =
+        write({a}, keep, "out.parquet", {.format = {.row_group_rows = std::min(rows, 700U)}});
+    ASSERT_TRUE(report.ok()) << report.error().message;
+    EXPECT_EQ(report->records, rows);
+    const Footer footer =
+        read_footer(File::open_to_read(folder.path("out.parquet")).value()).value();
+    EXPECT_EQ(footer.groups.size(), rows == 1'400 ? 2 : 1);
+  }
+}
+
 TEST(OutputFormatCheck, NamesTheOptionThatMakesNoSense) {
   using Packing = OutputFormat::Packing;
   const FileType parquet{Format::kParquet, Compression::kNone};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dedup/outputs.h"
+#include "dedup/scan/scan.h"
 
 namespace kin::dedup {
 
@@ -15,6 +16,24 @@ Status foretell(const DedupJob& job, data::Dataset& dataset, const std::filesyst
           dataset.foreseen_losses(output, {.format = job.format}));
   for (const std::string& loss : losses) job.foretell(loss);
   return Done{};
+}
+
+// What the writer of a job's records needs.
+Result<data::WriteMemory> least_output_memory(const DedupJob& job, data::Dataset& dataset) {
+  data::WriteMemory least;
+  if (job.options.dry_run) return least;
+  const data::WriteOptions how{.format = job.format};
+  if (!job.output.empty() && !writes_folder(job))
+    return dataset.least_write_memory(job.output, how);
+  // Every input is written in its own format.
+  for (const data::Input& input : dataset.inputs()) {
+    KIN_TRY(const auto one, data::Dataset::open({input}, {}));
+    const std::filesystem::path name = "written." + input.path.filename().string();
+    KIN_TRY(const data::WriteMemory mine, one->least_write_memory(name, how));
+    least.bytes = std::max(least.bytes, mine.bytes);
+    least.copies = std::max(least.copies, mine.copies);
+  }
+  return least;
 }
 
 }  // namespace
@@ -37,21 +56,14 @@ Result<RecordOutputs> RecordOutputs::open(const DedupJob& job, data::Dataset& da
   return outputs;
 }
 
-Result<data::WriteMemory> least_output_memory(const DedupJob& job, data::Dataset& dataset) {
-  data::WriteMemory least;
-  if (job.options.dry_run) return least;
-  const data::WriteOptions how{.format = job.format};
-  if (!job.output.empty() && !writes_folder(job))
-    return dataset.least_write_memory(job.output, how);
-  // Every input is written in its own format.
-  for (const data::Input& input : dataset.inputs()) {
-    KIN_TRY(const auto one, data::Dataset::open({input}, {}));
-    const std::filesystem::path name = "written." + input.path.filename().string();
-    KIN_TRY(const data::WriteMemory mine, one->least_write_memory(name, how));
-    least.bytes = std::max(least.bytes, mine.bytes);
-    least.copies = std::max(least.copies, mine.copies);
-  }
-  return least;
+Status measure_io(const DedupJob& job, const DedupOptions& settled, data::Dataset& read,
+                  data::Dataset& own, MemoryNeeds& needs) {
+  std::vector<std::string> columns = columns_read(settled);
+  if (settled.source_column) columns.push_back(*settled.source_column);
+  if (settled.id_column) columns.push_back(*settled.id_column);
+  KIN_TRY(needs.scan, read.least_scan_memory(columns));
+  KIN_TRY(needs.write, least_output_memory(job, own));
+  return Done{};
 }
 
 Status RecordOutputs::write(data::Dataset& dataset, const RecordSet& keep,

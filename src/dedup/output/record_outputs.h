@@ -12,6 +12,7 @@
 #include "data/dataset.h"
 #include "dedup/output/shards.h"
 #include "dedup/run.h"
+#include "dedup/spill/budget.h"
 
 namespace kin::dedup {
 
@@ -44,7 +45,9 @@ class RecordOutputs {
   std::optional<data::StagedOutput> skipped_;
 };
 
-// What the writer of a job's records needs.
-Result<data::WriteMemory> least_output_memory(const DedupJob& job, data::Dataset& dataset);
+// Notes what reading `read` needs, and what writing the records of `own` does. `settled` are the
+// options of the job with the columns that the inputs have.
+Status measure_io(const DedupJob& job, const DedupOptions& settled, data::Dataset& read,
+                  data::Dataset& own, MemoryNeeds& needs);
 
 }  // namespace kin::dedup

@@ -12,6 +12,8 @@ from memory_mix import corpora
 
 PLENTY = 16_384  # MiB
 LEAST = 128
+USAGE = 2  # the exit code
+ONLY_IN_RUNS = re.compile("very many records are alike")
 REFUSAL = re.compile(r"use --max-memory (\d+)MiB or more")
 MEBIBYTE = 1024
 
@@ -55,7 +57,8 @@ def choose_options(rng):
     if rng.random() < 0.2:
         options += ["--keep", rng.choice(["longest", "newest:year", "priority:year"])]
     if rng.random() < 0.15:
-        options += ["--group", rng.choice(["components", "stream"])]
+        grouping = rng.choice(["components", "stream"])
+        options += ["--group", grouping if "--keep" not in options else "components"]
     if rng.random() < 0.2:
         options += rng.choice([["--audit", "ids"], ["--removed", "none"], ["--groups", "groups.jsonl"], ["--dry-run"]])
     elif rng.random() < 0.1 and not cuts(options):
@@ -109,6 +112,12 @@ class Runs:
         return [self.kindred, verb, *case.inputs, "-o", case.output, "--max-memory", f"{budget}MiB", "--threads", str(threads),
                 *case.options]
 
+    def plan(self, case, budget, threads):
+        """What it says on standard error; None if it does not know the options."""
+        done = subprocess.run(self.command("plan", case, budget, threads), cwd=self.folder, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        return done.stderr.strip() if done.returncode != USAGE else None
+
     def dedup(self, case, budget, threads):
         before = set(os.listdir(self.folder))
         process = subprocess.Popen(self.command("dedup", case, budget, threads) + ["--quiet"], cwd=self.folder,
@@ -123,6 +132,17 @@ class Runs:
             path = self.folder / name
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         return Outcome(os.waitstatus_to_exitcode(status), said.strip(), usage.ru_maxrss / MEBIBYTE, digests)
+
+
+def check_plan(said, refusal, finding):
+    """A plan names the budget that the run names, except where only the run can know it."""
+    if said is None:
+        return
+    named = REFUSAL.search(said)
+    if named and int(named.group(1)) != finding.refused:
+        finding.wrong.append(f"plan and run name other budgets: {said} / {refusal}")
+    if not named and not ONLY_IN_RUNS.search(refusal):
+        finding.wrong.append(f"the plan foresees no refusal: {refusal}")
 
 
 def is_sanitized(kindred):
@@ -172,7 +192,9 @@ def try_case(runs, case):
         if not figure or outcome.digests:
             finding.wrong.append(f"no refusal with {budget} MiB: {outcome.code} {outcome.said} {list(outcome.digests)}")
             return finding
-        finding.refused = budget = int(figure.group(1))
+        finding.refused = int(figure.group(1))
+        check_plan(runs.plan(case, budget, case.threads), outcome.said, finding)
+        budget = finding.refused
         outcome = runs.dedup(case, budget, case.threads)
         finding.judge(outcome, budget)
         if outcome.code != 0:
