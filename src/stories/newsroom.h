@@ -135,7 +135,8 @@ struct FeedEdit {
 
 struct StoryEdit {
   std::optional<bool> read{};
-  // Marks only items below it as read, so that news which the reader has not been shown stay.
+  // The reader was shown only items below it. Others that are unread stay so, and a story that has
+  // such is not hidden: the result is the same whether the news or the edit came first.
   std::optional<ItemId> before{};
   std::optional<bool> starred{};
   std::optional<bool> hidden{};

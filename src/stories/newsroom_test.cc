@@ -238,6 +238,33 @@ TEST_F(NewsroomTest, ReadingAStoryTakesOnlyWhatWasShown) {
   EXPECT_EQ(story->news, 1);
 }
 
+// News may be stored between the moment at which a story is shown and the reader's mark.
+TEST_F(NewsroomTest, MarksAndNewsGiveTheSameStoryInEitherOrder) {
+  for (const StoryEdit& edit : {StoryEdit{.read = true}, StoryEdit{.hidden = true}}) {
+    for (const bool news_first : {false, true}) {
+      SCOPED_TRACE(edit.hidden ? "hidden" : "read");
+      SCOPED_TRACE(news_first ? "the news come first" : "the mark comes first");
+      room_.reset();
+      std::filesystem::remove_all(folder());
+      reopen();
+      add(server->publish("post", {{kFerry, kNow - 3h}, {kTram, kNow - 2h}}));
+      const StoryView shown = story_with(kFerry);
+      StoryEdit marks = edit;
+      marks.before = shown.bound;
+      if (!news_first) room_->edit_story(shown.id, marks).value();
+      add(server->publish("times", {{kRescue, kNow - 150min}}));
+      if (news_first) room_->edit_story(shown.id, marks).value();
+      const StoryView story = timeline().stories[0];
+      EXPECT_EQ(story.representative.title, kRescue);
+      EXPECT_EQ(story.at, now());
+      EXPECT_EQ(story.news, 1);
+      EXPECT_FALSE(story.read);
+      EXPECT_FALSE(story.hidden);
+      expect_sound();
+    }
+  }
+}
+
 // The same page in two feeds of its site.
 TEST_F(NewsroomTest, TheSamePageAgainIsNotNews) {
   const auto rss = [](const char* name) {

@@ -39,6 +39,25 @@ export async function becomes(read, wanted) {
 /** Waits until no list of the page is being loaded. */
 export const loaded = (page) => page.waitForFunction(() => !document.querySelector('[aria-busy=true], .skeleton'));
 
+/** Does `act` and waits until the server has taken the mark of a story that it makes: the page shows it before that. */
+export const marked = (page, act) =>
+  Promise.all([page.waitForResponse((response) => response.request().method() === 'PATCH' && response.url().includes('/stories/')), act()]);
+
+/** Holds the next such request, or with `answered` the answer to it, from caught() until release(). */
+export async function hold(page, method, address, { answered = false } = {}) {
+  let caught = false;
+  let release;
+  const released = new Promise((done) => (release = done));
+  await page.route(address, async (route) => {
+    if (caught || route.request().method() !== method) return route.fallback();
+    const response = answered ? await route.fetch() : undefined;
+    caught = true;
+    await released;
+    return response ? route.fulfill({ response }) : route.continue();
+  });
+  return { release, caught: () => until(`${method} ${address}`, () => caught) };
+}
+
 // Runs in every page before its own scripts. A message stays until the test has read it, and the second key of
 // `g a` counts however late it comes.
 function takeTime() {

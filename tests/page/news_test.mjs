@@ -1,6 +1,6 @@
 // News are never lost: stories that were read or hidden come back, and marks take only what was shown.
 import assert from 'node:assert/strict';
-import { becomes, loaded, session, until } from './harness.mjs';
+import { becomes, hold, loaded, marked, session, until } from './harness.mjs';
 import { folders, furnish } from './world.mjs';
 
 const card = (page, title) => page.locator('article').filter({ has: page.locator('h3', { hasText: title }) });
@@ -12,24 +12,25 @@ await session('news', async (it) => {
   await it.follow(...furnish(it.feeds));
   const page = await it.open('/');
   await card(page, 'North Sea').waitFor();
+  const asked = async (path) => (await fetch(`${it.program.root}/api/v1${path}`)).json();
   const refresh = () => fetch(`${it.program.root}/api/v1/refresh`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' });
-  /** Waits until the first story has the text. News wait behind the button if the pointer moved just now. */
-  const onTop = (text) =>
-    until(`“${text}” on top`, async () => {
-      if ((await page.locator('.pill').count()) > 0) await page.locator('.pill').click();
-      return (await first(page).filter({ hasText: text }).count()) > 0;
+  /** Waits for a story. News wait behind the button if the pointer moved just now; else the button is gone at once. */
+  const comes = (story) =>
+    until(`${story}`, async () => {
+      await page.locator('.pill').evaluateAll(([pill]) => pill?.click());
+      return (await story.count()) > 0;
     });
 
   await it.check('a read story comes back with its new headline, at the top', async () => {
     const storm = card(page, 'North Sea');
     await storm.hover();
-    await storm.getByRole('button', { name: 'Mark as read' }).click();
+    await marked(page, () => storm.getByRole('button', { name: 'Mark as read' }).click());
     await page.locator('article.read', { hasText: 'North Sea' }).waitFor();
     await page.keyboard.press('Escape');
     it.feeds.publish('quarterly', 'Storm closes ports along the North Sea coast, thousands leave', { minutes: 40 });
     await refresh();
     // The headline is dated forty minutes ago; the story is lifted all the same.
-    await onTop('1 new since you read it');
+    await comes(first(page).filter({ hasText: '1 new since you read it' }));
     await becomes(() => first(page).locator('h3').textContent(), 'Unread: Storm closes ports along the North Sea coast, thousands leave');
     assert.equal(await first(page).evaluate((element) => element.classList.contains('read')), false);
     await it.shot(page, 'news-of-a-read-story');
@@ -44,7 +45,7 @@ await session('news', async (it) => {
   await it.check('while something is selected, news of a read story wait behind the button', async () => {
     const rates = card(page, 'nterest rates');
     await rates.hover();
-    await rates.getByRole('button', { name: 'Mark as read' }).click();
+    await marked(page, () => rates.getByRole('button', { name: 'Mark as read' }).click());
     await page.locator('article.read', { hasText: 'nterest rates' }).waitFor();
     await card(page, 'typewriter').click({ position: { x: 5, y: 5 } });
     it.feeds.publish('circuit', 'Central bank leaves interest rates unchanged again');
@@ -96,9 +97,53 @@ await session('news', async (it) => {
     it.feeds.publish('silicon', 'Some spaces cannot be cut: a proof, a century in the making');
     await refresh();
     await page.getByRole('link', { name: 'All stories' }).click();
-    await card(page, 'spaces cannot be cut').filter({ hasText: '1 new since you read it' }).waitFor();
+    await comes(card(page, 'spaces cannot be cut').filter({ hasText: '1 new since you read it' }));
     await page.getByRole('link', { name: 'Hidden' }).click();
     await page.getByRole('heading', { name: 'Nothing is hidden' }).waitFor();
+  });
+
+  await it.check('news that come while a list is being loaded are shown in it', async () => {
+    const list = await hold(page, 'GET', /timeline\?limit=50$/, { answered: true });
+    await page.getByRole('link', { name: 'All stories' }).click();
+    await list.caught();
+    it.feeds.publish('orchard', 'Carpenters rebuild a windmill from old drawings');
+    await refresh();
+    await until('the windmill', async () => (await asked('/timeline?q=windmill')).stories.length === 1);
+    // The page has heard of it when it counts it.
+    const { unread } = await asked('/timeline?limit=1');
+    await becomes(async () => parseInt(await page.getByRole('link', { name: /^Unread/ }).locator('.count').textContent()), unread);
+    list.release();
+    await comes(card(page, 'windmill'));
+  });
+
+  await it.check('a story is not hidden with news that were not shown', async () => {
+    const hiding = await hold(page, 'PATCH', /stories\/\d+$/);
+    await card(page, 'fruit fly').hover();
+    await card(page, 'fruit fly').getByRole('button', { name: 'Hide' }).click();
+    await hiding.caught();
+    it.feeds.publish('herald', 'Researchers map the whole wiring of a fruit fly brain');
+    await refresh();
+    await until('the fly', async () => (await asked('/timeline?q=wiring')).stories[0]?.count === 2);
+    hiding.release();
+    await toast(page, 'Not hidden: there is news of it.');
+    await card(page, 'fruit fly').filter({ hasText: '1 new since you read it' }).waitFor();
+  });
+
+  await it.check('an answer from before a story was hidden does not bring it back', async () => {
+    await page.goto(it.program.root);
+    await card(page, 'typewriter').click({ position: { x: 5, y: 5 } }); // something is being read, so news wait
+    await card(page, 'typewriter').locator('.others').waitFor();
+    const list = await hold(page, 'GET', /timeline\?limit=50$/, { answered: true });
+    it.feeds.publish('gadget', 'Postal museum lends its oldest bicycle');
+    await refresh();
+    await list.caught();
+    await card(page, 'Telescope').hover();
+    await card(page, 'Telescope').getByRole('button', { name: 'Hide' }).click();
+    await toast(page, 'Story hidden.');
+    list.release();
+    await page.locator('.pill', { hasText: '1 new story' }).click();
+    await card(page, 'oldest bicycle').waitFor();
+    assert.equal(await card(page, 'Telescope').count(), 0);
   });
 
   await it.check('a feed\u2019s page leads with the headline of that feed', async () => {
@@ -158,7 +203,7 @@ await session('news', async (it) => {
   await it.check('a feed with starred stories is removed after asking about them', async () => {
     await page.goto(it.program.root);
     await card(page, 'librarian').hover();
-    await card(page, 'librarian').getByRole('button', { name: 'Star', exact: true }).click();
+    await marked(page, () => card(page, 'librarian').getByRole('button', { name: 'Star', exact: true }).click());
     await card(page, 'librarian').getByRole('button', { name: 'Remove star' }).waitFor();
     await page.goto(`${it.program.root}/feeds`);
     await page.getByRole('button', { name: 'Remove Kernel Letter' }).click();

@@ -1,6 +1,6 @@
 // What a reader does: follow, read, correct, search, by mouse and by keyboard.
 import assert from 'node:assert/strict';
-import { becomes, loaded, session, until } from './harness.mjs';
+import { becomes, loaded, marked, session, until } from './harness.mjs';
 import { furnish } from './world.mjs';
 
 const card = (page, title) => page.locator('article').filter({ has: page.locator('h3', { hasText: title }) });
@@ -89,7 +89,7 @@ await session('reading', async (it) => {
     const link = card(page, 'M4').getByRole('list').getByRole('link').first();
     assert.equal(await link.getAttribute('rel'), 'noopener noreferrer');
     assert.equal(await link.getAttribute('target'), '_blank');
-    const [original] = await Promise.all([page.context().waitForEvent('page'), link.click()]);
+    const [original] = await Promise.all([page.context().waitForEvent('page'), marked(page, () => link.click())]);
     await original.close();
     await page.locator('article.read', { hasText: 'M4' }).waitFor();
     await page.reload();

@@ -191,6 +191,18 @@ Result<bool> NewsChanges::mark_read(StoryId story, const ReadMark& mark) {
   return true;
 }
 
+Status NewsChanges::dismiss(StoryId story, ItemId before) {
+  touch(story);
+  KIN_RETURN_IF_ERROR(
+      database_.run("DELETE FROM unseen WHERE story = ? AND item < ?", story, before));
+  return database_.run(R"sql(
+      UPDATE stories SET hidden = 0, lifted = max(lifted, news.arrived)
+      FROM (SELECT max(i.first_seen) AS arrived FROM unseen u JOIN items i ON i.id = u.item
+            WHERE u.story = ?1) AS news
+      WHERE id = ?1 AND news.arrived IS NOT NULL)sql",
+                       story);
+}
+
 Status NewsChanges::mark_unread(StoryId story) {
   touch(story);
   return database_.run("INSERT OR IGNORE INTO unseen SELECT story, id FROM items WHERE story = ?",

@@ -39,6 +39,9 @@ class NewsChanges {
     ItemId before{};
   };
   Result<bool> mark_read(StoryId story, const ReadMark& mark);
+  // Marks the items below `before` as seen. If others are not seen, the reader was not shown them:
+  // they are news, as if they had joined the story afterwards.
+  Status dismiss(StoryId story, ItemId before);
   // Marks all items as not seen.
   Status mark_unread(StoryId story);
 

@@ -250,10 +250,12 @@ Status NewsWriter::edit_story(StoryId story, const StoryEdit& edit, NewsEvent& e
         stored, edit.starred, edit.hidden));
     if (database_->changed() == 0) return no_such_story(story);
     changes.touch(stored);
-    if (!edit.read) return Done{};
-    if (!*edit.read) return changes.mark_unread(stored);
-    return database_->run("DELETE FROM unseen WHERE story = ? AND item < ?", stored,
-                          edit.before.value_or(kAllItems));
+    if (edit.read && !*edit.read) return changes.mark_unread(stored);
+    const ItemId before = edit.before.value_or(kAllItems);
+    KIN_TRY(const auto news, database_->number("SELECT 1 FROM unseen WHERE story = ? AND item >= ?",
+                                               stored, before));
+    if (edit.read || (edit.hidden.value_or(false) && news)) return changes.dismiss(stored, before);
+    return Done{};
   });
 }
 

@@ -98,9 +98,9 @@ export const getStory = (id: number, scope: Pick<Filter, 'feed' | 'folder'> = {}
   story(call('GET', `/stories/${id}${queryOf({ feed: scope.feed, folder: scope.folder })}`));
 export const getRelated = (id: number) =>
   call<{ related: RelatedStory[] }>('GET', `/stories/${id}/related`).then((a) => a.related);
-/** Marks only items below `before` as read: those that were shown. */
+/** Marks as read, or hides, only items below `before`: those that were shown. A story with others is not hidden. */
 export const markStory = (id: number, marks: StoryMarks, before?: number) =>
-  story(call('PATCH', `/stories/${id}`, marks.read ? { ...marks, before } : marks));
+  story(call('PATCH', `/stories/${id}`, marks.read || marks.hidden ? { ...marks, before } : marks));
 export const uniteStories = (id: number, other: number) =>
   story(call('POST', `/stories/${id}/unite`, { with: other }));
 export const separateItem = (item: number) => story(call('POST', `/items/${item}/separate`, {}));

@@ -2,6 +2,7 @@
 import { tick } from 'svelte';
 import { markAllRead, markStory, separateItem, undoMarkAll, uniteStories } from '../api/client';
 import type { Item, Story, StoryMarks } from '../api/types';
+import { change } from './changes';
 import { library } from './library.svelte';
 import { screenState } from './screen.svelte';
 import { storyElement } from './stillness';
@@ -9,21 +10,22 @@ import { put, stories } from './stories.svelte';
 import { timeline } from './timeline.svelte';
 import { toasts } from './toasts.svelte';
 
-async function mark(id: number, marks: StoryMarks, failure: string): Promise<boolean> {
+/** The story as it is then, or null if it was not marked. */
+async function mark(id: number, marks: StoryMarks, failure: string): Promise<Story | null> {
   const before = stories.get(id);
-  if (!before) return false;
+  if (!before) return null;
   put({ ...before, ...marks, ...(marks.read === undefined ? {} : seenAs(before, marks.read)) });
   if (marks.read !== undefined && marks.read !== before.read) countRead(marks.read ? -1 : 1);
   try {
     // Only what is shown: news may have joined the story in the meantime.
-    await markStory(id, marks, before.bound);
+    const marked = await change(markStory(id, marks, before.bound));
     library.refresh();
-    return true;
+    return marked;
   } catch (error) {
     put(before);
     library.refresh();
     toasts.fail(failure, error);
-    return false;
+    return null;
   }
 }
 
@@ -50,8 +52,18 @@ export async function hide(id: number): Promise<void> {
   const hadFocus = storyElement(id)?.contains(document.activeElement) ?? false;
   timeline.remove(id);
   if (hadFocus && neighbour !== undefined) void focusStory(neighbour);
-  if (!(await mark(id, { hidden: true }, 'Not hidden.'))) return timeline.insertAt(place, id);
+  if (!(await markHidden(id))) return timeline.insertAt(place, id);
   toasts.say('Story hidden.', () => void unhide(id, place));
+}
+
+// News that are not shown yet keep the story in the timeline.
+async function markHidden(id: number): Promise<boolean> {
+  const marked = await mark(id, { hidden: true }, 'Not hidden.');
+  if (!marked) return false;
+  if (marked.hidden) return true;
+  put({ ...(stories.get(id) ?? marked), hidden: false });
+  toasts.say('Not hidden: there is news of it.');
+  return false;
 }
 
 async function unhide(id: number, place: number): Promise<void> {
@@ -72,7 +84,7 @@ export async function showAgain(id: number): Promise<void> {
 }
 
 async function hideAgain(id: number, place: number): Promise<void> {
-  if (!(await mark(id, { hidden: true }, 'Not hidden.')) || !timeline.filter.hidden || place < 0) return;
+  if (!(await markHidden(id)) || !timeline.filter.hidden || place < 0) return;
   timeline.insertAt(place, id);
   await focusStory(id);
 }
@@ -80,7 +92,7 @@ async function hideAgain(id: number, place: number): Promise<void> {
 /** "Not this story": the item gets a story of its own, shown below the one it left. */
 export async function separate(story: Story, item: Item): Promise<void> {
   try {
-    const own = await separateItem(item.id);
+    const own = await change(separateItem(item.id));
     put(own);
     put(without(stories.get(story.id) ?? story, item));
     timeline.insertBelow(story.id, own.id);
@@ -116,7 +128,7 @@ export async function uniteWith(target: number): Promise<void> {
 
 async function uniteNow(target: number, source: number): Promise<Story | null> {
   try {
-    const united = await uniteStories(target, source);
+    const united = await change(uniteStories(target, source));
     put(united);
     for (const id of [source, target]) if (id !== united.id) timeline.replace(id, united.id);
     library.refresh();
@@ -140,7 +152,7 @@ export function askMarkAllRead(scopeName: string): void {
 async function markEverything(): Promise<void> {
   const { feed, folder } = timeline.filter;
   try {
-    const { read, undo } = await markAllRead({ feed, folder }, timeline.bound);
+    const { read, undo } = await change(markAllRead({ feed, folder }, timeline.bound));
     await showMarks();
     toasts.say(read === 1 ? 'One story marked as read.' : `${read} stories marked as read.`, () => void unmark(undo));
   } catch (error) {
@@ -150,7 +162,7 @@ async function markEverything(): Promise<void> {
 
 async function unmark(undo: number): Promise<void> {
   try {
-    const { unread } = await undoMarkAll(undo);
+    const { unread } = await change(undoMarkAll(undo));
     await showMarks();
     toasts.say(unread === 1 ? 'One story is unread again.' : `${unread} stories are unread again.`);
   } catch (error) {

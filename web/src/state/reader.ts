@@ -1,6 +1,7 @@
 // Brings the parts together: news from the server goes to whatever shows it.
 import { ApiError, getStory } from '../api/client';
 import type { News } from '../api/types';
+import { upToDate } from './changes';
 import { clock } from './clock.svelte';
 import { library } from './library.svelte';
 import { live } from './live.svelte';
@@ -45,7 +46,7 @@ async function refreshStoryPage(news: News): Promise<void> {
   const about = [...news.changed, ...news.gone.map(({ story }) => story)];
   if (!about.includes(route.id)) return;
   try {
-    const story = await getStory(route.id);
+    const story = await upToDate(() => getStory(route.id));
     put(story);
     if (story.id !== route.id) router.go(storyPath(story.id), { replace: true });
   } catch (error) {

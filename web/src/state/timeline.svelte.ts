@@ -3,6 +3,7 @@
 import { SvelteSet } from 'svelte/reactivity';
 import { ApiError, getStory, getTimeline } from '../api/client';
 import type { Filter, News, SearchedWord, Story, TimelinePage } from '../api/types';
+import { upToDate } from './changes';
 import { clock, dayName } from './clock.svelte';
 import { library } from './library.svelte';
 import { router, sameFilter } from './route.svelte';
@@ -75,7 +76,7 @@ class Timeline {
     this.status = 'loading';
     this.#forget();
     try {
-      const page = await getTimeline(this.filter, pageSize);
+      const page = await upToDate(() => getTimeline(this.filter, pageSize));
       if (turn !== this.#turn) return;
       this.expanded.clear();
       this.#entries = [];
@@ -91,7 +92,7 @@ class Timeline {
     const turn = this.#turn;
     this.more = 'loading';
     try {
-      const page = await getTimeline(this.filter, pageSize, this.next);
+      const page = await upToDate(() => getTimeline(this.filter, pageSize, this.next ?? undefined));
       if (turn !== this.#turn) return;
       this.#append(page);
       this.more = 'idle';
@@ -102,6 +103,8 @@ class Timeline {
 
   /** Applies an event: changes in place, merges, new stories at the top or behind the button. */
   async take(news: News): Promise<void> {
+    // A list that is being loaded may have been read before these news came.
+    await this.settled;
     if (this.status !== 'ready') return;
     const merges = news.gone.filter(({ story }) => this.#has(story) || this.pending.includes(story));
     const into = merges.flatMap(({ into }) => (into === null ? [] : [into]));
@@ -116,12 +119,8 @@ class Timeline {
   async catchUp(changed: number[], needed: number[] = []): Promise<void> {
     const turn = this.#turn;
     try {
-      const page = await getTimeline(this.filter, pageSize);
+      const { page, singles } = await upToDate(() => this.#ask(changed, needed));
       if (turn !== this.#turn || this.status !== 'ready') return;
-      const inPage = new Set(page.stories.map((story) => story.id));
-      const known = changed.filter((id) => stories.has(id));
-      const singles = await this.#fetch([...new Set([...needed, ...known])].filter((id) => !inPage.has(id)));
-      if (turn !== this.#turn) return;
       await holdStill(this.selected, () => {
         for (const [asked, story] of singles) this.#settle(asked, story);
         page.stories.forEach(put);
@@ -224,6 +223,13 @@ class Timeline {
     // A full page of news may be followed by more, so there may be a gap before the known stories.
     if (fresh.length >= pageSize) this.outdated = true;
     this.pending = [...fresh.map((story) => story.id), ...this.pending];
+  }
+
+  async #ask(changed: number[], needed: number[]) {
+    const page = await getTimeline(this.filter, pageSize);
+    const inPage = new Set(page.stories.map((story) => story.id));
+    const known = changed.filter((id) => stories.has(id));
+    return { page, singles: await this.#fetch([...new Set([...needed, ...known])].filter((id) => !inPage.has(id))) };
   }
 
   async #fetch(ids: number[]): Promise<[number, Story | null][]> {
