@@ -16,6 +16,7 @@
 #include "stories/grouping/features.h"
 #include "stories/grouping/meaning.h"
 #include "stories/grouping/profiles.h"
+#include "stories/grouping/sketch_index.h"
 #include "stories/grouping/text_sketch.h"
 #include "stories/grouping/vocabulary.h"
 #include "stories/item.h"
@@ -72,10 +73,10 @@ struct GrouperState {
   std::uint64_t next_arrival = 0;
   UnixSeconds newest = 0;
   UnixSeconds swept = 0;
-  std::vector<OpenStory> stories;                                                       // by id
-  std::vector<std::pair<ItemId, std::array<std::uint32_t, kSketchHashes>>> signatures;  // by item
-  std::vector<std::pair<StoryId, StoryId>> aliases;  // from, to; by the first
-  std::vector<std::pair<StoryId, StoryId>> apart;    // pairs that are never merged; sorted
+  std::vector<OpenStory> stories;                        // by id
+  std::vector<std::pair<ItemId, Signature>> signatures;  // by item
+  std::vector<std::pair<StoryId, StoryId>> aliases;      // from, to; by the first
+  std::vector<std::pair<StoryId, StoryId>> apart;        // pairs that are never merged; sorted
   std::vector<std::pair<std::uint64_t, UnixSeconds>> columns;  // key and last time; by key
   MeaningReader::State meaning;
   friend bool operator==(const GrouperState&, const GrouperState&) = default;
@@ -123,8 +124,8 @@ class Grouper {
   const Story* story(StoryId id) const;
   // The story that `id` was merged into, or `id` itself.
   StoryId resolve(StoryId id) const;
-  // nullptr if the item is unknown or has too few words.
-  const TextSketch* sketch(ItemId item) const { return sketches_.find(item); }
+  // Nothing if the item is unknown or has too few words.
+  std::optional<TextSketch> sketch(ItemId item) const { return sketches_.find(item); }
   std::size_t open_stories() const { return slots_.size(); }
   std::size_t open_items() const { return items_.size(); }
   std::vector<StoryId> open_story_ids() const;  // sorted

@@ -93,7 +93,7 @@ TEST_F(GrouperTest, KnowsRepublishedTextUnderAnotherTitle) {
   const Placement copy = add({.title = "Hotels cut off", .summary = text});
   EXPECT_EQ(copy.story, story);
   EXPECT_EQ(copy.tier, Tier::kRepublished);
-  EXPECT_NE(grouper_.sketch(last_), nullptr);
+  EXPECT_TRUE(grouper_.sketch(last_));
 }
 
 TEST_F(GrouperTest, ReadsSummariesWhereTitlesDiffer) {

@@ -102,9 +102,10 @@ double microseconds(const std::vector<Item>& items, const Model& model) {
   return 1e6 * (thread_seconds() - start) / static_cast<double>(items.size());
 }
 
-// Titles of the set with their words exchanged for those of other titles, so that most open a
-// story of their own: what a reader of very many feeds has open at once.
-std::vector<Item> many_headlines(const LabelledSet& headlines, std::uint64_t count) {
+// Titles of the set with their words exchanged for those of other titles, so that few of them tell
+// one event: what a reader of very many feeds has open at once. The set's own headlines are among
+// them, at even distances; only these have a label other than 0.
+LabelledSet many_headlines(const LabelledSet& headlines, std::uint64_t count) {
   std::vector<std::string> words;
   for (const Item& item : headlines.items) {
     for (std::string_view rest = item.title; !rest.empty();) {
@@ -113,28 +114,46 @@ std::vector<Item> many_headlines(const LabelledSet& headlines, std::uint64_t cou
     }
   }
   constexpr std::uint64_t kThreeDays = 3 * 24 * 3600;
+  const std::uint64_t own = headlines.items.size();
   Random random(7);
-  std::vector<Item> items;
+  LabelledSet many;
   for (std::uint64_t i = 0; i < count; ++i) {
-    Item item{.id = ItemId{i},
+    Item item{.id = {},
               .title = {},
               .published_at = static_cast<stories::UnixSeconds>(i * kThreeDays / count)};
     for (int k = 0; k < 9; ++k) item.title += words[random.below(words.size())] + " ";
-    items.push_back(std::move(item));
+    many.add(item, 0);
+    const std::uint64_t next = i * own / count;
+    if ((i + 1) * own / count == next) continue;
+    Item real = headlines.items[next];
+    real.published_at = item.published_at;
+    many.add(real, headlines.labels[next]);
   }
-  return items;
+  return many;
 }
 
 void measure_many(const LabelledSet& headlines, std::uint64_t count, const Model& model,
                   StoriesFigures& figures) {
-  const std::vector<Item> items = many_headlines(headlines, count);
+  const LabelledSet many = many_headlines(headlines, count);
   const std::size_t before = mallinfo2().uordblks;
   stories::Grouper grouper({}, model);
+  std::vector<std::uint64_t> groups;
+  std::vector<std::uint64_t> labels;
   const double start = thread_seconds();
-  for (const Item& item : items) grouper.add(item);
-  figures.many = count;
-  figures.many_microseconds = 1e6 * (thread_seconds() - start) / static_cast<double>(count);
-  (void)grouper.take_changes();
+  for (std::size_t i = 0; i < many.items.size(); ++i) {
+    const auto placement = grouper.add(many.items[i]);
+    if (many.labels[i] == 0) continue;
+    groups.push_back(number(placement.story));
+    labels.push_back(many.labels[i]);
+  }
+  figures.many = many.items.size();
+  figures.many_microseconds =
+      1e6 * (thread_seconds() - start) / static_cast<double>(many.items.size());
+  for (const stories::Change& change : grouper.take_changes()) {
+    if (change.kind == stories::Change::Kind::kMerged)
+      std::ranges::replace(groups, number(change.other), number(change.story));
+  }
+  figures.many_agreement = stories::measure_agreement(groups, labels);
   figures.story_bytes = static_cast<double>(mallinfo2().uordblks - before) /
                         static_cast<double>(grouper.open_stories());
 }
@@ -241,6 +260,9 @@ std::string to_json(const StoriesFigures& figures) {
   json.field("microseconds_per_headline", figures.microseconds);
   json.field("many_headlines", figures.many);
   json.field("microseconds_with_many", figures.many_microseconds);
+  json.key("among_many").begin_object();
+  app::write_agreement(json, figures.many_agreement);
+  json.end();
   json.field("bytes_per_story", figures.story_bytes);
   return json.end().take();
 }
@@ -256,11 +278,14 @@ std::string to_table(const StoriesFigures& figures) {
              "\n  the M4 headlines are one story in {} of {} trials, with {} strangers\n"
              "  {:.1f} µs of processor time a headline; {:.1f} µs with {} headlines in three "
              "days,\n"
-             "  {:.2f} times as much; {:.0f} bytes of memory a story there\n",
+             "  {:.2f} times as much; {:.0f} bytes of memory a story there; the set's own "
+             "headlines\n"
+             "  among them have precision {:.3f}, recall {:.3f}, F1 {:.3f}\n",
              figures.model_together, figures.model_trials, figures.model_strangers,
              figures.microseconds, figures.many_microseconds, figures.many,
              figures.microseconds > 0 ? figures.many_microseconds / figures.microseconds : 0,
-             figures.story_bytes);
+             figures.story_bytes, figures.many_agreement.bcubed.precision,
+             figures.many_agreement.bcubed.recall, figures.many_agreement.bcubed.f1());
 }
 
 }  // namespace kin::bench

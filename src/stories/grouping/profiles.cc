@@ -58,10 +58,9 @@ const ProfileTerm* Profile::find(TermId term) const {
   return found != terms.end() && found->term == term ? &*found : nullptr;
 }
 
-bool Reach::allows(double cosine, double found) const {
-  double score = std::max(factor * std::min(1.0, cosine), std::min(1.0, cosine) + bonus);
-  if (evidence > 0 && found < evidence) score *= found / evidence;
-  return score >= least;
+double Reach::score(double cosine, double found) const {
+  const double most = std::max(factor * std::min(1.0, cosine), std::min(1.0, cosine) + bonus);
+  return evidence > 0 && found < evidence ? most * found / evidence : most;
 }
 
 void Profiles::make_room(std::uint32_t slot, TermId term) {
@@ -223,9 +222,10 @@ bool Profiles::look_up(const Query& query, const Reach& reach, std::size_t skipp
   // From the rarest on: without it most profiles are out of reach.
   for (std::size_t left = skipped;; --left) {
     const double rest = std::sqrt(std::max(0.0, square)) / query.length;
-    if (!reach.allows(match.product * scale + rest, match.evidence + evidence)) return false;
+    const double most = reach.score(match.product * scale + rest, match.evidence + evidence);
+    if (most < reach.least) return false;
     if (left == 0) return true;
-    const Query::Part& part = *order_[left - 1];
+    const Query::Part& part = *order_[left - 1].part;
     square -= part.square;
     evidence -= part.evidence;
     const ProfileTerm* found = profile.find(part.term);
@@ -235,44 +235,70 @@ bool Profiles::look_up(const Query& query, const Reach& reach, std::size_t skipp
   }
 }
 
-// Sorts the parts by the lengths of their lists, the longest first. The first ones, as many as
-// returned, need not be visited: a profile that has these alone is out of reach. (By Cauchy's
-// inequality its cosine is at most the length of these parts.)
-std::size_t Profiles::skip_long_lists(const Query& query, const Reach& reach) {
+void Profiles::sort_by_length(const Query& query) {
   order_.clear();
-  for (const Query::Part& part : query.parts) order_.push_back(&part);
-  std::ranges::sort(order_, [&](const Query::Part* a, const Query::Part* b) {
-    const std::size_t length_a = length(a->term);
-    const std::size_t length_b = length(b->term);
-    return length_a != length_b ? length_a > length_b : a->term < b->term;
+  for (const Query::Part& part : query.parts) order_.push_back({length(part.term), &part});
+  std::ranges::sort(order_, [](const Listed& a, const Listed& b) {
+    return a.length != b.length ? a.length > b.length : a.part->term < b.part->term;
   });
+}
+
+// The first lists, as many as returned, need not be visited: a profile that has only their terms is
+// out of reach. (By Cauchy's inequality its cosine is at most the length of these parts.) Beyond
+// limits_.postings, lists are left out though such a profile may be within reach.
+std::size_t Profiles::skip_long_lists(const Query& query, const Reach& reach) {
+  std::size_t postings = 0;
+  for (const Listed& listed : order_) postings += listed.length;
   rest_square_ = rest_evidence_ = 0;
   std::size_t skipped = 0;
   for (; skipped < order_.size(); ++skipped) {
-    const Query::Part& part = *order_[skipped];
-    if (length(part.term) < kLongList) break;
-    const double square = rest_square_ + part.square;
-    const double evidence = rest_evidence_ + part.evidence;
-    if (reach.allows(std::sqrt(square) / query.length, evidence)) break;
+    const auto& [length, part] = order_[skipped];
+    if (length < kLongList) break;
+    const double square = rest_square_ + part->square;
+    const double evidence = rest_evidence_ + part->evidence;
+    const bool matters = reach.score(std::sqrt(square) / query.length, evidence) >= reach.least;
+    if (matters && postings <= limits_.postings) break;
+    postings -= length;
     rest_square_ = square;
     rest_evidence_ = evidence;
   }
   return skipped;
 }
 
-std::span<const Profiles::Match> Profiles::near(const Query& query, const Reach& reach,
-                                                const Accepts& accepts) {
-  found_.clear();
-  touched_.clear();
-  const std::size_t skipped = skip_long_lists(query, reach);
-  for (std::size_t i = skipped; i < order_.size(); ++i) visit(*order_[i]);
+// Fills bounds_ with the visited profiles that are accepted, with the scores they have at most.
+void Profiles::collect(const Query& query, const Reach& reach, const Accepts& accepts) {
+  bounds_.clear();
   const double rest = std::sqrt(rest_square_) / query.length;
   for (const std::uint32_t slot : touched_) {
     Match match = std::exchange(scores_[slot], {});
     match.slot = slot;
     const double cosine = match.product / (query.length * briefs_[slot].length) + rest;
-    if (!reach.allows(cosine, match.evidence + rest_evidence_) || !accepts(slot)) continue;
-    if (look_up(query, reach, skipped, match)) found_.push_back(match);
+    const double most = reach.score(cosine, match.evidence + rest_evidence_);
+    if (most >= reach.least && accepts(slot)) bounds_.push_back({most, match});
+  }
+}
+
+// Keeps the profiles with the best bounds, and all that are equal to the last of these: which slot
+// a profile has must not matter.
+void Profiles::keep_best() {
+  if (bounds_.size() <= limits_.profiles) return;
+  const auto last = bounds_.begin() + static_cast<std::ptrdiff_t>(limits_.profiles) - 1;
+  std::ranges::nth_element(bounds_, last, std::greater<>(), &Bound::most);
+  const double least = last->most;
+  std::erase_if(bounds_, [&](const Bound& bound) { return bound.most < least; });
+}
+
+std::span<const Profiles::Match> Profiles::near(const Query& query, const Reach& reach,
+                                                const Accepts& accepts) {
+  found_.clear();
+  touched_.clear();
+  sort_by_length(query);
+  const std::size_t skipped = skip_long_lists(query, reach);
+  for (std::size_t i = skipped; i < order_.size(); ++i) visit(*order_[i].part);
+  collect(query, reach, accepts);
+  keep_best();
+  for (Bound& bound : bounds_) {
+    if (look_up(query, reach, skipped, bound.match)) found_.push_back(bound.match);
   }
   return found_;
 }

@@ -56,7 +56,16 @@ struct Reach {
   double bonus = 0;
   double evidence = 0;  // for the full score; less evidence gives a proportional part; 0: not used
 
-  bool allows(double cosine, double found) const;
+  // The score that a profile with this cosine and evidence has at most.
+  double score(double cosine, double found) const;
+};
+
+// How much a search reads at most: so many postings, those of the rarest terms, and all terms of so
+// many profiles, those that may score best. So its cost does not grow with the number of stories.
+// A profile that shares only very frequent terms with the query may not be found. At least 1 each.
+struct SearchLimits {
+  std::size_t postings = 500;
+  std::size_t profiles = 16;
 };
 
 // The profiles of open stories, by slot, with an inverted index over their terms. Slots are small
@@ -68,6 +77,8 @@ class Profiles {
     double product = 0;   // inner product of query and profile
     double evidence = 0;  // of the terms in common, less for terms of few members
   };
+
+  explicit Profiles(SearchLimits limits = {}) : limits_(limits) {}
 
   const Profile& at(std::uint32_t slot) const { return profiles_[slot]; }
   bool empty(std::uint32_t slot) const {
@@ -86,7 +97,8 @@ class Profiles {
   // Sets a stored profile.
   void restore(std::uint32_t slot, Profile profile);
 
-  // The profiles that share terms with the query, are within reach and in a slot that `accepts`.
+  // The profiles that share terms with the query, are within reach and in a slot that `accepts`, as
+  // far as the limits allow.
   // Valid until the next call. Each sum is made in an order that follows from the query and the
   // lengths of the lists alone.
   using Accepts = std::function<bool(std::uint32_t slot)>;
@@ -106,6 +118,17 @@ class Profiles {
     std::uint32_t members = 0;
   };
 
+  // A part of the query with the length of its list.
+  struct Listed {
+    std::size_t length = 0;
+    const Query::Part* part = nullptr;
+  };
+  // The score that a visited profile has at most.
+  struct Bound {
+    double most = 0;
+    Match match;
+  };
+
   void make_room(std::uint32_t slot, TermId term);
   void note(std::uint32_t slot) {
     briefs_[slot] = {profiles_[slot].length, profiles_[slot].members};
@@ -116,16 +139,21 @@ class Profiles {
   std::size_t length(TermId term) const {
     return index(term) < postings_.size() ? postings_[index(term)].size() : 0;
   }
+  void sort_by_length(const Query& query);
   std::size_t skip_long_lists(const Query& query, const Reach& reach);
   void visit(const Query::Part& part);
+  void collect(const Query& query, const Reach& reach, const Accepts& accepts);
+  void keep_best();
   bool look_up(const Query& query, const Reach& reach, std::size_t skipped, Match& match) const;
 
+  SearchLimits limits_;
   std::vector<Profile> profiles_;
   std::vector<Brief> briefs_;       // by slot
   std::vector<Postings> postings_;  // by term; sorted by slot
   std::vector<Match> scores_;       // by slot; all zero between calls
   std::vector<std::uint32_t> touched_;
-  std::vector<const Query::Part*> order_;
+  std::vector<Listed> order_;  // the longest list first
+  std::vector<Bound> bounds_;
   double rest_square_ = 0;  // of the parts that skip_long_lists() left out
   double rest_evidence_ = 0;
   std::vector<Match> found_;

@@ -12,8 +12,12 @@ namespace {
 
 using ::testing::IsEmpty;
 
+constexpr SearchLimits kNoLimits{.postings = 1'000'000, .profiles = 1'000'000};
+
 class ProfilesTest : public ::testing::Test {
  protected:
+  explicit ProfilesTest(SearchLimits limits = kNoLimits) : profiles_(limits) {}
+
   Features read(const std::string& title) {
     return reader_.read(Item{.title = title}, vocabulary_).features;
   }
@@ -101,7 +105,7 @@ TEST_F(ProfilesTest, FindsTheSameWithoutLongLists) {
     for (const Profiles::Match& match : all) {
       const double cosine = match.product / (query_.length * profiles_.at(match.slot).length);
       const auto found = std::ranges::find(within, match.slot, &Profiles::Match::slot);
-      if (!reach.allows(cosine, match.evidence)) continue;
+      if (reach.score(cosine, match.evidence) < reach.least) continue;
       ++expected;
       ASSERT_NE(found, within.end()) << title;
       EXPECT_NEAR(found->product, match.product, 1e-9 * match.product);
@@ -109,6 +113,26 @@ TEST_F(ProfilesTest, FindsTheSameWithoutLongLists) {
     }
     EXPECT_GE(within.size(), expected);
   }
+}
+
+class LimitedProfilesTest : public ProfilesTest {
+ protected:
+  LimitedProfilesTest() : ProfilesTest({.postings = 100, .profiles = 4}) {}
+};
+
+TEST_F(LimitedProfilesTest, ReadNoMoreThanTheRarestTermsAndTheBestProfiles) {
+  for (std::uint32_t slot = 0; slot < 120; ++slot) add(slot, "sport");
+  for (std::uint32_t slot = 120; slot < 150; ++slot) add(slot, "sport ferry");
+  for (std::uint32_t slot = 150; slot < 153; ++slot) add(slot, "ferry Olympia sport");
+  EXPECT_THAT(near("sport"), IsEmpty());
+  const auto found = near("sport Olympia ferry");
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_LT(found[0].slot, 150u);
+  EXPECT_EQ(found[1].slot, 150u);
+  // The list of "sport" was not read, but the word counts as well.
+  const TermId sport = vocabulary_.intern(TermKind::kWord, "sport");
+  std::erase_if(query_.parts, [&](const auto& other) { return other.term == sport; });
+  EXPECT_LT(near(Reach()).back().product, found.back().product);
 }
 
 }  // namespace

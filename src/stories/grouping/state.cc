@@ -61,7 +61,7 @@ GrouperState Grouper::export_state() const {
   std::ranges::sort(state.stories, {}, [](const auto& open) { return open.story.id; });
   std::ranges::sort(state.columns);
   for (const auto& [item, slot] : items_) {
-    if (const TextSketch* sketch = sketches_.find(item))
+    if (const auto sketch = sketches_.find(item))
       state.signatures.emplace_back(item, sketch->signature);
   }
   std::ranges::sort(state.signatures, {}, [](const auto& pair) { return pair.first; });
@@ -112,8 +112,7 @@ Result<Grouper> Grouper::restore(Settings settings, GrouperState state, Model mo
   }
   // Lists by key and by band are in order of arrival, which decides ties.
   std::ranges::sort(arrivals, {}, [](const auto& arrival) { return arrival.first; });
-  const std::map<ItemId, std::array<std::uint32_t, kSketchHashes>> signatures(
-      state.signatures.begin(), state.signatures.end());
+  const std::map<ItemId, Signature> signatures(state.signatures.begin(), state.signatures.end());
   for (const auto& [number, member] : arrivals) {
     grouper.index(*member, grouper.items_.at(member->item));
     const auto signature = signatures.find(member->item);

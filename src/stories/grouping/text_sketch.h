@@ -1,16 +1,13 @@
-// Finds republished text with MinHash signatures of title and summary.
+// MinHash signatures of title and summary, which tell republished text.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
-#include <vector>
 
 #include "sketch/minhash.h"
 #include "sketch/shingles.h"
-#include "stories/ids.h"
 #include "stories/item.h"
 
 namespace kin::stories {
@@ -19,20 +16,22 @@ namespace kin::stories {
 inline constexpr std::uint32_t kSketchHashes = 100;
 inline constexpr std::uint32_t kSketchBands = 20;
 
+using Signature = std::array<std::uint32_t, kSketchHashes>;
+
 // Stored with the item: the signature as a blob, the bands as rows for lookup. The hash functions
 // are those of src/sketch/ and never change.
 struct TextSketch {
-  std::array<std::uint32_t, kSketchHashes> signature{};
+  Signature signature{};
   std::array<std::uint64_t, kSketchBands> bands{};
   friend bool operator==(const TextSketch&, const TextSketch&) = default;
 };
 
 // The share of equal signature slots: an estimate of the Jaccard similarity of the texts' word
 // pairs. Thread-safe.
-double similarity(const TextSketch& a, const TextSketch& b);
+double similarity(const Signature& a, const Signature& b);
 
 // Computes the bands of a stored signature. Thread-safe.
-TextSketch sketch_of_signature(const std::array<std::uint32_t, kSketchHashes>& signature);
+TextSketch sketch_of_signature(const Signature& signature);
 
 // One thread only: it owns scratch memory.
 class TextSketcher {
@@ -46,27 +45,6 @@ class TextSketcher {
   sketch::Shingler shingler_;
   sketch::MinHasher hasher_;
   std::string text_;
-};
-
-// Finds items by the bands of their sketches. One thread only.
-class SketchIndex {
- public:
-  void add(ItemId item, const TextSketch& sketch);
-  void remove(ItemId item);
-
-  const TextSketch* find(ItemId item) const;
-
-  struct Match {
-    ItemId item{};
-    double similarity = 0;
-  };
-  // The most similar item with a similarity of at least `least`; of equals the one with the lowest
-  // id. Of a band that very many items share, only the newest are compared.
-  std::optional<Match> best(const TextSketch& sketch, double least) const;
-
- private:
-  std::unordered_map<ItemId, TextSketch> sketches_;
-  std::unordered_map<std::uint64_t, std::vector<ItemId>> buckets_;
 };
 
 }  // namespace kin::stories

@@ -168,7 +168,7 @@ Status NewsWriter::add_item(FeedId feed, const FeedItem& found, const Arriving& 
         database_->run("INSERT INTO unseen (story, item) VALUES (?, ?)", placement.story, item.id));
     changes.announce(item.id, arriving.now);
   }
-  if (const TextSketch* sketch = grouper_->sketch(item.id)) {
+  if (const auto sketch = grouper_->sketch(item.id)) {
     // Only an item that no open story took can repeat a closed one.
     if (placement.tier == Tier::kOpened)
       KIN_RETURN_IF_ERROR(find_repeated(item, *sketch, placement.story));
@@ -179,8 +179,8 @@ Status NewsWriter::add_item(FeedId feed, const FeedItem& found, const Arriving& 
 Status NewsWriter::insert_item(const Item& item, const FeedItem& found, const Placement& placement,
                                FeedId feed, Time now) {
   std::optional<Blob> signature;
-  if (const TextSketch* sketch = grouper_->sketch(item.id))
-    signature = Blob{as_bytes_view(std::span<const std::uint32_t>(sketch->signature))};
+  const auto sketch = grouper_->sketch(item.id);
+  if (sketch) signature = Blob{as_bytes_view(std::span<const std::uint32_t>(sketch->signature))};
   return database_->run(
       R"sql(INSERT INTO items (id, feed, story, tier, similarity, published, first_seen, present,
                                guid, url, title, summary, author, image, signature)
@@ -208,10 +208,10 @@ Status NewsWriter::find_repeated(const Item& item, const TextSketch& sketch, Sto
       if (!compared.insert(other).second || told == static_cast<std::int64_t>(number(story)))
         continue;
       const auto earlier = sketch_of_bytes(row.text());
-      if (!earlier || similarity(sketch, *earlier) < best) continue;
+      if (!earlier || similarity(sketch.signature, earlier->signature) < best) continue;
       // The grouper compared open stories already and decided against them.
       if (grouper_->find(static_cast<ItemId>(other))) continue;
-      best = similarity(sketch, *earlier);
+      best = similarity(sketch.signature, earlier->signature);
       repeated = told;
     }
     KIN_RETURN_IF_ERROR(row.status());

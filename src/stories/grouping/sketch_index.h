@@ -1,0 +1,68 @@
+// Finds items by the bands of their sketches.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "stories/grouping/text_sketch.h"
+#include "stories/ids.h"
+
+namespace kin::stories {
+
+// A hash table of bands, chained through the signatures themselves: about 650 bytes an item. One
+// thread only.
+class SketchIndex {
+ public:
+  // Does nothing if the item is known.
+  void add(ItemId item, const TextSketch& sketch);
+  void remove(ItemId item);
+
+  // Nothing if the item is unknown.
+  std::optional<TextSketch> find(ItemId item) const;
+
+  struct Match {
+    ItemId item{};
+    double similarity = 0;
+  };
+  // The most similar item with a similarity of at least `least`; of equals the one with the lowest
+  // id. Of a band that very many items share, only the newest are compared.
+  std::optional<Match> best(const TextSketch& sketch, double least) const;
+
+ private:
+  // A band of a row: the row's number times kSketchBands, plus the band's.
+  using Entry = std::uint32_t;
+  static constexpr Entry kNone = std::numeric_limits<Entry>::max();
+  struct Row {
+    ItemId item{};
+    Signature signature{};
+    std::array<Entry, kSketchBands> next{};  // older entries of the same bucket
+  };
+  // Rows never move, and grow by so many at a time.
+  static constexpr std::size_t kBlock = 64;
+  using Block = std::array<Row, kBlock>;
+
+  Row& row(std::uint32_t number) { return (*blocks_[number / kBlock])[number % kBlock]; }
+  const Row& row(std::uint32_t number) const {
+    return (*blocks_[number / kBlock])[number % kBlock];
+  }
+  const Row& row_of(Entry entry) const { return row(entry / kSketchBands); }
+  Entry& next(Entry entry) { return row(entry / kSketchBands).next[entry % kSketchBands]; }
+  std::size_t bucket(const Signature& signature, std::uint32_t band) const;
+  std::uint32_t take_row();
+  void push(Entry entry);
+  void grow();
+  void collect(const Signature& signature, std::uint32_t band,
+               std::vector<std::uint32_t>& rows) const;
+
+  std::vector<std::unique_ptr<Block>> blocks_;
+  std::vector<std::uint32_t> free_;
+  std::unordered_map<ItemId, std::uint32_t> rows_;
+  std::vector<Entry> heads_;  // the newest entry of each bucket; a power of two
+};
+
+}  // namespace kin::stories
