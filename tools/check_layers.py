@@ -41,7 +41,7 @@ INSIDE = {
     "net": ["http"],
     "data": ["files", "output", "text", "pages", "duckdb", "parquet", "convert"],
     "cloud": ["signing", "credentials", "calls", "s3", "dynamo", "resp"],
-    "store": ["seen", "signatures", "fingerprints", "ledger"],
+    "store": ["seen", "signatures", "segments", "fingerprints", "ledger"],
     "index": ["truth", "graph", "text", "vector", "shard"],
     "embed": ["linear", "files", "corpus", "http"],
     "dedup": ["spill", "scan", "known", "pairs", "groups", "cut", "against", "output", "ingest", "trial"],

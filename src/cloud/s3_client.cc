@@ -158,10 +158,24 @@ Result<ObjectPage> S3Client::list(const std::string& prefix, const std::string& 
 }
 
 Status S3Client::remove(const std::string& key) {
-  KIN_RETURN_IF_ERROR(check_key(key));
-  KIN_TRY(const Answer answer, state_->caller.call({.method = "DELETE", .url = state_->url(key)}));
-  if (answer.verdict == Verdict::kDone || is_missing_object(answer)) return Done{};
-  return s3_error(key, answer);
+  return remove(std::span(&key, 1));
+}
+
+Status S3Client::remove(std::span<const std::string> keys) {
+  std::optional<Error> failure;
+  CallBatch batch(state_->caller);
+  for (const std::string& key : keys) {
+    KIN_RETURN_IF_ERROR(check_key(key));
+    batch.add({.method = "DELETE", .url = state_->url(key)}, [&](const Result<Answer>& answer) {
+      if (!answer)
+        failure = answer.error();
+      else if (answer->verdict != Verdict::kDone && !is_missing_object(*answer))
+        failure = s3_error(key, *answer);
+    });
+  }
+  batch.run();
+  if (failure) return *failure;
+  return Done{};
 }
 
 }  // namespace kin::cloud

@@ -84,8 +84,9 @@ class S3Client {
   // Objects whose key begins with `prefix`, in the order of their keys. `next` of the last page
   // continues. A page has `most` objects at the most, and may have fewer.
   Result<ObjectPage> list(const std::string& prefix, const std::string& next = {}, int most = 1000);
-  // No error if there is no such object.
+  // No error if there is no such object. Several are removed at the same time, in any order.
   Status remove(const std::string& key);
+  Status remove(std::span<const std::string> keys);
 
   CallCounts counts() const;
 

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "kv/key_value_store.h"
 #include "store/ledger/format.h"
+#include "store/ledger/list_keys.h"
 #include "store/local_stores.h"
 
 namespace kin::store {
@@ -13,20 +14,8 @@ constexpr kv::Family kDocs{1};      // DocId → entry
 constexpr kv::Family kBySource{2};  // source, time, DocId → nothing
 constexpr kv::Family kByRun{3};     // run, time, DocId → nothing
 
-void append_big_endian(std::string& out, std::uint64_t value, std::size_t bytes) {
-  for (std::size_t i = bytes; i-- > 0;) out += static_cast<char>(value >> (8 * i));
-}
-
-// Names are of any length, so it stands in front: "a" is not a prefix of "ab".
-std::string prefix_of(std::string_view name) {
-  std::string key;
-  append_big_endian(key, name.size(), 4);
-  return key.append(name);
-}
 std::string list_key(std::string_view name, const LedgerEntry& entry) {
-  std::string key = prefix_of(name);
-  append_big_endian(key, static_cast<std::uint64_t>(entry.at.time_since_epoch().count()), 8);
-  return key.append(entry.doc.view());
+  return list_prefix(name) + list_place(entry);
 }
 
 class LocalLedger final : public Ledger {
@@ -107,7 +96,7 @@ class LocalLedger final : public Ledger {
 
   Result<LedgerPage> list(kv::Family family, std::string_view name,
                           const ListRequest& request) const {
-    const std::string prefix = prefix_of(name);
+    const std::string prefix = list_prefix(name);
     kv::KeyRange range = kv::keys_with(prefix);
     // What follows a key is the key with a byte behind it.
     if (request.after) range.from = prefix + *request.after + '\0';
@@ -116,7 +105,7 @@ class LocalLedger final : public Ledger {
     kv::Cursor at = kv_->cursor(range, family);
     for (; at.valid() && docs.size() < request.limit; at.next()) {
       const std::string_view rest = at.key().substr(prefix.size());
-      if (rest.size() != 8 + sizeof(DocId))
+      if (rest.size() != kListPlaceBytes)
         return Error{Code::kDataLoss, where_ + ": the lists of the ledger are damaged"};
       DocId doc;
       std::copy_n(rest.end() - sizeof(DocId), sizeof(DocId), doc.bytes.begin());

@@ -14,33 +14,9 @@
 
 #include "base/testing/manual_clock.h"
 #include "store/fingerprint_store.h"
+#include "store/testing/documents.h"
 
 namespace kin::store {
-
-inline FingerprintParameters some_parameters() {
-  return {.settings = {{"--by", "exact,minhash"}, {"--shingle", "word:5"}}, .hamming = 3};
-}
-
-inline Fingerprint document(const std::string& key) {
-  Fingerprint made;
-  made.doc = doc_id_of("test", key);
-  made.key = key;
-  made.source = "test";
-  made.type = "page";
-  made.language = "en";
-  made.run = "monday";
-  made.created = WallTime(std::chrono::milliseconds(1'000'000'000));
-  made.content = hash128(key);
-  made.packed_text = "text of " + key;
-  return made;
-}
-
-inline Judge never() {
-  return [](const Fingerprint&, const Fingerprint&) -> Result<bool> { return false; };
-}
-inline Judge always() {
-  return [](const Fingerprint&, const Fingerprint&) -> Result<bool> { return true; };
-}
 
 // A place for one store. Opening it again opens the store that is there.
 class StorePlace {

@@ -1,0 +1,81 @@
+// Places for stores on the servers of tests/services, each for one test.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "cloud/testing/fault_proxy.h"
+#include "cloud/testing/services.h"
+#include "store/dynamo_stores.h"
+#include "store/s3_stores.h"
+
+namespace kin::store {
+
+// A database of its own: "dynoxide", "dynalite", or "proxy", which makes things go wrong.
+class DynamoDatabase {
+ public:
+  explicit DynamoDatabase(const std::string& name) {
+    const std::string faults = std::string(cloud::kHttpFaults) + ",corrupt=0.04,unprocessed=0.3";
+    if (name == "proxy")
+      proxy_ = std::make_unique<cloud::FaultProxy>("dynoxide", std::vector<std::string>{},
+                                                   std::vector<std::string>{"--faults", faults});
+    else
+      server_ = cloud::start_service(name);
+  }
+  DynamoStoreOptions options(std::optional<std::chrono::days> retention, Clock& clock) {
+    return {.cloud = proxy_ ? proxy_->options() : cloud::test_options(server_->url("")),
+            .retention = retention,
+            .clock = &clock,
+            .seed = ++seed_};
+  }
+
+ private:
+  std::unique_ptr<net::TestServer> server_;
+  std::unique_ptr<cloud::FaultProxy> proxy_;
+  std::uint64_t seed_ = 0;
+};
+
+// s3rver behind a proxy that knows If-None-Match, which s3rver does not; "Faults" makes things go
+// wrong too. One for all tests of a program: a server takes a second to start.
+inline const cloud::FaultProxy& s3_server(const std::string& name) {
+  static std::map<std::string, std::unique_ptr<cloud::FaultProxy>> servers;
+  auto& server = servers[name];
+  if (!server) {
+    server = std::make_unique<cloud::FaultProxy>(
+        "s3rver", std::vector<std::string>{"bucket"},
+        std::vector<std::string>{"--faults", name == "Faults" ? cloud::kHttpFaults : ""});
+  }
+  return *server;
+}
+
+// A part of the bucket, and a folder, for one test.
+class S3Area {
+ public:
+  explicit S3Area(const std::string& name) : proxy_(s3_server(name)) {
+    static int places = 0;
+    prefix_ = fmt::format("place {}/", ++places);
+  }
+  S3StoreOptions options(std::optional<std::chrono::days> retention, Clock& clock) {
+    return {.cloud = proxy_.options(),
+            .bucket = {.bucket = "bucket", .style = cloud::S3Options::Style::kPath},
+            .prefix = prefix_,
+            .cache_folder = folder_.path() / "cache",
+            .retention = retention,
+            .clock = &clock,
+            .seed = ++seed_};
+  }
+  std::filesystem::path cache() const { return folder_.path() / "cache"; }
+
+ private:
+  const cloud::FaultProxy& proxy_;
+  std::string prefix_;
+  TemporaryFolder folder_ = *TemporaryFolder::create();
+  std::uint64_t seed_ = 0;
+};
+
+}  // namespace kin::store
