@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Four workers take shuffled, overlapping slices of one corpus into one store in DynamoDB at once; one of them is killed
-and run again. What they keep together has no two records that a single worker would not have kept together, every
+"""Four workers take shuffled, overlapping slices of one corpus into one store at once; one of them is killed and run
+again. What they keep together has no two records that a single worker would not have kept together, every
 document is in the ledger once, and nothing is kept twice.
 
-usage: workers_test.py KINDRED [RECORDS]
+usage: workers_test.py KINDRED [RECORDS]       (DynamoDB; workers_s3_test.py: S3)
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -43,6 +44,21 @@ def alike(a, b):
     return len(a & b) / len(a | b) >= THRESHOLD
 
 
+def start_program(stack, *words):
+    """Starts a server of tests/services that ends with its input. Its port."""
+    server = stack.enter_context(subprocess.Popen([sys.executable, *words], stdin=subprocess.PIPE,
+                                                  stdout=subprocess.PIPE, text=True))
+    stack.callback(server.stdin.close)
+    return int(server.stdout.readline())
+
+
+def start_servers(stack, backend):
+    if backend == "dynamodb":
+        return start_program(stack, SERVICES / "serve.py", "dynoxide")
+    # s3rver does not know If-None-Match; the proxy does.
+    return start_program(stack, SERVICES / "proxy.py", "s3", str(start_program(stack, SERVICES / "serve.py", "s3rver")))
+
+
 def start(kindred, folder, worker, environment):
     return subprocess.Popen([kindred, "dedup", folder / f"slice{worker}.jsonl", "-o", folder / f"kept{worker}.jsonl",
                              "--config", folder / "kindred.yaml", "--run", "all", "--worker", f"part {worker}", "--quiet"],
@@ -75,19 +91,19 @@ def check(kindred, folder, corpus, environment):
     return len(kept), len(gone)
 
 
-def main():
+def main(backend="dynamodb"):
     kindred = str(pathlib.Path(sys.argv[1]).resolve())
     records = int(sys.argv[2]) if len(sys.argv) > 2 else 600
     rng = random.Random(15)
-    environment = {**os.environ, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "secret",
+    environment = {**os.environ, "AWS_ACCESS_KEY_ID": "S3RVER", "AWS_SECRET_ACCESS_KEY": "S3RVER",
                    "AWS_EC2_METADATA_DISABLED": "true"}
-    with subprocess.Popen([sys.executable, SERVICES / "serve.py", "dynoxide"], stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE, text=True) as server, tempfile.TemporaryDirectory() as name:
-        port = int(server.stdout.readline())
-        folder = pathlib.Path(name)
+    with contextlib.ExitStack() as stack:
+        folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        endpoint = f"region: us-east-1, endpoint: 'http://127.0.0.1:{start_servers(stack, backend)}'"
         (folder / "kindred.yaml").write_text(
-            "global_fingerprints:\n  backend: dynamodb\n"
-            f"  dynamodb: {{region: us-east-1, endpoint: 'http://127.0.0.1:{port}'}}\n")
+            f"global_fingerprints:\n  backend: {backend}\n" +
+            (f"  storage: {{bucket: shared, prefix: kindred, {endpoint}}}\n" if backend == "s3" else
+             f"  dynamodb: {{{endpoint}}}\n"))
         subprocess.run([kindred, "store", "create", "--config", folder / "kindred.yaml"], check=True, env=environment,
                        stdout=subprocess.DEVNULL)
         corpus = make_corpus(records, rng)
@@ -110,8 +126,7 @@ def main():
         kept, gone = check(kindred, folder, corpus, environment)
         subprocess.run([kindred, "store", "check", "--config", folder / "kindred.yaml"], check=True, env=environment,
                        stdout=subprocess.DEVNULL)
-        server.stdin.close()
-    print(f"{WORKERS} workers, {killed} killed: {kept} of {records} kept, {gone} gone, each for one like it")
+    print(f"{backend}: {WORKERS} workers, {killed} killed: {kept} of {records} kept, {gone} gone, each for one like it")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/memory.h"
 
 namespace kin::app {
 namespace {
@@ -40,6 +41,15 @@ class Section {
       out = std::chrono::days(days);
     } else {
       fail(*node, fmt::format("{} must be a number of days from 1 to 36500", full(name)));
+    }
+  }
+  void read_bytes(const std::string& name, std::optional<std::uint64_t>& out) {
+    const auto node = scalar(name, "an amount of memory");
+    if (!node) return;
+    if (const auto bytes = parse_bytes(node->Scalar())) {
+      out = *bytes;
+    } else {
+      fail(*node, fmt::format("{}: {}", full(name), bytes.error().message));
     }
   }
   void read(const std::string& name, std::vector<std::string>& out) {
@@ -118,12 +128,17 @@ class Section {
 };
 
 void read_storage(Section section, StoresConfig::Storage& storage) {
+  using Style = StoresConfig::Storage::Style;
   std::string type = "s3";
-  section.read("type", type, std::map<std::string, std::string>{{"s3", "s3"}, {"local", "local"}});
+  section.read("type", type, std::map<std::string, std::string>{{"s3", "s3"}});
   section.read("bucket", storage.bucket);
   section.read("prefix", storage.prefix);
   section.read("region", storage.region);
   section.read("endpoint", storage.endpoint);
+  section.read(
+      "style", storage.style,
+      std::map<std::string, Style>{{"path", Style::kPath}, {"virtual_host", Style::kVirtualHost}});
+  section.read_bytes("cache_size", storage.cache_bytes);
   section.finish();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -16,10 +17,13 @@ namespace kin::app {
 struct StoresConfig {
   enum class Backend { kLocal, kS3, kDynamoDb };
   struct Storage {
+    enum class Style { kByEndpoint, kPath, kVirtualHost };
     std::string bucket = {};
     std::string prefix = {};
     std::string region = {};
-    std::string endpoint = {};  // empty: Amazon's
+    std::string endpoint = {};                      // empty: Amazon's
+    Style style = Style::kByEndpoint;               // virtual hosts at Amazon, paths elsewhere
+    std::optional<std::uint64_t> cache_bytes = {};  // nothing: as S3StoreOptions has it
   };
   struct DynamoDb {
     std::string region = {};

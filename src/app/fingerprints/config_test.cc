@@ -20,7 +20,8 @@ global_fingerprints:
   enabled: true
   backend: dynamodb
   root_path: shared
-  storage: {type: s3, bucket: b, prefix: p, region: r, endpoint: "http://127.0.0.1:9000"}
+  storage: {type: s3, bucket: b, prefix: p, region: r, endpoint: "http://127.0.0.1:9000", style: path,
+            cache_size: 2GiB}
   dynamodb:
     region: us-east-1
     endpoint: http://127.0.0.1:8000
@@ -42,6 +43,8 @@ global_fingerprints:
   EXPECT_EQ(config->backend, StoresConfig::Backend::kDynamoDb);
   EXPECT_EQ(config->root_path, "conf/shared");
   EXPECT_EQ(config->storage.bucket, "b");
+  EXPECT_EQ(config->storage.style, StoresConfig::Storage::Style::kPath);
+  EXPECT_EQ(config->storage.cache_bytes, std::uint64_t{2} << 30);
   EXPECT_EQ(config->dynamodb.processed_table, "d");
   EXPECT_TRUE(config->redis->tls);
   EXPECT_EQ(config->redis->password_env, "REDIS_PASSWORD");
@@ -74,6 +77,11 @@ TEST(StoresConfig, AWrongFileIsRefusedWithItsLine) {
               HasSubstr("cache.redis.address is missing"));
   EXPECT_THAT(error_of("global_fingerprints:\n  backend: s3\n"),
               HasSubstr("storage.bucket is missing"));
+  EXPECT_THAT(
+      error_of("global_fingerprints:\n  backend: s3\n  storage: {type: local}\n"),
+      HasSubstr(":3: global_fingerprints.storage.type is \"local\", and must be one of: s3"));
+  EXPECT_THAT(error_of("global_fingerprints:\n  storage: {cache_size: much}\n"),
+              HasSubstr(":2: global_fingerprints.storage.cache_size: "));
   EXPECT_THAT(error_of("other: 1\n"), HasSubstr("global_fingerprints is missing"));
   EXPECT_THAT(error_of("global_fingerprints:\n  - a: [\n"), HasSubstr("conf/kindred.yaml:"));
   EXPECT_THAT(error_of(""), HasSubstr("global_fingerprints is missing"));

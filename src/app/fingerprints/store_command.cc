@@ -99,7 +99,7 @@ Command add_store_command(CLI::App& app) {
     return {inner, [arguments, run] { return run(*arguments); }};
   };
   return with_verbs(*verb,
-                    {add("create", "Make its tables or its folder", create_store),
+                    {add("create", "Make its tables, its bucket or its folder", create_store),
                      add("stats", "How many documents it has, and how they were made", show_stats),
                      add("check", "Compare every document with its keys", check_store)});
 }

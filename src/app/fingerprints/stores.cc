@@ -6,6 +6,7 @@
 
 #include "store/dynamo_stores.h"
 #include "store/local_stores.h"
+#include "store/s3_stores.h"
 
 namespace kin::app {
 namespace {
@@ -18,11 +19,9 @@ Status check_backend(const StoresConfig& config) {
     return Error{Code::kFailedPrecondition,
                  "the settings file says enabled: false (say true to use the store)"};
   }
-  if (config.backend == Backend::kS3 || config.redis) {
-    return Error{
-        Code::kFailedPrecondition,
-        "this version of Kindred has the backends local and dynamodb, without a cache (set "
-        "one of them and leave cache out)"};
+  if (config.redis) {
+    return Error{Code::kFailedPrecondition,
+                 "this version of Kindred has no cache in front of a store (leave cache out)"};
   }
   return Done{};
 }
@@ -42,6 +41,11 @@ store::LocalStoreOptions local_fingerprints(const StoresConfig& config, Clock& c
   return options;
 }
 
+std::uint64_t new_seed() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
 store::DynamoStoreOptions in_dynamo(const StoresConfig& config,
                                     const std::optional<std::chrono::days>& retention,
                                     Clock& clock) {
@@ -54,9 +58,44 @@ store::DynamoStoreOptions in_dynamo(const StoresConfig& config,
   options.processed_table = config.dynamodb.processed_table;
   options.retention = retention;
   options.clock = &clock;
-  std::random_device device;
-  options.seed = std::uint64_t{device()} << 32 | device();
+  options.seed = new_seed();
   return options;
+}
+
+store::S3StoreOptions in_s3(const StoresConfig& config,
+                            const std::optional<std::chrono::days>& retention, Clock& clock) {
+  using Style = StoresConfig::Storage::Style;
+  const StoresConfig::Storage& storage = config.storage;
+  store::S3StoreOptions options;
+  if (!storage.region.empty()) options.cloud.region = storage.region;
+  options.cloud.endpoint = storage.endpoint;
+  options.bucket.bucket = storage.bucket;
+  const bool path = storage.style == Style::kPath ||
+                    (storage.style == Style::kByEndpoint && !storage.endpoint.empty());
+  options.bucket.style =
+      path ? cloud::S3Options::Style::kPath : cloud::S3Options::Style::kVirtualHost;
+  options.prefix = storage.prefix;
+  if (!options.prefix.empty() && !options.prefix.ends_with('/')) options.prefix += '/';
+  options.cache_folder = config.root_path / "cache";
+  if (storage.cache_bytes) options.cache_bytes = *storage.cache_bytes / 2;  // for each of the two
+  options.retention = retention;
+  options.clock = &clock;
+  options.seed = new_seed();
+  return options;
+}
+
+Result<OpenedStores> open_in_s3(const StoresConfig& config,
+                                const std::optional<store::FingerprintParameters>& parameters,
+                                Clock& clock) {
+  const auto options = in_s3(config, config.fingerprints_ttl, clock);
+  OpenedStores opened;
+  if (parameters) {
+    KIN_TRY(opened.fingerprints, store::open_s3_fingerprints(options, *parameters));
+  } else {
+    KIN_TRY(opened.fingerprints, store::open_s3_fingerprints(options));
+  }
+  KIN_TRY(opened.ledger, store::open_s3_ledger(in_s3(config, config.processed_ttl, clock)));
+  return opened;
 }
 
 Result<OpenedStores> open_in_dynamo(const StoresConfig& config,
@@ -87,6 +126,11 @@ Result<std::unique_ptr<store::Ledger>> open_ledger(const StoresConfig& config, C
   KIN_RETURN_IF_ERROR(check_backend(config));
   if (config.backend == Backend::kDynamoDb)
     return store::open_dynamo_ledger(in_dynamo(config, config.processed_ttl, clock));
+  if (config.backend == Backend::kS3) {
+    store::S3StoreOptions options = in_s3(config, config.processed_ttl, clock);
+    options.must_exist = true;
+    return store::open_s3_ledger(options);
+  }
   store::LocalStoreOptions options = local_ledger(config, clock);
   options.must_exist = true;
   return store::open_local_ledger(options);
@@ -97,6 +141,7 @@ Result<OpenedStores> open_stores(const StoresConfig& config,
                                  Clock& clock) {
   KIN_RETURN_IF_ERROR(check_backend(config));
   if (config.backend == Backend::kDynamoDb) return open_in_dynamo(config, parameters, clock);
+  if (config.backend == Backend::kS3) return open_in_s3(config, parameters, clock);
   const store::LocalStoreOptions options = local_fingerprints(config, clock);
   OpenedStores opened;
   if (parameters) {
@@ -115,6 +160,11 @@ Result<std::string> create_stores(const StoresConfig& config, Clock& clock) {
     KIN_RETURN_IF_ERROR(make_folder(config.root_path));
     return fmt::format("the folder {} is there; its first run makes the store",
                        config.root_path.string());
+  }
+  if (config.backend == Backend::kS3) {
+    KIN_RETURN_IF_ERROR(store::create_s3_bucket(in_s3(config, {}, clock)));
+    return fmt::format("the bucket {} is there; its first run makes the store",
+                       config.storage.bucket);
   }
   KIN_TRY(const bool expires,
           store::create_dynamo_fingerprints(in_dynamo(config, config.fingerprints_ttl, clock)));

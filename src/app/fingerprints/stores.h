@@ -18,7 +18,8 @@ struct OpenedStores {
   std::unique_ptr<store::Ledger> ledger;
 };
 
-// Makes the tables or the folder of the stores, where they are not there. What to tell the user.
+// Makes the tables, the bucket or the folder of the stores, where they are not there. What to tell
+// the user.
 Result<std::string> create_stores(const StoresConfig& config, Clock& clock);
 
 // With `parameters` a new store is bound to them, and refused if it was made with others. Without,

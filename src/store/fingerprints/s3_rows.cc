@@ -113,7 +113,7 @@ Joined join_documents(std::string_view key, std::vector<std::string> values) {
       const std::string_view one = std::string_view(list).substr(at, item);
       if (!met.insert(one).second) continue;
       if (!simhash && joined.value.size() >= kMostInList * item)
-        joined.left_out = 1;
+        ++joined.left_out;
       else
         joined.value += one;
     }

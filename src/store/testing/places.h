@@ -1,8 +1,6 @@
 // Places for stores on the servers of tests/services, each for one test.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <map>
 #include <memory>
 #include <string>
@@ -58,7 +56,7 @@ class S3Area {
  public:
   explicit S3Area(const std::string& name) : proxy_(s3_server(name)) {
     static int places = 0;
-    prefix_ = fmt::format("place {}/", ++places);
+    prefix_ = "place " + std::to_string(++places) + "/";
   }
   S3StoreOptions options(std::optional<std::chrono::days> retention, Clock& clock) {
     return {.cloud = proxy_.options(),
