@@ -15,10 +15,6 @@ class S3Bucket final : public Bucket {
                                               std::span<const cloud::ByteRange> ranges) override {
     return client_->get_ranges(prefix_ + name, ranges);
   }
-  Result<bool> exists(const std::string& name) override {
-    KIN_TRY(const auto info, client_->head(prefix_ + name));
-    return info.has_value();
-  }
   Result<bool> create(const std::string& name, std::string bytes) override {
     return client_->put_if_absent(prefix_ + name, std::move(bytes));
   }

@@ -25,7 +25,6 @@ class Bucket {
   // Parts of an object, in the order asked for. kNotFound if there is no such object.
   virtual Result<std::vector<std::string>> get_ranges(const std::string& name,
                                                       std::span<const cloud::ByteRange> ranges) = 0;
-  virtual Result<bool> exists(const std::string& name) = 0;
   // False if there is an object of this name already, made by somebody else.
   virtual Result<bool> create(const std::string& name, std::string bytes) = 0;
   // Writes an object of any length. It appears when it is complete.

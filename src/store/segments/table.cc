@@ -40,8 +40,8 @@ Result<std::unique_ptr<SegmentTable>> SegmentTable::open(
     std::unique_ptr<Bucket> bucket, const TableOptions& options,
     const std::optional<std::string>& description) {
   std::unique_ptr<SegmentTable> table(new SegmentTable(std::move(bucket), options));
-  KIN_TRY(const auto number, table->newest_number());
-  if (!number) {
+  KIN_TRY(ViewPtr view, table->refresh());
+  if (!view) {
     if (!description)
       return Error{Code::kNotFound, "there is no such store (its first run makes it)"};
     TableManifest first{.number = 1, .description = *description};
@@ -49,8 +49,8 @@ Result<std::unique_ptr<SegmentTable>> SegmentTable::open(
     // If somebody else makes it in the same moment, refresh() reads theirs.
     KIN_TRY(const bool made, table->bucket_->create(manifest_name(1), encode(first)));
     (void)made;
+    KIN_TRY(view, table->refresh());
   }
-  KIN_TRY(const auto view, table->refresh());
   if (!view) return Error{Code::kDataLoss, "the bucket does not list what was written to it"};
   return table;
 }

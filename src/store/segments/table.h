@@ -72,7 +72,8 @@ class SegmentTable {
                                                     const TableOptions& options,
                                                     const std::optional<std::string>& description);
 
-  // What this process knows; refresh() asks the bucket. Views never go back.
+  // What this process knows; refresh() asks the bucket. Views never go back. Never nullptr once the
+  // table is open.
   ViewPtr current() const;
   Result<ViewPtr> refresh();
 
