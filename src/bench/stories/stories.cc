@@ -146,7 +146,7 @@ void measure_many(const LabelledSet& headlines, std::uint64_t count, const Model
     groups.push_back(number(placement.story));
     labels.push_back(many.labels[i]);
   }
-  figures.many = many.items.size();
+  figures.many = count;
   figures.many_microseconds =
       1e6 * (thread_seconds() - start) / static_cast<double>(many.items.size());
   for (const stories::Change& change : grouper.take_changes()) {
@@ -276,7 +276,7 @@ std::string to_table(const StoriesFigures& figures) {
   return table + rows(figures.sets) +
          fmt::format(
              "\n  the M4 headlines are one story in {} of {} trials, with {} strangers\n"
-             "  {:.1f} µs of processor time a headline; {:.1f} µs with {} headlines in three "
+             "  {:.1f} µs of processor time a headline; {:.1f} µs beside {} others in three "
              "days,\n"
              "  {:.2f} times as much; {:.0f} bytes of memory a story there; the set's own "
              "headlines\n"

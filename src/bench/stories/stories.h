@@ -39,8 +39,8 @@ struct StoriesFigures {
   int model_strangers = 0;  // other headlines in that story, over all trials
   // Processor time per headline, one core, median of the runs.
   double microseconds = 0;
-  // The same with very many headlines in three days, most of them of exchanged words; how well the
-  // real ones among them were grouped; the memory of the grouper divided by the open stories.
+  // The same among so many headlines of exchanged words in three days; how well the set's own were
+  // grouped among them; the memory of the grouper divided by the open stories.
   std::uint64_t many = 0;
   double many_microseconds = 0;
   stories::AgreementFigures many_agreement;
