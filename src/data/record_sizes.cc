@@ -10,23 +10,29 @@
 
 namespace kin::data {
 
-Result<RecordSizes> record_sizes(const Input& input) {
+Result<RecordSizes> record_sizes(const Input& input, const CountIn& count) {
   RecordSizes sizes;
   if (input.type.format == Format::kParquet) {
     KIN_TRY(const File file, File::open_to_read(input.path));
     KIN_TRY(const Footer footer, read_footer(file));
-    return RecordSizes{.records = footer.rows, .longest = 0};
+    return RecordSizes{.records = footer.rows};
   }
   KIN_TRY(const auto source, ByteSource::open(input, 0));
   const bool quotes = input.type.format != Format::kJsonl;
   std::string piece(256 << 10, '\0');
-  std::uint64_t length = 0;  // of the record so far
-  bool quoted = false;       // in a value of CSV, where a line end is part of the record
+  std::uint64_t length = 0;   // of the record so far
+  std::uint64_t counted = 0;  // in it
+  bool quoted = false;        // in a value of CSV, where a line end is part of the record
+  const auto end_record = [&] {
+    ++sizes.records;
+    sizes.longest = std::max(sizes.longest, length);
+    sizes.most = std::max(sizes.most, counted);
+    length = counted = 0;
+  };
   for (;;) {
     KIN_TRY(const std::size_t got, source->read(piece.data(), piece.size()));
     if (got == 0) {
-      sizes.records += length > 0 ? 1 : 0;
-      sizes.longest = std::max(sizes.longest, length);
+      if (length > 0) end_record();
       return sizes;
     }
     for (std::size_t at = 0; at < got;) {
@@ -39,11 +45,9 @@ Result<RecordSizes> record_sizes(const Input& input) {
         quoted = quoted != (marks % 2 == 1);
       }
       length += line;
+      counted += count({piece.data() + at, line});
       at += line;
-      if (end == nullptr || quoted) continue;
-      ++sizes.records;
-      sizes.longest = std::max(sizes.longest, length);
-      length = 0;
+      if (end != nullptr && !quoted) end_record();
     }
   }
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "data/testing/dataset_fixture.h"
 
 namespace kin::data {
@@ -9,7 +11,8 @@ namespace {
 
 RecordSizes sizes_of(const std::string& path) {
   const auto inputs = find_inputs(std::vector<std::string>{path}, ".").value();
-  return record_sizes(inputs.front()).value();
+  const auto letters = [](std::string_view piece) { return std::ranges::count(piece, 'x'); };
+  return record_sizes(inputs.front(), letters).value();
 }
 
 TEST(RecordSizes, CountLinesAndTheLongest) {
@@ -22,6 +25,7 @@ TEST(RecordSizes, CountLinesAndTheLongest) {
       sizes_of(folder.write("b.jsonl", "{\"a\":\"" + piece + piece + "\"}\n{}\n"));
   EXPECT_EQ(longest.records, 2U);
   EXPECT_EQ(longest.longest, 2 * piece.size() + 9);
+  EXPECT_EQ(longest.most, 2 * piece.size());
 }
 
 TEST(RecordSizes, TakeQuotedLineEndsForPartsOfARecord) {

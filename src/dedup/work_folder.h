@@ -25,8 +25,8 @@ class WorkFolder {
   // files. With `resume` the folder of an earlier run is used as it is; otherwise it is emptied
   // first.
   struct Options {
-    std::optional<std::filesystem::path> output;
-    std::optional<std::filesystem::path> parent;
+    std::optional<std::filesystem::path> output = {};
+    std::optional<std::filesystem::path> parent = {};
     bool resume = false;
   };
   static Result<WorkFolder> open(const Options& options);

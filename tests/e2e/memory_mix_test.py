@@ -4,7 +4,8 @@ budget that would do; and the bytes they write do not depend on it.
 
 usage: memory_mix_test.py KINDRED [RUNS] [--seed FIRST] [--only SEED]
 
-Without RUNS a few small ones, which are the same every time. `make memory` does 200 of all sizes.
+Without RUNS a few small ones, which are the same every time. `make memory` does 200 of all sizes, after those that
+once broke their budget.
 """
 import argparse
 import os
@@ -29,6 +30,7 @@ def main():
     parser.add_argument("--seed", default="1", help="of the first run, or 'fresh'")
     parser.add_argument("--only", type=int, help="one run, whose files stay where they are")
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--no-named", action="store_true", help="without those that once broke their budget")
     parser.add_argument("--temp")
     arguments = parser.parse_args()
     kindred = os.path.abspath(arguments.kindred)
@@ -43,17 +45,20 @@ def main():
         show(found)
         print(f"the inputs are in {folder}")
         return 1 if found.wrong else 0
+    cases = [runs.choose_case(seed, small) for seed in range(first, first + (arguments.runs or FEW))]
+    if not small and not arguments.no_named:
+        cases = runs.cases_once_broken() + cases
     wrong = refused = 0
     most = 0.0
     with tempfile.TemporaryDirectory(dir=arguments.temp) as folder:
-        for seed in range(first, first + (arguments.runs or FEW)):
+        for case in cases:
             begun = time.monotonic()
-            found = runs.try_case(runs.Runs(kindred, pathlib.Path(folder) / "run"), runs.choose_case(seed, small))
+            found = runs.try_case(runs.Runs(kindred, pathlib.Path(folder) / "run"), case)
             show(found, time.monotonic() - begun)
             wrong += 1 if found.wrong else 0
             refused += 1 if found.refused else 0
             most = max(most, found.ratio)
-    print(f"{arguments.runs or FEW} runs: {wrong} wrong, {refused} refused first, at most {most:.3f} of the budget held")
+    print(f"{len(cases)} runs: {wrong} wrong, {refused} refused first, at most {most:.3f} of the budget held")
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / runs.MEBIBYTE
     assert own < MOST_OWN_MEBIBYTES, f"this test took {own} MiB, which its children are charged with"
     return 1 if wrong else 0

@@ -11,6 +11,7 @@
 #include "dedup/record_text.h"
 #include "dedup/spill/budget.h"
 #include "dedup/spill/long_texts.h"
+#include "sketch/jaccard.h"
 #include "text/words.h"
 
 namespace kin::dedup {
@@ -219,30 +220,61 @@ std::optional<ContainIndex::Found> ContainIndex::Matcher::find(std::string_view 
   candidates_.clear();
   for (std::size_t length = 0; length < shinglers_.size(); ++length) add_candidates(length, text);
   if (candidates_.empty()) return {};
-  std::sort(candidates_.begin(), candidates_.end());
-  candidates_.erase(std::unique(candidates_.begin(), candidates_.end()), candidates_.end());
+  std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
+    return std::pair(-a.share, a.reference) < std::pair(-b.share, b.reference);
+  });
   text::normalize(text, index_.normalization_, normalized_);
   text::split_words(normalized_, index_.normalization_, words_);
   std::optional<Found> best;
-  for (const std::uint32_t candidate : candidates_) {
-    std::optional<Found> found = compare(candidate, text);
-    if (found && (!best || found->share > best->share)) best = std::move(found);
+  // A text may contain thousands of references: those that cannot be the best are not compared.
+  const auto beats = [&](double share, std::uint32_t reference) {
+    return !best || std::pair(-share, reference) < std::pair(-best->share, best->reference);
+  };
+  for (const Candidate& candidate : candidates_) {
+    if (!beats(candidate.share, candidate.reference)) continue;
+    std::optional<Found> found = compare(candidate.reference, text);
+    if (found && beats(found->share, found->reference)) best = std::move(found);
   }
   return best;
 }
 
 void ContainIndex::Matcher::add_candidates(std::size_t length, std::string_view text) {
   const std::vector<Posting>& postings = index_.postings_;
-  for (const std::uint64_t hash : shinglers_[length].shingles(text)) {
+  const auto shingles = shinglers_[length].shingles(text);
+  met_.clear();
+  for (const std::uint64_t hash : shingles) {
     if (!index_.filter_.may_contain(hash)) continue;
     auto at = std::lower_bound(
         postings.begin(), postings.end(), hash,
         [](const Posting& posting, std::uint64_t wanted) { return posting.hash < wanted; });
     for (; at != postings.end() && at->hash == hash; ++at) {
-      if (index_.grams_[at->reference].length_number == length)
-        candidates_.push_back(at->reference);
+      if (index_.grams_[at->reference].length_number == length) met_.push_back(at->reference);
     }
   }
+  if (met_.empty()) return;
+  std::sort(met_.begin(), met_.end());
+  met_.erase(std::unique(met_.begin(), met_.end()), met_.end());
+  sorted_.assign(shingles.begin(), shingles.end());
+  sketch::sort_unique(sorted_);
+  for (const std::uint32_t reference : met_) {
+    if (const auto share = share_in_sorted(index_.grams_[reference]))
+      candidates_.push_back({*share, reference});
+  }
+}
+
+// The share of a reference's runs whose hashes the text has; nothing if that is not enough. A long
+// text meets a run of very many references, most of which miss too many others.
+std::optional<double> ContainIndex::Matcher::share_in_sorted(const Grams& grams) const {
+  const std::size_t all = grams.hashes.size();
+  const std::size_t may_miss = all - enough_of(all, index_.share_);
+  std::size_t missing = 0;
+  auto at = sorted_.begin();
+  for (const std::uint64_t hash : grams.hashes) {
+    at = std::lower_bound(at, sorted_.end(), hash);
+    if (at != sorted_.end() && *at == hash) continue;
+    if (++missing > may_miss) return {};
+  }
+  return static_cast<double>(all - missing) / static_cast<double>(all);
 }
 
 std::optional<ContainIndex::Found> ContainIndex::Matcher::compare(std::uint32_t reference,

@@ -42,6 +42,8 @@ struct ContainEvidence {
 // share of the reference's different runs of n words, by their normalised text; a reference of
 // fewer words has one run, of all its words. Thread-compatible.
 class ContainIndex {
+  struct Grams;
+
  public:
   // Reads options.against. `check` is told how many bytes have to be held, before they are: its
   // error ends it.
@@ -64,12 +66,19 @@ class ContainIndex {
 
    private:
     void add_candidates(std::size_t length, std::string_view text);
+    std::optional<double> share_in_sorted(const Grams& grams) const;
     std::optional<Found> compare(std::uint32_t reference, std::string_view text);
     std::string passage_at(std::size_t first, std::size_t words) const;
 
     const ContainIndex& index_;
     std::vector<sketch::Shingler> shinglers_;  // by length of index_.lengths_
-    std::vector<std::uint32_t> candidates_;
+    std::vector<std::uint32_t> met_;           // that have a run of the text
+    std::vector<std::uint64_t> sorted_;        // hashes of the text
+    struct Candidate {
+      double share;  // not less than that of the reference's runs that the text has
+      std::uint32_t reference;
+    };
+    std::vector<Candidate> candidates_;
     std::string normalized_;
     std::vector<std::string_view> words_;
   };

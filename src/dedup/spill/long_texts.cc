@@ -35,13 +35,16 @@ std::uint64_t text_units(std::string_view text, const sketch::ShingleOptions& sh
   return units;
 }
 
-std::uint64_t text_weight(std::string_view text, const DedupOptions& options) {
-  if (text.size() <= kShortText) return text.size();
+std::uint64_t text_weight(std::uint64_t bytes, std::uint64_t units) {
   // While two texts are compared: four copies of one as text, three of its hashes.
   constexpr std::uint64_t kTexts = 4;
   constexpr std::uint64_t kHashes = 3 * sizeof(std::uint64_t);
-  const std::uint64_t held = kTexts * text.size() + kHashes * text_units(text, options.shingles);
-  return std::max<std::uint64_t>(text.size(), held / kCompareCopies);
+  return std::max(bytes, (kTexts * bytes + kHashes * units) / kCompareCopies);
+}
+
+std::uint64_t text_weight(std::string_view text, const DedupOptions& options) {
+  if (text.size() <= kShortText) return text.size();
+  return text_weight(text.size(), text_units(text, options.shingles));
 }
 
 std::uint64_t sketch_copies(const DedupOptions& options) {

@@ -20,6 +20,8 @@ std::uint64_t text_units(std::string_view text, const sketch::ShingleOptions& sh
 // The length of a text as the memory for it goes: its bytes, or more where its words are so short
 // that their hashes take more than they do. Thread-safe.
 std::uint64_t text_weight(std::string_view text, const DedupOptions& options);
+// The same of a text with so many bytes and units.
+std::uint64_t text_weight(std::uint64_t bytes, std::uint64_t units);
 
 // How many bytes a thread holds for each of a text's weight, while it sketches it, and while it
 // compares it with another and writes both to the audit log.

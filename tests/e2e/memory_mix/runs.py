@@ -93,6 +93,21 @@ def choose_case(seed, small):
     return Case(seed, inputs, output, options, choose_budget(rng), rng.choice([1, 2, 2, 3, 4, 8, 16, 64]), against)
 
 
+def cases_once_broken():
+    """Runs that once took more than their budget."""
+    default = ["--by", "exact,minhash"]
+    return [
+        Case(1, ["longlines.jsonl"], "out.jsonl", default, 128, 2),
+        Case(2, ["longtexts.jsonl"], "out.jsonl", default, 128, 2),
+        Case(3, ["onegroup.parquet"], "out.parquet", default, 256, 2),
+        Case(4, ["halfmega.parquet"], "out.parquet", default, 256, 2),
+        Case(5, ["onegroup.jsonl"], "out.jsonl", default, 128, 64),
+        Case(6, ["halfmega.jsonl"], "out.parquet", default, 128, 2),
+        Case(7, ["manysmall.jsonl"], "out.jsonl", default, 128, 2),
+        Case(8, ["kilobytes.parquet"], "out.parquet", default, 128, 2),
+    ]
+
+
 class Runs:
     def __init__(self, kindred, folder):
         self.kindred, self.folder = kindred, pathlib.Path(folder)
