@@ -1,5 +1,7 @@
 // The contracts of fingerprint stores and ledgers on servers: two engines of DynamoDB, S3, and both
-// behind a proxy that makes things go wrong.
+// behind a proxy that makes things go wrong; and with a cache in Redis.
+#include "store/cached_fingerprints.h"
+#include "store/local_stores.h"
 #include "store/testing/fingerprint_store_contract.h"
 #include "store/testing/ledger_contract.h"
 #include "store/testing/places.h"
@@ -62,6 +64,52 @@ class S3LedgerPlace final : public LedgerPlace {
  private:
   S3Area place_;
 };
+
+// One for all tests: what it has from others does no harm.
+const RedisServer& redis(const std::string& kind) {
+  static std::map<std::string, std::unique_ptr<RedisServer>> servers;
+  auto& server = servers[kind];
+  if (!server) server = std::make_unique<RedisServer>(kind);
+  return *server;
+}
+
+// A store on this machine behind a cache: "redis", with TLS and a password, behind a proxy that
+// cuts connections, or not there at all.
+class CachedPlace final : public StorePlace {
+ public:
+  explicit CachedPlace(const std::string& kind) : cache_(redis(kind)) {}
+  Result<std::unique_ptr<FingerprintStore>> open(std::optional<std::chrono::days> retention,
+                                                 const FingerprintParameters& parameters,
+                                                 Clock& clock) override {
+    LocalStoreOptions local;
+    local.folder = folder_.path() / "store";
+    local.retention = retention;
+    local.clock = &clock;
+    local.memory_bytes = 16 << 20;
+    KIN_TRY(auto store, open_local_fingerprints(local, parameters));
+    CacheOptions options;
+    options.redis = cache_.options();
+    options.retention = retention;
+    options.clock = &clock;
+    options.pause = std::chrono::seconds(0);
+    return std::unique_ptr<FingerprintStore>(
+        std::make_unique<CachedFingerprints>(std::move(store), options));
+  }
+
+ private:
+  const RedisServer& cache_;
+  TemporaryFolder folder_ = *TemporaryFolder::create();
+};
+
+StoreKind cached_kind(const std::string& name, const std::string& kind) {
+  return {name, [kind] { return std::make_unique<CachedPlace>(kind); }};
+}
+
+INSTANTIATE_TEST_SUITE_P(Cached, FingerprintStoreContract,
+                         testing::Values(cached_kind("Redis", "plain"), cached_kind("Tls", "tls"),
+                                         cached_kind("Faults", "faults"),
+                                         cached_kind("Gone", "gone")),
+                         [](const auto& kind) { return kind.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     Dynamo, FingerprintStoreContract,

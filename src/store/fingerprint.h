@@ -38,6 +38,10 @@ struct Fingerprint {
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };
 
+// Tells a document from the one that replaces it, and from all others: a hash of everything but the
+// text. The same for ever.
+Hash128 row_version(const Fingerprint& fingerprint);
+
 // How the fingerprints of a store are made. Fingerprints that were made with different parameters
 // cannot be compared, so a store refuses them.
 struct FingerprintParameters {

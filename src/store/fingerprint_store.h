@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/doc_id.h"
@@ -51,6 +52,8 @@ struct Found {
   std::vector<std::vector<Candidate>> candidates = {};
   // By document of the batch: it is in the store, admitted by this run or another.
   std::vector<bool> stored = {};
+  // row_version() of every candidate, as the look-up saw it.
+  std::unordered_map<DocId, Hash128> rows = {};
   // What the store itself remembers about the look-up.
   std::shared_ptr<const void> state = {};
 };

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/memory.h"
 
@@ -84,6 +85,9 @@ class Section {
   void require(const std::string& name, std::string_view why) {
     if (!has(name)) fail(node_, fmt::format("{} is missing: {}", full(name), why));
   }
+  void refuse(const std::string& name, std::string_view why) {
+    fail(find(name), fmt::format("{} {}", full(name), why));
+  }
   // After the last read: settings that nothing has asked for.
   void finish() {
     if (!node_.IsDefined() || !node_.IsMap()) return;
@@ -157,7 +161,19 @@ void read_cache(Section section, StoresConfig& config) {
     StoresConfig::Redis redis;
     Section inner = section.inner("redis");
     inner.require("address", "HOST:PORT of the server");
-    inner.read("address", redis.address);
+    std::string address;
+    inner.read("address", address);
+    const std::size_t colon = address.rfind(':');
+    const auto port =
+        colon == std::string::npos
+            ? std::nullopt
+            : parse_number<std::uint16_t>(std::string_view(address).substr(colon + 1));
+    if (port && *port > 0 && colon > 0) {
+      redis.host = address.substr(0, colon);
+      redis.port = *port;
+    } else {
+      inner.refuse("address", "must be HOST:PORT");
+    }
     inner.read("tls", redis.tls);
     inner.read("password_env", redis.password_env);
     inner.finish();

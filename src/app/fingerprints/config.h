@@ -34,7 +34,8 @@ struct StoresConfig {
     std::string processed_table = "kindred-processed";
   };
   struct Redis {
-    std::string address = {};  // HOST:PORT
+    std::string host = {};
+    std::uint16_t port = 0;
     bool tls = false;
     std::string password_env = {};  // name of the variable that has the password
   };

@@ -46,6 +46,8 @@ global_fingerprints:
   EXPECT_EQ(config->storage.style, StoresConfig::Storage::Style::kPath);
   EXPECT_EQ(config->storage.cache_bytes, std::uint64_t{2} << 30);
   EXPECT_EQ(config->dynamodb.processed_table, "d");
+  EXPECT_EQ(config->redis->host, "127.0.0.1");
+  EXPECT_EQ(config->redis->port, 6379);
   EXPECT_TRUE(config->redis->tls);
   EXPECT_EQ(config->redis->password_env, "REDIS_PASSWORD");
   EXPECT_EQ(config->fingerprints_ttl, std::chrono::days(90));
@@ -75,6 +77,8 @@ TEST(StoresConfig, AWrongFileIsRefusedWithItsLine) {
               HasSubstr("must be a list"));
   EXPECT_THAT(error_of("global_fingerprints:\n  cache: {redis: {tls: true}}\n"),
               HasSubstr("cache.redis.address is missing"));
+  EXPECT_THAT(error_of("global_fingerprints:\n  cache:\n    redis: {address: localhost}\n"),
+              HasSubstr(":3: global_fingerprints.cache.redis.address must be HOST:PORT"));
   EXPECT_THAT(error_of("global_fingerprints:\n  backend: s3\n"),
               HasSubstr("storage.bucket is missing"));
   EXPECT_THAT(

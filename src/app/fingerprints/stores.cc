@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "store/cached_fingerprints.h"
 #include "store/dynamo_stores.h"
 #include "store/local_stores.h"
 #include "store/s3_stores.h"
@@ -13,15 +14,10 @@ namespace {
 
 using Backend = StoresConfig::Backend;
 
-// Backends that this program can use.
-Status check_backend(const StoresConfig& config) {
+Status check_enabled(const StoresConfig& config) {
   if (!config.enabled) {
     return Error{Code::kFailedPrecondition,
                  "the settings file says enabled: false (say true to use the store)"};
-  }
-  if (config.redis) {
-    return Error{Code::kFailedPrecondition,
-                 "this version of Kindred has no cache in front of a store (leave cache out)"};
   }
   return Done{};
 }
@@ -120,10 +116,50 @@ Status make_folder(const std::filesystem::path& folder) {
                                                folder.string(), failure.message())};
 }
 
+Result<OpenedStores> open_backend(const StoresConfig& config,
+                                  const std::optional<store::FingerprintParameters>& parameters,
+                                  Clock& clock) {
+  if (config.backend == Backend::kDynamoDb) return open_in_dynamo(config, parameters, clock);
+  if (config.backend == Backend::kS3) return open_in_s3(config, parameters, clock);
+  const store::LocalStoreOptions options = local_fingerprints(config, clock);
+  OpenedStores opened;
+  if (parameters) {
+    KIN_RETURN_IF_ERROR(make_folder(config.root_path));
+    KIN_TRY(opened.fingerprints, store::open_local_fingerprints(options, *parameters));
+  } else {
+    KIN_TRY(opened.fingerprints, store::open_local_fingerprints(options));
+  }
+  KIN_TRY(opened.ledger, store::open_local_ledger(local_ledger(config, clock)));
+  return opened;
+}
+
+Result<store::CacheOptions> cache_of(const StoresConfig& config, Clock& clock) {
+  const StoresConfig::Redis& redis = *config.redis;
+  store::CacheOptions options;
+  options.redis.host = redis.host;
+  options.redis.port = redis.port;
+  options.redis.tls = redis.tls;
+  if (!redis.password_env.empty()) {
+    const auto password = cloud::process_environment(redis.password_env);
+    if (!password) {
+      return Error{Code::kFailedPrecondition,
+                   fmt::format("cache.redis.password_env names the variable {}, which is not set",
+                               redis.password_env)};
+    }
+    options.redis.password = *password;
+  }
+  // A store that is quicker than its cache needs none.
+  options.redis.connect = std::chrono::seconds(1);
+  options.redis.answer = std::chrono::seconds(1);
+  options.retention = config.fingerprints_ttl;
+  options.clock = &clock;
+  return options;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<store::Ledger>> open_ledger(const StoresConfig& config, Clock& clock) {
-  KIN_RETURN_IF_ERROR(check_backend(config));
+  KIN_RETURN_IF_ERROR(check_enabled(config));
   if (config.backend == Backend::kDynamoDb)
     return store::open_dynamo_ledger(in_dynamo(config, config.processed_ttl, clock));
   if (config.backend == Backend::kS3) {
@@ -139,23 +175,18 @@ Result<std::unique_ptr<store::Ledger>> open_ledger(const StoresConfig& config, C
 Result<OpenedStores> open_stores(const StoresConfig& config,
                                  const std::optional<store::FingerprintParameters>& parameters,
                                  Clock& clock) {
-  KIN_RETURN_IF_ERROR(check_backend(config));
-  if (config.backend == Backend::kDynamoDb) return open_in_dynamo(config, parameters, clock);
-  if (config.backend == Backend::kS3) return open_in_s3(config, parameters, clock);
-  const store::LocalStoreOptions options = local_fingerprints(config, clock);
-  OpenedStores opened;
-  if (parameters) {
-    KIN_RETURN_IF_ERROR(make_folder(config.root_path));
-    KIN_TRY(opened.fingerprints, store::open_local_fingerprints(options, *parameters));
-  } else {
-    KIN_TRY(opened.fingerprints, store::open_local_fingerprints(options));
+  KIN_RETURN_IF_ERROR(check_enabled(config));
+  KIN_TRY(OpenedStores opened, open_backend(config, parameters, clock));
+  if (config.redis) {
+    KIN_TRY(const store::CacheOptions cache, cache_of(config, clock));
+    opened.fingerprints =
+        std::make_unique<store::CachedFingerprints>(std::move(opened.fingerprints), cache);
   }
-  KIN_TRY(opened.ledger, store::open_local_ledger(local_ledger(config, clock)));
   return opened;
 }
 
 Result<std::string> create_stores(const StoresConfig& config, Clock& clock) {
-  KIN_RETURN_IF_ERROR(check_backend(config));
+  KIN_RETURN_IF_ERROR(check_enabled(config));
   if (config.backend == Backend::kLocal) {
     KIN_RETURN_IF_ERROR(make_folder(config.root_path));
     return fmt::format("the folder {} is there; its first run makes the store",

@@ -73,6 +73,7 @@ class DynamoFingerprints final : public FingerprintStore {
         Candidate candidate = sharing_of(batch[i], row->fingerprint, parameters_.hamming);
         if (candidate.shared == Shared::kNone) continue;
         known->emplace(doc, row->version);
+        note_row(found, row->fingerprint);
         list.push_back(std::move(candidate));
       }
     }

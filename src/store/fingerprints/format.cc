@@ -53,6 +53,10 @@ std::string version_of(const FingerprintParameters& parameters) {
                      static_cast<std::uint32_t>(hash64(encode_parameters(parameters))));
 }
 
+Hash128 row_version(const Fingerprint& fingerprint) {
+  return hash128(encode_fingerprint(fingerprint));
+}
+
 std::string encode_fingerprint(const Fingerprint& fingerprint) {
   std::string out(1, static_cast<char>(kFingerprintVersion));
   out += fingerprint.doc.view();

@@ -74,6 +74,11 @@ Candidate sharing_of(const Fingerprint& mine, const Fingerprint& theirs, int ham
   return found;
 }
 
+void note_row(Found& found, const Fingerprint& candidate) {
+  if (!found.rows.contains(candidate.doc))
+    found.rows.emplace(candidate.doc, row_version(candidate));
+}
+
 std::vector<std::string> simhash_prefixes(std::uint64_t simhash, int hamming) {
   const int blocks = hamming + 1;
   std::vector<std::string> prefixes;

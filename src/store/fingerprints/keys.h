@@ -27,6 +27,9 @@ std::vector<std::uint32_t> sorted_order(std::span<const LookupKey> keys);
 // What `mine` shares with `theirs`, by comparing them; kSimHash up to `hamming` bits.
 Candidate sharing_of(const Fingerprint& mine, const Fingerprint& theirs, int hamming);
 
+// Puts the version of a candidate into Found::rows, once.
+void note_row(Found& found, const Fingerprint& candidate);
+
 // SimHashes that differ in at most `hamming` bits are equal in at least one of hamming + 1 blocks
 // of their bits. One prefix a block; a row of the store has the number of the document behind it.
 std::vector<std::string> simhash_prefixes(std::uint64_t simhash, int hamming);

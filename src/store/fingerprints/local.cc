@@ -390,7 +390,9 @@ Result<Found> LocalFingerprints::find(std::span<const Fingerprint> batch) {
       if (row.doc == batch[i].doc || expired(row)) continue;
       Candidate candidate = sharing_of(batch[i], row, parameters_.hamming);
       // A list may be older than the document, after a crash.
-      if (candidate.shared != Shared::kNone) found.candidates[i].push_back(std::move(candidate));
+      if (candidate.shared == Shared::kNone) continue;
+      note_row(found, row);
+      found.candidates[i].push_back(std::move(candidate));
     }
     std::sort(found.candidates[i].begin(), found.candidates[i].end(),
               [](const Candidate& a, const Candidate& b) { return a.doc < b.doc; });

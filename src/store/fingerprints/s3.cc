@@ -162,7 +162,9 @@ Result<Found> S3Fingerprints::find_in(const TableView& view,
       if (there == documents.end() || expired(there->second)) continue;
       // Lists may be older than the document, if it was replaced.
       Candidate candidate = sharing_of(batch[i], there->second, parameters_.hamming);
-      if (candidate.shared != Shared::kNone) found.candidates[i].push_back(std::move(candidate));
+      if (candidate.shared == Shared::kNone) continue;
+      note_row(found, there->second);
+      found.candidates[i].push_back(std::move(candidate));
     }
   }
   auto state = std::make_shared<LookedUp>();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "cloud/resp_client.h"
 #include "cloud/testing/fault_proxy.h"
 #include "cloud/testing/services.h"
 #include "store/dynamo_stores.h"
@@ -74,6 +75,40 @@ class S3Area {
   std::string prefix_;
   TemporaryFolder folder_ = *TemporaryFolder::create();
   std::uint64_t seed_ = 0;
+};
+
+// Redis: "plain"; "tls", with a password; "faults", behind a proxy that cuts connections; "gone",
+// which does not answer.
+class RedisServer {
+ public:
+  explicit RedisServer(const std::string& kind) {
+    if (kind == "faults") {
+      proxy_ = std::make_unique<cloud::FaultProxy>(
+          "redis", std::vector<std::string>{},
+          std::vector<std::string>{"--faults", "reset=0.5,slow=0.1"});
+      options_.port = static_cast<std::uint16_t>(proxy_->port());
+      return;
+    }
+    std::vector<std::string> arguments;
+    if (kind == "tls") arguments = {"--secure", folder_.path().string(), "--password", "pass word"};
+    server_ = cloud::start_service("redis", arguments);
+    options_.port = static_cast<std::uint16_t>(server_->port());
+    if (kind == "tls") {
+      options_.tls = true;
+      options_.ca_file = folder_.path() / "cert.pem";
+      options_.password = "pass word";
+    }
+    if (kind == "gone") stop();
+  }
+  const cloud::RespOptions& options() const { return options_; }
+  void stop() { server_.reset(); }
+
+ private:
+  TemporaryFolder folder_ = *TemporaryFolder::create();
+  std::unique_ptr<net::TestServer> server_;
+  std::unique_ptr<cloud::FaultProxy> proxy_;
+  cloud::RespOptions options_ = {.connect = std::chrono::minutes(1),
+                                 .answer = std::chrono::minutes(1)};
 };
 
 }  // namespace kin::store
