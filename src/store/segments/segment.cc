@@ -91,6 +91,11 @@ Result<std::string> Segment::read_tail() {
   return bytes;
 }
 
+bool Segment::has_tail() {
+  const std::scoped_lock lock(mutex_);
+  return tail_ != nullptr;
+}
+
 Result<std::shared_ptr<const SegmentTail>> Segment::tail() {
   const std::scoped_lock lock(mutex_);
   if (tail_) return tail_;

@@ -34,6 +34,8 @@ class Segment {
   Status get(std::span<const std::string> keys, const Found& found);
 
   Result<std::shared_ptr<const SegmentTail>> tail();
+  // Whether tail() has it already.
+  bool has_tail();
   // The blocks, in the order of their numbers `wanted`, which ascend.
   Result<std::vector<std::string>> blocks(const SegmentTail& tail,
                                           std::span<const std::size_t> wanted);

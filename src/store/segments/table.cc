@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/check.h"
+#include "base/workers.h"
 #include "store/segments/merge_cursor.h"
 #include "store/segments/upkeep.h"
 
@@ -14,6 +14,7 @@ namespace {
 
 // A segment up to here is created in one request; a larger one is uploaded in parts.
 constexpr std::size_t kOneRequestBytes = 8 << 20;
+constexpr int kFetchedAtOnce = 8;  // segments
 
 cloud::S3Client::Source source_of(const std::string& bytes) {
   return [&bytes, at = std::size_t{0}](std::span<char> into) mutable -> Result<std::size_t> {
@@ -134,9 +135,22 @@ Result<bool> SegmentTable::publish(const TableView& view, TableManifest next) {
 Result<SegmentTable::Values> SegmentTable::get(const TableView& view,
                                                std::span<const std::string> keys,
                                                const std::set<std::string>& skip) {
-  Values values(keys.size());
+  std::vector<Segment*> asked;
+  std::vector<Segment*> fresh;
   for (const auto& segment : view.segments) {
     if (skip.contains(segment->info().name)) continue;
+    asked.push_back(segment.get());
+    if (!segment->has_tail()) fresh.push_back(segment.get());
+  }
+  // What others have written since the last look-up is fetched at the same time.
+  if (fresh.size() > 1) {
+    KIN_RETURN_IF_ERROR(parallel_for(kFetchedAtOnce, fresh.size(), [&](std::size_t i) -> Status {
+      const auto tail = fresh[i]->tail();
+      return tail ? Status(Done{}) : tail.error();
+    }));
+  }
+  Values values(keys.size());
+  for (Segment* const segment : asked) {
     KIN_RETURN_IF_ERROR(segment->get(
         keys, [&](std::size_t key, std::string_view value) { values[key].emplace_back(value); }));
   }

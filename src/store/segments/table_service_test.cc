@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <mutex>
 
 #include "base/random.h"
 #include "base/testing/manual_clock.h"
@@ -20,6 +21,7 @@ using std::chrono_literals::operator""min;
 
 // What happens between a table and its bucket.
 struct Traffic {
+  std::mutex mutex = {};
   int calls_left = 1'000'000;  // then nothing gets through: the worker is dead
   int calls = 0;
   std::function<void(const std::string& name)> before_create = {};
@@ -40,11 +42,7 @@ class WatchedBucket final : public Bucket {
   Result<std::vector<std::string>> get_ranges(const std::string& name,
                                               std::span<const cloud::ByteRange> ranges) override {
     KIN_RETURN_IF_ERROR(pass());
-    for (const cloud::ByteRange& range : ranges) {
-      const auto size = traffic_.sizes.find(name);
-      if (size != traffic_.sizes.end() && range.offset + range.size < size->second)
-        traffic_.smallest_range = std::min(traffic_.smallest_range, range.size);
-    }
+    for (const cloud::ByteRange& range : ranges) note(name, range);
     return bucket_->get_ranges(name, ranges);
   }
   Result<bool> create(const std::string& name, std::string bytes) override {
@@ -70,7 +68,14 @@ class WatchedBucket final : public Bucket {
   }
 
  private:
+  void note(const std::string& name, const cloud::ByteRange& range) {
+    const std::scoped_lock lock(traffic_.mutex);
+    const auto size = traffic_.sizes.find(name);
+    if (size != traffic_.sizes.end() && range.offset + range.size < size->second)
+      traffic_.smallest_range = std::min(traffic_.smallest_range, range.size);
+  }
   Status pass() {
+    const std::scoped_lock lock(traffic_.mutex);
     if (traffic_.calls == traffic_.calls_left) return Error{Code::kUnavailable, "killed"};
     ++traffic_.calls;
     return Done{};

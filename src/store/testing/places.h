@@ -53,14 +53,18 @@ inline const cloud::FaultProxy& s3_server(const std::string& name) {
 }
 
 // A part of the bucket, and a folder, for one test.
+// KINDRED_TEST_S3 is the endpoint of another server to use instead, without faults; it has an empty
+// bucket "bucket" (tests/services/radosgw.py).
 class S3Area {
  public:
-  explicit S3Area(const std::string& name) : proxy_(s3_server(name)) {
+  explicit S3Area(const std::string& name) {
     static int places = 0;
     prefix_ = "place " + std::to_string(++places) + "/";
+    const auto other = cloud::process_environment("KINDRED_TEST_S3");
+    cloud_ = other ? cloud::test_options(*other) : s3_server(name).options();
   }
   S3StoreOptions options(std::optional<std::chrono::days> retention, Clock& clock) {
-    return {.cloud = proxy_.options(),
+    return {.cloud = cloud_,
             .bucket = {.bucket = "bucket", .style = cloud::S3Options::Style::kPath},
             .prefix = prefix_,
             .cache_folder = folder_.path() / "cache",
@@ -71,7 +75,7 @@ class S3Area {
   std::filesystem::path cache() const { return folder_.path() / "cache"; }
 
  private:
-  const cloud::FaultProxy& proxy_;
+  cloud::CloudOptions cloud_;
   std::string prefix_;
   TemporaryFolder folder_ = *TemporaryFolder::create();
   std::uint64_t seed_ = 0;
