@@ -35,5 +35,18 @@ TEST(S3Fingerprints, SayThatTheyAreMissing) {
   EXPECT_TRUE(open_s3_fingerprints(options, some_parameters()).ok());
 }
 
+TEST(S3Fingerprints, AreNotMadeWhereConditionsAreIgnored) {
+  const auto s3rver = cloud::start_service("s3rver", {"bucket"});
+  S3Area place("S3rver");
+  S3StoreOptions options = place.options({}, system_clock());
+  options.cloud.endpoint = "http://localhost:" + std::to_string(s3rver->port());
+  for (int i = 0; i < 2; ++i) {
+    const auto refused = open_s3_fingerprints(options, some_parameters());
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, Code::kFailedPrecondition);
+    EXPECT_THAT(refused.error().message, testing::HasSubstr("ignores \"If-None-Match: *\""));
+  }
+}
+
 }  // namespace
 }  // namespace kin::store

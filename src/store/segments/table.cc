@@ -45,15 +45,28 @@ Result<std::unique_ptr<SegmentTable>> SegmentTable::open(
   if (!view) {
     if (!description)
       return Error{Code::kNotFound, "there is no such store (its first run makes it)"};
-    TableManifest first{.number = 1, .description = *description};
-    first.cleaned_at = options.clock->now();
-    // If somebody else makes it in the same moment, refresh() reads theirs.
-    KIN_TRY(const bool made, table->bucket_->create(manifest_name(1), encode(first)));
-    (void)made;
+    KIN_RETURN_IF_ERROR(table->make(*description));
     KIN_TRY(view, table->refresh());
   }
   if (!view) return Error{Code::kDataLoss, "the bucket does not list what was written to it"};
   return table;
+}
+
+Status SegmentTable::make(const std::string& description) {
+  TableManifest first{.number = 1, .description = description};
+  first.cleaned_at = options_.clock->now();
+  const std::string bytes = encode(first);
+  // Everything rests on this, and some stores ignore the condition in silence.
+  for (int i = 0; i < 2; ++i) {
+    KIN_TRY(const bool made, bucket_->create(manifest_name(1), bytes));
+    if (!made) return Done{};  // by us, or by somebody else in the same moment
+  }
+  // Nobody shall find a table here next time.
+  const std::string name = manifest_name(1);
+  KIN_RETURN_IF_ERROR(bucket_->remove(std::span(&name, 1)));
+  return Error{Code::kFailedPrecondition,
+               "the server ignores \"If-None-Match: *\", so workers would overwrite each other's "
+               "changes (use a store that honours it, or backend: dynamodb)"};
 }
 
 std::uint64_t SegmentTable::random() {

@@ -67,7 +67,8 @@ using ViewPtr = std::shared_ptr<const TableView>;
 class SegmentTable {
  public:
   // Opens the table; makes one with `description` if there is none. Without a description:
-  // kNotFound if there is none. Reads one manifest, and no segment.
+  // kNotFound if there is none. Reads one manifest, and no segment. kFailedPrecondition for a new
+  // table on a server that ignores If-None-Match.
   static Result<std::unique_ptr<SegmentTable>> open(std::unique_ptr<Bucket> bucket,
                                                     const TableOptions& options,
                                                     const std::optional<std::string>& description);
@@ -111,6 +112,8 @@ class SegmentTable {
   friend class Upkeep;
   SegmentTable(std::unique_ptr<Bucket> bucket, const TableOptions& options);
 
+  // Creates the first manifest, unless somebody else does.
+  Status make(const std::string& description);
   // The highest number of a manifest; nothing if there is none.
   Result<std::optional<std::uint64_t>> newest_number();
   ViewPtr adopt(TableManifest manifest);
