@@ -38,7 +38,7 @@ bool has_json_extension(const std::filesystem::path& path);
 // A file to read. `bytes` is its size on disk.
 struct Input {
   std::filesystem::path path;
-  FileType type;
+  FileType type{};
   std::uint64_t bytes = 0;
   std::string shown_as;                   // the path as it was given, or "standard input"
   std::optional<std::int64_t> changed{};  // time of last change, nanoseconds since 1970, if known

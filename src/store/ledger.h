@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,8 +49,8 @@ struct LedgerPage {
   std::optional<std::string> next = {};   // opaque; nothing: this was the last page
 };
 
-// Whether `there` stays when `next` is to be recorded. Whoever records a document first has processed
-// it, except that a rejection gives way to an acceptance: the document is in the store of
+// Whether `there` stays when `next` is to be recorded. Whoever records a document first has
+// processed it, except that a rejection gives way to an acceptance: the document is in the store of
 // fingerprints, and others may have been dropped for it.
 inline bool stays(const LedgerEntry& there, const LedgerEntry& next) {
   return there.outcome == Outcome::kAccepted || next.outcome == Outcome::kRejected;
@@ -74,6 +75,10 @@ class Ledger {
   virtual Result<LedgerPage> list_by_source(std::string_view source,
                                             const ListRequest& request) = 0;
   virtual Result<LedgerPage> list_by_run(std::string_view run, const ListRequest& request) = 0;
+
+  // Visits every entry, in no particular order.
+  using Visit = std::function<Status(const LedgerEntry&)>;
+  virtual Status each(const Visit& visit) = 0;
 };
 
 }  // namespace kin::store

@@ -1,4 +1,3 @@
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +8,7 @@
 #include "app/fingerprints/stores.h"
 #include "app/print.h"
 #include "base/json_writer.h"
+#include "base/time_text.h"
 
 namespace kin::app {
 namespace {
@@ -33,16 +33,9 @@ struct LedgerArguments {
   bool json = false;
 };
 
-std::string time_of(const LedgerEntry& entry) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(entry.at);
-  const auto millis = (entry.at - seconds).count();
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(seconds.time_since_epoch().count()),
-                     millis);
-}
-
 std::string shown(const LedgerEntry& entry, bool as_json) {
   if (!as_json) {
-    return fmt::format("{}  {:<8}  {}/{}  run {}{}\n", time_of(entry), name_of(entry.outcome),
+    return fmt::format("{}  {:<8}  {}/{}  run {}{}\n", iso_time(entry.at), name_of(entry.outcome),
                        entry.source, entry.key, entry.run,
                        entry.reason.empty() ? "" : ": " + entry.reason);
   }
@@ -54,7 +47,7 @@ std::string shown(const LedgerEntry& entry, bool as_json) {
       .field("run", entry.run)
       .field("worker", entry.worker)
       .field("row_id", entry.row)
-      .field("at", time_of(entry))
+      .field("at", iso_time(entry.at))
       .field("status", name_of(entry.outcome))
       .field("reason", entry.reason)
       .key("duplicate_of");

@@ -7,8 +7,10 @@
 #include "app/fingerprints/stores.h"
 #include "app/print.h"
 #include "app/words.h"
+#include "base/file.h"
 #include "base/json_writer.h"
 #include "base/memory.h"
+#include "store/exchange.h"
 
 namespace kin::app {
 namespace {
@@ -18,14 +20,20 @@ Examples:
   kindred store create --config kindred.yaml
   kindred store stats --config kindred.yaml
   kindred store check --config kindred.yaml
+  kindred store export backup/ --config kindred.yaml
+  kindred store import backup/ --config elsewhere.yaml
 
 A store has the fingerprints of documents that runs kept (kindred dedup --config). docs/operations.md has the
 settings file.)";
 
 struct StoreArguments {
   std::filesystem::path config;
+  std::filesystem::path folder;  // of exported files
   bool json = false;
 };
+
+constexpr const char* kFingerprintsFile = "fingerprints.parquet";
+constexpr const char* kLedgerFile = "ledger.parquet";
 
 Result<int> create_store(const StoreArguments& arguments) {
   KIN_TRY(const StoresConfig config, read_stores_config(arguments.config));
@@ -82,26 +90,85 @@ Result<int> check_store(const StoreArguments& arguments) {
   return faults.empty() ? kDone : kFailed;
 }
 
+struct Exchanged {
+  std::uint64_t documents = 0;
+  std::uint64_t entries = 0;
+};
+Result<int> tell(const StoreArguments& arguments, const char* done, const Exchanged& numbers) {
+  if (arguments.json) {
+    JsonWriter json;
+    json.begin_object()
+        .field("documents", numbers.documents)
+        .field("ledger_entries", numbers.entries)
+        .end();
+    return print_result(json.text() + "\n");
+  }
+  return print_result(fmt::format("{} {} documents and {} entries of the ledger: {}\n", done,
+                                  with_commas(numbers.documents), with_commas(numbers.entries),
+                                  arguments.folder.string()));
+}
+
+// The ledger first: a document that a run adds meanwhile may then lack its entry, which the next
+// attempt of the run adds, but no entry its document.
+Result<int> export_store(const StoreArguments& arguments) {
+  KIN_TRY(const StoresConfig config, read_stores_config(arguments.config));
+  KIN_TRY(const OpenedStores stores, open_stores(config, std::nullopt, system_clock()));
+  std::error_code failed;
+  std::filesystem::create_directories(arguments.folder, failed);
+  if (failed) return system_error("make", arguments.folder, failed.value());
+  KIN_TRY(const TemporaryFolder temporary, TemporaryFolder::create(arguments.folder));
+  Exchanged numbers;
+  KIN_TRY(numbers.entries,
+          store::export_ledger(*stores.ledger, arguments.folder / kLedgerFile, temporary.path()));
+  KIN_TRY(numbers.documents,
+          store::export_fingerprints(*stores.fingerprints, arguments.folder / kFingerprintsFile,
+                                     temporary.path()));
+  return tell(arguments, "wrote", numbers);
+}
+
+Result<int> import_store(const StoreArguments& arguments) {
+  KIN_TRY(const StoresConfig config, read_stores_config(arguments.config));
+  const auto documents = arguments.folder / kFingerprintsFile;
+  KIN_TRY(const TemporaryFolder temporary, TemporaryFolder::create());
+  KIN_TRY(const auto parameters, store::exported_parameters(documents, temporary.path()));
+  KIN_TRY(const OpenedStores stores, open_stores(config, parameters, system_clock()));
+  Exchanged numbers;
+  KIN_TRY(numbers.documents,
+          store::import_fingerprints(documents, *stores.fingerprints, temporary.path()));
+  KIN_TRY(numbers.entries,
+          store::import_ledger(arguments.folder / kLedgerFile, *stores.ledger, temporary.path()));
+  return tell(arguments, "read", numbers);
+}
+
 }  // namespace
 
 Command add_store_command(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand("store", "Create, inspect and check a store of fingerprints");
+  CLI::App* verb = app.add_subcommand(
+      "store", "Create, inspect, check, export and import a store of fingerprints");
   verb->footer(kExamples);
   verb->require_subcommand(1);
   const auto arguments = std::make_shared<StoreArguments>();
-  const auto add = [&](const char* name, const char* what, auto run) -> Command {
+  const auto add = [&](const char* name, const char* what, auto run,
+                       const char* folder = nullptr) -> Command {
     CLI::App* inner = verb->add_subcommand(name, what);
-    inner->footer(fmt::format("\nExample:\n  kindred store {} --config kindred.yaml", name));
+    inner->footer(fmt::format("\nExample:\n  kindred store {}{} --config kindred.yaml", name,
+                              folder != nullptr ? " backup/" : ""));
+    if (folder != nullptr)
+      inner->add_option("FOLDER", arguments->folder, folder)->type_name("")->required();
     inner->add_option("--config", arguments->config, "Settings file of the store")
         ->type_name("FILE")
         ->required();
     inner->add_flag("--json", arguments->json, "Print JSON");
     return {inner, [arguments, run] { return run(*arguments); }};
   };
-  return with_verbs(*verb,
-                    {add("create", "Make its tables, its bucket or its folder", create_store),
-                     add("stats", "How many documents it has, and how they were made", show_stats),
-                     add("check", "Compare every document with its keys", check_store)});
+  return with_verbs(
+      *verb, {add("create", "Make its tables, its bucket or its folder", create_store),
+              add("stats", "How many documents it has, and how they were made", show_stats),
+              add("check", "Compare every document with its keys", check_store),
+              add("export", "Write its documents and its ledger to Parquet files", export_store,
+                  "Folder for fingerprints.parquet and ledger.parquet"),
+              add("import", "Add what was exported, from a store of any kind", import_store,
+                  "Folder with fingerprints.parquet and ledger.parquet")});
 }
 
 }  // namespace kin::app

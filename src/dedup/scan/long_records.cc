@@ -40,23 +40,25 @@ Result<std::uint64_t> heaviest_text(std::span<const data::Input> inputs,
 
 Status measure_records(std::span<const data::Input> inputs, const DedupOptions& options,
                        const std::filesystem::path& folder, MemoryNeeds& needs) {
-  std::uint64_t records = 0;
-  std::uint64_t units = 0;
+  const std::uint64_t room = options.max_memory - std::min(options.max_memory, kFixedBytes);
   const auto count = [&](std::string_view piece) { return text_units(piece, options.shingles); };
+  std::uint64_t records = 0;
+  std::vector<data::Input> readable;
   for (const data::Input& input : inputs) {
     KIN_TRY(const data::RecordSizes sizes, data::record_sizes(input, count));
     records += sizes.records;
     needs.longest_record = std::max(needs.longest_record, sizes.longest);
-    units = std::max(units, sizes.most);
+    if ((kRecordCopies + 1) * sizes.longest <= room) {
+      readable.push_back(input);
+      continue;
+    }
+    // The text may be all of the record.
+    const std::uint64_t weight = text_weight(sizes.longest, sizes.most);
+    needs.heaviest_text = std::max(needs.heaviest_text, weight);
   }
   needs.records = std::max(needs.records, records);
-  const std::uint64_t room = options.max_memory - std::min(options.max_memory, kFixedBytes);
-  if ((kRecordCopies + 1) * needs.longest_record > room) {
-    // The text may be all of the record.
-    needs.heaviest_text = std::max(needs.heaviest_text, text_weight(needs.longest_record, units));
-    return Done{};
-  }
-  KIN_TRY(const std::uint64_t heaviest, heaviest_text(inputs, options, folder));
+  if (readable.empty()) return Done{};
+  KIN_TRY(const std::uint64_t heaviest, heaviest_text(readable, options, folder));
   needs.heaviest_text = std::max(needs.heaviest_text, heaviest);
   return Done{};
 }

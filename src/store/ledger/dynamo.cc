@@ -118,6 +118,19 @@ class DynamoLedger final : public Ledger {
     return list(kRunIndex, run, request);
   }
 
+  Status each(const Visit& visit) override {
+    std::optional<Item> after;
+    do {
+      KIN_TRY(cloud::ItemPage page, client_.scan(options_.processed_table, {}, after));
+      for (const Item& item : page.items) {
+        KIN_TRY(const LedgerEntry entry, entry_of(item));
+        if (!expired(entry)) KIN_RETURN_IF_ERROR(visit(entry));
+      }
+      after = std::move(page.next);
+    } while (after);
+    return Done{};
+  }
+
  private:
   bool expired(const LedgerEntry& entry) const {
     return options_.retention && entry.at + *options_.retention <= options_.clock->now();

@@ -72,6 +72,16 @@ class LocalLedger final : public Ledger {
     return list(kByRun, run, request);
   }
 
+  Status each(const Visit& visit) override {
+    kv::Cursor at = kv_->cursor({}, kDocs);
+    for (; at.valid(); at.next()) {
+      const auto entry = decode_entry(at.value());
+      if (!entry) return with_context(where_, entry.error());
+      if (!expired(*entry)) KIN_RETURN_IF_ERROR(visit(*entry));
+    }
+    return at.status();
+  }
+
  private:
   explicit LocalLedger(const LocalStoreOptions& options)
       : where_(options.folder.string()), retention_(options.retention), clock_(*options.clock) {}

@@ -57,6 +57,19 @@ class S3Ledger final : public Ledger {
         [&](const TableView& view) { return list(view, kByRun, run, request); });
   }
 
+  Status each(const Visit& visit) override {
+    KIN_TRY(const ViewPtr view, table_->refresh());
+    const std::string from(1, kDocument);
+    return table_->scan(*view, from,
+                        [&](std::string_view key, std::string_view value) -> Result<bool> {
+                          if (!key.starts_with(from)) return false;
+                          const auto entry = decode_entry(value);
+                          if (!entry) return with_context(where_, entry.error());
+                          if (!expired(*entry)) KIN_RETURN_IF_ERROR(visit(*entry));
+                          return true;
+                        });
+  }
+
  private:
   explicit S3Ledger(const S3StoreOptions& options)
       : where_(place_of(options, kTable)), retention_(options.retention), clock_(*options.clock) {}

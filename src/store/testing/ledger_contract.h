@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -125,6 +126,30 @@ TEST_P(LedgerContract, PagesGiveEveryEntryOnce) {
   } while (request.after);
   EXPECT_EQ(pages, 3);
   EXPECT_THAT(listed, testing::UnorderedElementsAreArray(entries));
+}
+
+TEST_P(LedgerContract, VisitsEveryEntryOnce) {
+  std::map<DocId, LedgerEntry> recorded;
+  std::vector<LedgerEntry> entries;
+  for (int i = 0; i < 40; ++i) {
+    entries.push_back(entry(std::to_string(i), i % 2 == 0 ? "even" : "odd", "run"));
+    recorded.emplace(entries.back().doc, entries.back());
+  }
+  ASSERT_TRUE(ledger_->record_processed(entries).ok());
+  std::map<DocId, LedgerEntry> visited;
+  std::size_t visits = 0;
+  ASSERT_TRUE(ledger_
+                  ->each([&](const LedgerEntry& one) -> Status {
+                    visited.emplace(one.doc, one);
+                    ++visits;
+                    return Done{};
+                  })
+                  .ok());
+  EXPECT_EQ(visited, recorded);
+  EXPECT_EQ(visits, 40U);
+  const auto stopped =
+      ledger_->each([](const LedgerEntry&) -> Status { return Error{Code::kCancelled, "enough"}; });
+  EXPECT_EQ(stopped.error().code, Code::kCancelled);
 }
 
 TEST_P(LedgerContract, AnEntryThatIsTooOldCountsAsMissingAndCanBeReplaced) {
