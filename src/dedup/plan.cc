@@ -173,9 +173,11 @@ class Planner {
     return check_needs(options_, needs_);
   }
 
+  // Of the Parquet files among the inputs, not more than give an impression.
   Status read_footers(const std::vector<data::Input>& inputs) {
     constexpr std::size_t kMost = 16;
-    for (const data::Input& input : std::span(inputs).first(std::min(kMost, inputs.size()))) {
+    for (const data::Input& input : inputs) {
+      if (input.type.format != data::Format::kParquet || parquet_.size() == kMost) continue;
       KIN_TRY(data::ParquetFile file, data::read_parquet_footer(input, folder_->path()));
       parquet_.push_back(std::move(file));
     }

@@ -134,6 +134,17 @@ TEST_F(PlanTest, WorksWithoutAnOutput) {
   EXPECT_TRUE(make_plan(asked, progress_, system_clock()).ok());
 }
 
+TEST_F(PlanTest, InputsMayHaveDifferentFormats) {
+  DedupJob make = job(corpus("one.jsonl", 300));
+  make.output = folder_->path() / "one.parquet";
+  ASSERT_TRUE(run_dedup(make, progress_, system_clock()).ok());
+  DedupJob asked = job(make.output.string());
+  asked.inputs.push_back(corpus("other.jsonl", 400));
+  const auto plan = make_plan(asked, progress_, system_clock());
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_EQ(plan->documents, 240U + 400U);
+}
+
 TEST_F(PlanTest, NamesAMissingColumn) {
   DedupJob asked = job(corpus("in.jsonl", 200));
   asked.options.fields = {"body"};
