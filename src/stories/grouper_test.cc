@@ -61,6 +61,32 @@ TEST_F(GrouperTest, GroupsTheFourM4HeadlinesAndNoOthers) {
   for (const StoryId story : {tablet, buds, rival, other}) EXPECT_FALSE(stories.contains(story));
 }
 
+// Made from one template, a minute apart.
+TEST(Grouper, KeepsSingleHeadlinesApartThatNameOthersAtTheSamePlace) {
+  constexpr std::array<std::array<const char*, 2>, 7> kPairs{{
+      {"Central bank of Sweden cuts rates by quarter point",
+       "Central bank of Norway cuts rates by quarter point"},
+      {"President Biden meets Xi in California for talks",
+       "President Biden meets Putin in Geneva for talks"},
+      {"Protests in Nigeria over fuel prices turn deadly",
+       "Protests in Kenya over tax bill turn deadly"},
+      {"Ferry sinks off Indonesia, dozens missing", "Ferry sinks off Bangladesh, dozens missing"},
+      {"Wildfire near Athens forces hundreds to flee",
+       "Wildfire near Lisbon forces hundreds to flee"},
+      {"Netflix reports quarterly results below expectations",
+       "Nvidia reports quarterly results below expectations"},
+      {"Explosion at chemical plant in Texas injures ten",
+       "Explosion at chemical plant in Ohio injures ten"},
+  }};
+  for (const auto& pair : kPairs) {
+    Grouper grouper;
+    const StoryId first =
+        grouper.add({.id = ItemId{1}, .title = pair[0], .published_at = 60}).story;
+    EXPECT_NE(grouper.add({.id = ItemId{2}, .title = pair[1], .published_at = 120}).story, first)
+        << pair[1];
+  }
+}
+
 TEST_F(GrouperTest, KnowsTheSamePageByAddressGuidAndTitle) {
   const StoryId story = add({.title = "Ferry runs aground off Crete",
                              .source = "Harbour Post",

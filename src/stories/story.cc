@@ -37,9 +37,9 @@ void Story::count(const Member& member) {
     ++at->count;
     at->mixed += mark.mixed ? 1 : 0;
   }
-  for (const PlacedNumber& number : member.features.numbers) {
-    auto at = std::ranges::lower_bound(numbers, number, {}, &NumberCount::number);
-    if (at == numbers.end() || at->number != number) at = numbers.insert(at, {number, 0});
+  for (const PlacedTerm& term : member.features.placed) {
+    auto at = std::ranges::lower_bound(placed, term, {}, &PlacedCount::placed);
+    if (at == placed.end() || at->placed != term) at = placed.insert(at, {term, 0});
     ++at->count;
   }
   count_template(member);
@@ -62,7 +62,7 @@ void Story::count_template(const Member& member) {
 
 void Story::recount() {
   names.clear();
-  numbers.clear();
+  placed.clear();
   templates.clear();
   // Counts cannot be taken back one by one: a minimum does not tell the next one.
   std::vector<Member> all = std::move(members);
@@ -81,7 +81,7 @@ void Story::add_all(Story other) {
   if (other.size() > size()) {
     std::swap(members, other.members);
     std::swap(names, other.names);
-    std::swap(numbers, other.numbers);
+    std::swap(placed, other.placed);
     std::swap(templates, other.templates);
     std::swap(first, other.first);
     std::swap(last, other.last);

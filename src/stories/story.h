@@ -38,17 +38,17 @@ struct Member {
   friend bool operator==(const Member&, const Member&) = default;
 };
 
-// How many titles of a story have a name, or a number at a place.
+// How many titles of a story have a name, or a term at a place.
 struct NameCount {
   TermId term{};
   std::uint32_t count = 0;
   std::uint32_t mixed = 0;
   friend bool operator==(const NameCount&, const NameCount&) = default;
 };
-struct NumberCount {
-  PlacedNumber number;
+struct PlacedCount {
+  PlacedTerm placed;
   std::uint32_t count = 0;
-  friend bool operator==(const NumberCount&, const NumberCount&) = default;
+  friend bool operator==(const PlacedCount&, const PlacedCount&) = default;
 };
 
 // The time span in which a source used one title template (a title without numbers and days).
@@ -69,7 +69,7 @@ struct Story {
   bool column = false;            // of a title that returns daily or weekly: never merged
   std::vector<Member> members{};  // in any order
   std::vector<NameCount> names{};
-  std::vector<NumberCount> numbers{};     // sorted by place and number
+  std::vector<PlacedCount> placed{};      // sorted by place and term
   std::vector<TemplateSpan> templates{};  // sorted by key
   friend bool operator==(const Story&, const Story&) = default;
 

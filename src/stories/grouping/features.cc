@@ -105,6 +105,10 @@ const ItemTerm* Features::find(TermId term) const {
   return found != terms.end() && found->term == term ? &*found : nullptr;
 }
 
+bool Features::has_name(TermId term) const {
+  return std::ranges::binary_search(names, term, {}, &NameMark::term);
+}
+
 Reading FeatureReader::read(const Item& item, Vocabulary& vocabulary) {
   Reading reading;
   Features& features = reading.features;
@@ -113,6 +117,7 @@ Reading FeatureReader::read(const Item& item, Vocabulary& vocabulary) {
   if (headline_.words.size() > kTitleWords) headline_.words.resize(kTitleWords);
   read_title(features, vocabulary);
   find_numbers(features);
+  find_places(features);
   if (!item.summary.empty()) read_summary(item, features, vocabulary);
   std::ranges::sort(features.terms, {}, &ItemTerm::term);
   reading.column_key = column_key();
@@ -180,7 +185,25 @@ void FeatureReader::find_numbers(Features& features) const {
   for (std::size_t i = 0; i < headline_.words.size(); ++i) {
     if (!headline_.words[i].number) continue;
     const std::uint64_t place = place_of(headline_.words, i, headline_.title_case);
-    if (place != 0) features.numbers.push_back({place, terms_[i]});
+    if (place != 0) features.placed.push_back({place, terms_[i]});
+  }
+}
+
+// The place of a name is the word before or after it that is neither a name nor a number.
+void FeatureReader::find_places(Features& features) const {
+  const auto& words = headline_.words;
+  const auto is_name = [&](std::size_t i) {
+    return !words[i].number && features.has_name(terms_[i]);
+  };
+  const auto is_place = [&](std::size_t i) {
+    return i < words.size() && !words[i].number && !is_name(i);
+  };
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!is_name(i)) continue;
+    if (i > 0 && is_place(i - 1))
+      features.placed.push_back({hash64(words[i - 1].stem, 7), terms_[i]});
+    if (is_place(i + 1) && !words[i + 1].first)
+      features.placed.push_back({hash64(words[i + 1].stem, 8), terms_[i]});
   }
 }
 

@@ -29,18 +29,20 @@ struct NameMark {
   friend bool operator==(const NameMark&, const NameMark&) = default;
 };
 
-// A number that identifies something rather than counts: "iOS 7.1", "13th package",
-// "magnitude 6.2". Headlines with different numbers at the same place are about different things.
-struct PlacedNumber {
+// A number that identifies something rather than counts ("iOS 7.1", "13th package", "magnitude
+// 6.2"), or a name, with the word beside it ("protests in Kenya"). Headlines with different numbers
+// at the same place are about different things, and two single headlines with different names there
+// are made from one template.
+struct PlacedTerm {
   std::uint64_t place = 0;  // hash of the neighbouring word
-  TermId number{};
-  friend auto operator<=>(const PlacedNumber&, const PlacedNumber&) = default;
+  TermId term{};
+  friend auto operator<=>(const PlacedTerm&, const PlacedTerm&) = default;
 };
 
 struct Features {
   std::vector<ItemTerm> terms;  // sorted by term
   std::vector<NameMark> names;
-  std::vector<PlacedNumber> numbers;
+  std::vector<PlacedTerm> placed;
   std::uint64_t title_key = 0;     // hash of the title; 0 if it has too few words
   std::uint64_t template_key = 0;  // hash of the title without numbers and days; 0 likewise
   // Centred vector of the item's meaning, in steps of 1/254; empty if nothing is known. See
@@ -49,6 +51,7 @@ struct Features {
   friend bool operator==(const Features&, const Features&) = default;
 
   const ItemTerm* find(TermId term) const;
+  bool has_name(TermId term) const;
 };
 
 // What reading an item gives besides its features.
@@ -75,6 +78,7 @@ class FeatureReader {
                   Vocabulary& vocabulary);
   bool is_name(const HeadlineWord& word, double name_chance) const;
   void find_numbers(Features& features) const;
+  void find_places(Features& features) const;
   std::uint64_t column_key() const;
   double english_share() const;
 

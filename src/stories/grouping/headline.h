@@ -36,7 +36,4 @@ void read_headline(std::string_view title, Headline& headline);
 // 2-", "WRAPUP 1-").
 std::string_view bare_title(std::string_view title, std::string_view source);
 
-// True for very common words. `word` is in lower case.
-bool is_stop_word(std::string_view word);
-
 }  // namespace kin::stories

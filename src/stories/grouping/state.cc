@@ -32,7 +32,7 @@ bool is_sound(const Features& features, const Profile& profile, const GrouperSta
          std::ranges::is_sorted(features.terms, std::less_equal<>(), &ItemTerm::term) &&
          std::ranges::all_of(features.terms, known, &ItemTerm::term) &&
          std::ranges::all_of(features.names, known, &NameMark::term) &&
-         std::ranges::all_of(features.numbers, known, &PlacedNumber::number) &&
+         std::ranges::all_of(features.placed, known, &PlacedTerm::term) &&
          (features.meaning.empty() || features.meaning.size() == state.meaning.sum.size());
 }
 

@@ -37,7 +37,7 @@ class Writer {
   }
   void put(const ItemTerm& part) { all(part.term, part.count); }
   void put(const NameMark& mark) { all(mark.term, mark.mixed); }
-  void put(const PlacedNumber& number) { all(number.place, number.number); }
+  void put(const PlacedTerm& placed) { all(placed.place, placed.term); }
   void put(const ProfileTerm& part) { all(part.term, part.sum, part.count); }
   void put(const MeaningSum& sum) { all(sum.values, sum.count, sum.length); }
   void put(const MeaningReader::State& state) { all(state.model, state.sum, state.count); }
@@ -45,7 +45,7 @@ class Writer {
     all(profile.terms, profile.members, profile.length, profile.parts, profile.meaning);
   }
   void put(const Features& features) {
-    all(features.terms, features.names, features.numbers, features.title_key, features.template_key,
+    all(features.terms, features.names, features.placed, features.title_key, features.template_key,
         features.meaning);
   }
   void put(const Member& member) {
@@ -105,7 +105,7 @@ class Reader {
   }
   void get(ItemTerm& part) { all(part.term, part.count); }
   void get(NameMark& mark) { all(mark.term, mark.mixed); }
-  void get(PlacedNumber& number) { all(number.place, number.number); }
+  void get(PlacedTerm& placed) { all(placed.place, placed.term); }
   void get(ProfileTerm& part) { all(part.term, part.sum, part.count); }
   void get(MeaningSum& sum) { all(sum.values, sum.count, sum.length); }
   void get(MeaningReader::State& state) { all(state.model, state.sum, state.count); }
@@ -113,7 +113,7 @@ class Reader {
     all(profile.terms, profile.members, profile.length, profile.parts, profile.meaning);
   }
   void get(Features& features) {
-    all(features.terms, features.names, features.numbers, features.title_key, features.template_key,
+    all(features.terms, features.names, features.placed, features.title_key, features.template_key,
         features.meaning);
   }
   void get(Member& member) {

@@ -50,7 +50,7 @@ TEST(StateFormat, IsTheSameForEver) {
   member.features.meaning = {5, -7};
   member.length = 2.5;
   member.features.names = {{TermId{0}, true}};
-  member.features.numbers = {{9, TermId{0}}};
+  member.features.placed = {{9, TermId{0}}};
   Story story{.id = StoryId{2}, .representative = ItemId{7}, .first = 100, .last = 100};
   story.add(member);
   Profile profile{.terms = {{TermId{0}, kTitleCount, 1}}, .members = 1, .length = 2, .parts = 3};

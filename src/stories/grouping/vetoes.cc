@@ -12,14 +12,32 @@ bool is_core(std::uint32_t count, const Story& story) {
   return 2 * count >= story.size();
 }
 
-bool numbers_clash(const PlacedNumber& number, const Story& story) {
+// The story mostly has something else at this place.
+bool has_other(const PlacedTerm& placed, const Story& story) {
   std::uint32_t others = 0;
-  for (const NumberCount& known : story.numbers) {
-    if (known.number.place != number.place) continue;
-    if (known.number.number == number.number) return false;
+  for (const PlacedCount& known : story.placed) {
+    if (known.placed.place != placed.place) continue;
+    if (known.placed.term == placed.term) return false;
     others += known.count;
   }
   return others > 0 && is_core(others, story);
+}
+
+bool numbers_clash(const Features& features, const Story& story) {
+  return std::ranges::any_of(features.placed, [&](const PlacedTerm& placed) {
+    return !features.has_name(placed.term) && has_other(placed, story);
+  });
+}
+
+// One headline made from the same words with another name is another event: "Protests in Kenya",
+// "Protests in Nigeria". A story of several headlines shows more of what it is about, and its
+// papers name different people and places.
+bool places_clash(const Features& features, const Story& story, const Profile& profile) {
+  if (story.size() != 1) return false;
+  return std::ranges::any_of(features.placed, [&](const PlacedTerm& placed) {
+    return features.has_name(placed.term) && profile.find(placed.term) == nullptr &&
+           has_other(placed, story);
+  });
 }
 
 // The names that only the item has, only the story has, and both have.
@@ -79,9 +97,8 @@ bool is_habit(const Member& member, const Story& story) {
 
 std::optional<Veto> find_veto(const Member& member, const Story& story, const Profile& profile,
                               const Settings& settings) {
-  if (std::ranges::any_of(member.features.numbers,
-                          [&](const PlacedNumber& number) { return numbers_clash(number, story); }))
-    return Veto::kNumbers;
+  if (numbers_clash(member.features, story)) return Veto::kNumbers;
+  if (places_clash(member.features, story, profile)) return Veto::kPlaces;
   if (names_clash(member.features, story, profile)) return Veto::kNames;
   if (is_habit(member, story)) return Veto::kTemplate;
   if (settings.one_per_source && member.source != 0 && story.has_source(member.source))

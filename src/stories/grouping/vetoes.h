@@ -12,6 +12,7 @@ namespace kin::stories {
 
 enum class Veto {
   kNumbers,     // a different number at the same place: "iOS 7.1", "iOS 8"
+  kPlaces,      // of two headlines, a different name beside the same word: "protests in Kenya"
   kNames,       // each side has a name that the other lacks: "M4 Mac Mini", "M4 iPad Pro"
   kTemplate,    // the source repeats this title regularly: "Morning briefing"
   kSameSource,  // the source is already there, and Settings::one_per_source is set
