@@ -34,9 +34,16 @@ bool numbers_clash(const Features& features, const Story& story) {
 // papers name different people and places.
 bool places_clash(const Features& features, const Story& story, const Profile& profile) {
   if (story.size() != 1) return false;
+  const auto is_own = [&](const PlacedTerm& placed) {
+    return features.has_name(placed.term) && profile.find(placed.term) == nullptr;
+  };
+  const auto is_strange = [&](const PlacedCount& known) {
+    return features.find(known.placed.term) == nullptr;
+  };
   return std::ranges::any_of(features.placed, [&](const PlacedTerm& placed) {
-    return features.has_name(placed.term) && profile.find(placed.term) == nullptr &&
-           has_other(placed, story);
+    return is_own(placed) && std::ranges::any_of(story.placed, [&](const PlacedCount& known) {
+             return known.placed.place == placed.place && is_strange(known);
+           });
   });
 }
 
