@@ -16,12 +16,15 @@ std::vector<Settings> grid() {
   for (const double join : {0.17, 0.20, 0.23}) {
     for (const double merge : {0.20, 0.23, 0.26}) {
       for (const double evidence : {9.0, 11.0, 13.0}) {
-        for (const double meaning : {0.3, 0.4, 0.5}) {
-          Settings& next = settings.emplace_back();
-          next.join_threshold = join;
-          next.merge_threshold = merge;
-          next.scoring.evidence = evidence;
-          next.scoring.meaning = meaning;
+        for (const double merge_evidence : {3.0, 4.0}) {
+          for (const double meaning : {0.3, 0.4, 0.5}) {
+            Settings& next = settings.emplace_back();
+            next.join_threshold = join;
+            next.merge_threshold = merge;
+            next.scoring.evidence = evidence;
+            next.scoring.merge_evidence = merge_evidence;
+            next.scoring.meaning = meaning;
+          }
         }
       }
     }
@@ -30,8 +33,9 @@ std::vector<Settings> grid() {
 }
 
 std::string name_of(const Settings& settings) {
-  return fmt::format("join {} merge {} evidence {} meaning {}", settings.join_threshold,
-                     settings.merge_threshold, settings.scoring.evidence, settings.scoring.meaning);
+  return fmt::format("join {} merge {} evidence {} and {} meaning {}", settings.join_threshold,
+                     settings.merge_threshold, settings.scoring.evidence,
+                     settings.scoring.merge_evidence, settings.scoring.meaning);
 }
 
 // Each family counts the same, however many sets it has.
