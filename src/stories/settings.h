@@ -31,7 +31,7 @@ struct Scoring {
   friend bool operator==(const Scoring&, const Scoring&) = default;
 };
 
-// The defaults were chosen by `kindred-bench stories --tune` (docs/benchmarks.md).
+// docs/benchmarks.md compares the defaults with what `kindred-bench stories --tune` chooses.
 struct Settings {
   // A story without a new item for this long is closed: no item joins it.
   std::chrono::hours window{48};
