@@ -4,10 +4,12 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/clock.h"
+#include "cloud/call_counts.h"
 
 namespace kin::cloud {
 
@@ -61,6 +63,7 @@ struct CloudOptions {
   int in_flight = 64;                         // most requests at once
   std::chrono::milliseconds one_try{30'000};  // most time of one try
   std::string ca_file = {};                   // certificates to trust instead of the system's
+  std::shared_ptr<CallMeter> meter = {};      // for several clients; nothing: each has its own
 };
 
 }  // namespace kin::cloud

@@ -21,6 +21,7 @@
 #include "dedup/run.h"
 #include "store/fingerprint_store.h"
 #include "store/ledger.h"
+#include "store/measured_stores.h"
 
 namespace kin::dedup {
 
@@ -110,6 +111,7 @@ struct IngestReport {
   std::uint64_t candidates = 0;
   std::uint64_t verified = 0;
   double seconds = 0;
+  store::StoreFigures stores;
   std::vector<std::string> notes;
 
   std::uint64_t count(Action action) const { return decided[static_cast<std::size_t>(action)]; }

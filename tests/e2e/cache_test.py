@@ -23,7 +23,7 @@ def write(path, corpus, mark):
 def start(kindred, config, run, environment):
     folder = config.parent
     return subprocess.Popen([kindred, "dedup", folder.parent / f"{run}.jsonl", "-o", folder / f"{run}.out.jsonl", "--config",
-                             config, "--run", run, "--quiet"], env=environment)
+                             config, "--run", run, "--quiet", "--metrics", folder / "metrics.prom"], env=environment)
 
 
 def outputs(config, run):
@@ -44,6 +44,12 @@ def hits(folder, port):
     told = subprocess.run(["redis-cli", "-p", str(port), "--tls", "--cacert", folder / "cert.pem", "info", "stats"], check=True,
                           capture_output=True, text=True, env={**os.environ, "REDISCLI_AUTH": "pass word"}).stdout
     return next(int(line.split(":")[1]) for line in told.splitlines() if line.startswith("keyspace_hits:"))
+
+
+def metrics(path):
+    """The figures of a run, by name."""
+    lines = [line for line in path.read_text().splitlines() if line.startswith("kindred_run_")]
+    return {line.split("{")[0]: float(line.rsplit(" ", 1)[1]) for line in lines}
 
 
 def main():
@@ -82,6 +88,10 @@ def main():
             if run == "alive":
                 found = hits(folder / "tls", port)
                 assert found > 0, "nothing came from the cache"
+                told = metrics(folder / "s3" / "metrics.prom")
+                assert told["kindred_run_requests"] > 5 and told["kindred_run_cache_hits"] == found, told
+            if run == "gone":
+                assert metrics(folder / "s3" / "metrics.prom")["kindred_run_cache_failures"] > 0
     print(f"{len(runs)} runs as without a cache, {found} documents from it")
 
 

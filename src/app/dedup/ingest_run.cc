@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/command.h"
+#include "app/dedup/metrics.h"
 #include "app/fingerprints/stores.h"
 #include "app/print.h"
 #include "app/progress_line.h"
@@ -73,17 +74,25 @@ std::string summary(const IngestReport& report) {
 }  // namespace
 
 void add_ingest_flags(CLI::App& verb, IngestFlags& flags) {
-  verb.add_option("--config", flags.config,
-                  "Settings of stores that runs share (docs/operations.md)")
-      ->type_name("FILE");
+  CLI::Option* config = verb.add_option("--config", flags.config,
+                                        "Settings of stores that runs share (docs/operations.md)")
+                            ->type_name("FILE");
   verb.add_option("--run", flags.run, "Name of this run in the ledger; needed by --config")
-      ->type_name("RUN");
+      ->type_name("RUN")
+      ->needs(config);
   verb.add_option("--worker", flags.worker,
                   "Name of this part of the run (default: made of the inputs and the output)")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->needs(config);
   verb.add_option("--source-name", flags.source_name,
                   "Source of all records, instead of a --source column; for --config")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->needs(config);
+  verb.add_option("--metrics", flags.metrics,
+                  "Write the figures of a run with --config: .json for CloudWatch's embedded "
+                  "metric format, otherwise Prometheus' text")
+      ->type_name("FILE")
+      ->needs(config);
 }
 
 Result<int> run_ingest_job(const dedup::DedupJob& job, const IngestFlags& flags,
@@ -110,12 +119,16 @@ Result<int> run_ingest_job(const dedup::DedupJob& job, const IngestFlags& flags,
   ingest.priorities = config.priorities;
   dedup::Progress progress;
   const StopSignals signals(progress.stop);
-  const auto report = [&] {
+  auto report = [&] {
     const ProgressLine line(progress, !output.quiet && !output.json, output.progress_seconds);
     return run_ingest(ingest, {*stores.fingerprints, *stores.ledger}, progress, system_clock());
   }();
   if (!report)
     return unfinished(report.error(), signals, {.go_on = "run it again with the same --run"});
+  report->stores.requests = stores.requests->counts();
+  if (stores.cache != nullptr) report->stores.cache = stores.cache->counts();
+  if (flags.metrics)
+    KIN_RETURN_IF_ERROR(write_metrics(*flags.metrics, *report, system_clock().now()));
   const std::string json = to_json(*report, 2) + "\n";
   if (job.report_output) KIN_RETURN_IF_ERROR(data::write_json(*job.report_output, json));
   std::FILE* to = job.output == "-" ? stderr : stdout;

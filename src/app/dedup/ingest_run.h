@@ -19,6 +19,7 @@ struct IngestFlags {
   std::optional<std::string> run;
   std::optional<std::string> worker;
   std::optional<std::string> source_name;
+  std::optional<std::filesystem::path> metrics;
 };
 void add_ingest_flags(CLI::App& verb, IngestFlags& flags);
 

@@ -83,28 +83,34 @@ store::S3StoreOptions in_s3(const StoresConfig& config,
 Result<OpenedStores> open_in_s3(const StoresConfig& config,
                                 const std::optional<store::FingerprintParameters>& parameters,
                                 Clock& clock) {
-  const auto options = in_s3(config, config.fingerprints_ttl, clock);
   OpenedStores opened;
+  auto options = in_s3(config, config.fingerprints_ttl, clock);
+  options.cloud.meter = opened.requests;
   if (parameters) {
     KIN_TRY(opened.fingerprints, store::open_s3_fingerprints(options, *parameters));
   } else {
     KIN_TRY(opened.fingerprints, store::open_s3_fingerprints(options));
   }
-  KIN_TRY(opened.ledger, store::open_s3_ledger(in_s3(config, config.processed_ttl, clock)));
+  auto ledger = in_s3(config, config.processed_ttl, clock);
+  ledger.cloud.meter = opened.requests;
+  KIN_TRY(opened.ledger, store::open_s3_ledger(ledger));
   return opened;
 }
 
 Result<OpenedStores> open_in_dynamo(const StoresConfig& config,
                                     const std::optional<store::FingerprintParameters>& parameters,
                                     Clock& clock) {
-  const auto options = in_dynamo(config, config.fingerprints_ttl, clock);
   OpenedStores opened;
+  auto options = in_dynamo(config, config.fingerprints_ttl, clock);
+  options.cloud.meter = opened.requests;
   if (parameters) {
     KIN_TRY(opened.fingerprints, store::open_dynamo_fingerprints(options, *parameters));
   } else {
     KIN_TRY(opened.fingerprints, store::open_dynamo_fingerprints(options));
   }
-  KIN_TRY(opened.ledger, store::open_dynamo_ledger(in_dynamo(config, config.processed_ttl, clock)));
+  auto ledger = in_dynamo(config, config.processed_ttl, clock);
+  ledger.cloud.meter = opened.requests;
+  KIN_TRY(opened.ledger, store::open_dynamo_ledger(ledger));
   return opened;
 }
 
@@ -179,8 +185,10 @@ Result<OpenedStores> open_stores(const StoresConfig& config,
   KIN_TRY(OpenedStores opened, open_backend(config, parameters, clock));
   if (config.redis) {
     KIN_TRY(const store::CacheOptions cache, cache_of(config, clock));
-    opened.fingerprints =
+    auto cached =
         std::make_unique<store::CachedFingerprints>(std::move(opened.fingerprints), cache);
+    opened.cache = cached.get();
+    opened.fingerprints = std::move(cached);
   }
   return opened;
 }

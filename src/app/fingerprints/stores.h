@@ -8,6 +8,7 @@
 #include "app/fingerprints/config.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "store/cached_fingerprints.h"
 #include "store/fingerprint_store.h"
 #include "store/ledger.h"
 
@@ -16,6 +17,9 @@ namespace kin::app {
 struct OpenedStores {
   std::unique_ptr<store::FingerprintStore> fingerprints;
   std::unique_ptr<store::Ledger> ledger;
+  // Of the services that they call.
+  std::shared_ptr<cloud::CallMeter> requests = std::make_shared<cloud::CallMeter>();
+  const store::CachedFingerprints* cache = nullptr;  // `fingerprints`, if that is one
 };
 
 // Makes the tables, the bucket or the folder of the stores, where they are not there. What to tell

@@ -55,11 +55,8 @@ Caller::Caller(CloudOptions options, Service service, Clock& clock, std::uint64_
       credentials_(options_.credentials, clock),
       budget_(options_.retry.budget),
       random_(seed),
+      meter_(options_.meter ? options_.meter : std::make_shared<CallMeter>()),
       http_(http_options(options_)) {}
-
-CallCounts Caller::counts() const {
-  return {.requests = requests_, .retries = retries_, .throttles = throttles_};
-}
 
 std::uint64_t Caller::random_number() {
   const std::lock_guard lock(random_mutex_);
@@ -146,7 +143,7 @@ void CallBatch::start(Pending pending) {
   auto credentials = caller_.credentials_.get();
   if (!credentials) return pending.done(credentials.error());
   ++pending.tries;
-  ++caller_.requests_;
+  ++caller_.meter_->requests;
   net::HttpRequest request{.url = pending.call.url,
                            .method = pending.call.method,
                            .headers = pending.call.headers,
@@ -166,7 +163,7 @@ void CallBatch::finish(Pending pending, net::HttpOutcome outcome) {
   if (outcome.response) {
     const auto& judge = pending.call.judge ? pending.call.judge : caller_.service_.judge;
     const Verdict verdict = judge(*outcome.response);
-    if (verdict == Verdict::kThrottled) ++caller_.throttles_;
+    if (verdict == Verdict::kThrottled) ++caller_.meter_->throttles;
     if (verdict == Verdict::kSkewed) caller_.learn_time(*outcome.response);
     if (verdict == Verdict::kDone) caller_.budget_.give_back();
     // A server that failed may have done its work before.
@@ -196,7 +193,7 @@ bool CallBatch::try_again(Pending& pending, const Result<Answer>& answer) {
   }
   const SteadyTime at = caller_.clock_.steady_now() + wait;
   if (at >= pending.deadline || !caller_.budget_.take()) return false;
-  ++caller_.retries_;
+  ++caller_.meter_->retries;
   delayed_.push_back({at, std::move(pending)});
   return true;
 }

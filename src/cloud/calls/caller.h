@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -66,13 +67,13 @@ class Caller {
   // budget of retries is. The last answer whatever it says; an error if there was none.
   Result<Answer> call(Call call);
 
-  CallCounts counts() const;
+  CallCounts counts() const { return meter_->counts(); }
   const CloudOptions& options() const { return options_; }
   Clock& clock() { return clock_; }
   // A random number, for names that nobody else chooses.
   std::uint64_t random_number();
   // For services that say so inside an answer.
-  void count_throttle() { ++throttles_; }
+  void count_throttle() { ++meter_->throttles; }
   // The wait before another try after `tries` that failed.
   std::chrono::nanoseconds jitter(int tries);
 
@@ -90,9 +91,7 @@ class Caller {
   std::mutex random_mutex_;
   Random random_;
   std::atomic<std::int64_t> skew_ms_{0};  // the service's clock less ours
-  std::atomic<std::uint64_t> requests_{0};
-  std::atomic<std::uint64_t> retries_{0};
-  std::atomic<std::uint64_t> throttles_{0};
+  const std::shared_ptr<CallMeter> meter_;
   net::HttpClient http_;
 };
 

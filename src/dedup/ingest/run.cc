@@ -66,7 +66,9 @@ class Ingest {
   Ingest(const IngestJob& job, const IngestStores& stores, Progress& progress, Clock& clock)
       : job_(job),
         options_(job.dedup.options),
-        stores_(stores),
+        meter_(clock),
+        fingerprints_(store::measured(stores.fingerprints, meter_)),
+        ledger_(store::measured(stores.ledger, meter_)),
         progress_(progress),
         clock_(clock),
         started_(clock.steady_now()) {}
@@ -76,6 +78,7 @@ class Ingest {
     KIN_RETURN_IF_ERROR(decide_all());
     KIN_RETURN_IF_ERROR(write());
     folder_->done();
+    report_.stores = meter_.figures();
     report_.seconds = clock_.seconds_since(started_);
     return std::move(report_);
   }
@@ -166,7 +169,7 @@ class Ingest {
   }
 
   Status decide_each(Handoff<std::vector<Taken>>& batches) {
-    Decider decider(job_, options_, stores_, clock_);
+    Decider decider(job_, options_, {*fingerprints_, *ledger_}, clock_);
     while (const auto batch = batches.take()) {
       KIN_TRY(const auto decisions, decider.decide_batch(*batch, report_));
       KIN_RETURN_IF_ERROR(note(*batch, decisions));
@@ -216,7 +219,9 @@ class Ingest {
 
   const IngestJob& job_;
   DedupOptions options_;
-  IngestStores stores_;
+  store::StoreMeter meter_;
+  const std::unique_ptr<store::FingerprintStore> fingerprints_;
+  const std::unique_ptr<store::Ledger> ledger_;
   Progress& progress_;
   Clock& clock_;
   SteadyTime started_;
@@ -256,6 +261,38 @@ store::FingerprintParameters fingerprint_parameters(const DedupOptions& options)
   return parameters;
 }
 
+namespace {
+
+void write_stores(JsonWriter& json, const store::StoreFigures& stores) {
+  json.key("stores").begin_object().key("calls").begin_object();
+  for (const auto& [name, figures] : stores.calls) {
+    json.key(name)
+        .begin_object()
+        .field("calls", figures.calls)
+        .field("failures", figures.failures)
+        .field("items", figures.items)
+        .field("seconds", figures.seconds);
+    json.key("by_seconds").begin_object();
+    for (std::size_t i = 0; i < figures.by_seconds.size(); ++i) {
+      const bool last = i == store::kCallSeconds.size();
+      json.field(last ? "longer" : fmt::format("{}", store::kCallSeconds[i]),
+                 figures.by_seconds[i]);
+    }
+    json.end().end();
+  }
+  json.end()
+      .field("documents_with_candidates", stores.documents_with_candidates)
+      .field("requests", stores.requests.requests)
+      .field("retries", stores.requests.retries)
+      .field("throttles", stores.requests.throttles)
+      .field("cache_hits", stores.cache.hits)
+      .field("cache_misses", stores.cache.misses)
+      .field("cache_failures", stores.cache.failures)
+      .end();
+}
+
+}  // namespace
+
 std::string to_json(const IngestReport& report, int indent) {
   JsonWriter json(indent);
   json.begin_object()
@@ -290,6 +327,7 @@ std::string to_json(const IngestReport& report, int indent) {
       .field("verified", report.verified)
       .field("seconds", report.seconds)
       .field("notes", report.notes);
+  write_stores(json, report.stores);
   return json.end().take();
 }
 
