@@ -49,8 +49,9 @@ struct References {
 };
 
 // Reads all records of `inputs`, in order.
+// Those that do not fit, or none if they are only to be counted, are not held.
 Result<References> read_references(const DedupOptions& options, const std::filesystem::path& folder,
-                                   StageWork* work) {
+                                   StageWork* work, bool hold = true) {
   KIN_TRY(std::vector<data::Input> inputs, data::find_inputs(options.against, folder));
   const std::uint64_t own = options.max_memory - seen_memory(options, options.max_memory);
   const Budget budget(own);
@@ -80,8 +81,10 @@ Result<References> read_references(const DedupOptions& options, const std::files
       found.size.bytes += text->size();
       found.size.words += text_units(*text, words);
       // More than fit are only counted, to say what would do.
-      if (found.size.memory() > own) texts = {};
-      if (found.size.memory() > own) continue;
+      if (!hold || found.size.memory() > own) {
+        texts = {};
+        continue;
+      }
       ReferenceText reference;
       reference.file = dataset->inputs()[batch.file()].shown_as;
       reference.row = row_number(batch.row(i));
@@ -138,6 +141,12 @@ Result<std::unique_ptr<ContainIndex>> ContainIndex::open(
   std::unique_ptr<ContainIndex> index = make(options, std::move(references.texts));
   index->memory_ = references.size.memory();
   return index;
+}
+
+Result<std::uint64_t> ContainIndex::measure(const DedupOptions& options,
+                                            const std::filesystem::path& folder) {
+  KIN_TRY(const References references, read_references(options, folder, nullptr, false));
+  return references.size.memory();
 }
 
 std::unique_ptr<ContainIndex> ContainIndex::make(const DedupOptions& options,

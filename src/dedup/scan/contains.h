@@ -50,6 +50,9 @@ class ContainIndex {
   static Result<std::unique_ptr<ContainIndex>> open(
       const DedupOptions& options, const std::filesystem::path& folder,
       const std::function<Status(std::uint64_t)>& check, StageWork* work = nullptr);
+  // How many bytes open() would have to hold.
+  static Result<std::uint64_t> measure(const DedupOptions& options,
+                                       const std::filesystem::path& folder);
   // Of texts in memory.
   static std::unique_ptr<ContainIndex> make(const DedupOptions& options,
                                             std::vector<ReferenceText> texts);

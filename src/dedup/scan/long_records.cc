@@ -11,14 +11,16 @@
 namespace kin::dedup {
 namespace {
 
-// Of the texts of `inputs`, none of whose records is too long to be held.
-Result<std::uint64_t> heaviest_text(std::span<const data::Input> inputs,
-                                    const DedupOptions& options,
-                                    const std::filesystem::path& folder) {
+// Of the texts of `input`, none of whose records is too long to be held.
+Result<std::uint64_t> heaviest_text(const data::Input& input, const DedupOptions& options,
+                                    std::uint64_t room, const std::filesystem::path& folder) {
   data::DatasetOptions how;
   how.temporary_folder = folder;
   how.memory_bytes = Budget(options.max_memory).reader;
-  KIN_TRY(const auto dataset, data::Dataset::open({inputs.begin(), inputs.end()}, how));
+  KIN_TRY(const auto dataset, data::Dataset::open({input}, how));
+  // A page that cannot be held may be one text.
+  KIN_TRY(const std::uint64_t need, dataset->least_scan_memory(options.fields));
+  if (need > room) return need;
   data::ScanOptions scan;
   scan.columns = options.fields;
   scan.optional_columns = scan.columns.size();
@@ -43,23 +45,18 @@ Status measure_records(std::span<const data::Input> inputs, const DedupOptions& 
   const std::uint64_t room = options.max_memory - std::min(options.max_memory, kFixedBytes);
   const auto count = [&](std::string_view piece) { return text_units(piece, options.shingles); };
   std::uint64_t records = 0;
-  std::vector<data::Input> readable;
   for (const data::Input& input : inputs) {
     KIN_TRY(const data::RecordSizes sizes, data::record_sizes(input, count));
     records += sizes.records;
     needs.longest_record = std::max(needs.longest_record, sizes.longest);
-    if ((kRecordCopies + 1) * sizes.longest <= room) {
-      readable.push_back(input);
-      continue;
-    }
     // The text may be all of the record.
-    const std::uint64_t weight = text_weight(sizes.longest, sizes.most);
-    needs.heaviest_text = std::max(needs.heaviest_text, weight);
+    std::uint64_t heaviest = text_weight(sizes.longest, sizes.most);
+    if ((kRecordCopies + 1) * sizes.longest <= room) {
+      KIN_TRY(heaviest, heaviest_text(input, options, room, folder));
+    }
+    needs.heaviest_text = std::max(needs.heaviest_text, heaviest);
   }
   needs.records = std::max(needs.records, records);
-  if (readable.empty()) return Done{};
-  KIN_TRY(const std::uint64_t heaviest, heaviest_text(readable, options, folder));
-  needs.heaviest_text = std::max(needs.heaviest_text, heaviest);
   return Done{};
 }
 

@@ -13,7 +13,7 @@ namespace kin::dedup {
 
 // Reads all inputs, and adds the number of their records, the longest of them and the heaviest text
 // to `needs`. Where --max-memory has no room for the longest record of an input, all of it is taken
-// for text. Stays within --max-memory.
+// for text, as is a page of Parquet that it has no room for. Stays within --max-memory.
 Status measure_records(std::span<const data::Input> inputs, const DedupOptions& options,
                        const std::filesystem::path& folder, MemoryNeeds& needs);
 
