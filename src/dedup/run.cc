@@ -128,8 +128,9 @@ class Run {
     if (check_needs(options_, needs_)) return Done{};
     free_scan();
     KIN_RETURN_IF_ERROR(measure_records(inputs_->files(), options_, folder_->path(), needs_));
-    if (options_.contains && needs_.references == 0)
+    if (options_.contains && needs_.references == 0) {
       KIN_TRY(needs_.references, ContainIndex::measure(options_, folder_->path()));
+    }
     return check_needs(options_, needs_);
   }
 
