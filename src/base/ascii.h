@@ -1,4 +1,4 @@
-// Letters and digits of ASCII, whatever the locale: protocols and mark-up are written in them.
+// ASCII letters and digits, whatever the locale: protocols and mark-up are written in ASCII.
 #pragma once
 
 #include <algorithm>
@@ -22,14 +22,14 @@ constexpr bool is_ascii_alpha(char c) {
 constexpr char ascii_upper(char c) {
   return c >= 'a' && c <= 'z' ? static_cast<char>(c - ('a' - 'A')) : c;
 }
-// 0 to 15 of a hexadecimal digit in either case; -1 of other characters.
+// The value 0 to 15 of a hexadecimal digit in either case; -1 for other characters.
 constexpr int hex_value(char c) {
   if (is_ascii_digit(c)) return c - '0';
   const char small = ascii_lower(c);
   return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
 }
 
-// Two digits a byte, in lower case.
+// Hexadecimal digits in lower case, two per byte.
 inline std::string to_hex(std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out;
@@ -55,7 +55,7 @@ inline bool same_but_for_case(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, [](char x, char y) { return ascii_lower(x) == ascii_lower(y); });
 }
 
-// The number that all of `text` spells; nothing if it spells none, or one that T cannot hold.
+// The number that `text` spells; nothing if it is not a number or T cannot hold it.
 template <typename T>
 std::optional<T> parse_number(std::string_view text) {
   T number{};

@@ -1,4 +1,4 @@
-// Memory for bytes that are about to be read.
+// An uninitialised buffer for bytes that are about to be read.
 #pragma once
 
 #include <cstdlib>
@@ -7,8 +7,8 @@
 
 namespace kin {
 
-// Grows without touching the bytes it adds: what nobody writes to is not resident, and a large
-// buffer grows in place where the system can move its pages. Thread-compatible.
+// Grows without touching the bytes it adds: bytes that are never written are not resident, and a
+// large buffer grows in place where the system can move its pages. Thread-compatible.
 class ByteBuffer {
  public:
   ByteBuffer() = default;
@@ -25,7 +25,7 @@ class ByteBuffer {
   const char* data() const { return bytes_; }
   std::size_t size() const { return size_; }
 
-  // Keeps the bytes there are; those beyond them have any value.
+  // Keeps the existing bytes; new bytes are uninitialised.
   void resize(std::size_t size) {
     if (size == size_) return;
     void* const moved = std::realloc(bytes_, size);

@@ -68,8 +68,8 @@ Disk& system_disk();
 // Reads a small file.
 Result<std::string> read_whole(Disk& disk, const std::filesystem::path& path);
 
-// Replaces a file by what `write` puts into the new one: after an error or a crash either the old
-// or the new file is there, whole; after success the new one is there for good.
+// Replaces a file by what `write` puts into the new one. After an error or a crash the old or the
+// new file is there, whole; after success the new one is durable.
 Status replace_file(Disk& disk, const std::filesystem::path& path,
                     const std::function<Status(DiskFile&)>& write);
 // The same for a small file.

@@ -14,21 +14,21 @@ namespace {
 // The size of a large page on x86-64 and most ARM systems.
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-// Large arrays come from the system and go back to it: an allocator would keep them for later, and
-// memory that is not used must not count as ours.
+// Large arrays are mapped and unmapped directly: an allocator would keep freed ones for later, and
+// they would count as memory of this process.
 bool is_large(std::size_t bytes) {
   return bytes >= kHugePage / 4;
 }
 
 // Room for a whole number of large pages, wherever the system puts it.
 void* map_large(std::size_t bytes) {
-  // One page more than asked for, so that a multiple of kHugePage lies within.
+  // One huge page more than requested, so that an aligned range fits inside.
   void* memory = ::mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   KIN_CHECK(memory != MAP_FAILED, "there is memory");
   const auto address = reinterpret_cast<std::uintptr_t>(memory);
   const std::uintptr_t aligned = (address + kHugePage - 1) / kHugePage * kHugePage;
-  // What lies before and after goes back, so that unmapping needs to know the size alone.
+  // The ends outside the aligned range are unmapped, so that unmapping needs only the size.
   if (aligned > address) ::munmap(memory, aligned - address);
   const std::size_t rest = address + bytes + kHugePage - (aligned + bytes);
   if (rest > 0) ::munmap(reinterpret_cast<void*>(aligned + bytes), rest);
@@ -41,7 +41,7 @@ std::size_t round_up(std::size_t bytes, std::size_t to) {
   return (bytes + to - 1) / to * to;
 }
 
-// To the end of a large page if that wastes little: what is behind the last whole one is slow.
+// Rounds up to whole huge pages if that wastes little: a partial page at the end is slow.
 std::size_t whole_pages(std::size_t bytes) {
   constexpr std::size_t kPage = 4096;
   const std::size_t large = round_up(bytes, kHugePage);

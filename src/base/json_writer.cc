@@ -20,8 +20,8 @@ constexpr auto kPlain = [] {
   return plain;
 }();
 
-// The first byte from `at` on that is not plain, or the end. Eight bytes at a time: a byte of a
-// word that is not plain sets its highest bit, and only bytes behind it may be wrong.
+// The first byte from `at` on that is not plain, or the end. Works on eight bytes at a time: a byte
+// that is not plain sets its highest bit, and only bytes after it may be flagged wrongly.
 std::size_t plain_end(std::string_view text, std::size_t at) {
   constexpr std::uint64_t kOnes = 0x0101010101010101;
   constexpr std::uint64_t kHighs = kOnes * 0x80;

@@ -10,8 +10,8 @@
 
 namespace kin {
 
-// Appends `text` as a JSON string, quotes included. `text` should be UTF-8; bytes of it that are
-// not are written as U+FFFD, so that what comes out is always valid.
+// Appends `text` as a JSON string, quotes included. Bytes that are not valid UTF-8 are written as
+// U+FFFD, so that the output is always valid.
 void append_json_string(std::string& out, std::string_view text);
 
 //   JsonWriter json;
@@ -31,14 +31,14 @@ class JsonWriter {
   JsonWriter& value(std::string_view text);
   JsonWriter& value(const char* text) { return value(std::string_view(text)); }
   JsonWriter& value(bool truth);
-  // As few digits as keep the value; not-a-number and infinities become null.
+  // The fewest digits that keep the value; NaN and infinities become null.
   JsonWriter& value(double number);
   template <typename T>
     requires std::is_integral_v<T>
   JsonWriter& value(T number) {
     return raw(std::to_string(number));
   }
-  // Null if there is no content.
+  // Null if there is no value.
   template <typename T>
   JsonWriter& value(const std::optional<T>& content) {
     return content ? value(*content) : null();
@@ -50,7 +50,7 @@ class JsonWriter {
     return end();
   }
   JsonWriter& null() { return raw("null"); }
-  // `json` as it is: already a JSON value.
+  // Appends `json`, which is already a JSON value, unchanged.
   JsonWriter& raw(std::string_view json);
 
   template <typename T>
@@ -58,7 +58,7 @@ class JsonWriter {
     return key(name).value(content);
   }
 
-  // Room for so many bytes in all.
+  // Reserves this many bytes in all.
   void reserve(std::size_t bytes) { out_.reserve(bytes); }
   const std::string& text() const { return out_; }
   std::string take() { return std::move(out_); }

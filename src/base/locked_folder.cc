@@ -35,7 +35,7 @@ Result<std::vector<fs::path>> make_missing_folders(const fs::path& folder) {
 }
 
 void remove_made_folders(const std::vector<fs::path>& made) {
-  std::error_code ignored;  // a folder in which somebody put something stays
+  std::error_code ignored;  // a folder that is not empty stays
   for (const fs::path& folder : made) fs::remove(folder, ignored);
 }
 
@@ -86,7 +86,7 @@ Result<std::optional<LockedFolder>> LockedFolder::try_create(const fs::path& par
 }
 
 void LockedFolder::remove_dead(const fs::path& parent) {
-  std::error_code ignored;  // what stays harms nobody, and is tried again by the next process
+  std::error_code ignored;  // leftovers are harmless, and the next process tries again
   for (const auto& entry : fs::directory_iterator(parent, ignored)) {
     if (!is_lock_name(entry.path().filename().string())) continue;
     auto lock = File::open_to_update(entry.path());

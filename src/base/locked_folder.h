@@ -14,16 +14,16 @@ namespace kin {
 // first.
 Result<std::vector<std::filesystem::path>> make_missing_folders(
     const std::filesystem::path& folder);
-// Removes folders that make_missing_folders() returned, as far as they are empty.
+// Removes those folders of make_missing_folders() that are empty.
 void remove_made_folders(const std::vector<std::filesystem::path>& made);
 
 // A new folder, removed with everything in it when the object is destroyed. A lock file beside it
-// says that its process lives: create() removes the folders beside the new one whose lock nobody
-// holds. One thread only.
+// shows that its process is alive: create() removes sibling folders whose lock is free. One thread
+// only.
 class LockedFolder {
  public:
-  // Under `parent`, which is made if it is missing and then removed again, or under the system's
-  // folder for temporary files.
+  // Under `parent`, or under the system's folder for temporary files. A missing `parent` is made,
+  // and removed again at the end.
   static Result<LockedFolder> create(const std::optional<std::filesystem::path>& parent = {});
   LockedFolder(LockedFolder&& other) noexcept;
   LockedFolder& operator=(LockedFolder&&) = delete;

@@ -31,7 +31,7 @@ TEST(LockedFolder, LeavesFoldersThatSomebodyUses) {
 TEST(LockedFolder, RemovesWhatADeadProcessLeftAndNothingThatLives) {
   const TemporaryFolder root = *TemporaryFolder::create();
   const LockedFolder alive = *LockedFolder::create(root.path());
-  // What a killed process leaves: a folder, and a lock that nobody holds.
+  // A killed process leaves a folder and a lock that nobody holds.
   const fs::path dead = root.path() / ".kindred-abc123";
   fs::create_directory(dead);
   std::ofstream(dead / "standard_input.jsonl") << "x";

@@ -72,7 +72,7 @@ std::uint64_t peak_resident_bytes() {
 }
 
 void return_freed_memory() {
-  // By itself the C library stops doing so for pieces as large as any that was freed, up to 32 MB.
+  // By default glibc raises this threshold to the size of the largest freed piece, up to 32 MB.
   constexpr int kLarge = 256 << 10;
   constexpr int kKeptAtTheTop = 2 << 20;
   ::mallopt(M_MMAP_THRESHOLD, kLarge);

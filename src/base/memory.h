@@ -21,9 +21,9 @@ std::string format_bytes(std::uint64_t bytes);
 std::uint64_t resident_bytes();
 std::uint64_t peak_resident_bytes();
 
-// Tells the allocator to give large pieces of memory back to the system when they are freed, and to
-// keep few pools, so that what this process frees is not resident any more. For a program whose
-// memory is limited; to be called before its threads start.
+// Tells the allocator to return large freed pieces to the system and to keep few pools, so that
+// freed memory is no longer resident. For a program whose memory is limited; call it before threads
+// start.
 void return_freed_memory();
 
 }  // namespace kin

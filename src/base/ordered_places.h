@@ -1,4 +1,4 @@
-// Places in a file for pieces that several threads make.
+// Offsets in one file for pieces that several threads produce.
 #pragma once
 
 #include <condition_variable>
@@ -9,8 +9,8 @@
 
 namespace kin {
 
-// Assigns offsets in the order of the pieces' numbers, from 0 on, in whatever order they get ready.
-// A thread must be working on every piece before one that waits. Thread-safe.
+// Assigns offsets in the order of the pieces' numbers, from 0 on, whichever piece is ready first.
+// Every piece before a waiting one must be in the hands of a thread. Thread-safe.
 class OrderedPlaces {
  public:
   explicit OrderedPlaces(std::uint64_t first) : next_place_(first) {}

@@ -22,7 +22,7 @@ class RecordSet {
     if (all && size % 64 != 0) words_.back() >>= 64 - size % 64;
   }
 
-  // How many records the set is about, not how many are in it.
+  // The number of records the set ranges over, not the number in it.
   std::size_t size() const { return size_; }
 
   // Records past the end are not in the set.

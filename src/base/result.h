@@ -18,9 +18,9 @@
 
 namespace kin {
 
-// A subset of gRPC's status codes, so that none is lost on a wire.
+// A subset of gRPC's status codes, so that each can be sent over a wire.
 enum class Code {
-  kInvalidArgument,     // the caller asked for something that makes no sense
+  kInvalidArgument,     // the request is not valid
   kNotFound,            // a file, column or document that was named does not exist
   kFailedPrecondition,  // right request, wrong state: an output that exists, a set that is locked
   kResourceExhausted,   // disk full, memory budget too small
@@ -30,7 +30,7 @@ enum class Code {
   kInternal,            // a library failed in a way that its contract does not allow
 };
 
-// What failed and what to do about it. `message` names the thing that failed.
+// The reason of a failure. `message` names the thing that failed and says what to do.
 struct Error {
   Code code;
   std::string message;
@@ -69,7 +69,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-// The value of an operation that has nothing to return.
+// The value of an operation that returns nothing.
 struct Done {};
 using Status = Result<Done>;
 

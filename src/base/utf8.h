@@ -16,7 +16,7 @@ constexpr bool is_utf8_tail(char byte) {
   return (static_cast<std::uint8_t>(byte) & 0xC0) == 0x80;
 }
 
-// `at`, or the start of the character that `at` is inside of. `at` is less than text.size().
+// The start of the character that byte `at` belongs to. `at` is less than text.size().
 constexpr std::size_t character_start(std::string_view text, std::size_t at) {
   while (at > 0 && is_utf8_tail(text[at])) --at;
   return at;

@@ -58,7 +58,7 @@ int available_cores() {
 }
 
 void give_way() {
-  // Linux sets it for the calling thread alone. Where it is not allowed, work goes on as it was.
+  // Linux lowers the calling thread alone. Where that is not allowed, the priority stays as it is.
   constexpr int kNicer = 10;
   ::setpriority(PRIO_PROCESS, 0, kNicer);
 }

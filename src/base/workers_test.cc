@@ -27,8 +27,8 @@ TEST(ParallelFor, ReportsAFailureAndStops) {
       fails = true;
       return Error{Code::kUnavailable, "ten"};
     }
-    // The other worker is slow from the tenth item on, so that it cannot be through before it is
-    // told, whichever of the two the machine prefers.
+    // The other worker waits from the tenth item on, so that it cannot finish before it is told to
+    // stop, whichever of the two runs first.
     while (i > 10 && !fails) std::this_thread::yield();
     if (i > 10) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return Done{};

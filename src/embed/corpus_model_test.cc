@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Documents of two subjects, whose words hardly ever meet, and of words of both.
+// Documents of two subjects that share hardly any words, and documents with words of both.
 std::vector<std::string> documents(std::size_t count) {
   const std::vector<std::string> sea{"ship", "harbour", "sailor", "wave", "anchor", "tide", "mast"};
   const std::vector<std::string> farm{"cow", "barn", "tractor", "field", "hay", "plough", "wheat"};

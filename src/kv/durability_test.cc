@@ -63,7 +63,7 @@ TEST(LogDurability, NoFlippedBitChangesAnAnswer) {
     EXPECT_TRUE(code == Code::kDataLoss || code == Code::kFailedPrecondition);
     return RotOutcome::kRefused;
   });
-  // The seal at the end, which adds nothing to what is known.
+  // Damage to the final seal goes unnoticed; the seal holds no data.
   EXPECT_LE(rot.count(RotOutcome::kUnnoticed), 5U);
   EXPECT_GT(rot.count(RotOutcome::kRefused), 500U);
 }

@@ -48,8 +48,8 @@ Error no_store(const fs::path& folder) {
 
 }  // namespace
 
-// The range ends at the first key behind all keys with the prefix: its last byte goes up by one.
-// 0xff cannot go up, so it is dropped; a prefix of nothing else has no end.
+// The range ends at the first key after all keys with the prefix: the prefix with its last byte
+// incremented. 0xff cannot be incremented and is dropped; a prefix of 0xff only has no end.
 KeyRange keys_with(std::string_view prefix) {
   std::string end(prefix);
   while (!end.empty() && end.back() == '\xff') end.pop_back();

@@ -92,7 +92,7 @@ class Snapshot {
 
 // The value of a key of the main family, read from the files of a store without opening it. Works
 // while the store is open elsewhere, and then gives what is written there. kNotFound if there is no
-// store. Of `options` only the engine and the disk are used. Thread-safe.
+// store. Only the engine and the disk of `options` are used. Thread-safe.
 Result<std::optional<std::string>> read_value(const std::filesystem::path& folder,
                                               std::string_view key,
                                               const StoreOptions& options = {});
@@ -153,7 +153,7 @@ class KeyValueStore {
   // must be missing or empty (kFailedPrecondition). On the system's disk large files are
   // hard-linked where possible. After an error or a crash `folder` holds no store.
   Status checkpoint(const std::filesystem::path& folder) { return engine_->checkpoint(folder); }
-  // Of all families together.
+  // Usage of all families together.
   StoreUsage usage() const { return engine_->usage(); }
   // Waits for background work and releases the folder. Nothing else may be called afterwards.
   Status close() { return engine_->close(); }

@@ -1,4 +1,4 @@
-// What every engine promises, on every disk.
+// The contract of every engine, on every disk.
 #include "kv/key_value_store.h"
 
 #include <gmock/gmock.h>

@@ -19,8 +19,8 @@ struct Block {
   AddressKind kind;
 };
 
-// The IANA special-purpose registries, and the metadata services of clouds. The first that contains
-// an address decides.
+// The IANA special-purpose registries, and the metadata services of clouds. The first block that
+// contains an address decides.
 constexpr Block kBlocks4[] = {
     {"169.254.169.254", 32, AddressKind::kMetadata},  // AWS, Google, Azure and others
     {"169.254.170.2", 32, AddressKind::kMetadata},    // AWS containers
@@ -71,7 +71,7 @@ bool same_start(const std::uint8_t* a, const std::uint8_t* b, int bits) {
   const auto whole = static_cast<std::size_t>(bits / 8);
   if (std::memcmp(a, b, whole) != 0) return false;
   if (bits % 8 == 0) return true;
-  // Of the last byte only the upper bits belong to the network.
+  // Only the upper bits of the last byte belong to the network.
   const int mask = 0xFF << (8 - bits % 8);
   return ((a[whole] ^ b[whole]) & mask) == 0;
 }

@@ -43,7 +43,7 @@ Parameter next_parameter(std::string_view& rest, char separator) {
     parameter.value += rest[at];
   }
   rest.remove_prefix(at);
-  // Between a closing quote and the separator there should be nothing. What is there is skipped.
+  // Text between a closing quote and the separator is not valid and is skipped.
   rest.remove_prefix(std::min(rest.find(separator), rest.size()));
   rest.remove_prefix(std::min<std::size_t>(1, rest.size()));
   if (!quoted) parameter.value = trimmed(parameter.value);
@@ -79,7 +79,7 @@ ContentType parse_content_type(std::string_view value) {
   rest.remove_prefix(std::min(end + 1, rest.size()));
   while (!rest.empty()) {
     Parameter parameter = next_parameter(rest, ';');
-    // Of several the first counts, as in browsers.
+    // The first charset counts, as in browsers.
     if (parameter.name == "charset" && out.charset.empty())
       out.charset = std::move(parameter.value);
   }
@@ -91,7 +91,7 @@ CacheControl parse_cache_control(std::string_view value) {
   while (!value.empty()) {
     const Parameter parameter = next_parameter(value, ',');
     if (parameter.name == "no-store") out.no_store = true;
-    // Of several the first counts (RFC 9111, 4.2.1).
+    // The first max-age counts (RFC 9111, 4.2.1).
     if (parameter.name != "max-age" || out.max_age) continue;
     std::int64_t seconds = -1;
     const char* const end = parameter.value.data() + parameter.value.size();
@@ -110,7 +110,7 @@ std::optional<std::chrono::sys_seconds> parse_http_date(std::string_view value) 
   constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
   if (value.size() != kForm.size() || value.substr(26) != "GMT" || value.substr(3, 2) != ", ")
     return std::nullopt;
-  // Too high for any of the numbers if it is none; day() would wrap around above 255.
+  // A field that is not a number becomes a value above every valid one; day() wraps above 255.
   const auto number = [&](std::size_t at, std::size_t digits) {
     return parse_number<unsigned>(value.substr(at, digits)).value_or(99);
   };

@@ -57,7 +57,7 @@ std::string unescaped(std::string_view part) {
   return out;
 }
 
-// The scheme in front of the first ':', in lower case, or nothing.
+// The scheme before the first ':', in lower case; empty if there is none.
 std::string scheme_of(std::string_view text) {
   if (text.empty() || !is_ascii_alpha(text[0])) return {};
   std::string scheme;
@@ -184,7 +184,7 @@ Result<Url> Url::resolve(std::string_view reference) const {
   if (clean.starts_with("//")) return parse(scheme_ + ":" + clean);
   if (!scheme_of(clean).empty()) return parse(clean);
   Url url = *this;
-  // Credentials of the page are not those of what it links.
+  // The credentials of a page do not apply to its links.
   url.user_.clear();
   if (clean.empty() || clean[0] == '#') {
     url.fragment_ = clean.empty() ? "" : escaped(std::string_view(clean).substr(1));

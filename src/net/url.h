@@ -62,7 +62,7 @@ class Url {
   std::string fragment_;
 };
 
-// True for ports of other protocols, to which no browser speaks HTTP. Thread-safe.
+// True for ports of other protocols, which browsers refuse for HTTP. Thread-safe.
 bool is_refused_port(std::uint16_t port);
 
 }  // namespace kin::net

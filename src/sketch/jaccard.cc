@@ -7,7 +7,7 @@
 namespace kin::sketch {
 namespace {
 
-// Below this, std::sort is faster than filling buckets.
+// Below this number std::sort is faster than filling buckets.
 constexpr std::size_t kFewHashes = 64;
 constexpr std::size_t kVeryManyHashes = std::size_t{1} << 19;
 // Insertion sort is quadratic in the crowd of a bucket.
@@ -23,10 +23,10 @@ void insertion_sort(std::span<std::uint64_t> hashes) {
   }
 }
 
-// Hashes are uniform, so their high bits alone put each within a place or two of where it belongs:
-// several times as fast as comparing. A bucket that is crowded all the same is sorted on its own.
+// Hashes are uniform, so their high bits put each within a place or two of its final position:
+// several times as fast as comparing. A crowded bucket is sorted on its own.
 void sort_by_high_bits(std::vector<std::uint64_t>& hashes) {
-  // As many buckets as half the hashes or more.
+  // At least half as many buckets as hashes.
   const int shift = 65 - std::bit_width(hashes.size());
   std::vector<std::size_t> ends((std::size_t{1} << (64 - shift)) + 1);
   for (const std::uint64_t hash : hashes) ++ends[(hash >> shift) + 1];
@@ -46,7 +46,7 @@ void sort_by_high_bits(std::vector<std::uint64_t>& hashes) {
 }  // namespace
 
 void sort_unique(std::vector<std::uint64_t>& hashes) {
-  // Of very many, a second copy and the buckets would take too much memory.
+  // For very many hashes, a second copy and the buckets would take too much memory.
   if (hashes.size() <= kFewHashes || hashes.size() > kVeryManyHashes) {
     std::sort(hashes.begin(), hashes.end());
   } else {

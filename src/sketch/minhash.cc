@@ -45,7 +45,7 @@ void mix_high_halves(const std::uint64_t* shingles, std::size_t count, std::uint
   for (; i < count; ++i) out[i] = static_cast<std::uint32_t>(mix64(shingles[i]) >> 32);
 }
 
-// What is to be lowered by what: slots by their multipliers times each of the values.
+// Arguments of the kernel: each slot becomes the minimum of its multiplier times the values.
 struct Batch {
   const std::uint32_t* values;
   std::size_t count;
@@ -92,7 +92,7 @@ void sign(std::span<const std::uint64_t> shingles, const std::uint32_t* multipli
     const Batch batch{values, std::min(kBatch, shingles.size() - at), multipliers, slots};
     mix_high_halves(shingles.data() + at, batch.count, values);
     // Eight vectors of minima stay in registers, so that each value is loaded once for all of them.
-    // What is left over goes in smaller groups.
+    // The remaining slots go in smaller groups.
     std::size_t first = lower_groups<8>(batch, 0, hashes);
     first = lower_groups<4>(batch, first, hashes);
     first = lower_groups<2>(batch, first, hashes);

@@ -1,4 +1,4 @@
-// The parsers of options: whatever they accept, they write back the same.
+// The parsers of options: an accepted value is written back as the same text.
 #include <cstdint>
 #include <string_view>
 

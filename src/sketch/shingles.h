@@ -37,9 +37,9 @@ class Shingler {
   const ShingleOptions& options() const { return options_; }
 
   // The hashes of the shingles of the normalised text in order, repeats included; valid until the
-  // next call. Word shingles are of its words (text/words.h), character shingles of its code
-  // points, spaces included. None for a text without words; one, of all there is, for a text
-  // shorter than a shingle.
+  // next call. Word shingles are made of its words (text/words.h), character shingles of its code
+  // points, spaces included. A text without words has none; a text shorter than a shingle has one,
+  // made of the whole text.
   std::span<const std::uint64_t> shingles(std::string_view valid_utf8);
 
  private:

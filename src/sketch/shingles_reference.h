@@ -9,7 +9,7 @@
 
 namespace kin::sketch {
 
-// What Shingler::shingles returns. Thread-safe.
+// The same result as Shingler::shingles. Thread-safe.
 std::vector<std::uint64_t> shingles_reference(std::string_view valid_utf8,
                                               const ShingleOptions& options);
 

@@ -1,4 +1,4 @@
-// SimHash: 64 bits of which similar texts share most. Thread-safe.
+// SimHash: 64 bits that are mostly equal for similar texts. Thread-safe.
 #pragma once
 
 #include <bit>

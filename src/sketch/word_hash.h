@@ -43,8 +43,8 @@ inline std::uint64_t fold_multiply(std::uint64_t a, std::uint64_t b) {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-// Of the last n < 16 bytes of a word (zero-extended to two halves), the state after the bytes
-// before them, and the word's length.
+// The hash of a word, from its last n < 16 bytes (zero-extended to two halves), the state after the
+// bytes before them, and its length.
 inline std::uint64_t finish_word(std::uint64_t low, std::uint64_t high, std::uint64_t state,
                                  std::size_t length) {
   const std::uint64_t length_byte = static_cast<std::uint64_t>(length) << 56;

@@ -34,7 +34,7 @@ class BertWords {
 
   const BertNormalization options_;
   std::string normal_;
-  std::vector<std::size_t> ends_;  // of the words, one after another in normal_
+  std::vector<std::size_t> ends_;  // ends of the words, which follow one another in normal_
   std::vector<std::string_view> words_;
 };
 

@@ -1,4 +1,4 @@
-// Any bytes have words, and the words of words are themselves.
+// Any bytes can be split, and splitting a word again gives the word itself.
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -97,7 +97,7 @@ bool spells_ascii(UConverter* converter) {
   return U_SUCCESS(error) && length == 3 && out[0] == u'<';
 }
 
-// By what the converter does: ICU knows each charset by many names.
+// Decided by the type of the converter, because ICU knows each charset by many names.
 bool is_unfit(UConverter* converter) {
   switch (ucnv_getType(converter)) {
     case UCNV_UTF7:
@@ -113,7 +113,7 @@ bool is_unfit(UConverter* converter) {
   }
 }
 
-// The name to convert by, or nothing if `said` is no charset of ours.
+// The name to convert by; empty if `said` is not a charset that we accept.
 std::string charset_called(std::string_view said) {
   std::string name = lower_name(said);
   // The names of unfit charsets are refused before ICU opens a converter.
@@ -153,8 +153,8 @@ DecodedText decode_utf8(std::string_view bytes) {
   }
   const char* const end = bytes.data() + bytes.size();
   for (const char* at = bytes.data(); at != end;) {
-    // Valid sequences are kept as they are. A byte that begins none is read alone as windows-1252,
-    // the most common charset of bytes that get into UTF-8 by mistake.
+    // Valid sequences are kept. Any other byte is read alone as windows-1252, the most common
+    // charset of bytes that get into UTF-8 by mistake.
     const bool ascii = static_cast<std::uint8_t>(*at) < 0x80;
     const std::size_t length = ascii ? 1 : utf8_sequence_length(at, end);
     if (length == 0) {

@@ -16,7 +16,7 @@ struct CharsetHints {
 
 struct DecodedText {
   std::string utf8;     // always valid
-  std::string charset;  // what the bytes were read as, in lower case: "utf-8", "windows-1252", …
+  std::string charset;  // the charset used, in lower case: "utf-8", "windows-1252", …
   bool mended = false;  // some bytes did not belong to the charset
 };
 

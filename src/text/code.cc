@@ -119,13 +119,13 @@ class Tokens {
   }
   // Up to the end of the line.
   std::size_t line_length() const { return std::min(rest().find('\n'), rest().size()); }
-  // Up to `end`, with it; all of the rest if it never comes.
+  // The length up to and including `end`; the whole rest if `end` is missing.
   std::size_t length_until(std::string_view end, std::size_t from) const {
     const std::size_t found = rest().find(end, from);
     return found == std::string_view::npos ? rest().size() : found + end.size();
   }
 
-  // 0: no comment begins here.
+  // 0 if no comment begins here.
   std::size_t comment_length() const {
     const std::string_view next = rest();
     switch (comments_) {
@@ -143,14 +143,14 @@ class Tokens {
     return 0;
   }
 
-  // In a shell $# and ${#list} are no comments, and nor is the # of a name.
+  // In a shell, $#, ${#list} and a # inside a name do not begin a comment.
   bool hash_begins() const {
     if (at_ == 0) return true;
     constexpr std::string_view kBefore = ";()[],:}\"'";
     return is_space(text_[at_ - 1]) || kBefore.find(text_[at_ - 1]) != std::string_view::npos;
   }
 
-  // 0: no string begins here.
+  // 0 if no string begins here.
   std::size_t string_length() const {
     const char quote = text_[at_];
     if (comments_ == Comments::kMarkup || (quote != '"' && quote != '\'' && quote != '`')) return 0;

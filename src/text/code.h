@@ -17,13 +17,13 @@ enum class Comments : std::uint8_t {
   kMarkup,  // HTML, XML: <!-- … -->
 };
 
-// What the text looks like: by how its lines begin and end. kNone if nothing speaks for a language.
+// Guesses the language's comments from how lines begin and end. kNone if nothing indicates one.
 Comments guess_comments(std::string_view utf8);
 
-// Replaces `out` by the tokens of `utf8`, with a space between two: names, numbers and runs of
-// other letters; strings, whole; every other character by itself. Comments are left out; what looks
-// like one inside a string is not. Strings end on their line, but for `…` and the triple quotes of
-// Python. `utf8` must not be a view of `out`.
+// Replaces `out` by the tokens of `utf8`, separated by spaces: names, numbers and runs of other
+// letters; whole strings; every other character by itself. Comments are left out, but not comment
+// marks inside strings. Strings end on their line, except `…` and Python's triple quotes. `utf8`
+// must not be a view of `out`.
 void code_tokens(std::string_view utf8, Comments comments, std::string& out);
 
 }  // namespace kin::text

@@ -106,7 +106,7 @@ TEST(Normalize, GivesTheSameFromManyThreads) {
   }
 }
 
-// What follows the text in memory must not matter, however its last bytes promise more.
+// Bytes after the end of the text are never read, even if its last bytes announce more.
 TEST(Normalize, ReadsIllFormedBytesAndNothingBeyondThem) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 2'000; ++i) {

@@ -10,7 +10,7 @@
 namespace kin::text {
 namespace {
 
-// Between the digits of a number, as datatrove has them.
+// The separators inside numbers, as in datatrove.
 bool is_decimal_separator(UChar32 c) {
   return c == '.' || c == ',' || c == 0x060C || c == 0x066B || (c >= 0x2396 && c <= 0x2398);
 }
@@ -37,7 +37,7 @@ class Characters {
     at_ += static_cast<std::size_t>(used);
     return c;
   }
-  // Behind the digits that follow.
+  // The position after the digits that follow.
   std::size_t skip_digits() {
     std::size_t end = at_;
     while (!done() && u_isdigit(next())) end = at_;

@@ -1,4 +1,4 @@
-// What some presets do to a text before another one normalises it. Thread-safe.
+// The first pass of presets that change a text before another preset normalises it. Thread-safe.
 #pragma once
 
 #include <string>

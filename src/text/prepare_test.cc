@@ -38,7 +38,7 @@ TEST(Prepare, CodeKeepsOperatorsAndCase) {
   EXPECT_NE(of("x = a + b;\n"), of("x = a - b;\n"));
 }
 
-// The words that shingles are made of are those of the normalised text.
+// Shingles are made of the words of the normalised text.
 TEST(Prepare, WordsAreThoseOfTheNormalisedText) {
   const std::string text = "Caf\u00e9 3.5 \u65b0\u95fb don't { a+=1; } // end\n#x\n";
   for (const auto preset :

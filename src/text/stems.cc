@@ -9,7 +9,7 @@
 namespace kin::text {
 namespace {
 
-// Longer ones are no words of any language, and the library counts in int.
+// Longer words are not natural language, and the library counts in int.
 constexpr std::size_t kLongestWord = 256;
 
 }  // namespace

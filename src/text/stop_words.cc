@@ -12,8 +12,8 @@ namespace {
 
 using Words = std::set<std::string_view>;
 
-// Articles, prepositions, pronouns, conjunctions and forms of "to be" and "to have": words that
-// nobody looks for.
+// Articles, prepositions, pronouns, conjunctions
+// and forms of "to be" and "to have".
 const std::map<std::string_view, Words>& lists() {
   static const std::map<std::string_view, Words> kLists{
       {"english",

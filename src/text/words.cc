@@ -84,7 +84,7 @@ std::string_view WordSpacer::space(std::string_view utf8) {
   if (rewrite<true>(utf8, table, sink)) return sink.finish();
   const std::string form = composed(utf8, table);
   if (spaced_.size() < spaced_bound(form.size())) spaced_.resize(spaced_bound(form.size()));
-  // A new sink: the first one has written a part before it met what has to be composed.
+  // A new sink: the first one has already written a part of the text.
   SpacingSink slow_sink(spaced_.data());
   rewrite<false>(form, table, slow_sink);
   return slow_sink.finish();

@@ -1,5 +1,5 @@
-// Tries what a store must survive, on a simulated disk: power cuts before every change of a small
-// run, every call failing in turn, and rot of every file. The store is what the caller says.
+// Durability tests of a store on a simulated disk: power cuts before every change of a small run,
+// every call failing in turn, and bit rot in every file. The caller supplies the store.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace kin {
 
-// Loops over every step take every kStride-th: sanitizers make them too slow otherwise, and look
-// for other faults.
+// Loops over every step take only every kStride-th under sanitizers: they make the loops too slow,
+// and look for other faults.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr std::uint64_t kStride = 7;
 #else
@@ -39,7 +39,7 @@ class StoreUnderTest {
   virtual void expect_kept() = 0;
   // write_on() or close() gave `error`: expects what the store promises then.
   virtual void expect_after(const Error& error) = 0;
-  // Expects that write_on() has met everything that the store does by itself.
+  // Expects that write_on() has exercised all background work of the store.
   virtual void expect_varied() {}
   // The same history with no store open: unacknowledged changes may be there or not.
   virtual std::unique_ptr<StoreUnderTest> after_crash() const = 0;
@@ -49,16 +49,16 @@ std::string name_of(SimulatedDisk::Operation operation);
 std::string name_of(const PowerCut& cut);
 std::string name_of(const SimulatedDisk::Step& step);
 
-// Every kind of power cut; those that draw, `draws` times.
+// Every kind of power cut; each random kind `draws` times.
 std::vector<PowerCut> every_cut(std::uint64_t seed, std::uint64_t draws);
 
-// What was tried.
+// Counts for the report.
 struct DurabilityFigures {
   std::uint64_t steps = 0;        // changes before which the power was cut, each in every way
   std::uint64_t recoveries = 0;   // states of the disk in which the store was opened and checked
-  std::uint64_t second_cuts = 0;  // of them, after a second run that lost its power too
+  std::uint64_t second_cuts = 0;  // recoveries after a second run that lost power too
   std::uint64_t faults = 0;       // runs in which a call failed
-  std::uint64_t unharmed = 0;     // of them, runs that could do without that call
+  std::uint64_t unharmed = 0;     // runs that succeeded in spite of the failed call
 };
 
 // One thread only. Stops at the first failure of the running test.
@@ -85,7 +85,7 @@ class Durability {
   void fail_every_kind_of_change(std::uint64_t count);
   // The same, and for reads, once.
   void fail_every_kind_of_call(std::uint64_t count);
-  // Of these calls none may fail without an error of the run.
+  // Expects that each failure of these calls makes the run fail.
   void expect_errors_of(std::initializer_list<SimulatedDisk::Operation> kinds, std::uint64_t count);
 
   const DurabilityFigures& figures() const { return figures_; }
@@ -104,17 +104,17 @@ class Durability {
   DurabilityFigures figures_;
 };
 
-// What became of a damaged store.
+// How a store reacts to damage.
 enum class RotOutcome {
   kRefused,    // it does not open
   kReported,   // a read gives an error
-  kHealed,     // it noticed, and answers everything
-  kUnnoticed,  // it answers everything, rightly
+  kHealed,     // it noticed, and all its answers are right
+  kUnnoticed,  // all its answers are right
 };
 
-// Damages the files of a closed store one by one, each time on a copy of the disk, and asks
-// `examine` what became of it: every answer that comes is right. One thread only. Stops at the
-// first failure of the running test.
+// Damages the files of a closed store one by one, each time on a copy of the disk, and passes the
+// copy to `examine`. A damaged store may refuse or report, but never answers wrongly. One thread
+// only. Stops at the first failure of the running test.
 class Rot {
  public:
   using Examine = std::function<RotOutcome(SimulatedDisk&)>;
@@ -139,7 +139,7 @@ class Rot {
   const std::vector<std::filesystem::path>& files() const { return files_; }
 
  private:
-  // Examines a copy in which the files named have other contents.
+  // Examines a copy of the disk after `damage` has changed files on it.
   using Damage = std::function<void(SimulatedDisk&)>;
   void examine_copy(const Damage& damage, const Examine& examine);
 

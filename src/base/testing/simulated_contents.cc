@@ -6,8 +6,8 @@
 namespace kin {
 namespace {
 
-// What `sector` holds in `source`, put into `image` as far as it reaches; zeros where `source` has
-// nothing.
+// Copies `sector` from `source` into `image`, as far as `image` reaches; zeros where `source` has
+// ended.
 void copy_sector(std::uint64_t sector, const std::string& source, std::string& image) {
   const std::uint64_t begin = sector * SimulatedContents::kSector;
   const std::uint64_t end =

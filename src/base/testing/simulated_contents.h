@@ -11,12 +11,12 @@
 
 namespace kin {
 
-// What becomes of bytes that were written and not synced when the power goes.
+// The fate of unsynced bytes at a power cut.
 enum class UnsyncedBytes {
   kLost,
   kKept,
-  kPrefix,    // those written first are kept, up to any byte
-  kTorn,      // those written first are kept, up to the end of a sector
+  kPrefix,    // the bytes written first are kept, up to any byte
+  kTorn,      // the bytes written first are kept, up to the end of a sector
   kShuffled,  // each sector by itself: later ones without earlier ones, zeros between
   kAny,       // one of the above, drawn for each file
 };
@@ -45,8 +45,8 @@ class SimulatedContents {
   std::string after_power_cut(UnsyncedBytes unsynced, Random& random) const;
 
  private:
-  // The file got the size `base`, and then `bytes` were written at `offset`. The sectors from that
-  // of `from` up to the end of `bytes` changed.
+  // The file got the size `base`, and then `bytes` were written at `offset`. The sectors from the
+  // one at `from` up to the end of `bytes` changed.
   struct Change {
     std::uint64_t from;
     std::uint64_t base;

@@ -16,8 +16,8 @@
 
 namespace kin {
 
-// What becomes of names that were made, changed or removed in a folder that was not synced since.
-// A rename is lost or kept as a whole, as journals do it.
+// The fate of names that were made, changed or removed in a folder that was not synced since. A
+// rename is lost or kept as a whole, as in a journal.
 enum class UnsyncedNames { kLost, kKept, kAny };  // kAny: each change by itself
 
 struct PowerCut {
@@ -69,7 +69,7 @@ class SimulatedDisk final : public Disk {
   SimulatedDisk(const SimulatedDisk&) = delete;
   SimulatedDisk& operator=(const SimulatedDisk&) = delete;
 
-  // Replaces the fault that was set before; nothing removes it.
+  // Replaces the fault that was set before; an empty one removes it.
   void fail(const std::optional<Fault>& fault);
   // How many operations have failed because of fail().
   std::uint64_t failures() const;

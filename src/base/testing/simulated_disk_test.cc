@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
-// What holds for every disk, the system's as well as the simulated one.
+// The contract of every disk: the system's and the simulated one.
 class DiskContract : public testing::TestWithParam<bool> {
  protected:
   DiskContract() {
@@ -190,7 +190,7 @@ constexpr UnsyncedBytes kEveryBytes[] = {UnsyncedBytes::kLost,     UnsyncedBytes
                                          UnsyncedBytes::kPrefix,   UnsyncedBytes::kTorn,
                                          UnsyncedBytes::kShuffled, UnsyncedBytes::kAny};
 
-// Names are kept, so that what is seen is what became of the bytes.
+// Names are kept, so that the test sees only what became of the bytes.
 std::optional<std::string> after_cut(const SimulatedDisk& disk, UnsyncedBytes bytes,
                                      std::uint64_t seed = 0) {
   const auto cut = disk.power_cut({bytes, UnsyncedNames::kKept, seed});

@@ -1,5 +1,5 @@
-// Bytes that are no corpus model are refused; those that are, with a checksum made to fit, are
-// written back as they were and can be used.
+// Bytes that are not a corpus model are refused. With a corrected checksum, valid models are
+// written back unchanged and can be used.
 #include <cmath>
 #include <cstdint>
 #include <string>

@@ -93,8 +93,8 @@ Matrix random_matrix(std::size_t rows, std::size_t width, std::uint64_t seed) {
   return out;
 }
 
-// The directions of a matrix's columns, strongest first, without those that are noise. `turn` takes
-// the matrix to them, each of length 1.
+// The directions of a matrix's columns, strongest first, without noise. Multiplying the matrix by
+// `turn` gives the directions, each of length 1.
 struct Directions {
   std::vector<double> strengths;
   Matrix turn;

@@ -18,18 +18,18 @@ namespace {
 using internal::ModelFile;
 
 constexpr ModelFile kFile{.magic = "KWVE", .version = 1, .what = "file of word vectors"};
-// Part of the model's hash. Another number when the same file gives other vectors: 1 since Eigen
-// finds the common directions.
+// Part of the model's hash. Changes whenever the same file gives other vectors: 1 since Eigen
+// computes the common directions.
 constexpr std::uint64_t kRules = 1;
 constexpr float kSteps = 127;
 
-// Every text has a share of what all texts have in common, which tells none from another (Mu,
+// Every text contains a component that all texts share and that distinguishes none of them (Mu,
 // Viswanath 2018): the mean of running text, and the directions in which frequent words differ
-// most, one for every so many dimensions. Learnt from the most frequent words, if there are enough.
+// most, one per kDimensionsOfADirection. Learnt from the most frequent words, if there are enough.
 constexpr std::uint32_t kFrequentWords = 10'000;
 constexpr std::size_t kDimensionsOfADirection = 10;
 constexpr std::size_t kWordsOfADimension = 10;
-// Above it, sums of squares could leave what floats hold.
+// Above this scale, sums of squares could overflow a float.
 constexpr float kLargestScale = 1e6F;
 
 // The weight of a word is a / (a + p) where p is how often it occurs (Arora, Liang, Ma 2017); by
@@ -94,7 +94,7 @@ Result<Columns> columns_of(std::string_view bytes) {
   return out;
 }
 
-// What all texts have in common: a mean, and the directions in which most texts vary.
+// The component that all texts share: a mean, and the directions in which most texts vary.
 struct Common {
   std::vector<float> mean;
   std::vector<std::vector<float>> directions;
@@ -130,7 +130,7 @@ Common common_of(const Columns& columns) {
   for (std::size_t i = 0; i < columns.count; ++i) {
     if (columns.rank(i) < kFrequentWords) words.push_back(i);
   }
-  // Directions of few words would be noise: then nothing is taken out.
+  // Directions computed from few words would be noise: then nothing is subtracted.
   if (words.size() < columns.dimension * kWordsOfADimension) return {};
   Common out{.mean = std::vector<float>(columns.dimension), .directions = {}};
   double total = 0;

@@ -1,5 +1,5 @@
-// Bytes that are no word vectors are refused; those that are, with a checksum made to fit, can be
-// used.
+// Bytes that are not word vectors are refused. With
+// a corrected checksum, valid ones can be used.
 #include "embed/files/word_vectors.h"
 
 #include <cmath>

@@ -50,7 +50,7 @@ Error refusal(const net::HttpResponse& response) {
   }
 }
 
-// What the server asks for, if it asks for whole seconds; else `usual`.
+// The wait that the server requests in whole seconds; else `usual`.
 milliseconds pause_after(const net::HttpResponse& response, milliseconds usual) {
   const std::string_view asked = response.header("retry-after");
   std::uint32_t seconds = 0;

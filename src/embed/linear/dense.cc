@@ -7,8 +7,8 @@
 namespace kin::embed::internal {
 namespace {
 
-// Four floats in one register: what every 64-bit machine has. Wider ones would not give the same
-// sums on every machine.
+// Four floats in one register, which every 64-bit machine has. Wider registers would not give the
+// same sums on every machine.
 using Lanes [[gnu::vector_size(16), gnu::aligned(4), gnu::may_alias]] = float;
 constexpr std::size_t kLanes = 4;
 constexpr std::size_t kWide = 16;  // bytes made floats at a time

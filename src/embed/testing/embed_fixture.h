@@ -1,4 +1,4 @@
-// What tests of embedders share.
+// Fixtures for tests of embedders.
 #pragma once
 
 #include <string>

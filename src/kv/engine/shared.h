@@ -1,4 +1,4 @@
-// What engines share.
+// Helpers that both engines use.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@
 
 namespace kin::kv {
 
-// Refuses changes after one has failed: what is on the device is not known until the store is
-// opened again. Thread-safe.
+// Refuses changes after one has failed, because the state of the device is unknown until the store
+// is opened again. Thread-safe.
 class FailureLatch {
  public:
   // An error that names the first failure, if there was one.

@@ -61,8 +61,8 @@ std::optional<Frame> frame_at(std::string_view log, std::uint64_t offset) {
   return frame;
 }
 
-// Was the frame at `offset`, which does not hold, on the device once? A later frame tells. The
-// length of a damaged frame cannot be trusted, so later frames are found by their magic number.
+// Whether the broken frame at `offset` was on the device once: a later frame tells. The length of a
+// damaged frame cannot be trusted, so later frames are found by their magic number.
 bool was_durable(std::string_view log, std::uint64_t offset) {
   std::string magic;
   append_le(magic, kFrameMagic);

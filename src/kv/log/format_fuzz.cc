@@ -1,4 +1,4 @@
-// A log that was damaged gives a prefix of the changes that were written, or is refused.
+// A damaged log gives a prefix of the changes that were written, or is refused.
 #include <cstdlib>
 
 #include "base/bytes.h"
@@ -32,7 +32,7 @@ std::string good_log(std::vector<std::string>& changes) {
   return *read_whole(disk, "/log");
 }
 
-// What is read of `bytes` is a prefix of `written`.
+// The changes read from `bytes` must be a prefix of `written`.
 void decode(std::string_view bytes, const std::vector<std::string>& written) {
   std::size_t at = 0;
   (void)decode_log(

@@ -55,7 +55,7 @@ Rows::Tree Rows::join(const Tree& left, const Tree& right) {
   return with_children(*right, join(left, right->left), right->right);
 }
 
-// The least key that is greater: no key lies between one and the same with a zero byte behind it.
+// The next key in order: nothing lies between a key and the same key with a zero byte appended.
 std::string Rows::successor(std::string_view key) {
   std::string next(key);
   next += '\0';
@@ -67,7 +67,7 @@ void Rows::remove_range(std::string_view from, std::string_view to) {
   root_ = join(around.less, split(around.rest, to).rest);
 }
 
-// The look-up spares a missing key the copies of a split.
+// The look-up avoids copying nodes for a missing key.
 void Rows::remove(std::string_view key) {
   if (find(key) != nullptr) remove_range(key, successor(key));
 }

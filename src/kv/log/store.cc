@@ -115,7 +115,7 @@ class LogBatch final : public EngineBatch {
   std::size_t size_ = 0;
 };
 
-// What a log file holds.
+// The contents of a log file.
 struct Loaded {
   std::vector<std::string> names;
   Families families;
@@ -253,8 +253,8 @@ Status LogStore::open(const StoreOptions& options) {
   return replace();
 }
 
-// What can be read need not be on the device: after a sync that failed no later one writes it, and
-// a name may not have been synced. So the log is written again whenever it is opened.
+// The bytes that were read may not be on the device: after a failed sync no later sync writes them,
+// and a name may be unsynced. So every open rewrites the log.
 Status LogStore::restore(const StoreOptions& options) {
   KIN_TRY(Loaded loaded, load(disk_, folder_ / kLogFile));
   const std::vector<std::string>& present = loaded.names;

@@ -9,8 +9,8 @@ namespace kin::kv {
 inline constexpr const char* kLogFile = "rows.log";
 
 // Without threads: the same calls make the same changes to the disk. The log starts with all rows
-// as of when it was written, followed by one frame for each batch; it is written again, under
-// another name and then renamed, when the batches outgrow the rows.
+// as of when it was written, followed by one frame for each batch. When the batches outgrow the
+// rows, the log is rewritten under another name and renamed.
 Result<std::unique_ptr<Engine>> open_log(const std::filesystem::path& folder,
                                          const StoreOptions& options);
 Result<std::optional<std::string>> read_log_value(const std::filesystem::path& folder,

@@ -258,8 +258,8 @@ class DiskFileSystem final : public rocksdb::FileSystem {
   Disk& disk_;
 };
 
-// Of the thread, because RocksDB deletes the table of a failed ingestion on the thread that
-// ingests.
+// Per thread, because RocksDB deletes the table of
+// a failed ingestion on the thread that ingests.
 thread_local bool keep_tables = false;
 
 // Makes up for two gaps in how RocksDB 7.8 orders its changes to a folder.

@@ -182,7 +182,7 @@ Status KeyValuesUnderTest::close() {
 
 void KeyValuesUnderTest::expect_kept() {
   const Model there{rows_of(*store_, kMain), rows_of(*store_, kOther)};
-  // A thread may have been at the next changes when the model was copied.
+  // A thread may have been applying the next changes when the model was copied.
   const std::uint64_t slack = engine_ == StoreOptions::Engine::kLog ? 0 : 4;
   for (std::uint64_t number = acknowledged_; number <= attempted_ + slack; ++number) {
     if (there != state_after(number)) continue;

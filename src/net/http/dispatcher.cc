@@ -92,7 +92,7 @@ std::vector<FinishedJob> Dispatcher::run(std::chrono::milliseconds most_wait) {
 }
 
 std::chrono::milliseconds Dispatcher::wait_limit(std::chrono::milliseconds most_wait) const {
-  // What a transfer needs time for is known to libcurl, deadlines of the queue are not.
+  // libcurl knows when its transfers need attention, but not the deadlines of queued requests.
   std::chrono::milliseconds limit =
       std::min<std::chrono::milliseconds>(most_wait, std::chrono::hours(1));
   for (const Job& job : waiting_) {

@@ -163,7 +163,7 @@ void Transfer::set_options(void* share) {
   CURL* const easy = handle_->easy;
   curl_easy_setopt(easy, CURLOPT_SHARE, share);
   curl_easy_setopt(easy, CURLOPT_URL, response_.url.c_str());
-  // What was signed is what is sent.
+  // The path goes out unchanged, because the signature covers it.
   curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
   // Redirects are followed by finish(), which checks each address.
@@ -317,7 +317,7 @@ std::size_t Transfer::take_body(std::string_view bytes) {
                    fmt::format("the answer is longer than {}", bytes_text(most_bytes()))});
   curl_off_t received = 0;
   curl_easy_getinfo(handle_->easy, CURLINFO_SIZE_DOWNLOAD_T, &received);
-  // What libcurl has read and not counted yet is no more than its buffer.
+  // Bytes that libcurl has read but not yet counted fit into its buffer.
   const std::uint64_t wire = static_cast<std::uint64_t>(received) + kReadBuffer;
   if (body_bytes_ > kRatioCountsAbove && body_bytes_ / wire > budgets_.ratio)
     return refuse(

@@ -40,7 +40,8 @@ HWY_INLINE hn::Mask<Bytes> word_bytes(ByteVector value, std::uint8_t* lowered) {
     return hn::Not(hn::Or(in_range(value, '\t', '\r'), hn::Eq(value, hn::Set(d, ' '))));
   } else {
     const auto high = is_high(value);
-    // Digits have the bit that lowers a letter; what else it changes is in no word.
+    // The bit that lowers letters is already set in digits; other bytes it changes are never in
+    // words.
     const auto lower = hn::Or(value, hn::Set(d, 0x20));
     hn::StoreU(hn::IfThenElse(high, value, lower), d, lowered);
     const auto ascii = hn::Or(in_range(lower, 'a', 'z'), in_range(value, '0', '9'));
@@ -82,7 +83,7 @@ HWY_INLINE std::uint32_t* append_bits(std::uint64_t bits, std::uint32_t base, st
 }
 #else
 HWY_INLINE std::uint32_t* append_bits(std::uint64_t bits, std::uint32_t base, std::uint32_t* out) {
-  // With it there is always a bit to find, which keeps the compiler from branching on none.
+  // With this bit set there is always a bit to find, so the compiler needs no branch for zero.
   constexpr std::uint64_t kLast = std::uint64_t{1} << 63;
   const int count = std::popcount(bits);
   for (int first = 0; first < count; first += 8) {
@@ -106,7 +107,7 @@ HWY_INLINE std::uint64_t hash_lowered(const char* word, std::size_t length) {
                      load_le<std::uint64_t>(word + 8) & masks[1], 0, length);
 }
 
-// Where words begin and end in the piece that begins at scan.at and ends at `end`, in turn and
+// The positions where words begin and end in the piece from scan.at to `end`, alternating and
 // relative to scan.at; if a word is open, the first is its end. Sets whether one is open at `end`.
 template <WordRule kRule>
 HWY_INLINE std::uint32_t* find_edges(WordScan& scan, std::size_t end, std::uint32_t* edge) {

@@ -59,14 +59,14 @@ void encode(UChar32 c, Character& into) {
 }
 
 Character character(UChar32 c, Normalization preset) {
-  // A surrogate is no character; ill-formed input can name one.
+  // A surrogate is not a character; ill-formed input can name one.
   if (U_IS_SURROGATE(c)) c = 0xFFFD;
   const UChar32 lower = keeps_case(preset) ? c : u_tolower(c);
   Character result{};
   result.kind = kind_of(lower, preset);
   result.combining_class = u_getCombiningClass(c);
   result.unstable = is_unstable(c, lower, preset);
-  // None has a combining class or composes with anything, and nor does a space.
+  // These have no combining class and compose with nothing, like a space.
   encode(result.kind == CharacterKind::kSeparator ? ' ' : lower, result);
   return result;
 }

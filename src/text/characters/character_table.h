@@ -1,4 +1,4 @@
-// A cache of what ICU says about each character under each preset.
+// A cache of each character's properties in ICU under each preset.
 #pragma once
 
 #include <array>
