@@ -39,7 +39,7 @@ EdgeId edge_of(const DocIdentity& identity) {
   return {.from = identity.id, .name = identity.name, .to = identity.to};
 }
 
-// Fragments are stored by time; the hash tells apart those that were said at the same moment.
+// Fragments are stored by time; the hash distinguishes fragments of the same moment.
 std::optional<StoredFragment> pick(std::vector<StoredFragment> said, const DocIdentity& wanted) {
   for (StoredFragment& one : said) {
     if (hash64(one.fragment.text) == wanted.content) return std::move(one);
@@ -54,7 +54,7 @@ Result<std::optional<StoredDocument>> read_other(const TruthView& view, const Do
     KIN_TRY(auto edge, view.edge(id));
     return edge ? std::optional<StoredDocument>(std::move(*edge)) : std::nullopt;
   }
-  // All that was said at that moment.
+  // All fragments of that moment.
   const FragmentRange moment{.from = wanted.time,
                              .until = wanted.time + 1,
                              .limit = std::numeric_limits<std::size_t>::max()};

@@ -1,4 +1,4 @@
-// Which document it is, on whatever shard: what a DocNumber says within one shard.
+// The identity of a document across shards, as a DocNumber identifies it within one.
 #pragma once
 
 #include <compare>
@@ -16,8 +16,8 @@
 namespace kin::index {
 
 // Names one document of a collection that may be spread over shards: an entity, an edge with a
-// summary, or a fragment. Every shard that holds the document gives it the same identity, in every
-// state of it; its number is another one on each shard and in each state.
+// summary, or a fragment. Every shard that holds the document, and every state of it, has the same
+// identity; the document number differs between shards and between states.
 struct DocIdentity {
   DocKind kind = DocKind::kEntity;
   DocId id = {};  // the entity; for an edge and its fragments the entity that the edge leaves
@@ -33,8 +33,8 @@ struct DocIdentity {
 Result<std::vector<std::optional<DocIdentity>>> identify(const TruthView& view,
                                                          std::span<const DocNumber> numbers);
 
-// The documents as the view has them, whatever view they were found on: nothing for a document
-// that is not there any more. Entities come without vectors and summaries. Thread-safe.
+// The documents as the view has them, whichever view they were found on: nothing for a document
+// that no longer exists. Entities come without vectors and summaries. Thread-safe.
 Result<std::vector<std::optional<StoredDocument>>> read_documents(
     const TruthView& view, std::span<const DocIdentity> identities);
 

@@ -37,7 +37,7 @@ class Candidates {
       for (std::uint32_t c = 0; c < shards[s].candidates.size(); ++c)
         all.push_back({&shards[s].candidates[c], s, c});
     }
-    // Stable: of two shards that hold a document, the first speaks for it.
+    // Stable: if two shards hold a document, the first one's comes first.
     std::ranges::stable_sort(all, [](const Origin& a, const Origin& b) { return *a.doc < *b.doc; });
     for (const Origin& one : all) {
       if (!origins_.empty() && *origins_.back().doc == *one.doc) continue;
@@ -63,8 +63,9 @@ class Candidates {
   std::vector<std::vector<std::uint32_t>> ordinals_;
 };
 
-// One leg over all shards. Each shard ranked what it found: over all of them only the best `depth`
-// are found, as on one shard that holds everything, and the others are merely scored.
+// One leg over all shards. Each shard ranked its own results; only the best `depth` over all of
+// them count as found, as on one shard that holds everything. The others keep their scores without
+// a rank.
 LegFound merge_leg(LegKind kind, std::span<const Findings> shards, const Candidates& candidates,
                    std::size_t depth) {
   LegFound merged{.leg = kind};
@@ -103,8 +104,8 @@ std::vector<LegFound> merge_legs(std::span<const Findings> shards, const Candida
       if (hit.rank != 0) found[hit.document] = true;
     }
   }
-  // What a shard found, but not all shards together, is not a candidate. With kAlpha, text and
-  // nearness score what another leg found; nothing else counts without a rank.
+  // A result of one shard that is not among the best of all is not a candidate. With kAlpha, text
+  // and nearness also score the candidates of other legs; other legs count only with a rank.
   for (LegFound& leg : legs) {
     const bool ranks_only = query.fusion.how == Fusion::kRrf || leg.leg == LegKind::kGraph;
     std::erase_if(leg.hits, [&](const LegHit& hit) {

@@ -24,11 +24,11 @@
 
 namespace kin::index {
 
-// What this shard adds to the statistics that the text leg of the query needs; nothing without a
-// text leg. Thread-safe.
+// This shard's part of the statistics that the text leg of the query needs; nothing without a text
+// leg. Thread-safe.
 Result<TextStatistics> read_statistics(const ShardView& view, const ShardQuery& query);
 
-// What the legs of a query found on one shard.
+// The results of a query's legs on one shard.
 struct Findings {
   std::vector<DocIdentity> candidates = {};  // each once
   std::vector<LegFound> legs = {};           // their raw scores; hits name places in `candidates`
@@ -41,16 +41,16 @@ struct Findings {
 // of search(). Thread-safe.
 Result<Findings> find(const ShardView& view, const ShardQuery& query);
 
-// Puts together what find() found with the same query on shards that hold different documents; of
-// a document that two of them hold, the first shard's scores count. Gives the hits of all pages in
-// order, each with its shard; of equal scores the lesser identity comes first. Which of the
-// candidates with equal scores a leg still takes at its depth is up to the shards. Does not follow
-// `expand`. Counts and facets are those of the text leg; see add_joined(). Thread-safe.
+// Merges the results of find() with the same query on shards that hold different documents; if two
+// shards hold a document, the first shard's scores count. Gives the hits of all pages in order,
+// each with its shard; ties are broken by identity. Which of several candidates with equal scores a
+// leg takes at its depth is up to the shards. Does not follow `expand`. Counts and facets are those
+// of the text leg; see add_joined(). Thread-safe.
 ShardHits fuse(std::span<const Findings> shards, const ShardQuery& query);
 
-// Adds to the count and the facets of `result` those of its hits that this shard holds, as number
-// `shard` of fuse(), and that came by nearness or links, not by the words of the query. Does
-// nothing without a text leg. Thread-safe.
+// Adds hits of shard number `shard` to the count and the facets of
+// `result` if they were found by nearness or links, not by the
+// words of the query. Does nothing without a text leg. Thread-safe.
 Status add_joined(const ShardView& view, const ShardQuery& query, std::size_t shard,
                   ShardHits& result);
 

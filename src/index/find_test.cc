@@ -24,7 +24,7 @@ class SpreadCollection : public testing::Test {
     Random random(11);
     std::vector<std::vector<Mutation>> batches(kShards + 1);
     for (std::size_t i = 0; i < kMany; ++i) {
-      // Semantic sharding: a shard holds what is alike, so that its own statistics mislead.
+      // Semantic sharding: a shard holds similar documents, so its own statistics mislead.
       const std::size_t shard = i % kShards;
       Entity entity = made(i, shard, random);
       batches[shard].push_back(PutEntity{.entity = entity});
@@ -37,8 +37,8 @@ class SpreadCollection : public testing::Test {
       KIN_CHECK(shard.ok() && (*shard)->apply(batches[s]).ok(), "a shard is filled");
       data_->shards.push_back(std::move(*shard));
     }
-    // One of them has its vectors in cells and others have them pending: an exact search sees no
-    // difference.
+    // One shard has its vectors in cells and others have them pending: an exact search must not
+    // show a difference.
     settle_shard(*data_->shards[kShards]);
   }
   static void TearDownTestSuite() { data_.reset(); }
@@ -52,7 +52,7 @@ class SpreadCollection : public testing::Test {
                                                  "lander",  "orchard", "river",     "stone"};
     Entity entity;
     entity.key = "e" + std::to_string(number);
-    // Ids ascend as numbers do: then documents with equal scores come in the same order however
+    // Ids ascend like numbers, so that documents with equal scores come in the same order however
     // many shards there are.
     for (std::size_t i = 0; i < 4; ++i)
       entity.id.bytes[i] = static_cast<std::uint8_t>(number >> (24 - 8 * i));
@@ -86,7 +86,7 @@ class SpreadCollection : public testing::Test {
   }
   static ShardView whole() { return data_->shards[kShards]->view(); }
 
-  // What a router does.
+  // The same calls that a router makes.
   static ShardHits ask_all(ShardQuery query) {
     const std::vector<ShardView> all = views();
     TextStatistics statistics;

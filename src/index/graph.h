@@ -11,7 +11,7 @@
 
 namespace kin::index {
 
-// What to do at a node without an entity: never put, deleted, or not valid at the filter's `as_of`.
+// How to treat a node without an entity: never put, deleted, or not valid at the filter's `as_of`.
 enum class Missing { kSkip, kVisit };
 
 struct TraverseRequest {
@@ -29,7 +29,7 @@ struct TraverseRequest {
 
 struct Reached {
   DocId id = {};
-  std::uint32_t hops = 0;  // the fewest
+  std::uint32_t hops = 0;  // the least number of hops
   DocId by = {};           // the node before it; itself with 0 hops
 };
 
@@ -64,8 +64,8 @@ struct Path {
   double cost = 0;
 };
 
-// A cheapest path; nothing if there is none within max_hops. kResourceExhausted if it takes more
-// than max_edges to tell.
+// A cheapest path; nothing if there is none within max_hops. kResourceExhausted if the search would
+// look at more than max_edges.
 Result<std::optional<Path>> shortest_path(const TruthView& view, const PathRequest& request);
 
 }  // namespace kin::index

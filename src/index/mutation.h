@@ -32,8 +32,8 @@ struct AssignPartition {
 };
 
 // Tells the shard whether it owns a partition from `epoch` on. Only a newer epoch is written;
-// repeating the last one is no error. A shard that was never told of an owner owns every partition.
-// After the first AssignOwner it owns the partitions that it was told to own, and no other.
+// repeating the last one is not an error. A shard that was never told of an owner owns every
+// partition. After the first AssignOwner it owns only the partitions that it was told to own.
 struct AssignOwner {
   PartitionId partition{};
   std::uint64_t epoch = 0;
@@ -52,7 +52,7 @@ struct SetEdges {
   std::vector<Edge> edges = {};  // each leaves `from` by `name`; no two have the same id
 };
 
-// Ends an edge at `at`. Of several periods that hold then, the latest is ended.
+// Ends an edge at `at`. If several periods hold then, the latest is ended.
 struct CloseEdge {
   DocId from = {};
   std::string name = {};

@@ -1,5 +1,5 @@
-// Shows hits that were found earlier: on this view, on an older one, or by another shard's search.
-// read_documents() of doc_identity.h reads them; the functions here say what to show.
+// Shows hits that were found earlier: on this view, on an older one, or on another shard.
+// read_documents() of doc_identity.h reads the documents; the functions here make what is shown.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ namespace kin::index {
 struct HitSnippet {
   std::string field = {};             // "title" or "text"
   std::string part = {};              // of the field; a title is whole
-  std::uint32_t begin = 0;            // where the part begins in the field, in bytes
+  std::uint32_t begin = 0;            // offset of the part in the field, in bytes
   bool ends_field = true;             // whether nothing follows it
-  std::vector<TextRange> marks = {};  // bytes of the part that the query asks for, in order
+  std::vector<TextRange> marks = {};  // byte ranges of the part that match the query, in order
 };
 
 struct SnippetOptions {
-  std::size_t length = 200;  // of a part, in bytes, unless a single word is longer
+  std::size_t length = 200;  // longest part in bytes, unless a single word is longer
 };
 
 // For each document its title, if it has one, and the part of its text with the most words of the
@@ -34,8 +34,8 @@ Result<std::vector<std::vector<HitSnippet>>> make_snippets(
     const TextOptions& fields, const TextQuery& query,
     std::span<const std::optional<StoredDocument>> documents, const SnippetOptions& options = {});
 
-// Why the document has its text score; nothing if the query does not match it. `statistics`: those
-// that it was found with; null for the view's own. Thread-safe.
+// Explains the text score of the document; nothing if the query does not match it. `statistics` are
+// those of the search that found it; null for the view's own. Thread-safe.
 std::optional<TextExplanation> explain_text(const ShardView& view, const TextQuery& query,
                                             const StoredDocument& document,
                                             const TextStatistics* statistics = nullptr);

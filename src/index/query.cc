@@ -25,7 +25,7 @@ Error wrong(std::string_view what) {
   return Error{Code::kInvalidArgument, std::string(what)};
 }
 
-// With a graph leg, `expand` says how far that reaches.
+// With a graph leg, `expand` limits that leg and nothing else.
 bool expands(const ShardQuery& query) {
   return query.expand.hops > 0 && !query.graph;
 }
@@ -64,7 +64,7 @@ std::vector<ShardHit> listed_hits(const ScopedDocs& docs, std::size_t depth) {
   return hits;
 }
 
-// The share of the links is what they add to the score that the hit has without them.
+// The share of the links is the score that they add to the hit's own.
 void lift(ShardHit& hit, Neighbour neighbour, std::uint32_t rank) {
   hit.legs.push_back({.leg = LegKind::kGraph,
                       .score = neighbour.score,
@@ -109,7 +109,7 @@ bool has_legs(const ShardQuery& query) {
 
 std::size_t find_depth(const ShardQuery& query, std::size_t documents) {
   const int legs = (query.text ? 1 : 0) + (query.vector ? 1 : 0) + (query.graph ? 1 : 0);
-  // What is joined must not depend on the page, or pages would overlap.
+  // The joined hits must not depend on the page, or pages would overlap.
   if (legs > 1 || expands(query)) return std::min(std::max(query.fusion.depth, query.k), documents);
   // Written so that a huge offset does not overflow.
   return query.offset >= documents

@@ -1,4 +1,4 @@
-// What a shard is asked, and what it answers: by words, by nearness, by links, or by all of them.
+// Queries to a shard, by words, nearness and links, and their results.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +46,8 @@ struct TextLeg {
 
 struct VectorLeg {
   std::string space = {};  // empty: the first
-  // Made by the caller, once for all shards. Empty: what was asked has no vector in the space, and
-  // the leg finds nothing.
+  // The query as a vector, computed once for all shards. Empty if the query has no vector in the
+  // space; then the leg finds nothing.
   std::vector<float> vector = {};
   double recall = 0.97;
   bool exact = false;
@@ -62,7 +62,7 @@ enum class Fusion : std::uint8_t {
 // already: weak matches are not promoted merely for being nearest.
 struct FusionOptions {
   Fusion how = Fusion::kAlpha;
-  double alpha = 0.2;  // weight of the vector leg: the more, the better its vectors are
+  double alpha = 0.2;  // weight of the vector leg; more for better vectors
   double floor = 0;    // similarity of unrelated documents; counts as 0
   double graph = 0.3;  // weight of a graph leg; text and vector leg divide the rest
   // Candidates of each leg; k if that is more. The same for every page, so that pages agree; they
@@ -70,15 +70,15 @@ struct FusionOptions {
   std::size_t depth = 100;
 };
 
-// Neighbours of hits join the hits, or raise the score of hits that are there already. Each hop
-// costs, and an edge passes on by its weight. Weights above 1 count relative to the heaviest edge
-// on the way.
+// Neighbours of hits join the hits, or raise the score of neighbours that are hits already. Each
+// hop multiplies by `decay` and by the edge's weight. Weights above 1 count relative to the
+// heaviest edge on the way.
 struct Expansion {
   std::uint32_t hops = 0;  // 0: no expansion; at most 16
   Direction direction = Direction::kBoth;
   EdgeFilter edges = {};
   double decay = 0.5;        // factor for the score, per hop
-  std::size_t most = 1'000;  // neighbours that join at most
+  std::size_t most = 1'000;  // most neighbours that join
 };
 
 struct GraphStart {
@@ -91,16 +91,16 @@ struct GraphStart {
 struct ShardQuery {
   std::optional<TextLeg> text = {};
   std::optional<VectorLeg> vector = {};
-  // Finds the entities within reach by `expand`, of at least one hop; then nothing else is
-  // expanded.
+  // Finds the entities within reach by `expand`, which must allow at least one hop. Hits of other
+  // legs are not expanded then.
   std::optional<GraphStart> graph = {};
   Scope scope = {};
   FusionOptions fusion = {};
   Expansion expand = {};
   std::size_t k = 10;
   std::size_t offset = 0;
-  // Counts what the words match and what other legs or links brought in beside; without legs, what
-  // is in scope. An error with other legs alone.
+  // Counts the matches of the text leg and the hits that other legs or links add to them; without
+  // legs, the documents in scope. An error with other legs alone.
   bool count = false;
   std::vector<std::string> facets = {};        // of the same; with other legs alone, of the scope
   Millis validity_at = 0;                      // the moment that the facet "validity" refers to
@@ -111,18 +111,18 @@ enum class LegKind : std::uint8_t { kText, kVector, kGraph };
 
 // One document that a leg found or scored.
 struct LegHit {
-  std::uint32_t document = 0;  // a number that whoever made the list gives it
+  std::uint32_t document = 0;  // a number chosen by whoever makes the list
   double score = 0;            // raw: BM25; similarity, more is nearer; what links passed on
   std::uint32_t rank = 0;      // from 1; 0: the leg did not find it, but scored it
 };
 
-// Each document once; those with a rank in its order, then those without.
+// Each document once; first the documents with a rank in its order, then the others.
 struct LegFound {
   LegKind leg = LegKind::kText;
   std::vector<LegHit> hits = {};
 };
 
-// What one leg says about a hit.
+// The part of one leg in the score of a hit.
 struct LegScore {
   LegKind leg = LegKind::kText;
   double score = 0;        // raw, see LegHit
@@ -153,16 +153,16 @@ struct ShardHits {
   std::vector<FacetCounts> facets = {};
 };
 
-// kInvalidArgument for a query that makes no sense; for a text leg the message says where.
+// kInvalidArgument for a query that is not valid; for a text leg the message says where.
 // Thread-safe.
 Result<ShardHits> search(const ShardView& view, const ShardQuery& query);
 
-// A pipeline of stages: the first finds candidates, each of the others works on those of the stage
-// before.
+// A pipeline of stages: the first finds candidates, each later one works on the candidates of the
+// stage before it.
 struct FindStage {        // a later one keeps the candidates that it finds, with new scores
   ShardQuery query = {};  // k is how many to find; `count`, `facets` and `offset` are ignored
-  // The share of the score before, from 0 to 1, that stays in the new one. If it is not 0, both
-  // count as shares of the best.
+  // The share, from 0 to 1, of the previous score in the new one. Unless it is 0, both scores are
+  // first divided by the best of their kind.
   double keep = 0;
 };
 struct ExpandStage {
@@ -176,7 +176,7 @@ struct LimitStage {
 };
 using Stage = std::variant<FindStage, ExpandStage, FilterStage, LimitStage>;
 
-// kInvalidArgument names the stage, from 1, that makes no sense. Thread-safe.
+// kInvalidArgument names the invalid stage, counted from 1. Thread-safe.
 Result<ShardHits> run_pipeline(const ShardView& view, std::span<const Stage> stages);
 
 }  // namespace kin::index

@@ -300,7 +300,7 @@ TEST_F(ShardQueryTest, NeighboursJoinWithWhatIsPassedOnToThem) {
                                 .fusion = {.depth = 1},
                                 .expand = {.hops = 3, .direction = Direction::kOut},
                                 .k = 4});
-  // Only what is nearest, tides, is found; with k = 4 all that have vectors are.
+  // Only the nearest document, tides, is found; with k = 4 all documents with vectors are.
   std::map<std::string, double> scores;
   for (const ShardHit& hit : hits.hits) scores[key_of(hit)] = hit.score;
   EXPECT_NEAR(scores["tides"], 1, 1e-6);

@@ -13,10 +13,10 @@
 
 namespace kin::index {
 
-// A shard writes a record only over an older version, and changes nothing else with it: no edge or
-// fragment goes because an entity goes. So records may arrive in any order and more than once, and
-// shards that have seen the same records hold the same state. A deleted thing keeps a tombstone,
-// which is a record too.
+// A shard writes a record only over an older version, and changes nothing else: removing an entity
+// removes no edge or fragment. So records may arrive in any order and more than once, and shards
+// that have seen the same records hold the same state. A deleted thing keeps a tombstone, which is
+// a record too.
 
 struct EntityRecord {
   Entity entity = {};  // the id alone if it is deleted
@@ -55,7 +55,7 @@ struct OwnerRecord {
 
 using Record = std::variant<EntityRecord, EdgeRecord, FragmentRecord, OwnerRecord>;
 
-// kInvalidArgument for a record that no shard can store, as check(const Mutation&) says.
+// kInvalidArgument for a record that no shard can store, by the rules of check(const Mutation&).
 Status check(const Record& record);
 
 // The bytes of one record in a batch. Equal states have equal bytes in every shard.
@@ -64,7 +64,7 @@ void append_record(std::string& out, const Record& record);
 // A batch of records as bytes (docs/formats.md, "An index shard: records").
 std::string encode(std::span<const Record> records);
 // kDataLoss for bytes that no encoder wrote, kFailedPrecondition for a version that this program
-// does not read.
+// cannot read.
 Result<std::vector<Record>> decode_records(std::string_view bytes);
 
 }  // namespace kin::index

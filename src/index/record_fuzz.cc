@@ -1,4 +1,4 @@
-// Whatever the decoder of records accepts must encode to what was read.
+// Bytes that the decoder of records accepts must encode to the same bytes.
 #include "index/record.h"
 
 #include <cstdlib>

@@ -95,7 +95,7 @@ class RecordMaker {
   std::vector<DocId> live_ids_;
 };
 
-// Where the row of a changed thing is. Nothing for a change of owners.
+// The row of a changed thing. Nothing for a change of owners.
 std::optional<std::pair<kv::Family, std::string>> row_of(const Change& change) {
   switch (change.kind) {
     case ChangeKind::kEntityPut:
@@ -117,7 +117,7 @@ std::optional<std::pair<kv::Family, std::string>> row_of(const Change& change) {
   KIN_UNREACHABLE();
 }
 
-// The row of the tombstone that a change left and that was purged since. Nothing for other changes.
+// The row of a change's tombstone, if that was purged since. Nothing for other changes.
 std::optional<std::string> tombstone_of(const Change& change) {
   switch (change.kind) {
     case ChangeKind::kEntityRemoved:
@@ -173,7 +173,7 @@ class LogReader {
     return tombstone ? maker_.add(family, key, *tombstone) : Status(Done{});
   }
 
-  // Whoever reads some partitions has not seen the edges and fragments that come with this entity.
+  // A reader of some partitions has not seen the edges and fragments that come with this entity.
   bool enters(const Change& change) const {
     if (!request_.partitions || change.kind != ChangeKind::kEntityAssigned) return false;
     return request_.partitions->contains(change.partition) &&
@@ -222,8 +222,8 @@ class PartitionRows {
         static_cast<std::size_t>(position[0]) >= cursors_.size())
       return Error{Code::kInvalidArgument, "the position in an export is damaged"};
     const auto family = static_cast<std::size_t>(position[0]);
-    // Rows come by entity, then by family: of this entity the families before are done, this one
-    // goes on behind the key, and those after have not begun.
+    // Rows come by entity, then by family: for this entity the earlier families are done, this one
+    // continues after the key, and the later ones have not begun.
     const std::string key(position.substr(1));
     const std::string id = key.substr(0, kIdBytes);
     for (std::size_t i = 0; i < cursors_.size(); ++i)

@@ -31,9 +31,9 @@ struct LogPage {
   Lsn up_to = 0;  // the page covers the log up to this LSN, also if it has no record
 };
 
-// The things that changed after an LSN, once each, in the state they have in the view. Whoever
-// applies all pages in any order has the state of the last view. An entity that comes into one of
-// the partitions brings its edges and fragments. Ship only changes that were written with `sync`: a
+// The things that changed after an LSN, once each, in the state they have in the view. A copy that
+// applies all pages, in any order, has the state of the last view. An entity that enters one of the
+// partitions brings its edges and fragments. Ship only changes that were written with `sync`: a
 // power cut takes others back from this shard, but not from its copies. kFailedPrecondition if the
 // log is trimmed beyond `after`: export the partitions instead. Thread-safe.
 Result<LogPage> read_log(const TruthView& view, const LogRequest& request);

@@ -125,7 +125,7 @@ TEST_P(ShippedLogTest, EndsWithEqualDigestsInAnyOrder) {
   expect_copy(source_.view(), copy_.view());
 }
 
-// Others write while the partition is exported; the log goes on where the export's view ends.
+// Writes continue while the partition is exported; the log continues where the export's view ends.
 TEST_P(ShippedLogTest, AnExportAndTheLogAfterItMakeACopyOfOnePartition) {
   ASSERT_NO_FATAL_FAILURE(write_some(*source_, random_, 60));
   ASSERT_TRUE(source_->trim_changes(source_->last_lsn()).ok());

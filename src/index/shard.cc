@@ -24,7 +24,7 @@ Status check_spaces(const std::vector<SpaceOptions>& spaces) {
   return Done{};
 }
 
-// The entity that is put, if one is.
+// The entity that the mutation puts, or null.
 const Entity* entity_in(const Mutation& mutation) {
   const auto* put = std::get_if<PutEntity>(&mutation);
   return put == nullptr ? nullptr : &put->entity;

@@ -35,7 +35,7 @@ struct TextOptions {
   Bm25 ranking{};
 };
 
-// kInvalidArgument names the option that makes no sense.
+// kInvalidArgument names the option that is not valid.
 Status check_options(const TextOptions& options);
 
 // Hash of the options that decide what a segment holds: an index with another hash cannot read it.

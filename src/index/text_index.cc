@@ -15,7 +15,7 @@ using Segments = std::vector<std::shared_ptr<LiveSegment>>;
 
 // Segments that are merged at a time. More of them mean fewer merges and more segments to search.
 constexpr std::size_t kFanOut = 8;
-// A segment of at least so many documents is merged when a third of them is dead.
+// A segment of at least this many documents is merged when a third of them is dead.
 constexpr std::uint32_t kSmall = 512;
 // Writers merge segments below kTiny documents themselves; with very many segments also those below
 // kSmall, because then no background thread does it.
@@ -89,7 +89,7 @@ struct TextIndex::Impl {
   }
 
   std::string build(const std::vector<TextDocument>& documents) const {
-    // In the order of numbers, as a builder needs them; of one number the last document counts.
+    // In the order of numbers, as a builder needs them; the last document of a number counts.
     std::map<std::uint32_t, const TextDocument*> ordered;
     for (const TextDocument& document : documents) ordered[document.number] = &document;
     auto analyzer = analyzers->borrow();
@@ -233,7 +233,7 @@ void TextIndex::merge_all() {
 }
 
 TextCheckpoint TextIndex::checkpoint() const {
-  // With the lock, next_id and the segments are of one moment.
+  // Under the lock, so that next_id and the segments belong to one state.
   const std::lock_guard lock(impl_->writing);
   const auto state = impl_->current();
   TextManifest manifest{.options = options_hash(*impl_->options),

@@ -19,8 +19,8 @@
 
 namespace kin::index {
 
-// Changes that become visible together. Deletes are applied first; of several upserts of one number
-// the last counts.
+// Changes that become visible together. Deletes are applied first; the last upsert of a number
+// counts.
 struct TextChanges {
   std::vector<std::uint32_t> deletes{};
   std::vector<TextDocument> upserts{};

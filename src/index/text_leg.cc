@@ -41,7 +41,7 @@ class FuzzyMaker {
   TextQuery words(TextQuery query, Occurs occurs) const {
     std::vector<text::Token> tokens;
     text::split_tokens(query.text, tokens);
-    // Several words that must be there are a phrase, which has no fuzzy form.
+    // Several words that must occur are a phrase, which has no fuzzy form.
     if (occurs == Occurs::kSurely && tokens.size() > 1) return query;
     TextQuery any;
     for (const text::Token& token : tokens) {

@@ -84,7 +84,7 @@ Result<std::unique_ptr<VectorIndex>> VectorIndex::restore(
               .touched = {}};
   for (std::uint32_t p = 0; p < head.sums.size(); ++p) {
     KIN_TRY(const std::string stored, read_cell(p));
-    // A cell is right by itself and still wrong here if it is of an older checkpoint.
+    // An intact cell is still wrong here if it is from an older checkpoint.
     if (checksum(stored) != head.sums[p])
       return Error{Code::kDataLoss,
                    "a cell of vectors does not match its checksum in the checkpoint"};

@@ -1,9 +1,9 @@
 // The vectors of one embedding space, found by nearness.
 //
 // k-means cuts the space into cells. The vectors of a cell are RaBitQ codes in a posting. A search
-// scans the postings of the nearest centroids by one bit per dimension, estimates the distance of
-// what the error bound leaves, and compares the vectors themselves where they are in memory. New
-// vectors wait in a log that every search reads, until step() gives them a cell.
+// scans the postings of the nearest centroids by one bit per dimension, estimates distances for the
+// codes that the error bound does not exclude, and compares the vectors themselves where they are
+// in memory. New vectors wait in a log that every search reads, until step() gives them a cell.
 #pragma once
 
 #include <cstdint>
@@ -55,8 +55,8 @@ struct VectorSearch {
   Rerank rerank = Rerank::kWhereResident;
   const IdFilter* filter = nullptr;  // only these ids
   bool exact = false;                // compare with every vector
-  // For a view older than the index: ids that it does not have yet, and ids that it does not have
-  // any more though the index still does.
+  // For a view older than the index: ids that the view does not have yet, and ids that it no longer
+  // has although the index does.
   std::uint64_t below = std::uint64_t{1} << 32;  // only ids below this one
   std::span<const std::uint32_t> without = {};   // ignore these; in order
   const RawVectors* raw = nullptr;               // read instead of the index's own
@@ -70,7 +70,7 @@ struct VectorStats {
   std::size_t bytes = 0;  // resident
 };
 
-// What to write so that restore() finds the index as it was: the head, and the cells that changed
+// The data to write so that restore() restores the index: the head, and the cells that changed
 // since the last checkpoint. Stored cells numbered `cells` and above are obsolete.
 struct VectorCheckpoint {
   std::string head;
@@ -106,7 +106,7 @@ class VectorIndex {
   virtual bool remove(std::uint32_t id) = 0;
   virtual VectorState state(std::uint32_t id) const = 0;
 
-  // Nearest first; of equal distances the lower id. Fewer than k if there are no more.
+  // Nearest first; ties are broken by the lower id. Fewer than k if there are no more.
   virtual Result<std::vector<VectorHit>> search(std::span<const float> query,
                                                 const VectorSearch& how = {}) const = 0;
 
@@ -116,7 +116,7 @@ class VectorIndex {
   // more. An error of RawVectors is returned; the step can be tried again.
   virtual Result<StepOutcome> step(SteadyTime now) = 0;
 
-  // Calls `fault` for every difference between what is there and what is expected.
+  // Calls `fault` for every difference between the index and what is expected.
   virtual Status verify(const VectorsExpected& expected,
                         const std::function<void(std::string)>& fault) const = 0;
 

@@ -18,7 +18,7 @@ VectorSpace space_of(std::uint32_t dimension, Distance distance, RawStorage stor
       .dimension = dimension, .distance = distance, .storage = storage, .bits = bits, .seed = 5};
 }
 
-// An index, what it should hold, and more vectors of the kind.
+// An index, its expected contents, and more vectors of the same distribution.
 struct Case {
   explicit Case(const VectorSpace& space, std::uint32_t cell_size = 64)
       : model(space), source(space.dimension, 60, 17) {
@@ -373,8 +373,8 @@ TEST(VectorIndex, ReadersSeeWholeUpdatesWhileOthersWrite) {
   run_steps(*index);
   std::atomic<bool> done{false};
   std::atomic<int> missing{0};
-  // Even ids are inserted again and again as they are: whatever else happens, they are always
-  // found.
+  // Even ids are inserted again and again with the
+  // same vector, so searches must always find them.
   std::thread writer([&] {
     Random random(2);
     for (int i = 0; i < 6000; ++i) {

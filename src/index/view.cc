@@ -32,7 +32,7 @@ Result<const SpaceView*> ShardView::space(std::string_view name) const {
 Result<std::vector<VectorHit>> ShardView::nearest(const SpaceView& space,
                                                   std::span<const float> query,
                                                   VectorSearch how) const {
-  // The index is newer than the view: these hide what the view does not have.
+  // The index is newer than the view: these hide the vectors that the view does not have.
   how.below = space.below;
   how.without = *space.retired;
   const TruthVectors raw(options_of(space), &truth());

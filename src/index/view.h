@@ -1,4 +1,4 @@
-// What a reader of a shard sees: truth, text and vectors as of one moment.
+// A reader's view of a shard: truth, text and vectors as of one moment.
 #pragma once
 
 #include <cstdint>

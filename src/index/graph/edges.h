@@ -56,7 +56,7 @@ class EdgeWalker {
  private:
   enum class Side : std::uint8_t { kForward, kReverse };
   kv::Cursor& cursor(Side side);
-  // False if `visit` said stop.
+  // False if `visit` stopped the walk.
   Result<bool> walk(Side side, std::string_view prefix, const Visit& visit);
   Result<bool> walk_names(Side side, const DocId& node, const Visit& visit);
   bool means(const EdgeStep& step) const;

@@ -146,7 +146,7 @@ class CheapestSearch {
       queue_.pop();
       if (cost > costs_.at(node)) continue;  // a cheaper way was found after it was queued
       if (node == request_.to) return finish();
-      // Asked for nodes that the search leaves, not for all that it sees.
+      // Presence is checked for nodes that the search leaves, not for every node it sees.
       KIN_TRY(const auto there, present(view_, request_, std::span(&node, 1)));
       if (there[0] != 0) KIN_RETURN_IF_ERROR(leave(node, cost));
     }

@@ -69,7 +69,7 @@ class Traverser {
           found_.complete = false;
           return false;
         }
-        // Whether both ends stay is known at the end: see keep_joining_edges().
+        // Whether both ends are kept is known only at the end: see keep_joining_edges().
         steps_.push_back(step);
         if (!places_.contains(step.other))
           next.push_back({.id = step.other, .hops = hop, .by = node.id});
@@ -91,7 +91,7 @@ class Traverser {
       KIN_TRY(GraphEdge edge, named(view_, step));
       found_.edges.push_back(std::move(edge));
     }
-    // Both ends may have visited it.
+    // The edge may have been visited from both ends.
     const auto by_id = [](const GraphEdge& a, const GraphEdge& b) { return a.id < b.id; };
     std::sort(found_.edges.begin(), found_.edges.end(), by_id);
     found_.edges.erase(std::unique(found_.edges.begin(), found_.edges.end()), found_.edges.end());

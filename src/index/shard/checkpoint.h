@@ -16,9 +16,9 @@ namespace kin::index {
 struct SpaceRecord {
   std::string name = {};
   std::uint64_t options_hash = 0;
-  // Numbers with a vector in the pieces whose document is gone; ascending.
+  // Ascending numbers of removed documents whose vectors are still in the pieces.
   std::vector<std::uint32_t> retired = {};
-  // Of the checkpoint that wrote each cell last.
+  // The checkpoint that last wrote each cell.
   std::vector<std::uint64_t> sequences = {};
   friend bool operator==(const SpaceRecord&, const SpaceRecord&) = default;
 };

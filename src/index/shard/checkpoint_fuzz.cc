@@ -6,8 +6,8 @@
 #include "base/hash.h"
 #include "index/shard/checkpoint.h"
 
-// What is decoded is what was encoded, with the checksum of the bytes and with one that is put
-// right, so that the decoder behind it is reached.
+// Decoded bytes encode to the same bytes. Tried as they are, and with a corrected checksum so that
+// the decoder behind it is reached.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace kin;
   std::string bytes(reinterpret_cast<const char*>(data), size);

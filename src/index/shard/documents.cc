@@ -151,7 +151,7 @@ Status each_page(const TruthView& view, const Want& want, const SeePage& see) {
     for (auto& document : found) {
       if (document) page.push_back(std::move(*document));
     }
-    // Also for an empty page: the last one has to be told.
+    // Also for an empty page: `see` must get a last page.
     KIN_RETURN_IF_ERROR(see(page, !at.valid()));
   } while (at.valid());
   return Done{};
@@ -170,7 +170,7 @@ Result<std::vector<std::optional<std::vector<float>>>> vectors_of(
         if (vector.space == space.name) vectors[i] = vector.values;
     }
   }
-  // A vector that was stored for an earlier space of the name may not fit this one.
+  // A vector that was stored for an earlier space of the same name may not fit this one.
   for (auto& vector : vectors)
     if (vector && !check_vector(space.space, *vector).ok()) vector.reset();
   return vectors;

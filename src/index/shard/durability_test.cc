@@ -1,5 +1,5 @@
 // Power cuts and failing calls at every step of small runs of a shard: writes, background steps,
-// checkpoints. What was acknowledged is found by every leg, what was deleted stays deleted, and all
+// checkpoints. Acknowledged documents are found by every leg, deleted ones stay deleted, and all
 // indexes agree with the truth.
 #include <gtest/gtest.h>
 
@@ -136,7 +136,7 @@ class ShardUnderTest final : public StoreUnderTest {
   void drop() override { shard_.reset(); }
   void expect_kept() override;
 
-  // Readers go on, writers are refused.
+  // Reads still work; writes are refused.
   void expect_after(const Error&) override {
     if (!refuses_) return;
     EXPECT_FALSE(shard_->apply(mutations_of(position_ + 1)).ok());

@@ -1,4 +1,4 @@
-// Finds the neighbours of hits, and what links pass on to them.
+// Finds the neighbours of hits, and the scores that links pass on to them.
 #pragma once
 
 #include <span>
@@ -24,11 +24,11 @@ struct Neighbour {
   GraphTrace trace = {};
 };
 
-// Entities within reach, best first, of equal scores the lower number first. A seed is among them
-// if a way leads to it from another seed. An edge passes on the score of its start times `decay`
-// times its weight. Weights above 1 are divided by the heaviest weight of all edges walked; weights
-// of 0 and below pass on nothing. Of equal ways the one with fewer hops counts. The walk obeys
-// `as_of` and `partitions` of the scope, and nothing else in it. Thread-safe.
+// Entities within reach, best first; ties are broken by the lower number. A seed is among them if a
+// way leads to it from another seed. An edge passes on the score of its start times `decay` times
+// its weight. Weights above 1 are divided by the heaviest weight of all edges walked; weights of 0
+// and below pass on nothing. If two ways give the same score, the one with fewer hops counts. The
+// walk obeys only `as_of` and `partitions` of the scope. Thread-safe.
 Result<std::vector<Neighbour>> neighbours_of(const ShardView& view, std::span<const Seed> seeds,
                                              const Expansion& expand, const Scope& scope);
 

@@ -30,8 +30,8 @@ bool wants_vectors(const ShardSpace& space) {
 
 }  // namespace
 
-// A number means one state of one document. Indexes only learn new numbers and forget retired ones,
-// so it does no harm to follow changes twice, or after later ones.
+// A number means one state of one document. Indexes only add new numbers and remove retired ones,
+// so changes may be followed twice, or after later ones.
 Status Shard::State::follow(const TruthView& view, std::span<const Change> changes,
                             const PreparedBatch& prepared) {
   if (changes.empty()) return Done{};
@@ -85,7 +85,7 @@ Status Shard::State::follow_space(const std::shared_ptr<SpaceGeneration>& genera
   }
   for (std::size_t i = 0; i < documents.size(); ++i) {
     const std::uint32_t number = number_of(documents[i]);
-    // The scan will read these.
+    // The scan will read this document.
     if (generation->scan && number < generation->scan->below) continue;
     const std::optional<std::vector<float>>* vector = nullptr;
     if (known == prepared.computed.end()) {

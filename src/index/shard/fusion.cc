@@ -33,7 +33,7 @@ double weight_of(LegKind leg, std::span<const LegFound> legs, const FusionOption
   };
   const double graph = has(LegKind::kGraph) ? options.graph : 0;
   if (leg == LegKind::kGraph) return graph;
-  // A leg that has no partner takes the partner's part too.
+  // If only one of text and vector is present, it gets the weight of both.
   const bool both = has(LegKind::kText) && has(LegKind::kVector);
   const double part = leg == LegKind::kVector ? options.alpha : 1 - options.alpha;
   return (1 - graph) * (both ? part : 1);

@@ -36,7 +36,7 @@ std::optional<LegHit> hit_of(const LegFound& found, std::uint32_t number) {
   return std::nullopt;
 }
 
-// What the contract says, one document at a time.
+// The contract, computed one document at a time.
 double oracle_share(const std::vector<LegFound>& legs, const LegFound& found, std::uint32_t number,
                     const FusionOptions& options) {
   const auto hit = hit_of(found, number);

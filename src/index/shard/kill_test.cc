@@ -1,5 +1,5 @@
-// A shard that is killed again and again while it is written to and stepped: what was acknowledged
-// is found by every leg, what was deleted stays so, and all indexes agree with the truth.
+// A shard that is killed again and again while it is written to and stepped: acknowledged documents
+// are found by every leg, deleted ones stay deleted, and all indexes agree with the truth.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -19,9 +19,9 @@
 namespace kin::index {
 namespace {
 
-// Three in four of them are there at a time: enough for vectors to be given cells.
+// Three in four of them exist at any time: enough for vectors to be given cells.
 constexpr std::uint32_t kKeys = 3'200;
-// Of every so many entities one is looked for by every leg; check() looks at all.
+// One entity in kLookedFor is looked up by every leg; check() covers all.
 constexpr std::uint32_t kLookedFor = 40;
 constexpr int kUsualCycles = 20;
 
@@ -74,7 +74,7 @@ void add_round(std::uint32_t key, std::uint64_t round, std::vector<Mutation>& mu
                   .fragment = {.time = static_cast<Millis>(round), .text = "said" + entity.text}});
 }
 
-// What the parent is told before and after a batch.
+// A line that the child sends before and after a batch.
 struct Line {
   std::uint32_t key = 0;
   std::uint64_t round = 0;  // 0: deleted
@@ -122,7 +122,7 @@ struct Line {
   }
 }
 
-// What an entity may be: of the last acknowledged round, or of one that was on its way.
+// The allowed states of an entity: the last acknowledged round, or a later one in flight.
 struct Known {
   std::uint64_t acknowledged = 0;
   std::optional<std::uint64_t> attempted = {};
@@ -175,7 +175,7 @@ void expect_everywhere(const ShardView& view, std::uint32_t key, std::uint64_t r
   EXPECT_EQ(out[0].weight, static_cast<double>(round));
 }
 
-// Settles what was on its way: it is there, whole, or it is not.
+// Resolves writes in flight: each is there as a whole or not at all.
 void check_all(const Shard& shard, std::map<std::uint32_t, Known>& known) {
   const ShardView view = shard.view();
   std::uint64_t there = 0;

@@ -114,8 +114,8 @@ Status LegSearch::find_reached() {
   return Done{};
 }
 
-// A document that one leg found is scored by the others too: not having been among their best does
-// not mean that it does not match at all.
+// A document that one leg found is scored by the others too: it may match them without being among
+// their best.
 Status LegSearch::score_missing() {
   std::set<std::uint32_t> all;
   for (const LegFound& found : found_) {

@@ -1,4 +1,4 @@
-// The legs of a query: what words, nearness and links find, each by itself.
+// The legs of a query: searches by words, by nearness and by links, each on its own.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace kin::index {
 
-// From a distance to a number that grows with nearness: the cosine, the product, or
-// 1 / (1 + distance). Thread-safe.
+// Converts a distance to a similarity: the cosine,
+// the product, or 1 / (1 + distance). Thread-safe.
 double similarity(Distance kind, float distance);
 
 // Finds `depth` documents in scope by each leg of a query. Hits name documents by their number. One
@@ -27,9 +27,9 @@ class LegSearch {
   Status run();
 
   const std::vector<LegFound>& found() const { return found_; }
-  // The count and the facets asked for: of what the text leg matches, or without one of the scope.
+  // The requested count and facets: of the text leg's matches, or of the scope without a text leg.
   TextHits& summary() { return summary_; }
-  // The way by which the graph leg came to each of its hits.
+  // The path by which the graph leg reached each of its hits.
   std::unordered_map<std::uint32_t, GraphTrace>& traces() { return traces_; }
 
  private:
@@ -53,10 +53,10 @@ class LegSearch {
 
 // Whether hits that the text leg does not match have to be added to the count and the facets.
 bool sums_joined(const ShardQuery& query);
-// Whether the text leg did not say anything about the hit.
+// True if the text leg did not score the hit.
 bool is_joined(const ShardHit& hit);
-// Adds to the count and the facets of `result` those of the documents that the text leg does not
-// match. Thread-safe.
+// Adds the documents that the text leg does not match to the count and the facets of `result`.
+// Thread-safe.
 Status sum_joined(const ShardView& view, const ShardQuery& query,
                   std::span<const std::uint32_t> numbers, ShardHits& result);
 

@@ -17,7 +17,7 @@ constexpr std::uint64_t kWords = 25;
 constexpr Millis kMoments = 12;
 constexpr std::uint32_t kDimension = 6;
 
-// What was put, by the simplest means.
+// A simple model of the puts.
 struct Model {
   struct Said {
     Millis time;
@@ -73,7 +73,7 @@ class ShardModelTest : public ShardFixture, public testing::WithParamInterface<s
     batch.emplace_back(PutEntity{.entity = entity});
   }
 
-  // So many that vectors get cells.
+  // Enough entities for vectors to get cells.
   void add_ballast() {
     std::vector<Mutation> batch;
     for (int i = 0; i < 2'100; ++i) {
@@ -134,7 +134,7 @@ class ShardModelTest : public ShardFixture, public testing::WithParamInterface<s
     apply(batch);
   }
 
-  // Kind, valid at the moment, and the words of every document.
+  // The kind, validity and words of every document.
   struct Text {
     std::string words;
     Validity valid;

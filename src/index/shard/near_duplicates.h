@@ -44,13 +44,13 @@ class NearDuplicates {
 
   double threshold() const { return threshold_; }
   std::uint64_t options_hash() const;
-  // Of the text, or of the title if there is no text. Thread-safe.
+  // The sketch of the text, or of the title if there is no text. Thread-safe.
   TextSketch sketch(const Entity& entity) const;
 
   // Does nothing if a number as high was added before, or if there are no keys.
   void learn(std::uint32_t number, std::span<const std::uint32_t> keys);
   void forget(std::uint32_t number);
-  // Numbers that share a band, those with most bands first; at most kMostCandidates.
+  // Numbers that share a band, with the most shared bands first; at most kMostCandidates.
   static constexpr std::size_t kMostCandidates = 64;
   std::vector<std::uint32_t> candidates(std::span<const std::uint32_t> keys) const;
 
@@ -85,7 +85,7 @@ class NearDuplicates {
   double threshold_;
   sketch::Banding banding_;
   sketch::MinHasher hasher_;
-  // By slot, in the order of numbers.
+  // Slots are in the order of numbers.
   std::vector<std::uint32_t> numbers_;
   std::vector<bool> dead_;
   std::vector<std::uint32_t> keys_;   // an entry is a slot and a band

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "index/shard/near_duplicates.h"
 
-// As it is, and with a checksum that is put right, so that what is behind it is reached.
+// The bytes are tried as they are, and with a corrected checksum so that the decoder is reached.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace kin;
   std::string bytes(reinterpret_cast<const char*>(data), size);

@@ -24,7 +24,7 @@ std::string prose(Random& random, int words) {
   return text;
 }
 
-// With some of its words replaced.
+// The text with some of its words replaced.
 std::string altered(const std::string& text, Random& random, int words) {
   std::vector<std::string> all;
   for (std::size_t at = 0; at < text.size();) {

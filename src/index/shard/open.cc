@@ -39,7 +39,7 @@ Status Shard::State::restore_text(const TruthView& view) {
     if (manifest.ok()) {
       auto text = TextIndex::open(options, *manifest,
                                   [&](std::uint64_t id) { return store_->text_part(id); });
-      // Whatever is wrong with it, an index that cannot be used is rebuilt.
+      // An index that cannot be used, for whatever reason, is rebuilt.
       if (text.ok() && text->view().applied() == applied_) {
         text_ = std::move(*text);
         return Done{};

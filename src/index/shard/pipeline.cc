@@ -28,8 +28,8 @@ double part_of(double score, double best) {
   return best > 0 ? std::max(0.0, score) / best : 0;
 }
 
-// Scores of different kinds compare as shares of the best of their kind. A hit names the legs of
-// all stages that it came by, not only of the last.
+// Scores of different kinds are compared as shares of the best of their kind. A hit keeps the legs
+// of all stages that it passed, not only of the last.
 void add_history(double keep, const Hits& before, Hits& now) {
   std::unordered_map<DocNumber, const ShardHit*> old;
   for (const ShardHit& hit : before) old.emplace(hit.number, &hit);

@@ -17,7 +17,7 @@ class ShardReadersTest : public ShardFixture {
   static std::string key(int i) { return "e" + std::to_string(i); }
   static std::string word(int round) { return "round" + std::to_string(round); }
 
-  // Where each is, and in which round.
+  // The vector of entity `i` in a round.
   static std::vector<float> point(int i, int round) {
     return {static_cast<float>(i), static_cast<float>(round), 0, 1};
   }
@@ -35,7 +35,7 @@ class ShardReadersTest : public ShardFixture {
     return mutations;
   }
 
-  // What is wrong with a view; nothing if all its parts are of one round.
+  // The fault of a view; empty if all its parts are of one round.
   static std::string fault_of(const ShardView& view, bool exact) {
     const auto first = *view.truth().get(id(key(0)));
     if (!first) return "an entity is missing";

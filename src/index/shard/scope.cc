@@ -45,13 +45,13 @@ Result<DocSet> numbers_of(const ShardView& view, const std::vector<DocId>& ids) 
 
 // The ids that a filter by "id" may mean: a UUID, a ULID, or the key that a source gives an entity.
 std::vector<DocId> ids_called(const ShardView& view, std::string_view name) {
-  // These are the same whatever the source.
+  // UUIDs and ULIDs are the same for every source.
   if (const auto uuid = parse_uuid(name)) return {*uuid};
   if (const auto ulid = parse_ulid(name)) return {*ulid};
   std::vector<DocId> ids;
   for (const std::string& source : view.text().facet_values(kSource))
     ids.push_back(doc_id_of(source, name));
-  // Ids may be made without the source, even of entities that name one.
+  // Ids may have been made without the source, even of entities that name one.
   ids.push_back(doc_id_of("", name));
   return ids;
 }
@@ -74,8 +74,8 @@ Status add_numbers(const TruthView& truth, kv::Family family, const std::vector<
   return at.status();
 }
 
-// The documents of all partitions that are not `owned`. Normally a shard owns what it holds, or all
-// but the few partitions that are on the move: so these are read, and the owned ones skipped.
+// The documents of all partitions that are not `owned`. A shard usually owns nearly everything it
+// holds, so the partitions that it does not own are read, and the owned ones skipped.
 Result<DocSet> documents_outside(const TruthView& truth, const std::set<PartitionId>& owned) {
   DocSet numbers;
   std::vector<DocId> ids;

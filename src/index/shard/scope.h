@@ -11,11 +11,11 @@
 
 namespace kin::index {
 
-// Builds no set where the scope restricts nothing. One thread only; the view and the scope outlive
-// it.
+// Builds a set only if the scope restricts something. One thread only; the view and the scope must
+// outlive it.
 class ScopedDocs {
  public:
-  // Restricted to `among` unless that is null. kInvalidArgument for a filter that makes no sense.
+  // Restricted to `among` unless that is null. kInvalidArgument for a filter that is not valid.
   static Result<ScopedDocs> of(const ShardView& view, const Scope& scope,
                                const DocSet* among = nullptr);
 

@@ -80,7 +80,7 @@ Result<Screening::Verdict> Screening::judge(const PutEntity& put) {
   Verdict verdict{.replaces = known != stored_.end()};
   const PartitionId partition =
       put.partition.value_or(verdict.replaces ? known->second : PartitionId{});
-  // The truth will refuse it, and must not be left with a link of it.
+  // The truth will refuse this entity, so it must not get a link either.
   if (!owners_.empty() && refusal(find_owner(owners_, partition), map_epoch_))
     return Verdict{.screened = false};
   TextSketch sketch = near_.sketch(put.entity);
@@ -123,8 +123,8 @@ void Screening::add_link(const PutEntity& put, const Verdict& verdict, ScreenedB
 
 Result<ScreenedBatch> Screening::run(std::span<const Mutation> mutations) {
   KIN_RETURN_IF_ERROR(read_stored(mutations));
-  // All puts are judged before anything is left out: a later put of the batch may still bring an
-  // entity that an earlier one was refused for.
+  // All puts are judged before anything is left out: a later put of the batch may still store an
+  // entity that an earlier put was refused for.
   std::vector<Verdict> verdicts(mutations.size());
   for (std::size_t i = 0; i < mutations.size(); ++i) {
     if (const auto* put = std::get_if<PutEntity>(&mutations[i])) {

@@ -1,5 +1,5 @@
-// The steps of a search that find(), pipelines and searches of one shard share. All functions are
-// thread-safe.
+// The steps that find(), pipelines and searches of
+// one shard share. All functions are thread-safe.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace kin::index {
 
-// kInvalidArgument if it makes no sense.
+// kInvalidArgument if the query is not valid.
 Status check(const ShardQuery& query);
 Status check(const Expansion& expand);
 
@@ -22,7 +22,7 @@ std::size_t find_depth(const ShardQuery& query, std::size_t documents);
 // As search(), restricted to documents in `among` unless that is null.
 Result<ShardHits> search_among(const ShardView& view, const ShardQuery& query, const DocSet* among);
 
-// Best first; of equal scores the lower number first.
+// Best first; ties are broken by the lower number.
 void put_in_order(std::vector<ShardHit>& hits);
 
 struct JoinRequest {

@@ -1,4 +1,4 @@
-// The parts of a shard, and what their locks guard.
+// The parts of a shard, and the locks that guard them.
 #pragma once
 
 #include <atomic>
@@ -66,7 +66,7 @@ class Shard::State final : public Shard {
   Status restore_near_duplicates(const TruthView& view);
   Status replay(const TruthView& view);
 
-  // Following the truth; with `writing` held.
+  // Following the truth. `writing` must be held.
   Status follow(const TruthView& view, std::span<const Change> changes,
                 const PreparedBatch& prepared);
   Status follow_space(const std::shared_ptr<SpaceGeneration>& generation,
@@ -89,7 +89,7 @@ class Shard::State final : public Shard {
   Result<Applied> follow_batch(Result<Applied> written, PreparedBatch& prepared);
   Status refused() const;
 
-  // Steps; with `stepping` held.
+  // Steps. `stepping` must be held.
   Status tidy_views();
   Result<StepOutcome> step_text();
   Result<StepOutcome> step_space(ShardSpace& space);

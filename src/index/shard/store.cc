@@ -67,8 +67,8 @@ Result<std::string> there(Result<std::optional<std::string>> found) {
   return std::move(**found);
 }
 
-// Whether an empty store would cure it. A full disk and a store that is open elsewhere would not
-// be.
+// Whether an empty store would fix the error. It would not if the disk is full or the store is open
+// elsewhere.
 bool is_damage(const Error& error) {
   return error.code == Code::kDataLoss || error.code == Code::kNotFound ||
          error.code == Code::kUnavailable || error.code == Code::kInvalidArgument;
@@ -117,10 +117,10 @@ Status ShardStore::read_checkpoint() {
   return Done{};
 }
 
-// Removes what an unfinished checkpoint has left.
+// Removes the leftovers of an unfinished checkpoint.
 Status ShardStore::forget_unfinished() {
-  // Nine bytes of 0xff are behind every key: eight bytes of a number, and then a name. Without a
-  // sync: what a crash brings back, the next opening removes.
+  // Nine bytes of 0xff sort after every key: eight bytes of a number, and then a name. Without a
+  // sync: if a crash undoes it, the next opening removes them again.
   kv::Batch batch(*store_);
   batch.remove_range(piece_key(next_sequence(), "", 0), std::string(9, '\xff'), kPiecesFamily);
   const std::uint64_t after = parts_.empty() ? 0 : parts_.rbegin()->first + 1;

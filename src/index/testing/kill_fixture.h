@@ -16,12 +16,12 @@ namespace kin::index {
 
 struct DoomedChild {
   pid_t process = 0;
-  int told = -1;  // what it writes can be read here
+  int told = -1;  // the read end of the child's output
 };
 
-// What such a child finds in its environment: KIN_KILL_FOLDER, KIN_KILL_TO (a file descriptor) and
-// KIN_KILL_SEED. It is a program of its own, this one with a single disabled test: threads of this
-// one would not be there after a fork.
+// Starts a child with KIN_KILL_FOLDER, KIN_KILL_TO (a file descriptor) and KIN_KILL_SEED in its
+// environment. The child runs this program again with a single disabled test, because threads of
+// this process do not survive a fork.
 inline DoomedChild start_doomed(const std::string& test, const std::filesystem::path& folder,
                                 std::uint64_t seed) {
   std::array<int, 2> ends{};

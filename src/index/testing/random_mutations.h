@@ -63,7 +63,7 @@ class RandomMutations {
     return PartitionId{static_cast<std::uint32_t>(below(kPartitions))};
   }
 
-  // Mostly of a newer epoch, and mostly the shard itself.
+  // Mostly a newer epoch, and mostly the shard itself as owner.
   AssignOwner any_owner() {
     if (below(3) != 0) ++epoch_;
     return {.partition = any_partition(), .epoch = epoch_, .owned = below(4) != 0};

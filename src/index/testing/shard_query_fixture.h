@@ -1,4 +1,4 @@
-// A small shard made up of its parts, for the tests of searching it.
+// A small shard made of its parts, for tests of searches.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 
 namespace kin::index {
 
-// Texts as vectors: how often each letter stands in them.
+// Vectors that count how often each letter occurs in a text.
 class LetterSource : public VectorSource {
  public:
   static constexpr std::uint32_t kDimension = 26;
@@ -41,7 +41,7 @@ inline TextOptions shard_text_options() {
   return {.facets = {"type", "tag", "source", "attribute"}};
 }
 
-// Takes in entities, edges and fragments as they are put; a view is made of what is there then.
+// Collects entities, edges and fragments; shard() makes a view of them.
 class ShardQueryFixture : public TruthFixture {
  protected:
   void put(const Entity& entity) { do_all({PutEntity{.entity = entity}}); }
@@ -74,13 +74,13 @@ class ShardQueryFixture : public TruthFixture {
     return all;
   }
 
-  // Asks for what is near to a text in the space "letters".
+  // A vector leg for a text in the space "letters".
   static VectorLeg letters(std::string_view text, bool exact = false) {
     return {.space = "letters", .vector = LetterSource::count(text), .exact = exact};
   }
 
-  // Of everything that is in the truth now. Vectors: those that entities bring for "main", and in
-  // the space "letters" what LetterSource makes of their texts.
+  // A view of everything in the truth now. The space "main" has the vectors that entities bring,
+  // the space "letters" those that LetterSource makes of their texts.
   ShardView shard() {
     TruthView truth = view();
     auto text = *TextIndex::create(shard_text_options());

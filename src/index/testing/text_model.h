@@ -1,4 +1,4 @@
-// The text index as plainly as it can be written: maps and loops, no postings. For tests only.
+// The simplest possible text index: maps and loops, no postings. For tests only.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class TextModel {
     return documents_.at(number).document;
   }
   std::vector<std::uint32_t> numbers() const;
-  // Of the documents there are, with zeros for words that only documents of the past had.
+  // Statistics of the current documents, with zeros for words that only deleted documents had.
   TextStatistics statistics() const;
 
  private:

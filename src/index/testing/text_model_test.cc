@@ -143,7 +143,7 @@ void compare_matches(const TextView& view, const TextModel& model, const TextQue
   EXPECT_EQ(counts, facets_of(model, expected));
 }
 
-// The best few are the same whether the rest is looked at or not.
+// The best hits are the same with and without pruning.
 void compare_pruned(const TextView& view, const TextQuery& query, TextSearch search) {
   search.exhaustive = true;
   const auto all = *view.search(query, search);

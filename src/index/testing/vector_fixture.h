@@ -1,4 +1,4 @@
-// Made-up vectors and what a search over them should find, for the tests of this room.
+// Synthetic vectors and their true neighbours, for tests of this room.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class ClusteredVectors {
   std::vector<std::vector<float>> centres_;
 };
 
-// The vectors of a test, which also lends them.
+// The vectors of a test, also as the RawVectors of an index.
 class VectorModel : public RawVectors {
  public:
   explicit VectorModel(VectorSpace space) : space_(space) {}
@@ -83,7 +83,7 @@ class VectorModel : public RawVectors {
   std::map<std::uint32_t, std::vector<float>> vectors_;
 };
 
-// The share of `wanted` that was found. A hit as near as the last one wanted counts, whoever it is.
+// The share of `wanted` that was found. Any hit as near as the last wanted one counts.
 inline double recall_of(const std::vector<VectorHit>& found, const std::vector<VectorHit>& wanted) {
   if (wanted.empty()) return 1;
   std::set<std::uint32_t> ids;
@@ -93,7 +93,7 @@ inline double recall_of(const std::vector<VectorHit>& found, const std::vector<V
   return hits / static_cast<double>(wanted.size());
 }
 
-// Takes steps until nothing is left to do, without waiting: `now` passes as the steps want it.
+// Runs steps until the index is idle, without waiting: `now` advances as the steps ask for.
 inline SteadyTime run_steps(VectorIndex& index, SteadyTime now = {}) {
   while (const auto next = index.step(now).value().next(now)) now = *next;
   return now;

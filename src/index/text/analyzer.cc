@@ -40,7 +40,7 @@ std::string facet_key(std::size_t facet, std::string_view value) {
 }
 
 FacetOfKey facet_of_key(std::string_view key) {
-  // The last one: what follows it is the value as given.
+  // The last separator: the original value follows it.
   const std::size_t end = key.rfind(kEndOfName);
   return {.facet = static_cast<std::size_t>(key[1] - 'A'), .value = key.substr(end + 1)};
 }

@@ -22,16 +22,16 @@ inline constexpr char kStemKey = '\x03';
 inline constexpr char kEndOfName = '\x01';
 
 std::string facet_key(std::size_t facet, std::string_view value);
-// What the keys of all values of `facet` whose folded form begins with that of `value` start with.
+// The common prefix of the keys of all values of `facet` whose folded form begins with `value`'s.
 std::string facet_prefix(std::size_t facet, std::string_view value);
-// The facet and the value as given of a key made by facet_key().
+// The facet and the original value in a key made by facet_key().
 struct FacetOfKey {
   std::size_t facet;
   std::string_view value;
 };
 FacetOfKey facet_of_key(std::string_view key);
 
-// The numbers that a builder of a segment gave to a word's keys. Valid if `builder` is its own.
+// The numbers that the builder `builder` gave to a word's keys; other builders ignore them.
 struct Terms {
   std::uint64_t builder = 0;
   std::uint32_t stem = 0;

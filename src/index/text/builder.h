@@ -13,7 +13,7 @@
 
 namespace kin::index {
 
-// Keys and their numbers, in the order in which they came. One thread only.
+// Keys, numbered in the order of their first use. One thread only.
 class KeyTable {
  public:
   KeyTable() : slots_(1024) {}

@@ -64,7 +64,7 @@ Result<TextManifest> decode_manifest(std::string_view bytes) {
     if (!std::ranges::is_sorted(part.deleted)) return damaged();
     manifest.parts.push_back(std::move(part));
   }
-  // What is left is the checksum.
+  // Only the checksum is left.
   if (!reader.ok() || reader.rest().size() != 8) return damaged();
   return manifest;
 }

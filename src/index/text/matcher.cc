@@ -6,7 +6,7 @@
 namespace kin::index {
 namespace {
 
-constexpr Score kLeast = 1;  // of a match that no term scores
+constexpr Score kLeast = 1;  // score of a match without a scoring term
 
 std::uint32_t count(std::span<const std::uint32_t> positions) {
   return static_cast<std::uint32_t>(positions.size());
@@ -55,8 +55,8 @@ class TermBounds {
   TermBounds(float weight, LengthNorm norm) : weight_(weight), norm_(norm) {}
 
   ScoreBound at(const PostingCursor& cursor, std::uint32_t target) {
-    // A list of one block keeps no impacts; nothing scores more than the whole weight. The 5 make
-    // up for the unit that every match gets and for rounding, as in score_bound().
+    // A list of one block keeps no impacts; the weight is the upper limit. 5 covers the unit that
+    // every match gets, and rounding, as in score_bound().
     if (cursor.blocks() == 1) return {.most = static_cast<Score>(weight_) + 5};
     const std::uint32_t block = cursor.block_of(target);
     if (block == cursor.blocks()) return {};

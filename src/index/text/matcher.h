@@ -16,7 +16,7 @@ struct ScoreBound {
   Score most = 0;
   std::uint32_t last = kNoDoc - 1;  // the last document it holds for
 
-  // Of a document that has both parts.
+  // Adds the bound of another part that the document has too.
   void add(const ScoreBound& part) {
     most += part.most;
     last = std::min(last, part.last);
@@ -48,7 +48,7 @@ class Matcher {
     reached_ = true;
     return doc_;
   }
-  // Of the current match.
+  // The score of the current match.
   virtual Score score() = 0;
   virtual void explain(std::vector<TermShare>& shares) = 0;
   // An upper bound for the matches from `target` to bound.last. `target` is not before doc().

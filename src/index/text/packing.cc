@@ -54,7 +54,7 @@ inline void pack_row(const std::uint32_t* numbers, Vector& word, std::uint8_t* o
   constexpr std::uint32_t kShift = kRow * kBits % 32;
   Vector value;
   std::memcpy(&value, numbers + kRow * kLanes, sizeof value);
-  // `word` collects rows until it is full; what does not fit begins the next word.
+  // `word` collects rows until it is full; the overflow begins the next word.
   word = kShift == 0 ? value : word | value << kShift;
   if constexpr (kShift + kBits >= 32) std::memcpy(out + kWord * sizeof word, &word, sizeof word);
   if constexpr (kShift + kBits > 32) word = value >> (32 - kShift);

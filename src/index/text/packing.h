@@ -29,13 +29,13 @@ constexpr std::size_t packed_bytes(std::uint32_t bits) {
 void pack(const std::uint32_t* numbers, std::uint32_t bits, std::uint8_t* out);
 void unpack(const std::uint8_t* in, std::uint32_t bits, std::uint32_t* numbers);
 
-// Reading may touch so many bytes past the last number.
+// Reading may touch this many bytes past the last number.
 inline constexpr std::size_t kReadAhead = 3;
 
 void append_numbers(std::string& out, std::span<const std::uint32_t> numbers);
 // The bytes `count` numbers at the front of `bytes` take up, or nothing if they are cut off.
 std::optional<std::size_t> numbers_size(std::string_view bytes, std::uint32_t count);
-// Returns where they end.
+// Returns the end of the numbers read.
 const std::uint8_t* read_numbers(const std::uint8_t* in, std::uint32_t count,
                                  std::uint32_t* numbers);
 

@@ -9,7 +9,7 @@
 namespace kin::index {
 namespace {
 
-// Whether a document matches without the part of the query, or not.
+// Whether a document can match without this part of the query.
 enum class Role : std::uint8_t { kOptional, kDeciding };
 
 class Planner {
@@ -205,8 +205,8 @@ class Planner {
         });
   }
 
-  // `find` finds the terms of a segment that the query stands for, `accepts` tells whether a term
-  // is one of them.
+  // `find` finds the terms of a segment that the
+  // query stands for; `accepts` checks a single term.
   template <typename Find, typename Accepts>
   Plan expansion(const TextQuery& query, const std::string& space, const Find& find,
                  const Accepts& accepts) {
@@ -229,7 +229,7 @@ class Planner {
       most = std::max(most, one.frequency);
     }
     if (request_.given != nullptr) {
-      // Another shard may have a more frequent one, and all shards must compute the same weight.
+      // Another shard may have a more frequent term, and all shards must compute the same weight.
       const auto& given = request_.given->frequencies;
       for (auto at = given.lower_bound(space); at != given.end() && at->first.starts_with(space);
            ++at) {
@@ -237,8 +237,8 @@ class Planner {
           most = std::max(most, at->second);
       }
     }
-    // All of them get the weight of the most frequent one: a rare misspelling must not outweigh the
-    // word itself.
+    // All variants get the weight of the most frequent one: a rare misspelling must not outweigh
+    // the word itself.
     const double inverse = inverse_frequency(used_.documents, most);
     for (const auto& [key, one] : found) {
       result.terms.push_back(

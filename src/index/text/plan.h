@@ -16,7 +16,7 @@
 
 namespace kin::index {
 
-// What scores depend on besides the document. The statistics of several shards add up.
+// The collection's part in scores. The statistics of several shards add up.
 struct TextStatistics {
   std::uint64_t documents = 0;
   std::uint64_t total_length = 0;  // in quarters of a word, weighted
@@ -67,8 +67,8 @@ struct PlannedQuery {
   TextStatistics used;  // with the frequencies of all terms of the query
 };
 
-// A term that is missing in the statistics given has the frequency that the segments say. One
-// thread only, because of the analyzer.
+// A term that is missing in the given statistics gets its frequency from the segments. One thread
+// only, because of the analyzer.
 PlannedQuery plan_query(const TextQuery& query, const PlanRequest& request, TextAnalyzer& analyzer);
 
 }  // namespace kin::index

@@ -9,7 +9,7 @@
 namespace kin::index {
 namespace {
 
-// As stored: block_last() reads its first field alone.
+// The stored form; block_last() relies on `last` being the first field.
 struct BlockHeader {
   std::uint32_t last = 0;       // document
   std::uint32_t postings = 0;   // where they start, from the end of the headers
@@ -49,13 +49,13 @@ void append_block(std::string& out, std::span<const std::uint32_t> docs,
   pack(frequencies.data(), frequency_bits, at + packed_bytes(gap_bits));
 }
 
-// The impacts that no other impact dominates, at most four. Surplus ones are joined with a
-// neighbour into one that dominates both, so that bounds stay bounds.
+// The impacts that no other impact dominates, at most four. Surplus ones are merged with a
+// neighbour into one that dominates both, so that upper bounds still hold.
 std::array<Impact, kBlockImpacts> best_impacts(std::span<const std::uint32_t> docs,
                                                std::span<const std::uint32_t> frequencies,
                                                std::span<const std::uint32_t> lengths) {
   // A shorter document with the same frequency scores more, and so does a higher frequency at the
-  // same length. Sort keys: shorter documents first, of the same length the more frequent.
+  // same length. Sorted by length, then by falling frequency.
   std::array<std::uint64_t, kBlockDocs> order;
   for (std::size_t i = 0; i < docs.size(); ++i)
     order[i] = std::uint64_t{lengths[docs[i]]} << 32 | ~frequencies[i];

@@ -14,7 +14,7 @@ namespace kin::index {
 
 inline constexpr std::uint32_t kNoDoc = 0xFFFFFFFF;
 inline constexpr std::uint32_t kBlockDocs = 128;
-// Vector loads may read so many bytes past the data.
+// Vector loads may read this many bytes past the data.
 inline constexpr std::size_t kPostingPadding = 16;
 
 // Frequency and length in quarters of a word.
@@ -29,7 +29,7 @@ struct PostingList {
   std::vector<std::uint32_t> docs;
   std::vector<std::uint32_t> frequencies;
   std::vector<std::uint32_t> counts;  // of positions, by document
-  // Of all positions, document by document: from the one before, of the first from 0.
+  // Gaps between positions, document by document; the first of each document counts from 0.
   std::vector<std::uint32_t> gaps;
 
   void clear();
@@ -73,7 +73,7 @@ class PostingCursor {
   std::uint32_t seek(std::uint32_t target);
   std::uint32_t next();
 
-  // Of the current document; valid until the next move.
+  // Positions in the current document; valid until the next move.
   std::span<const std::uint32_t> positions();
 
   // The rest of the current block, from the current document on.
@@ -87,7 +87,7 @@ class PostingCursor {
   // The block that `target` would be in, without decoding it. Never before the current one.
   std::uint32_t block_of(std::uint32_t target) const;
   std::uint32_t block_last(std::uint32_t block) const;
-  // Of a list of several blocks; one of a single block has none.
+  // The impacts of a block; only a list of several blocks has them.
   std::array<Impact, kBlockImpacts> impacts(std::uint32_t block) const;
   std::uint32_t blocks() const { return term_.blocks(); }
 

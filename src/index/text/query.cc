@@ -104,7 +104,7 @@ class QueryParser {
       case Occur::kShould: query.should.push_back(std::move(clause.query)); return;
       case Occur::kMustNot: break;
     }
-    // Beside OR a negation is an alternative of its own: a OR NOT b finds what lacks b.
+    // Beside OR a negation is an alternative of its own: a OR NOT b matches documents without b.
     if (!beside_or) {
       query.must_not.push_back(std::move(clause.query));
       return;

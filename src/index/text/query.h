@@ -44,7 +44,7 @@ struct TextQuery {
   std::vector<TextQuery> must_not{};
 };
 
-// In the text of a kPattern.
+// Placeholders for wildcards in the text of a kPattern.
 inline constexpr char kAnyText = '\x01';
 inline constexpr char kAnyCharacter = '\x02';
 

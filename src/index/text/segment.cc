@@ -16,8 +16,8 @@ namespace kin::index {
 namespace {
 
 constexpr std::string_view kMagic = "KINTEXTS";
-// Terms that are read one after another to find one: keys are written as what they do not share
-// with the key before, and only the first of a block is whole.
+// Terms per block of the dictionary. A key is stored as its difference to the key before; only the
+// first key of a block is stored whole, so a look-up reads one block.
 constexpr std::uint32_t kTermsOfBlock = 16;
 constexpr std::size_t kMostFields = 16;
 
@@ -63,7 +63,7 @@ std::string encode_docs(const SegmentDocs& docs) {
   return out;
 }
 
-// The length of what two keys have in common at their front.
+// The length of the common prefix of two keys.
 std::size_t shared_length(std::string_view a, std::string_view b) {
   return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
@@ -94,7 +94,7 @@ void SegmentWriter::add(std::string_view key, const PostingList& list) {
   append_varint(dictionary_, key.size() - shared);
   dictionary_ += key.substr(shared);
   append_varint(dictionary_, list.docs.size());
-  // Where its postings begin. Those of the others follow from the sizes of the terms before.
+  // The offset of its postings. Offsets of later terms follow from the sizes before them.
   if (first) {
     append_varint(dictionary_, postings_.size());
     append_varint(dictionary_, positions_.size());

@@ -17,7 +17,7 @@
 namespace kin::index {
 
 inline constexpr std::uint32_t kSegmentVersion = 1;
-// Positions are counted through all fields of a document, with a gap of so many between two fields.
+// Positions are counted through all fields of a document, with this gap between two fields.
 inline constexpr std::uint32_t kFieldGap = 64;
 
 // The documents of a segment by ordinal. Ordinals have the order of the numbers.
@@ -81,7 +81,7 @@ class TextSegment {
   static std::shared_ptr<const TextSegment> of_writer(std::string bytes);
 
   const std::string& bytes() const { return bytes_; }
-  // The last eight bytes: two segments that differ differ here.
+  // The last eight bytes: different segments have different checksums.
   std::uint64_t checksum() const;
 
   const SegmentDocs& docs() const { return docs_; }

@@ -1,5 +1,5 @@
-// Bytes that are no segment or manifest are refused; those that pass, with a checksum made to fit,
-// can be read, searched and merged without harm.
+// Bytes that are not a segment or manifest are refused. Accepted ones, with a corrected checksum,
+// can be read, searched and merged safely.
 #include <cstdint>
 #include <string>
 #include <string_view>

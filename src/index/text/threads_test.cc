@@ -1,4 +1,4 @@
-// Readers beside a writer and a merger: what a view shows is always whole.
+// Readers beside a writer and a merger: every view is consistent.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t kDocuments = 10;
 
-// All documents say which change they are from.
+// Every document names the change that made it.
 TextChanges generation(std::uint64_t number) {
   TextChanges changes{.lsn = number};
   for (std::uint32_t i = 0; i < kDocuments; ++i)

@@ -15,7 +15,7 @@ struct ScoredDoc {
   std::uint32_t number = 0;
   DocKind kind = DocKind::kEntity;
 
-  // Of equal scores the lower number comes first, so that the order is total.
+  // Ties are broken by the lower number, so that the order is total.
   friend bool better(const ScoredDoc& a, const ScoredDoc& b) {
     return a.score != b.score ? a.score > b.score : a.number < b.number;
   }
@@ -26,7 +26,7 @@ class TopDocs {
  public:
   explicit TopDocs(std::size_t capacity) : capacity_(capacity) {}
 
-  // A document that scores less cannot get in.
+  // Documents that score less are not kept.
   Score least() const {
     return heap_.size() < capacity_ || capacity_ == 0 ? 0 : heap_.front().score;
   }

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kValidities{"valid", "expired", "future"};
 
-// What is counted over all segments. A key has another ordinal in each segment, so values are
-// summed by key.
+// Counts over all segments. The ordinal of a key differs between segments, so values are summed by
+// key.
 struct FacetTally {
   std::vector<bool> wanted;  // by facet
   bool validity = false;
@@ -67,7 +67,7 @@ class Searcher final : public DocVisitor {
   std::vector<ScoredDoc> take() { return top_.take(); }
   std::uint64_t count() const { return count_; }
 
-  // Counting needs every match; otherwise matches that cannot get in are skipped.
+  // Counting needs every match; otherwise matches that score too little are skipped.
   Score least() const override { return visits_all_ ? 0 : top_.least(); }
 
   void visit(std::uint32_t ordinal, Score score) override {
@@ -85,7 +85,7 @@ class Searcher final : public DocVisitor {
  private:
   bool accepts(std::uint32_t ordinal) const {
     const SegmentDocs& docs = segment_->text().docs();
-    // Documents deleted after this view's moment are still in it.
+    // Documents deleted after this view's moment are still visible in it.
     if (!segment_->live_at(ordinal, state_.moment)) return false;
     if ((search_.kinds & kind_bit(docs.kinds[ordinal])) == 0) return false;
     if (search_.valid_at && (docs.valid_from[ordinal] > *search_.valid_at ||
@@ -199,7 +199,7 @@ FacetCounts counts_of(std::size_t facet, const std::string& name, const FacetTal
     const FacetOfKey found = facet_of_key(key);
     if (found.facet == facet) counts.values.push_back({std::string(found.value), count});
   }
-  // Stable: of equal counts the order of keys stays.
+  // Stable: equal counts stay in the order of keys.
   std::ranges::stable_sort(counts.values, std::ranges::greater(), &FacetCount::count);
   return counts;
 }
@@ -233,7 +233,7 @@ LiveSegment::LiveSegment(std::uint64_t id, std::shared_ptr<const TextSegment> se
 
 void LiveSegment::remove(std::uint32_t ordinal, std::uint64_t moment) {
   if (deleted_at(ordinal) != kNever) return;
-  // Readers of older moments go on seeing the document: see live_at().
+  // Readers of older moments still see the document: see live_at().
   deleted_at_[ordinal].store(moment, std::memory_order_release);
   removed_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -274,7 +274,7 @@ Result<TextHits> TextView::search(const TextQuery& query, const TextSearch& sear
   Searcher searcher(*state_, search, planned, tally);
   searcher.run();
   TextHits result;
-  // Scores are whole numbers up to here, so that they do not depend on the order of sums.
+  // Scores are whole numbers until here, so that the order of sums does not matter.
   for (const ScoredDoc& doc : searcher.take())
     result.hits.push_back({.number = doc.number, .kind = doc.kind, .score = as_number(doc.score)});
   if (search.count) result.count = searcher.count();

@@ -1,4 +1,4 @@
-// What a reader of the text index sees: its state as of one moment.
+// A reader's view of the text index: its state at one moment.
 #pragma once
 
 #include <atomic>
@@ -135,13 +135,13 @@ class TextView {
   // of documents deleted a short while ago. Empty if there is no such facet.
   std::vector<std::string> facet_values(std::string_view facet) const;
 
-  // Why a document has its score; nothing if it does not match or is not there.
+  // Explains the score of a document; nothing if it does not match or does not exist.
   std::optional<TextExplanation> explain(const TextQuery& query, std::uint32_t number,
                                          const TextSearch& search = {}) const;
 
-  // What this index adds to the statistics that a query needs: the number of documents, their
-  // lengths, and the frequency of every term of the query. Documents deleted a short while ago
-  // still count.
+  // This index's part of the statistics that a query needs: the
+  // number of documents, their lengths, and the frequency of every
+  // term of the query. Recently deleted documents still count.
   TextStatistics statistics(const TextQuery& query) const;
 
   std::vector<std::uint32_t> numbers() const;  // of all documents, in order

@@ -8,7 +8,7 @@ namespace {
 
 // The sums of a window, 16 KiB, stay in the first cache of the processor.
 constexpr std::uint32_t kWindow = 4096;
-// Sums that are compared at once, before any of them is looked at by itself.
+// Sums that are compared at once, before any is examined by itself.
 constexpr std::uint32_t kStride = 16;
 
 class WindowTerm {
@@ -113,7 +113,7 @@ class WindowSearch {
   void window(std::uint32_t begin, std::uint32_t end) {
     for (std::size_t i = 0; i < terms_.size(); ++i)
       order_[i] = {terms_[i].get(), terms_[i]->bound(begin, end)};
-    // MAXSCORE: terms in ascending order of what they can add, and the sums of these bounds.
+    // MAXSCORE: terms by the most they can add, ascending, with the running sums of these bounds.
     std::ranges::sort(order_, {}, &Bounded::bound);
     for (std::size_t i = 0; i < order_.size(); ++i)
       sum_of_bounds_[i + 1] = sum_of_bounds_[i] + order_[i].bound;
@@ -145,7 +145,7 @@ class WindowSearch {
   std::int32_t needed_sum(std::size_t first) const {
     const Score least = visitor_.least();
     const Score rest = sum_of_bounds_[first];
-    // At least 1: a document without any of the summed terms has the sum 0 and is no candidate.
+    // At least 1: a document without any of the summed terms has the sum 0 and is not a candidate.
     return least > rest + 1 ? static_cast<std::int32_t>(least - rest) : 1;
   }
 

@@ -12,7 +12,7 @@
 
 namespace kin::index {
 
-// Receives documents, and says which scores are still of interest. One thread only.
+// Receives documents, and sets the least score of interest. One thread only.
 class DocVisitor {
  public:
   virtual ~DocVisitor() = default;

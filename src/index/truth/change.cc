@@ -10,7 +10,7 @@ namespace {
 constexpr char kFormat = 1;
 constexpr auto kLastKind = static_cast<std::uint8_t>(ChangeKind::kOwnerAssigned);
 
-// What a row has beside the fields of all changes. Encoder and decoder share it.
+// The fields of a row that depend on its kind. Encoder and decoder share it.
 struct Fields {
   bool former = false;
   bool edge = false;

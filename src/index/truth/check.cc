@@ -14,8 +14,8 @@ namespace {
 
 using Fault = std::function<void(std::string)>;
 
-// The rows that a family should have, as the rows of other families say. Only hashes are kept: the
-// rows may not fit into memory.
+// The rows that a family should have according to other families. Only hashes are kept: the rows
+// may not fit into memory.
 class ExpectedRows {
  public:
   // `compare` gives the part of a value that must agree.
@@ -71,7 +71,7 @@ class TruthChecker {
     KIN_RETURN_IF_ERROR(see_edges());
     KIN_RETURN_IF_ERROR(see_fragments(kEntityFragmentsFamily, DocKind::kEntityFragment));
     KIN_RETURN_IF_ERROR(see_fragments(kEdgeFragmentsFamily, DocKind::kEdgeFragment));
-    // Only after all rows that say what there should be were seen.
+    // Runs after all rows that imply others have been read.
     for (ExpectedRows* rows : {&documents_, &members_, &contents_, &vectors_, &reverse_})
       KIN_RETURN_IF_ERROR(rows->compare(view_, fault_));
     KIN_RETURN_IF_ERROR(see_summaries());

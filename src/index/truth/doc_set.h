@@ -14,7 +14,7 @@ namespace kin::index {
 class DocSet {
  public:
   DocSet();
-  // In any order; one that is named twice counts once.
+  // In any order; repeated numbers count once.
   explicit DocSet(std::span<const std::uint32_t> numbers);
   // All numbers below `end`.
   static DocSet below(std::uint32_t end);
@@ -29,7 +29,7 @@ class DocSet {
   void add(std::span<const std::uint32_t> numbers);
   void remove(std::uint32_t number);
   void remove(const DocSet& others);
-  // Only what is in the other one too.
+  // Intersects with `others`.
   void keep(const DocSet& others);
 
   bool contains(std::uint32_t number) const;

@@ -1,4 +1,4 @@
-// Whatever the decoders of rows and keys accept must encode to what was read.
+// Bytes that the decoders of rows and keys accept must encode to the same bytes.
 #include "index/truth/entity_format.h"
 
 #include <cstdlib>

@@ -44,7 +44,7 @@ HeadRow tombstone() {
                    .assigned = {.epoch = 2, .lsn = 5},
                    .version = {.epoch = 2, .lsn = 5}}};
 }
-// What version 1 wrote for head(), and for tombstone().
+// The bytes that version 1 wrote for head() and for tombstone().
 std::string first_head() {
   std::string row("\x01\x06\xac\x02\x01\x63", 6);
   append_le(row, std::uint32_t{7});

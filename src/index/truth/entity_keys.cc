@@ -8,7 +8,7 @@
 namespace kin::index {
 namespace {
 
-// Of this use alone, so that a summary has another hash than a document with its text.
+// Used only here, so that a summary's hash differs from that of a document with the same text.
 constexpr std::uint64_t kSummarySeed = 0x6b696e2d73756d6dULL;
 constexpr std::size_t kEdgeBytes = kIdBytes + 4 + kIdBytes;  // both ends and the name
 

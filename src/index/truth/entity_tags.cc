@@ -80,7 +80,7 @@ std::string tag_key(std::string_view tag) {
   std::vector<std::string_view> words;
   text::split_words(light, text::Normalization::kStandard, words);
   std::string lower;
-  // Words are put into lower case; what stands between them stays.
+  // Words are put into lower case; the text between them stays.
   const char* at = light.data();
   const auto keep = [&](const char* end) {
     for (; at < end; ++at) key += *at;

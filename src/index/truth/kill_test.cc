@@ -1,5 +1,5 @@
-// Batches that a process was killed in the middle of: what was acknowledged is there whole, and
-// what is there agrees with itself.
+// A process is killed in the middle of batches: acknowledged batches are there as a whole, and all
+// rows agree with each other.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -24,8 +24,8 @@ DocId id_of(std::uint64_t key) {
   return doc_id_of("kill", std::to_string(key));
 }
 
-// Each entity of round `round` says so in its text, its vector, its summary and its fragment, and
-// has two edges that weigh as much.
+// Every entity carries its round in its text, vector, summary, fragment and the weights of its two
+// edges.
 void add_round(std::uint64_t key, std::uint64_t round, std::vector<Mutation>& mutations) {
   const std::string text = std::to_string(round);
   Entity entity;
@@ -48,8 +48,8 @@ void add_round(std::uint64_t key, std::uint64_t round, std::vector<Mutation>& mu
       AddFragment{.id = entity.id, .fragment = {static_cast<Millis>(round), text}});
 }
 
-// Until it is killed: batches of some entities, written or removed, each acknowledged on `to` with
-// the LSN that it made durable.
+// Until it is killed: writes or removes entities in batches, and acknowledges each batch on `to`
+// with the LSN that it made durable.
 [[noreturn]] void write_until_killed(const std::filesystem::path& folder, int to,
                                      std::uint64_t seed) {
   auto truth = Truth::open(folder, {});
@@ -114,7 +114,7 @@ void check_entity(const TruthView& view, const StoredEntity& stored) {
   ASSERT_EQ(fragments.back().fragment.text, entity.text);
 }
 
-// Reverse edges are those of the forward ones, and numbers stand for what has them.
+// Forward and reverse edges agree, and document numbers lead to the things that have them.
 void check_graph(const TruthView& view) {
   std::set<std::string> forward;
   std::uint64_t numbered = view.counters().entities + view.counters().fragments;
@@ -138,7 +138,7 @@ void check_graph(const TruthView& view) {
   ASSERT_EQ(documents, numbered);
 }
 
-// Every LSN once, and what the changelog says of entities is what is there.
+// The changelog has every LSN once, and agrees with the stored entities.
 void check_changelog(const TruthView& view, const std::map<DocId, DocNumber>& there) {
   std::map<DocId, DocNumber> told;
   Lsn last = 0;

@@ -28,7 +28,7 @@ class Model {
   };
   using Said = std::pair<Millis, std::string>;
 
-  // `version` is what the truth gave the mutation.
+  // `version` is the version that the truth gave the mutation.
   Effect apply(const Mutation& mutation, const Version& version) {
     version_ = version;
     return std::visit([this](const auto& one) { return run(one); }, mutation);
@@ -273,7 +273,7 @@ class TruthModelTest : public testing::TestWithParam<std::uint64_t>, protected R
     }
   }
 
-  // An index that follows the changelog has the numbers that stand for something.
+  // An index that follows the changelog ends with exactly the numbers in use.
   void check_followers(const TruthView& view) {
     for (;;) {
       const ChangesPage page = *view.changes({.after = followed_, .limit = 50});

@@ -1,4 +1,4 @@
-// Readers while others write: an entity is seen whole or not at all.
+// Readers beside writers: an entity is seen whole or not at all.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -117,8 +117,8 @@ Result<Applied> Truth::write(std::span<const Item> items, const ApplyOptions& op
   if (applied.first > applied.last) return applied;
   kv::Batch batch(*store_);
   writer.finish(batch);
-  // Readers of the batch must know its names. If writing it fails nobody reads it, and the store
-  // takes no further batch that could use their numbers for others.
+  // Readers of the batch must know its names. If the write fails, nobody reads the batch, and the
+  // store refuses later batches that could reuse the numbers.
   for (const std::string& name : writer.new_names()) names_.add(name);
   KIN_RETURN_IF_ERROR(store_->write(batch, {.sync = options.sync}));
   // Only once the batch is written: these follow what is stored.
@@ -186,7 +186,7 @@ Owners Truth::owners() const {
 
 Status Truth::trim_changes(Lsn lsn) {
   const std::lock_guard lock(mutex_);
-  // Followers still need what they have not applied.
+  // Followers still need the changes that they have not applied.
   Lsn up_to = std::min(lsn, counters_.last_lsn);
   for (const auto& [name, applied] : followers_) up_to = std::min(up_to, applied);
   if (up_to <= counters_.trimmed) return Done{};

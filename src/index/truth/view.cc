@@ -24,12 +24,12 @@ kv::Family family_of(DocKind kind) {
   return kind == DocKind::kEntityFragment ? kEntityFragmentsFamily : kEdgeFragmentsFamily;
 }
 
-// The least key behind `key`, for pages that go on where the last one ended.
+// The least key after `key`, for pages that continue where the last one ended.
 std::string successor(const std::string& key) {
   return key + '\0';
 }
 
-// Changes that a filtered page looks at: a filter that nothing passes must not read the whole log.
+// Most changes that a filtered page looks at: a selective filter must not read the whole log.
 constexpr std::size_t kMostLooked = 100'000;
 
 bool concerns(const Change& change, const std::set<PartitionId>& partitions) {

@@ -17,7 +17,7 @@
 
 namespace kin::index {
 
-// What to read of an entity.
+// The parts of an entity to read.
 struct Want {
   bool vectors = true;
   bool summaries = true;
@@ -64,11 +64,11 @@ struct EdgeFragmentRef {
   EdgeId edge = {};  // without its period
   StoredFragment fragment = {};
 };
-// What has a document number.
+// Anything that has a document number.
 using StoredDocument = std::variant<StoredEntity, StoredEdge, EntityFragmentRef, EdgeFragmentRef>;
 
-// A snapshot: it holds every batch up to lsn() and no part of a later one. Thread-safe. The truth
-// must outlive it. While a view lives, the store keeps what is overwritten, so drop it soon.
+// A snapshot: it holds every batch up to lsn() and nothing of later ones. Thread-safe. The truth
+// must outlive it. While a view lives, the store keeps overwritten data, so drop it soon.
 class TruthView {
  public:
   TruthView(const NameTable& names, kv::Snapshot snapshot, const Counters& counters);
@@ -90,7 +90,7 @@ class TruthView {
 
   Result<std::optional<StoredEdge>> edge(const EdgeId& id) const;
   Result<std::vector<StoredFragment>> fragments(const DocId& id, const FragmentRange& range) const;
-  // Those of all periods of the edge.
+  // Fragments of all periods of the edge.
   Result<std::vector<StoredFragment>> fragments(const EdgeId& edge,
                                                 const FragmentRange& range) const;
 

@@ -5,7 +5,7 @@
 namespace kin::index {
 
 Result<Outcome> TruthWriter::write_edge(EdgeWrite write) {
-  // A tombstone has a version and nothing else that would have to be released.
+  // A tombstone has only a version, so there is nothing to release.
   const bool was_there = write.before && !write.before->deleted;
   const std::string key = forward_key(write.key);
   const DocNumber retired = was_there ? write.before->number : kNoNumber;

@@ -141,8 +141,8 @@ void Encoder::encode(std::span<const float> vector, std::span<const float> centr
   factors.rescale = factors.full_rescale = static_cast<float>(-rescale);
   factors.add = factors.full_add = static_cast<float>(constant + rescale * centroid_signs);
   const auto size = static_cast<double>(dimension);
-  // Of the angle between the code's point and o. RaBitQ's error is its tangent over the root of the
-  // dimensions.
+  // The cosine of the angle between the code's point and o. RaBitQ's error is its tangent over the
+  // root of the dimensions.
   const double cosine = sum / std::sqrt(square * size);
   const double off = std::max(0.0, 1 / (cosine * cosine) - 1) / std::max(1.0, size - 1);
   factors.error = static_cast<float>(weight * kDeviations * std::sqrt(square * off));

@@ -58,7 +58,7 @@ class Encoder {
   Scaled measure(std::span<const float> magnitudes, float scale) const;
   float best_scale(std::span<const float> magnitudes) const;
   void find_typical_scale();
-  // Of the distance that a code is for.
+  // Terms of the distance that a code estimates.
   struct Constants {
     double square;    // |o|²
     double weight;    // of <q - c, o>
@@ -74,7 +74,7 @@ class Encoder {
   float full_error_ratio_ = 1;
 };
 
-// A query as the codes of all cells are compared with it. Thread-compatible.
+// A query, prepared for comparison with the codes of all cells. Thread-compatible.
 struct QueryCode {
   QueryCode(const VectorSpace& space, std::vector<float> rotated);
 

@@ -1,4 +1,4 @@
-// What the searches and the writer of a vector index share.
+// State that the searches and the writer of a vector index share.
 #pragma once
 
 #include <cmath>
@@ -25,8 +25,8 @@ struct RecallCurve {
 constexpr std::size_t kCurvePoints = 101;
 
 // The cosine that a residual of the cell (of mean square `spread`) needs with the direction from
-// the centroid to the query for its vector to be as near as `limit`. A high one makes a neighbour
-// in the cell unlikely. Products use the query's length, other distances the distance of the
+// the centroid to the query so that its vector is as near as `limit`. If it is high, a neighbour in
+// the cell is unlikely. Products use the query's length, other distances the distance of the
 // centroid.
 inline float reach_needed(const CellView& view, float spread, float limit, float query_length,
                           bool products) {
@@ -60,7 +60,7 @@ struct VectorCore {
     const std::lock_guard lock(pointer);
     now.swap(next);
   }
-  // The vector prepared, rotated and padded.
+  // The vector, prepared, rotated and padded.
   Result<std::vector<float>> rotated(std::span<const float> vector) const;
   // Reads the rotated vector of a posting's slot, wherever it is stored; false if it is gone.
   // `raw`: read instead of the index's own, unless null.

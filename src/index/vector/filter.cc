@@ -3,7 +3,7 @@
 namespace kin::index {
 namespace {
 
-// Plain bits are kept if they take at most so many bits per id.
+// Plain bits are kept if they take at most this many bits per id.
 constexpr std::uint64_t kMostBitsForId = 1024;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Bytes that are no checkpoint are refused or, where their checksum happens to hold, decoded; what
-// is decoded is written back as it was.
+// Bytes that are not a checkpoint are refused or, if their checksum happens to match, decoded;
+// decoded bytes are written back unchanged.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -12,7 +12,7 @@ using namespace kin::index;
 
 namespace {
 
-// The checksum of what was made up, so that the fuzzer gets behind it.
+// With a valid checksum, so that the fuzzer gets past the check.
 std::string sealed(std::string_view bytes) {
   std::string out(bytes);
   kin::append_le(out, kin::checksum(bytes));

@@ -11,7 +11,7 @@ namespace kin::index {
 namespace {
 
 constexpr int kMostRounds = 12;  // for points that keep changing their centre
-// Stop when fewer than one in so many points changes its centre.
+// Stop when fewer than one in this many points changes its centre.
 constexpr std::size_t kFewChanges = 200;
 
 }  // namespace
@@ -100,7 +100,7 @@ void KMeans::fill_empty(std::vector<std::uint32_t>& counts) {
       const float shift = random.next() >> 63 != 0 ? 1.0009765625F : 0.9990234375F;
       to[k] = from[k] * shift;
     }
-    // As if the points were divided, so that the next empty centre may choose another.
+    // As if the points were divided, so that the next empty centre may choose another one.
     counts[c] = counts[most] / 2;
     counts[most] -= counts[c];
   }

@@ -58,7 +58,7 @@ class KMeans {
   // `points` must be in random order; `centres` is at most the number of points.
   KMeans(Matrix points, std::size_t centres, std::uint64_t seed);
 
-  // One more round. False once another would change little.
+  // Runs one more round. False once another would change little.
   bool round();
   Matrix take() { return std::move(centres_); }
 

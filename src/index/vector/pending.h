@@ -34,7 +34,7 @@ class PendingChunk {
   std::shared_ptr<PendingChunk> next_shared() const { return next_; }
   std::size_t bytes() const { return sizeof *this + values_.capacity() * sizeof(float); }
 
-  // The writer's. `rotated` is padded up to the stride with zeros.
+  // Called by the writer only. `rotated` is padded up to the stride with zeros.
   void append(std::uint32_t id, std::span<const float> rotated);
   void mark_dead(std::uint32_t row) { dead_[row].store(true, std::memory_order_release); }
   void set_next(std::shared_ptr<PendingChunk> next);
@@ -49,18 +49,18 @@ class PendingChunk {
   std::shared_ptr<PendingChunk> next_;
 };
 
-// From where on a reader reads the log.
+// The position from which a reader reads the log.
 struct PendingView {
   std::shared_ptr<PendingChunk> first;
   std::uint32_t from = 0;
 
-  // Calls see(chunk, row) for every row that is there, dead ones too.
+  // Calls see(chunk, row) for every existing row, dead ones too.
   template <typename See>
   void each(See&& see) const {
     std::uint32_t row = from;
     for (const PendingChunk* chunk = first.get(); chunk != nullptr;) {
-      // Asked before the rows: a chunk that has a next one gets no more. And asked again after
-      // them: the successor of a row that was seen dead may be in a chunk that came meanwhile.
+      // Read before the rows: a chunk that has a next one gets no more rows. Read again after them:
+      // the successor of a row that was seen dead may be in a chunk that was added meanwhile.
       const PendingChunk* next = chunk->next();
       for (; row < chunk->size(); ++row) see(*chunk, row);
       if (next == nullptr && chunk->next() == nullptr) return;

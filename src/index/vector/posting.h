@@ -18,11 +18,11 @@ namespace kin::index {
 // The most slots of a posting: CellSlot has 12 bits for a slot.
 constexpr std::uint32_t kMostSlots = 4095;
 
-// The distance of one vector as its code tells it.
+// The distance of one vector, estimated from its code.
 struct Estimate {
   std::uint32_t slot;
   float distance;  // by all bits, not yet halved for cosine
-  float error;     // what the distance may be off by
+  float error;     // bound of the error of the distance
 };
 
 // The position of a cell relative to a query.
@@ -34,7 +34,7 @@ struct CellView {
 // Thread-safe: many threads may scan and mark.
 class Posting {
  public:
-  // Of `slots` vectors, at most kMostSlots. `error_ratio`: Encoder::full_error_ratio().
+  // For `slots` vectors, at most kMostSlots. `error_ratio`: Encoder::full_error_ratio().
   Posting(const VectorSpace& space, float error_ratio, std::uint32_t slots);
 
   // Fills a slot; before the posting is shared.
@@ -58,8 +58,8 @@ class Posting {
   float spread() const { return spread_; }
 
   std::size_t blocks() const { return (slots_ + 31) / 32; }
-  // Vectors of a block whose lower bound by signs is within `limit`, as bits; `products` (32) is
-  // what estimate() needs of them.
+  // The vectors of a block whose lower bound by signs is within `limit`, as bits; estimate() needs
+  // their `products` (32).
   std::uint32_t scan(std::size_t block, const QueryCode& query, const CellView& view, float limit,
                      float* products) const;
   // Prefetches the first blocks; the hardware prefetches the others.
@@ -85,8 +85,8 @@ class Posting {
 
   std::size_t bytes() const;
 
-  // Appends the posting without its dead slots as bytes; and reads it back. An error if the bytes
-  // have another form; the caller checks their checksum.
+  // Appends the posting without its dead slots as bytes, and reads it back. An error if the bytes
+  // are malformed; the caller checks their checksum.
   void append_to(std::string& out) const;
   static Result<std::shared_ptr<Posting>> from_bytes(const VectorSpace& space, float error_ratio,
                                                      std::string_view bytes);

@@ -17,12 +17,12 @@ class RecallMeter {
  public:
   RecallMeter(std::size_t dimension, bool products) : queries_(dimension), products_(products) {}
 
-  // A vector whose neighbours are looked for; `source` is its number among those seen. All rotated
-  // and padded.
+  // A vector whose neighbours are searched for; `source` is its number among the vectors seen. All
+  // vectors are rotated and padded.
   void add_query(std::size_t source, std::span<const float> vector);
-  // One of all vectors, and the cell that it is in.
+  // One of all vectors, and its cell.
   void see(std::size_t source, std::span<const float> vector, std::uint32_t owner);
-  // Once all were seen and the cells are laid out.
+  // Call it after all see() calls, when the cells are laid out.
   RecallCurve curve(const Draft& draft);
 
  private:

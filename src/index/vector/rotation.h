@@ -1,6 +1,6 @@
 // A random rotation that takes O(d log d): signs flipped, Hadamard transforms over the two ends of
-// the vector in turn, halves mixed between (Kac's walk). After it no dimension is special, which is
-// what one-bit codes rest on.
+// the vector in turn, halves mixed between (Kac's walk). Afterwards all dimensions are alike, which
+// one-bit codes rely on.
 #pragma once
 
 #include <cstdint>

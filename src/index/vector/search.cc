@@ -10,14 +10,14 @@ namespace kin::index::internal {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-// With a filter of at most so many ids, each id is looked up instead of scanning cells.
+// With a filter of at most this many ids, each id is looked up instead of scanning cells.
 constexpr std::uint64_t kFewIds = 3000;
 // Cells are sorted by distance in batches of this size: most searches need the first batch only.
 constexpr std::size_t kOrdered = 64;
-// A search ends after so many cells in a row that are unlikely to hold a neighbour.
+// A search ends after this many cells in a row that are unlikely to hold a neighbour.
 constexpr std::size_t kMostMisses = 48;
-// Searches take no lock. One that finds slots and snapshot out of step begins again; the last
-// attempt takes a way that cannot fail.
+// Searches take no lock. A search that finds slots and snapshot out of step starts over; the last
+// attempt takes a path that cannot fail.
 constexpr int kAttempts = 4;
 
 struct Candidate {
@@ -80,7 +80,7 @@ class Searcher {
       std::vector<Candidate> found = pool.take();
       const std::size_t before = found.size();
       drop_replaced(found);
-      // A replaced vector may have pushed out another that belongs to the k.
+      // A replaced vector may have pushed another one out of the best k.
       const bool short_of = found.size() < before && found.size() < how_.k;
       if (short_of && attempt + 1 < kAttempts) continue;
       KIN_RETURN_IF_ERROR(settle(found));
@@ -138,7 +138,7 @@ class Searcher {
       if (at.cell() >= snapshot.postings.size()) return false;
       const Posting& posting = *snapshot.postings[at.cell()];
       const std::uint32_t slot = at.slot();
-      // The slot is of a newer snapshot than this one.
+      // The slot belongs to a newer snapshot than this one.
       if (slot >= posting.size() || posting.ids()[slot] != id) return false;
       if (posting.is_dead(slot)) continue;
       if (rerank_ && core_.options.space.storage != RawStorage::kElsewhere) {
@@ -201,7 +201,7 @@ class Searcher {
         continue;
       }
       misses = 0;
-      // The posting after the next, and the codes of the next, are on their way while this is
+      // Prefetches the posting after the next, and the codes of the next, while this one is
       // scanned.
       if (i + 2 < ordered) __builtin_prefetch(snapshot.postings[order[i + 2].second].get());
       if (i + 1 < ordered) snapshot.postings[order[i + 1].second]->prefetch_blocks();
@@ -215,7 +215,7 @@ class Searcher {
     const std::size_t to = std::min(order.size(), std::max(probes, from + kOrdered));
     const auto begin = order.begin() + static_cast<std::ptrdiff_t>(from);
     const auto end = order.begin() + static_cast<std::ptrdiff_t>(to);
-    // Only the next batch is sorted; the rest is merely behind it.
+    // Only the next batch is sorted; all others only follow it.
     if (end != order.end()) std::nth_element(begin, end, order.end());
     std::sort(begin, end);
     return to;
@@ -270,7 +270,7 @@ class Searcher {
   }
 
   // Runs after the cells: a replaced vector is marked as deleted in its cell only when the new one
-  // is in the log, so this order misses neither.
+  // is in the log, so this order misses neither of them.
   void scan_pending(const Snapshot& snapshot, Pool& pool) const {
     snapshot.pending.each([&](const PendingChunk& chunk, std::uint32_t row) {
       const std::uint32_t id = chunk.id(row);
@@ -290,7 +290,7 @@ class Searcher {
     std::sort(found.begin(), found.end());
   }
 
-  // Replaces estimates by exact distances where the error bounds do not decide who is among the k.
+  // Replaces estimates by exact distances where the error bounds do not decide the best k.
   Status settle(std::vector<Candidate>& found) const {
     if (!rerank_) return Done{};
     std::vector<float> upper;
@@ -304,7 +304,7 @@ class Searcher {
     }
     std::vector<float> vector;
     for (Candidate& candidate : found) {
-      // Exact already, or too far away even if the estimate errs as much as it may.
+      // Exact already, or too far away even if the estimate is off by its whole error bound.
       if (candidate.error == 0 || candidate.distance - candidate.error > limit) continue;
       KIN_TRY(const bool read, core_.read(*candidate.posting, candidate.slot, vector, how_.raw));
       if (read) candidate.distance = exact(vector);

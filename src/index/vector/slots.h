@@ -1,4 +1,4 @@
-// Where each id's vector is: the table of cell and slot by id.
+// The location of each id's vector: a table of cell and slot by id.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ enum class VectorState : std::uint8_t {
   kAbsent,          // never inserted, or removed and reclaimed
   kPending,         // found by searches; waits for its cell
   kIndexed,         // in a cell
-  kPendingDeleted,  // removed while it waited; its row is still to be reclaimed
-  kDeleted,         // removed from its cell; its slot is still to be reclaimed
+  kPendingDeleted,  // removed while it waited; its row is not reclaimed yet
+  kDeleted,         // removed from its cell; its slot is not reclaimed yet
 };
 
 // A cell and a slot in it, or a state without them, in 32 bits.

@@ -32,7 +32,7 @@ Result<std::vector<float>> prepared(const VectorSpace& space, std::span<const fl
                  "the vector has a number that is not finite, or too large"};
   std::vector<float> result(vector.begin(), vector.end());
   if (space.distance != Distance::kCosine) return result;
-  // Squares of that size are rounding; their direction would be noise.
+  // Squares this small are rounding errors; the direction would be noise.
   if (square < 1e-30)
     return Error{Code::kInvalidArgument, "the vector has length 0, so no angle to others"};
   const auto scale = static_cast<float>(1 / std::sqrt(square));

@@ -32,7 +32,7 @@ struct VectorSpace {
   friend bool operator==(const VectorSpace&, const VectorSpace&) = default;
 };
 
-// kInvalidArgument says what is wrong with the space.
+// kInvalidArgument names the invalid option of the space.
 Status check_space(const VectorSpace& space);
 
 // The vector as the index keeps it: of length 1 for kCosine. An error if it has another dimension,

@@ -47,7 +47,7 @@ class Verifier {
  private:
   // The vector of an id that is not ignored and is expected.
   Result<bool> read(std::uint32_t id) {
-    // Of a later moment, or retired and kept for older views.
+    // Newer than the view, or retired and kept for older views.
     if (id >= expected_.below || std::ranges::binary_search(expected_.without, id)) return false;
     seen_.push_back(id);
     bool found = std::ranges::binary_search(expected_.ids, id);

@@ -55,11 +55,11 @@ Status VectorWriter::insert(std::uint32_t id, std::span<const float> vector) {
   if (const auto found = pending_.find(id); found != pending_.end()) replaced = found->second;
   // The new vector is in the log before the old one is marked: a search finds one of them or both.
   append(id, rotated);
-  // Deleted rows of this id that wait to be reclaimed do not change its state any more.
+  // Deleted rows of this id that are not reclaimed yet no longer change its state.
   core_.slots.set(id, CellSlot::without(VectorState::kPending));
   if (replaced) replaced->chunk->mark_dead(replaced->row);
   if (old.is_indexed()) forget(old);
-  // A step that runs may be moving the old vector: publish() must mark it again.
+  // A running step may be moving the old vector: publish() must mark it again.
   if (replaced || old.is_indexed())
     disturbed_.insert(id);
   else
@@ -122,8 +122,8 @@ void VectorWriter::take_rows(Draft& next, std::uint64_t most, const SeeRow& see)
 }
 
 // Ids whose deleted slots disappear with the old postings become absent. Slots are set before the
-// snapshot is published: a reader of the new snapshot must not take a vector for pending that has
-// left the log.
+// snapshot is published: a reader of the new snapshot must not look in the log for a vector that
+// has left it.
 void VectorWriter::publish(Draft next) {
   auto snapshot = std::make_shared<Snapshot>();
   if (next.centres.rows() > 0)
@@ -260,7 +260,7 @@ VectorCheckpoint VectorWriter::checkpoint(std::uint64_t lsn, VectorIndex::Scope 
   const auto snapshot = core_.snapshot();
   std::vector<bool> changed(snapshot->postings.size(), scope == VectorIndex::Scope::kAll);
   if (scope == VectorIndex::Scope::kChanged) changed = dirty_;
-  // From here on changes count for the next checkpoint; postings never change but for their marks.
+  // Later changes count for the next checkpoint; postings never change except for their marks.
   dirty_.assign(dirty_.size(), false);
   applied_lsn_ = lsn;
   std::uint64_t rows = pending_rows_;

@@ -16,7 +16,7 @@
 
 namespace kin::index::internal {
 
-// The next snapshot in the making.
+// The next snapshot while it is built.
 struct Draft {
   Matrix centres;
   std::vector<std::shared_ptr<Posting>> postings;
@@ -24,13 +24,13 @@ struct Draft {
   RecallCurve curve;
   std::vector<bool> touched;  // postings whose vectors have new places
 
-  // Rows of the log when the draft was begun, and those that are in its postings now.
+  // Rows of the log when the draft was begun, and rows that are now in its postings.
   std::uint64_t rows = 0;
   std::uint64_t taken_rows = 0;
   std::vector<std::uint32_t> taken = {};   // ids of live rows
   std::vector<std::uint32_t> purged = {};  // ids of dead rows
 
-  // Puts `posting` in the place of another, or behind all.
+  // Replaces posting `cell`, or appends one.
   void put(std::uint32_t cell, std::shared_ptr<Posting> posting);
 };
 
@@ -53,7 +53,7 @@ class VectorWriter {
                 const std::function<void(std::string)>& fault) const;
 
   VectorCheckpoint checkpoint(std::uint64_t lsn, VectorIndex::Scope scope);
-  // Takes over the contents of a checkpoint. Call it first.
+  // Takes over the contents of a checkpoint. Call it before anything else.
   Status adopt(const VectorCheckpointHead& head, Draft draft);
   std::uint64_t applied_lsn() const {
     const std::lock_guard lock(changes_);
