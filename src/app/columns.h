@@ -1,4 +1,4 @@
-// How wide text is on a terminal.
+// The width of text on a terminal.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace kin::app {
 // emoji, none for combining marks. Bytes that are not UTF-8 take one each.
 std::size_t display_columns(std::string_view text);
 
-// As much of the beginning of `text` as fits so many columns, with "…" for what was cut. No
-// character is cut in two.
+// The beginning of `text` that fits `columns`, with "…" if something was cut off. Characters are
+// never split.
 std::string cut_to_columns(std::string_view text, std::size_t columns);
 
 }  // namespace kin::app

@@ -58,7 +58,7 @@ int exit_code_of(std::string_view program, const std::function<Result<int>()>& c
     message = outcome.error().message;
     // Our code throws nothing, but libraries do.
   } catch (const std::bad_alloc&) {
-    // The two options that decide how much is used.
+    // The two options that limit memory.
     message = "there is not enough memory (give less with --max-memory, or use fewer --threads)";
   } catch (const std::exception& exception) {
     message = exception.what();

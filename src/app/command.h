@@ -49,7 +49,7 @@ std::span<Command (*const)(CLI::App&)> all_commands();
 // The command of a verb that has verbs of its own: it runs the one that the user chose.
 Command with_verbs(CLI::App& verb, std::vector<Command> inner);
 
-// Prints what a command found out, as its last act. Returns kDone.
+// Prints the result of a command, as its last act. Returns kDone.
 Result<int> print_result(std::string_view text);
 
 // Reports wrong usage of `verb` on stderr, with the command that shows its help. Returns
@@ -58,9 +58,9 @@ int wrong_usage(const Error& error, const CLI::App& verb);
 
 struct StopNotice {
   std::string_view program = "kindred";
-  std::string_view go_on = {};  // how to continue; empty: nothing to say about it
+  std::string_view go_on = {};  // how to continue; empty: nothing is printed
 };
-// How a command ends that did not finish. If a signal stopped it, says so on stderr and returns the
+// Ends a command that did not finish. If a signal stopped it, says so on stderr and returns the
 // signal's exit code; otherwise returns the error.
 Result<int> unfinished(const Error& error, const StopSignals& signals,
                        const StopNotice& notice = {});

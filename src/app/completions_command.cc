@@ -23,7 +23,7 @@ std::string verbs_of(const CLI::App& app) {
   return verbs;
 }
 
-// The flags of `app`'s verbs, as cases of what is written in front of them.
+// The flags of `app`'s verbs, as cases of the words before them.
 std::string bash_cases(const CLI::App& app, const std::string& before) {
   std::string cases;
   for (const CLI::App* verb : verbs_in(app)) {

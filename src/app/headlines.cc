@@ -22,12 +22,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a record is made of, in the order in which it is asked for.
+// The fields of a record, in the order in which they are requested.
 enum Field : std::size_t { kId, kTitle, kTime, kSource, kUrl, kSummary, kLabel, kFields };
 constexpr std::array<std::string_view, kFields> kFlags{"id",  "title",   "time", "source",
                                                        "url", "summary", "eval"};
 
-// The columns to scan, and at which of them each field is; nowhere for one that is not there.
+// The columns to scan, and the index of each field among them; nothing for a missing field.
 struct Layout {
   std::array<std::string, kFields> names;
   std::array<std::optional<std::size_t>, kFields> at;
@@ -40,7 +40,7 @@ bool is_needed(Field field, const Layout& layout) {
   return field <= kTime || (field == kLabel && !layout.names[kLabel].empty());
 }
 
-// JSONL may have a field in some records alone; other formats name their columns once.
+// In JSONL a field may occur in some records only; other formats name their columns once.
 Result<Layout> lay_out(data::Dataset& dataset, const HeadlineColumns& columns) {
   Layout layout{.names = {columns.id, columns.title, columns.time, columns.source, columns.url,
                           columns.summary, columns.label},
@@ -110,7 +110,7 @@ class Collector {
     headlines_.ids[row] = id;
     if (layout_.has(kLabel)) {
       KIN_TRY(const std::string_view label, needed(batch, i, kLabel));
-      // Only equality counts.
+      // Labels are only compared for equality.
       headlines_.labels[row] = hash64(label);
     }
     const auto text = [&](Field field) { return std::string(value(batch, i, field).value_or("")); };
@@ -162,7 +162,7 @@ Result<Headlines> read_headlines(std::span<const std::string> inputs,
   Collector collector(layout);
   data::ScanOptions scan_options;
   scan_options.columns = layout.scanned;
-  // What is missing is an error of ours, which names the flag that helps.
+  // Missing columns are reported below, with the flag that helps.
   scan_options.optional_columns = layout.scanned.size();
   KIN_TRY(const data::ScanEnd end, dataset->scan(scan_options, [&](const data::Batch& batch, int) {
     return collector.visit(batch);

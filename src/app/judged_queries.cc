@@ -44,7 +44,7 @@ Status read_answer(std::string_view line, bool first_line, Judgements& judgement
     if (first_line) return Done{};  // headings
     return Error{Code::kInvalidArgument, "the grade of a judgement is a number"};
   }
-  // A grade of 0 says that the document is no answer.
+  // A grade of 0 means that the document is not relevant.
   if (grade > 0)
     judgements[std::string(line.substr(0, first))]
               [std::string(line.substr(first + 1, second - first - 1))] = grade;

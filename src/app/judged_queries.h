@@ -1,4 +1,4 @@
-// Queries whose right answers are known, and how good a ranking is.
+// Queries with known answers, and measures of ranking quality.
 #pragma once
 
 #include <filesystem>

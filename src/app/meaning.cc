@@ -12,7 +12,7 @@ Result<std::shared_ptr<const embed::Embedder>> open_meaning(const std::string& s
                                                             const std::filesystem::path& data) {
   KIN_TRY(const embed::EmbedderSpec parsed, embed::EmbedderSpec::parse(spec));
   if (parsed.kind == embed::EmbedderKind::kNone) return std::shared_ptr<const embed::Embedder>();
-  // A server may answer otherwise tomorrow, and the same headlines must give the same stories.
+  // A server may change its answers, but the same headlines must always give the same stories.
   if (parsed.kind != embed::EmbedderKind::kWords && parsed.kind != embed::EmbedderKind::kModel2Vec)
     return Error{
         Code::kInvalidArgument,

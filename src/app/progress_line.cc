@@ -27,19 +27,19 @@ std::string bar(double done) {
                      std::string(static_cast<std::size_t>(kWidth - filled), ' '));
 }
 
-// Never "0 s left": something is left, or the stage would be over.
+// Never "0 s left": while the stage runs, something is left.
 std::string time_left(double seconds) {
   constexpr double kDay = 86'400;
   if (seconds >= 2 * kDay) return fmt::format("{:.0f} days left", std::ceil(seconds / kDay));
   return short_duration(std::max(1.0, std::ceil(seconds))) + " left";
 }
 
-// 100 % is for what is finished.
+// 100 % is shown only when it is finished.
 std::string percent(double share) {
   return fmt::format("{:.0f} %", std::min(std::floor(share * 100), 99.0));
 }
 
-// A part of the line. Those with a greater rank are left out first.
+// A part of the line. Parts with a greater rank are left out first.
 struct Part {
   std::string text;
   int rank;
@@ -154,7 +154,7 @@ void ProgressLine::show(ProgressPrinter::Line line, double plain_seconds) {
     std::condition_variable_any wake;
     std::unique_lock lock(mutex);
     while (!stop.stop_requested()) {
-      // Asked each time: the window may have another size now.
+      // Queried each time: the window may have been resized.
       say(printer.next(standard_error(plain_seconds)));
       // Nobody notifies it: the stop token alone ends the wait early.
       wake.wait_for(lock, stop, kInterval, [] { return false; });

@@ -6,11 +6,11 @@ namespace kin::app {
 namespace {
 
 constexpr double kWindowSeconds = 30;
-// The time left is told after the first of these and when so much is done, or after the second.
+// The time left is given after kLeastSeconds and a share of the work, or after the longer time.
 constexpr double kLeastSeconds = 2;
 constexpr double kLeastShare = 0.01;
 constexpr double kEnoughSeconds = 15;
-// Longer than anybody waits: rather a stage that stands still.
+// Beyond this the stage is probably stuck, so no time is given.
 constexpr double kMostSeconds = 90 * 86'400.0;
 
 double seconds_between(SteadyTime from, SteadyTime to) {
@@ -32,7 +32,7 @@ StageView StageMeter::look() {
   const char* stage = progress_.stage;
   if (stage != stage_) begin(stage, now);
   std::optional<double> share = progress_.work.share();
-  // A stage that began meanwhile is looked at the next time.
+  // A stage that began meanwhile is measured at the next call.
   if (progress_.stage != stage) share.reset();
   if (share) {
     if (!recent_.empty()) share = std::max(*share, recent_.back().share);

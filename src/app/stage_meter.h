@@ -1,4 +1,4 @@
-// How far the stage of a run is, and how long it will take.
+// Progress of a stage of a run, and its remaining time.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,26 @@
 
 namespace kin::app {
 
-// What can be said of a run at one moment.
+// A snapshot of a run's progress.
 struct StageView {
   std::string stage;
   std::optional<double> share;           // of the stage, from 0 to 1; it never goes back
-  std::optional<double> seconds_left;    // of the stage; nothing before it can be told
+  std::optional<double> seconds_left;    // of the stage; nothing until it can be estimated
   std::optional<double> records_second;  // while records are read
   std::uint64_t records = 0;
   std::uint64_t duplicates = 0;
 };
 
-// Watches the progress of a run. Stages differ in speed, so the time left is that of the present
-// one, by its speed in the last half minute. It is told only after the stage has run for some time
-// and has done a part of its work: a guess from the first moments would be far off. One thread
-// only.
+// Watches the progress of a run. Stages differ in speed, so the time left
+// is that of the present stage, estimated from its speed in the last half
+// minute. It is given only after the stage has run for some time and done
+// a part of its work: earlier estimates would be far off. One thread only.
 class StageMeter {
  public:
   StageMeter(const dedup::Progress& progress, const Clock& clock)
       : progress_(progress), clock_(clock) {}
 
-  // To be called several times a minute.
+  // Call it several times a minute.
   StageView look();
 
  private:

@@ -18,7 +18,7 @@ std::string before(const std::string& text, std::string_view separator) {
   return text.substr(0, text.find(separator));
 }
 
-// CLI11 names what is wrong in the text of its messages only, so these are taken apart.
+// CLI11 gives the details of an error only in the text of its message, so that is parsed.
 bool wants_verb(const CLI::RequiredError& error) {
   return std::string_view(error.what()).starts_with("A subcommand");
 }

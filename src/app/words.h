@@ -16,7 +16,7 @@ std::string short_count(std::uint64_t number);
 // 75.3 → "1:15", 4000 → "1:06:40"; below a minute "12 s".
 std::string short_duration(double seconds);
 
-// The text with a space for each control character: text of strangers must not steer the terminal.
+// Replaces control characters by spaces: text from strangers must not control the terminal.
 std::string harmless(std::string_view text);
 
 // Adds a line with a name and, in a column of their own, a value.

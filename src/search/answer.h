@@ -1,4 +1,4 @@
-// What an index answers, ready to be shown.
+// The answer of an index, ready to be shown.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace kin::search {
 
-// A text in parts; those that the question asks for are marked.
+// A text in parts; the parts that match the question are marked.
 struct MarkedPart {
   std::string text = {};
   bool mark = false;

@@ -268,7 +268,7 @@ void write_links(JsonWriter& json, const std::vector<Link>& links) {
 
 void write_vector(JsonWriter& json, const std::vector<float>& vector) {
   json.begin_array();
-  // As few digits as keep a float; as a double it would have twice as many.
+  // The fewest digits that keep a float; as a double it would have twice as many.
   for (const float number : vector) json.raw(fmt::format("{}", number));
   json.end();
 }
@@ -324,7 +324,7 @@ Result<Document> document_of(const JsonValue& json) {
   KIN_TRY(document.embeddings, embeddings_in(json["embeddings"]));
   if (const JsonValue& published = json[kPublished]; !published.is_null()) {
     KIN_TRY(document.published, moment_in(kPublished, published, index::kBeginning));
-    // An empty text is no time, as in the columns of tables.
+    // An empty text is not a time, as in the columns of tables.
     if (document.published == index::kBeginning) document.published = std::nullopt;
   }
   KIN_TRY(document.valid, validity_in(json, document.published.value_or(index::kBeginning)));

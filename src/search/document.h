@@ -1,4 +1,4 @@
-// A document as a line of JSON, a row of a table or the body of a request has it.
+// A document, as in a line of JSON, a row of a table or the body of a request.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ struct Link {
   index::Validity valid = {};
   std::string summary = {};                     // what the link says; searched as a text of its own
   std::vector<index::Fragment> fragments = {};  // added to those it has
-  // Instead of all of the above but `to` and `name`: the link that holds at this moment ends then.
+  // Used instead of all of the above but `to` and `name`: ends the link that holds at this moment.
   // Other links by the name stay as they are.
   std::optional<index::Millis> until = {};
   friend bool operator==(const Link&, const Link&) = default;
@@ -56,7 +56,7 @@ Result<Document> document_of(const data::JsonValue& json);
 using Row = std::vector<std::pair<std::string, std::string>>;
 Result<Document> document_of(const Row& row);
 
-// As document_of() reads it. Links, vectors, summaries and fragments are written if it has any.
+// Writes what document_of() reads. Links, vectors, summaries and fragments only if there are any.
 void write_document(JsonWriter& json, const Document& document);
 
 // The mutations that write it into a shard, the document itself first; `space` is that of

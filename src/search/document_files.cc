@@ -20,7 +20,7 @@ class Gatherer {
   Gatherer(const FilesOptions& options, FilesProgress& progress, const TakeDocuments& take)
       : options_(options), progress_(progress), take_(take) {}
 
-  // `where` says where the document is from.
+  // `where` gives the document's origin, for messages.
   template <typename Where>
   Status add(Result<Document> document, const Where& where) {
     if (!document) {
@@ -35,8 +35,8 @@ class Gatherer {
 
   Status flush() {
     if (batch_.empty()) return Done{};
-    // A batch is taken as a whole or not at all. If its contents are refused, each document is
-    // checked by itself, and what is left is offered again.
+    // A batch is accepted as a whole or not at all. If its contents are refused, each document is
+    // checked by itself, and the valid ones are offered again.
     Status taken = take_(batch_);
     if (!taken.ok() && taken.error().code == Code::kInvalidArgument && options_.check) {
       KIN_TRY(const bool left_out, leave_out_wrong());
@@ -50,7 +50,7 @@ class Gatherer {
   }
 
  private:
-  // Whether there were any; an error, unless errors are skipped.
+  // True if invalid documents were left out; an error, unless errors are skipped.
   Result<bool> leave_out_wrong() {
     std::vector<Document> sound;
     for (std::size_t i = 0; i < batch_.size(); ++i) {

@@ -16,7 +16,7 @@ class DocumentFilesTest : public ::testing::Test {
     std::ofstream(path) << text;
     return path.string();
   }
-  // Takes no document that is called "wrong".
+  // Refuses documents that are called "wrong".
   Status read(FilesOptions options) {
     options.check = [](const Document& document) -> Status {
       if (document.title != "wrong") return Done{};

@@ -150,7 +150,7 @@ Status choose_vectors(IndexConfig& config, const std::string& embed, std::uint32
                  fmt::format("a dimension is for vectors that documents bring; \"{}\" has its own",
                              config.embed.text())};
   config.main.dimension = dimension;
-  // Vectors that can be made again need not be read from anywhere.
+  // Vectors that can be computed again need not be stored elsewhere.
   config.main.storage =
       given || config.embed.kind == EmbedderKind::kHttp ? RawStorage::kElsewhere : RawStorage::kF16;
   return Done{};

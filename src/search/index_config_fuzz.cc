@@ -7,8 +7,8 @@
 #include "base/hash.h"
 #include "search/index_config.h"
 
-// Any bytes are settings, which are written as they were read, or an error; with a checksum that
-// fits as well.
+// Any bytes are an error, or settings that are written back unchanged; also with a corrected
+// checksum.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto as_is = kin::search::decode_config(bytes);

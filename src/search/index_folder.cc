@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLongestName = 64;
-// A folder on its way out, which a crash may leave behind.
+// The prefix of a folder that is being deleted; a crash may leave one behind.
 constexpr std::string_view kDropped = ".dropped-";
 
 bool is_name(std::string_view name) {
@@ -46,7 +46,7 @@ Result<std::vector<std::string>> IndexFolder::names() const {
   for (fs::directory_iterator at(folder_, problem), end; !problem && at != end;
        at.increment(problem)) {
     std::string name = at->path().filename().string();
-    std::error_code ignored;  // a folder that cannot be looked into is none of ours
+    std::error_code ignored;  // a folder that cannot be read is not an index
     if (is_name(name) && fs::exists(at->path() / kConfigName, ignored))
       names.push_back(std::move(name));
   }
@@ -112,7 +112,7 @@ Status IndexFolder::create(const std::string& name, const IndexConfig& config) {
 
 Result<std::shared_ptr<SearchIndex>> IndexFolder::open(const std::string& name) {
   KIN_RETURN_IF_ERROR(check_name(name));
-  // Before there is a place: names that are asked for in vain take none.
+  // Checked before a place is made, so that names without an index take no memory.
   KIN_RETURN_IF_ERROR(check_there(name));
   const std::shared_ptr<Place> place = place_of(name);
   const std::lock_guard lock(place->mutex);

@@ -35,7 +35,7 @@ Result<std::optional<Path>> find_path(const index::TruthView& truth, const PathQ
   Path path;
   std::unordered_map<DocId, std::string> keys;
   for (std::size_t i = 0; i < entities.size(); ++i) {
-    // Missing documents are skipped by the search, and everything is read from one view.
+    // The search skips missing documents, and everything is read from one view.
     KIN_CHECK(entities[i].has_value(), "a path leads over documents that are there");
     const index::Entity& entity = entities[i]->entity;
     keys[entity.id] = entity.key;

@@ -78,7 +78,7 @@ void check(JsonFields& fields, const Question& question) {
 
 StageQuestion read_stage(JsonFields& fields) {
   StageQuestion stage;
-  // The field that is there says which stage it is.
+  // The field that is present decides the kind of stage.
   if (fields.find("find") != nullptr) {
     stage.find.k = 100;  // more than a page: later stages choose among them
     fields.read("find", stage.find.mode, kModes);

@@ -6,7 +6,7 @@
 #include "search/document.h"
 #include "search/question.h"
 
-// Any JSON is a question and a document, or an error.
+// Any JSON is a valid question or document, or gives an error.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto json = kin::data::parse_json({reinterpret_cast<const char*>(data), size});
   if (!json) return 0;

@@ -44,7 +44,7 @@ Status check_vector(const SpaceConfig& space, const std::vector<float>& vector) 
   return index::check_vector(space_of(space).space, vector);
 }
 
-// A space whose vectors an embedder makes of what documents say.
+// A space whose vectors an embedder makes from the documents' texts.
 index::SpaceOptions computed_space(const SpaceConfig& config,
                                    std::shared_ptr<const embed::Embedder> embedder,
                                    std::uint64_t generation) {
@@ -63,7 +63,7 @@ bool needs_embedder(const IndexConfig& config) {
 
 enum class Use { kNew, kExisting };
 
-// An index that is there may use a file that its maker was allowed to name.
+// An existing index may use any file that its creator was allowed to name.
 Result<std::shared_ptr<const embed::Embedder>> embedder_for(const IndexConfig& config,
                                                             const OpenOptions& options, Use use) {
   return embed::open_embedder(config.embed, *options.clock,
@@ -118,20 +118,20 @@ class SearchIndex::State {
   const fs::path folder;
   const IndexConfig config;
   const OpenOptions options;
-  std::shared_ptr<const embed::Embedder> embedder;  // that needs no learning
+  std::shared_ptr<const embed::Embedder> embedder;  // an embedder that needs no learning
   mutable std::mutex mutex;  // guards `corpus`, and the pointers below against being closed
   CorpusGeneration corpus;
   bool learning_failed = false;  // with as many documents as there were then
   std::uint64_t failed_at = 0;
   std::uint64_t compared_at = 0;  // number of documents when is_outdated() was last asked
   std::condition_variable rested;
-  bool at_rest = false;  // nobody holds `shard` any more
+  bool at_rest = false;  // no call holds `shard` any more
   std::unique_ptr<index::Shard> opened;
-  std::shared_ptr<index::Shard> shard;  // `opened`, held by all who are at it
+  std::shared_ptr<index::Shard> shard;  // `opened`, held by all running calls
   std::unique_ptr<Caretaker> caretaker;
 
  private:
-  // Leaves a null pointer behind. What the pointer owned is released without the lock.
+  // Leaves a null pointer behind. The object is released without the lock.
   template <typename Pointer>
   Pointer take(Pointer& from) {
     const std::lock_guard lock(mutex);
@@ -141,7 +141,7 @@ class SearchIndex::State {
   Result<bool> learn_if_due();
   Result<bool> is_learning_due(const CorpusGeneration& now, const index::TruthView& truth);
   Status check_vectors(const Document& document) const;
-  // Those of a document that make sense.
+  // The valid mutations of a document.
   Result<std::vector<index::Mutation>> mutations(const Document& document) const;
   Result<std::vector<Document>> embedded(std::span<const Document> documents) const;
   bool embeds_on_the_way() const { return config.embed.kind == EmbedderKind::kHttp; }
@@ -159,7 +159,7 @@ Result<std::vector<index::SpaceOptions>> SearchIndex::State::spaces() {
   } else if (needs_embedder(config)) {
     KIN_TRY(embedder, embedder_for(config, options, Use::kExisting));
     all.push_back(computed_space(config.main, embedder, embedder->info().model_hash));
-    // Asking another machine costs: what it said is kept with the document.
+    // Requests to another machine are expensive, so their vectors are stored with the document.
     if (embeds_on_the_way()) all.back().origin = index::VectorOrigin::kGiven;
   }
   for (const SpaceConfig& space : config.more) all.push_back(space_of(space));
@@ -363,13 +363,13 @@ Status SearchIndex::create(const fs::path& folder, const IndexConfig& config,
   IndexConfig kept = config;
   if (needs_embedder(config)) {
     const auto embedder = embedder_for(config, options, Use::kNew);
-    // A file of another kind was named: nothing of ours is damaged.
+    // The named file is of another kind, which is not damage of the index.
     if (!embedder && embedder.error().code == Code::kDataLoss)
       return Error{Code::kInvalidArgument, embedder.error().message};
     if (!embedder) return embedder.error();
     kept.main.dimension = (*embedder)->info().dimension;
   }
-  // The embedder was opened first: an index that nobody could open is not made.
+  // The embedder was opened first: an index that cannot be opened is not created.
   std::error_code problem;
   fs::create_directories(folder, problem);
   if (problem) return system_error("make", folder, problem.value());
@@ -491,7 +491,7 @@ IndexInfo SearchIndex::info() const {
     if (space.name == kMainSpace) info.dimension = space.index->space().dimension;
   // A space below 1 is still being filled.
   for (const index::SpaceStats& space : info.stats.spaces) info.building |= space.building < 1;
-  // Where vectors are given, nothing makes one of the words of a question.
+  // If vectors are given with documents, there is no embedder for the words of a question.
   info.by_meaning = info.config.embed.kind != EmbedderKind::kGiven && info.dimension > 0U;
   return info;
 }

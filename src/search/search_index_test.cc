@@ -36,7 +36,7 @@ class SearchIndexTest : public ::testing::Test {
   }
   std::filesystem::path folder() const { return temporary_.path() / "index"; }
 
-  // Two subjects that share few words, so that a model can tell them apart.
+  // Two subjects that share few words, so that a model can distinguish them.
   static std::vector<Document> two_subjects() {
     const char* sea[] = {"tides", "waves", "harbour", "ship", "sailor", "coast", "anchor", "storm"};
     const char* kitchen[] = {"bread", "oven",  "flour", "butter",
@@ -155,7 +155,7 @@ TEST_F(SearchIndexTest, LearnsAgainWhenNewDocumentsAreAboutSomethingElse) {
   ASSERT_TRUE(index->wait_until_idle().ok());
   const auto generation = [&] { return index->info().stats.spaces.front().generation; };
   ASSERT_EQ(generation(), 1U);
-  // A quarter more, with words that the model does not know; far from half as many again.
+  // A quarter more documents, with words that the model does not know; far from half as many again.
   ASSERT_TRUE(index->add(about("kitchen", 40)).ok());
   ASSERT_TRUE(index->wait_until_idle().ok());
   EXPECT_EQ(generation(), 2U);

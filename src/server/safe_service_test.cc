@@ -95,8 +95,8 @@ TEST_F(SafeServiceTest, SpeaksTlsAndAsksForTheToken) {
   EXPECT_GE(std::chrono::steady_clock::now() - start, 250ms);
 }
 
-// The page itself tells nothing; and a browser that comes from another site's link sends no cookie
-// with its first request.
+// The page itself holds no user data, and a browser that follows a link from another site sends no
+// cookie with its first request.
 TEST_F(SafeServiceTest, ShowsThePageToEverybody) {
   start(options());
   const auto page = get("/");

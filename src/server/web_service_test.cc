@@ -52,7 +52,7 @@ class WebServiceTest : public testing::Test {
     options.news.http.addresses.allowed = {net::Network::parse("127.0.0.1").value()};
     options.news.http.budgets = {.connect = 1min, .total = 1min, .slowest_for = 1min};
     options.clock = &clock_;
-    // The clock stands still.
+    // The clock does not move, so a gap would never pass.
     options.refresh_gap = 0s;
     return options;
   }
@@ -67,7 +67,7 @@ class WebServiceTest : public testing::Test {
   RawAnswer send(const char* method, const std::string& target, const std::string& body = {}) {
     return ask(json_request(method, target, body));
   }
-  // The feed's id.
+  // Returns the feed's id.
   std::string follow(const std::string& url) {
     const RawAnswer answer = send("POST", "/api/v1/feeds", R"({"url":")" + url + R"("})");
     EXPECT_EQ(answer.status, 201) << answer.body;
@@ -222,7 +222,7 @@ TEST_F(WebServiceTest, NewsComeBackAfterReadingAndHiding) {
   follow(feeds->publish("times", {{kRescue, kNow - 1h}, {kTram, kNow - 1h}}));
   EXPECT_EQ(parsed(get("/api/v1/timeline?hidden=1"))["stories"].items().size(), 0U);
   EXPECT_EQ(*parsed(get("/api/v1/stories/" + tram))["story"]["new"].number(), 1);
-  // What was not there when the page was made stays unread.
+  // Items that arrived after the page was made stay unread.
   send("PATCH", "/api/v1/stories/" + ferry, R"({"read":true,"before":)" + bound + "}");
   const JsonValue story = parsed(get("/api/v1/stories/" + ferry))["story"];
   EXPECT_FALSE(*story["read"].boolean());
@@ -265,7 +265,7 @@ TEST_F(WebServiceTest, HangingAdditionsHoldNobodyUp) {
         json_request("POST", "/api/v1/feeds",
                      R"({"url":")" + feeds->url("/hang?" + std::to_string(i)) + R"("})"));
   }
-  // The others hang for a minute, which is also how long a test waits for an answer.
+  // The others hang for a minute, as long as a test waits for an answer.
   follow(feeds->publish("healthy", {{kTram, kNow - 1h}}));
 }
 

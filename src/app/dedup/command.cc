@@ -113,7 +113,7 @@ void add_format_flags(CLI::App& verb, DedupArguments& arguments) {
       ->type_name("ROWS");
 }
 
-// Whether the run left something for --resume.
+// True if the run left a checkpoint for --resume.
 bool has_checkpoint(const dedup::DedupJob& job) {
   if (!dedup::is_resumable(job)) return false;
   const auto folder = dedup::WorkFolder::path_of(dedup::work_folder_of(job));
@@ -121,7 +121,7 @@ bool has_checkpoint(const dedup::DedupJob& job) {
   return std::filesystem::exists(folder / dedup::kCheckpointName, ignored);
 }
 
-// Shows what would go. Outputs that the command names are not touched.
+// Shows what would be removed. Outputs that the command names are not touched.
 Result<int> run_sample_command(DedupArguments& arguments, const dedup::DedupOptions& options,
                                const CLI::App& verb) {
   dedup::DedupJob job = arguments.job;
@@ -197,7 +197,7 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
 
   dedup::Progress progress;
   const StopSignals signals(progress.stop);
-  // The progress line is gone before anything else is printed.
+  // The progress line ends before anything else is printed.
   Result<dedup::DedupReport> report = [&] {
     const ProgressLine line(progress, !arguments.quiet && !arguments.json,
                             arguments.progress_seconds);
@@ -207,7 +207,7 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
     return unfinished(report.error(), signals,
                       {.go_on = has_checkpoint(job) ? "continue with --resume" : ""});
   if (!arguments.quiet) say(format_warnings(*report));
-  // Standard output belongs to what was sent there.
+  // Standard output may already be used for records or logs.
   const bool taken = job.output == "-" || job.removed_output == "-" || job.groups_output == "-" ||
                      job.report_output == "-";
   std::FILE* to = taken ? stderr : stdout;

@@ -42,7 +42,7 @@ double ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// From here on the pairs are clearly above the threshold; nothing if no pair can be.
+// The similarity from which pairs are clearly above the threshold; nothing if that exceeds 1.
 std::optional<double> clear_from(const Evaluation& result) {
   const double from = result.threshold + 0.05;
   // 0.95 + 0.05 may be a little more than 1.

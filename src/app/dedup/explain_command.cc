@@ -73,7 +73,7 @@ std::optional<RecordId> parse_row(const std::string& text) {
   return record_id(*row);
 }
 
-// The two records that are asked for: rows, or ids of a column.
+// The two requested records: rows, or ids of a column.
 struct Wanted {
   std::array<std::string, 2> names;
   std::array<std::optional<RecordId>, 2> rows;  // both or none
@@ -125,8 +125,8 @@ class RecordFinder {
   Pair pair_;
 };
 
-// The rows of `wanted`, to scan for them alone. A filter has a bit for every row, so one for a row
-// that is far off, and perhaps not there, would take more memory than it saves time: nothing then.
+// A filter for the rows of `wanted`. It has a bit for every row, so for a row far behind the others
+// it would take more memory than it saves time: nothing then.
 std::optional<RecordSet> filter_of(const Wanted& wanted) {
   constexpr std::size_t kMostFiltered = std::size_t{1} << 27;
   if (wanted.id_column) return {};
@@ -243,7 +243,7 @@ Error usage(std::string message) {
   return {Code::kInvalidArgument, std::move(message)};
 }
 
-// Two text files, or inputs and two records. A wrong call gives an exit code instead of a pair.
+// Arguments are two text files, or inputs and two records. Wrong usage gives an exit code.
 Result<int> run_explain_command(const ExplainArguments& arguments, const CLI::App& verb) {
   const auto options = understand_pairs(arguments.flags);
   if (!options) return wrong_usage(options.error(), verb);
@@ -252,7 +252,7 @@ Result<int> run_explain_command(const ExplainArguments& arguments, const CLI::Ap
     return wrong_usage(usage("name two text files, or a dataset and two rows or ids"), verb);
 
   const bool records = what.size() > 2;
-  // A dataset here is a slip: the records were forgotten.
+  // A dataset here means that the records were forgotten.
   if (!records && (data::file_type(what[0]).ok() || data::file_type(what[1]).ok())) {
     return wrong_usage(
         usage("a dataset needs two rows or ids, e.g. kindred explain news.jsonl 3 8"), verb);

@@ -21,7 +21,7 @@ Status parse_number(const std::optional<std::string>& text, const char* flag, T&
   return Done{};
 }
 
-// Parses a flag. One that was not given leaves `into` as the preset has it.
+// Parses a flag. If it was not given, `into` keeps the preset's value.
 template <typename T, typename Parse>
 Status parse_given(const std::optional<std::string>& text, const Parse& parse, T& into) {
   if (!text) return Done{};
@@ -47,8 +47,8 @@ Result<sketch::ChunkOptions> parse_chunk(const std::string& text) {
   return chunks;
 }
 
-// Names with commas between, as in CSV: one in double quotes may hold commas, and a double quote as
-// two.
+// Names separated by commas, as in CSV: a name in double quotes may contain commas, and double
+// quotes written twice.
 Result<std::vector<std::string>> parse_fields(const std::vector<std::string>& lists) {
   std::vector<std::string> fields;
   for (const std::string& list : lists) {
@@ -85,7 +85,7 @@ Status understand_sketch(const DedupFlags& flags, dedup::DedupOptions& options) 
   KIN_RETURN_IF_ERROR(parse_number(flags.hamming, "--hamming", options.hamming));
   if (flags.normalize) {
     KIN_TRY(options.shingles.normalization, text::parse_normalization(*flags.normalize));
-    // Without the flag exact and chunk compare bytes, whatever shingles are made of.
+    // Without the flag, exact and chunk compare bytes, whatever the normalisation of shingles.
     if (options.shingles.normalization != text::Normalization::kNone)
       options.exact_normalization = options.shingles.normalization;
   }

@@ -51,12 +51,12 @@ struct DedupFlags {
 // Adds the flags to `verb`; they are written to `flags` when it is parsed.
 void add_dedup_flags(CLI::App& verb, DedupFlags& flags);
 
-// Adds the flags of kindred dedup alone: references, tags, and what is cut out of records.
+// Adds the flags of kindred dedup alone: references, tags, and cutting.
 void add_run_flags(CLI::App& verb, DedupFlags& flags);
 
 // The options: defaults, overridden by the preset, overridden by the flags.
 Result<dedup::DedupOptions> understand(const DedupFlags& flags);
-// The same for verbs about pairs of records, which refuse what is cut out of records.
+// The same for verbs about pairs of records, which refuse the flags of cutting.
 Result<dedup::DedupOptions> understand_pairs(const DedupFlags& flags);
 
 }  // namespace kin::app

@@ -19,7 +19,7 @@ namespace {
 using dedup::Action;
 using dedup::IngestReport;
 
-// The flag that a run against shared stores cannot honour.
+// The flag that a run against shared stores does not support.
 std::optional<std::string_view> refused_flag(const dedup::DedupJob& job) {
   const dedup::DedupOptions& options = job.options;
   if (options.dry_run) return "--dry-run";
@@ -35,7 +35,7 @@ std::optional<std::string_view> refused_flag(const dedup::DedupJob& job) {
   return std::nullopt;
 }
 
-// Tells the parts of a run apart, and is the same when a part is run again.
+// Distinguishes the parts of a run, and is the same when a part is run again.
 std::string default_worker(const dedup::DedupJob& job) {
   std::string all = job.output.string();
   for (const std::string& input : job.inputs) all += '\n' + input;

@@ -1,4 +1,4 @@
-// kindred dedup --config: records taken into stores that runs share.
+// kindred dedup --config: records ingested into stores that runs share.
 #pragma once
 
 #include <filesystem>

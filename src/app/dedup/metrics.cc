@@ -59,7 +59,7 @@ std::vector<Figure> figures_of(const IngestReport& report) {
   };
 }
 
-// A label's value, in which these characters have a meaning.
+// Escapes the characters that have a meaning in a label's value.
 std::string escaped(std::string_view value) {
   std::string out;
   for (const char c : value) {

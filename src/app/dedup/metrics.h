@@ -1,4 +1,4 @@
-// The figures of a run for those who watch many: `--metrics FILE`.
+// The figures of a run for monitoring systems: `--metrics FILE`.
 #pragma once
 
 #include <filesystem>

@@ -8,8 +8,8 @@
 
 namespace kin::app {
 
-// The passages as one text: what only A has as [-text-], what only B has as {+text+}, with colours
-// on a terminal. Long passages that both have are shortened, unless the text shall be `full`.
+// The passages as one text: text only in A as [-text-], text only in B as {+text+}, with colours on
+// a terminal. Long common passages are shortened unless `full`.
 std::string format_passages(const std::vector<dedup::Passage>& passages, bool full);
 
 // The kind of a passage in JSON.

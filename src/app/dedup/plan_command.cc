@@ -38,7 +38,7 @@ std::string seconds_text(double seconds) {
 std::string stages(const dedup::Plan& plan) {
   std::string text;
   for (const auto& [stage, seconds] : plan.stage_seconds) {
-    // It would be shown as 0.0 s.
+    // Shorter times would be shown as 0.0 s.
     if (seconds < 0.05) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", stage, seconds_text(seconds));
   }

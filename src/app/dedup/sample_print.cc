@@ -21,7 +21,7 @@ std::string place_of(const SampleReport::Place& place) {
   return text;
 }
 
-// White space as single blanks, so that an example is one paragraph.
+// Replaces white space by single blanks, so that an example is one paragraph.
 std::string one_line(const std::string& text) {
   std::string line;
   bool blank = false;
@@ -51,7 +51,7 @@ bool is_whole(const SampleReport& report) {
   return report.total_exact ? report.sampled >= report.total : false;
 }
 
-// What a sample cannot show.
+// The limits of a sample.
 std::string caveat(const SampleReport& report) {
   if (is_whole(report)) return "The sample has all records: a run removes the same.";
   return fmt::format(

@@ -1,4 +1,4 @@
-// What a sample shows, for people and as JSON.
+// The report of a sample, for people and as JSON.
 #pragma once
 
 #include <string>

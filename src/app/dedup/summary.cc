@@ -115,7 +115,7 @@ std::string format_warnings(const dedup::DedupReport& report) {
   if (report.skipped == 0) return lines;
   lines += fmt::format("kindred: {} records could not be read and were skipped:\n",
                        with_commas(report.skipped));
-  // One is seldom alone, and all of them would bury the summary.
+  // There are usually many, and all of them would bury the summary.
   constexpr std::size_t kShown = 5;
   for (std::size_t i = 0; i < std::min(kShown, report.skipped_messages.size()); ++i)
     lines += fmt::format("kindred:   {}\n", report.skipped_messages[i]);

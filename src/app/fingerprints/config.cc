@@ -88,7 +88,7 @@ class Section {
   void refuse(const std::string& name, std::string_view why) {
     fail(find(name), fmt::format("{} {}", full(name), why));
   }
-  // After the last read: settings that nothing has asked for.
+  // After the last read: reports settings that were never read.
   void finish() {
     if (!node_.IsDefined() || !node_.IsMap()) return;
     for (const auto& member : node_) {
@@ -108,7 +108,7 @@ class Section {
   YAML::Node find(const std::string& name) {
     known_[name] = true;
     if (!node_.IsDefined() || !node_.IsMap()) return YAML::Node(YAML::NodeType::Undefined);
-    const YAML::Node& lookup = node_;  // the other operator adds what it does not find
+    const YAML::Node& lookup = node_;  // the non-const operator would add missing settings
     return lookup[name];
   }
   std::optional<YAML::Node> scalar(const std::string& name, std::string_view what) {

@@ -53,8 +53,8 @@ struct StoresConfig {
   std::optional<std::string> language_column = {};
 };
 
-// `name` is that of the file in messages, which give the line: "kindred.yaml:7: …". A relative
-// root_path is taken below the folder of the file. Settings that are unknown, of the wrong type or
+// `name` is the file's name in messages, which also give the line: "kindred.yaml:7: …". A relative
+// root_path is relative to the folder of the file. Settings that are unknown, of the wrong type or
 // missing are errors.
 Result<StoresConfig> parse_stores_config(std::string_view yaml, const std::filesystem::path& name);
 Result<StoresConfig> read_stores_config(const std::filesystem::path& path);

@@ -108,8 +108,8 @@ Result<int> tell(const StoreArguments& arguments, const char* done, const Exchan
                                   arguments.folder.string()));
 }
 
-// The ledger first: a document that a run adds meanwhile may then lack its entry, which the next
-// attempt of the run adds, but no entry its document.
+// The ledger is exported first. A document that a run adds meanwhile may then lack its entry, which
+// the run's next attempt adds; an entry never lacks its document.
 Result<int> export_store(const StoreArguments& arguments) {
   KIN_TRY(const StoresConfig config, read_stores_config(arguments.config));
   KIN_TRY(const OpenedStores stores, open_stores(config, std::nullopt, system_clock()));

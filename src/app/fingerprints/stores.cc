@@ -154,7 +154,7 @@ Result<store::CacheOptions> cache_of(const StoresConfig& config, Clock& clock) {
     }
     options.redis.password = *password;
   }
-  // A store that is quicker than its cache needs none.
+  // A store that is faster than its cache needs no cache.
   options.redis.connect = std::chrono::seconds(1);
   options.redis.answer = std::chrono::seconds(1);
   options.retention = config.fingerprints_ttl;

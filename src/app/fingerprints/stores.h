@@ -17,17 +17,17 @@ namespace kin::app {
 struct OpenedStores {
   std::unique_ptr<store::FingerprintStore> fingerprints;
   std::unique_ptr<store::Ledger> ledger;
-  // Of the services that they call.
+  // Counts calls of the services behind the stores.
   std::shared_ptr<cloud::CallMeter> requests = std::make_shared<cloud::CallMeter>();
   const store::CachedFingerprints* cache = nullptr;  // `fingerprints`, if that is one
 };
 
-// Makes the tables, the bucket or the folder of the stores, where they are not there. What to tell
-// the user.
+// Makes the tables, the bucket or the folder of the stores, if they are missing. Returns the text
+// to print.
 Result<std::string> create_stores(const StoresConfig& config, Clock& clock);
 
-// With `parameters` a new store is bound to them, and refused if it was made with others. Without,
-// it is opened as it is; kNotFound if there is none. Tables of DynamoDB must be there.
+// With `parameters`, a new store is bound to them, and an existing one made with others is refused.
+// Without, the store is opened as it is; kNotFound if there is none. DynamoDB tables must exist.
 Result<OpenedStores> open_stores(const StoresConfig& config,
                                  const std::optional<store::FingerprintParameters>& parameters,
                                  Clock& clock);

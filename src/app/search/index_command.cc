@@ -132,7 +132,7 @@ Result<int> run_create(const IndexArguments& arguments, const CLI::App& verb) {
   if (!config) return wrong_usage(config.error(), verb);
   KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
   const Status created = indexes->create(arguments.place.name, *config);
-  // Such as a model that does not exist.
+  // For example a model that does not exist.
   if (!created.ok() && created.error().code == Code::kInvalidArgument)
     return wrong_usage(created.error(), verb);
   KIN_RETURN_IF_ERROR(created);
@@ -169,7 +169,7 @@ Status add_files(const IndexArguments& arguments, SearchIndex& index, Adding& ad
   const ProgressLine line([&](double seconds) { return progress_text(adding, seconds); },
                           !arguments.json);
   const auto take = [&](std::span<const Document> documents) -> Status {
-    // Between two batches: each is added as a whole.
+    // Between two batches, because each batch is added as a whole.
     if (stop) return Error{Code::kCancelled, "stopped"};
     KIN_TRY(search::AddReport report, index.add(documents));
     adding.added += report.added;
@@ -189,7 +189,7 @@ Result<int> run_add(IndexArguments& arguments) {
   KIN_TRY(const auto index, indexes->open(arguments.place.name));
   KIN_TRY(const LockedFolder spool, LockedFolder::create());
   arguments.files.temporary_folder = spool.path();
-  // The reader knows the line, so it names the document that does not fit.
+  // The reader knows the line, so its error can name the invalid document.
   arguments.files.check = [&](const Document& document) { return index->check_document(document); };
   std::atomic<bool> stop{false};
   const StopSignals signals(stop);
@@ -253,7 +253,7 @@ Result<int> run_check(const IndexArguments& arguments) {
   KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
   KIN_TRY(const auto index, indexes->open(arguments.place.name));
   std::atomic<double> done{0};
-  // The progress line is gone before the report is printed.
+  // The progress line ends before the report is printed.
   const Result<index::CheckReport> report = [&] {
     const ProgressLine line(
         [&](double seconds) {

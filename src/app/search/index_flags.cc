@@ -33,7 +33,7 @@ Result<std::unique_ptr<search::IndexFolder>> open_indexes(const std::string& dat
   KIN_TRY(const fs::path folder, data_folder(data));
   KIN_TRY(search::OpenOptions how, index_open_options(data));
   how.tend = options.tend;
-  // The user of the command line may reach that address without Kindred, too.
+  // The user of the command line can reach that address without Kindred, too.
   how.private_embedders = true;
   how.models_anywhere = true;
   return std::make_unique<search::IndexFolder>(indexes_folder(folder), std::move(how));

@@ -1,4 +1,4 @@
-// An answer on a terminal.
+// Prints an answer on a terminal.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace kin::app {
 // hits that were skipped.
 std::string to_words(const search::Answer& answer, std::size_t offset);
 
-// A line for each document, and between them the link that joins them.
+// One line per document, with the link that joins it to the next between them.
 std::string path_to_words(const std::optional<search::Path>& path,
                           const search::PathQuestion& question);
 

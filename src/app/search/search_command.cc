@@ -55,7 +55,7 @@ struct SearchArguments {
   bool json = false;
 };
 
-// `given` is JSON, or the name of a JSON file.
+// Parses `given`, which is JSON or the name of a JSON file.
 Result<data::JsonValue> json_in(const std::string& given, const char* option) {
   std::string text = given;
   // A list or an object is JSON, anything else the name of a file.

@@ -88,11 +88,11 @@ Status understand(SeenArguments& arguments, SeenOptions& options) {
   return Done{};
 }
 
-// A set that is there knows what its ids are; one that is made has to be told.
+// An existing set knows the kind of its ids; a new one has to be told.
 Result<std::unique_ptr<SeenSet>> open_to_add(const SeenArguments& arguments, SeenOptions options) {
   const IdKind wanted = arguments.numbers ? IdKind::kNumber : IdKind::kText;
   if (!arguments.fresh) {
-    // First as it is: without --numbers a set of numbers is used as one.
+    // Tries to open an existing set first: a set of numbers is used as such without --numbers.
     options.mode = SeenOptions::Mode::kOpen;
     if (arguments.numbers) options.kind = wanted;
     auto set = SeenSet::open(arguments.set, options);
@@ -124,13 +124,13 @@ struct Passage {
   std::unique_ptr<IdSource> source;
 };
 
-// Everything the source has, through the filter. An exit code if it did not come to its end because
-// of a signal or because nobody reads what is printed.
+// Passes all ids of the source through the filter. Gives an exit code if a signal or a closed
+// output ended it early.
 Result<std::optional<int>> pass_through(Passage& passage, const SeenArguments& arguments,
                                         const StopSignals& signals, const std::atomic<bool>& stop) {
   SeenFilter& filter = passage.filter;
   const Status read = [&] {
-    // Ids that scroll by on the same terminal are progress enough.
+    // Ids that scroll by on the same terminal show progress already.
     const bool prints = arguments.print_new || arguments.print_seen;
     const ProgressLine line(
         [&](double seconds) {
@@ -155,7 +155,7 @@ std::string skipped_words(const Passage& passage) {
                      skipped == 1 ? "was" : "were");
 }
 
-// What was counted. Standard output belongs to the ids when they go there.
+// Prints the counts. Standard output is reserved for ids if they are printed.
 Status show_counts(const SeenArguments& arguments, const std::string& words,
                    const std::string& json) {
   std::FILE* to = arguments.print_new || arguments.print_seen ? stderr : stdout;
@@ -168,7 +168,7 @@ Result<int> run_add(SeenArguments& arguments, const SeenOptions& options) {
   KIN_TRY(auto source, IdSource::open(arguments.source));
   std::atomic<bool> stop{false};
   const StopSignals signals(stop);
-  // After the source: a file that is not there makes no empty set.
+  // After the source: a missing file must not create an empty set.
   KIN_TRY(const auto set, open_to_add(arguments, options));
   Passage passage{
       .filter = SeenFilter(*set, {.name = arguments.set,
@@ -178,7 +178,7 @@ Result<int> run_add(SeenArguments& arguments, const SeenOptions& options) {
                                   .on_error = arguments.source.on_error}),
       .source = std::move(source)};
   KIN_TRY(const auto stopped, pass_through(passage, arguments, signals, stop));
-  // A closed set cannot be asked.
+  // A closed set cannot be queried.
   const std::uint64_t held = set->len();
   KIN_RETURN_IF_ERROR(set->close());
   if (stopped == 128 + SIGPIPE) return *stopped;

@@ -10,7 +10,7 @@
 namespace kin::app {
 namespace {
 
-// A line that is no id may be anything, so a message shows little of it.
+// A line that is not an id may be anything, so a message shows little of it.
 std::string_view shortened(std::string_view text) {
   constexpr std::size_t kShown = 60;
   return text.substr(0, kShown);
@@ -52,7 +52,7 @@ Status SeenFilter::take(const IdBatch& batch) {
     begin = end;
     if (uncommitted_ == options_.commit_every) KIN_RETURN_IF_ERROR(finish());
   }
-  // Whoever fills the pipe may wait for these answers before sending more.
+  // The writer of the pipe may wait for these answers before it sends more.
   if (!batch.more_is_ready) KIN_RETURN_IF_ERROR(finish());
   return understood;
 }

@@ -41,7 +41,7 @@ class ColumnSource : public IdSource {
   Status read(const std::atomic<bool>& stop, const Take& take) override {
     data::ScanOptions options;
     options.columns = {column_};
-    options.optional_columns = 1;  // so that what is missing is said here, in our words
+    options.optional_columns = 1;  // so that missing ids are reported here
     options.on_error = on_error_;
     options.pause = [&stop] { return stop.load(); };
     const auto end = dataset_->scan(options, [&](const data::Batch& batch, int) {
@@ -55,7 +55,7 @@ class ColumnSource : public IdSource {
   std::uint64_t skipped() const override { return dataset_->skipped().count + without_id_; }
 
  private:
-  // A CSV file has one list of columns for all its records: a slip shows at once.
+  // A CSV file has one list of columns for all records: a misspelt name is found at once.
   Status check_header() {
     const data::Format format = dataset_->inputs().front().type.format;
     if (format != data::Format::kCsv && format != data::Format::kTsv) return Done{};
@@ -78,7 +78,7 @@ class ColumnSource : public IdSource {
       } else if (on_error_ == data::OnError::kSkip) {
         ++without_id_;
       } else {
-        // The ids before it are still taken.
+        // The ids before it are still processed.
         lacks_id_ = records.where(i);
       }
     }
@@ -88,7 +88,7 @@ class ColumnSource : public IdSource {
     return lacks_id_ ? Status(stopped()) : Status(Done{});
   }
 
-  // Only when the scan is over: a dataset does one thing at a time.
+  // Called when the scan is over: a dataset does one thing at a time.
   Error lacks_id(const std::string& where) {
     const auto columns = dataset_->columns();
     const std::string known =

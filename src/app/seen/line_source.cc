@@ -16,7 +16,7 @@ data::Compression compression_of(const fs::path& path) {
   return data::compression_of(path);
 }
 
-// A list of ids may have any name, but that of a dataset is a slip more often than not.
+// A list of ids may have any name, but a dataset's name is usually a mistake.
 Status check_name(const std::string& name) {
   const auto type = data::file_type(name);
   if (!type) return Done{};
@@ -103,7 +103,7 @@ Status LineSource::read_file(const std::string& name, Bytes& bytes, const std::a
                              const Take& take) {
   line_ = 0;
   for (;;) {
-    // A signal that comes just before the wait does not end it, hence the looking in between.
+    // A signal just before the wait does not end it, so the wait is repeated in short slices.
     for (bool ready = false; !ready;) {
       if (stop) return Error{Code::kCancelled, "stopped"};
       KIN_TRY(ready, bytes.wait_to_read(kLookForStop));

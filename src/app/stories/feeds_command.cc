@@ -155,7 +155,7 @@ std::string event_json(const stories::NewsEvent& event) {
   return json.take() + "\n";
 }
 
-// Those to poll; none for those that are due.
+// The feeds to poll; an empty list stands for all that are due.
 Result<std::vector<stories::FeedId>> named_feeds(const Newsroom& room,
                                                  const FeedsArguments& arguments) {
   std::vector<stories::FeedId> ids;
@@ -166,7 +166,7 @@ Result<std::vector<stories::FeedId>> named_feeds(const Newsroom& room,
   if (!arguments.all) return ids;
   KIN_TRY(const std::vector<FollowedFeed> feeds, room.feeds());
   for (const FollowedFeed& feed : feeds) {
-    // Its server said that it will not come back.
+    // The server reported that the feed is gone for good.
     if (!feed.gone) ids.push_back(feed.id);
   }
   return ids;
@@ -206,7 +206,7 @@ Result<int> run_refresh(const FeedsArguments& arguments) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     if (stop) room->cancel();
   });
-  // A listener cannot fail, so its error waits for the end.
+  // A listener cannot return an error, so its error is kept until the end.
   std::optional<Error> unprinted;
   const auto listener = room->listen([&](const stories::NewsEvent& event) {
     if (!arguments.json || unprinted) return;
@@ -218,7 +218,7 @@ Result<int> run_refresh(const FeedsArguments& arguments) {
   if (!refresh.ok()) return unfinished(refresh.error(), signals);
   if (unprinted) return *unprinted;
   KIN_TRY(const std::uint64_t swept, room->sweep());
-  // How many items went is nothing that a refresh reports.
+  // A refresh does not report the number of removed items.
   (void)swept;
   KIN_RETURN_IF_ERROR(show_refresh(*room, *refresh, arguments.json));
   if (const auto code = signals.exit_code()) {
@@ -297,7 +297,7 @@ std::string settings_table(const stories::Settings& settings) {
 }
 
 Result<int> run_settings(const FeedsArguments& arguments, const CLI::App& verb) {
-  // Reading works while `kindred serve` has the folder.
+  // Reading works while `kindred serve` has the folder open.
   KIN_TRY(const auto looking, open_newsroom_to_read(arguments.place));
   KIN_TRY(stories::Settings settings, looking->settings());
   const stories::Settings wanted = with_flags(settings, arguments.grouping, verb);

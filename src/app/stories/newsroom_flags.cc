@@ -57,7 +57,7 @@ Result<stories::FollowedFeed> find_feed(const stories::Newsroom& room, const std
 }
 
 Error with_address_hint(Error error) {
-  // The HTTP client refuses the address, and knows nothing of options.
+  // The HTTP client refuses the address, and knows nothing about options.
   if (error.code == Code::kFailedPrecondition &&
       error.message.find("must not be connected to") != std::string::npos)
     error.message += " (--allow-private permits it)";

@@ -30,7 +30,7 @@ Result<std::unique_ptr<stories::Newsroom>> open_newsroom_to_read(const NewsroomF
 // Finds a feed by its number, address or name. kNotFound.
 Result<stories::FollowedFeed> find_feed(const stories::Newsroom& room, const std::string& text);
 
-// `error` with a hint at --allow-private if that option would help.
+// `error`, with a hint at --allow-private if that option would help.
 Error with_address_hint(Error error);
 
 }  // namespace kin::app

@@ -84,7 +84,7 @@ Result<std::string> read_token(const std::string& path) {
         Code::kInvalidArgument,
         fmt::format("{} has no token on its first line (make one: openssl rand -hex 24 > {})", path,
                     path)};
-  // Editors leave such characters behind.
+  // Editors leave such characters at the end of a file.
   while (token.ends_with('\r') || token.ends_with(' ')) token.pop_back();
   return token;
 }
@@ -118,7 +118,7 @@ Result<server::ServiceOptions> understand(const ServeArguments& arguments) {
   return options;
 }
 
-// A server of many connections needs as many files as the system lets it have.
+// Raises the limit of open files to the system's maximum, for many connections.
 void raise_file_limit() {
   static constexpr rlim_t kEnough = 65'536;
   rlimit files{};
@@ -130,13 +130,13 @@ void raise_file_limit() {
   ::setrlimit(RLIMIT_NOFILE, &files);  // a lower limit serves too, just fewer at once
 }
 
-// For programs that wait for the port: the file appears with the number in it.
+// For programs that wait for the port: the file appears with its contents complete.
 Status write_port(const std::string& path, std::uint16_t port) {
   return write_file_atomically(path, fmt::format("{}\n", port));
 }
 
 void open_browser(const std::string& url) {
-  // posix_spawnp() does not change them, though its type says so.
+  // posix_spawnp() does not modify its arguments, although its type allows it.
   std::array<char*, 3> words{const_cast<char*>("xdg-open"), const_cast<char*>(url.c_str()),
                              nullptr};
   pid_t child = 0;
@@ -147,7 +147,7 @@ void open_browser(const std::string& url) {
 }
 
 Error in_use(const Error& error, const server::ServiceOptions& options) {
-  // Other conditions, such as a folder that is in use, say themselves what to do.
+  // Other failed preconditions, such as a folder in use, name the remedy themselves.
   if (error.code != Code::kFailedPrecondition || !error.message.starts_with("port ")) return error;
   return {error.code,
           fmt::format("{} (is kindred running already? Choose another port: --listen {}:{})",

@@ -164,7 +164,7 @@ Result<int> run_group(GroupArguments arguments, const CLI::App& verb) {
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   GroupReport report = report_on(placements, seconds.count());
   if (!arguments.eval.empty()) report.agreement = agreement_of(placements, headlines.labels);
-  // --json and --eval print figures, which rows would hide.
+  // --json and --eval print figures, which rows would bury.
   const bool rows_to_stdout = arguments.output.empty() && !arguments.json && arguments.eval.empty();
   if (rows_to_stdout || !arguments.output.empty())
     KIN_RETURN_IF_ERROR(write_placements(headlines, placements, arguments.output));

@@ -30,7 +30,7 @@ Result<ChildUsage> run_beside(const std::vector<std::string>& arguments) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return failed(arguments, error.message());
-  // That of the same build.
+  // The program of the same build.
   const std::string program = (self.parent_path() / arguments.front()).string();
   std::vector<std::string> words = arguments;
   std::vector<char*> argv;
@@ -39,7 +39,7 @@ Result<ChildUsage> run_beside(const std::vector<std::string>& arguments) {
 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  // Its output does not belong among the figures.
+  // The child's output does not belong among the figures.
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   const auto started = std::chrono::steady_clock::now();
   pid_t child = 0;

@@ -15,7 +15,7 @@
 namespace kin::bench {
 namespace {
 
-// Of all threads of the process.
+// Processor time of all threads of the process.
 double processor_seconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -46,7 +46,7 @@ Result<FingerprintsFigures> bench_fingerprints(const FingerprintsBench& bench) {
     job.dedup.options = options;
     job.run = fmt::format("round {}", round);
     job.worker = "bench";
-    // Ids of a corpus begin at the same number; its source tells them apart.
+    // Every corpus numbers its ids from the same number; the source distinguishes them.
     job.source_name = job.run;
     dedup::Progress progress;
     const double before = processor_seconds();

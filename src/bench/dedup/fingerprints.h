@@ -1,4 +1,4 @@
-// How many documents a second a local fingerprint store and its ledger take in.
+// Documents per second that a local fingerprint store and its ledger ingest.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct FingerprintsBench {
   int threads = 0;  // 0: one for each core
 };
 
-// Rounds go into the same store, which grows.
+// All rounds go into the same store, which grows.
 struct FingerprintsFigures {
   struct Round {
     std::uint64_t documents = 0;  // in the store afterwards
@@ -31,7 +31,7 @@ struct FingerprintsFigures {
   std::vector<Round> rounds;
 };
 
-// Makes a corpus for each round, and takes it into the store: looked up, compared, admitted,
+// Makes a corpus for each round and ingests it into the store: looked up, compared, admitted,
 // recorded, and written. Everything is durable at the end of a round.
 Result<FingerprintsFigures> bench_fingerprints(const FingerprintsBench& bench);
 

@@ -11,7 +11,7 @@
 namespace kin::bench {
 namespace {
 
-// By frequency, the most frequent first.
+// Most frequent word first.
 constexpr const char* kFrequent =
     "the of and to a in that is was he for it with as his on be at by had not are but from or "
     "have an they which one you were her all she there would their we him been has when who will "
@@ -22,8 +22,8 @@ constexpr const char* kFrequent =
     "here between both life being under never day same another know while last might us great old "
     "year off come since against go came right used take three";
 
-// What the rest of the vocabulary is made of: nouns, verbs and adjectives as they are and with
-// endings, so that lengths spread as they do in English.
+// The stems of the rest of the vocabulary: nouns, verbs and adjectives, alone and with endings, so
+// that lengths are distributed as in English.
 constexpr const char* kStems =
     "account act address agree air allow amount answer appear area arm arrive art ask attack bank "
     "base bear beat begin behind bird blood board boat body book border bread break bridge bring "
@@ -121,7 +121,7 @@ Prose::Prose() {
   double owed = 0;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     owed += static_cast<double>(kUses) * frequency(rank) / total;
-    // What is left of a share goes to the next word, so that rare words come too.
+    // The rest of a share carries over to the next word, so that rare words occur too.
     for (; owed >= 1; owed -= 1) words_.push_back(all[rank]);
   }
 }
@@ -183,7 +183,7 @@ std::string chinese_text(Random& random, std::size_t bytes) {
   while (text.size() < bytes) {
     const std::uint64_t count = 8 + random.below(30);
     for (std::uint64_t i = 0; i < count; ++i) {
-      // Some three thousand characters, few of them often.
+      // About three thousand characters, few of them frequent.
       const double spread = random.unit();
       const auto code = static_cast<unsigned>(0x4E00 + 3000 * spread * spread * spread);
       text += static_cast<char>(0xE0 | (code >> 12));

@@ -44,7 +44,7 @@ Speeds measure(const SketchBench& bench, double units, const std::function<void(
   return {.best = *std::max_element(speeds.begin(), speeds.end()), .median = median(speeds)};
 }
 
-// Keeps the compiler from leaving out what nobody looks at.
+// Keeps the compiler from removing results that are not used.
 template <typename T>
 void keep(const T& value) {
   asm volatile("" : : "r,m"(value) : "memory");

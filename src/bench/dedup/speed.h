@@ -21,7 +21,7 @@ struct SpeedBench {
 };
 
 struct SpeedFigures {
-  // Runs of `kindred dedup` and of what it is compared with, on the same input and in turns.
+  // Runs of `kindred dedup` and of its peer, on the same input and in turns.
   struct Row {
     std::string name;  // of our run
     std::string peer_name;

@@ -38,7 +38,7 @@ Result<Workspace> Workspace::make(WorkspaceOptions options) {
   }
   KIN_RETURN_IF_ERROR(write_corpus(how.corpus, prose, lines));
   if (how.format != "jsonl") {
-    // In a process of its own: what this one holds counts as the peak of those it starts.
+    // In a separate process: memory held by this one counts as the peak of its children.
     KIN_RETURN_IF_ERROR(
         run_beside({"kindred-bench", "copy", lines.string(), workspace.corpus().string()}));
     fs::remove(lines);
@@ -59,7 +59,7 @@ void Workspace::remove_outputs() const {
   for (const char* name : {"out.removed.jsonl", "out.cut.jsonl", "report.json"})
     fs::remove(file(name));
   fs::remove(output());
-  ::sync();  // what was written before must not slow down what is measured next
+  ::sync();  // earlier writes must not slow down the next measurement
 }
 
 Result<ChildUsage> Workspace::copy() const {

@@ -23,8 +23,8 @@ struct WorkspaceOptions {
   int threads = 0;                              // 0: one for each core
 };
 
-// A temporary folder with a corpus. Every program runs in a process of its own, without the outputs
-// of the one before. One thread only.
+// A temporary folder with a corpus. Every program runs in a process of its own, after the outputs
+// of the previous one were removed. One thread only.
 class Workspace {
  public:
   static Result<Workspace> make(WorkspaceOptions options);
@@ -36,7 +36,7 @@ class Workspace {
   Result<ChildUsage> dedup(const std::vector<std::string>& arguments) const;
   // The JSON report of the last dedup().
   Result<std::string> report() const;
-  // Of the records and the audit log that the last dedup() wrote.
+  // Hash of the records and the audit log that the last dedup() wrote.
   Result<std::uint64_t> output_hash() const;
 
  private:

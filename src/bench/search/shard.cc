@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 constexpr std::uint32_t kDimension = 100;
 constexpr std::size_t kSlices = 10;
 constexpr std::uint64_t kVocabulary = 50'000;
-// Bytes that one entity, its vector and its edges come to, beside its text.
+// Stored bytes of one entity, its vector and its edges, without its text.
 constexpr std::uint64_t kOverhead = 1'100;
 
 double now() {
@@ -84,11 +84,11 @@ class Source {
     std::vector<float> values(kDimension);
     const std::uint64_t rows = vectors_.size() / (kDimension * sizeof(float));
     if (rows > 0) {
-      // In another order than that of the words, which go by their frequency.
+      // Not in the order of the file, in which words are sorted by frequency.
       const std::uint64_t row = number * 7'919 % rows;
       std::memcpy(values.data(), vectors_.data() + row * kDimension * sizeof(float),
                   kDimension * sizeof(float));
-      // One of them has no direction.
+      // One of the vectors is zero and has no direction.
       if (std::ranges::any_of(values, [](float value) { return value != 0; })) return values;
     }
     Random random(number + 1'000'000'007);
@@ -106,7 +106,7 @@ class Source {
     return made;
   }
 
-  // The n-th most frequent word comes one n-th as often as the first.
+  // Zipf's law: the n-th most frequent word occurs 1/n as often as the first.
   std::string text(Random& random, std::uint32_t words) const {
     std::string made;
     for (std::uint32_t i = 0; i < words; ++i) {
@@ -122,7 +122,7 @@ class Source {
   std::string vectors_;
 };
 
-// Batches a second of writing and syncing so many bytes each.
+// Batches per second of writing and syncing `bytes` each.
 Result<double> device_limit(const fs::path& folder, std::uint64_t bytes) {
   constexpr int kBatches = 40;
   KIN_TRY(File file, File::create(folder / "limit"));
@@ -137,7 +137,7 @@ Result<double> device_limit(const fs::path& folder, std::uint64_t bytes) {
   return limit;
 }
 
-// What the child tells.
+// The report of the child.
 struct Told {
   std::array<Figures::Slice, kSlices> slices{};
   std::uint64_t pending = 0;
@@ -146,7 +146,7 @@ struct Told {
   bool done = false;
 };
 
-// What the source takes to make the entities does not count.
+// The time that the source takes to make entities is not counted.
 Result<Figures::Slice> fill_slice(Shard& shard, const Source& source, const ShardBench& bench,
                                   std::uint64_t from, std::uint64_t to) {
   Figures::Slice slice{.entities = to};
@@ -169,8 +169,8 @@ Result<Figures::Slice> fill_slice(Shard& shard, const Source& source, const Shar
   return slice;
 }
 
-// Inserts a second into a shard that holds nothing, with nothing going on beside: how fast this
-// machine is now. Neighbours on shared machines change that by half within a minute.
+// Inserts per second into an empty shard without background work: the current speed of the machine.
+// Neighbours on shared machines change it by half within a minute.
 Result<double> empty_shard(const fs::path& folder, const Source& source, const ShardBench& bench) {
   constexpr std::uint64_t kEntities = 3'000;
   Result<double> inserts = 0.0;
@@ -234,8 +234,8 @@ Result<Told> fill(const fs::path& folder, const ShardBench& bench) {
   return told;
 }
 
-// In a process that ends by a kill, with everything still open. It is made before this one has any
-// thread.
+// Runs in a process that is killed with everything still open. The process is started before this
+// one has any threads.
 Result<Told> fill_and_kill(const fs::path& folder, const ShardBench& bench) {
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) return system_error("make a pipe in", folder, errno);

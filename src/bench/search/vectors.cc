@@ -56,7 +56,7 @@ Result<std::string> read_set(const VectorsBench& bench, const char* name) {
   return with_context("run scripts/setup --bench first", bytes.error());
 }
 
-// In a random order, so that what is left out and what is taken first are samples of the whole.
+// In random order, so that any prefix is a sample of the whole.
 Result<Vectors> read_glove(const VectorsBench& bench, std::size_t most) {
   KIN_TRY(const std::string bytes, read_set(bench, "glove100.f32"));
   Vectors set{.dimension = 100, .base = {}, .queries = {}, .truth = {}};
@@ -137,7 +137,7 @@ Result<Figures::Point> measure(const Vectors& set,
       for (const std::uint32_t id : truth[q]) hits += std::ranges::count(found, id) != 0 ? 1 : 0;
       wanted += truth[q].size();
     }
-    // The other runs were disturbed by something.
+    // Slower runs were disturbed.
     best = std::min(best, seconds() - start);
     point.recall = static_cast<double>(hits) / static_cast<double>(wanted);
   }
@@ -145,7 +145,7 @@ Result<Figures::Point> measure(const Vectors& set,
   return point;
 }
 
-// Queries a second at a recall between two that were measured; their logarithm is nearly linear.
+// Queries per second at a recall between two measured ones; the logarithm is nearly linear.
 double at_recall(const std::vector<Figures::Point>& points, double aim) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (points[i].recall < aim) continue;
@@ -193,13 +193,13 @@ Result<std::unique_ptr<VectorIndex>> build(const Vectors& set, const Lender& len
                                .raw = &lender,
                                .cell_size = bench.cell_size}));
   for (std::uint32_t i = 0; i < set.size(); ++i) KIN_RETURN_IF_ERROR(index->insert(i, set.row(i)));
-  // Nothing is inserted any more, so that waiting for quiet would only cost time.
+  // Nothing is inserted any more, so waiting for a quiet moment would only cost time.
   for (std::optional<SteadyTime> now = SteadyTime{}; now;) {
     KIN_TRY(const StepOutcome outcome, index->step(*now));
     now = outcome.next(*now);
   }
   figures.ours.build_seconds = seconds() - start;
-  // Memory that was freed before and used again does not show in the difference.
+  // Memory that was freed before and reused does not show in the difference.
   const double bytes = std::max(allocated() - before, static_cast<double>(index->stats().bytes));
   figures.ours.bytes = bytes / static_cast<double>(set.size());
   return index;

@@ -51,7 +51,7 @@ __attribute__((target("avx2,fma"))) float by_avx2(const void* a, const void* b, 
 }
 #endif
 
-// hnswlib's own choice is made when it is compiled; ours when it runs.
+// hnswlib chooses its instruction set at compile time, this class at run time.
 class WidestSpace : public hnswlib::L2Space {
  public:
   explicit WidestSpace(std::size_t dimension) : hnswlib::L2Space(dimension) {

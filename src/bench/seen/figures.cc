@@ -8,7 +8,7 @@
 namespace kin::bench {
 namespace {
 
-// What the set may take whatever its size: the table of recent ids and buffers.
+// The memory that a set may use whatever its size: the table of recent ids and buffers.
 constexpr std::uint64_t kFixedMemory = std::uint64_t{64} << 20;
 
 double per_id(std::uint64_t amount, const SeenEngineFigures& figures) {
@@ -23,7 +23,7 @@ double ratio(const SeenFigures& figures) {
   return figures.seen.operations_per_second() / figures.peer->operations_per_second();
 }
 
-// An id that is handed over has 8 bytes.
+// An id that is passed in has 8 bytes.
 double write_amplification(const SeenEngineFigures& figures) {
   return per_id(figures.written_bytes, figures) / 8;
 }

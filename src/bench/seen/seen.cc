@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Adds up the engine's calls alone, without the making of ids and the checks.
+// Measures the engine's calls alone, without generating ids and checking.
 class Stopwatch {
  public:
   void start() { started_ = std::chrono::steady_clock::now(); }
@@ -34,8 +34,8 @@ class Stopwatch {
   std::chrono::duration<double> sum_{0};
 };
 
-// Bytes that this process has handed to write(), in whatever file; 0 where the system does not
-// tell.
+// Bytes that this process has passed to write(), for any file; 0 where the system does not report
+// it.
 std::uint64_t bytes_written() {
   auto counters = File::open_to_read("/proc/self/io");
   std::string text(512, '\0');
@@ -44,7 +44,7 @@ std::uint64_t bytes_written() {
   return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + 7, nullptr, 10);
 }
 
-// One contestant's run.
+// The run of one engine.
 class Course {
  public:
   struct Surroundings {
@@ -122,7 +122,7 @@ class Course {
     return ids;
   }
 
-  // A round right after many writes waits for what they left behind, so there are several.
+  // Several rounds: one right after many writes waits for background work they caused.
   Result<double> median_of(Result<double> (Course::*round)(Kind), Kind kind) {
     std::vector<double> seen(5);
     for (double& nanoseconds : seen) {
@@ -180,7 +180,7 @@ double memory_read_ns(std::uint64_t bytes) {
     // Each read waits for the one before, as a look-up does.
     last = mix64(last + i + words[((last >> 32) * words.size()) >> 32]);
   watch.stop();
-  // So that the reads are not left out.
+  // Uses the result, so that the compiler keeps the reads.
   return last == 0 ? 0 : watch.seconds() * 1e9 / static_cast<double>(kReads);
 }
 
@@ -196,7 +196,7 @@ Result<std::pair<SeenEngineFigures, std::uint64_t>> let_run(const Contestant& co
                                                             const SeenBench& bench,
                                                             const std::atomic<bool>& stop) {
   KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(bench.folder));
-  ::malloc_trim(0);  // what ran before must not count
+  ::malloc_trim(0);  // memory of earlier runs must not count
   ::sync();
   SeenEngineOptions options{.folder = folder.path() / contestant.name};
   if (bench.max_memory) {

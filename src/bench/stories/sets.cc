@@ -132,7 +132,7 @@ LabelledSet shuffled(const LabelledSet& set, std::uint64_t seed) {
   LabelledSet result{.name = set.name, .family = set.family, .items = {}, .labels = {}};
   for (std::size_t i = 0; i < order.size(); ++i) {
     stories::Item item = set.items[order[i]];
-    // Other headlines at the same times, so that the pace stays.
+    // Other headlines at the same times, so that the rate stays the same.
     item.published_at = set.items[i].published_at;
     result.add(item, set.labels[order[i]]);
   }

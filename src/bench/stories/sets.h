@@ -13,7 +13,7 @@ namespace kin::bench {
 
 struct LabelledSet {
   std::string name;
-  // Sets of one family share headlines or their kind. Settings are chosen without the family.
+  // Sets of one family share headlines or their kind. Settings for a family are chosen without it.
   std::string family;
   std::vector<stories::Item> items;  // in order of time
   std::vector<std::uint64_t> labels;
@@ -28,15 +28,15 @@ Result<LabelledSet> read_set(const std::filesystem::path& file, const std::strin
 // The first or second half of a set by time.
 LabelledSet half_of(const LabelledSet& set, bool second);
 
-// One in so many headlines, beginning with number `offset`.
+// Every `every`-th headline, beginning with number `offset`.
 LabelledSet sample_of(const LabelledSet& set, std::size_t every, std::size_t offset);
 
 // All headlines in random order, at the times of the set.
 LabelledSet shuffled(const LabelledSet& set, std::uint64_t seed);
 
-// What the files of a folder give: the halves of headlines.jsonl, the languages of olympics.jsonl
-// (of English also the halves), lookalikes.jsonl, and all of them interleaved. Files that are not
-// there are left out, and named in `missing`.
+// The sets of a folder: the halves of headlines.jsonl, the languages of olympics.jsonl (for English
+// also the halves), lookalikes.jsonl, and all of them interleaved. Missing files are left out, and
+// named in `missing`.
 struct SetsFolder {
   std::vector<LabelledSet> sets;
   std::vector<std::string> missing;

@@ -53,8 +53,8 @@ constexpr std::array kStrangers{
     "Apple announces M4 iPad Pro", "Apple unveils new AirPods Pro with better noise cancelling",
     "Intel announces new laptop chips", "Samsung reveals Galaxy Book with new chip"};
 
-// One minute apart, in an order and with distances that `random` chooses. Labels: 1 for the four, 2
-// for the strangers.
+// Headlines one minute apart, in an order and at offsets drawn by `random`. Labels: 1 for the four,
+// 2 for the strangers.
 LabelledSet with_models(const LabelledSet& headlines, std::size_t from, Random& random) {
   std::vector<std::pair<std::string, std::uint64_t>> titles;
   for (std::size_t i = 0; i < 500; ++i)
@@ -102,9 +102,9 @@ double microseconds(const std::vector<Item>& items, const Model& model) {
   return 1e6 * (thread_seconds() - start) / static_cast<double>(items.size());
 }
 
-// Titles of the set with their words exchanged for those of other titles, so that few of them tell
-// one event: what a reader of very many feeds has open at once. The set's own headlines are among
-// them, at even distances; only these have a label other than 0.
+// Titles of the set with words exchanged for those of other titles, so that few of them describe
+// one event: the state of a reader of very many feeds. The set's own headlines are spread evenly
+// among them; only these have a label other than 0.
 LabelledSet many_headlines(const LabelledSet& headlines, std::uint64_t count) {
   std::vector<std::string> words;
   for (const Item& item : headlines.items) {

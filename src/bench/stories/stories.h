@@ -39,13 +39,13 @@ struct StoriesFigures {
   int model_strangers = 0;  // other headlines in that story, over all trials
   // Processor time per headline, one core, median of the runs.
   double microseconds = 0;
-  // The same among so many headlines of exchanged words in three days; how well the set's own were
-  // grouped among them; the memory of the grouper divided by the open stories.
+  // The same among `many` headlines of exchanged words in three days; the quality for the set's own
+  // headlines among them; the memory of the grouper divided by the open stories.
   std::uint64_t many = 0;
   double many_microseconds = 0;
   stories::AgreementFigures many_agreement;
   double story_bytes = 0;
-  // With `tune`: the settings that are best without each family, and what they give on it.
+  // With `tune`: the settings that are best without each family, and their result on it.
   struct Choice {
     std::string without;  // empty: the best on all sets
     std::string settings;

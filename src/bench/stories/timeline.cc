@@ -31,7 +31,7 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// Made-up words; the lower its number, the more common one is.
+// Synthetic words; lower numbers are more common.
 std::string word(std::uint64_t number) {
   constexpr const char* kSyllables[] = {"ba",  "lor", "min", "tek", "sa",  "run", "vol", "pri",
                                         "gan", "dus", "fel", "ko",  "nar", "shi", "wem", "zu"};
@@ -44,13 +44,13 @@ std::string common_words(std::size_t count, Random& random) {
   std::string text;
   for (std::size_t i = 0; i < count; ++i) {
     const double share = static_cast<double>(random.below(1'000'000)) / 1e6;
-    // Squared, so that low numbers come often.
+    // Squared, so that low numbers are frequent.
     text += (i == 0 ? "" : " ") + word(static_cast<std::uint64_t>(share * share * 30'000));
   }
   return text;
 }
 
-// Headlines of one event share the names that no other event has.
+// Headlines of one event share names that no other event has.
 FeedItem headline(std::uint64_t event, std::uint64_t number, Random& random) {
   FeedItem item;
   for (std::uint64_t name = 0; name < 4; ++name) {

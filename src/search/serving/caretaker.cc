@@ -11,7 +11,7 @@ Caretaker::Caretaker(const Clock& clock, Work work, std::function<void(const Err
     : clock_(clock),
       work_(std::move(work)),
       on_problem_(std::move(on_problem)),
-      // The last member, so that the thread finds all others made.
+      // The last member, so that all others exist when the thread starts.
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 Caretaker::~Caretaker() {
@@ -31,7 +31,7 @@ Status Caretaker::wait_until_idle(const std::function<bool()>& stop) {
   const std::uint64_t mine = ++wanted_;
   last_ = Done{};
   changed_.notify_all();
-  // Nothing notifies when `stop` changes, so it is asked now and then.
+  // Nothing notifies when `stop` changes, so it is polled.
   constexpr std::chrono::milliseconds kAskEvery{100};
   while (idle_up_to_ < mine && last_.ok()) {
     changed_.wait_for(lock, kAskEvery);
@@ -43,7 +43,7 @@ Status Caretaker::wait_until_idle(const std::function<bool()>& stop) {
 void Caretaker::run(const std::stop_token& stop) {
   give_way();
   while (!stop.stop_requested()) {
-    // Read before the work: a wake() during the work may concern what it has passed already.
+    // Read before the work: a wake() during the work may concern something already passed.
     std::unique_lock lock(mutex_);
     const std::uint64_t seen = wanted_;
     lock.unlock();

@@ -47,7 +47,7 @@ bool is_empty(const index::TextQuery& query) {
          std::ranges::all_of(query.should, is_empty);
 }
 
-// Whether the question has words, and only such as "the".
+// True if the question has words, but only common ones such as "the".
 bool is_common(const SearchSettings& settings, const Question& question) {
   if (question.text.empty() || !question.vector.empty()) return false;
   index::TextLeg leg = text_leg(question);
@@ -63,7 +63,7 @@ bool has_vectors(const ShardView& view, const Question& question) {
   return space && ((*space)->source != nullptr || !question.vector.empty());
 }
 
-// Whether a vector can be made: "*", "tag:sea" and "-lakes" have no words to make one of.
+// Whether a vector can be made: "*", "tag:sea" and "-lakes" have no words for it.
 bool has_meaning(const SearchSettings& settings, const Question& question) {
   if (!question.vector.empty()) return true;
   const auto words = index::extract_words(text_leg(question), settings.text);
@@ -131,7 +131,7 @@ Result<std::vector<float>> make_vector(const ShardView& view, const Question& qu
   return vector;
 }
 
-// A question as a query, and the words that show in what it finds.
+// A question as a query, and the words to mark in its hits.
 struct ReadyQuery {
   index::ShardQuery query = {};
   index::TextQuery words = {};
@@ -180,7 +180,7 @@ Result<ReadyQuery> make_query(const ShardView& view, const SearchSettings& setti
   return ready;
 }
 
-// A pipeline as stages. The last stage that asks for words has those that show.
+// A pipeline as stages. The words of the last stage that has any are marked.
 struct ReadyStages {
   std::vector<index::Stage> stages = {};
   index::TextQuery words = {};
@@ -370,14 +370,14 @@ std::string key_of(const ShardView& view, const DocId& id) {
 
 namespace {
 
-// The answer to a question that says nothing.
+// The answer to an empty question.
 index::ShardHits nothing(const Question& question) {
   index::ShardHits none{.count = 0};
   for (const std::string& name : question.facets) none.facets.push_back({.name = name});
   return none;
 }
 
-// The query for its counts alone: of what its words match.
+// The query for its counts alone, which cover the matches of its words.
 index::ShardQuery counting(index::ShardQuery query) {
   if (query.text) {
     query.vector.reset();
@@ -395,8 +395,8 @@ Status count_words(const ShardView& view, const index::ShardQuery& asked, index:
   return Done{};
 }
 
-// Another value of a facet that is filtered by takes the place of the present one, so its count is
-// the one without that filter.
+// A user who chooses another value of a filtered facet replaces the present one, so the counts of
+// that facet ignore its own filter.
 Status count_own_facets(const ShardView& view, const index::ShardQuery& asked,
                         index::ShardHits& hits) {
   for (index::FacetCounts& facet : hits.facets) {
@@ -431,7 +431,7 @@ Result<Found> find(const ShardView& view, const SearchSettings& settings,
     return Found{.hits = nothing(question), .mode = std::string(name_of(mode))};
   KIN_TRY(ReadyQuery ready, make_query(view, settings, question, mode));
   const index::ShardQuery asked = ready.query;
-  // What meaning and links bring in beside the words has no end, so it is not counted.
+  // Hits by meaning and links are open-ended, so they are not counted.
   if (asked.text) {
     ready.query.count = false;
     ready.query.facets.clear();
@@ -487,7 +487,7 @@ Result<Document> with_links(const ShardView& view, const index::Entity& entity,
 
 namespace {
 
-// A walk ends at its outermost nodes; the edges between these belong to the picture too.
+// A walk ends at its outermost nodes; edges between those are added here.
 Status add_outer_edges(const ShardView& view, const NeighboursQuestion& question,
                        index::Traversal& walk) {
   std::unordered_set<DocId> nodes;

@@ -1,4 +1,4 @@
-// Puts questions to a view of a shard, and makes its answers ready to be shown.
+// Searches a view of a shard, and prepares answers for display.
 #pragma once
 
 #include <optional>
@@ -22,14 +22,14 @@ struct SearchSettings {
   const Clock* clock = &system_clock();  // says what is valid now, and how long an answer took
 };
 
-// The weight of an embedder's vectors beside words: the one that served best on judged collections.
+// The weight of an embedder's vectors beside words, tuned on judged collections.
 double alpha_for(embed::EmbedderKind kind);
 
-// What a question found, before anything is shown of it.
+// The result of a search, before presentation.
 struct Found {
   index::ShardHits hits = {};
-  index::TextQuery words = {};  // those that were searched for
-  index::TextQuery marks = {};  // those that show in the hits
+  index::TextQuery words = {};  // the words that were searched for
+  index::TextQuery marks = {};  // the words to mark in the hits
   bool by_words = false;        // they were searched for: scores are explained by them
   std::string mode = {};        // how it was searched
   const index::TextStatistics* statistics = nullptr;  // that it was searched with; null: the view's
@@ -39,16 +39,16 @@ struct Found {
 Result<Found> find(const index::ShardView& view, const SearchSettings& settings,
                    const Question& question);
 
-// What was found, with texts and reasons as `view` has them: it may be a later view than the one
-// searched. Documents that it does not have are left out.
+// Adds texts and explanations from `view` to the result. `view` may be later than the one that was
+// searched: documents that it lacks are left out.
 Result<Answer> present(const index::ShardView& view, const Found& found, const Question& question);
 
-// Finds, presents and takes the time.
+// Finds, presents and measures the time.
 Result<Answer> answer(const index::ShardView& view, const SearchSettings& settings,
                       const Question& question);
 
-// The id that a document was added with, or `id` itself as a UUID if it is not there: doc_id() of
-// either is the same.
+// The id that a document was added with; the UUID of `id` if the document does not exist. doc_id()
+// of either is `id`.
 std::string key_of(const index::ShardView& view, const DocId& id);
 
 // The document of an entity with its links and fragments; only those of `as_of`, if it is given.

@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Says how many letters a text has, and counts how often it was asked.
+// Maps a text to the number of its letters, and counts its calls.
 class CountingSource : public index::VectorSource {
  public:
   Result<std::vector<std::vector<float>>> documents(
@@ -146,7 +146,7 @@ TEST_F(SearcherTest, CommonWordsAloneNeitherMatchNorAreMarked) {
       EXPECT_THAT(answer->facets[0].values, IsEmpty());
     }
   }
-  // Asked for on purpose.
+  // Common words that the user asked for explicitly.
   for (const char* text : {"\"the moon\"", "+the", "the*", "text:moon the"})
     EXPECT_FALSE(ask({.mode = Mode::kText, .text = text})->hits.empty()) << text;
   const Answer moon = *ask({.mode = Mode::kText, .text = "the moon"});

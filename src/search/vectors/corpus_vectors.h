@@ -26,10 +26,10 @@ Result<CorpusGeneration> newest_model(const std::filesystem::path& folder);
 // model was learnt: half as many again, or from 50,000 documents on as many again.
 bool has_grown(const CorpusGeneration& now, std::uint64_t documents);
 
-// True if the newest documents are about something else than the model knows: there are an eighth
-// more documents than it saw, and at least 32 more, and the newest ones (at most 1,000) have twice
-// as many unknown terms as the documents before them. Documents on one subject differ by a factor
-// of 1.1 to 1.8 between those a model has seen and those it has not, whatever its size.
+// True if the newest documents are about another subject than the model: there are an eighth more
+// documents than it saw, and at least 32 more, and the newest ones (at most 1,000) have twice as
+// many unknown terms as the documents before them. On one subject, unseen documents have 1.1 to 1.8
+// times as many unknown terms as seen ones, whatever the size of the model.
 Result<bool> is_outdated(const CorpusGeneration& now, const index::TruthView& truth);
 
 // Learns from the documents in the view and writes the model into the folder; older models are

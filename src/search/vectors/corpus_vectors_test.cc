@@ -5,7 +5,7 @@
 namespace kin::search {
 namespace {
 
-// A model of so many documents, of which it learnt from 40 at most.
+// A model of this many documents, learnt from at most 40 of them.
 CorpusGeneration model_of(std::size_t documents) {
   auto sample = embed::CorpusSample::create({.most_documents = 40}).value();
   for (std::size_t i = 0; i < documents; ++i)

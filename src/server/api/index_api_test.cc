@@ -74,7 +74,7 @@ class IndexApiTest : public ::testing::Test {
   std::unique_ptr<WebService> service_;
 };
 
-// Whoever may create an index must not make the server read whatever there is.
+// A user who may create an index must not make the server read arbitrary files.
 TEST_F(IndexApiTest, ReadsModelsFromTheirFolderOnly) {
   make_models();
   const std::string pipe = (scratch_.path() / "models/pipe").string();
@@ -93,7 +93,7 @@ TEST_F(IndexApiTest, ReadsModelsFromTheirFolderOnly) {
   send("POST", "/api/v1/indexes", R"({"name": "good", "embed": "words:own.kwv"})", 201);
   start();
   EXPECT_EQ(*get("/api/v1/indexes/good")["index"]["dimension"].number(), 100) << "opened again";
-  // A server that does not answer is not a fault of this one.
+  // A server that does not answer is not an error of this one.
   send("POST", "/api/v1/indexes", R"({"name": "x", "embed": "http://127.0.0.1:9/v1#m"})", 409);
 }
 

@@ -57,13 +57,13 @@ void read_credentials(JsonFields& fields, net::Credentials& credentials) {
   const bool password = fields.read("password", credentials.secret);
   const bool token = fields.read("token", credentials.secret);
   credentials.kind = token ? net::Credentials::Kind::kBearer : net::Credentials::Kind::kBasic;
-  // Exactly one of the two ways.
+  // Either user and password or a token, not both.
   if (user != password || user == token)
     fields.fail("token", "must be given, or \"user\" and \"password\" instead");
 }
 
-// The value that `read` fills from the fields of a JSON body. A field that it does not ask for is
-// an error.
+// Calls `read` on the fields of a JSON body.
+// Fields that it does not read are an error.
 template <typename Value, typename Read>
 Result<Value> value_in(const Request& request, const Read& read) {
   KIN_TRY(const JsonValue json, parse_json_body(request));
@@ -119,7 +119,7 @@ void read_undo(JsonFields& body, std::uint64_t& mark) {
   body.read("undo", mark, kIds);
 }
 
-// What becomes of starred stories when a feed is removed.
+// The fate of starred stories when a feed is removed.
 Result<stories::StarredItems> starred_in(const Request& request) {
   for (const Parameter& parameter : request.query) {
     if (parameter.name != "starred")
@@ -216,7 +216,7 @@ Result<Response> settings_answer(const Newsroom& newsroom) {
 }
 
 Result<Response> health_answer(const Newsroom& newsroom) {
-  // Reads the database, so that a broken one shows.
+  // Reads the database, so that a broken one is reported.
   const auto asked = newsroom.next_due();
   if (!asked) return error_response(503, asked.error().message);
   JsonWriter json;
@@ -387,7 +387,7 @@ class StoriesApi {
     auto added = parts.newsroom.add_feed(feed);
     // The poller plans its next step by the feeds it knows.
     if (added) parts.feeds_changed();
-    // The HTTP client refuses the address, and knows nothing of options.
+    // The HTTP client refuses the address, and knows nothing about options.
     if (!added && added.error().message.find("must not be connected to") != std::string::npos)
       return Error{added.error().code,
                    added.error().message + " (kindred serve --allow-private permits it)"};

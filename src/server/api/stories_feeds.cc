@@ -100,7 +100,7 @@ Time newest(const FeedDocument& document) {
   return time;
 }
 
-// The document names its own address, and people pass documents on.
+// The document contains its own address, and people pass documents on.
 std::string without_token(const Request& request) {
   if (!request.parameter("token")) return request.target;
   std::string_view rest = request.target;
@@ -108,7 +108,7 @@ std::string without_token(const Request& request) {
   char mark = '?';
   while (!rest.empty()) {
     const std::string_view one = take_until(rest, "&");
-    // Whatever is escaped in the name, it is decoded before it is compared.
+    // An escaped name is decoded before it is compared.
     const auto parsed = parse_target("/?" + std::string(one));
     if (one.empty() || !parsed || parsed->query.empty() || parsed->query[0].name == "token")
       continue;

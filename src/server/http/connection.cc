@@ -38,7 +38,7 @@ using Tls = beast::ssl_stream<asio::ip::tcp::socket>;
 // connection, and the client could lose the answer.
 constexpr auto kLinger = std::chrono::seconds(2);
 constexpr std::size_t kLingerBytes = std::size_t{4} << 20;
-// What an idle connection holds. Most requests of browsers fit.
+// The buffer of an idle connection. Most requests of browsers fit.
 constexpr std::size_t kFirstRead = 1024;
 constexpr std::size_t kReadAhead = std::size_t{64} << 10;
 
@@ -54,8 +54,9 @@ std::string_view words_for(int status) {
   return "the request is not valid HTTP/1.1";
 }
 
-// True if the end of the body is certain: no Transfer-Encoding, or "chunked" once in HTTP/1.1 and
-// without a length. Whoever sees another end could take the rest for a request (RFC 9112, 6.1).
+// True if the end of the body is unambiguous: no Transfer-Encoding, or "chunked" once in HTTP/1.1
+// and without a length. A proxy that sees another end could take the rest for a request (RFC 9112,
+// 6.1).
 template <typename Head>
 bool has_certain_end(const Head& head) {
   const auto codings = head.count(http::field::transfer_encoding);
@@ -118,8 +119,8 @@ class Connection final : public AnyConnection,
   }
   void expire_never() { deadline_ = SteadyTime::max(); }
 
-  // The timer runs on while limits that are later replace each other, so that a connection with
-  // many requests sets it seldom.
+  // The timer keeps running while later limits replace each other, so that a connection with many
+  // requests seldom sets it.
   void look_at_clock() {
     const SteadyTime now = clock().steady_now();
     if (now >= deadline_) return abandon();
@@ -205,7 +206,7 @@ class Connection final : public AnyConnection,
     plan_ = core_.planner(request_);
     if (plan_.refusal) return refuse(std::move(*plan_.refusal));
     if (parser_->is_done()) return answer();
-    // Before any of it is read.
+    // Checked before any of the body is read.
     if (parser_->content_length().value_or(0) > plan_.most_body)
       return refuse(error_response(413, words_for(413)));
     parser_->body_limit(std::min<std::uint64_t>(plan_.most_body, limits().body));

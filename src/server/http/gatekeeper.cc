@@ -144,8 +144,8 @@ std::optional<Response> Gatekeeper::check_host(const Request& request) const {
                     [](const net::Header& field) { return same_but_for_case(field.name, "host"); });
   if (hosts != 1 || !host_name(request.header("Host")))
     return error_response(400, "the request needs exactly one Host header field");
-  // A stranger's host name may be made to point to 127.0.0.1. Requests of his page then carry his
-  // name.
+  // An attacker's host name may point to 127.0.0.1.
+  // Requests of his page then carry that name.
   const std::string_view host = request.header("Host");
   const bool is_public = !options_.public_origin.empty() &&
                          host_name(host) == host_name(host_of(options_.public_origin));
@@ -180,8 +180,8 @@ std::optional<Response> Gatekeeper::check_site(const Request& request) const {
 
 std::optional<Response> Gatekeeper::check_body(const Request& request, BodyKind body) const {
   if (!changes_something(request.method)) return std::nullopt;
-  // Forms of other sites can send some types without asking. For these here browsers ask first, and
-  // we never say yes.
+  // Other sites can send forms of some types without permission. For JSON and XML a browser asks
+  // first, and we never permit it.
   const std::string type = net::parse_content_type(request.header("Content-Type")).type;
   // Forms cannot send DELETE, so no Content-Type is needed to rule them out.
   if (request.method == "DELETE" && type.empty()) return std::nullopt;

@@ -1,4 +1,4 @@
-// No request without the token passes, and none with the Host of another machine.
+// A request without the token, or with the Host of another machine, never passes.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

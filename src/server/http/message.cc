@@ -41,7 +41,7 @@ const StatusWords& words_of(int status) {
 }
 
 int status_of(Code code, Blame blame) {
-  // 502 says that the feed is at fault, so that nobody looks for it here.
+  // 502 tells the client that the feed's server is at fault, not this one.
   const int fault = blame == Blame::kRemote ? 502 : 500;
   switch (code) {
     case Code::kInvalidArgument: return 400;

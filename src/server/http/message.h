@@ -54,7 +54,7 @@ Response json_response(int status, std::string json);
 // {"error": {"code": …, "message": …}}; the code follows from the status.
 Response error_response(int status, std::string_view message);
 
-// Which machine an error may come from.
+// The machine that an error is attributed to.
 enum class Blame {
   kOurs,    // this server: 500
   kRemote,  // the server of a feed: 502

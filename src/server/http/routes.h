@@ -1,4 +1,4 @@
-// The table that says which handler answers which request.
+// The route table: maps requests to handlers.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ inline constexpr std::size_t kUsualBody = std::size_t{1} << 20;
 
 using Handler = std::function<Response(const Request&)>;
 
-// What to do with a request. Made from its header.
+// How to handle a request. Made from its header.
 struct Plan {
   std::optional<Response> refusal{};  // if set, it is the answer and the other fields are ignored
   Handler handler{};

@@ -14,8 +14,8 @@
 
 namespace kin::server {
 
-// Decides what to do with a request when its header is there and its body is not. Runs on a thread
-// that serves connections, so it must not block. Thread-safe.
+// Decides how to handle a request when its header has arrived and its body has not. Runs on a
+// thread that serves connections, so it must not block. Thread-safe.
 using Planner = std::function<Plan(const Request& head)>;
 
 struct TlsFiles {

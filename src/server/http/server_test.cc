@@ -23,7 +23,7 @@ using testing::StartsWith;
 // A server with a handful of routes.
 class Served {
  public:
-  // With a `clock` the limits of connections go by that one.
+  // With a `clock`, connection limits are measured by it.
   explicit Served(ServerLimits limits = {}, EventOptions events = {}, ManualClock* clock = nullptr)
       : events_(std::make_shared<EventStream>(events)) {
     routes_.add(
@@ -182,7 +182,7 @@ TEST(HttpServer, RefusesWhatIsNotHttp) {
   }
 }
 
-// What a proxy in front takes for the body must not be a request here, and the reverse.
+// A proxy and this server must agree on where a body ends.
 TEST(HttpServer, RefusesBodiesWhoseEndIsNotCertain) {
   Served served;
   const std::string smuggled = "0\r\n\r\nGET /fast HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -309,8 +309,8 @@ TEST(HttpServer, HangsUpOnClientsThatDoNotReadTheirAnswer) {
 
 TEST(HttpServer, ClosesIdleConnections) {
   ManualClock clock;
-  // The client may have an answer before the server notices that it is sent: the time for sending
-  // must not run out when the clock moves then.
+  // The client may have an answer before the server notices that it is sent: the limit for sending
+  // must not expire when the clock moves then.
   Served served({.idle = seconds(75), .transfer_time = hours(1)}, {}, &clock);
   TestClient client = served.client();
   for (int i = 0; i < 5; ++i) {
@@ -426,7 +426,7 @@ TEST(Events, ReachEveryClientInOrder) {
   }
 }
 
-// A page loads its data when the stream is open, and hears of what comes later.
+// A page loads its data when the stream is open, and gets later changes as events.
 TEST(Events, ReachAClientFromTheMomentItHasTheHead) {
   Served served;
   TestClient client = served.client();

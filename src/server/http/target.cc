@@ -55,7 +55,7 @@ Result<std::vector<Parameter>> parse_query(std::string_view query) {
 
 Result<Target> parse_target(std::string_view target) {
   if (!target.starts_with('/')) return bad_target("is not a path");
-  // Browsers keep the fragment to themselves; other clients may send it.
+  // Browsers do not send the fragment; other clients may.
   target = target.substr(0, target.find('#'));
   const std::size_t mark = std::min(target.find('?'), target.size());
   Target out;

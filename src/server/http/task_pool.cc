@@ -13,7 +13,7 @@ bool TaskPool::submit(std::function<void()> task) {
     const std::lock_guard guard(lock_);
     if (stopped_ || waiting_.size() >= options_.most_waiting) return false;
     waiting_.push_back(std::move(task));
-    // The tasks that wait already have the idle threads.
+    // Idle threads are already taken by waiting tasks.
     if (waiting_.size() > idle_ && threads_.size() < options_.threads)
       threads_.emplace_back([this] { work(); });
   }
@@ -47,7 +47,7 @@ void TaskPool::work() {
     waiting_.pop_front();
     guard.unlock();
     task();
-    // What it holds, such as a connection, is released without the lock.
+    // Objects that the task holds, such as a connection, are released without the lock.
     task = nullptr;
     guard.lock();
   }

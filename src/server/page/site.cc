@@ -26,7 +26,7 @@ bool refuses(std::string_view parameters) {
          std::strtod(std::string(parameters.substr(at + 2)).c_str(), nullptr) <= 0;
 }
 
-// A browser that was sent to an address, not a program that asks for data.
+// True for a browser that opens an address, false for a program that requests data.
 bool is_for_a_person(const Request& request) {
   return (request.method == "GET" || request.method == "HEAD") &&
          !request.path.starts_with("/api/") && !request.path.starts_with("/assets/") &&

@@ -14,7 +14,7 @@ class Site {
   explicit Site(GateOptions options);
 
   RouteTable& routes() { return routes_; }
-  // What browsers get for an address that does not exist, with status 404; others get JSON.
+  // The page that browsers get for a missing address, with status 404; other clients get JSON.
   void show_when_lost(Handler page) { lost_ = std::move(page); }
   // The Planner of HttpServer, which must not outlive this.
   Plan plan(const Request& head);

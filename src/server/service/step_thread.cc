@@ -34,7 +34,7 @@ void StepThread::run() {
     const StepOutcome outcome = step_();
     guard.lock();
     const SteadyTime now = clock_.steady_now();
-    // Work that was done has its next step at once, so the wait is over before it begins.
+    // After work the next step is due at once, so there is no wait.
     if (const auto next = outcome.next(now)) {
       changed_.wait_for(guard, *next - now, is_called);
     } else {

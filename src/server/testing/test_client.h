@@ -1,4 +1,4 @@
-// A client that sends just the bytes it is told to, for tests of the server.
+// A client that sends exactly the given bytes, for tests of the server.
 #pragma once
 
 #include <arpa/inet.h>
@@ -31,10 +31,10 @@ struct RawAnswer {
   }
 };
 
-// How long tests wait for what must happen.
+// How long tests wait for an event.
 inline constexpr std::chrono::milliseconds kPatience = std::chrono::minutes(1);
 
-// True as soon as `condition` holds: something that another thread brings about.
+// Waits until `condition` holds, which another thread causes.
 template <typename Condition>
 bool eventually(const Condition& condition) {
   const auto end = std::chrono::steady_clock::now() + kPatience;
@@ -80,7 +80,7 @@ class TestClient {
     return true;
   }
 
-  // Up to and with `mark`; what came if the connection ended or nothing came for a while.
+  // Reads up to and including `mark`; returns what has arrived if the connection ends or times out.
   std::string read_to(std::string_view mark, std::chrono::milliseconds patience = kPatience) {
     while (true) {
       const std::size_t at = pending_.find(mark);
@@ -95,7 +95,7 @@ class TestClient {
     return take(std::min(length, pending_.size()));
   }
 
-  // Did the other side hang up, with nothing left to read?
+  // True if the other side has closed the connection and nothing is left to read.
   bool ended(std::chrono::milliseconds patience = kPatience) {
     while (receive(patience)) {
     }
