@@ -30,7 +30,7 @@ bool is_word(char c) {
 constexpr std::size_t kLongestText = 100;
 constexpr std::size_t kLongestNumber = 14;
 
-// Nothing if the text is too long for a date, or a number in it is.
+// Empty if the text, or a number in it, is too long for a date.
 std::vector<Token> tokens_of(std::string_view text) {
   std::vector<Token> tokens;
   bool spaced = false;
@@ -87,7 +87,7 @@ int month_of(std::string_view word) {
   return 0;
 }
 
-// In minutes east of Greenwich. "ist" is India's: of its three meanings the one with most feeds.
+// In minutes east of Greenwich. "ist" is India's: of its three zones the one with most feeds.
 constexpr NamedNumber kZones[] = {
     {"z", 0},      {"ut", 0},      {"utc", 0},     {"gmt", 0},    {"wet", 0},    {"est", -300},
     {"edt", -240}, {"cst", -360},  {"cdt", -300},  {"mst", -420}, {"mdt", -360}, {"pst", -480},
@@ -276,7 +276,7 @@ std::optional<Time> parse_short(TokenReader in) {
   return finish(in, f);
 }
 
-// "5th", "5.", "5 de": what may follow a day.
+// Skips what may follow a day: "5th", "5.", "5 de".
 void skip_ordinal(TokenReader& in) {
   static constexpr std::string_view kOrdinals[] = {"st", "nd", "rd", "th", "de", "of"};
   if (in.is_word() && std::ranges::find(kOrdinals, in.peek()->word) != std::end(kOrdinals))

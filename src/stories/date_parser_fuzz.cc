@@ -1,4 +1,4 @@
-// A date that was read is in range, and written out it is read as itself.
+// A parsed date is in range, and formatting and parsing it again gives the same date.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

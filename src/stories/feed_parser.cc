@@ -79,7 +79,7 @@ class ItemFinisher {
   }
 
  private:
-  // What tells two items with one guid apart.
+  // The text that distinguishes two items with one guid.
   static const std::string& difference(const FeedItem& item) {
     return item.url.empty() ? item.title : item.url;
   }

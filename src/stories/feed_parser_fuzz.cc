@@ -1,4 +1,4 @@
-// Items of any bytes keep the promises of feed.h.
+// Items parsed from any bytes keep the contract of feed.h.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

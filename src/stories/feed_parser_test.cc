@@ -255,7 +255,7 @@ TEST(FeedParser, ReadsTitlesHoweverTheyAreEscaped) {
       {"<title>&amp;lt;b&amp;gt;Tom&amp;lt;/b&amp;gt; and Jerry</title>", "Tom and Jerry"},
       {"<title>The &amp;lt;dialog&amp;gt; element</title>", "The <dialog> element"},
       {"<title>Part one, <![CDATA[part two]]></title>", "Part one, part two"},
-      // What looks like markup may be what the headline is about.
+      // Text that looks like markup may be the subject of the headline.
       {"<title>Vec&lt;T&gt; vs Box&lt;[T]&gt;</title>", "Vec<T> vs Box<[T]>"},
       {"<title><![CDATA[Vec<T> vs Box<[T]>]]></title>", "Vec<T> vs Box<[T]>"},
       {"<title>Using &lt;template&gt;</title>", "Using <template>"},

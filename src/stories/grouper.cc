@@ -113,7 +113,7 @@ std::optional<Grouper::Choice> Grouper::same_page(const Member& member, bool is_
   for (const std::uint64_t key : member.keys) {
     const auto found = keys_.find(key);
     if (found == keys_.end()) continue;
-    // The newest item with this key: stories of the same title may have been told before.
+    // The newest item with this key: older stories may have had the same title.
     const Slot slot = items_.at(found->second.back());
     const bool by_title = key == mix64(member.features.title_key ^ kTitleKey);
     if (by_title && (is_column || find_veto(member, stories_[slot], profiles_.at(slot), settings_)))

@@ -16,9 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLockName = "news.lock";
-// As many requests as people wait for at once.
+// The number of requests that people may wait for at the same time.
 constexpr int kMostAsked = 64;
-// Of names that people give.
+// Longest name that a user may give.
 constexpr std::size_t kLongestTitle = 500;
 constexpr std::size_t kLongestFolder = 500;
 constexpr std::size_t kDeepestFolder = 10;
@@ -97,7 +97,7 @@ Result<std::string> checked_folder(std::string_view name) {
   return tidy;
 }
 
-// Of a list from elsewhere, which is cut rather than refused.
+// A folder of an imported list, which is shortened rather than refused.
 std::string short_folder(const std::vector<std::string>& folders) {
   std::vector<std::string> levels;
   for (const std::string& folder : folders) {

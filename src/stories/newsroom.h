@@ -135,8 +135,8 @@ struct FeedEdit {
 
 struct StoryEdit {
   std::optional<bool> read{};
-  // The reader was shown only items below it. Others that are unread stay so, and a story that has
-  // such is not hidden: the result is the same whether the news or the edit came first.
+  // The reader was shown only items below it. Later items stay unread, and a story that has such
+  // items is not hidden: the result is the same whether the news or the edit came first.
   std::optional<ItemId> before{};
   std::optional<bool> starred{};
   std::optional<bool> hidden{};
@@ -147,7 +147,7 @@ struct MarkedRead {
   std::uint64_t undo = 0;     // for undo_mark()
 };
 
-// What becomes of the items of a removed feed that are in starred stories.
+// The fate of a removed feed's items that are in starred stories.
 enum class StarredItems { kKeep, kRemove };
 
 struct Import {
@@ -188,7 +188,7 @@ struct NewsOptions {
 // user are kept: a separated item does not return to its story, and united stories stay united.
 //
 // News are never lost: an item that joins a story which was read or hidden makes it unread, shows
-// it and lifts it to the top. What was seen is kept for each item, through merges and splits.
+// it and lifts it to the top. Seen items are recorded one by one, so merges and splits keep them.
 class Newsroom {
  public:
   // Opens the folder, or creates it. kFailedPrecondition if another process has it open for
@@ -222,12 +222,12 @@ class Newsroom {
   // Up to `most` stories on the same subject that are not the same event, the most related first.
   Result<std::vector<RelatedStory>> related(StoryId id, std::size_t most = 5) const;
   Result<StoryView> edit_story(StoryId id, const StoryEdit& edit);
-  // Marks all stories that match the query as read, on all pages; of each only the items below
-  // `before`, if given: what arrived after the reader's timeline was made stays unread.
+  // Marks all stories that match the query as read, on all pages. If `before` is given, only their
+  // items below it: items that arrived after the reader's timeline was made stay unread.
   Result<MarkedRead> mark_read(const TimelineQuery& query,
                                std::optional<ItemId> before = std::nullopt);
-  // Makes unread again what one of the last ten mark_read() calls marked. Returns the number of
-  // stories. kNotFound if `mark` is not one of them, or was undone.
+  // Undoes one of the last ten mark_read() calls. Returns the number of stories that are unread
+  // again. kNotFound if `mark` is not one of them, or was undone.
   Result<std::uint64_t> undo_mark(std::uint64_t mark);
 
   // "Not this story": moves the item to a new story, which is returned.

@@ -306,7 +306,7 @@ TEST_F(NewsroomTest, MergingHidesNoNews) {
   EXPECT_EQ(both->news, 1) << "the hidden one was dismissed";
   EXPECT_FALSE(room_->unite(both->id, rain)->read);
   EXPECT_EQ(room_->story(rain)->news, 1);
-  // What leaves a story keeps what is known of it.
+  // Items that leave a story keep their state.
   const StoryView all = *room_->story(rain);
   for (const ItemView& item : all.others)
     if (item.title == kFerry) {

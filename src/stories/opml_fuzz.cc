@@ -1,4 +1,4 @@
-// What was read of any bytes is written and read back with the same feeds.
+// Feeds that were read from any bytes are the same after writing and reading them back.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!opml.ok()) return 0;
   auto again = kin::stories::parse_opml(kin::stories::write_opml(*opml));
   if (!again.ok()) std::abort();
-  // Without a title its address stands for it; folders bring feeds together.
+  // A feed without a title gets its address; folders bring feeds together.
   const auto tidy = [](std::vector<kin::stories::OpmlFeed>& feeds) {
     for (auto& feed : feeds) {
       if (feed.title.empty()) feed.title = kin::stories::one_line(feed.url);

@@ -33,7 +33,7 @@ StepOutcome Poller::step() {
     asked = std::exchange(asked_, {});
   }
   Status done = poll_asked(asked);
-  // What was asked for comes first: somebody is waiting for it.
+  // Requested feeds come first: somebody is waiting for them.
   if (done.ok() && options_.automatic) done = poll_due();
   if (done.ok()) done = sweep_if_late();
   const auto wait = done.ok() ? time_to_next() : done.error();

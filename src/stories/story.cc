@@ -64,7 +64,7 @@ void Story::recount() {
   names.clear();
   placed.clear();
   templates.clear();
-  // Counts cannot be taken back one by one: a minimum does not tell the next one.
+  // The counts are rebuilt, because a minimum cannot be updated when its member leaves.
   std::vector<Member> all = std::move(members);
   members.clear();
   for (Member& member : all) add(std::move(member));

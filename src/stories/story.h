@@ -23,7 +23,7 @@ enum class Tier : std::uint8_t {
 };
 std::string_view name_of(Tier tier);
 
-// An item in a story of the grouper: what grouping needs to know of it.
+// An item in a story of the grouper, with the data that grouping needs.
 struct Member {
   ItemId item{};
   std::uint64_t arrival = 0;  // counts all items in order of arrival
@@ -83,7 +83,7 @@ struct Story {
   // Removes and returns the members of these items, and updates the counts. Unknown items are
   // ignored.
   std::vector<Member> take(std::span<const ItemId> items);
-  // The item that should represent the story: from the best source; of these the present
+  // The item that should represent the story: from the best source; among several, the present
   // representative, else the first.
   ItemId best_representative() const;
 

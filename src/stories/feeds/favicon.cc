@@ -102,7 +102,7 @@ std::string_view content_type(ImageType type) {
 }
 
 std::optional<ImageType> sniff_image(std::string_view bytes) {
-  // The content type of the answer is not asked: many servers send a page for a missing icon.
+  // The content type of the answer is ignored: many servers send a page for a missing icon.
   if (is_png(bytes)) return ImageType::kPng;
   if (is_gif(bytes)) return ImageType::kGif;
   if (is_ico(bytes)) return ImageType::kIco;

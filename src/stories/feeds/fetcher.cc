@@ -23,7 +23,7 @@ net::HttpRequest request_for(const Subscription& subscription) {
   return request;
 }
 
-// A hash of what readers see of a feed. Never 0.
+// A hash of the visible part of a feed. Never 0.
 std::uint64_t hash_of(const Feed& feed) {
   std::uint64_t hash = hash64(feed.title);
   for (const FeedItem& item : feed.items) {

@@ -24,9 +24,9 @@ Result<net::HttpResponse> get_typed(net::HttpClient& client, std::string_view ty
   if (has_scheme(typed)) return get(client, std::string(typed), options);
   const std::string rest(typed);
   auto secure = get(client, "https://" + rest, options);
-  // Credentials are not sent in the clear on a guess.
+  // Credentials are not sent unencrypted on a guess.
   if (secure.ok() || options.credentials.kind != net::Credentials::Kind::kNone) return secure;
-  // An address that must not be connected to stays so.
+  // A refused address is also refused over http.
   if (secure.error().code == Code::kFailedPrecondition) return secure;
   auto plain = get(client, "http://" + rest, options);
   if (plain.ok()) return plain;

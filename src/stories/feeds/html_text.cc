@@ -46,8 +46,8 @@ Look look_of(std::uint32_t c) {
   return hidden ? Look::kHidden : Look::kSeen;
 }
 
-// Decodes references that are left after decoding once, unless the result would be markup: that is
-// how a headline about markup is written.
+// Decodes references that remain after decoding once, unless the result would be markup: headlines
+// about markup are written like that.
 std::string without_left_references(const std::string& text) {
   // The usual case.
   if (text.find('&') == std::string::npos) return text;
@@ -58,9 +58,9 @@ std::string without_left_references(const std::string& text) {
 }
 
 // True if the text still has markup: an inline element with start and end tag. A single tag may be
-// what the headline is about.
+// the subject of the headline.
 bool has_left_markup(std::string_view text) {
-  // Scanning is left out for most texts.
+  // Avoids scanning most texts.
   if (text.find("</") == std::string_view::npos) return false;
   const auto formats = [](std::string_view name) {
     return is_inline(name) || name == "p" || name == "div" || name == "script" || name == "style";
@@ -92,7 +92,7 @@ struct Tag {
 };
 
 std::optional<Tag> tag_at(std::string_view text, std::size_t at) {
-  // Longer tags are not looked at, so that very many brackets take no time.
+  // Longer tags are ignored, so that very many brackets cost little time.
   constexpr std::size_t kLongestTag = 1'000;
   std::string_view inside = text.substr(at + 1, kLongestTag);
   const std::size_t end = inside.find('>');

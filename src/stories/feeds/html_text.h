@@ -20,10 +20,10 @@ std::string one_line(std::string_view text);
 // markup or references twice.
 std::string feed_text(std::string_view html);
 
-// The text of a title: as feed_text(), but only what is surely markup is removed. Pairs of
-// formatting tags, tags with attributes, and a formatting tag at the very start are markup;
-// everything else in angle brackets is what the headline is about: "Vec<T> vs Box<[T]>", "Using
-// <template>".
+// The text of a title: as feed_text(), but removes only what is
+// certainly markup. Pairs of formatting tags, tags with attributes, and
+// a formatting tag at the very start are markup; other angle brackets
+// belong to the headline: "Vec<T> vs Box<[T]>", "Using <template>".
 std::string title_text(std::string_view html);
 
 // `text` cut to at most `most` bytes (at least 3), at a space if one is near, never inside a

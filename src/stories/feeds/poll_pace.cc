@@ -68,7 +68,7 @@ seconds next_wait(PollPace& pace, const PollSight& sight, const PollBounds& boun
     if (sight.kind == PollSight::Kind::kChanged) note_change(pace, sight);
     wait = std::clamp(wait_by_pace(pace, sight.now), bounds.shortest, bounds.longest);
   }
-  // The server's wish counts even for a feed that changes often.
+  // The server's request counts even for a feed that changes often.
   wait = std::max(wait, sight.asked.value_or(seconds(0)));
   return std::clamp(scaled(wait, 1 + random.unit() / 10), bounds.shortest, bounds.longest);
 }

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 using std::chrono::seconds;
 using Kind = PollSight::Kind;
 
-// Polls a feed that changes every `period`, for `span`; how often it was asked.
+// Polls a feed that changes every `period`, for `span`; returns the number of polls.
 int polls_of(seconds period, seconds span) {
   PollPace pace;
   Random random(1);

@@ -71,7 +71,7 @@ Space space_of(pugi::xml_node node, std::string_view prefix) {
 Name name_of(pugi::xml_node node) {
   const std::string_view name = node.name();
   const std::size_t colon = name.find(':');
-  // The default namespace is not looked at: the root tells which format has names without a prefix.
+  // The default namespace is ignored: the root tells which format has names without a prefix.
   if (colon == std::string_view::npos) return {Space::kCore, name};
   return {space_of(node, name.substr(0, colon)), name.substr(colon + 1)};
 }
@@ -80,7 +80,7 @@ bool is_text(pugi::xml_node node) {
   return node.type() == pugi::node_pcdata || node.type() == pugi::node_cdata;
 }
 
-// Bytes of markup that are read of one field.
+// Most bytes of markup that are read from one field.
 constexpr std::size_t kLongestMarkup = std::size_t{256} << 10;
 
 enum class Inner {
@@ -125,7 +125,7 @@ std::string plain(pugi::xml_node node) {
   return one_line(inner(node, Inner::kText));
 }
 
-// A text of RSS. Feeds write HTML in it, though RSS does not say so.
+// A text of RSS. Feeds write HTML in it, although RSS does not specify that.
 std::string rss_text(pugi::xml_node node) {
   return feed_text(inner(node, Inner::kMarkup));
 }
@@ -347,7 +347,7 @@ class XmlFeedReader {
     // A guid is also the address of the item unless it says otherwise.
     if (local == "guid") {
       keep_first(out.guid, plain(node));
-      // A guid that is not an absolute address is none, whatever isPermaLink says.
+      // A guid that is not an absolute address is not a link, whatever isPermaLink says.
       const std::string_view permanent = node.attribute("isPermaLink").value();
       if (permanent != "false") keep_first(c.permalink, make_absolute(std::nullopt, plain(node)));
     }

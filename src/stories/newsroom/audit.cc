@@ -10,7 +10,7 @@
 namespace kin::stories {
 namespace {
 
-// Each query counts what must not be there.
+// Each query counts rows that must not exist.
 struct Rule {
   const char* broken;
   const char* count;

@@ -29,7 +29,8 @@ Result<StoryId> NewsChanges::merge(StoryId a, StoryId b) {
   // The lower id is the older story, as in the grouper.
   const auto [kept, gone] = std::minmax(a, b);
   if (kept == gone) return StoryId{kept};
-  // The reader dismissed the items of a hidden story. Those of a shown one must not vanish with it.
+  // The reader dismissed the items of a hidden story. Items of a shown story must not vanish with
+  // it.
   KIN_RETURN_IF_ERROR(database_.run(R"sql(
       DELETE FROM unseen WHERE story IN (SELECT id FROM stories WHERE id IN (?1, ?2) AND hidden = 1)
         AND EXISTS (SELECT 1 FROM stories WHERE id IN (?1, ?2) AND hidden = 0))sql",
@@ -48,7 +49,7 @@ Result<StoryId> NewsChanges::merge(StoryId a, StoryId b) {
       database_.run("UPDATE stories SET repeats = ? WHERE repeats = ?", kept, gone));
   // After the aliases are moved, because drop() deletes those that still lead to the story.
   KIN_RETURN_IF_ERROR(drop(gone));
-  // finish() must not update a row that is gone.
+  // finish() must not update a deleted row.
   stories_.erase(gone);
   event_.gone.push_back({gone, kept});
   touch(kept);
@@ -115,7 +116,7 @@ Status NewsChanges::bring_back(ItemId news) {
 }
 
 Status NewsChanges::finish() {
-  // Before the stories are counted, and after all moves: the news are where they will stay.
+  // Before the stories are counted, and after all moves, when the news are in their final stories.
   for (const ItemId item : news_) KIN_RETURN_IF_ERROR(bring_back(item));
   // In the order of ids, so that events do not depend on the order of changes.
   for (const StoryId story : stories_) KIN_RETURN_IF_ERROR(update_story(story));
@@ -141,7 +142,7 @@ Status NewsChanges::update_story(StoryId story) {
   const std::int64_t last = row.integer();
   KIN_TRY(const auto unseen,
           database_.number("SELECT count(*) FROM unseen WHERE story = ?", story));
-  // Only if its representative is not in it any more.
+  // Only if its representative is no longer in it.
   KIN_RETURN_IF_ERROR(represent(story));
   KIN_RETURN_IF_ERROR(
       database_.run(R"sql(UPDATE stories SET count = ?2, sources = ?3, first = ?4, last = ?5,
@@ -219,7 +220,7 @@ Status NewsChanges::represent(StoryId story) {
 }
 
 Status NewsChanges::list(StoryId story) {
-  // Feeds that it leaves and feeds that it joins both change their counts.
+  // Both the feeds that it leaves and those that it joins change their counts.
   KIN_RETURN_IF_ERROR(recount(database_.query(
       "SELECT feed FROM story_feeds WHERE story = ?1 UNION SELECT feed FROM items WHERE story = ?1",
       story)));

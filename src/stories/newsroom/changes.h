@@ -11,9 +11,9 @@
 
 namespace kin::stories {
 
-// Moves items between stories. finish() then updates what is derived from them: counts,
-// representatives, aliases, the rows that timelines read, unread counts. Lives within one
-// transaction. One thread only.
+// Moves items between stories. finish() then updates derived data: counts, representatives,
+// aliases, the rows that timelines read, unread counts. Lives within one transaction. One thread
+// only.
 class NewsChanges {
  public:
   explicit NewsChanges(NewsDatabase& database) : database_(database) {}
@@ -46,7 +46,7 @@ class NewsChanges {
   Status mark_unread(StoryId story);
 
   void touch(StoryId story) { stories_.insert(story); }
-  // Call it if the feed's items, or what is shown of it, changed.
+  // Call it if the feed's items, or its displayed data, changed.
   void touch(FeedId feed) { feeds_.insert(feed); }
   // Removes an item, and its story if that is empty. Touches the story and the feed.
   Status remove_item(ItemId item);

@@ -25,7 +25,7 @@ FollowedFeed read_row(NewsQuery& row) {
   feed.items = row.count();
   feed.unread = row.count();
   feed.starred = row.count();
-  // Whatever is stored, it is not polled.
+  // A feed that is gone is not polled, whatever time is stored.
   if (feed.gone) feed.next_poll = std::nullopt;
   return feed;
 }

@@ -11,7 +11,7 @@ namespace {
 // Icons change rarely, and a missing one is looked for again after this time.
 constexpr std::chrono::hours kIconAge{24 * 30};
 constexpr int kIconFetchers = 4;
-// The rest comes with later refreshes.
+// Further icons are fetched by later refreshes.
 constexpr std::size_t kMostIconsAtOnce = 100;
 
 }  // namespace
@@ -47,12 +47,12 @@ Result<Newsroom::Refresh> Newsroom::State::refresh(const std::vector<DueFeed>& d
   subscriptions.reserve(due.size());
   for (const DueFeed& feed : due) subscriptions.push_back(feed.subscription);
   Refresh refresh;
-  // The first failure to store. Polls that are under way are still taken.
+  // The first failure to store. Polls in progress are still stored.
   std::optional<Error> failure;
   std::vector<FeedId> good;
   // Called as each feed answers, so a slow server delays only itself.
   const auto take = [&](std::size_t number, const Poll& poll) {
-    // Cancelled by us. It does not count as a failure of the feed.
+    // Cancelled by us, so it does not count as a failure of the feed.
     if (poll.outcome == Poll::Outcome::kFailed && poll.error.code == Code::kCancelled) return;
     const auto added = write([&](NewsWriter& news, NewsEvent& event) {
       return news.take_poll(due[number].id, poll, now(), event);

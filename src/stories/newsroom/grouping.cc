@@ -30,7 +30,7 @@ void replay_correction(NewsQuery& row, Grouper& grouper) {
   const auto other = row.id<StoryId>();
   switch (kind) {
     case CorrectionKind::kSeparate: separate_in(grouper, item); return;
-    // If it fails, it also failed when the correction was made.
+    // If it fails now, it also failed when the correction was made.
     case CorrectionKind::kUnite: (void)grouper.unite(story, other); return;
   }
 }
@@ -142,7 +142,7 @@ Result<Grouper> rebuild(NewsDatabase& database, const Settings& settings,
   state.counted_headlines = words.counted_headlines;
   KIN_TRY(state.next_story, read_counter(database, "next_story"));
   state.apart.assign(apart.begin(), apart.end());
-  // Without vectors so far: the mean of the model is learned again.
+  // Without vectors so far: the model's mean is learned again.
   state.meaning = Grouper(settings, model).export_state().meaning;
   KIN_TRY(Grouper grouper, Grouper::restore(settings, std::move(state), model));
   KIN_RETURN_IF_ERROR(adopt_stored(database, settings, grouper));
@@ -199,7 +199,7 @@ Result<Grouper> load_grouper(NewsDatabase& database, const Settings& settings,
   words.counted_headlines = snapshot.state->counted_headlines;
   auto grouper = Grouper::restore(settings, std::move(*snapshot.state), model);
   if (!grouper.ok()) {
-    // Other word vectors: what was counted still holds.
+    // Other word vectors do not invalidate the counts.
     if (grouper.error().code != Code::kFailedPrecondition) words = {};
     return rebuild(database, settings, model, std::move(words));
   }
@@ -215,7 +215,7 @@ Status save_grouper(NewsDatabase& database, const Grouper& grouper, std::uint64_
   KIN_RETURN_IF_ERROR(
       database.run("INSERT OR REPLACE INTO grouper_snapshot (id, arrival, state) VALUES (1, ?, ?)",
                    next_arrival, Blob{state}));
-  // Texts are only kept for the replay, which begins behind this snapshot.
+  // Texts are only kept for the replay, which starts after this snapshot.
   return database.run("DELETE FROM grouped_texts");
 }
 

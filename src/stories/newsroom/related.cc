@@ -19,10 +19,10 @@ namespace {
 
 constexpr std::int64_t kMostTitles = 30;
 constexpr std::size_t kMostWords = 10;
-// Words that more items have than this, or than one in fifty, tell nothing.
+// Words in more items than this, or in more than one item in fifty, are too common.
 constexpr std::int64_t kCommonFrom = 12;
 constexpr std::int64_t kOneIn = 50;
-// Items that have such words; the newest are looked at.
+// Most items with such words that are read, the newest first.
 constexpr std::int64_t kMostItems = 500;
 constexpr double kLeastShare = 0.35;
 constexpr std::chrono::hours kNear{24 * 31};
@@ -54,7 +54,7 @@ std::set<std::string> words_of(std::string_view title) {
   return found;
 }
 
-// How many headlines have the word; `most` if it is so many or more.
+// The number of headlines with the word; `most` if there are that many or more.
 Result<std::int64_t> items_with(NewsDatabase& database, const std::string& word,
                                 std::int64_t most) {
   KIN_TRY(const auto count,
@@ -64,7 +64,7 @@ Result<std::int64_t> items_with(NewsDatabase& database, const std::string& word,
   return count.value_or(0);
 }
 
-// The rarest words that the story's headlines share with others, with what each says in bits.
+// The rarest words that the story's headlines share with others, with their information in bits.
 Result<Weights> telling_words(NewsDatabase& database, StoryId story) {
   std::map<std::string, int> titles_with;
   int titles = 0;
@@ -80,9 +80,9 @@ Result<Weights> telling_words(NewsDatabase& database, StoryId story) {
   std::vector<std::pair<double, std::string>> rated;
   for (const auto& [word, count] : titles_with) {
     KIN_TRY(const std::int64_t having, items_with(database, word, too_many));
-    // Nobody else has it, or too many have it.
+    // No other headline has the word, or too many have it.
     if (having <= count || having == too_many) continue;
-    // A word that few of the headlines have may be beside the point.
+    // A word in few of the headlines may be incidental.
     const double part = std::min(1.0, 2.0 * count / titles);
     rated.emplace_back(
         part * std::log2(1.0 + static_cast<double>(all) / static_cast<double>(having)), word);
@@ -144,7 +144,7 @@ Result<std::vector<StoryId>> related_to(NewsDatabase& database, StoryId story, s
   KIN_RETURN_IF_ERROR(row.status());
   std::vector<std::pair<double, StoryId>> ranked;
   for (const auto& [other, score] : scores) ranked.emplace_back(score, other);
-  // Of equal scores the newer story.
+  // Ties are broken in favour of the newer story.
   std::ranges::sort(ranked, std::greater<>());
   for (const auto& [score, other] : ranked) {
     if (related.size() < most) related.push_back(other);

@@ -11,9 +11,9 @@
 namespace kin::stories {
 
 // At most `most` stories that share rare words with the headlines of `story`, the most related
-// first: two words at least, and a good part of those that tell this story from others. Hidden
-// stories and those of more than a month before or after are left out. Reads one snapshot, within a
-// transaction of the caller. One thread at a time.
+// first: at least two words, and a good part of the words that distinguish this story. Hidden
+// stories, and stories more than a month before or after, are left out. Reads one snapshot, within
+// a transaction of the caller. One thread at a time.
 Result<std::vector<StoryId>> related_to(NewsDatabase& database, StoryId story, std::size_t most);
 
 }  // namespace kin::stories

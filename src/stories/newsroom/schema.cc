@@ -243,8 +243,8 @@ int news_version() {
 Status migrate(NewsDatabase& database) {
   KIN_TRY(const std::int64_t found, version_of(database));
   if (found > news_version()) return too_new(database, found);
-  // Version n is step n - 1. A crash between two steps leaves a version that the next start goes on
-  // from.
+  // Version n is step n - 1. A crash between two steps leaves a version from which the next start
+  // continues.
   for (int version = static_cast<int>(found); version < news_version(); ++version) {
     KIN_TRY(NewsTransaction step, NewsTransaction::begin(database));
     KIN_RETURN_IF_ERROR(database.run_script(kSteps[static_cast<std::size_t>(version)]));

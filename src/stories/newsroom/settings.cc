@@ -9,7 +9,7 @@ namespace {
 template <typename Visit>
 void for_each_number(Settings& settings, const Visit& visit) {
   const auto hours = [&](const char* name, std::chrono::hours& value) {
-    // Visited as a number of its own and stored back, so that one list serves reading and writing.
+    // Visited as a plain number and stored back, so that one list serves reading and writing.
     auto number = static_cast<double>(value.count());
     visit(name, number);
     value = std::chrono::hours(static_cast<std::int64_t>(number));

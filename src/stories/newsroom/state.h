@@ -91,8 +91,8 @@ struct Newsroom::State {
   Clock* clock;  // null if opened for reading
   std::optional<File> lock_file;
   std::unique_ptr<net::HttpClient> client;  // for polls
-  // For addresses that a person waits for: neither polls nor other additions that hang hold them
-  // up.
+  // For addresses that a person waits for: polls or
+  // other additions that hang do not delay them.
   std::unique_ptr<net::HttpClient> asking;
   std::atomic<std::uint64_t> seed{0};
   mutable NewsReaders readers;
@@ -104,7 +104,7 @@ struct Newsroom::State {
   std::uint64_t next_listener = 1;
 
   Result<Poll> find(const NewFeed& feed);
-  // For a person who waits.
+  // A poll for a person who waits.
   Poll poll_now(const Subscription& subscription);
   Result<Refresh> refresh(const std::vector<DueFeed>& due);
   Status fetch_icons(net::HttpClient& from, const std::vector<FeedId>& feeds);

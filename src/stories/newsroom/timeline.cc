@@ -33,7 +33,7 @@ Place read_place(NewsQuery& row) {
 }
 
 Result<Place> place_of(const std::string& cursor) {
-  // Above every story.
+  // A place above every story.
   if (cursor.empty()) return Place{};
   std::string_view rest = cursor;
   const auto at = parse_number<std::int64_t>(take_until(rest, "."));
@@ -55,9 +55,9 @@ bool is_common_word(std::string_view word) {
   return kCommon.contains(word);
 }
 
-// A search, as the index and the reader know it.
+// A search, in the form of the index and in that of the reader.
 struct Search {
-  // Each word in quotes, so that nothing in it is an operator; one that the index splits is a
+  // Each word is quoted, so that it cannot contain operators; a word that the index splits is a
   // phrase. Empty if all words are common.
   std::string match;
   std::vector<SearchedWord> words;
@@ -71,7 +71,7 @@ Search search_for(std::string_view text) {
     const std::string words = spaced(typed);
     text::normalize(words, text::Normalization::kAggressive, plain);
     if (plain.empty() || is_common_word(plain)) continue;
-    // People see results while they still type the last word.
+    // People see results while they are still typing the last word.
     const bool last = text.empty();
     search.match += (search.match.empty() ? "\"" : " \"") + words + (last ? "\"*" : "\"");
     search.words.push_back({plain, last});
@@ -93,7 +93,7 @@ class Selection {
   };
   Result<Matching> matching_among(std::span<const Place> places);
   const std::vector<SearchedWord>& words() const { return search_.words; }
-  // What is looked at, without the search.
+  // The restrictions without the search.
   Scope scope() const {
     return narrowed_ ? Scope{.feeds = std::span<const FeedId>(feeds_)} : Scope{};
   }
@@ -215,7 +215,7 @@ Result<std::vector<Place>> Selection::of_text(Place before, std::size_t most) {
 
 // The stories that have the words; nothing if too many items match.
 Result<std::optional<std::set<std::int64_t>>> Selection::few_matching() {
-  // Each match costs a look at its story.
+  // Each match costs a look-up of its story.
   constexpr std::int64_t kFew = 4'000;
   NewsQuery row = database_.query(R"sql(
       SELECT i.story FROM item_words w JOIN items i ON i.id = w.rowid
@@ -340,7 +340,7 @@ Result<std::uint64_t> Selection::count_unread() {
   return stories.size();
 }
 
-// Which items of a story are read.
+// The items of a story that are read.
 struct Portion {
   StoryId story = kNoStory;
   ItemId lead{};
@@ -437,7 +437,7 @@ Result<StoryView> read_story(NewsDatabase& database, StoryId story, const Timeli
   KIN_TRY(const StoryId stored, stored_story(database, story));
   KIN_TRY(const Selection selection, Selection::of(database, scope));
   auto view = read_shown(database, stored, selection.scope(), kEverything);
-  // The message names the id that was asked for, not the one behind the alias.
+  // The message names the requested id, not the one behind the alias.
   if (!view.ok() && view.error().code == Code::kNotFound && stored != story)
     return no_such_story(story);
   if (!view.ok()) return view;

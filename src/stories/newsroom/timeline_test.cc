@@ -73,7 +73,7 @@ TEST(IsGoodHeadline, TellsHeadlinesFromLabels) {
     EXPECT_FALSE(is_good_headline(title)) << title;
 }
 
-// So many match that they are looked for from the top of the timeline.
+// So many stories match that they are searched from the top of the timeline.
 TEST_F(NewsTimelineTest, FindsWordsThatVeryManyHave) {
   std::vector<Published> items;
   const auto at = [](int i) { return kNow - std::chrono::minutes(5'000 - i); };

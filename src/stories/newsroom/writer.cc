@@ -61,7 +61,7 @@ Status NewsWriter::transact(NewsEvent& event, const std::function<Status(NewsCha
   if (status.ok()) status = finish(changes);
   if (status.ok()) status = transaction.commit();
   if (!status.ok()) {
-    // The grouper has seen what the database has not. It is loaded again by the next call.
+    // The grouper is ahead of the database. The next call loads it again.
     if (is_ahead_) grouper_.reset();
     return status;
   }
@@ -188,7 +188,7 @@ Status NewsWriter::name_sources() {
 
 Status NewsWriter::forget_items(std::span<const ItemId> items, NewsChanges& changes) {
   for (const ItemId item : items) {
-    // A replay cannot repeat it, because the item is not stored any more. That matters also for an
+    // A replay cannot repeat it, because the item is no longer stored. That also matters for an
     // item whose story is closed, if the replay would begin before it.
     if (change_grouper().forget(item) || number(item) >= snapshot_at_) must_snapshot_ = true;
     KIN_RETURN_IF_ERROR(changes.remove_item(item));
@@ -320,7 +320,7 @@ Result<StoryId> NewsWriter::separate(ItemId item, Time now, NewsEvent& event) {
     KIN_RETURN_IF_ERROR(changes.move(item, own));
     KIN_RETURN_IF_ERROR(database_->run("UPDATE items SET tier = ?, similarity = 1 WHERE id = ?",
                                        Tier::kCorrected, item));
-    // Whoever separates an item wants to see it.
+    // A user who separates an item wants to see it.
     KIN_RETURN_IF_ERROR(database_->run("UPDATE stories SET hidden = 0 WHERE id = ?", own));
     return database_->run(
         "INSERT INTO corrections (id, kind, item, story, other, made) VALUES (?, ?, ?, ?, ?, ?)",
@@ -378,7 +378,7 @@ Result<StoryId> NewsWriter::unite(StoryId a, StoryId b, Time now, NewsEvent& eve
   return united;
 }
 
-// After a snapshot nothing is replayed, so what the old settings grouped stays as it is.
+// After a snapshot nothing is replayed, so stories grouped with the old settings stay as they are.
 Status NewsWriter::change_settings(const Settings& settings) {
   KIN_RETURN_IF_ERROR(check(settings));
   NewsEvent nothing;

@@ -62,7 +62,7 @@ class NewsWriterTest : public ::testing::Test {
     ASSERT_TRUE(writer.ok()) << writer.error().message;
     writer_ = std::move(*writer);
   }
-  // What a process that was killed now would leave, opened.
+  // The state that a process killed now would leave, opened again.
   std::unique_ptr<NewsWriter> open_as_after_a_crash(Settings settings = {}) {
     const fs::path copy = scratch_.path() / ("copy" + std::to_string(copies_++));
     fs::create_directories(copy);
@@ -262,7 +262,7 @@ TEST_F(NewsWriterTest, ForgetsNoCorrectionWhenItsGrouperIsBuiltAgain) {
               ElementsAre(std::pair(std::min(own, both.id), std::max(own, both.id))));
 }
 
-// Version 1 of the grouper's state cannot be read any more; its stories go on all the same.
+// Version 1 of the grouper's state cannot be read any more; its stories continue all the same.
 TEST_F(NewsWriterTest, BuildsTheGrouperOfAnOlderVersionFromItsItems) {
   const FeedId feed = add_feed("a");
   for (int round = 0; round < 5; ++round) take_random(feed, 40);
@@ -287,7 +287,7 @@ TEST_F(NewsWriterTest, GoesOnWithOtherWordVectors) {
   ASSERT_TRUE(other.ok()) << other.error().message;
   EXPECT_EQ(picture(**other), before);
   expect_sound(**other);
-  // What was counted is kept: a word of many stories is not new.
+  // The counts are kept: a word of many stories is not new.
   EXPECT_GT((*other)->grouper()->export_state().counted_stories, 10);
 }
 

@@ -1,4 +1,4 @@
-// What the tests of feeds share: the feed files of tests/feeds, and a present.
+// Fixtures for tests of feeds: the feed files of tests/feeds, and a fixed time.
 #pragma once
 
 #include <fstream>

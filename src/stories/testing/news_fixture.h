@@ -1,4 +1,4 @@
-// What the tests of a newsroom share: a server whose feeds they write, a clock, a folder.
+// Fixtures for tests of a newsroom: a server whose feeds tests write, a clock, a folder.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -86,7 +86,7 @@ class NewsroomTest : public ::testing::Test {
     options.http.budgets = {.connect = patience, .total = patience, .slowest_for = patience};
     return options;
   }
-  // As after an end of the process.
+  // Opens the newsroom again, as after an end of the process.
   void reopen() {
     room_.reset();
     auto room = Newsroom::open(folder(), clock_, options());
