@@ -143,12 +143,13 @@ Status choose_vectors(IndexConfig& config, const std::string& embed, std::uint32
   const bool given = config.embed.kind == EmbedderKind::kGiven;
   if (given && dimension == 0)
     return Error{Code::kInvalidArgument,
-                 "vectors that documents bring need a dimension (--dim N): how many numbers they "
-                 "have"};
+                 "vectors that come with documents need a dimension: the number of their values "
+                 "(use --dim N)"};
   if (!given && dimension > 0)
-    return Error{Code::kInvalidArgument,
-                 fmt::format("a dimension is for vectors that documents bring; \"{}\" has its own",
-                             config.embed.text())};
+    return Error{
+        Code::kInvalidArgument,
+        fmt::format("--dim is for vectors that come with documents; \"{}\" has its own dimension",
+                    config.embed.text())};
   config.main.dimension = dimension;
   // Vectors that can be computed again need not be stored elsewhere.
   config.main.storage =
@@ -183,7 +184,7 @@ Result<IndexConfig> decode_config(std::string_view bytes) {
   if (line == std::string_view::npos) return damaged("there is no checksum");
   const std::string_view body = bytes.substr(0, line);
   if (bytes.substr(line + 1) != fmt::format("{:016x}\n", checksum(body)))
-    return damaged("the checksum does not fit");
+    return damaged("the checksum is wrong");
   KIN_TRY(const JsonValue json, data::parse_json(body));
   // Before all other fields: another version may name them differently.
   const double* version = json["version"].number();

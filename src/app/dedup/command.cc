@@ -244,7 +244,7 @@ Command add_dedup_command(CLI::App& app) {
                    "no log (default: OUTPUT's name + .removed.jsonl)")
       ->type_name("FILE");
   verb->add_option("--audit", arguments->audit,
-                   "What the audit log says: full, or ids (without the texts)")
+                   "Contents of the audit log: full, or ids (without the texts)")
       ->type_name("full|ids")
       ->check(one_of({"full", "ids"}))
       ->capture_default_str();
@@ -252,7 +252,7 @@ Command add_dedup_command(CLI::App& app) {
                    "Write a JSON object for each group: the kept row and its members")
       ->type_name("FILE");
   verb->add_option("--cut-log", arguments->job.cut_output,
-                   "What was cut from where (default: OUTPUT's name + .cut.jsonl)")
+                   "Log of the text that was cut (default: OUTPUT's name + .cut.jsonl)")
       ->type_name("FILE");
   verb->add_option("--quarantine", arguments->job.quarantine_output,
                    "File for the records that --on-error skip leaves out, byte for byte (default: "
@@ -268,8 +268,8 @@ Command add_dedup_command(CLI::App& app) {
   verb->add_flag("--dry-run", arguments->dry_run,
                  "Report what would be removed, without writing records");
   verb->add_option("--sample", arguments->sample,
-                   "Show on about N records what would go: the share, and pairs with their "
-                   "similarity and the words that differ; writes nothing")
+                   "Show what would be removed from a sample of about N records: the share, and "
+                   "pairs with their similarity and the words that differ; writes nothing")
       ->type_name("N")
       ->check(whole_number(2, 100'000'000));
   verb->add_option("--seed", arguments->seed, "Another seed samples other records")

@@ -94,8 +94,7 @@ std::string format_evaluation(const Evaluation& result) {
                       with_commas(result.below_threshold()));
   if (result.elsewhere > 0)
     text += fmt::format(
-        "  not counted    {} pairs, one of which went as a duplicate of a third "
-        "record\n",
+        "  not counted    {} pairs with a record removed as a duplicate of a third one\n",
         with_commas(result.elsewhere));
   for (const std::string& note : result.notes) text += fmt::format("  note           {}\n", note);
   return text;

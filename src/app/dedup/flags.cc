@@ -109,8 +109,8 @@ Status understand_cut(const DedupFlags& flags, dedup::DedupOptions& options) {
                                             : nullptr;
     if (flag == nullptr) return Done{};
     return Error{Code::kInvalidArgument,
-                 fmt::format("{} is for what is cut out of records (use it with --by lines, "
-                             "paragraphs or substring:LENGTH)",
+                 fmt::format("{} is for cutting (use it with --by lines, paragraphs or "
+                             "substring:LENGTH)",
                              flag)};
   }
   KIN_RETURN_IF_ERROR(parse_number(flags.repeats, "--repeats", options.cut->repeats));
@@ -260,17 +260,19 @@ void add_run_flags(CLI::App& verb, DedupFlags& flags) {
       ->type_name("0..1");
   verb.add_option("--contains-words", flags.contains_words, "Words in such a run (default: 8)")
       ->type_name("N");
-  verb.add_flag("--append", flags.append,
-                "Remove inputs that are duplicates of what earlier runs kept in --signature-store, "
-                "and add what this run keeps");
+  verb.add_flag(
+      "--append", flags.append,
+      "Remove inputs that duplicate records which earlier runs kept in --signature-store, "
+      "and add the records that this run keeps");
   verb.add_option(
           "--tag", flags.tag,
           "Write all records, with the columns PREFIXgroup, PREFIXkept, PREFIXsimilarity and "
           "PREFIXduplicates instead of removing any")
       ->type_name("PREFIX");
-  verb.add_option("--repeats", flags.repeats,
-                  "Cut what occurs at least N times (default: 2; with --by lines, paragraphs or "
-                  "substring)")
+  verb.add_option(
+          "--repeats", flags.repeats,
+          "Cut text that occurs at least N times (default: 2; with --by lines, paragraphs or "
+          "substring)")
       ->type_name("N");
   verb.add_option(
           "--repeats-keep", flags.repeats_keep,

@@ -53,10 +53,10 @@ bool is_whole(const SampleReport& report) {
 
 // The limits of a sample.
 std::string caveat(const SampleReport& report) {
-  if (is_whole(report)) return "The sample has all records: a run removes the same.";
+  if (is_whole(report)) return "The sample has all records: a run would remove the same.";
   return fmt::format(
-      "A sample shows fewer duplicates than there are: both copies have to be in it. In all {}{} "
-      "records the share is higher, or as high.",
+      "A sample misses duplicates whose other copy is not in it: in all {}{} records the share is "
+      "at least as high.",
       report.total_exact ? "" : "about ", with_commas(report.total));
 }
 

@@ -62,9 +62,9 @@ std::string format_summary(const dedup::DedupReport& report) {
             with_commas(report.skipped) + " that could not be read" +
                 (report.quarantine.empty() ? "" : ", now in " + report.quarantine));
   if (report.without_order > 0)
-    add_row(
-        table, "without value",
-        with_commas(report.without_order) + " have nothing that --keep can compare: others first");
+    add_row(table, "without value",
+            with_commas(report.without_order) +
+                " have no value for --keep; records with one are preferred");
   if (report.groups > 0) {
     add_row(table, "groups",
             fmt::format(
@@ -91,9 +91,9 @@ std::string format_summary(const dedup::DedupReport& report) {
   }
   if (report.options.detectors.any())
     add_row(table, "compared",
-            fmt::format("{} pairs: {} alike, {} not, {} decided by others",
-                        with_commas(report.candidates), with_commas(report.verified),
-                        with_commas(report.false_candidates), with_commas(report.not_needed)));
+            fmt::format("{} pairs: {} alike, {} not, {} not needed", with_commas(report.candidates),
+                        with_commas(report.verified), with_commas(report.false_candidates),
+                        with_commas(report.not_needed)));
   add_row(table, "took",
           fmt::format("{:.1f} s, {:.0f} MB/s, at most {} of memory", report.seconds,
                       report.megabytes_per_second(), format_bytes(report.peak_memory)));

@@ -68,7 +68,7 @@ Result<int> show_stats(const StoreArguments& arguments) {
   for (const auto& [name, value] : stats.parameters.settings) add_row(text, name, value);
   if (stats.capped_keys > 0) {
     text +=
-        fmt::format("  {} times a document was not listed under a key that 1,000 others share\n",
+        fmt::format("  {} listings were left out, because 1,000 other documents share the key\n",
                     with_commas(stats.capped_keys));
   }
   return print_result(text);

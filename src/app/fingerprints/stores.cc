@@ -17,7 +17,7 @@ using Backend = StoresConfig::Backend;
 Status check_enabled(const StoresConfig& config) {
   if (!config.enabled) {
     return Error{Code::kFailedPrecondition,
-                 "the settings file says enabled: false (say true to use the store)"};
+                 "the store is disabled in the settings file (set enabled: true to use it)"};
   }
   return Done{};
 }
@@ -197,18 +197,18 @@ Result<std::string> create_stores(const StoresConfig& config, Clock& clock) {
   KIN_RETURN_IF_ERROR(check_enabled(config));
   if (config.backend == Backend::kLocal) {
     KIN_RETURN_IF_ERROR(make_folder(config.root_path));
-    return fmt::format("the folder {} is there; its first run makes the store",
+    return fmt::format("the folder {} exists; the first run creates the store in it",
                        config.root_path.string());
   }
   if (config.backend == Backend::kS3) {
     KIN_RETURN_IF_ERROR(store::create_s3_bucket(in_s3(config, {}, clock)));
-    return fmt::format("the bucket {} is there; its first run makes the store",
+    return fmt::format("the bucket {} exists; the first run creates the store in it",
                        config.storage.bucket);
   }
   KIN_TRY(const bool expires,
           store::create_dynamo_fingerprints(in_dynamo(config, config.fingerprints_ttl, clock)));
   KIN_RETURN_IF_ERROR(store::create_dynamo_ledger(in_dynamo(config, config.processed_ttl, clock)));
-  return fmt::format("the tables {}, {}, {} and {} are there{}", config.dynamodb.simhash_table,
+  return fmt::format("the tables {}, {}, {} and {} exist{}", config.dynamodb.simhash_table,
                      config.dynamodb.minhash_table, config.dynamodb.chunk_table,
                      config.dynamodb.processed_table,
                      expires ? "" : " (the database does not remove expired items by itself)");

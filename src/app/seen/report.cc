@@ -28,7 +28,7 @@ std::string_view name_of(store::IdKind kind) {
 }
 
 std::string filters(const SeenStats& stats) {
-  std::string text = fmt::format("{}, {:.2f} bits an id in runs", format_bytes(stats.filter_bytes),
+  std::string text = fmt::format("{}, {:.2f} bits per id in runs", format_bytes(stats.filter_bytes),
                                  stats.filter_bits_per_id);
   if (stats.resident_filter_bytes < stats.filter_bytes)
     text += fmt::format("; {} of them fit into memory", format_bytes(stats.resident_filter_bytes));
@@ -67,13 +67,13 @@ std::string to_table(const SeenOverview& overview) {
   add_row(table, "filters", filters(stats));
   add_row(table, "memory", format_bytes(stats.memory_bytes));
   add_row(table, "disk",
-          fmt::format("{}: ids {}, filters {}, log {}; {:.2f} bytes an id",
+          fmt::format("{}: ids {}, filters {}, log {}; {:.2f} bytes per id",
                       format_bytes(disk_bytes(stats)), format_bytes(stats.run_bytes),
                       format_bytes(stats.filter_file_bytes), format_bytes(stats.log_bytes),
                       per_id(disk_bytes(stats), stats)));
   if (stats.rebuilt_filters > 0)
     add_row(table, "note",
-            fmt::format("{} lost or damaged: made again from the ids",
+            fmt::format("{} lost or damaged: rebuilt from the ids",
                         counted(stats.rebuilt_filters, "filter")));
   return table;
 }
@@ -90,13 +90,13 @@ std::string to_json(const SeenVerified& verified) {
 std::string to_words(const SeenVerified& verified) {
   const SeenStats& stats = verified.stats;
   std::string words =
-      fmt::format("{} is whole: {} in {} and the log, {} read in {:.1f} s\n", verified.name,
+      fmt::format("{} is intact: {} in {} and the log, {} read in {:.1f} s\n", verified.name,
                   counted(stats.ids, "id"), counted(stats.pieces, "file"),
                   format_bytes(disk_bytes(stats)), verified.seconds);
   if (stats.rebuilt_filters > 0)
     words += fmt::format(
-        "{} lost or damaged; nothing is missing, look-ups take longer until the "
-        "set is opened to add\n",
+        "{} lost or damaged; no id is missing, but look-ups are slower until the set "
+        "is opened to add\n",
         counted(stats.rebuilt_filters, "filter"));
   return words;
 }

@@ -161,8 +161,8 @@ std::string welcome(const std::string& url, const server::ServiceOptions& option
   if (!options.token.empty()) words += "The page asks for the token once in each browser.\n";
   if (!options.public_url.empty() && options.token.empty())
     words +=
-        "Everybody whom the proxy lets through may read and change everything (--token-file FILE "
-        "asks for a token).\n";
+        "Everybody who gets through the proxy can read and change everything (use --token-file "
+        "FILE to require a token).\n";
   return words + fmt::format("Data folder: {}. Press Ctrl-C to stop.\n", options.folder.string());
 }
 

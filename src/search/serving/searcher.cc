@@ -121,7 +121,7 @@ Result<std::vector<float>> make_vector(const ShardView& view, const Question& qu
   KIN_TRY(const index::SpaceView* space, view.space(question.space));
   if (space->source == nullptr)
     return Error{Code::kFailedPrecondition,
-                 fmt::format("nothing makes vectors of texts for the space \"{}\": give a vector",
+                 fmt::format("the space \"{}\" has no embedder for texts: search it by a vector",
                              space->name)};
   if (words.empty())
     return Error{Code::kInvalidArgument, "a search by vector needs a vector or words"};

@@ -34,20 +34,20 @@ constexpr std::array kRules{
     Rule{"unseen items that are not in their story",
          "SELECT count(*) FROM unseen u WHERE NOT EXISTS "
          "(SELECT 1 FROM items WHERE id = u.item AND story = u.story)"},
-    Rule{"stories that an item of another represents",
+    Rule{"stories represented by an item of another story",
          "SELECT count(*) FROM stories s WHERE NOT EXISTS "
          "(SELECT 1 FROM items WHERE id = s.representative AND story = s.id)"},
     Rule{"items without their story",
          "SELECT count(*) FROM items WHERE story NOT IN (SELECT id FROM stories)"},
     Rule{"items without their feed",
          "SELECT count(*) FROM items WHERE feed NOT IN (SELECT id FROM feeds)"},
-    Rule{"stories that repeat one which is not there",
+    Rule{"stories that repeat a missing story",
          "SELECT count(*) FROM stories WHERE repeats NOT IN (SELECT id FROM stories)"},
-    Rule{"aliases of stories that are not there",
+    Rule{"aliases of missing stories",
          "SELECT count(*) FROM aliases WHERE target NOT IN (SELECT id FROM stories)"},
     Rule{"aliases that are stories as well",
          "SELECT count(*) FROM aliases WHERE story IN (SELECT id FROM stories)"},
-    Rule{"bands of items that are not there",
+    Rule{"bands of missing items",
          "SELECT count(*) FROM lsh_bands WHERE item NOT IN (SELECT id FROM items)"},
     Rule{"items with a signature and without all of its bands",
          "SELECT abs(20 * (SELECT count(*) FROM items WHERE signature IS NOT NULL AND id < "
@@ -69,12 +69,12 @@ constexpr std::array kRules{
          "(SELECT count(*) FROM story_feeds WHERE feed = f.id AND unread = 1)"},
     Rule{"icons without their feed",
          "SELECT count(*) FROM icons WHERE feed NOT IN (SELECT id FROM feeds)"},
-    Rule{"items or corrections with a number that is still to be given",
+    Rule{"items or corrections with a number that was not assigned yet",
          "SELECT (SELECT count(*) FROM items WHERE id >= "
          "(SELECT value FROM counters WHERE name = 'next_arrival')) + "
          "(SELECT count(*) FROM corrections WHERE id >= "
          "(SELECT value FROM counters WHERE name = 'next_arrival'))"},
-    Rule{"stories with a number that is still to be given",
+    Rule{"stories with a number that was not assigned yet",
          "SELECT count(*) FROM stories WHERE id >= "
          "(SELECT value FROM counters WHERE name = 'next_story')"},
 };
@@ -101,7 +101,7 @@ Result<std::vector<std::string>> audit(NewsDatabase& database, const Grouper* gr
   }
   if (grouper == nullptr) return found;
   KIN_TRY(const bool same, agrees(database, *grouper));
-  if (!same) found.emplace_back("grouping goes on from other stories than those stored");
+  if (!same) found.emplace_back("the grouper has other stories than the database");
   return found;
 }
 
