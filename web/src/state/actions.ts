@@ -1,4 +1,4 @@
-// What the reader does to stories. The page shows it at once and takes it back if the server refuses.
+// The reader's actions on stories. The page shows their effect at once and undoes it if the server refuses.
 import { tick } from 'svelte';
 import { markAllRead, markStory, separateItem, undoMarkAll, uniteStories } from '../api/client';
 import type { Item, Story, StoryMarks } from '../api/types';
@@ -17,7 +17,7 @@ async function mark(id: number, marks: StoryMarks, failure: string): Promise<Sto
   put({ ...before, ...marks, ...(marks.read === undefined ? {} : seenAs(before, marks.read)) });
   if (marks.read !== undefined && marks.read !== before.read) countRead(marks.read ? -1 : 1);
   try {
-    // Only what is shown: news may have joined the story in the meantime.
+    // Only the items that are shown: news may have joined the story in the meantime.
     const marked = await change(markStory(id, marks, before.bound));
     library.refresh();
     return marked;
@@ -72,7 +72,7 @@ async function unhide(id: number, place: number): Promise<void> {
   await focusStory(id);
 }
 
-/** Takes a story out of the view of hidden ones. */
+/** Shows a hidden story again and removes it from the view of hidden stories. */
 export async function showAgain(id: number): Promise<void> {
   const place = timeline.ids.indexOf(id);
   const neighbour = timeline.ids[place + 1] ?? timeline.ids[place - 1];

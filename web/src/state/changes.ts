@@ -1,4 +1,4 @@
-// What the reader changes, and answers that may be older than a change.
+// Changes by the reader, and answers that may be older than a change.
 
 let made = 0;
 const running = new Set<Promise<unknown>>();
@@ -14,7 +14,7 @@ export async function change<T>(request: Promise<T>): Promise<T> {
   }
 }
 
-/** What `ask` answers, with every change in it. An answer that a change overtook is asked for again. */
+/** The answer of `ask`, including every change. If a change overtook the answer, it is requested again. */
 export async function upToDate<T>(ask: () => Promise<T>): Promise<T> {
   for (;;) {
     const before = made;

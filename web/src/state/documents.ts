@@ -49,7 +49,7 @@ export function attributesOf(document: IndexedDocument): [string, string][] {
 export const linksOf = (document: IndexedDocument): DocumentLink[] =>
   (document.links ?? []).map((link) => (typeof link === 'string' ? { to: link } : link));
 
-/** As exact as it helps: 12.3, 0.58, 0.0031. */
+/** Rounded to a readable precision: 12.3, 0.58, 0.0031. */
 export const figure = (value: number) => value.toLocaleString(undefined, { maximumSignificantDigits: 3 });
 export const percent = (share: number) => share.toLocaleString(undefined, { style: 'percent' });
 export const plural = (count: number, one: string, many = `${one}s`) =>

@@ -2,7 +2,7 @@
 import type { Edge, Neighbour } from '../api/types';
 import type { Point } from './graph_layout';
 
-/** Everything between two nodes, whichever way it goes; `a` and `b` are places in the list of nodes. */
+/** All links between two nodes, in either direction; `a` and `b` are places in the list of nodes. */
 export interface Tie {
   key: string;
   a: number;
@@ -37,7 +37,7 @@ export function tied(nodes: Neighbour[], edges: Edge[]): Tie[] {
 
 const nodeRadius = 13;
 
-/** The line from node to node, without what the nodes cover. */
+/** The line from node to node, without the parts that the nodes cover. */
 export function lineBetween(from: Point, to: Point): { x1: number; y1: number; x2: number; y2: number } {
   const [x, y] = [to.x - from.x, to.y - from.y];
   const share = Math.min(0.45, nodeRadius / Math.max(1, Math.hypot(x, y)));

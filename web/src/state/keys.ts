@@ -15,7 +15,7 @@ export interface KeyHelp {
   text: string;
 }
 
-/** What is the same wherever one is. */
+/** Keys that work in every view. */
 export const commonKeyHelp: KeyHelp[] = [
   { keys: ['/'], text: 'Search' },
   { keys: ['g', 'a'], text: 'Go to all stories' },

@@ -89,7 +89,7 @@ function foldersOf(feeds: Feed[]): Folder[] {
 
 export const library = new Library();
 
-/** What a filter shows, whatever is searched for in it: "Unread", "Tech › Apple". */
+/** The name of a filter, without its search: "Unread", "Tech › Apple". */
 export function scopeName({ feed, folder, unread, starred, hidden }: Filter): string {
   const place = feed !== undefined ? library.nameOf(feed) || 'Feed' : (folder?.replaceAll('/', ' › ') ?? '');
   const kind = hidden ? 'Hidden' : starred ? 'Starred' : unread ? 'Unread' : 'All stories';

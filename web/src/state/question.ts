@@ -5,11 +5,11 @@ export interface Question {
   /** Empty: the index that was searched last. */
   index: string;
   q: string;
-  /** Absent: the best the index can do. */
+  /** Absent: the best mode of the index. */
   mode?: Mode;
   /** Words may be misspelt by a letter. */
   fuzzy: boolean;
-  /** How many steps along links what was found brings neighbours in. */
+  /** Links to follow from the results; the documents reached join them. */
   expand: number;
   /** A day, as 2026-03-01; empty: any time. */
   asOf: string;

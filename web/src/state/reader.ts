@@ -1,4 +1,4 @@
-// Brings the parts together: news from the server goes to whatever shows it.
+// Connects the parts: passes news from the server to the views that show it.
 import { ApiError, getStory } from '../api/client';
 import type { News } from '../api/types';
 import { upToDate } from './changes';
@@ -61,7 +61,7 @@ async function askAgain(): Promise<void> {
   else await timeline.catchUp(timeline.ids.slice(0, 100));
 }
 
-/** After a log-in: loads what was refused before. */
+/** Loads everything again after a log-in. */
 export async function openAll(): Promise<void> {
   await library.load();
   live.open();

@@ -1,4 +1,4 @@
-// Asking the server to look for news now. It answers at once; what it finds arrives as events.
+// Asking the server to look for news now. It answers at once; news arrive as events.
 import { refreshAll, refreshFeed } from '../api/client';
 import { router } from './route.svelte';
 import { toasts } from './toasts.svelte';

@@ -1,4 +1,4 @@
-// The results of a search. They stay until the next answer arrives, so that nothing flickers while one types.
+// The results of a search. They stay until the next answer arrives, so that nothing flickers while typing.
 import { tick } from 'svelte';
 import { ApiError, searchIndex } from '../api/client';
 import type { Answer, Facet, Hit, Index, Mode } from '../api/types';
@@ -31,7 +31,7 @@ class Search {
   readonly question = $derived(router.current.view === 'search' ? router.current.question : null);
   readonly index = $derived<Index | undefined>(indexes.find(this.question?.index ?? ''));
   readonly mode = $derived<Mode>(this.#modeOf(this.index, this.question?.mode));
-  /** Nothing is asked: there is no query, and no filter to browse by. */
+  /** There is no query, and no filter to browse by. */
   readonly blank = $derived(!this.question?.q && !this.question?.filters.length);
 
   #asked: Question | null = null;
@@ -39,7 +39,7 @@ class Search {
   // Documents opened one from the other since the results were left.
   #trail: string[] = [];
 
-  /** Shows what the address bar asks for; done when the results are there. */
+  /** Runs the search in the address bar; resolves when the results are there. */
   async show(): Promise<void> {
     if (indexes.status !== 'ready') await indexes.load();
     const { question, index } = this;

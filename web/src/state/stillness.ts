@@ -54,7 +54,7 @@ export async function returnTo(place: Place): Promise<void> {
   }
 }
 
-/** Makes the change, then scrolls by as much as it moved what is in view. */
+/** Makes the change, then scrolls by as much as the change moved the visible stories. */
 export async function holdStill(prefer: number | null, change: () => void): Promise<void> {
   const before = anchor(prefer);
   const id = before?.id;

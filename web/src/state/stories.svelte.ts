@@ -4,7 +4,7 @@ import type { Item, Story } from '../api/types';
 
 export const stories = new SvelteMap<number, Story>();
 
-/** Remembers a story. A timeline brings the newest items only: what is known of the others is kept. */
+/** Remembers a story. A timeline has the newest items only: other known items are kept. */
 export function put(story: Story): void {
   const known = stories.get(story.id);
   const shortened = story.count > story.others.length + 1;

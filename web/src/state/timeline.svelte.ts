@@ -39,7 +39,7 @@ class Timeline {
   pending = $state.raw<number[]>([]);
   /** Stories in the list that were read and have news, and belong further up. */
   risen = $state.raw<number[]>([]);
-  /** Items below it were shown, or are further down: what "mark all as read" takes. */
+  /** "Mark all as read" applies to items below it, which were shown or are further down. */
   bound = 0;
   /** The words that were searched for. */
   words = $state.raw<SearchedWord[]>([]);
@@ -205,7 +205,7 @@ class Timeline {
     const known = new Set([...this.ids, ...this.pending]);
     const fresh = page.stories.filter((story) => !known.has(story.id));
     this.#entries = [...this.#entries, ...fresh.map((story) => entryOf(story.id))];
-    // Further pages show older stories: what arrived since the first one was loaded stays unread.
+    // Further pages show older stories: items that arrived since the first one was loaded stay unread.
     if (this.bound === 0) this.bound = page.bound;
     this.next = page.next;
     this.unread = page.unread;

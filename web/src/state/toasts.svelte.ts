@@ -1,4 +1,4 @@
-// Short messages at the foot of the page. The newest replaces the one before it, and takes its undo along.
+// Short messages at the foot of the page. The newest replaces the one before it, together with its undo button.
 import { ApiError } from '../api/client';
 
 export interface Toast {
