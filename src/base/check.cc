@@ -5,8 +5,8 @@
 
 namespace kin {
 
-// Writes with stdio and not with the log, which may be what is broken. abort() leaves a core dump
-// with the stack of the check.
+// Uses stdio instead of the log, which may be broken. abort() leaves a core dump with the stack of
+// the check.
 void check_failed(const char* file, int line, const char* condition, const char* why) {
   std::fprintf(stderr, "%s:%d: check failed: %s (%s)\n", file, line, condition, why);
   std::abort();

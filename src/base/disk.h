@@ -25,7 +25,7 @@ class DiskFile {
   virtual Status read_at(std::uint64_t offset, char* to, std::size_t count) const = 0;
   // Writes all of `bytes` at the end. After an error any part of them may have been written.
   virtual Status append(std::string_view bytes) = 0;
-  // Writes all of `bytes` at `offset`, over what is there. The file grows if they reach beyond its
+  // Writes all of `bytes` at `offset`, over existing bytes. The file grows if they reach beyond its
   // end; a gap before `offset` reads as zeros. After an error any part may have been written.
   virtual Status write_at(std::uint64_t offset, std::string_view bytes) = 0;
   // Returns once the contents are on the device. Its name is durable only after sync_folder().

@@ -59,7 +59,7 @@ Result<int> open_descriptor(const fs::path& path, int flags, std::string_view ac
   return descriptor;
 }
 
-// Calls `write` with what is left until nothing is: a write may take a part of the bytes, and a
+// Calls `write` with the rest until nothing is left: a write may take a part of the bytes, and a
 // signal may interrupt it.
 template <typename Write>
 Status write_all(std::string_view rest, const fs::path& path, const Write& write) {
@@ -297,7 +297,7 @@ TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept
     : path_(std::exchange(other.path_, {})) {}
 
 TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;  // a folder left behind harms nobody, and a destructor cannot report
+  std::error_code ignored;  // a leftover folder is harmless, and a destructor cannot report
   if (!path_.empty()) fs::remove_all(path_, ignored);
 }
 

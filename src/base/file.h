@@ -26,7 +26,7 @@ class File {
   static Result<File> open_to_read(const std::filesystem::path& path);
   // Makes the file, or empties it if it exists.
   static Result<File> create(const std::filesystem::path& path);
-  // Opens to read and write anywhere, keeping what is there; makes the file if it does not exist.
+  // Opens to read and write anywhere, keeping the contents; makes the file if it does not exist.
   static Result<File> open_to_update(const std::filesystem::path& path);
   // Makes a file without a name in `folder`, or in the system's folder for temporary files.
   static Result<File> create_temporary(const std::optional<std::filesystem::path>& folder);

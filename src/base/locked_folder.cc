@@ -49,7 +49,7 @@ LockedFolder::LockedFolder(LockedFolder&& other) noexcept
 
 LockedFolder::~LockedFolder() {
   if (path_.empty()) return;
-  std::error_code ignored;  // a destructor cannot report; the next process removes what is left
+  std::error_code ignored;  // a destructor cannot report; the next process removes leftovers
   fs::remove_all(path_, ignored);
   fs::remove(lock_of(path_), ignored);
   remove_made_folders(made_);

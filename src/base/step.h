@@ -7,8 +7,8 @@
 
 namespace kin {
 
-// What one call of a room's `step()` did, and when the next call makes sense. `server` and `app`
-// own the threads that call steps; the simulator calls them in an order that a seed decides.
+// The outcome of one call of a room's `step()`, and when the next call makes sense. `server` and
+// `app` own the threads that call steps; the simulator calls them in an order that a seed decides.
 class [[nodiscard]] StepOutcome {
  public:
   // Something was done, and there may be more: call again.

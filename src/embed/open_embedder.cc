@@ -57,7 +57,7 @@ Result<fs::path> named_path(const std::string& given, const EmbedderPlaces& plac
   KIN_TRY(const bool there, file_exists(given));
   if (there || fs::path(given).is_absolute()) return fs::path(given);
   const auto path = below_folders(given, places);
-  // Opening it fails, with an error that names what was asked for.
+  // Opening it fails, with an error that contains the given name.
   return path ? *path : fs::path(given);
 }
 

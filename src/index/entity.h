@@ -22,7 +22,7 @@ inline constexpr DocNumber kNoNumber{std::numeric_limits<std::uint32_t>::max()};
 // A cell of the router: the unit that is owned, copied, compared and moved between shards.
 enum class PartitionId : std::uint32_t {};  // 0 until a router assigns another
 
-// What a shard knows about the owner of a partition. A newer owner has a higher epoch.
+// The owner of a partition, as a shard knows it. A newer owner has a higher epoch.
 struct Ownership {
   std::uint64_t epoch = 0;
   bool owned = false;  // by this shard

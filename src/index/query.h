@@ -111,7 +111,7 @@ enum class LegKind : std::uint8_t { kText, kVector, kGraph };
 
 // One document that a leg found or scored.
 struct LegHit {
-  std::uint32_t document = 0;  // a number chosen by whoever makes the list
+  std::uint32_t document = 0;  // a number chosen by the maker of the list
   double score = 0;            // raw: BM25; similarity, more is nearer; what links passed on
   std::uint32_t rank = 0;      // from 1; 0: the leg did not find it, but scored it
 };

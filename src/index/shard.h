@@ -33,7 +33,7 @@ struct SpaceOptions {
   std::uint64_t generation = 0;  // of the source; a different source has a different generation
 };
 
-// What to do with an entity that is a near-duplicate of a stored one.
+// How to treat an entity that is a near-duplicate of a stored one.
 struct NearDuplicateOptions {
   double threshold = 0.8;  // least similarity of their word shingles
   enum class Action : std::uint8_t {

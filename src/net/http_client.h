@@ -42,7 +42,7 @@ struct HttpBody {
   std::string type;        // content type; empty for none
   std::string bytes = {};  // ignored if there is a source
   BodySource source = {};
-  // Length of the source. Exactly so many bytes are read from it, and it is an error if it ends
+  // Length of the source. Exactly this many bytes are read from it, and it is an error if it ends
   // earlier. Without a length the body is sent in chunks.
   std::optional<std::uint64_t> length = {};
 };

@@ -133,8 +133,8 @@ Status IndexFolder::drop(const std::string& name) {
   // Closed here, it may still be open in another process.
   KIN_RETURN_IF_ERROR(SearchIndex::check_closed(path_of(name)));
   const fs::path dropped = folder_ / fmt::format("{}{}", kDropped, name);
-  // The rename makes the index disappear at once, since the new name is not one of an index.
-  // Removing the files can be interrupted; the next drop of the name removes what was left.
+  // The rename makes the index disappear at once, because the new name is not a valid name of an
+  // index. If removing the files is interrupted, the next drop of the name removes the rest.
   std::error_code problem;
   fs::remove_all(dropped, problem);
   if (!problem) {

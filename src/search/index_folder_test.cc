@@ -54,7 +54,7 @@ TEST_F(IndexFolderTest, ASlowIndexKeepsNobodyWaitingWhoWantsAnother) {
   const auto open_slow = [&] { return indexes.open("slow"); };
   auto first = std::async(std::launch::async, open_slow);
   auto second = std::async(std::launch::async, open_slow);
-  // There is a reader at the other end once this is open: somebody is at it.
+  // Once this is open, a reader waits at the other end.
   std::ofstream settings(pipe);
   const auto quick = indexes.open("quick");
   ASSERT_TRUE(quick.ok());
@@ -123,7 +123,7 @@ TEST_F(IndexFolderTest, DropsWhatIsDamagedButNotWhatIsInUse) {
   EXPECT_EQ(indexes.drop("papers").error().code, Code::kFailedPrecondition);
   ASSERT_TRUE(elsewhere.close().ok());
   std::ofstream(folder() / "papers" / kConfigName) << "{}";
-  // What an earlier drop could not finish is not in the way.
+  // Leftovers of an interrupted drop do no harm.
   fs::create_directories(folder() / ".dropped-papers" / "shard");
   EXPECT_TRUE(indexes.drop("papers").ok());
   EXPECT_FALSE(fs::exists(folder() / "papers"));

@@ -18,7 +18,7 @@ struct PathQuestion {
   index::Direction direction = index::Direction::kBoth;  // in which links may be followed
   std::vector<std::string> edges = {};                   // names of links; empty: all
   std::optional<index::Millis> as_of = {};               // documents and links that are valid then
-  std::uint32_t hops = 16;                               // at most so many links
+  std::uint32_t hops = 16;                               // most links of the path
 };
 
 struct PathNode {

@@ -13,7 +13,7 @@ constexpr std::size_t kVeryManyHashes = std::size_t{1} << 19;
 // Insertion sort is quadratic in the crowd of a bucket.
 constexpr std::size_t kBigBucket = 24;
 
-// Sorts what is nearly in order.
+// Sorts values that are nearly in order.
 void insertion_sort(std::span<std::uint64_t> hashes) {
   for (std::size_t i = 1; i < hashes.size(); ++i) {
     const std::uint64_t hash = hashes[i];

@@ -23,7 +23,7 @@ struct PollerOptions {
   std::function<void(const Error&)> on_problem{};
 };
 
-// Has no thread of its own: somebody calls step(). Thread-safe, but one thread calls step().
+// Has no thread: the caller calls step(). Thread-safe, but one thread calls step().
 class Poller {
  public:
   // `newsroom` and `clock` must outlive it.

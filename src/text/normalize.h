@@ -23,8 +23,8 @@ enum class Normalization : std::uint8_t {
   kSlimpajama,  // kStandard without ASCII punctuation: "don't" becomes "dont"
 };
 
-// The preset that a text is normalised by once it is prepared: kCode, kFineweb and kSlimpajama
-// change the text before another preset takes over. The others are their own.
+// The preset by which a prepared text is normalised: kCode, kFineweb and kSlimpajama change the
+// text before another preset is applied. For other presets it is the preset itself.
 constexpr Normalization base_of(Normalization preset) {
   switch (preset) {
     case Normalization::kNone:
@@ -48,8 +48,8 @@ std::string unicode_version();
 bool is_valid_utf8(std::string_view bytes);
 
 // Replaces `out` by the normalised text. Valid UTF-8 gives valid UTF-8, and normalising again
-// changes nothing, but for kCode, whose result may look like another language. Ill-formed bytes are
-// safe; their result is unspecified. `utf8` must not be a view of `out`.
+// changes nothing, except for kCode, whose result may look like another language. Ill-formed bytes
+// are safe; their result is unspecified. `utf8` must not be a view of `out`.
 void normalize(std::string_view utf8, Normalization preset, std::string& out);
 
 }  // namespace kin::text

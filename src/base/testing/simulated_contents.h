@@ -30,7 +30,7 @@ class SimulatedContents {
   // Contents that are on the device.
   explicit SimulatedContents(std::string bytes) : seen_(bytes), device_(std::move(bytes)) {}
 
-  // What a program reads.
+  // The bytes that a program reads.
   const std::string& bytes() const { return seen_; }
 
   void append(std::string_view bytes) { write_at(seen_.size(), bytes); }

@@ -17,7 +17,7 @@ namespace kin::index {
 enum class Direction { kOut, kIn, kBoth };
 Direction opposite(Direction direction);
 
-// Which edges to read. An empty filter means all.
+// Selects edges. An empty filter means all.
 struct EdgeFilter {
   std::vector<std::string> names = {};  // empty: any name
   std::optional<Millis> as_of = {};     // edges that hold at that moment

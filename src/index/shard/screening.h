@@ -63,7 +63,7 @@ class Screening {
   std::optional<std::uint64_t> map_epoch_;
   Owners owners_;
   std::map<DocId, PartitionId> stored_;  // put by the batch or before it
-  std::set<DocId> superseded_;           // whose stored text is no longer current
+  std::set<DocId> superseded_;           // entities whose stored text is no longer current
   std::map<DocId, TextSketch> put_;      // put by the batch and not refused
   std::unordered_map<std::uint64_t, std::vector<DocId>> bands_;  // of put_
   std::set<DocId> refused_;

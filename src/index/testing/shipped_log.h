@@ -90,7 +90,7 @@ class ShippedLog {
   };
 
   Status send(const TruthView& view) {
-    sent_ = std::max(sent_, acknowledged_);  // what is acknowledged may be trimmed
+    sent_ = std::max(sent_, acknowledged_);  // acknowledged changes may have been trimmed
     KIN_TRY(const LogPage page, read_log(view, {.after = sent_,
                                                 .partitions = options_.partitions,
                                                 .limit = 1 + random_.below(12)}));

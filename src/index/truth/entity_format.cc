@@ -127,7 +127,7 @@ Result<HeadRow> decode_head(std::string_view bytes) {
     return row;
   }
   row.head.number = DocNumber{reader.read<std::uint32_t>()};
-  if (format == kFormat) read_version(reader);  // since when it exists, which nobody asks for
+  if (format == kFormat) read_version(reader);  // since when it exists, which is not used any more
   row.head.valid = read_range(reader, flags);
   row.source = NameId{reader.varint32()};
   row.spaces.resize(reader.count());
@@ -238,7 +238,7 @@ Result<ReverseRow> decode_reverse(std::string_view bytes) {
 }
 
 std::string encode(const FragmentRow& row) {
-  // The first version had no tombstones of fragments, so the version tells them apart.
+  // The first version had no tombstones of fragments, so the version distinguishes them.
   std::string out(1, row.deleted ? kSecondFormat : kFormat);
   append_version(out, row.version);
   if (row.deleted) return out;
@@ -358,7 +358,7 @@ std::string encode_summary_count(std::uint64_t count) {
 Result<std::uint64_t> decode_summary_count(std::string_view bytes) {
   KIN_TRY(RowReader reader, open_row(bytes, "summaries"));
   const std::uint64_t count = reader.varint();
-  // A summary that nobody refers to is removed, so no count is 0.
+  // A summary without references is removed, so no count is 0.
   if (!reader.done() || count == 0) return damaged("summaries");
   return count;
 }

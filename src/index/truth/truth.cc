@@ -121,7 +121,7 @@ Result<Applied> Truth::write(std::span<const Item> items, const ApplyOptions& op
   // store refuses later batches that could reuse the numbers.
   for (const std::string& name : writer.new_names()) names_.add(name);
   KIN_RETURN_IF_ERROR(store_->write(batch, {.sync = options.sync}));
-  // Only once the batch is written: these follow what is stored.
+  // Only once the batch is written, because these must agree with the stored rows.
   counters_ = writer.counters();
   for (const auto& [partition, owner] : writer.new_owners()) owners_[partition] = owner;
   return applied;

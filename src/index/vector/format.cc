@@ -20,7 +20,7 @@ Error damaged(std::string_view what) {
   return {Code::kDataLoss, fmt::format("a checkpoint of vectors: {}", what)};
 }
 
-// Checks checksum, magic and version; reads what is between them.
+// Checks checksum, magic and version; returns a reader of the bytes between them.
 Result<ByteReader> opened(std::string_view bytes, std::uint64_t magic) {
   if (bytes.size() < 20) return damaged("too short");
   const std::string_view body = bytes.substr(0, bytes.size() - 8);

@@ -179,7 +179,7 @@ HWY_INLINE void add_rows(D8 d8, const SignScan& scan, std::size_t g,
   const auto nibble = hn::Set(d8, 0x0F);
   const auto codes = hn::LoadU(d8, scan.rows + 16 * g);
   const auto first = hn::And(codes, nibble);
-  // There is no shift of bytes; the mask removes what a shift of words brings in from the
+  // There is no shift of bytes; the mask removes the bits that a shift of words moves in from the
   // neighbour.
   const auto last = hn::And(hn::BitCast(d8, hn::ShiftRight<4>(hn::BitCast(d16, codes))), nibble);
   const auto low = hn::LoadU(d8, scan.low_table + 16 * g);

@@ -224,7 +224,8 @@ class DiskFileSystem final : public rocksdb::FileSystem {
   IOStatus LockFile(const std::string& path, const IOOptions&, rocksdb::FileLock** result,
                     IODebugContext*) override {
     *result = nullptr;
-    // The contexts are those of RocksDB's own file system: an engine tells failures apart by them.
+    // The contexts are those of RocksDB's own file system: an engine distinguishes failures by
+    // them.
     auto file = disk_.open_to_write(path);
     if (!file.ok()) return failure("While open a file for lock: " + path, file.error());
     const Status locked = (*file)->lock();

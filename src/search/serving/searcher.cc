@@ -140,7 +140,7 @@ struct ReadyQuery {
 
 Result<ReadyQuery> make_query(const ShardView& view, const SearchSettings& settings,
                               const Question& question, Mode mode) {
-  // The moment of the facet "validity": asked about the past, it counts what was valid then.
+  // The moment of the facet "validity": for a question about the past, that moment.
   const index::Millis now = settings.clock->now().time_since_epoch().count();
   ReadyQuery ready{.query = {.scope = question.scope,
                              .fusion = {.how = question.fusion,

@@ -107,7 +107,7 @@ void read_answer(const net::HttpResponse& response, const FeedLimits& limits, Ti
       poll.outcome = Poll::Outcome::kGone;
       return;
     case 200:
-    // A proxy changed the answer (203), or it holds only what is new (226).
+    // A proxy changed the answer (203), or it holds only new items (226).
     case 203:
     case 226: read_feed(response, limits, now, poll); break;
     default: fail(poll, {Code::kUnavailable, words_for(response.status)}); break;

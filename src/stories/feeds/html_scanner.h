@@ -16,7 +16,7 @@ struct HtmlPiece {
   Kind kind = Kind::kText;
   std::string_view text;  // of kText: as written, character references not decoded
   std::string name;       // of a tag, in lower case
-  // Of an open tag: names in lower case, values with references decoded. At most 64.
+  // Attributes of an open tag: names in lower case, values with references decoded. At most 64.
   std::vector<std::pair<std::string, std::string>> attributes;
 
   // The first attribute of that name.

@@ -210,7 +210,7 @@ class XmlFeedReader {
   }
 
   FeedFormat rss_format(pugi::xml_node root, std::string_view local) const {
-    // RSS 0.90 and 1.0 share the root; a namespace tells them apart.
+    // RSS 0.90 and 1.0 share the root; a namespace distinguishes them.
     if (local == "RDF") {
       for (const pugi::xml_attribute attribute : root.attributes()) {
         if (std::string_view(attribute.value()).find("netscape.com/rdf/simple") !=

@@ -170,7 +170,7 @@ Result<std::unique_ptr<NewsDatabase>> NewsDatabase::open(const std::filesystem::
 }
 
 Status NewsDatabase::configure(Access access) {
-  // Errors of the disk come in many kinds, and messages should tell them apart.
+  // Errors of the disk come in many kinds, and messages should distinguish them.
   sqlite3_extended_result_codes(connection_, 1);
   sqlite3_busy_timeout(connection_, kBusyMilliseconds);
   if (const int code = sqlite3_create_function_v2(

@@ -162,7 +162,7 @@ CREATE TABLE settings (name TEXT PRIMARY KEY, value REAL NOT NULL) STRICT;
 CREATE TABLE preferred_sources (rank INTEGER PRIMARY KEY, source TEXT NOT NULL) STRICT;
 )sql";
 
-// What the reader has seen is kept for each item, so that it survives merges and splits of stories:
+// Whether an item was seen is stored per item, so that it survives merges and splits of stories:
 // `unseen` has the items that were not seen, stories.unseen is their number, and a story is read if
 // that is 0. `marked_read` has the items of the last "mark all as read" requests, for undo.
 //
