@@ -12,6 +12,7 @@ constexpr char kHiddenDash = '\x1d';
 
 void hide_dashes(const CLI::App& verb, std::span<std::string> arguments) {
   for (std::string& argument : arguments) {
+    // CLI11 takes everything after "--" for words by itself.
     if (argument == "--") return;
     if (argument.size() < 2 || argument[0] != '-' || argument[1] == '-') continue;
     // CLI11 knows negative numbers by itself.

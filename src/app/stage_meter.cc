@@ -35,6 +35,7 @@ StageView StageMeter::look() {
   // A stage that began meanwhile is measured at the next call.
   if (progress_.stage != stage) share.reset();
   if (share) {
+    // StageView::share never goes back.
     if (!recent_.empty()) share = std::max(*share, recent_.back().share);
     const Moment moment{now, *share};
     if (!first_) first_ = moment;

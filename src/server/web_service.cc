@@ -155,6 +155,7 @@ std::uint16_t WebService::port() const {
 std::string WebService::url() const {
   const std::string& address = state_->options.address;
   return fmt::format("{}://{}:{}/", state_->options.tls ? "https" : "http",
+                     // An IPv6 address needs brackets in a URL.
                      address.find(':') == std::string::npos ? address : "[" + address + "]",
                      port());
 }

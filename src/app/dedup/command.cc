@@ -180,6 +180,8 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
   }
 
   if (!arguments.dry_run) {
+    // A folder has no type, and the run itself refuses an unknown extension: both are not checked
+    // here.
     const auto type =
         job.output == "-" ? Result<data::FileType>(data::FileType{}) : data::file_type(job.output);
     if (const Status fits = type ? data::check_format(job.format, *type) : Status(Done{}); !fits)

@@ -128,6 +128,7 @@ class RecordFinder {
 // A filter for the rows of `wanted`. It has a bit for every row, so for a row far behind the others
 // it would take more memory than it saves time: nothing then.
 std::optional<RecordSet> filter_of(const Wanted& wanted) {
+  // 16 MiB of bits.
   constexpr std::size_t kMostFiltered = std::size_t{1} << 27;
   if (wanted.id_column) return {};
   const std::size_t last = row_number(std::max(*wanted.rows[0], *wanted.rows[1]));
@@ -151,6 +152,7 @@ Result<Pair> read_records(std::span<const std::string> inputs, const Wanted& wan
   data::ScanOptions scan_options;
   scan_options.columns = options.fields;
   if (wanted.id_column) scan_options.columns.push_back(*wanted.id_column);
+  // Other records may lack the columns: only the two wanted ones must have them.
   scan_options.optional_columns = scan_options.columns.size();
   scan_options.threads = threads;
   scan_options.on_error = options.on_error;

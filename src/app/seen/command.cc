@@ -139,6 +139,7 @@ Result<std::optional<int>> pass_through(Passage& passage, const SeenArguments& a
         !arguments.quiet && !arguments.json && !(prints && ::isatty(STDOUT_FILENO) != 0));
     return passage.source->read(stop, [&](const IdBatch& batch) { return filter.take(batch); });
   }();
+  // Without a reader there is nobody to print the rest for.
   const Status finished = filter.reader_has_gone() ? Status(Done{}) : filter.finish();
   // As a shell reports a program that was ended by a closed pipe.
   if (filter.reader_has_gone()) return std::optional(128 + SIGPIPE);

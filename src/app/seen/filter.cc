@@ -63,6 +63,7 @@ Status SeenFilter::put_through(std::size_t begin, std::size_t end) {
   answers_.resize(ids.size());
   KIN_RETURN_IF_ERROR(options_.insert ? set_.insert(ids, answers_) : set_.contains(ids, answers_));
   for (std::size_t i = 0; i < ids.size(); ++i) {
+    // insert() answers 1 for a new id, contains() 1 for a known one.
     const bool fresh = (answers_[i] != 0) == options_.insert;
     ++(fresh ? counts_.fresh : counts_.seen);
     if (options_.print != (fresh ? Print::kNew : Print::kSeen)) continue;
@@ -72,6 +73,7 @@ Status SeenFilter::put_through(std::size_t begin, std::size_t end) {
 }
 
 Status SeenFilter::finish() {
+  // Ids are durable before they are printed: a reader that acted on them must not get them again.
   if (options_.insert && uncommitted_ > 0) KIN_RETURN_IF_ERROR(set_.commit());
   uncommitted_ = 0;
   if (to_print_.empty()) return Done{};

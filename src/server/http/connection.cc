@@ -239,6 +239,7 @@ class Connection final : public AnyConnection,
 
   void answer() {
     expire_never();
+    // Inline handlers do not block, so a hand-over would only cost time.
     if (plan_.lane == Lane::kInline) return respond(run_answer());
     TaskPool& pool = plan_.lane == Lane::kSlow ? *core_.slow : *core_.quick;
     const bool taken = pool.submit([self = this->shared_from_this()] {
@@ -278,6 +279,7 @@ class Connection final : public AnyConnection,
   }
 
   void send(Response response) {
+    // Tells the client not to send another request on this connection.
     if (core_.connections.stopping()) keep_alive_ = false;
     // Events have no length: they end with the connection.
     if (response.events) keep_alive_ = false;
@@ -317,6 +319,7 @@ class Connection final : public AnyConnection,
   }
 
   void drain(std::size_t read_so_far) {
+    // A client that keeps sending must not occupy the server.
     if (read_so_far > kLingerBytes) return abandon();
     body_.resize(kReadAhead);
     // Below TLS, which was shut down before.

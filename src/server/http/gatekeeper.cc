@@ -142,6 +142,7 @@ std::optional<Response> Gatekeeper::check_host(const Request& request) const {
   const auto hosts =
       std::count_if(request.headers.begin(), request.headers.end(),
                     [](const net::Header& field) { return same_but_for_case(field.name, "host"); });
+  // RFC 9112, 3.2: a request without a Host, or with several, gets 400.
   if (hosts != 1 || !host_name(request.header("Host")))
     return error_response(400, "the request needs exactly one Host header field");
   // An attacker's host name may point to 127.0.0.1.
