@@ -51,7 +51,7 @@ struct IndexInfo {
   IndexConfig config = {};
   bool open = true;  // if not, `stats` has counters only
   index::ShardStats stats = {};
-  // Of the main space: 0 if it has no vectors yet, nothing if only an open index knows it.
+  // The dimension of the main space: 0 without vectors, nothing if only an open index knows it.
   std::optional<std::uint32_t> dimension = 0;
   bool by_meaning = false;       // texts can be searched by vectors
   bool building = false;         // vectors are being made

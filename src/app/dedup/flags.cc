@@ -159,7 +159,7 @@ void add_column_flags(CLI::App& verb, DedupFlags& flags) {
                   "Column that holds the text; a.b reaches into objects, a[].b into the objects of "
                   "a list; several are joined, with commas between or each with a --field of its "
                   "own; a name with a comma goes in double quotes (default: text)")
-      ->allow_extra_args(false)  // what follows is an input
+      ->allow_extra_args(false)  // the next word is an input
       ->type_name("COLUMN");
   verb.add_option("--id", flags.id,
                   "Column with the record's id, for the audit log (default: id, if there is one)")
@@ -252,7 +252,7 @@ void add_run_flags(CLI::App& verb, DedupFlags& flags) {
   verb.add_option("--against", flags.against,
                   "References: remove inputs that are duplicates of a record of FILE, which is "
                   "neither written nor changed; files or globs, repeatable")
-      ->allow_extra_args(false)  // what follows is an input
+      ->allow_extra_args(false)  // the next word is an input
       ->type_name("FILE");
   verb.add_option("--contains", flags.contains,
                   "Remove inputs that contain at least this share of the word runs of a reference "

@@ -195,7 +195,7 @@ Result<int> run_add(IndexArguments& arguments) {
   const StopSignals signals(stop);
   Adding adding;
   const Status read = add_files(arguments, *index, adding, stop);
-  // Before the index is closed.
+  // A closed index cannot be queried.
   const std::uint64_t held = index->info().stats.counters.entities;
   KIN_RETURN_IF_ERROR(indexes->close());
   if (!read.ok() && !signals.exit_code()) {

@@ -34,6 +34,7 @@ class XapianPeer final : public TextPeer {
     writer.close();
     database_ = Xapian::Database(folder_.string());
     enquire_ = std::make_unique<Xapian::Enquire>(database_);
+    // The parameters are k1, k2, k3, b and the least normalised length.
     enquire_->set_weighting_scheme(Xapian::BM25Weight(ranking_.k1, 0, 1, ranking_.b, 0.01));
   }
 

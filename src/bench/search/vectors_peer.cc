@@ -71,6 +71,7 @@ class WidestSpace : public hnswlib::L2Space {
 
 class Graph : public HnswPeer {
  public:
+  // With hnswlib's defaults of M and ef_construction.
   Graph(std::span<const float> vectors, std::size_t dimension)
       : space_(dimension), graph_(&space_, vectors.size() / dimension, 16, 200) {
     for (std::size_t i = 0; i < vectors.size() / dimension; ++i)

@@ -194,7 +194,7 @@ std::string to_json(const TimelineFigures& figures) {
 
 std::string to_table(const TimelineFigures& figures) {
   std::string table = fmt::format(
-      "{} feeds, {} items in {} stories; taken in in {:.1f} s ({:.0f} µs an item), {:.0f} MB; "
+      "{} feeds, {} items in {} stories; ingested in {:.1f} s ({:.0f} µs an item), {:.0f} MB; "
       "opened in {:.0f} ms\n\n  {:<38}{:>12}{:>12}{:>10}\n",
       app::with_commas(figures.feeds), app::with_commas(figures.items),
       app::with_commas(figures.stories), figures.ingest_seconds,
