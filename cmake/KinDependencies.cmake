@@ -33,7 +33,7 @@ kin_find_library(kin_zstd zstd.h zstd)
 kin_find_library(kin_deflate libdeflate.h deflate)
 kin_find_library(kin_bzip2 bzlib.h bz2)
 kin_find_library(kin_lzma lzma.h lzma)
-# What Parquet pages may be compressed with, besides zstd and gzip.
+# Codecs of Parquet pages, besides zstd and gzip.
 kin_find_library(kin_snappy snappy.h snappy)
 kin_find_library(kin_lz4 lz4.h lz4)
 kin_find_library(kin_brotli brotli/decode.h brotlidec)
@@ -41,7 +41,7 @@ find_library(kin_brotlienc_LIBRARY brotlienc REQUIRED)
 set_target_properties(kin_brotli PROPERTIES INTERFACE_LINK_LIBRARIES ${kin_brotlienc_LIBRARY})
 kin_find_library(kin_roaring roaring/roaring.h roaring)
 kin_find_library(kin_stemmer libstemmer.h stemmer)
-# Static, for few commands need it: a shared one would take 6 MB of every other command's memory.
+# Static, because few commands need it: a shared one would add 6 MB to every other command's memory.
 kin_find_library(kin_rocksdb rocksdb/db.h librocksdb.a)
 foreach(library snappy lz4 bz2)
   find_library(kin_${library}_LIBRARY ${library} REQUIRED)
@@ -51,7 +51,7 @@ target_link_libraries(kin_rocksdb INTERFACE kin_zstd ZLIB::ZLIB Threads::Threads
 # scripts/setup puts DuckDB under .deps; a system-wide libduckdb serves as well.
 kin_find_library(kin_duckdb duckdb.h duckdb ${PROJECT_SOURCE_DIR}/.deps/duckdb)
 
-# A peer of `kindred-bench text` and nothing else: a build without it leaves the comparison out.
+# Only `kindred-bench text` uses it; a build without it leaves the comparison out.
 add_library(kin_xapian INTERFACE)
 find_path(kin_xapian_INCLUDE xapian.h)
 find_library(kin_xapian_LIBRARY xapian)

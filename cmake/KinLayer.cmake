@@ -11,13 +11,13 @@
 # Heavy libraries (LIBS) stay private to the room. BINARY makes main.cc an executable.
 # PCH cli precompiles CLI11 too.
 
-# Seconds after which a test counts as hung: many times what the slowest takes, for busy machines.
+# Timeout of a test in seconds: many times that of the slowest test, for busy machines.
 set(KIN_TEST_TIMEOUT 1800)
 
 set(KIN_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wswitch -Wnon-virtual-dtor
   -Werror=unused-result -Werror=return-type -Werror=switch)
-# At -O3 GCC 12 takes the value of an empty std::optional for one that is read, and loses count of
-# the bytes of a std::string; the other builds, and Clang, still look.
+# At -O3 GCC 12 warns falsely that the value of an empty std::optional is read, and about the size
+# of a std::string. The other builds and Clang keep these warnings.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Release")
   list(APPEND KIN_WARNINGS -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow
     -Wno-stringop-overread -Wno-restrict)
@@ -128,7 +128,7 @@ function(kin_layer room)
   endif()
 endfunction()
 
-# What the tests of a room share, with those of the rooms named in TESTING behind it.
+# The code that the tests of a room share; it links that of the rooms named in TESTING.
 function(kin_room_testing room sources others)
   if(sources)
     add_library(kin_${room}_testing STATIC EXCLUDE_FROM_ALL ${sources})
@@ -153,7 +153,7 @@ function(kin_room_tests room suffix label tests libs)
 endfunction()
 
 # Without libFuzzer a fuzzer is still compiled and run: over its corpus, and over a fixed number
-# of made-up inputs, so that it cannot rot.
+# of generated inputs, so that it keeps working.
 function(kin_room_fuzzers room fuzzers libs)
   foreach(source ${fuzzers})
     # src/index/text/query_fuzz.cc is kin_index_text_query_fuzz, its seeds tests/corpus/index_text_query_fuzz.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs whole-program cases: plain text files that hold a command, its input and what must come out.
+"""Runs whole-program cases: plain text files with a command, its input and the expected output.
 
 usage: run_case.py [--update] KINDRED_BINARY CASE_FILE...
 
@@ -23,7 +23,7 @@ Before the first section, "needs: TOOL..." skips the case where a tool is not in
 
     file NAME          makes a file. "file NAME (no newline)" leaves off its last line break.
     $ COMMAND          runs COMMAND with bash; a body continues the script. What follows, up to the
-                       next command, is about this one. What text cannot hold is made this way too:
+                       next command, is about this one. Files that are not text are made this way too:
                        "=== $ gzip in.jsonl", "=== $ printf '\\xff' > bad.jsonl".
     exit N             its exit code; 0 where no exit section says otherwise.
     stdout, stderr     what it printed, line by line. "…" in a line stands for anything within it; a
@@ -31,10 +31,10 @@ Before the first section, "needs: TOOL..." skips the case where a tool is not in
                        matches the whole of a Python pattern. Without a section it is not checked.
     expect NAME        the file, byte for byte. Takes "(no newline)" as well.
     like NAME          the file, line by line, with the patterns of stdout.
-    json NAME          the file (or stdout, stderr) as JSON: one value, or one a line. An object must
+    json NAME          the file (or stdout, stderr) as JSON: one value, or one per line. An object must
                        have the keys given, with those values; it may have more. Numbers with a
                        fraction agree to four places; the string "…" stands for any value.
-    files              every file in the folder now, one path a line, sorted.
+    files              every file in the folder now, one path per line, sorted.
     absent NAME...     no such file; wildcards are allowed.
 
 Each case runs in a fresh folder, which is the working folder, with a clean environment: HOME,
@@ -102,7 +102,7 @@ KINDS = {"file", "$", "exit", "stdout", "stderr", "expect", "like", "json", "fil
 
 
 def parse(text):
-    """The free text in front, and the sections."""
+    """The free text at the beginning, and the sections."""
     lines = text.removesuffix("\n").split("\n")
     prelude, sections = [], []
     for number, line in enumerate(lines, 1):
@@ -178,7 +178,7 @@ def json_matches(expected, actual):
 
 
 def json_values(text):
-    """One value that fills the text, or one value a line."""
+    """One value that is the whole text, or one value per line."""
     try:
         return [json.loads(text)]
     except ValueError:
@@ -186,7 +186,7 @@ def json_values(text):
 
 
 def project(expected, actual):
-    """`actual` cut down to the keys that `expected` names: what --update writes."""
+    """`actual` cut down to the keys that `expected` names: this is what --update writes."""
     if expected == "…":
         return expected
     if isinstance(expected, dict) and isinstance(actual, dict):
@@ -264,7 +264,7 @@ def encode(text):
     return text.encode("utf-8", "surrogateescape")
 
 
-# Each check returns None where the section holds, else what to show and the body that would hold.
+# Each check returns None if the section holds, else the text to show and the body that would hold.
 
 def check_exit(section, outcome, _):
     if section.argument == str(outcome.code):
@@ -379,7 +379,7 @@ def report(case, failures):
 
 
 def run_case(binary, case, update):
-    """True if the case holds, was skipped, or was brought up to date."""
+    """True if the case holds, was skipped, or was updated."""
     prelude, sections = parse(decode(case.read_bytes()))
     tool = missing_tool(prelude)
     if tool:

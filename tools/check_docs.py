@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Fails if the documents say something that is not so.
+"""Fails if the documents contradict the repository.
 
 usage: check_docs.py ROOT
 
 - Every path of this repository that a document names in backticks exists, and so does the target of
   every relative link. Wildcards and placeholders (`src/<room>/README.md`, `docs/adr/…`) must lie in
-  a folder that exists; what the build makes (`build/`, `.deps/`) is not looked for.
+  a folder that exists; files that the build makes (`build/`, `.deps/`) are not checked.
 - docs/architecture.md prints the orders and the homes that tools/check_layers.py enforces, and calls
   planned just the rooms that CMakeLists.txt does not build.
 - The README of a room has a table with every header of the room's door, and names its sub-folders.
@@ -28,7 +28,7 @@ REQUIRED = [
     "docs/formats.md",
     "docs/glossary.md",
 ]
-# Not written yet, so that others may name them. Once one exists it belongs in REQUIRED.
+# Not written yet, but other documents may name them. Once one exists it belongs in REQUIRED.
 AWAITED = []
 LONGEST = {"README.md": 120, "CONTRIBUTING.md": 150, "docs/architecture.md": 250, "src/*/README.md": 45}
 
@@ -87,7 +87,7 @@ def check_paths(root):
 
 
 def path_holds(root, word):
-    """True if `word` is no path of this repository, or one that exists."""
+    """True if `word` is not a path of this repository, or is one that exists."""
     path = re.sub(r":\d+$", "", word.strip("\"'(),;").rstrip(".:"))
     if path.startswith(BUILD_OUTPUTS) or path in AWAITED:
         return True
@@ -275,7 +275,7 @@ def reached_targets(targets, script):
 
 
 def proven_commands(root):
-    """Every line of the demo and the cases, prompt and runner's words taken off."""
+    """Every line of the demo and the cases, without the prompt and the runner's own words."""
     files = [root / "scripts/demo", *sorted(root.glob("tests/cases/*.case"))]
     lines = [line for path in files if path.is_file() for line in path.read_text().splitlines()]
     return {re.sub(r"^(=== \$|run)\s+|(?<!\S)(\./)?build/release/(?=kindred)", "", line.strip()) for line in lines}

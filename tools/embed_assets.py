@@ -36,7 +36,7 @@ LINE = 1000
 
 
 def literal(data):
-    """The bytes as C++ string literals. Octal escapes end after three digits, whatever follows."""
+    """The bytes as C++ string literals. Octal escapes end after three digits, even if another digit follows."""
     plain = {byte: chr(byte) for byte in range(0x20, 0x7F) if chr(byte) not in '"\\?'}
     pieces = [plain.get(byte) or f"\\{byte:03o}" for byte in data]
     rows = ['    "' + "".join(pieces[at:at + LINE]) + '"' for at in range(0, len(pieces), LINE)]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the most frequent words of a wink-embeddings JSON file, one a line, the most frequent first.
+"""Writes the most frequent words of a wink-embeddings JSON file, one per line, the most frequent first.
 
 usage: word_list.py FILE.json COUNT > words.txt
 

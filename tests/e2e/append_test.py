@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs that follow one another with `--signature-store DIR --append` give what `--against` gives, and a killed one
-leaves the store as it was.
+"""A series of runs with `--signature-store DIR --append` gives the same as `--against`, and a killed run does not change
+the store.
 
 usage: append_test.py KINDRED [ROUNDS]
 """
@@ -43,7 +43,7 @@ def run(kindred, *arguments):
 
 
 def audit(path):
-    """The log without the name of the reference's file, which is that of the input or of the output."""
+    """The log without the reference's file, which is the input with a store and the output with --against."""
     lines = []
     for line in path.read_text().splitlines():
         entry = json.loads(line)
@@ -54,7 +54,7 @@ def audit(path):
 
 
 def compare_with_against(kindred, folder, options, extension):
-    """Each day with the store, and against the outputs of the days before."""
+    """Runs each day with the store, and with --against the outputs of the days before."""
     store = folder / "store"
     shutil.rmtree(store, ignore_errors=True)
     before = []
@@ -80,7 +80,7 @@ def outputs(folder):
 
 
 def kill_rounds(kindred, folder, rounds):
-    """Kills the second day at random moments; run again, it gives the same, and so does the third."""
+    """Kills the second day at random moments. The repeated run and the third day give the same as without kills."""
     rng = random.Random(int(os.environ.get("KILL_SEED", "1")))
     first, store = folder / "first", folder / "store"
     shutil.rmtree(first, ignore_errors=True)
@@ -106,7 +106,7 @@ def kill_rounds(kindred, folder, rounds):
     old = (first / "known").read_bytes()
 
     kills = number = 0
-    # A run may end before its kill comes. Then more rounds follow, until enough of them were killed.
+    # A run may end before it is killed. More rounds follow until enough runs were killed.
     while number < rounds or (number < 20 * rounds and kills < rounds / 2):
         number += 1
         begin_again()

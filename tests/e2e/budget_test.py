@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Inputs that are one huge group keep to --max-memory, or are refused with the budget that would do.
+"""Runs over one huge group keep to --max-memory, or are refused with a message that names a sufficient budget.
 
 usage: budget_test.py KINDRED
 """
@@ -53,7 +53,7 @@ class Runs:
         self.sanitized = is_sanitized(kindred)
 
     def dedup(self, source, mebibytes, *options):
-        """What the run says, its peak of memory in MiB, and what its files are; these are None if it failed."""
+        """The run's messages, its peak memory in MiB, and its files, which are None if it failed."""
         output = self.folder / "out.jsonl"
         done = subprocess.Popen([self.kindred, "dedup", str(source), "-o", str(output), "--quiet", "--max-memory",
                                  f"{mebibytes}MiB", *options], stderr=subprocess.PIPE, text=True)
@@ -62,7 +62,7 @@ class Runs:
         if status != 0:
             assert not output.exists(), "a run that failed left an output"
             return said, None, None
-        # The peak of a child begins with what its parent held when it started it, so nothing large is held here.
+        # The peak memory of a child begins with that of its parent, so nothing large is held here.
         own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         assert own < SMALL / 2, f"this test took {own} MiB, which its children are charged with"
         peak = 0 if self.sanitized else usage.ru_maxrss / 1024

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A store in S3 with a cache in Redis (TLS, password) gives what a store on this machine gives without one: while Redis
-answers, when it is killed during a run, and when it is gone.
+"""A store in S3 with a cache in Redis (TLS, password) gives the same as a local store without a cache: while Redis
+answers, when it is killed during a run, and when it does not run at all.
 
 usage: cache_test.py KINDRED [RECORDS]
 """
@@ -36,7 +36,7 @@ def start_redis(stack, folder):
         [sys.executable, SERVICES / "serve.py", "redis", "--password", "pass word", "--secure", folder],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
     stack.callback(server.stdin.close)
-    # Redis itself tells about its start on the same output.
+    # Redis prints its own messages to the same output.
     return server, next(int(line) for line in server.stdout if line.strip().isdigit())
 
 
@@ -61,7 +61,7 @@ def main():
         configs = {name: folder / name / "kindred.yaml" for name in ("local", "s3")}
         for part in ("local", "s3", "tls"):
             (folder / part).mkdir()
-        # Every run brings the corpus again, under other ids and in another order.
+        # Every run reads the corpus again, with other ids and in another order.
         for number, run in enumerate(runs):
             random.Random(number).shuffle(corpus)
             write(folder / f"{run}.jsonl", corpus, run)

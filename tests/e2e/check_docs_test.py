@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The checker of the documents must fail on each kind of fault, and pass on a tree without any."""
+"""The checker of the documents fails on each kind of fault, and passes on a tree without faults."""
 import importlib.util
 import pathlib
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The checker of the layers must refuse each kind of breach, and pass on a tree without any."""
+"""The checker of the layers refuses each kind of breach, and passes on a tree without breaches."""
 import importlib.util
 import pathlib
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds `kindred dedup` against a plain Python form of it, over random corpora.
+"""Compares `kindred dedup` with a plain implementation in Python, over random corpora.
 
 usage: differential_test.py KINDRED [CORPORA] [--seed FIRST] [--only SEED] [--keep-going]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs with `--config` keep what `--group stream` keeps, and one that is killed with SIGKILL and run again gives the
-same output, with every document in the store and the ledger once.
+"""Runs with `--config` keep the same records as `--group stream`. A run that is killed with SIGKILL and repeated gives the
+same output, with every document once in the store and the ledger.
 
 usage: ingest_test.py KINDRED [ROUNDS]
 """
@@ -71,7 +71,7 @@ def kill_and_repeat(kindred, folder, expected, seconds, rng):
     while True:
         process = subprocess.Popen(command(kindred, folder, "one"))
         try:
-            # The more often it was killed, the longer it may run: it comes to an end on any machine.
+            # The time before the kill grows with the kills, so that it ends on any machine.
             code = process.wait(timeout=rng.random() * seconds * (1 + kills / 3))
             assert code == 0, f"exit code {code}"
             break

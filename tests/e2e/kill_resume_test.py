@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A killed `kindred dedup` leaves no output, and `--resume` gives the bytes of a run that was not.
+"""A killed `kindred dedup` leaves no output, and `--resume` gives the same bytes as a run without a kill.
 
 usage: kill_resume_test.py KINDRED [ROUNDS]
 """
@@ -33,7 +33,7 @@ def make_corpus(path):
 
 
 class Corpus:
-    """One input, the outputs a whole run makes of it, and how long that takes."""
+    """One input, the outputs of a complete run over it, and its duration."""
 
     def __init__(self, kindred, folder, extension):
         self.kindred, self.folder, self.extension = kindred, folder, extension
@@ -58,7 +58,7 @@ class Corpus:
         return [path.read_bytes() for path in paths]
 
     def await_checkpoints(self, process, count):
-        """Returns when so many checkpoints were seen, or the process has ended."""
+        """Returns when that many checkpoints were seen, or the process has ended."""
         seen = set()
         while len(seen) < count and process.poll() is None:
             try:
@@ -81,13 +81,13 @@ class Corpus:
         self.remove_leftovers()
         kills = resumable = 0
         while True:
-            # Checkpoints at every block, so that every stage is met with one on disk.
+            # With a checkpoint at every block, kills meet one in every stage.
             process = subprocess.Popen(self.command("out", "--resume", "--checkpoint-every", "0",
                                                     "--max-hot-signatures", "2000"))
-            # The first try is cut off at its first checkpoints, further ones at any time.
+            # The first try is killed at one of its first checkpoints, later ones at any time.
             if kills == 0:
                 self.await_checkpoints(process, rng.randrange(1, 6))
-            # The limit grows, so that a machine that became slower since `took` was measured gets to the end too.
+            # The limit grows, so that a run ends even if the machine became slower since `took` was measured.
             try:
                 process.wait(timeout=rng.uniform(0.02, 2.5 * self.took) * 1.1 ** kills if kills else 0)
                 assert process.returncode == 0, f"exit code {process.returncode}"
@@ -101,7 +101,7 @@ class Corpus:
 
 
 class Shards(Corpus):
-    """Several inputs in folders, whose outputs have their places below another folder."""
+    """Several inputs in folders; the outputs have the same paths below another folder."""
 
     def __init__(self, kindred, folder, source):
         self.inputs = folder / "shards"
@@ -129,7 +129,7 @@ class Shards(Corpus):
         shutil.rmtree(self.path("out"), ignore_errors=True)
 
     def check_half(self):
-        """Every file that is there is whole."""
+        """Every output file that exists is complete."""
         for path in self.path("whole").rglob("*.jsonl"):
             got = self.path("out") / path.relative_to(self.path("whole"))
             assert not got.exists() or got.read_bytes() == path.read_bytes(), f"half an output: {got}"
@@ -147,7 +147,7 @@ def main():
         corpora = [Corpus(kindred, folder, extension) for extension in ("jsonl", "parquet")]
         corpora.append(Shards(kindred, folder, folder / "in.jsonl"))
         kills = resumable = number = 0
-        # A run may end before its kill comes. Then more rounds follow, until enough of them were killed.
+        # A run may end before it is killed. More rounds follow until enough runs were killed.
         while number < rounds or (number < 20 * rounds and (kills < rounds / 2 or resumable == 0)):
             corpus = corpora[number % len(corpora)]
             number += 1

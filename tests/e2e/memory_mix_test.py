@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs of random shapes, formats, threads and budgets hold no more memory than they were given, or are refused with the
-budget that would do; and the bytes they write do not depend on it.
+"""Runs with random shapes, formats, threads and budgets keep to their memory budget, or are refused with a message that
+names a sufficient budget. Their output does not depend on the budget.
 
 usage: memory_mix_test.py KINDRED [RUNS] [--seed FIRST] [--only SEED]
 
-Without RUNS a few small ones, which are the same every time. `make memory` does 200 of all sizes, after those that
-once broke their budget.
+Without RUNS it does a few small runs, the same every time. `make memory` does 200 of all sizes, after the runs that once
+exceeded their budget.
 """
 import argparse
 import os
@@ -19,7 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from memory_mix import runs  # noqa: E402
 
 FEW = 9
-# A child starts with the peak of the process that started it.
+# The peak memory of a child begins with that of its parent.
 MOST_OWN_MEBIBYTES = 100
 
 

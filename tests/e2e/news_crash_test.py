@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A killed `kindred feeds refresh` has every item it acknowledged, and what it kept is consistent.
+"""After a kill of `kindred feeds refresh` every acknowledged item is stored, and the database is consistent.
 
 usage: news_crash_test.py KINDRED [CYCLES]
 
@@ -27,7 +27,7 @@ SYLLABLES = ["ba", "lor", "min", "tek", "sa", "run", "vol", "pri", "gan", "dus",
 
 
 class Site:
-    """Feeds that have a few items more at each request, and what each poll was given."""
+    """Feeds that get a few more items at each request, and the items that each poll was served."""
 
     def __init__(self, rng):
         self.rng = rng
@@ -39,7 +39,7 @@ class Site:
         self.gate = threading.Condition()
 
     def hold_after(self, answers):
-        """Answers that many requests, and holds the following ones until it is told None."""
+        """Answers that many requests, and holds the later ones until it is called with None."""
         with self.gate:
             self.answers_left = answers
             self.gate.notify_all()
@@ -125,7 +125,7 @@ class Reader:
             self.acknowledged[feed] |= self.site.served(feed)
 
     def collect(self, process):
-        """A poll that was told of holds what its feed had shown when the poll before it was told of, at least."""
+        """An acknowledged poll has stored at least the items that its feed had when the poll before was acknowledged."""
         shown = [self.site.served(feed) for feed in range(FEEDS)]
         for line in process.stdout:
             if not line.endswith(b"\n"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `kindred plan` expects is what the run then takes, by a factor of 1.5.
+"""The estimates of `kindred plan` are right for the run within a factor of 1.5.
 
 The ratio of the times is printed but not checked: a machine may be busy during the one and idle during the other.
 
@@ -49,7 +49,7 @@ def make_inputs(bench, folder, records):
 
 
 def nameless_bytes(process):
-    """Of files that a process has open and that have no name any more."""
+    """The bytes of deleted files that a process still has open."""
     total = 0
     try:
         for number in os.listdir(f"/proc/{process}/fd"):
@@ -73,7 +73,7 @@ def bytes_in(folder):
 
 
 def run_and_watch(command, folder):
-    """Runs a command and returns the most that it was seen to have on disk in a folder at one time."""
+    """Runs a command and returns the largest observed size of its files in a folder."""
     most = 0
     with subprocess.Popen(command) as process:
         while process.poll() is None:
@@ -85,7 +85,7 @@ def run_and_watch(command, folder):
 
 
 def run_dedup(kindred, folder, extension, options):
-    """The report of a run, and the most that it was seen to have on disk."""
+    """The report of a run, and the largest observed size of its files."""
     report = folder / "report.json"
     with tempfile.TemporaryDirectory(dir=folder) as work:
         disk = run_and_watch([kindred, "dedup", str(folder / f"in.{extension}"), "-o", f"{work}/out.{extension}", "--quiet",
@@ -98,8 +98,8 @@ def compare(kindred, folder, extension, options):
                                       str(folder / f"out.{extension}"), "--json", *options], check=True,
                                      stdout=subprocess.PIPE).stdout)
     run, disk = run_dedup(kindred, folder, extension, options)
-    # The disk is looked at from time to time, and on a busy machine its peak may fall between two looks. The most of
-    # several runs counts.
+    # The size is polled, and on a busy machine the peak may fall between two polls. The maximum of several runs
+    # counts.
     for _ in range(TRIES - 1):
         if plan["disk_bytes"] <= FACTOR * disk:
             break

@@ -41,7 +41,7 @@ class Run:
 
     def __init__(self, arguments, columns, stdin=subprocess.DEVNULL):
         self.terminal, other = pty.openpty()
-        # No echo and no translation: what is printed is what is read.
+        # No echo and no translation, so that the bytes read are the bytes printed.
         settings = termios.tcgetattr(other)
         settings[1] &= ~termios.OPOST
         termios.tcsetattr(other, termios.TCSANOW, settings)
@@ -81,7 +81,7 @@ class Run:
 
 
 def check_lines(text, columns):
-    # What is printed at the end, such as a warning, is no progress.
+    # Lines at the end, such as a warning, are not progress.
     lines = text.split(CLEAR)[1:-1]
     assert lines, f"no progress was shown: {text!r}"
     for line in lines:
@@ -137,7 +137,7 @@ def test_resize(folder):
 
 
 def test_log(folder):
-    """Where standard error is no terminal, there is a line now and then."""
+    """If standard error is not a terminal, a line is printed from time to time."""
     source, sink = os.pipe()
     process = subprocess.Popen([KINDRED, "dedup", "-", "-o", os.path.join(folder, "out.jsonl"),
                                 "--progress-every", "0.2"],

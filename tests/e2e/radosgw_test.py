@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 SERVICES = pathlib.Path(__file__).resolve().parent.parent / "services"
-# Those that make a thousand requests are left out: they take minutes, and are about our own code.
+# Tests with a thousand requests are left out: they take minutes, and test our own code only.
 FILTER = "S3*:SegmentTableTest.*:-*FindsSimHashesUpTo*:*LeavesNothingHalfVisible"
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A killed `kindred seen add` has every id it acknowledged, and none that it was not given.
+"""After a kill of `kindred seen add` the set has every id that was acknowledged, and none that was not sent.
 
 usage: seen_crash_test.py KINDRED [CYCLES]
 
@@ -30,7 +30,7 @@ def list_names(folder):
 
 
 class Set:
-    """A set that is killed again and again, and what is known of it."""
+    """A set whose writer is killed repeatedly, and the ids that it must hold."""
 
     def __init__(self, kindred, folder, rng, numbers):
         self.kindred, self.rng, self.numbers = kindred, rng, numbers
@@ -77,7 +77,7 @@ class Set:
             pass
 
     def collect(self, process, first_seen):
-        """Everything printed up to the end of the pipe; a line without its end was never printed."""
+        """All output up to the end of the pipe; an incomplete line does not count as printed."""
         rest = b""
         while block := os.read(process.stdout.fileno(), 1 << 16):
             lines = (rest + block).split(b"\n")
@@ -93,7 +93,7 @@ class Set:
             first_seen.set()
 
     def wait_for_moment(self, process):
-        """Some moments are drawn; others are when a file of a kind is there that lives for a moment only."""
+        """Some moments are random; others are when a short-lived file of a certain kind exists."""
         wait = self.rng.choice(["time", "time", "manifest", "merge"])
         until = time.monotonic() + (self.rng.uniform(0, 0.35) if wait == "time" else 1)
         known = list_names(self.path)
@@ -136,7 +136,7 @@ class Set:
         assert not failures, failures[0]
 
     def check(self, found_leftovers):
-        """Everything acknowledged is there, and nothing that was not sent."""
+        """The set has every acknowledged id, and none that was not sent."""
         if not (self.path / "manifest").exists() and not self.acknowledged:
             return
         left = list_names(self.path)
@@ -148,7 +148,7 @@ class Set:
         held = json.loads(self.run_kindred("check", str(self.path), str(self.sent_path), "--json"))["seen"]
         ids = json.loads(self.run_kindred("stats", str(self.path), "--json"))["ids"]
         assert ids == held, f"{ids - held} ids are invented"
-        # What a writer clears away when it opens the set tells what the kill interrupted.
+        # The files that a writer removes when it opens the set show what the kill interrupted.
         self.run_kindred("add", str(self.path), "/dev/null", "--quiet")
         gone = left - list_names(self.path)
         found_leftovers["manifest"] += any("kindred-" in name for name in gone)

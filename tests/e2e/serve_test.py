@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`kindred serve` as its users meet it: feeds are added over HTTP, stories come out grouped, open pages hear of news at
-once, signals end it, and nothing that was acknowledged is lost to a kill.
+"""`kindred serve` as a user sees it: feeds are added over HTTP, stories are grouped, open pages are told of news at once,
+signals end it, and a kill loses nothing that was acknowledged.
 
 usage: serve_test.py KINDRED [CYCLES]
 
@@ -141,7 +141,7 @@ class Page:
             pass
 
     def await_change(self):
-        """The moment when a story was said to be new or different."""
+        """The moment when an event reported a story as new or changed."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             for moment, kind, data in list(self.events):
@@ -197,7 +197,7 @@ def test_reading(kindred_binary, folder):
 
 
 def test_polling(kindred_binary, folder):
-    """Feeds of an imported list are polled without being asked for."""
+    """Feeds of an imported list are polled without a request."""
     feeds, now = Feeds(), int(time.time())
     feeds.feeds["daily"] = [(TRAM, now - 3600)]
     kindred = Kindred(kindred_binary, folder)
@@ -213,7 +213,7 @@ def test_polling(kindred_binary, folder):
 
 
 def test_kill(kindred_binary, folder, cycles):
-    """Whatever was acknowledged is there after a kill at any moment."""
+    """A kill at any moment loses nothing that was acknowledged."""
     rng = random.Random(int(os.environ.get("KILL_SEED", "1")))
     feeds, now = Feeds(), int(time.time())
     followed, starred = set(), set()

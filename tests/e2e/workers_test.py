@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Four workers take shuffled, overlapping slices of one corpus into one store at once; one of them is killed and run
-again. What they keep together has no two records that a single worker would not have kept together, every
-document is in the ledger once, and nothing is kept twice.
+"""Four workers ingest shuffled, overlapping slices of one corpus into one store at the same time; one of them is killed
+and restarted. Together they keep no two records that a single worker would not keep together, every document
+is in the ledger once, and no record is kept twice.
 
 usage: workers_test.py KINDRED [RECORDS]       (DynamoDB; workers_s3_test.py: S3)
 """
@@ -77,7 +77,7 @@ def check(kindred, folder, corpus, environment):
     for i, one in enumerate(sets):
         for j in range(i):
             assert not alike(one, sets[j]), f"{ids[i]} and {ids[j]} are duplicates, and both were kept"
-    # Nothing is lost: every record that went has a like one that stays.
+    # Nothing is lost: every removed record has a kept duplicate.
     gone = [record for record in corpus if record["id"] not in set(ids)]
     for record in gone:
         mine = shingles(record["text"])
@@ -108,7 +108,7 @@ def main(backend="dynamodb"):
                        stdout=subprocess.DEVNULL)
         corpus = make_corpus(records, rng)
         for worker in range(WORKERS):
-            # Every record is in the slice of one worker at least.
+            # Every record is in the slice of at least one worker.
             slice_ = [record for i, record in enumerate(corpus) if i % WORKERS == worker or rng.random() < 0.4]
             rng.shuffle(slice_)
             (folder / f"slice{worker}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in slice_))

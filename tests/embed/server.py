@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A server of OpenAI's embeddings API that behaves as its models are called.
+"""A server of OpenAI's embeddings API. The name of a model says how it behaves.
 
 usage: server.py
 

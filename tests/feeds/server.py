@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A web server that behaves like the good, the bad and the broken ones out there.
+"""A web server that behaves like good, bad and broken ones on the web.
 
 usage: server.py FEEDS_DIR [--tls DIR]
 
@@ -70,7 +70,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_DELETE = do_PATCH = do_HEAD = do_PUT
 
     def pieces(self):
-        """The body of the request, as it comes."""
+        """The body of the request, as it is received."""
         left = int(self.headers.get("Content-Length", 0))
         while left > 0:
             piece = self.rfile.read(min(left, 65536))
@@ -246,7 +246,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             count["all"] += 1
             count["most"] = max(count["most"], count["now"])
             COUNTED.notify_all()
-            # The first waits for a second one, however slow the machine is; a third has time to come.
+            # The first waits for a second one, even on a slow machine; a third has time to arrive.
             COUNTED.wait_for(lambda: count["most"] > 1, timeout=60)
         time.sleep(0.1)
         with COUNTED:

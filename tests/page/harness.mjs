@@ -70,7 +70,7 @@ function takeTime() {
 // A time zone in which it is noon now, so that no test runs over midnight.
 function zoneOfNoon() {
   const east = 12 - new Date().getUTCHours();
-  return `Etc/GMT${east > 0 ? '-' : '+'}${Math.abs(east)}`; // the sign of these names is the other way round
+  return `Etc/GMT${east > 0 ? '-' : '+'}${Math.abs(east)}`; // the sign of these names is reversed
 }
 
 class Program {
@@ -183,7 +183,7 @@ class Session {
 
   async shot(page, name) {
     fs.mkdirSync(screenshots, { recursive: true });
-    // Animations of entry and the pointer's last place are not what a picture is about.
+    // Pictures show no animations, such as those of entry or under the pointer.
     await page.screenshot({ path: path.join(screenshots, `${name}.png`), animations: 'disabled' });
   }
 
@@ -209,7 +209,7 @@ class Session {
   async checkAccessible(page, where) {
     await loaded(page); // a list that is being loaded is dimmed
     await page.evaluate(() => {
-      // Colours that are still changing would be judged half-way.
+      // Colours that are still changing would be judged too early.
       const finite = document.getAnimations().filter((one) => (one.effect?.getComputedTiming().endTime ?? Infinity) < Infinity);
       for (const animation of finite) animation.finish();
     });

@@ -1,4 +1,4 @@
-// A small library about the sea, with links between its papers: what an index on the search page holds.
+// A small library about the sea, with links between its papers: the index of the search page's tests.
 
 const paper = (id, title, text, rest = {}) => ({ id, title, text, ...rest });
 

@@ -1,4 +1,4 @@
-// How it looks: both themes, phone width, print; pictures of each are kept.
+// The look of the page: both themes, phone width, print; pictures of each are kept.
 import assert from 'node:assert/strict';
 import { becomes, loaded, session } from './harness.mjs';
 import { folders, furnish } from './world.mjs';

@@ -165,7 +165,7 @@ await session('news', async (it) => {
     const found = async () => (await (await fetch(`${it.program.root}/api/v1/timeline?q=interview`)).json()).stories[0];
     await until('the interview', async () => (await found()) !== undefined);
     const { id, count, representative } = await found();
-    // Whatever the grouper made of it, it is a story of its own here.
+    // It is a separate story here, even if the grouper joined it to another.
     const item = [representative, ...(await found()).others].find(({ title }) => title.includes('interview'));
     if (count > 1) await fetch(`${it.program.root}/api/v1/items/${item.id}/separate`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' });
     assert.ok(id > 0);

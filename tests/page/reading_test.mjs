@@ -1,4 +1,4 @@
-// What a reader does: follow, read, correct, search, by mouse and by keyboard.
+// Actions of a reader: follow, read, correct, search, by mouse and by keyboard.
 import assert from 'node:assert/strict';
 import { becomes, loaded, marked, session, until } from './harness.mjs';
 import { furnish } from './world.mjs';

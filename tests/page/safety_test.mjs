@@ -1,4 +1,4 @@
-// Hostile feeds are shown as text and run nothing; the page asks nobody else for anything.
+// Hostile feeds are shown as text and run nothing; the page sends no requests to other servers.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { session } from './harness.mjs';

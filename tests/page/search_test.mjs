@@ -1,4 +1,4 @@
-// The search page: what it finds in an index, how it shows it, and how one moves about in it.
+// The search page: results of an index, their display, and navigation between them.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

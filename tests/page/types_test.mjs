@@ -1,4 +1,4 @@
-// The page's types (web/src/api/types.ts) against what the server really answers. Each answer becomes a constant of the
+// Checks the page's types (web/src/api/types.ts) against the server's answers. Each answer becomes a constant of the
 // type that the page takes it for, and the TypeScript compiler checks them: a field that is missing, has another type or is
 // not known to the page is an error.
 import assert from 'node:assert/strict';
@@ -98,7 +98,7 @@ await session('types', async (it) => {
   await it.check('answers of indexes are recorded, with and without ranks', async () => {
     await ask('{ indexes: (Index | BrokenIndex)[] }', '/indexes');
     const file = path.join(it.folder, 'papers.jsonl');
-    // More than the legs of a search look at, so that one of them finds what the other only scores.
+    // More than the legs of a search consider, so that one leg finds a document that the other only scores.
     const many = Array.from({ length: 10 }, (_, year) => logs.map((log) => ({ ...log, id: `${log.id}-${year}`, text: `${log.text} Year ${year}.` })));
     const said = [{ time: '2024-05-01T00:00:00Z', text: 'Quoted in the harbour office.' }];
     const noted = { id: 'noted', title: 'Notes', summary: 'Short.', fragments: said, links: [{ to: 'tides', name: 'cites', summary: 'For its tables.', fragments: said }] };

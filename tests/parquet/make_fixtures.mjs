@@ -1,4 +1,4 @@
-// Makes the Parquet files of this folder with arrow-rs, which writes what DuckDB does not: REQUIRED columns, field
+// Makes the Parquet files of this folder with arrow-rs, for features that DuckDB does not write: REQUIRED columns, field
 // ids, nanoseconds, pages of version 2, delta encodings, a column without a name, page indexes.
 //
 //   npm install --prefix /tmp/parquet parquet-wasm@0.8.0 apache-arrow@21.2.0

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A proxy in front of a test server that checks every signature and makes things go wrong.
+"""A proxy in front of a test server that checks every signature and injects faults.
 
 usage: proxy.py s3|dynamodb|tcp UPSTREAM_PORT [--faults KIND=SHARE,...] [--seed N] [--skew SECONDS]
                 [--access-key KEY] [--secret-key KEY]
@@ -113,7 +113,7 @@ def signature(method, path, query, headers, names, payload_hash, time, scope, se
 
 
 def check_signature(method, target, headers, body):
-    """What is wrong with the signature of a request: an error's code, or nothing."""
+    """The error code for a wrong signature of a request; nothing if it is right."""
     path, _, query = target.partition("?")
     try:
         algorithm, fields = headers["authorization"].split(" ", 1)
@@ -130,14 +130,14 @@ def check_signature(method, target, headers, body):
     date, region, service, end = (scope.split("/") + [""] * 4)[:4]
     if algorithm != "AWS4-HMAC-SHA256" or access_key != options.access_key or date != time[:8] or end != "aws4_request":
         return "SignatureDoesNotMatch"
-    # What matters must be signed, and nothing may be signed that is not sent.
+    # The headers that matter must be signed, and every signed header must be sent.
     required = {"host", *(name for name in headers if name.startswith("x-amz-"))}
     if options.service == "s3":
         if headers.get("x-amz-content-sha256") != payload_hash:
             return "XAmzContentSHA256Mismatch"
     if service != options.service or not required <= set(names) or not set(names) <= set(headers) or names != sorted(names):
         return "SignatureDoesNotMatch"
-    # The path is sent as S3 wants it signed, and is "/" for DynamoDB.
+    # The path is sent in the form in which S3 signs it, and is "/" for DynamoDB.
     expected = signature(method, path, query, headers, names, payload_hash, time, scope, options.secret_key)
     return None if hmac.compare_digest(expected, fields["Signature"]) else "SignatureDoesNotMatch"
 
@@ -159,7 +159,7 @@ class Upstream:
 
     def sign(self, method, target, headers, body):
         path, _, query = target.partition("?")
-        # s3rver compares queries that encodeURIComponent wrote, which leaves more characters alone.
+        # s3rver compares queries as encodeURIComponent writes them, which escapes fewer characters.
         time = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
         scope = f"{time[:8]}/us-east-1/s3/aws4_request"
         kept = {name: value for name, value in headers.items()
@@ -251,7 +251,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return self.upstream_
 
     def batch_in_part(self, headers, body, operation):
-        """Passes some items of a batch on, and says that the others were left out."""
+        """Forwards some items of a batch, and returns the others as unprocessed."""
         request = json.loads(body)
         (table, content), = request["RequestItems"].items()
         write = operation == "BatchWriteItem"
@@ -327,7 +327,7 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request, client_address):
-        # Clients that close, and connections that the proxy reset itself.
+        # Clients close connections, and the proxy resets some itself.
         if not isinstance(sys.exc_info()[1], (ConnectionError, ValueError, OSError)):
             super().handle_error(request, client_address)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An HTTP server that answers as the path of a request says. Prints its port; ends when its input does.
+"""An HTTP server whose answer depends on the path of the request. Prints its port; ends when its input does.
 
   /script/NAME/STEP,STEP,...  the n-th request for NAME is answered by the n-th step, later ones by the last
   /seen/NAME                  the X-Amz-Date of each request for NAME so far, a line each

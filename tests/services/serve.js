@@ -2,7 +2,7 @@
 // usage: node serve.js dynalite | s3rver FOLDER BUCKET...
 'use strict'
 
-// Of ES2023, which nodejs 18 lacks and s3rver's router uses.
+// Methods of ES2023 that s3rver's router uses and nodejs 18 lacks.
 for (const [method, copy] of [
   ['toReversed', (array) => [...array].reverse()],
   ['toSorted', (array, order) => [...array].sort(order)],

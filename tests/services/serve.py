@@ -35,7 +35,7 @@ def answers(port):
 
 
 def start_on_free_port(command_for, folder):
-    """For servers that cannot choose a port themselves: somebody may take it first, so try several."""
+    """For servers that cannot choose a port themselves: another process may take it first, so try several."""
     for _ in range(20):
         port = free_port()
         server = subprocess.Popen(command_for(port), cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
@@ -93,8 +93,8 @@ def main():
     parser.add_argument("--password", default="")
     parser.add_argument("--secure", default="")
     options = parser.parse_args()
-    # The end of the input is the end. A signal that arrives at the same time must not come between it and the kill
-    # below: the server would be left behind, and hold the output of the test open.
+    # The end of the input ends this program. A signal at that moment must not prevent the kill below: the server
+    # would keep running, and hold the output of the test open.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     with tempfile.TemporaryDirectory() as folder:
         server, port = start(options, folder)

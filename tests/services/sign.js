@@ -1,4 +1,4 @@
-// Signs requests with aws4. Reads one request of JSON a line, writes its Authorization a line.
+// Signs requests with aws4. Reads one JSON request per line, writes its Authorization header, one per line.
 'use strict'
 const aws4 = require('aws4')
 const readline = require('node:readline')

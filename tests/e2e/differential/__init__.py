@@ -1,1 +1,1 @@
-"""A plain, slow form of `kindred dedup`, and what holds the program against it. README.md says how."""
+"""A plain, slow implementation of `kindred dedup`, and its comparison with the program; see README.md."""

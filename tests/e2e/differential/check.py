@@ -99,7 +99,7 @@ def check_log(corpus, expected, result):
 
 
 def wrong_passage(passage, removal, settings):
-    """The passage must be a longest run of words of the record that the reference has piece by piece."""
+    """The passage must be one of the longest runs of words of the record that the reference contains."""
     preset, size = settings.preset, settings.contains_words
     own, other = (reference.words.words_of(record.text(settings), preset) for record in (removal.record, removal.kept))
     given = [passage[begin:end] for begin, end in reference.words.split_words(passage, preset)]
@@ -111,7 +111,7 @@ def wrong_passage(passage, removal, settings):
 
 
 def groups_of(expected):
-    """Removals by the record that stays, in its order."""
+    """Removals by their kept record, in its order."""
     groups = {}
     for removal in expected.removals:
         if removal.method not in ("contains", "seen"):
@@ -159,7 +159,7 @@ def check_report(corpus, expected, result):
 
 
 def check_origins(corpus, expected, report):
-    """Files and sources: how many records each has, how many went, and how many were seen before."""
+    """Files and sources: the records of each, and how many of them were removed or seen before."""
     seen = {removal.record.row for removal in expected.removals if removal.method == "seen"}
     gone = expected.gone - seen
     for key, name_of in (("files", lambda r: r.file), ("sources", lambda r: r.field("source"))):
@@ -227,7 +227,7 @@ def replaced(columns, path, text):
 
 
 def written_records(corpus, expected):
-    """(row, columns) of what the outputs must hold."""
+    """(row, columns) of the records that the outputs must hold."""
     settings = corpus.settings
     gone = expected.gone if settings.tag is None else set()
     texts = {(field.record.row, field.name): field for field in expected.fields if field.ranges(settings)}
@@ -304,7 +304,7 @@ def kept_bytes(file, rows, first):
 
 
 def check_file(path, corpus, files, first, rows):
-    """One output: by bytes if lines of one kind pass through it, else by its values."""
+    """Compares one output: its bytes if lines are copied unchanged, else its values."""
     _, kind, packed = formats.split_name(path.name)
     lines = (".jsonl", ".ndjson")
     passes = all(file.kind in lines for file in files) and kind in lines
@@ -342,7 +342,7 @@ def check_outputs(corpus, expected, result):
 
 
 def place_in(corpus, file):
-    """Where -o DIR/ puts the output of a file: below what all inputs share."""
+    """The path of a file's output below DIR with -o DIR/: that of the file below the folder shared by all inputs."""
     names = [f.name for f in corpus.files]
     shared = "in/"
     if corpus.inputs == "names" and all(name.startswith("in/sub/") for name in names):

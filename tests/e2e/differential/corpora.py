@@ -1,4 +1,4 @@
-"""Random corpora: files of records, and what `kindred dedup` is asked to do with them."""
+"""Random corpora: files of records, and the options of `kindred dedup` for them."""
 import dataclasses
 import random
 
@@ -20,7 +20,7 @@ class Corpus:
 
     @property
     def exhaustive(self):
-        """Whether the program finds every pair that is alike."""
+        """Whether the program finds every pair of similar records."""
         return self.bands is not None or "minhash" not in self.settings.detectors
 
 
@@ -215,7 +215,7 @@ def make_corpus(seed):
 
 
 def choose_seen(corpus, rng):
-    """Some ids of records, and some of none, that earlier runs have seen."""
+    """Ids that earlier runs have seen: some of records here, and some others."""
     settings = corpus.settings
     if rng.random() < 0.9 or (settings.against and settings.contains is None):
         return

@@ -1,4 +1,4 @@
-"""Input files of a corpus: their records, and the bytes that stand for each."""
+"""Input files of a corpus: their records, and the bytes of each."""
 import dataclasses
 import json
 import random
@@ -12,13 +12,13 @@ COLUMNS = {"flat": ["id", "text", "title", "when", "rank", "source"],
 
 @dataclasses.dataclass
 class Item:
-    """A record, or with `damage` bytes that are none."""
+    """A record, or with `damage` bytes that are not a record."""
     columns: dict
     damage: bytes = None
 
 
 def random_json(rng, value, loose):
-    """JSON of a value; `loose` with spaces and escapes that say nothing."""
+    """JSON of a value; `loose` adds spaces and escapes that do not change it."""
     space = rng.choice(["", " ", "  ", "\t"]) if loose else " "
     if isinstance(value, Literal):
         return str(value)
@@ -62,7 +62,7 @@ class InputFile:
         return formats.split_name(self.name)[1] if self.name != "standard input" else ".jsonl"
 
     def add_damage(self, rng):
-        """Puts some lines between the records that are none."""
+        """Puts some lines that are not records between the records."""
         if self.kind not in (".jsonl", ".ndjson"):
             return
         for _ in range(rng.randint(0, 2)):
@@ -119,7 +119,7 @@ class InputFile:
 
 
 def typed(value, kind):
-    """A value as Parquet has it: every field of a struct is there."""
+    """A value as Parquet stores it, with every field of a struct."""
     if value is None:
         return None
     if kind.startswith("STRUCT") and kind.endswith("[]"):

@@ -14,7 +14,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
-# The columns of all corpora, as DuckDB has them.
+# The columns of all corpora, with their types in DuckDB.
 TYPES = {
     "id": "VARCHAR", "n": "BIGINT", "text": "VARCHAR", "title": "VARCHAR", "when": "VARCHAR", "rank": "BIGINT",
     "source": "VARCHAR", "meta": "STRUCT(title VARCHAR, body VARCHAR)",

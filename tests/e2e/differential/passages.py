@@ -1,4 +1,4 @@
-"""What is cut out of records, by brute force: every window of units is compared with every other."""
+"""Cuts by brute force: every window of units is compared with every other."""
 import dataclasses
 import re
 
@@ -142,7 +142,7 @@ def cut(records, settings):
 
 
 def emptied(fields, settings):
-    """Rows of which something was cut and nothing but white space is left."""
+    """Rows from which text was cut and only white space is left."""
     touched, left = set(), set()
     for field in fields:
         if field.ranges(settings):
@@ -153,7 +153,7 @@ def emptied(fields, settings):
 
 
 def check_log(log, fields, settings):
-    """What is wrong with a log of cuts: every passage must be cut there, and its text must be where the log says."""
+    """The faults of a log of cuts: every passage must be cut there, and its text must be where the log says."""
     known = {(field.record.row, field.name): field for field in fields}
     gone = emptied(fields, settings)
     cuts = {}
@@ -175,7 +175,7 @@ def check_log(log, fields, settings):
 
 
 def joined(ranges):
-    """Ranges that touch as one. Those that overlap are left, and so differ from any that do not."""
+    """Joins ranges that touch. Ranges that overlap are not joined, so that a comparison shows them."""
     result = []
     for begin, end in ranges:
         if result and result[-1][1] == begin:

@@ -1,4 +1,4 @@
-"""Runs `kindred dedup` on a corpus and gathers what it left."""
+"""Runs `kindred dedup` on a corpus and collects its outputs."""
 import dataclasses
 import json
 import subprocess
@@ -42,7 +42,7 @@ def command(corpus, kindred="kindred"):
 
 @dataclasses.dataclass
 class Result:
-    """What a run left. `error` is what it said if it failed."""
+    """The outputs of a run. `error` is its message if it failed."""
     error: str
     folder: object
     stdout: bytes = b""

@@ -1,4 +1,4 @@
-"""Which records go, by brute force: every record is compared with every other, by its whole set of shingles."""
+"""Removals by brute force: every record is compared with every other, by its whole set of shingles."""
 import dataclasses
 import datetime
 import re
@@ -18,7 +18,7 @@ class Removal:
 
 
 class Sketch:
-    """What one record is compared by."""
+    """The features by which a record is compared."""
 
     def __init__(self, record, settings):
         self.record = record
@@ -44,7 +44,7 @@ class Sketch:
 
 
 def subject(field, settings):
-    """A field as exact duplicates are told by it: as it is, or normalised if anything is left of it."""
+    """A field as the exact detector compares it: unchanged, or normalised unless that leaves nothing."""
     if field is None or settings.normalize is None:
         return field
     return words.normalize(field, settings.normalize) or field
@@ -88,7 +88,7 @@ def keep_value(record, settings):
 
 
 def keep_key(sketch, settings):
-    """Sorts the record that stays first: references, then the better one, then the earlier one."""
+    """Sort key that puts the record to keep first: references, then the better one, then the earlier one."""
     rule = settings.keep[0]
     record = sketch.record
     if record.reference or rule == "first":
@@ -102,7 +102,7 @@ def keep_key(sketch, settings):
 
 
 class Pairs:
-    """Which records are alike, and how."""
+    """The pairs of similar records, and their methods."""
 
     def __init__(self, settings, missed=()):
         self.settings = settings
@@ -141,7 +141,7 @@ class Pairs:
 
 
     def unverified(self, a, b, similarity):
-        """Sharing a band, or SimHashes that are near, is enough."""
+        """A shared band or close SimHashes are enough."""
         detectors = self.settings.detectors
         if "minhash" in detectors and any(one == other for one, other in zip(a.bands, b.bands)):
             return similarity, "minhash"
@@ -156,7 +156,7 @@ def place(record):
 
 
 def copies_of_references(sketches, pairs):
-    """Records that are the same as a reference go for it, also where another reference is alike."""
+    """A record identical to a reference is removed for it, even if another reference is similar."""
     removals = {}
     for sketch in sketches:
         if sketch.record.reference:
@@ -171,7 +171,7 @@ def copies_of_references(sketches, pairs):
 
 
 def star(sketches, pairs):
-    """Best first: a record that is still there stays, and every other that is alike goes for it."""
+    """Best first: a record that was not removed is kept, and all similar ones are removed for it."""
     removals = {}
     for at, anchor in enumerate(sketches):
         if place(anchor.record) in removals:
@@ -186,7 +186,7 @@ def star(sketches, pairs):
 
 
 def components(sketches, pairs):
-    """Transitive: the best of all that are joined stays, and the others go for it."""
+    """Transitive: the best record of a component is kept, and the others are removed for it."""
     left = list(sketches)
     removals = {}
     while left:
@@ -209,7 +209,7 @@ def components(sketches, pairs):
 
 
 def chunk_duplicates(sketches, removals):
-    """Removals of records all of whose chunks belong to others, and how many share some chunk and stay."""
+    """Removals of records whose chunks all belong to others, and the number of kept records that share a chunk."""
     anchors = {place(removal.kept) for removal in removals.values() if removal.method != "exact"}
     staying = [sketch for sketch in sketches if place(sketch.record) not in removals and sketch.chunks]
     owners = {}
@@ -233,7 +233,7 @@ def chunk_duplicates(sketches, removals):
 
 
 def longest_run(text, reference, size):
-    """The length of the longest run of words of which every `size` in a row are in the reference."""
+    """The length of the longest run of words in which every `size` consecutive words occur in the reference."""
     size = min(size, len(reference))
     runs = {tuple(reference[i:i + size]) for i in range(len(reference) - size + 1)}
     best = length = 0
@@ -244,7 +244,7 @@ def longest_run(text, reference, size):
 
 
 def contained(text, references, settings):
-    """(reference, share) of the reference of which most is in the text; None if it is too little."""
+    """(reference, share) of the reference with the largest share in the text; None if the share is too small."""
     own = words.words_of(text, settings.preset)
     best = None
     for reference in references:
@@ -267,7 +267,7 @@ class Outcome:
 
 
 def decide(inputs, references, settings, missed=()):
-    """What goes of `inputs`, and what a report counts of them."""
+    """The removals among `inputs`, and the counters of the report."""
     removals = {}
     if settings.seen is not None:
         known = set(settings.seen)

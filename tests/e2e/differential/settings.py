@@ -1,10 +1,10 @@
-"""What a run is asked to do, and the records it is asked about."""
+"""The options of a run, and its records."""
 import dataclasses
 
 
 @dataclasses.dataclass
 class Settings:
-    """The options of `kindred dedup` that can change what is removed. None: not given."""
+    """The options of `kindred dedup` that can change the removals. None: not given."""
     fields: list = dataclasses.field(default_factory=lambda: ["text"])
     detectors: tuple = ("exact", "minhash")
     threshold: float = 0.8
@@ -30,7 +30,7 @@ class Settings:
 
     @property
     def preset(self):
-        """The normalisation of words, lines and passages that are looked for."""
+        """The normalisation of words, lines and passages in comparisons."""
         return self.normalize or "standard"
 
 
@@ -73,4 +73,4 @@ def as_text(value):
 
 
 class Literal(str):
-    """A number that is written as it is, such as 1.50."""
+    """A number that keeps its spelling, such as 1.50."""

@@ -56,7 +56,7 @@ def join(rng, vocabulary, words):
 
 
 def edited(rng, vocabulary, words):
-    """The same words but for a few."""
+    """The same words except for a few."""
     words = list(words)
     for _ in range(rng.choice([0, 1, 1, 1, 2])):
         kind = rng.randrange(6)
@@ -97,7 +97,7 @@ def disguised(rng, text):
 
 
 def make_texts(rng, count):
-    """Texts of which many are copies, near-copies, parts and chains of others."""
+    """Texts, many of them copies, near-copies, parts and chains of others."""
     vocabularies = [Vocabulary(rng) for _ in range(rng.choice([1, 1, 1, 2, 3]))]
     long_texts = rng.choice([8, 20, 40, 90])
     made = []  # (vocabulary, words)
@@ -115,7 +115,7 @@ def make_texts(rng, count):
             texts.append(disguised(rng, rng.choice(texts)))
         else:
             if kind < 0.82 and made:
-                # The last one makes chains, in which neighbours are alike and the ends are not.
+                # Changes of the last text make chains: neighbours are similar, the ends are not.
                 vocabulary, words = rng.choice([made[-1], rng.choice(made)])
                 words = edited(rng, vocabulary, words)
             else:
@@ -129,7 +129,7 @@ def make_texts(rng, count):
 
 
 def with_lines(rng, text, lines):
-    """A text with lines or paragraphs around it that other texts have too."""
+    """A text between lines or paragraphs that other texts have too."""
     if not lines or rng.random() < 0.4:
         lines.append(rng.choice([text.replace("\n", " ")[:60], "Subscribe to our newsletter today!", "short line", "-" * 30,
                                  "© 2024 All rights reserved", "Read  more about this, here and there."]))

@@ -23,7 +23,7 @@ class Found:
 
 
 class Totals:
-    """Over all corpora of a run."""
+    """Totals over all corpora of a run."""
 
     def __init__(self):
         self.counts = collections.Counter()
@@ -39,7 +39,7 @@ class Totals:
         self.missed[found.certain] += found.missed
 
     def allowed(self, certain):
-        """Of pairs at the threshold one in a hundred may be missed; where all are candidates, one in some thousands."""
+        """At the threshold one pair in a hundred may be missed; if all pairs are candidates, one in some thousands."""
         share = 1 / 4_000 if certain else 1 / 100
         return self.pairs[certain] * share + 4 * (self.pairs[certain] * share) ** 0.5
 
@@ -97,7 +97,7 @@ def compare(corpus, kindred, folder):
 
 
 def forgive_missed(corpus, expected, result, found):
-    """A pair that the sketches missed is counted. Given which ones they were, all must be as expected."""
+    """Counts the pairs that the sketches missed. With these pairs left out of the reference, all must be as expected."""
     removed = result.removed
     if removed is None:  # no log was wanted
         removed = [dict(member, duplicate_of_row_id=group["kept_row_id"], duplicate_of_reference=group.get("reference"))
@@ -113,7 +113,7 @@ def forgive_missed(corpus, expected, result, found):
 
 
 def attempt(corpus, kindred, folder=None):
-    """compare() in `folder`, or in one that is removed. What cannot be read is a difference too."""
+    """compare() in `folder`, or in one that is removed. An output that cannot be read is a difference too."""
     own = folder or pathlib.Path(tempfile.mkdtemp(prefix="kindred-differential-"))
     try:
         return compare(corpus, kindred, own)
@@ -153,7 +153,7 @@ def smaller_corpora(corpus):
 
 
 def kind_of(difference):
-    """Differences of one kind say the same but for figures and values."""
+    """The kind of a difference: its text without figures and values."""
     return re.split(r"[0-9{\[\"']| is ", difference or "", maxsplit=1)[0] if difference else None
 
 
@@ -182,7 +182,7 @@ def leave(corpus, kindred):
 
 
 def report(seed, kindred):
-    """Prints a difference and leaves the smallest corpus that has it."""
+    """Prints a difference and keeps the smallest corpus that shows it."""
     leave(shrink(make_corpus(seed), kindred), kindred)
 
 

@@ -26,7 +26,7 @@ def is_mark(c):
 
 
 def is_unspaced(c):
-    """A letter of a script without spaces. A mark without a letter before it is not: it belongs to the word behind it."""
+    """A letter of a script without spaces. A mark without a letter before it is not one: it belongs to the word after it."""
     return is_word_character(c) and not is_mark(c) and any(first <= ord(c) <= last for first, last in UNSPACED)
 
 
@@ -55,7 +55,7 @@ def normalize(text, preset):
 
 
 def split_words(text, preset):
-    """The words of a text as it is, each with its first character and the one behind its last."""
+    """The words of a text without normalisation, each with its first character and the one after its last."""
     by_letters = preset in ("standard", "aggressive")
     words = []
     begin = None  # of the word that is read
@@ -81,13 +81,13 @@ def words_of(text, preset):
 
 
 def units_of(text, unit, preset):
-    """What shingles are runs of: words or characters; none in a text without words."""
+    """The units of shingles: words or characters; none in a text without words."""
     words = words_of(text, preset)
     return words if unit == "word" or not words else list(normalize(text, preset))
 
 
 def shingles(text, unit, size, preset):
-    """The set of shingles of a text: none without words, one of all there is if it is shorter than a shingle."""
+    """The set of shingles of a text: none without words, the whole text if it is shorter than a shingle."""
     units = units_of(text, unit, preset)
     if not units:
         return frozenset()
@@ -162,7 +162,7 @@ def is_tail(byte):
 
 
 def chunk_length(rest, size):
-    """Of the first content-defined chunk of these bytes."""
+    """The length of the first content-defined chunk of these bytes."""
     least = max(size // 4, 1)
     if len(rest) <= least:
         return len(rest)

@@ -1,5 +1,5 @@
-"""Datasets of the shapes that took more memory than they were given. Made in a process of its own: a child's peak also
-counts what its parent held when it was started."""
+"""Datasets of shapes that once exceeded their memory budget. Made in a separate process: the peak memory of a child begins
+with that of its parent."""
 import bz2
 import csv
 import gzip
@@ -12,7 +12,7 @@ import subprocess
 LATIN = "Latin"
 CHINESE = "Chinese"
 
-# What a corpus may be: records, bytes of a text, and bytes of a column that nobody compares, from and to.
+# Shapes of a corpus: records, bytes of a text, and bytes of a column that is not compared, each from and to.
 SHAPES = {
     "tiny": ((60_000, 400_000), (4, 40), (0, 0)),
     "short": ((20_000, 120_000), (200, 1_200), (0, 60)),
@@ -23,7 +23,7 @@ SHAPES = {
     "templates": ((3_000, 15_000), (600, 900), (0, 0)),
     "few": ((1, 40), (10, 3_000), (0, 0)),
 }
-# Those that once broke their budget, as they were.
+# Shapes that once exceeded their budget, unchanged.
 ONCE_BROKEN = {
     "longlines": ((4, 4), (100, 5_000), (47_000_000, 47_000_000)),
     "longtexts": ((6, 6), (20_000_000, 20_000_000), (0, 0)),
@@ -32,18 +32,18 @@ ONCE_BROKEN = {
     "manysmall": ((400_000, 400_000), (4, 40), (0, 0)),
     "kilobytes": ((300_000, 300_000), (1_000, 1_000), (0, 0)),
 }
-# A corpus has no more bytes than one of these.
+# The largest size of a corpus is one of these.
 MOST_BYTES = [15_000_000, 40_000_000, 40_000_000, 160_000_000]
 
 TEXT_FORMATS = ["jsonl", "jsonl.gz", "jsonl.zst", "jsonl.xz", "jsonl.bz2", "json", "csv", "tsv", "csv.gz", "csv.zst"]
-# By the bytes of a file, those that Python or a tool of the command line packs at a sensible speed.
+# By the bytes of a file: the compressions that Python or a command-line tool does fast enough.
 QUICK_FORMATS = ["jsonl", "jsonl.zst", "csv", "tsv"]
-# The longest line that DuckDB copies by itself.
+# The longest line that DuckDB copies without our help.
 DUCKDB_LINE = 16 << 20
 
 
 def words_of(rng, script):
-    """Some megabytes of words, of which texts are pieces."""
+    """Some megabytes of words; texts are pieces of them."""
     if script == CHINESE:
         signs = [chr(rng.randrange(0x4E00, 0x9FA5)) for _ in range(3_000)]
         return "".join(rng.choice(signs) for _ in range(400_000))
@@ -52,7 +52,7 @@ def words_of(rng, script):
 
 
 class Texts:
-    """Texts of about the length asked for, some of them copies, some almost."""
+    """Texts of about the given length, some of them exact or near copies."""
 
     def __init__(self, rng, shape, script):
         self.rng, self.shape, self.words = rng, shape, words_of(rng, script)

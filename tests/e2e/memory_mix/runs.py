@@ -1,4 +1,4 @@
-"""Runs of random kinds over random datasets, each held against its budget and against a run with plenty."""
+"""Random runs over random datasets, each checked against its budget and compared with a run with plenty of memory."""
 import dataclasses
 import hashlib
 import os
@@ -67,7 +67,7 @@ def choose_options(rng):
 
 
 def cuts(options):
-    """Whether text is cut out of records, which goes with neither tags nor whole records as references."""
+    """Whether text is cut out of records, which excludes tags and references of whole records."""
     return any(cut in options[1] for cut in ("lines", "paragraphs", "substring"))
 
 
@@ -94,7 +94,7 @@ def choose_case(seed, small):
 
 
 def cases_once_broken():
-    """Runs that once took more than their budget."""
+    """Runs that once exceeded their budget."""
     default = ["--by", "exact,minhash"]
     return [
         Case(1, ["longlines.jsonl"], "out.jsonl", default, 128, 2),
@@ -128,7 +128,7 @@ class Runs:
                 *case.options]
 
     def plan(self, case, budget, threads):
-        """What it says on standard error; None if it does not know the options."""
+        """Its standard error; None if it does not know the options."""
         done = subprocess.run(self.command("plan", case, budget, threads), cwd=self.folder, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, check=False)
         return done.stderr.strip() if done.returncode != USAGE else None
@@ -161,7 +161,7 @@ def check_plan(said, refusal, finding):
 
 
 def is_sanitized(kindred):
-    """Sanitizers keep memory of their own, which no budget knows of."""
+    """Sanitizers use memory of their own, which budgets do not count."""
     return subprocess.run(["grep", "-q", "__asan_init", kindred], check=False).returncode == 0
 
 
@@ -179,7 +179,7 @@ def slow_digest(file):
 
 @dataclasses.dataclass
 class Finding:
-    """What was seen of a case, and what is wrong with it."""
+    """The figures of a case, and its faults."""
     case: Case
     ratio: float = 0.0
     refused: int = 0  # MiB that it was told to use, 0 if it was not
