@@ -1,4 +1,4 @@
-// Standard headers only, none of our own: this file rarely changes, and so rarely rebuilds all.
+// Standard headers only: nothing of ours, so a change here is rare and rebuilds are honest.
 #pragma once
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-// The standard headers and the test framework, which every test file includes.
+// The standard headers and the test framework: what every test file includes.
 #pragma once
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
