@@ -19,7 +19,7 @@ constexpr RecordId record_at(std::uint64_t row) {
 // The content of a batch, filled by the readers.
 struct BatchContent {
   std::vector<RecordId> rows;
-  // For each record its line, or its row in the file if the format has no lines.
+  // The line of each record, or its row in the file if the format has no lines.
   std::vector<std::uint64_t> places;
   // By column, then by record; a view without data is a null.
   std::vector<std::vector<std::string_view>> values;
@@ -45,7 +45,7 @@ class Batch {
   }
   // "a.jsonl:412" or "a.parquet: row 17", for messages. Lines count from 1, rows of a file from 0.
   std::string where(std::size_t i) const;
-  // The content with greater row and file numbers, for a dataset made of two. Its views are those
+  // The content with row and file numbers increased, for a dataset made of two. Its views are those
   // of this batch.
   BatchContent shifted(std::uint64_t rows, std::uint32_t files) const {
     BatchContent content = content_;
@@ -55,9 +55,9 @@ class Batch {
   }
   // The number of the input.
   std::uint32_t file() const { return content_.file; }
-  // How many bytes of the input on disk the batch stands for; for progress.
+  // The bytes of the input on disk that the batch covers; for progress.
   std::uint64_t bytes() const { return content_.bytes; }
-  // For readers that put datasets together.
+  // For readers that combine datasets.
   const BatchContent& content() const { return content_; }
 
  private:

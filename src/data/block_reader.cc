@@ -54,13 +54,13 @@ Result<bool> BlockReader::next(Block& block) {
 
 void BlockReader::release(Block& block) {
   if (block.charged == 0) return;
-  block.bytes = ByteBuffer();  // before anybody else takes its place
+  block.bytes = ByteBuffer();  // freed before another block takes its place
   const std::scoped_lock lock(held_mutex_);
   held_ -= std::exchange(block.charged, 0);
   released_.notify_all();
 }
 
-// Waits with the lock of next() held: nobody may read on while there is no room for this block.
+// Waits with the lock of next() held: no thread may read on while there is no room for this block.
 void BlockReader::wait_for_room(std::uint64_t bytes) {
   if (options_.large_bytes == 0 || bytes <= 2 * options_.block_bytes) return;
   std::unique_lock lock(held_mutex_);
@@ -103,7 +103,7 @@ Status BlockReader::open_file() {
 // False if the file has no more records.
 Result<bool> BlockReader::fill(Block& block) {
   const std::uint64_t consumed_before = source_->consumed();
-  // Room for one long record is not kept for all that follow.
+  // Memory for one long record is not kept for the records after it.
   if (block.bytes.size() > 2 * options_.block_bytes + kJsonPadding) block.bytes = ByteBuffer();
   block.file = position_.file;
   block.records.clear();
@@ -111,7 +111,7 @@ Result<bool> BlockReader::fill(Block& block) {
   block.bytes.resize(std::max(block.bytes.size(), block.size + kJsonPadding));
   std::copy(left_over_.begin(), left_over_.end(), block.bytes.data());
   left_over_ = {};
-  // What is left over may hold whole records, and a block need not be larger than others.
+  // The left-over bytes may hold whole records; a block need not be larger than usual.
   bool read = block.size < options_.block_bytes;
   for (std::size_t searched = 0;; read = true) {
     block.first_line = position_.line + 1;
@@ -133,8 +133,8 @@ Result<bool> BlockReader::fill(Block& block) {
   return true;
 }
 
-// Whether a line of JSONL goes on behind the block, of which the first bytes were `searched`
-// before. Long lines are not looked through again from their beginning.
+// Whether a line of JSONL continues after the block. The first `searched` bytes were searched
+// before, so that long lines are not searched again from their beginning.
 bool BlockReader::is_line_part(const Block& block, std::size_t searched) const {
   if (at_end_of_file_ || searched == 0 || inputs_[block.file].type.format != Format::kJsonl)
     return false;
@@ -160,7 +160,7 @@ Status BlockReader::read_more(Block& block) {
   return Done{};
 }
 
-// What the block holds is the beginning of one record.
+// The block holds only the beginning of one record.
 Status BlockReader::check_length(const Block& block) {
   if (block.size >= kLargestBlock) {
     return Error{Code::kInvalidArgument,
@@ -170,7 +170,7 @@ Status BlockReader::check_length(const Block& block) {
   const bool too_long_here = options_.longest_record > 0 && block.size > options_.longest_record &&
                              block.size > options_.block_bytes;
   if (!too_long_here) return Done{};
-  // Its length is found without keeping it. In CSV this takes the first line for all of it.
+  // Measures the record without keeping it. In CSV this counts its first line only.
   std::uint64_t length = block.size;
   std::string piece(256 << 10, '\0');
   for (;;) {
@@ -188,7 +188,7 @@ Error BlockReader::too_long(std::uint64_t length) {
                            inputs_[position_.file].shown_as, position_.line + 1, length)};
 }
 
-// Finds the records in the block, moves the position behind them, and keeps what is left over.
+// Finds the records in the block, advances the position past them, and keeps the left-over bytes.
 Status BlockReader::split(Block& block) {
   const Format format = inputs_[block.file].type.format;
   const std::string_view bytes(block.bytes.data(), block.size);
@@ -207,7 +207,7 @@ Status BlockReader::split(Block& block) {
   }
   position_.offset += begin;
   if (block.records.empty()) {
-    // Nothing but blank lines, or the beginning of a record longer than the block. It stays.
+    // Only blank lines, or the beginning of a record longer than the block, which is kept.
     block.size -= begin;
     if (begin > 0) std::memmove(block.bytes.data(), block.bytes.data() + begin, block.size);
   } else {

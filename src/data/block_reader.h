@@ -50,17 +50,17 @@ struct BlockReaderOptions {
   Position start = {};
   std::size_t block_bytes = 2 << 20;
   std::function<bool()> pause = {};
-  // How many bytes of blocks that are larger than usual, because a record is, may be held by all
-  // threads together. A thread that reads such a block waits until the others have let go of
-  // theirs. 0: as many as there are threads.
+  // Limit of the bytes that all threads together may hold in blocks that are larger than usual
+  // because of a long record. A thread that reads such a block waits until the others have released
+  // theirs. 0: one such block for each thread.
   std::uint64_t large_bytes = 0;
-  // A longer record is an error (kResourceExhausted) that says how long it is. 0: 4 GB.
+  // A longer record is an error (kResourceExhausted) that gives its length. 0: 4 GB.
   std::uint64_t longest_record = 0;
 };
 
-// Reads files in order. Where blocks end does not depend on the threads. The first record of each
-// CSV file, its header, is left out. A block belongs to the reader that filled it, and must not
-// outlive it while threads wait in next(). Thread-safe.
+// Reads files in order. Block boundaries do not depend on the threads. The first record of each CSV
+// file, its header, is left out. A block belongs to the reader that filled it, and must not outlive
+// it while threads wait in next(). Thread-safe.
 class BlockReader {
  public:
   // `inputs` must outlive the reader and have one format, not Parquet.
@@ -75,9 +75,9 @@ class BlockReader {
   bool finished() const;
   // The first row of each file that was opened.
   std::vector<std::uint64_t> first_rows() const;
-  // The longest record so far, one that was refused too. In bytes.
+  // The longest record so far in bytes, including one that was refused.
   std::uint64_t longest_record() const;
-  // Gives back what `block` was charged. A thread that ends calls it for its block.
+  // Releases the charge of `block`. A thread that ends calls it for its block.
   void release(Block& block);
 
  private:
@@ -105,7 +105,7 @@ class BlockReader {
   bool skip_header_ = false;
   std::vector<std::uint64_t> first_rows_;
   std::uint64_t longest_record_ = 0;
-  std::mutex held_mutex_;  // of the two below; taken while mutex_ is held, never before it
+  std::mutex held_mutex_;  // guards the two below; taken while mutex_ is held, never before it
   std::condition_variable released_;
   std::uint64_t held_ = 0;  // large blocks that threads work on
 };

@@ -44,7 +44,7 @@ std::vector<Record> split_in_one_go(const std::string& bytes, Format format) {
 std::vector<Record> read_in_blocks(const Input& input, std::size_t block_bytes) {
   std::vector<Record> records;
   Position position;
-  // Every block is read by a reader of its own, so that positions are tried too.
+  // Every block is read by a new reader, so that positions are tested too.
   for (bool finished = false; !finished;) {
     int asked = 0;
     BlockReader reader({&input, 1}, {.start = position, .block_bytes = block_bytes, .pause = [&] {

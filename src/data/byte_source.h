@@ -9,8 +9,8 @@
 
 namespace kin::data {
 
-// Reads from front to back. The array of an input that holds one is given as JSONL of the same
-// length: offsets are those of the file. One thread only.
+// Reads from front to back. A JSON array is given as JSONL of the same length: offsets are those of
+// the file. One thread only.
 class ByteSource {
  public:
   // Opens `input` to be read from byte `offset`, which must be 0 if it is compressed.

@@ -14,7 +14,7 @@ void require(bool truth) {
   if (!truth) std::abort();
 }
 
-// What was unpacked, or the error: how much comes before it depends on the buffer.
+// The unpacked bytes, or the error alone: how much comes before an error depends on the buffer.
 std::string outcome(const Input& input, std::size_t capacity) {
   constexpr std::size_t kEnough = 1 << 16;
   const auto source = ByteSource::open(input).value();

@@ -8,7 +8,7 @@
 namespace kin::data {
 namespace {
 
-// What the tools themselves use.
+// The defaults of the command line tools.
 constexpr int kGzipLevel = 6;
 constexpr int kZstdLevel = 3;
 constexpr int kBzip2Level = 9;
@@ -60,7 +60,7 @@ Result<std::string_view> Compressor::State::pack_zstd(std::string_view piece) {
 Result<std::string_view> Compressor::State::pack_bzip2(std::string_view piece) {
   if (piece.size() > kLargestBzip2)
     return Error{Code::kInvalidArgument, "bzip2 takes no piece of more than 3 GB (use .zst)"};
-  packed.resize(piece.size() + piece.size() / 100 + 600);  // what its manual asks for
+  packed.resize(piece.size() + piece.size() / 100 + 600);  // the bound given in its manual
   auto length = static_cast<unsigned>(packed.size());
   const int outcome =
       BZ2_bzBuffToBuffCompress(packed.data(), &length, const_cast<char*>(piece.data()),
@@ -72,7 +72,7 @@ Result<std::string_view> Compressor::State::pack_bzip2(std::string_view piece) {
 
 Result<std::string_view> Compressor::State::pack_xz(std::string_view piece) {
   packed.resize(lzma_stream_buffer_bound(piece.size()));
-  // Of its own the level looks back 8 MB, which takes 94 MB of memory; pieces are shorter.
+  // By default the level looks back 8 MB, which takes 94 MB of memory; pieces are shorter.
   constexpr std::uint32_t kLooksBack = 1 << 20;
   lzma_options_lzma options;
   if (lzma_lzma_preset(&options, kXzLevel)) return Error{Code::kInternal, "xz has no such level"};
@@ -106,7 +106,7 @@ Compressor::Compressor(Compressor&&) noexcept = default;
 
 Result<std::string_view> Compressor::pack(std::string_view piece) {
   State& state = *state_;
-  // Room for one large piece is not kept for all that follow.
+  // Memory for one large piece is not kept for the pieces after it.
   constexpr std::size_t kMostKept = 8 << 20;
   if (state.packed.capacity() > kMostKept) state.packed = std::string();
   switch (state.compression) {

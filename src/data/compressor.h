@@ -15,7 +15,7 @@ namespace kin::data {
 // file. The same piece gives the same bytes. One thread only.
 class Compressor {
  public:
-  // `level` as gzip (1 to 12) or zstd (1 to 22) understands it; nothing: what the tools use.
+  // `level` is that of gzip (1 to 12) or zstd (1 to 22); nothing: the default of the tools.
   explicit Compressor(Compression compression, std::optional<int> level = {});
   ~Compressor();
   Compressor(Compressor&&) noexcept;

@@ -26,29 +26,29 @@ enum class OnError { kFail, kSkip };
 
 struct ScanOptions {
   // Top-level names, or paths: "meta.title" reaches into objects, "messages[].content" into each
-  // object of a list, whose texts are joined with line ends. A column whose own name has the dot
-  // or the brackets is preferred.
+  // object of a list, whose texts are joined with line ends. A column whose own name contains the
+  // dot or the brackets is preferred.
   std::vector<std::string> columns;
   // How many of the last columns may be missing; a missing value is null.
   std::size_t optional_columns = 0;
   int threads = 1;
   OnError on_error = OnError::kFail;
-  // Visit just these rows.
+  // Visit only these rows.
   const RecordSet* only = nullptr;
-  // Where to continue. A dataset that was opened since needs the memory() of the earlier one
-  // (restore()), or it knows nothing of the files and records before.
+  // Where to continue. A dataset that was opened since then needs the memory() of the earlier one
+  // (restore()), or it knows nothing about the files and records before.
   Position start = {};
   // Called between blocks of uncompressed JSONL and CSV, between row groups of Parquet, and between
   // files of any kind; true stops the scan there. Never called by two threads at once.
   std::function<bool()> pause = {};
-  // Inputs without any record are no error.
+  // Inputs without any record are not an error.
   bool may_be_empty = false;
 };
 
 struct ScanEnd {
   Position position;
   bool finished = false;
-  // By column: whether a record of this scan had it, be it null. For Parquet, whether a file does.
+  // By column: whether a record of this scan had it, even as null; for Parquet, whether a file has.
   std::vector<bool> found{};
 };
 
@@ -58,16 +58,16 @@ using Visitor = std::function<Status(const Batch& batch, int worker)>;
 
 struct DatasetOptions {
   int threads = 1;
-  // For reader and writer, DuckDB included; not for visitors.
+  // Memory of reader and writer, DuckDB included; without visitors.
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;
   std::filesystem::path temporary_folder;
-  // Pages that scans of Parquet unpacked, for the scans and the write that follow, also those of a
-  // dataset that is opened later on the same files. They are part of the memory. Nothing: none.
+  // Unpacked pages of Parquet scans, for later scans and for writing, also by a dataset that is
+  // opened later on the same files. They count as memory. Nothing: pages are not kept.
   std::shared_ptr<KeptPages> kept_pages = {};
   // Records of JSONL and CSV that are longer are an error (kResourceExhausted). 0: 4 GB.
   std::uint64_t longest_record = 0;
-  // How many bytes of records that are longer than usual all threads of a scan may hold; one is
-  // always held. 0: half of the memory.
+  // Limit of the bytes that all threads of a scan may hold in records longer than usual; one record
+  // is always held. 0: half of the memory.
   std::uint64_t long_records = 0;
 };
 
@@ -81,7 +81,7 @@ struct SkippedRecords {
   std::vector<RecordId> rows;
 };
 
-// What a later process must know about the scans of an earlier one to continue them.
+// The state that a later process needs to continue the scans of an earlier one.
 struct ScanMemory {
   std::vector<std::uint64_t> first_rows;
   std::optional<std::uint64_t> rows;
@@ -91,11 +91,11 @@ struct ScanMemory {
 struct WriteReport {
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;  // of the output
-  // What the output format could not keep, for the user. Empty if it kept everything.
+  // Losses that the output format causes, for the user. Empty if it kept everything.
   std::vector<std::string> notes;
 };
 
-// How an output is stored. Nothing: as the inputs are, or as the tools do by default.
+// How an output is stored. Unset fields: as the inputs are, or as the tools do by default.
 struct OutputFormat {
   enum class Packing { kNone, kSnappy, kGzip, kZstd, kLz4 };
   std::optional<Packing> compression = {};  // of Parquet pages
@@ -109,19 +109,19 @@ struct WriteOptions {
   int threads = 1;
   OutputFormat format = {};
   // Other work for threads that have nothing left to write. Each of them calls it once, several at
-  // a time. Its error fails the write.
+  // the same time. Its error fails the write.
   std::function<Status()> beside = {};
-  // What to change in the records. Nothing: they are written as they were read.
+  // Changes to the records. Nothing: records are written as they were read.
   const RecordEdits* edits = nullptr;
-  // Called by several threads with the number of records that were written since the last call, all
-  // together the number of those in `keep`, more or less; for progress.
+  // Called by several threads with the number of records written since the last call. The calls add
+  // up to about the number of records in `keep`; for progress.
   std::function<void(std::uint64_t records)> written = {};
 };
 
-// The least memory of a writer on one thread. Bytes.
+// The least memory of a writer on one thread, in bytes.
 struct WriteMemory {
   std::uint64_t bytes = 0;
-  // Besides, for each byte of the longest record of JSONL and CSV.
+  // Additional bytes for each byte of the longest record of JSONL and CSV.
   std::uint64_t copies = 0;
 };
 
@@ -134,7 +134,7 @@ struct SampleOptions {
   Visitor visitor = {};
 };
 
-// An error if `format` makes no sense for an output of `type`; it names the options of the command
+// An error if `format` is not valid for an output of `type`; it names the options of the command
 // line.
 Status check_format(const OutputFormat& format, FileType type);
 
@@ -171,7 +171,7 @@ class Dataset {
   // The first row of each file that has been scanned.
   virtual std::vector<std::uint64_t> first_rows() const = 0;
   virtual const SkippedRecords& skipped() const = 0;
-  // In bytes, of what scans have read of JSONL and CSV; also of the record that was too long.
+  // The longest record that scans of JSONL and CSV have read, or refused as too long. In bytes.
   virtual std::uint64_t longest_record() const { return 0; }
   virtual ScanMemory memory() const = 0;
   virtual void restore(ScanMemory memory) = 0;
@@ -180,13 +180,13 @@ class Dataset {
 
   // An error if the records cannot be written to `output`, as far as is known without reading them.
   virtual Status check_output(const std::filesystem::path& output) const;
-  // What a write to `output` will not keep, for the user, as far as is known without reading the
-  // records. write() notes the same, and more if it meets more.
+  // The losses of a write to `output`, for the user, as far as they are known without reading the
+  // records. write() notes the same, and further ones that it finds.
   virtual Result<std::vector<std::string>> foreseen_losses(const std::filesystem::path& output,
                                                            const WriteOptions& options);
 
   // The least limit_memory() with which a scan of `columns`, or a write to `output`, works on one
-  // thread; more threads are used as far as they fit. 0 if any will do.
+  // thread; more threads are used if they fit. 0 if any limit is enough.
   virtual Result<std::uint64_t> least_scan_memory(const std::vector<std::string>& columns);
   virtual Result<WriteMemory> least_write_memory(const std::filesystem::path& output,
                                                  const WriteOptions& options);

@@ -13,9 +13,9 @@
 
 namespace kin::data {
 
-// Adds columns to records, and replaces texts in them. Everything that is not named here is written
-// as it was read. Implementations are thread-safe: writers call from several threads, in any order,
-// and the answers must not depend on that order.
+// Adds columns to records, and replaces texts in them. Everything else is written as it was read.
+// Implementations are thread-safe: writers call from several threads, in any order, and the answers
+// must not depend on that order.
 class RecordEdits {
  public:
   using Value = std::variant<std::int64_t, double, bool, std::string>;
@@ -35,8 +35,8 @@ class RecordEdits {
 
   // Columns, or paths into records as in ScanOptions::columns, whose texts may change.
   virtual const std::vector<std::string>& replaced() const = 0;
-  // Puts the new text of replaced()[column] into `text`. False: the record keeps `old`. Nulls and
-  // records without the column are not asked about.
+  // Puts the new text of replaced()[column] into `text`. False: the record keeps `old`. Not called
+  // for nulls and records without the column.
   virtual Result<bool> replace(std::size_t column, RecordId record, std::string_view old,
                                std::string& text) const = 0;
 };

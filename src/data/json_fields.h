@@ -25,7 +25,7 @@ struct JsonRange {
   double most = std::numeric_limits<double>::max();
 };
 
-// The words a field may have, and what each stands for.
+// The words a field may have, and the value of each.
 template <typename T>
 using JsonChoice = std::pair<std::string_view, T>;
 
@@ -105,7 +105,7 @@ class JsonFields {
   const JsonValue* find(std::string_view name);
   // The same for a list; anything else is a problem.
   const JsonValue* find_list(std::string_view name);
-  // Calls take(name, value) with every field that nothing has asked for, in their order.
+  // Calls take(name, value) with every field that was not read, in their order.
   template <typename Take>
   void take_rest(Take take) {
     for (std::size_t i = 0; i < asked_.size(); ++i) {
@@ -126,7 +126,7 @@ class JsonFields {
 
   // kInvalidArgument with the first problem.
   Status status() const;
-  // The same, and a field that nothing has asked for is a problem too.
+  // The same, and a field that was not read is a problem too.
   Status finish() const;
 
  private:
@@ -163,9 +163,9 @@ class JsonFields {
 
   const JsonValue::Object* object_;
   std::string path_;
-  std::vector<bool> asked_;  // of each member of the object
+  std::vector<bool> asked_;  // whether each member of the object was read
   std::string problem_{};
-  std::string unknown_{};  // path of a field of an inner object that nothing has asked for
+  std::string unknown_{};  // path of a field of an inner object that was not read
 };
 
 }  // namespace kin::data

@@ -14,7 +14,7 @@ std::string problem_of(const JsonFields& fields) {
   return status.ok() ? "" : status.error().message;
 }
 
-// What reading the field "x" of `object` into a T complains about.
+// The problem that reading the field "x" of `object` into a T reports.
 template <typename T, typename... More>
 std::string problem_with(std::string_view object, const More&... more) {
   const JsonValue value = json(object);

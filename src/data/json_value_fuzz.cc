@@ -1,4 +1,4 @@
-// Reads any bytes as JSON and walks what comes out.
+// Parses any bytes as JSON and walks over the result.
 #include <cstdint>
 #include <string_view>
 

@@ -9,7 +9,7 @@
 namespace kin::data {
 namespace {
 
-// With its place in the map.
+// Includes the entry in the map.
 std::uint64_t cost_of(std::uint64_t bytes) {
   constexpr std::uint64_t kPlace = 256;
   return bytes + kPlace;
@@ -30,7 +30,7 @@ void KeptPages::limit(std::uint64_t bytes) {
   limit_ = bytes;
   const bool too_many = bytes_ > limit_ && !pages_.empty();
   while (bytes_ > limit_ && !pages_.empty()) erase(std::prev(pages_.end()));
-  // Others are to have the memory, not the allocator.
+  // Returns freed memory to the system, so that other parts of the program can use it.
   if (too_many) ::malloc_trim(0);
 }
 
@@ -60,7 +60,7 @@ void KeptPages::give_back(std::uint64_t bytes) {
 KeptPages::Page KeptPages::keep(const std::string& file, std::uint64_t begin, PageBuffer page) {
   auto kept = std::make_shared<const PageBuffer>(std::move(page));
   const std::scoped_lock lock(mutex_);
-  // Another thread may have been as fast.
+  // Another thread may have kept the same page first.
   if (!pages_.try_emplace({file, begin}, kept).second) bytes_ -= cost_of(kept->view().size());
   return kept;
 }

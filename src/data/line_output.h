@@ -21,12 +21,12 @@ struct LineOutputOptions {
   std::uint64_t memory_bytes = std::uint64_t{64} << 20;  // to convert with
 };
 
-// The format of such an output: by extension, JSON lines if the name has none that we know. An
-// error for "x.parquet.gz" and the like, which promise what they cannot hold.
+// The format of such an output: by extension, JSON lines if the extension is unknown. An error for
+// names such as "x.parquet.gz", which are not valid formats.
 Result<FileType> line_output_type(const std::filesystem::path& target);
 
-// Lines go to a file as they come, compressed if the extension says so. For CSV, TSV and Parquet
-// they are converted when all are there. Destroyed without commit(), it leaves nothing behind.
+// Writes lines to a file at once, compressed if the extension says so. For CSV, TSV and Parquet it
+// converts them after the last one. Destroyed without commit(), it leaves nothing behind.
 class LineOutput {
  public:
   // An error if line_output_type() has one.
@@ -37,7 +37,7 @@ class LineOutput {
   // Writes piece `number` (from 0 on, each once), some whole lines. Waits for the pieces before it,
   // so a thread must be working on each of these. Thread-safe.
   Status append(std::uint64_t number, std::string_view lines);
-  // Makes waiting calls return, when a piece will not come.
+  // Makes waiting calls return if a piece will not come.
   void fail();
   // After the last piece: everything is written, but not yet visible. One thread only.
   Status finish();

@@ -1,4 +1,4 @@
-// How the memory that DuckDB may use is divided.
+// Divides the memory that DuckDB may use.
 #pragma once
 
 #include <algorithm>
@@ -11,18 +11,18 @@
 namespace kin::data {
 
 inline constexpr std::uint64_t kDuckDbBytes = 20 << 20;  // the library itself
-// Freed memory that its allocator always holds back.
+// Freed memory that its allocator always keeps.
 inline constexpr std::uint64_t kDuckDbLeastHeldBack = 8 << 20;
 
-// What a thread of DuckDB takes that reads such a file.
+// The memory of one thread of DuckDB that reads such a file.
 inline std::uint64_t duckdb_thread_need(std::uint64_t thread_bytes) {
   constexpr std::uint64_t kLeast = 40 << 20;
   return std::max(kLeast, thread_bytes + thread_bytes / 5);
 }
 
-// As many of the `wanted` threads as `memory` has room for, and what DuckDB's allocator may hold
-// back besides. One thread always gets what it needs, even if that is more than there is: a page
-// of a Parquet file has to be unpacked as a whole.
+// As many of the `wanted` threads as fit into `memory`, and the freed memory that DuckDB's
+// allocator may keep besides. One thread always gets what it needs, even if that exceeds the
+// budget: a page of a Parquet file has to be unpacked as a whole.
 inline DuckDbLimits share_memory(std::span<const ParquetFile> files, int wanted,
                                  std::uint64_t memory) {
   constexpr std::uint64_t kMostHeldBack = 256 << 20;
@@ -34,7 +34,7 @@ inline DuckDbLimits share_memory(std::span<const ParquetFile> files, int wanted,
   const auto threads =
       std::min<std::uint64_t>(static_cast<std::uint64_t>(std::max(wanted, 1)), fitting);
   const std::uint64_t spare = room - std::min(room, threads * need);
-  // DuckDB counts more than is resident, and an error is worse than the few megabytes it saves.
+  // DuckDB counts more than is resident, and an error would be worse than a few megabytes more.
   return {.threads = static_cast<int>(threads),
           .memory_bytes = std::max(room, threads * 8 * need),
           .held_back_bytes = std::clamp(spare, kDuckDbLeastHeldBack, kMostHeldBack)};

@@ -13,7 +13,7 @@ namespace kin::data {
 struct RecordSizes {
   std::uint64_t records = 0;  // with blank lines and headers
   std::uint64_t longest = 0;  // in bytes, with its line end; 0 for Parquet
-  std::uint64_t most = 0;     // of what was counted in a record; 0 for Parquet
+  std::uint64_t most = 0;     // the highest count in a record; 0 for Parquet
 };
 
 // Counts something in a piece of a record.

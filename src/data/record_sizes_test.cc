@@ -20,7 +20,7 @@ TEST(RecordSizes, CountLinesAndTheLongest) {
   const RecordSizes lines = sizes_of(folder.write("a.jsonl", "{\"a\":1}\n{\"a\":123}\n{}"));
   EXPECT_EQ(lines.records, 3U);
   EXPECT_EQ(lines.longest, 10U);
-  const std::string piece(300'000, 'x');  // longer than what is read at once
+  const std::string piece(300'000, 'x');  // longer than one read
   const RecordSizes longest =
       sizes_of(folder.write("b.jsonl", "{\"a\":\"" + piece + piece + "\"}\n{}\n"));
   EXPECT_EQ(longest.records, 2U);

@@ -9,8 +9,8 @@
 
 namespace kin::data {
 
-// Packs texts of any bytes with zstd, or leaves them as they are where that is shorter. A packed
-// text says how it was packed. One thread only.
+// Packs texts of any bytes with zstd, or stores them unchanged where that is shorter. A packed text
+// records how it was packed. One thread only.
 class TextPacker {
  public:
   TextPacker();
@@ -19,8 +19,8 @@ class TextPacker {
 
   // Valid until the next call.
   std::string_view pack(std::string_view text);
-  // The text that was packed, at most `most` bytes of it. kDataLoss if the bytes make no sense.
-  // Valid until the next call, and as long as `packed`.
+  // The text that was packed, at most `most` bytes. kDataLoss if the bytes are not valid. Valid
+  // until the next call, and as long as `packed`.
   Result<std::string_view> unpack(std::string_view packed, std::uint64_t most);
 
  private:

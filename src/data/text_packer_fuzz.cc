@@ -1,4 +1,4 @@
-// Bytes that no packer made are refused, and never become more than was asked for.
+// Bytes that no packer made are refused, and never unpack to more than the limit.
 #include "data/text_packer.h"
 
 #include "base/check.h"

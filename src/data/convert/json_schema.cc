@@ -18,7 +18,7 @@ bool can_be_named(const std::string& name) {
   return !name.empty() && name.find('\0') == std::string::npos;
 }
 
-// A type, or why there is none that keeps the values.
+// A type, or the reason why no type keeps the values.
 struct TypeOrReason {
   std::string type;
   std::string_view reason;

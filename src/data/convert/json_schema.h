@@ -13,18 +13,18 @@ namespace kin::data {
 
 struct JsonSchemaColumn {
   std::string name;
-  std::string type;  // as SQL has it
+  std::string type;  // the name of the type in SQL
   SpoolAs spool = SpoolAs::kValue;
 };
 
-// One column for each key, in order of appearance. A column whose values no type holds as they are
-// becomes text, and `notes` gets a line that says so and why. Keys that cannot all be columns are
-// an error.
+// One column for each key, in order of appearance. A column whose values fit no type unchanged
+// becomes text, and `notes` gets a line with the reason. Keys that cannot all be columns are an
+// error.
 Result<std::vector<JsonSchemaColumn>> json_schema(const JsonShape& records,
                                                   std::vector<std::string>& notes);
 
-// An error if `names` cannot all be columns of Parquet: it has no names that are empty or hold a
-// zero byte, and those that differ only in case are one. `what` is what they are called: "key".
+// An error if `names` cannot all be columns of Parquet: names must not be empty, contain a zero
+// byte, or differ only in case. `what` is the word for them in messages: "key".
 Status check_parquet_names(std::span<const std::string> names, std::string_view what);
 
 // The first two of `names` that are the same but for the case of ASCII letters; nullptr if none.

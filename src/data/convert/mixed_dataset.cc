@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMessages = 100;
 
-// Gives the batches of a part to a visitor of the whole.
+// Passes the batches of a part to a visitor of the whole.
 class ShiftedVisitor {
  public:
   ShiftedVisitor(const Visitor& visitor, std::uint64_t first_row, std::uint32_t first_file,
@@ -95,7 +95,7 @@ Result<std::unique_ptr<Dataset>> MixedDataset::open(std::vector<std::vector<Inpu
                                                     const DatasetOptions& options) {
   auto dataset = std::make_unique<MixedDataset>();
   dataset->options_ = options;
-  // The parts share the memory one after another, and no pages.
+  // The parts use the memory one after another, and share no pages.
   dataset->options_.kept_pages = nullptr;
   for (std::vector<Input>& inputs : parts) {
     Part part{nullptr, static_cast<std::uint32_t>(dataset->inputs_.size()),
@@ -288,7 +288,7 @@ Result<std::uint64_t> MixedDataset::least_scan_memory(const std::vector<std::str
   return least;
 }
 
-// The parts are written as JSONL, and that as what is wanted.
+// The parts are written as JSONL, which is then converted to the output format.
 Result<WriteMemory> MixedDataset::least_write_memory(const fs::path& output,
                                                      const WriteOptions& options) {
   KIN_TRY(const FileType type, output_type(output, inputs_));
@@ -302,9 +302,9 @@ Result<WriteMemory> MixedDataset::least_write_memory(const fs::path& output,
   return least;
 }
 
-// Every part as JSONL, one behind the other. Compressed pieces that follow one another are a valid
-// file. A part without records has no piece, unless it is the only one: a file without records is
-// an empty stream of its format.
+// Writes every part as JSONL, one after another. Concatenated compressed pieces are a valid file. A
+// part without records has no piece, unless it is the only one: a file without records is an empty
+// stream of its format.
 Result<WriteReport> MixedDataset::write_json(const RecordSet& keep, const fs::path& path,
                                              Compression compression, const WriteOptions& options) {
   KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(options_.temporary_folder));

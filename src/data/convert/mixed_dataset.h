@@ -9,11 +9,11 @@
 
 namespace kin::data {
 
-// Divides inputs into runs of neighbours that one dataset can read: of one format, and CSV and TSV
-// with one header.
+// Divides inputs into runs of neighbours that one dataset can read: the same format, and for CSV
+// and TSV the same header.
 Result<std::vector<std::vector<Input>>> parts_alike(std::vector<Input> inputs);
 
-// The rows of several datasets, one behind the other.
+// The rows of several datasets, one after another.
 class MixedDataset : public Dataset {
  public:
   static Result<std::unique_ptr<Dataset>> open(std::vector<std::vector<Input>> parts,
@@ -36,7 +36,7 @@ class MixedDataset : public Dataset {
   Result<std::uint64_t> least_scan_memory(const std::vector<std::string>& columns) override;
   Result<WriteMemory> least_write_memory(const std::filesystem::path& output,
                                          const WriteOptions& options) override;
-  // Text outputs are put together from those of the parts; for other formats all records become
+  // Text outputs are concatenated from those of the parts; for other formats all records become
   // JSON first.
   Result<std::pair<StagedOutput, WriteReport>> write_staged(const RecordSet& keep,
                                                             const std::filesystem::path& output,
@@ -50,7 +50,7 @@ class MixedDataset : public Dataset {
     std::uint32_t files = 0;
   };
 
-  // The first row of a part; nothing as long as the rows before it have not been counted.
+  // The first row of a part; nothing until the rows before it have been counted.
   std::optional<std::uint64_t> first_row(std::size_t part) const;
   Result<ScanEnd> scan_part(std::size_t part, const ScanOptions& options, const Visitor& visitor);
   void merge_skipped();

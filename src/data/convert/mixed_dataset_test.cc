@@ -99,7 +99,7 @@ TEST_F(MixedFiles, WithoutRecordsLeaveNoTraceInTheOutput) {
   auto dataset = open_dataset(inputs()).value();
   ASSERT_TRUE(scan_all(*dataset, {.columns = {"text"}, .on_error = OnError::kSkip}).ok());
   const RecordSet keep = keep_rows(6, {0, 2});
-  // Work beside the writing changes nothing about what is written.
+  // Work beside the writing does not change the output.
   const auto written = [&](const WriteOptions& how) {
     auto staged = dataset->write_staged(keep, folder_.path("out.jsonl.zst"), how).value();
     EXPECT_TRUE(staged.first.commit().ok());

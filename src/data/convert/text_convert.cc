@@ -33,7 +33,7 @@ std::unique_ptr<RecordEncoder> json_editor(const ConvertRequest& request,
   return request.how.edits == nullptr ? nullptr : edit_json(*request.how.edits, parts);
 }
 
-// The same for CSV, where only texts are replaced: what is added has types, which the other format
+// The same for CSV, where only texts are replaced: added columns have types, which the other format
 // may have too.
 std::unique_ptr<RecordEncoder> csv_editor(const ConvertRequest& request) {
   if (request.how.edits == nullptr) return nullptr;
@@ -47,7 +47,7 @@ const std::vector<RecordEdits::Column>& added_columns(const ConvertRequest& requ
   return request.how.edits == nullptr ? kNone : request.how.edits->added();
 }
 
-// Says of the added columns what they hold, also where every value is null.
+// Declares the types of the added columns, also where every value is null.
 void add_declared(const ConvertRequest& request, JsonShape& shape) {
   constexpr std::size_t kBehindAll = ~std::size_t{0} >> 1;
   const auto& added = added_columns(request);
@@ -81,7 +81,7 @@ std::uint64_t large_bytes(const ConvertRequest& request) {
   return std::max<std::uint64_t>(request.options.memory_bytes / kWrittenCopies, 1);
 }
 
-// What the records of JSONL that are in `keep` hold.
+// The shape of the JSONL records in `keep`.
 Result<JsonShape> shape_of(const ConvertRequest& request, const RecordSet& keep) {
   BlockReader blocks(request.inputs,
                      {.block_bytes = kTextBlockBytes, .large_bytes = large_bytes(request)});
@@ -104,7 +104,7 @@ Result<JsonShape> shape_of(const ConvertRequest& request, const RecordSet& keep)
         std::string_view record = block.text(block.records[i]);
         if (editor != nullptr) {
           edited.clear();
-          // A problem is told, with its line, when the record is written.
+          // A problem is reported, with its line, when the record is written.
           if (editor->append(edited, record, row)) continue;
           const std::size_t length = edited.size();
           edited.resize(length + kJsonPadding);
@@ -202,7 +202,7 @@ std::string sql_type_of(RecordEdits::Type type) {
   KIN_UNREACHABLE();
 }
 
-// What is to be written to Parquet: the columns, and how the records are spooled for DuckDB.
+// The plan of a Parquet output: its columns, and how records are spooled for DuckDB.
 struct ParquetPlan {
   std::vector<JsonSchemaColumn> columns;
   std::vector<std::string> notes;
@@ -249,7 +249,7 @@ std::function<std::unique_ptr<RecordEncoder>()> spool_encoder(const ConvertReque
   };
 }
 
-// The query that gives the spooled records.
+// The query that reads the spooled records.
 std::string select_spooled(const std::filesystem::path& spool, const TextWritten& written,
                            const ParquetPlan& plan) {
   std::vector<std::string> typed;
@@ -267,7 +267,7 @@ std::string select_spooled(const std::filesystem::path& spool, const TextWritten
       fmt::join(typed, ", "));
 }
 
-// DuckDB knows of the spooled records only, which the user does not.
+// DuckDB's error names the spooled records, which the user does not know.
 Error without_spool(Error error, const std::filesystem::path& spool) {
   const std::string name = spool.string();
   if (error.message.find(name) == std::string::npos) return error;

@@ -18,8 +18,8 @@ struct ConvertRequest {
   const CsvHeader& header;  // of CSV inputs
   const RecordSet& keep;
   const SkipLog& skipped;
-  const std::filesystem::path& path;    // written to
-  const std::filesystem::path& output;  // what it will be called
+  const std::filesystem::path& path;    // the path to write to
+  const std::filesystem::path& output;  // its final name
   FileType type;                        // of another format than the inputs
   const WriteOptions& how;              // with edits that check_edits() lets pass
   const DatasetOptions& options;
@@ -28,7 +28,7 @@ struct ConvertRequest {
 // The least memory to write records to Parquet.
 WriteMemory least_memory_to_parquet();
 
-// The notes of the report say what the new format did not keep.
+// The notes of the report list what the new format did not keep.
 Result<WriteReport> convert_text(const ConvertRequest& request);
 
 }  // namespace kin::data

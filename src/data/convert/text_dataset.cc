@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kSamplePlaces = 16;
 
-// A long record is held twice: as it was read, and its text without escapes.
+// A long record is held twice: as it was read, and its text with escapes decoded.
 std::uint64_t large_to_scan(const DatasetOptions& options) {
   return std::max<std::uint64_t>(
       options.long_records > 0 ? options.long_records : options.memory_bytes / 2, 1);
@@ -42,7 +42,7 @@ Status check_headers(const std::vector<Input>& inputs, const CsvHeader& first) {
   return Done{};
 }
 
-// JSON objects have names of any kind, but each of them once.
+// JSON objects may have any names, but each of them only once.
 Status check_json_names(std::vector<std::string> names) {
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
@@ -51,7 +51,7 @@ Status check_json_names(std::vector<std::string> names) {
                fmt::format("the column \"{}\" is there twice (rename one)", *twice)};
 }
 
-// The start of the first record behind `offset`.
+// The start of the first record after `offset`.
 Result<std::uint64_t> next_line(const Input& input, std::uint64_t offset) {
   KIN_TRY(const auto source, ByteSource::open(input, offset));
   std::string bytes(64 << 10, '\0');
@@ -102,11 +102,11 @@ Result<std::vector<std::string>> TextDataset::columns() {
   Block block;
   std::vector<std::string> names;
   JsonRecordReader reader({});
-  // The first file may be empty, or have but a few records.
+  // The first file may be empty, or have only a few records.
   std::size_t records = 0;
   for (std::size_t bytes = 0; records < kEnoughRecords && bytes < kEnoughBytes;) {
     const auto any = blocks.next(block);
-    // A record that is too long is refused by the scan, which says more about it.
+    // A record that is too long is refused by the scan, which gives more details.
     if (!any && any.error().code == Code::kResourceExhausted) break;
     if (!any) return any.error();
     if (!*any) break;
@@ -167,8 +167,8 @@ Result<ScanEnd> TextDataset::scan(const ScanOptions& options, const Visitor& vis
   return ScanEnd{end, true, std::move(found)};
 }
 
-// JSONL is sampled all over its files, CSV and compressed files from their beginnings: the middle
-// of a CSV file cannot be told from the inside of a quoted value.
+// JSONL is sampled throughout its files, CSV and compressed files at their beginnings: in the
+// middle of a CSV file, the inside of a quoted value looks like a record.
 std::vector<Position> TextDataset::sample_places(std::uint64_t total) const {
   std::vector<Position> places;
   std::uint64_t before = 0;

@@ -13,7 +13,7 @@
 namespace kin::data {
 namespace {
 
-// Frees what the C API hands out.
+// Frees results of the C API.
 struct QueryResult {
   duckdb_result result{};
   QueryResult() = default;
@@ -38,7 +38,7 @@ Code code_of(duckdb_error_type type) {
   }
 }
 
-// Without DuckDB's name for the kind of error, which means nothing to users.
+// Removes DuckDB's name for the kind of error, which means nothing to users.
 std::string plain_words(std::string text) {
   constexpr std::string_view kKind = " Error: ";
   constexpr std::size_t kLongestKind = 24;

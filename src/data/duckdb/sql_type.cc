@@ -15,7 +15,7 @@ bool ends_word(char c) {
   return c == '(' || c == ')' || c == ',' || c == '[' || c == ']' || c == '"';
 }
 
-// Behind the quoted name at `at`.
+// The position after the quoted name at `at`.
 std::size_t skip_name(std::string_view type, std::size_t at) {
   for (++at; at < type.size(); ++at) {
     if (type[at] != '"') continue;
@@ -25,7 +25,7 @@ std::size_t skip_name(std::string_view type, std::size_t at) {
   return at;
 }
 
-// What is between the brackets of "STRUCT(…)" and the like, cut at its commas.
+// The elements between the brackets of "STRUCT(…)" and the like, split at commas.
 std::vector<std::string_view> elements(std::string_view inside) {
   std::vector<std::string_view> parts;
   std::size_t begin = 0;
@@ -93,7 +93,7 @@ SqlType parse_type(std::string_view type) {
 std::string replace_values(
     const std::string& expression, const SqlType& type,
     const std::function<std::string(const std::string&, const std::string&)>& replace) {
-  // An outer type is longer than an inner one, so that no name hides one that is in use.
+  // An outer type is longer than an inner one, so inner names never hide outer ones.
   const std::string element = fmt::format("kin_element_{}", type.text.size());
   switch (type.kind) {
     case SqlType::Kind::kPlain: return replace(expression, type.text);

@@ -8,9 +8,9 @@
 
 namespace kin::data {
 
-// `type` with each name of a plain type in it, nested ones too, replaced by what `replace` makes
-// of it. Names of fields, which may look like types, stay as they are. "TIMESTAMP WITH TIME ZONE"
-// is one name.
+// `type` with each name of a plain type in it, nested ones too, replaced by `replace`. Names
+// of fields, which may look like types, stay as they are. "TIMESTAMP WITH TIME ZONE" is one
+// name.
 std::string replace_types(const std::string& type,
                           const std::function<std::string(std::string_view)>& replace);
 
@@ -26,9 +26,9 @@ struct SqlType {
 // Types that Parquet does not have, such as unions, come out as plain ones.
 SqlType parse_type(std::string_view type);
 
-// An expression of the value of `expression`, of type `type`, with `replace(expression, type)` for
-// each plain value in it, keys of maps excepted. `replace` returns its first argument for values
-// that stay; values without any other are left alone as a whole.
+// An expression for the value of `expression`, of type `type`, in which each plain value except
+// keys of maps is replaced by `replace(expression, type)`. `replace` returns its first argument for
+// values that stay; a value in which nothing is replaced is used as a whole.
 std::string replace_values(
     const std::string& expression, const SqlType& type,
     const std::function<std::string(const std::string&, const std::string&)>& replace);

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::string_view kAnyFolders = "**";
 
-// Reads the set that begins behind `[` at `at` and moves `at` behind its `]`. False if it is not
-// closed. A `]` that comes first is one of the set.
+// Reads the set that begins after `[` at `at` and advances `at` past its `]`. False if it is not
+// closed. A `]` in first place is a member of the set.
 bool in_set(std::string_view pattern, std::size_t& at, char c, bool& found) {
   const bool inverted = at < pattern.size() && pattern[at] == '!';
   if (inverted) ++at;
@@ -64,13 +64,13 @@ struct Entry {
   bool link = false;
 };
 
-// A folder that cannot be listed is an error: its files would be missing without a word.
+// A folder that cannot be listed is an error: its files would be missing silently.
 Result<std::vector<Entry>> list(const std::string& folder) {
   std::vector<Entry> entries;
   std::error_code failure;
   fs::directory_iterator at(folder.empty() ? "." : folder, failure);
   for (; !failure && at != fs::directory_iterator(); at.increment(failure)) {
-    std::error_code ignored;  // a link that leads nowhere is neither a file nor a folder
+    std::error_code ignored;  // a broken link is neither a file nor a folder
     const bool is_folder = at->is_directory(ignored);
     if (!is_folder && !at->is_regular_file(ignored) && !at->is_fifo(ignored)) continue;
     entries.push_back({at->path().filename().string(), is_folder, at->is_symlink(ignored)});
@@ -103,7 +103,7 @@ class Expansion {
  private:
   // `path` matches the first of `parts`.
   Status go_on(const std::string& path, std::span<const std::string> parts, bool exists) {
-    std::error_code ignored;  // what cannot be looked at does not match
+    std::error_code ignored;  // a path that cannot be examined does not match
     const bool last = parts.size() == 1;
     if (!exists && last && !fs::exists(path, ignored)) return Done{};
     if (!exists && last && fs::is_directory(path, ignored)) return Done{};
@@ -147,8 +147,8 @@ bool has_wildcard(std::string_view pattern) {
 }
 
 bool matches_glob(std::string_view pattern, std::string_view name) {
-  // Where to go on after the last star, should what follows it not match: one star is enough to
-  // remember, because an earlier one can do nothing that the last cannot.
+  // Where to continue after the last star if the text after it does not match. One star is enough
+  // to remember, because an earlier one can match nothing that the last cannot.
   std::size_t star = std::string_view::npos;
   std::size_t star_name = 0;
   std::size_t p = 0;

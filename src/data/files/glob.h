@@ -19,8 +19,8 @@ bool has_wildcard(std::string_view pattern);
 bool matches_glob(std::string_view pattern, std::string_view name);
 
 // The files that match `pattern`, sorted by their bytes. A part that is ** matches any number of
-// folders, none too; it does not go into folders that are links. Hidden files match as others do,
-// but not the ones that Kindred itself works in. Folders do not match.
+// folders, none too; it does not follow links to folders. Hidden files match like others, but not
+// Kindred's own working files. Folders do not match.
 Result<std::vector<std::string>> expand_glob(const std::string& pattern);
 
 // The folders at the start of `pattern` that have no wildcard: "a/b" of "a/b/*/c.jsonl".

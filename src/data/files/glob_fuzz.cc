@@ -7,8 +7,8 @@
 
 namespace {
 
-// Whether the set at the start of `pattern` (behind its bracket) has `c`, and what follows it;
-// nothing if it is not closed.
+// Whether the set at the start of `pattern` (after its bracket) contains `c`, and the rest of the
+// pattern; nothing if it is not closed.
 bool split_set(std::string_view pattern, char c, bool& has, std::string_view& rest) {
   bool inverted = false;
   if (!pattern.empty() && pattern[0] == '!') {

@@ -37,7 +37,7 @@ class GlobFiles : public testing::Test {
     std::filesystem::create_directories(folder_.path(name).parent_path());
     folder_.write(name, "x");
   }
-  // What the pattern finds, without the folder's own path.
+  // The matches of the pattern, without the folder's own path.
   std::vector<std::string> found(const std::string& pattern) const {
     const std::string root = folder_.path("").string();
     std::vector<std::string> names;

@@ -30,8 +30,8 @@ class GzipSource : public PackedSource {
   }
 
  private:
-  // Skips zeros behind a member, with which files are filled up to whole blocks. True if another
-  // member seems to follow.
+  // Skips zeros after a member, which pad files to whole blocks. True if another member seems to
+  // follow.
   Result<bool> skip_padding() {
     constexpr char kFirstOfMember = '\x1f';
     const std::size_t before = begin_;

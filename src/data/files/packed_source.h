@@ -11,7 +11,7 @@
 
 namespace kin::data {
 
-// What decompressors share: the packed bytes that were read and not yet unpacked. One thread only.
+// Common to decompressors: the packed bytes read but not yet unpacked. One thread only.
 class PackedSource : public ByteSource {
  public:
   PackedSource(File file, std::string shown_as)
@@ -33,8 +33,8 @@ class PackedSource : public ByteSource {
   std::uint64_t consumed_ = 0;
 };
 
-// Sources for one format each. Files that are several compressed streams, one behind the other, are
-// read to their end.
+// Sources for one format each. Files that consist of several
+// concatenated streams are read to their end.
 std::unique_ptr<ByteSource> gzip_source(File file, std::string shown_as);
 std::unique_ptr<ByteSource> zstd_source(File file, std::string shown_as);
 std::unique_ptr<ByteSource> bzip2_source(File file, std::string shown_as);

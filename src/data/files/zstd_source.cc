@@ -11,7 +11,7 @@ namespace {
 class ZstdSource : public PackedSource {
  public:
   ZstdSource(File file, std::string shown_as) : PackedSource(std::move(file), std::move(shown_as)) {
-    // What --long and --ultra may have used; the default refuses more than 128 MiB.
+    // The largest window that --long and --ultra use; the default refuses more than 128 MiB.
     constexpr int kLargestWindow = 31;
     if (stream_ != nullptr) ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, kLargestWindow);
   }

@@ -21,7 +21,7 @@ class StagedOutput {
   const std::filesystem::path& path() const { return temporary_; }
   const std::filesystem::path& target() const { return target_; }
 
-  // Makes the written bytes durable. commit() does so too; an earlier call makes it quicker.
+  // Makes the written bytes durable. commit() does so too; an earlier call makes it faster.
   Status sync();
   // Renames to the target, or copies to standard output.
   Status commit();

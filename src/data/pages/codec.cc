@@ -18,7 +18,7 @@
 namespace kin::data {
 namespace {
 
-// What the tools use if nobody says otherwise.
+// The default levels of the tools.
 constexpr int kGzipLevel = 6;
 constexpr int kZstdLevel = 3;
 constexpr int kBrotliLevel = 5;
@@ -28,7 +28,7 @@ Error damaged(Codec codec) {
   return {Code::kDataLoss, fmt::format("the {} data of a page is damaged", codec_name(codec))};
 }
 
-// How many bytes one packed byte can become at most; 0: any number.
+// The most bytes that one packed byte can become; 0: any number.
 std::uint64_t most_ratio(Codec codec) {
   switch (codec) {
     case Codec::kNone: return 1;
@@ -123,14 +123,14 @@ void PageBuffer::release() {
 char* PageBuffer::reset(std::size_t size) {
   constexpr std::size_t kLarge = 8 << 20;
   if (size > capacity_ || bytes_ == nullptr) {
-    release();  // first, so that both are never there together
+    release();  // first, so that both buffers never exist together
     mapped_ = size >= kLarge;
     if (mapped_) {
       void* const room =
           ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       mapped_ = room != MAP_FAILED;
       if (!mapped_) return nullptr;
-      ::madvise(room, size, MADV_HUGEPAGE);  // a wish
+      ::madvise(room, size, MADV_HUGEPAGE);  // advice only
       bytes_ = static_cast<char*>(room);
     } else {
       bytes_ = static_cast<char*>(std::malloc(std::max<std::size_t>(size, 1)));
@@ -216,7 +216,7 @@ struct PageCodec::State {
 
 namespace {
 
-// Behind `head` bytes that the caller fills in.
+// Leaves `head` bytes in front for the caller to fill in.
 bool pack_lz4(std::string_view plain, std::size_t head, PageBuffer& to) {
   const int room = LZ4_compressBound(static_cast<int>(plain.size()));
   char* const begin = to.reset(head + static_cast<std::size_t>(room));

@@ -15,8 +15,8 @@ namespace kin::data {
 // "snappy", "zstd" and so on; "codec 3" for one without a name.
 std::string codec_name(Codec codec);
 
-// Memory for the bytes of one page, which are not set to zero first. Kept between pages. Large ones
-// lie on large pages of the system, because touching small ones for the first time takes as long as
+// A buffer for the bytes of one page, which are not zeroed first. Kept between pages. Large buffers
+// lie on large pages of the system, because the first touch of small pages takes as long as
 // decompressing. One thread only.
 class PageBuffer {
  public:
@@ -25,7 +25,7 @@ class PageBuffer {
   PageBuffer& operator=(PageBuffer&& other) noexcept;
   ~PageBuffer() { release(); }
 
-  // Room for `size` bytes. What was there is lost. nullptr if there is no memory.
+  // Makes room for `size` bytes. The old contents are lost. nullptr if there is no memory.
   [[nodiscard]] char* reset(std::size_t size);
   // Keeps the first `size` bytes alone.
   void shrink(std::size_t size) { size_ = size; }
@@ -54,7 +54,7 @@ class PageCodec {
   // Decompresses `packed` into `to`, which must become exactly `size` bytes. Sizes that the codec
   // cannot reach are refused before memory is taken.
   Status unpack(Codec codec, std::string_view packed, std::size_t size, PageBuffer& to);
-  // The same for `packed` bytes of snappy at `offset` of a file, which are read a few at a time.
+  // The same for `packed` bytes of snappy at `offset` of a file, which are read in small portions.
   Status unpack_snappy(const File& file, std::uint64_t offset, std::size_t packed, std::size_t size,
                        PageBuffer& to);
   // Compresses `plain` into `to`. `level` as the codec understands it.
@@ -65,7 +65,7 @@ class PageCodec {
   std::unique_ptr<State> state_;
 };
 
-// The CRC-32 of gzip, which pages may carry, of `first` and what follows it.
+// The CRC-32 of gzip, which pages may carry, of `first` followed by `second`.
 std::uint32_t page_crc(std::string_view first, std::string_view second = {});
 
 }  // namespace kin::data

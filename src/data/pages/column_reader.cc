@@ -51,7 +51,7 @@ Status ColumnReader::open_page(const PagePlace& page) {
   return reader_->open(body.values);
 }
 
-// Opens the page that has the current row.
+// Opens the page that contains the current row.
 Status ColumnReader::next_page() {
   for (;;) {
     KIN_TRY(const std::optional<PagePlace> page, walk_->next());
@@ -73,7 +73,7 @@ Status ColumnReader::next_page() {
 Status ColumnReader::seek(std::uint64_t row) {
   advance(static_cast<std::size_t>(std::min<std::uint64_t>(row - row_, values_.size() - at_)));
   if (row >= page_end_) {
-    // What is left of the page is not needed.
+    // The rest of the page is not needed.
     row_ = row;
     page_end_ = std::min(page_end_, row);
     level_at_ = level_count_ = 0;
@@ -106,7 +106,7 @@ Status ColumnReader::load_levels() {
   return Done{};
 }
 
-// Replaces the loaded values, all of which were left behind, by the next ones.
+// Replaces the loaded values, all of which have been consumed, by the next ones.
 Status ColumnReader::load_values() {
   if (level_at_ == level_count_) KIN_RETURN_IF_ERROR(load_levels());
   const auto present = static_cast<std::uint32_t>(leaf_->max_definition);
@@ -152,7 +152,7 @@ void ColumnReader::keep_text(std::string_view raw) {
   }
 }
 
-// Only now the texts stay where they are.
+// Views are set last, because the texts move while they are made.
 void ColumnReader::finish_texts() {
   if (!bad_.empty()) bad_.resize(values_.size());
   for (std::size_t i = 0; i < made_places_.size(); ++i) {

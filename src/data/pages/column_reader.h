@@ -29,15 +29,15 @@ class ColumnReader {
               KeptPages* kept);
   // Moves on to `row` of the chunk. Pages before it are not unpacked.
   Status seek(std::uint64_t row);
-  // Makes sure that the values of some rows from the current one on are there, and returns of how
-  // many, at least one. Fails behind the last row.
+  // Makes the values of some rows from the current one on available, and returns their number, at
+  // least one. Fails after the last row.
   Result<std::size_t> load();
-  // The value of the `i`th row from the current one on, of those loaded. Without data if it is
-  // null. Valid until the next seek(), or load() behind all loaded rows.
+  // The value of the `i`th loaded row, counted from the current one. Without data if it is null.
+  // Valid until the next seek(), or a load() after all loaded rows were left.
   std::string_view value(std::size_t i) const { return values_[at_ + i]; }
-  // Whether that value should be text and is not valid UTF-8.
+  // Whether that value should be text but is not valid UTF-8.
   bool is_bad_text(std::size_t i) const { return !bad_.empty() && bad_[at_ + i]; }
-  // Leaves the first `count` loaded rows behind.
+  // Moves past the first `count` loaded rows.
   void advance(std::size_t count);
 
  private:

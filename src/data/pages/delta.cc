@@ -8,7 +8,7 @@
 namespace kin::data {
 namespace {
 
-// What other writers use.
+// The values that other writers use.
 constexpr std::size_t kBlock = 128;
 constexpr std::size_t kMiniblocks = 4;
 constexpr std::size_t kMiniblock = kBlock / kMiniblocks;

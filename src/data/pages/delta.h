@@ -9,17 +9,17 @@
 
 namespace kin::data {
 
-// Reads integers from bytes of any origin. Numbers of 32 bits are right in their low half. The
-// bytes must outlive it. One thread only.
+// Reads integers from untrusted bytes. Numbers of 32 bits are right in their low half. The bytes
+// must outlive it. One thread only.
 class DeltaDecoder {
  public:
-  // False if the bytes do not begin with a header that makes sense.
+  // False if the bytes do not begin with a valid header.
   bool open(std::string_view bytes);
   // Numbers that the header promises.
   std::uint64_t count() const { return count_; }
   // Reads the next `count` numbers. False if there are fewer, or if the bytes end before.
   bool read(std::uint64_t* to, std::size_t count);
-  // The bytes behind the last number. Nothing is decoded, and reading goes on where it was.
+  // The bytes after the last number. Nothing is decoded, and reading continues where it was.
   bool bytes_behind(std::string_view& rest) const;
 
  private:

@@ -1,4 +1,4 @@
-// Every encoding, there and back, over random values; and what damaged bytes give.
+// Every encoding, encoded and decoded, over random values; and the results for damaged bytes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -137,7 +137,7 @@ TEST(Values, AreErrorsWhereBytesAreDamagedOrCutOff) {
       for (int flips = 0; flips < 3; ++flips) bytes[random() % bytes.size()] ^= 1 << random() % 8;
       bytes.resize(random() % (bytes.size() + 1));
       if (!reader->open(bytes)) continue;
-      // Whatever it gives, it ends.
+      // Whatever it returns, it must end.
       for (std::size_t total = 0; total < 1'000'000;) {
         std::vector<std::string_view> some;
         const auto got = reader->read(1000, some);

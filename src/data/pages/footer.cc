@@ -38,7 +38,7 @@ class SchemaWalk {
   }
 
  private:
-  // The element at_ and what is below it. `above` has the path and the levels so far.
+  // The element at_ and its descendants. `above` has the path and the levels so far.
   Status element(Leaf above) {
     if (at_ == elements_.size()) return damaged("its schema is cut off");
     if (above.path.size() == kMostDepth) return damaged("its schema is nested too deeply");

@@ -1,4 +1,4 @@
-// The footer of a Parquet file: what is where, checked.
+// The footer of a Parquet file, parsed and checked.
 #pragma once
 
 #include <cstdint>
@@ -53,15 +53,15 @@ struct Footer {
   const ThriftValue& group(std::size_t number) const;
 };
 
-// Errors say what is wrong, not in which file.
+// Errors give the reason, not the file.
 Result<Footer> read_footer(const File& file);
 
-// The leaf that `column` names, as ScanOptions::columns does; nothing if it names another part of
-// the schema, none at all, or one with repeated values.
+// The leaf that `column` names, as in ScanOptions::columns; nothing if it names another part of the
+// schema, nothing at all, or a leaf with repeated values.
 std::optional<std::size_t> find_leaf(const Footer& footer, std::string_view column);
 
-// The schema of the footer without the name of its root, which means nothing, and with the orders
-// of its columns. Equal for files whose row groups may stand in one file.
+// The schema of the footer without the name of its root, which is arbitrary, and with the orders of
+// its columns. Equal for files whose row groups may be combined in one file.
 std::string schema_bytes(const Footer& footer);
 
 inline constexpr std::string_view kParquetMagic = "PAR1";

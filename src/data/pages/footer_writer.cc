@@ -29,7 +29,7 @@ ThriftValue list(ThriftType element, std::vector<ThriftValue> items) {
   return made;
 }
 
-// What the statistics of a chunk still say when rows are gone: bounds are bounds of what is left.
+// Keeps the statistics of a chunk that are still true without the removed rows: bounds still hold.
 void keep_true_statistics(ThriftValue& metadata, const OutputChunk& chunk) {
   ThriftValue* const about = metadata.field(ids::metadata::kStatistics);
   if (about == nullptr) return;
@@ -84,7 +84,7 @@ void put_encodings(ThriftValue& metadata, const OutputChunk& chunk, bool levels)
     metadata.put(ids::metadata::kEncodingStats, list(ThriftType::kStruct, std::move(stats)));
 }
 
-// Where the chunk is now, and how large.
+// Sets the new position and sizes of the chunk.
 void put_places(ThriftValue& chunk_value, const OutputChunk& chunk) {
   ThriftValue& about = *chunk_value.field(ids::chunk::kMetadata);
   const auto put = [&](int id, std::uint64_t value) {
@@ -138,7 +138,7 @@ class FooterWriter {
   }
 
  private:
-  // Is the chunk the stored one, page by page?
+  // True if the chunk is the stored one, page by page.
   bool is_whole(const OutputGroup& group, const OutputChunk& chunk) const {
     const Segment& only = group.segments.front();
     const GroupPlace& source = request_.files[only.file].footer.groups[only.group];
@@ -206,7 +206,7 @@ class FooterWriter {
     return put_indexes(source, chunk, tree, {.had_offsets = had_index, .whole = whole});
   }
 
-  // A Bloom filter of more values is right for fewer, too.
+  // A Bloom filter of more values is still valid for fewer.
   Status copy_bloom(const SourceFile& source, ThriftValue& about, bool may) {
     const std::int64_t at = about.number_of(ids::metadata::kBloomOffset);
     std::int64_t length = about.number_of(ids::metadata::kBloomLength);
@@ -241,7 +241,7 @@ class FooterWriter {
     bool whole = false;
   };
 
-  // The places of pages are written anew; bounds by page are kept where all pages are.
+  // The offset index is rewritten; the column index is kept if all pages are.
   Status put_indexes(const SourceFile& source, const OutputChunk& chunk, ThriftValue& tree,
                      IndexFate fate) {
     const std::int64_t bounds_at = tree.number_of(ids::chunk::kColumnIndex);
@@ -277,7 +277,7 @@ class FooterWriter {
     return output_.write(bytes);
   }
 
-  // The place of what is written next. Its length is the field behind it.
+  // Sets the position of the next thing written. Its length is in the next field.
   void put_place(ThriftValue& tree, int id, std::size_t length) {
     tree.put(id, number(ThriftType::kInt64, output_.bytes()));
     tree.put(id + 1, number(ThriftType::kInt32, length));
@@ -302,7 +302,7 @@ class FooterWriter {
     return tree;
   }
 
-  // Behind the columns of the inputs, at the top of the schema.
+  // After the columns of the inputs, at the top of the schema.
   void add_columns(ThriftValue& metadata) const {
     if (request_.edits == nullptr) return;
     std::vector<ThriftValue>& schema = metadata.field(ids::file::kSchema)->items;

@@ -10,9 +10,9 @@
 
 namespace kin::data {
 
-// Writes what comes behind the data of the complete `groups`: Bloom filters, page indexes and the
-// footer. It is the first input's footer with other numbers, so that everything we do not know of
-// stays in it.
+// Writes everything after the data of the complete `groups`: Bloom filters, page indexes and
+// the footer. It is the first input's footer with other numbers, so that unknown fields are
+// kept.
 Status write_footer(const RewriteRequest& request, std::deque<OutputGroup>& groups,
                     OrderedOutput& output);
 

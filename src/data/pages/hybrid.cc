@@ -8,7 +8,7 @@ namespace kin::data {
 
 bool HybridDecoder::next_run() {
   std::uint64_t head = 0;
-  // A run of nothing says nothing; many of them take as many bytes.
+  // Skips empty runs. Each takes a byte, so this ends.
   do {
     if (!take_varint(rest_, head)) return false;
     left_ = head >> 1;

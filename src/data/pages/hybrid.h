@@ -1,5 +1,5 @@
-// Parquet's hybrid of runs and bit-packed groups, in which levels, dictionary indexes and some
-// booleans are stored.
+// Parquet's hybrid encoding of runs and bit-packed groups, used for levels, dictionary indexes and
+// some booleans.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace kin::data {
 
-// Reads numbers of `width` bits, at most 32, from bytes of any origin. The bytes must outlive it.
-// One thread only.
+// Reads numbers of `width` bits, at most 32, from untrusted bytes. The bytes must outlive it. One
+// thread only.
 class HybridDecoder {
  public:
   HybridDecoder() = default;
@@ -37,7 +37,7 @@ class HybridEncoder {
   explicit HybridEncoder(int width = 0) : width_(width) {}
 
   void put(std::uint32_t value);
-  // What the bytes will be at most.
+  // An upper bound of the encoded size.
   std::size_t bytes() const { return out_.size() + pending_ * sizeof value_ + 16; }
   // Appends everything put so far to `out`, and begins again.
   void take(std::string& out);

@@ -53,12 +53,12 @@ class OrderedOutput {
   OrderedOutput(File file, std::uint64_t waiting_bytes)
       : file_(std::move(file)), limit_(waiting_bytes) {}
 
-  // Writes bytes behind everything else. Not while pieces are given.
+  // Appends bytes to the file. Not while pieces are being given.
   Status write(std::string_view bytes);
-  // Gives what there is of a piece. If it is its turn, the content is written and emptied. Every
-  // sequence number must be finished once, by a worker that got its number in order.
+  // Passes on the content of a piece so far. If it is the piece's turn, the content is written and
+  // emptied. Every sequence number must be finished once, by a worker that got its number in order.
   Status give(OutputPiece& piece, bool finished);
-  // Makes workers that wait return, after another has failed.
+  // Makes waiting workers return after another has failed.
   void fail();
   std::uint64_t bytes() const { return end_; }
   Status close() { return file_.close(); }
@@ -70,7 +70,7 @@ class OrderedOutput {
   File file_;
   std::uint64_t limit_;
   std::uint64_t end_ = 0;  // of the file; changed by the worker whose turn it is
-  std::mutex mutex_;       // of the following
+  std::mutex mutex_;       // guards the following
   std::condition_variable turned_;
   std::size_t turn_ = 0;
   std::uint64_t waiting_bytes_ = 0;

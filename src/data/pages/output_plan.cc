@@ -8,7 +8,7 @@
 namespace kin::data {
 namespace {
 
-// The row behind the `count`th kept row of [begin, end), or `end` if there are fewer.
+// The row after the `count`th kept row of [begin, end), or `end` if there are fewer.
 std::uint64_t behind_kept(const RowMask& mask, std::uint64_t begin, std::uint64_t end,
                           std::uint64_t count) {
   std::uint64_t low = begin;
@@ -93,7 +93,7 @@ Packing packing_of(const RewriteRequest& request, const OutputGroup& group, std:
   const Segment& first = group.segments.front();
   const std::vector<ChunkPlace>& chunks =
       request.files[first.file].footer.groups[first.group].chunks;
-  // Added columns are compressed as the last one of the inputs is.
+  // Added columns are compressed like the last column of the inputs.
   const Codec stored =
       chunks.empty() ? Codec::kNone : chunks[std::min(leaf, chunks.size() - 1)].codec;
   return {request.codec.value_or(stored), request.level};

@@ -25,16 +25,16 @@ struct OutputGroup {
   std::vector<OutputChunk> chunks;  // by leaf of the inputs, then by added column
 };
 
-// The row groups of the inputs that keep a row; or, if the request says so, groups of as many rows.
+// The row groups of the inputs that keep a row; or, if requested, groups of a given number of rows.
 std::deque<OutputGroup> plan_groups(const RewriteRequest& request);
 
 // A column that edits add, as a leaf of its own.
 Leaf added_leaf(const RecordEdits::Column& column);
 
-// Which of the texts that edits replace the values of `leaf` are, if any.
+// The index of the replaced text that `leaf` holds, if edits replace it.
 std::optional<std::size_t> edited_column(const RewriteRequest& request, std::size_t leaf);
 
-// How the chunk of a leaf, or of an added column behind the leaves, is compressed.
+// The compression of the chunk of a leaf, or of an added column after the leaves.
 Packing packing_of(const RewriteRequest& request, const OutputGroup& group, std::size_t leaf);
 
 }  // namespace kin::data

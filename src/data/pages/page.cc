@@ -25,7 +25,7 @@ bool take_encoding(const ThriftValue& value, int id, Encoding& encoding) {
   std::uint32_t number = 0;
   if (!take_number(value, id, number)) return false;
   encoding = static_cast<Encoding>(number);
-  // 1 was taken back before anybody used it.
+  // 1 was withdrawn before it was used.
   return number <= static_cast<std::uint32_t>(Encoding::kByteStreamSplit) && number != 1;
 }
 
@@ -54,7 +54,7 @@ bool take_dictionary(const ThriftValue* about, PageHeader& header) {
          take_encoding(*about, ids::dictionary_page::kEncoding, header.encoding);
 }
 
-// Takes the levels off the front of a page of version 1.
+// Removes the levels from the front of a page of version 1.
 bool take_levels(std::string_view& rest, Encoding encoding, int most, std::uint32_t values,
                  std::string_view& levels) {
   levels = {};

@@ -1,4 +1,4 @@
-// The pages of a column chunk: where they are, what their headers say, and their levels.
+// The pages of a column chunk: positions, headers and levels.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ struct PageHeader {
   std::optional<std::uint32_t> crc;
   Encoding encoding = Encoding::kPlain;
   std::uint32_t values = 0;  // nulls count
-  // Of version 1.
+  // Only in version 1.
   Encoding definition = Encoding::kRle;
   Encoding repetition = Encoding::kRle;
-  // Of version 2, where levels are not compressed.
+  // Only in version 2, where levels are not compressed.
   std::uint32_t rows = 0;
   std::uint32_t definition_bytes = 0;
   std::uint32_t repetition_bytes = 0;
@@ -37,7 +37,7 @@ struct PageHeader {
   bool is_data() const { return kind == PageKind::kData || kind == PageKind::kDataV2; }
 };
 
-// The header that `bytes` begin with. `used` is how many of them it takes.
+// Parses the header at the start of `bytes`. `used` is its length.
 Result<PageHeader> parse_page_header(std::string_view bytes, std::size_t& used);
 
 struct PagePlace {
@@ -47,7 +47,7 @@ struct PagePlace {
   std::uint64_t first_value = 0;  // of the chunk; the first row, if no value is repeated
 };
 
-// Visits the pages of a chunk in order, reading their headers alone. One thread only.
+// Visits the pages of a chunk in order, reading only their headers. One thread only.
 class PageWalk {
  public:
   // `file` must outlive the walk.
@@ -69,26 +69,26 @@ class PageWalk {
 // Reads a page as it is stored, header and all, and checks its checksum if it has one.
 Status read_page(const File& file, const PagePlace& page, PageBuffer& to);
 
-// A data page, unpacked and divided. The views are of the buffers it was made of.
+// A data page, unpacked and divided. The views point into the buffers it was made of.
 struct PageBody {
   std::string_view repetition;
   std::string_view definition;
   std::string_view values;
 };
 
-// Unpacks `stored`, which read_page() read. `unpacked` holds what was compressed.
+// Unpacks `stored`, which read_page() read, into `unpacked`.
 Result<PageBody> unpack_page(const PagePlace& page, std::string_view stored, const Leaf& leaf,
                              Codec codec, PageCodec& codecs, PageBuffer& unpacked);
 
 // Divides a data page that was unpacked before; `levels` are those of version 2, which are stored
-// as they are.
+// uncompressed.
 Result<PageBody> divide_page(const PagePlace& page, std::string_view levels,
                              std::string_view unpacked, const Leaf& leaf);
 
-// Whether load_page() unpacks the page without holding its stored bytes as a whole.
+// Whether load_page() unpacks the page without holding all of its stored bytes.
 bool is_streamed(const PageHeader& header, Codec codec);
 
-// Reads and unpacks a data page. Where it can, the stored bytes are not held as a whole.
+// Reads and unpacks a data page. Where possible, the stored bytes are not held as a whole.
 Result<PageBody> load_page(const File& file, const PagePlace& page, const Leaf& leaf, Codec codec,
                            PageCodec& codecs, PageBuffer& stored, PageBuffer& unpacked);
 
@@ -96,7 +96,7 @@ Result<PageBody> load_page(const File& file, const PagePlace& page, const Leaf& 
 class LevelReader {
  public:
   LevelReader(std::string_view bytes, Encoding encoding, int most);
-  // False if there are fewer, or one that is too high.
+  // False if there are fewer levels, or one is too high.
   bool read(std::uint32_t* to, std::size_t count);
 
  private:
@@ -108,7 +108,7 @@ class LevelReader {
   bool old_;
 };
 
-// The bits that levels up to `most` take.
+// The number of bits of levels up to `most`.
 int level_bits(int most);
 
 }  // namespace kin::data

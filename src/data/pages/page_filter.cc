@@ -11,12 +11,12 @@ Error damaged(const char* what) {
   return {Code::kDataLoss, what};
 }
 
-// Values one at a time.
+// Gives values one at a time.
 class ValueFeed {
  public:
   explicit ValueFeed(std::unique_ptr<ValueReader> reader) : reader_(std::move(reader)) {}
-  // `left` of them are still wanted: what follows them may be padding that reads as values. Valid
-  // until the next call.
+  // `left` values are still wanted: what follows them may be padding that would decode as values.
+  // Valid until the next call.
   Result<std::string_view> next(std::size_t left) {
     if (at_ == values_.size()) {
       values_.clear();
@@ -32,7 +32,7 @@ class ValueFeed {
   std::size_t at_ = 0;
 };
 
-// Definition and repetition levels, some at a time.
+// Definition and repetition levels, a batch at a time.
 struct LevelBatch {
   std::uint32_t definition[kBatch];
   std::uint32_t repetition[kBatch];
@@ -205,7 +205,7 @@ class PageFilter::RowCopy {
           const Flush& flush)
       : job_(job), values_(std::move(values)), maker_(std::move(maker)), out_(out), flush_(flush) {}
 
-  // `next_row` is the row that begins next, and is moved.
+  // `next_row` is the next row to begin, and is advanced.
   Status copy(LevelFeed feed, std::uint64_t& next_row) {
     LevelBatch levels;
     // A page may begin in the middle of a row.
@@ -288,8 +288,8 @@ Status PageFilter::rewrite(const ChunkJob& job, const PagePlace& page, const Pag
        .index_bits = body.values.empty() ? 0 : static_cast<std::uint8_t>(body.values.front()),
        .packing = job.packing},
       loader_.codecs());
-  // Version 2 says for each page whether it is compressed. What was not because nothing was, may
-  // be.
+  // In version 2 each page says whether it is compressed. If it was not because the chunk's codec
+  // is none, it may be compressed now.
   if (job.place.codec == Codec::kNone) maker.compress();
   return RowCopy(job, ValueFeed(std::move(reader)), std::move(maker), out, flush)
       .copy(LevelFeed(job.leaf, header, body), next_row_);

@@ -1,4 +1,4 @@
-// Rewrites pages so that they hold the kept rows alone.
+// Rewrites pages so that they hold only the kept rows.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace kin::data {
 
-// A chunk, and what becomes of its pages.
+// A chunk, and how its pages are filtered.
 struct ChunkJob {
   const File& file;
   const Leaf& leaf;
@@ -35,13 +35,13 @@ struct ChunkJob {
   std::uint64_t end = 0;
   Packing packing;
   bool expand_dictionary = false;  // write values in place of indexes, and no dictionary
-  // Texts to replace, and which of replaced() they are. They are written as PLAIN values.
+  // Edits that replace texts, and the column's index in replaced(). Texts are written PLAIN.
   const RecordEdits* edits = nullptr;
   std::size_t edited_column = 0;
   KeptPages* kept = nullptr;  // where pages may be found; this is their last use
 
   bool is_kept(std::uint64_t row) const { return row >= begin && row < end && mask.kept(row); }
-  // Rows [from, to) that are kept.
+  // The number of kept rows in [from, to).
   std::uint64_t kept_between(std::uint64_t from, std::uint64_t to) const;
   bool repacks() const { return packing.codec != place.codec; }
 };
@@ -53,13 +53,13 @@ class PageFilter {
   // Called after each page, and may take the bytes and pages so far out of the output.
   using Flush = std::function<Status(FilteredPages& so_far)>;
 
-  // A page of a chunk without repeated values, whose first row is known. Dictionary pages too.
+  // Filters a dictionary page, or a page without repeated values whose first row is known.
   Status flat_page(const ChunkJob& job, const PagePlace& page, FilteredPages& out,
                    const Flush& flush);
   // All pages of a chunk in order, of any kind.
   Status whole_chunk(const ChunkJob& job, FilteredPages& out, const Flush& flush);
-  // A chunk of kept rows with values that `value` gives, in pages of version 1. A value without
-  // data is null. The bytes of a value are as ValueReader gives them.
+  // A chunk of the kept rows with values that `value` returns, in pages of version 1. A value
+  // without data is null. The bytes of a value are as ValueReader gives them.
   using AddedValue = std::function<std::string_view(RecordId record)>;
   Status added_chunk(const ChunkJob& job, const AddedValue& value, FilteredPages& out,
                      const Flush& flush);
@@ -81,7 +81,7 @@ class PageFilter {
 
   PageLoader loader_;
   PageBuffer packed_;
-  // Of the chunk that whole_chunk() is at.
+  // State of the chunk in whole_chunk().
   PageBuffer dictionary_bytes_;
   Dictionary dictionary_;
   std::uint64_t next_row_ = 0;  // the row that begins next, in the file

@@ -1,4 +1,4 @@
-// Any bytes as a page header and a page behind it are errors at worst, in every encoding and codec.
+// Any bytes as a page header and a page give an error at worst, in every encoding and codec.
 #include <cstdint>
 #include <string>
 #include <vector>

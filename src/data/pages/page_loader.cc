@@ -16,7 +16,7 @@ bool is_packed(const PageOwner& owner, const PageHeader& header) {
 
 }  // namespace
 
-// Levels of version 2 are not among the bytes that were unpacked.
+// Levels of version 2 are not part of the unpacked bytes.
 Result<PageBody> PageLoader::divide_kept(const PageOwner& owner, const PagePlace& page) {
   const std::uint32_t levels = level_bytes(page.header);
   if (levels > 0) {
@@ -49,7 +49,7 @@ Result<PageBody> PageLoader::load(const PageOwner& owner, const PagePlace& page,
     owner.kept->give_back(size);
     return body;
   }
-  // The bytes stay where they are.
+  // Moving the buffer keeps the bytes in place.
   held_ = owner.kept->keep(file, page.begin, std::move(fresh));
   return body;
 }

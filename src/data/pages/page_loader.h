@@ -25,14 +25,14 @@ struct PageOwner {
 // thread only.
 class PageLoader {
  public:
-  // Whether the page is loaded again later. Of its last use it is not kept.
+  // Whether the page is loaded again later. After its last use it is not kept.
   enum class Use { kAgain, kLast };
 
   // The views are valid until the next load().
   Result<PageBody> load(const PageOwner& owner, const PagePlace& page, Use use);
 
   PageCodec& codecs() { return codecs_; }
-  // For other work between two loads.
+  // A buffer for other work between two loads.
   PageBuffer& stored() { return stored_; }
   PageBuffer& unpacked() { return unpacked_; }
 
@@ -42,7 +42,7 @@ class PageLoader {
   PageCodec codecs_;
   PageBuffer stored_;
   PageBuffer unpacked_;
-  KeptPages::Page held_;  // the page that was loaded last, if it is or was a kept one
+  KeptPages::Page held_;  // the page that was loaded last, if it is or was kept
 };
 
 }  // namespace kin::data

@@ -5,14 +5,14 @@
 namespace kin::data {
 namespace {
 
-// A page without its header: levels that are not compressed, and the rest as it is stored.
+// A page without its header: uncompressed levels, and the rest as it is stored.
 struct Stored {
   std::string_view levels;
   std::string_view packed;
   std::size_t unpacked = 0;  // bytes of both
 };
 
-// Appends a page behind a header with its sizes.
+// Appends a header with the sizes of the page, and the page.
 void append_page(ThriftValue header, bool with_crc, const Stored& page, FilteredPages& out) {
   const std::size_t bytes = page.levels.size() + page.packed.size();
   header.put_number(ids::page::kBytes, ThriftType::kInt32,
@@ -61,7 +61,7 @@ void PageMaker::put_levels(std::uint32_t definition, std::uint32_t repetition) {
   ++levels_;
 }
 
-// Levels as a page of version 1 or 2 has them, and the bytes of each kind.
+// Encodes levels as in a page of version 1 or 2, and sets the bytes of each kind.
 void PageMaker::take_levels(bool old, std::size_t (&lengths)[2]) {
   levels_bytes_.clear();
   HybridEncoder* const encoders[2] = {&repetition_, &definition_};

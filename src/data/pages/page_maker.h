@@ -1,4 +1,4 @@
-// Makes data pages of levels and values.
+// Makes data pages from levels and values.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,9 @@ struct WrittenPage {
   std::uint32_t rows = 0;  // that begin in it
 };
 
-// Some output pages of a chunk, and what was left out of them.
+// Some output pages of a chunk, and the counts of what was left out.
 struct FilteredPages {
-  // The bytes of the pages, each in a string of its own: one for all would be copied as it grows.
+  // The bytes of the pages, each in its own string: a single string would be copied as it grows.
   std::vector<std::string> stored;
   std::uint64_t bytes = 0;  // of all of them
   std::vector<WrittenPage> pages;
@@ -56,15 +56,15 @@ class PageMaker {
   };
   PageMaker(const Options& options, PageCodec& codecs);
 
-  // Compress even if the page that the options are like is not compressed.
+  // Compresses even if the page that the options copy is not compressed.
   void compress() { options_.like.compressed = true; }
   void begin_row() { ++rows_; }
   void put_levels(std::uint32_t definition, std::uint32_t repetition);
   void put_value(std::string_view value) { values_->put(value); }
-  // Whether the page is as large as pages should be.
+  // True if the page has reached the usual size.
   bool is_full() const { return values_->bytes() >= kPageBytes; }
   bool is_empty() const { return levels_ == 0; }
-  // Appends the page to `out`, and begins the next one.
+  // Appends the page to `out`, and starts the next one.
   Status emit(FilteredPages& out);
 
   static constexpr std::size_t kPageBytes = 1 << 20;
@@ -85,8 +85,8 @@ class PageMaker {
   PageBuffer packed_;
 };
 
-// Appends the stored page `page`, compressed in another way, to `out`. The buffers are for the
-// work.
+// Appends the stored page `page`, compressed in another way, to `out`. The buffers are scratch
+// memory.
 Status repack_page(const PagePlace& page, std::string_view stored, Codec from, const Packing& to,
                    PageCodec& codecs, PageBuffer& unpacked, PageBuffer& packed, FilteredPages& out);
 

@@ -29,9 +29,9 @@ bool is_wanted(const PageScanRequest& request, std::uint64_t begin, std::uint64_
                                      std::min(request.first_row + end, known)) > 0;
 }
 
-// Hands out ranges. Large row groups are cut between pages of their largest column, and of some row
-// groups the largest ranges come first, so that no thread is idle while another has much to do.
-// Thread-safe.
+// Hands out ranges. Large row groups are cut between pages of their largest column, and among
+// several row groups the largest ranges come first, so that no thread is idle while another has
+// much to do. Thread-safe.
 class RangeQueue {
  public:
   explicit RangeQueue(const PageScanRequest& request) : request_(request) {}
@@ -47,7 +47,7 @@ class RangeQueue {
     return std::optional(range);
   }
 
-  // Forgets what lies behind a row of the file.
+  // Drops the ranges after a row of the file.
   void stop_at(std::uint64_t row) {
     const std::scoped_lock lock(mutex_);
     std::erase_if(ready_, [&](const Range& range) { return range.begin > row; });
@@ -68,7 +68,7 @@ class RangeQueue {
       if (range.begin >= range.end || !is_wanted(request_, range.begin, range.end)) continue;
       KIN_RETURN_IF_ERROR(cut(range, group));
     }
-    // Others stay in the order of the file.
+    // Otherwise ranges stay in the order of the file.
     std::stable_sort(ready_.begin(), ready_.end(), [](const Range& a, const Range& b) {
       return a.bytes / (2 * kRangeBytes) > b.bytes / (2 * kRangeBytes);
     });
@@ -88,7 +88,7 @@ class RangeQueue {
     }
     PageWalk walk(request_.file, *largest);
     for (;;) {
-      // An error is met again, and located, by the worker that reads the pages.
+      // The worker that reads the pages finds the error again, and locates it.
       auto page = walk.next();
       if (!page || !*page) break;
       const std::uint64_t first = group.first_row + (*page)->first_value;
@@ -104,7 +104,7 @@ class RangeQueue {
   }
 
   const PageScanRequest& request_;
-  std::mutex mutex_;  // of the following
+  std::mutex mutex_;  // guards the following
   std::size_t group_ = 0;
   std::deque<Range> ready_;
 };
@@ -158,7 +158,7 @@ class RangeVisitor {
 
   RecordId record(std::uint64_t row) const { return record_at(request_.first_row + row); }
 
-  // Loads values from `row` on in all columns, and returns of how many rows.
+  // Loads values from `row` on in all columns, and returns the number of rows.
   Result<std::size_t> load(const Range& range, const GroupPlace& group, std::uint64_t row) {
     auto rows = static_cast<std::size_t>(std::min<std::uint64_t>(range.end - row, kBatch));
     for (std::size_t i = 0; i < readers_.size(); ++i) {
@@ -204,7 +204,7 @@ class RangeVisitor {
     return Done{};
   }
 
-  // False if a text of the row is not valid, and the record is to be left out.
+  // False if a text of the row is not valid and the record is left out.
   Result<bool> check_texts(std::uint64_t row, std::size_t i) {
     for (std::size_t column = 0; column < readers_.size(); ++column) {
       if (!request_.columns[column].leaf || !readers_[column].is_bad_text(i)) continue;

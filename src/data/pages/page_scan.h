@@ -22,7 +22,7 @@ struct ScannedColumn {
   TextForm form = TextForm::kText;
 };
 
-// The columns that `names` are in the file; nothing if one of them is left to DuckDB. The last
+// The leaves for `names` in the file; nothing if one of them has to be scanned by DuckDB. The last
 // `optional` ones may be missing.
 std::optional<std::vector<ScannedColumn>> scanned_columns(const Footer& footer,
                                                           const std::vector<std::string>& names,
@@ -50,15 +50,15 @@ struct PageScanRequest {
 // of every column.
 Status scan_pages(const PageScanRequest& request, const Visitor& visitor);
 
-// What scan_pages() needs for each thread: of pages that are not kept, and if all are.
+// The memory of scan_pages() per thread, for pages that are not kept and if all are kept.
 struct PageScanMemory {
   std::uint64_t thread = 0;
   std::uint64_t thread_beside_kept = 0;
 };
-// Reads page headers where the footer does not tell.
+// Reads page headers if the footer does not have the sizes.
 Result<PageScanMemory> page_scan_memory(const File& file, const Footer& footer,
                                         const std::vector<ScannedColumn>& columns);
-// What all pages of the columns take if they are kept.
+// The memory of all pages of the columns if they are kept.
 std::uint64_t kept_scan_bytes(const Footer& footer, const std::vector<ScannedColumn>& columns);
 
 }  // namespace kin::data

@@ -7,7 +7,7 @@
 namespace kin::data {
 namespace {
 
-// A chunk up to this size is not worth looking into.
+// A chunk up to this size is treated as one page.
 constexpr std::uint64_t kSmall = 2 << 20;
 
 Status look_into(const File& file, const ChunkPlace& chunk, PageSizes& sizes) {

@@ -18,8 +18,8 @@ struct PageSizes {
   std::uint64_t average_value = 0;  // bytes, of the page where it is largest
 };
 
-// The largest of all row groups. Reads page headers of chunks that are larger than usual pages, and
-// takes smaller chunks for one page.
+// The largest over all row groups. Reads page headers of chunks larger than a usual page, and
+// treats smaller chunks as one page.
 Result<PageSizes> largest_pages(const File& file, const Footer& footer, std::size_t leaf);
 
 }  // namespace kin::data

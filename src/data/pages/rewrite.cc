@@ -18,7 +18,7 @@
 namespace kin::data {
 namespace {
 
-// What one worker does at a time: some pages of a chunk, or all of it.
+// The work of one worker at a time: some pages of a chunk, or all of it.
 struct Task {
   std::size_t sequence = 0;
   OutputGroup* group = nullptr;
@@ -83,14 +83,14 @@ class TaskQueue {
   }
 
  private:
-  // Says how much of the group was handed out since the last time, as records.
+  // Reports how much of the group was handed out since the last time, in records.
   void tell(const OutputGroup& group) {
     const std::uint64_t so_far = group.rows * chunk_ / group.chunks.size();
     if (request_.written && so_far > told_) request_.written(so_far - told_);
     told_ = so_far;
   }
 
-  // Pages of flat columns can be rewritten without those before them.
+  // Pages of flat columns can be rewritten independently.
   bool is_divided(const OutputGroup& group) const {
     const std::vector<Leaf>& leaves = request_.files.front().footer.leaves;
     return chunk_ < leaves.size() && leaves[chunk_].max_repetition == 0 &&
@@ -118,7 +118,7 @@ class TaskQueue {
 
   const RewriteRequest& request_;
   std::deque<OutputGroup>& groups_;
-  std::mutex mutex_;  // of the following
+  std::mutex mutex_;  // guards the following
   std::size_t group_ = 0;
   std::size_t chunk_ = 0;
   std::size_t segment_ = 0;
@@ -215,9 +215,9 @@ class Worker {
 }  // namespace
 
 Result<std::uint64_t> rewrite_memory(const File& file, const Footer& footer) {
-  // A page being made, before and after it is compressed, and what waits to be written.
+  // A page being made, before and after it is compressed, and output that waits to be written.
   constexpr std::uint64_t kMaking = 8 << 20;
-  // How much larger than the average the largest value of a page is taken to be.
+  // The assumed ratio of the largest value of a page to the average.
   constexpr std::uint64_t kSkew = 8;
   std::uint64_t most = 0;
   for (std::size_t leaf = 0; leaf < footer.leaves.size(); ++leaf) {

@@ -30,14 +30,14 @@ struct RewriteRequest {
   const RecordSet& keep;
   std::filesystem::path path;
   int threads = 1;
-  int writing_threads = 0;  // of them; the others do what is beside. 0: all
+  int writing_threads = 0;  // of them; the others run `beside`. 0: all
   std::uint64_t waiting_bytes = std::uint64_t{64} << 20;  // of pages that are made out of turn
   // As in WriteOptions.
   std::function<Status()> beside = {};
   std::function<void(std::uint64_t records)> written = {};
   const RecordEdits* edits = nullptr;
-  KeptPages* kept = nullptr;  // pages that scans unpacked; they go when they are written
-  // What differs from the inputs; nothing: each chunk keeps its codec, each row group its rows.
+  KeptPages* kept = nullptr;  // unpacked pages of scans; each is dropped when it is written
+  // Differences from the inputs; unset: each chunk keeps its codec, each row group its rows.
   std::optional<Codec> codec;
   std::optional<int> level;
   std::optional<std::uint64_t> group_rows;
@@ -51,13 +51,13 @@ struct Rewritten {
 };
 
 // Pages of which all rows stay are copied as they are stored. Others lose the levels and values of
-// the rows that go; the rest is encoded and compressed as it was. Schema, metadata and the order of
-// columns and row groups stay; row groups without rows vanish. Statistics stay as far as they are
-// true. The bytes do not depend on threads or memory.
+// removed rows; the rest is encoded and compressed as before. Schema, metadata and the order of
+// columns and row groups stay; row groups without rows are left out. Statistics stay as far as they
+// are true. The bytes do not depend on threads or memory.
 Result<Rewritten> rewrite_parquet(const RewriteRequest& request);
 
-// What rewrite_parquet() needs for each thread: the largest page of the file, dictionaries that are
-// looked into, and the page that is made. Reads page headers where the footer does not tell.
+// The memory of rewrite_parquet() per thread: the largest page of the file, decoded dictionaries,
+// and the page being made. Reads page headers if the footer does not have the sizes.
 Result<std::uint64_t> rewrite_memory(const File& file, const Footer& footer);
 
 }  // namespace kin::data

@@ -1,4 +1,4 @@
-// Any bytes as a Parquet file are refused, or become a file that is read again.
+// Any bytes as a Parquet file are refused, or rewritten to a file that can be read again.
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
@@ -43,7 +43,7 @@ Result<Rewritten> filter(const std::filesystem::path& from, const std::filesyste
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // In memory: files are flushed to the disk when they are closed, thousands of them here.
+  // In memory, because closing flushes files to disk, and there are thousands of them.
   static const TemporaryFolder folder = TemporaryFolder::create("/dev/shm").value();
   const auto in = folder.path() / "in";
   const auto out = folder.path() / "out";

@@ -10,7 +10,7 @@ namespace kin::data {
 // Rows are counted from the beginning of the file. Thread-safe.
 class RowMask {
  public:
-  // `keep` is about all inputs, of which the file begins at `first_row`; it must outlive the mask.
+  // `keep` covers all inputs, in which the file begins at `first_row`; it must outlive the mask.
   RowMask(const RecordSet& keep, std::uint64_t first_row) : keep_(&keep), first_row_(first_row) {}
 
   bool kept(std::uint64_t row) const { return keep_->contains(record(row)); }

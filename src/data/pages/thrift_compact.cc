@@ -12,7 +12,7 @@ class Decoder {
  public:
   explicit Decoder(std::string_view bytes) : bytes_(bytes) {}
 
-  // False as soon as something does not fit; the value is then of no use.
+  // False as soon as something is invalid; the value must not be used then.
   bool read_struct(ThriftValue& value, int depth);
   bool at_end() const { return at_ == bytes_.size(); }
   std::size_t used() const { return at_; }
@@ -116,7 +116,7 @@ bool Decoder::read_list(ThriftValue& value, int depth) {
   const bool truths = value.element == ThriftType::kTrue || value.element == ThriftType::kFalse;
   value.items.resize(count);
   for (ThriftValue& item : value.items) {
-    // Alone in a list, a truth is a byte of its own.
+    // In a list, a boolean takes a byte of its own.
     if (!read_value(item, truths ? ThriftType::kByte : value.element, depth)) return false;
   }
   return true;

@@ -26,7 +26,7 @@ enum class ThriftType : std::uint8_t {
 
 struct ThriftField;
 
-// A value and what it holds. Thread-compatible.
+// A value and its contents. Thread-compatible.
 struct ThriftValue {
   ThriftType type = ThriftType::kStruct;
   std::int64_t number = 0;                   // integers, bytes, and truth in lists
@@ -51,15 +51,15 @@ struct ThriftField {
   ThriftValue value;
 };
 
-// The struct that `bytes` begin with; all of them must be used. Maps, which Parquet does not use,
-// are refused.
+// Parses all of `bytes` as one struct. Maps, which Parquet does not use, are
+// refused.
 Result<ThriftValue> decode_thrift(std::string_view bytes);
 
-// The struct that `bytes` begin with. `used` is how many of them it takes.
+// Parses the struct at the start of `bytes`. `used` is its length.
 Result<ThriftValue> decode_thrift_prefix(std::string_view bytes, std::size_t& used);
 
-// Appends `value`, a struct, to `out`: the bytes that decode_thrift() read, if those were written
-// in the shortest way.
+// Appends `value`, a struct, to `out`: the same bytes that decode_thrift() read, if those used the
+// shortest encoding.
 void encode_thrift(std::string& out, const ThriftValue& value);
 
 }  // namespace kin::data

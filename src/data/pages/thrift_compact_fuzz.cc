@@ -1,4 +1,4 @@
-// Whatever can be decoded is the same after being encoded and decoded again.
+// Anything that can be decoded is the same after encoding and decoding again.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

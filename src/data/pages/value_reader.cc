@@ -14,7 +14,7 @@ namespace kin::data {
 namespace {
 
 constexpr std::size_t kBatch = 1024;
-// Of decoded values that one read() makes.
+// Bytes of decoded values that one read() makes.
 constexpr std::size_t kArenaBytes = 1 << 20;
 
 Error ends_early() {
@@ -86,12 +86,12 @@ class PlainBitsReader : public ValueReader {
   std::size_t at_ = 0;
 };
 
-// Booleans as runs, behind their length in bytes.
+// Booleans as runs, preceded by their length in bytes.
 class RleBitsReader : public ValueReader {
  public:
   Status open(std::string_view bytes) override {
     runs_ = {};
-    if (bytes.size() < 4) return Done{};  // reading will fail, if anybody reads
+    if (bytes.size() < 4) return Done{};  // reading will fail, if there is anything to read
     const auto length = load_le<std::uint32_t>(bytes.data());
     if (length > bytes.size() - 4) return ends_early();
     runs_ = HybridDecoder(bytes.substr(4, length), 1);
@@ -109,7 +109,7 @@ class RleBitsReader : public ValueReader {
   HybridDecoder runs_;
 };
 
-// Indexes into a dictionary, or the values there.
+// Indexes into a dictionary, or the values they stand for.
 class IndexReader : public ValueReader {
  public:
   explicit IndexReader(const Dictionary* dictionary) : dictionary_(dictionary) {}
@@ -193,11 +193,11 @@ class DeltaLengthReader : public ValueReader {
   std::string_view rest_;
 };
 
-// What each value shares with the one before, and the rest of it. A value is never longer than all
-// that the page holds, but many of them together may be: they are made a few at a time.
+// Each value as the prefix it shares with the one before, and the rest. A value is never longer
+// than the page, but many of them together may be: they are made a few at a time.
 class DeltaBytesReader : public ValueReader {
  public:
-  // `width` is that of every value; 0: they have any.
+  // `width` is that of every value; 0: any width.
   explicit DeltaBytesReader(std::size_t width) : width_(width) {}
   Status open(std::string_view bytes) override {
     std::string_view behind;

@@ -12,7 +12,7 @@
 
 namespace kin::data {
 
-// What a column stores.
+// The stored type of a column.
 struct ValueType {
   Physical physical = Physical::kBytes;
   std::uint32_t fixed_bytes = 0;  // of FIXED_LEN_BYTE_ARRAY
@@ -21,13 +21,13 @@ struct ValueType {
 // The bytes of a value of fixed size; 0 for BYTE_ARRAY, 1 for BOOLEAN.
 std::size_t width_of(const ValueType& type);
 
-// Reads the values of one page after another. Each is given as its bytes: those that PLAIN has for
-// numbers, the text itself for BYTE_ARRAY, one byte for a boolean. Bytes of any origin are errors
-// at worst. One thread only.
+// Reads the values of one page after another. Each is given as bytes: the PLAIN bytes of numbers,
+// the text itself for BYTE_ARRAY, one byte for a boolean. Untrusted bytes give errors at worst. One
+// thread only.
 class ValueReader {
  public:
   virtual ~ValueReader() = default;
-  // Begins with the values of another page. The bytes must stay until the next call.
+  // Starts with the values of another page. The bytes must stay until the next call.
   virtual Status open(std::string_view bytes) = 0;
   // Appends views of some of the next values to `to`, at least one and at most `count`, and returns
   // how many. They are valid until the next call. Fails if the page has no more.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kBytesMark = "bytes:";
 
-// Of ConvertedType.
+// Values of ConvertedType.
 enum Converted : std::int64_t {
   kNothing = -1,
   kUtf8 = 0,
@@ -27,7 +27,7 @@ enum Converted : std::int64_t {
   kJson = 19,
 };
 
-// Of the union LogicalType.
+// Members of the union LogicalType.
 constexpr int kLogicalText = 1;
 constexpr int kLogicalDate = 6;
 constexpr int kLogicalTimestamp = 8;
@@ -162,7 +162,7 @@ std::optional<TextForm> text_form(const Leaf& leaf, const ThriftValue& element) 
     case Physical::kInt64: return number_form(element, leaf.type.physical);
     case Physical::kBoolean: return TextForm::kBoolean;
     case Physical::kDouble: return TextForm::kDouble;
-    // DuckDB writes more digits of large single-precision numbers than they have.
+    // DuckDB prints more digits of large single-precision numbers than they have.
     case Physical::kFloat:
     case Physical::kInt96:
     case Physical::kFixed: return {};

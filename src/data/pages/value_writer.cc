@@ -11,12 +11,12 @@
 namespace kin::data {
 namespace {
 
-// Values one behind the other, with their lengths or without.
+// Values one after another, with or without their lengths.
 class PlainWriter : public ValueWriter {
  public:
   explicit PlainWriter(bool lengths) : lengths_(lengths) {}
   void put(std::string_view value) override {
-    // No growing in steps for large values: they are the ones that decide about memory.
+    // The buffer does not grow in steps for large values, because these dominate the memory.
     constexpr std::size_t kLarge = 1 << 20;
     if (value.size() > kLarge) out_.reserve(out_.size() + value.size() + kLarge);
     if (lengths_) append_le(out_, static_cast<std::uint32_t>(value.size()));

@@ -10,14 +10,14 @@
 
 namespace kin::data {
 
-// Encodes values that are given as ValueReader gives them. One thread only.
+// Encodes values as ValueReader gives them. One thread only.
 class ValueWriter {
  public:
   virtual ~ValueWriter() = default;
   virtual void put(std::string_view value) = 0;
-  // About what the values put so far will take.
+  // An estimate of the encoded size so far.
   virtual std::size_t bytes() const = 0;
-  // Appends the encoded values to `out`, and begins again.
+  // Appends the encoded values to `out`, and starts over.
   virtual void take(std::string& out) = 0;
 };
 

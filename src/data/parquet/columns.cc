@@ -20,7 +20,7 @@ const ParquetColumn* find_column(const ParquetFile& file, const std::string& nam
   return found == file.columns.end() ? nullptr : &*found;
 }
 
-// A note if a file spells `column` in another way.
+// Adds a note if a file spells `column` differently.
 void add_spelling_note(const ParquetColumn& column, std::span<const ParquetFile> files,
                        std::vector<std::string>& notes) {
   for (const ParquetFile& file : files) {
@@ -37,7 +37,7 @@ struct Digits {
   int after_point = 0;
 };
 
-// How many digits a type of exact numbers can need.
+// The number of digits that an exact type may need.
 std::optional<Digits> exact_digits(const std::string& type) {
   if (type == "TINYINT" || type == "UTINYINT") return Digits{3, 0};
   if (type == "SMALLINT" || type == "USMALLINT") return Digits{5, 0};
@@ -50,7 +50,7 @@ std::optional<Digits> exact_digits(const std::string& type) {
   return Digits{std::atoi(type.c_str() + kDecimal.size()), std::atoi(type.c_str() + comma + 1)};
 }
 
-// True if a value of the plain type `from` may change when it becomes one of `to`.
+// True if a value of the plain type `from` may change when it is converted to `to`.
 bool loses_digits(const std::string& from, const std::string& to) {
   const auto digits = exact_digits(from);
   if (to == "FLOAT") return from == "DOUBLE" || (digits && digits->all > 6);
@@ -67,7 +67,7 @@ struct TypeChange {
   std::string to;
 };
 
-// The change of a part of `from` on its way to `to`; the one that loses something, if any does.
+// The change of a part of `from` in the conversion to `to`; one that loses digits, if any does.
 std::optional<TypeChange> change_of(const SqlType& from, const SqlType& to) {
   if (from.text == to.text) return {};
   if (from.kind != to.kind || from.kind == SqlType::Kind::kPlain)
@@ -87,8 +87,8 @@ std::optional<TypeChange> change_of(const SqlType& from, const SqlType& to) {
   return found;
 }
 
-// Parquet has no integers of more than 64 bits: DuckDB would write doubles. They come of signed
-// and unsigned ones of 64 bits, which have 20 digits at most.
+// Parquet has no integers of more than 64 bits: DuckDB would write doubles. They result from signed
+// and unsigned integers of 64 bits, which have at most 20 digits.
 std::string storable(const std::string& type, Format format) {
   if (format != Format::kParquet) return type;
   return replace_types(type, [](std::string_view word) {
@@ -106,7 +106,8 @@ const ParquetFile* file_of_other_type(const ParquetColumn& column, const std::st
   return nullptr;
 }
 
-// A note if the type of `column`, which holds the values of all files, is none of a file's own.
+// Adds a note if the type of `column`, which holds the values of all files, differs from a file's
+// own.
 Status compare_types(const ParquetColumn& column, std::span<const ParquetFile> files,
                      std::vector<std::string>& notes) {
   std::optional<std::string> note;

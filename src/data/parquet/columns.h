@@ -17,12 +17,12 @@ bool same_columns(std::span<const ParquetFile> files);
 // True if a file has the column, whatever the case of its letters.
 bool has_column(std::span<const ParquetFile> files, const std::string& name);
 
-// A note if DuckDB, which unites files of different schemas, does not keep all of theirs.
+// Notes the parts of schemas that DuckDB, which unites files of different schemas, does not keep.
 void add_schema_notes(std::span<const ParquetFile> files, std::vector<std::string>& notes);
 
-// The columns of all files, in order of appearance, with the types that hold all their values.
-// Appends to `notes` how files differ. Refuses types that nothing `format` has can hold together
-// without losing digits.
+// The columns of all files, in order of appearance, with types that hold all their values. Appends
+// the differences of the files to `notes`. Refuses columns if no type of `format` can hold their
+// values without losing digits.
 Result<std::vector<ParquetColumn>> unite_columns(DuckDbSession& duckdb,
                                                  std::span<const ParquetFile> files, Format format,
                                                  std::vector<std::string>& notes);

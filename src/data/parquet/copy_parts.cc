@@ -17,7 +17,7 @@ namespace kin::data {
 namespace fs = std::filesystem;
 namespace {
 
-// Puts finished parts together in order, whichever is finished first. Thread-safe.
+// Joins finished parts in order, whichever is finished first. Thread-safe.
 class PartCollector {
  public:
   static Result<std::unique_ptr<PartCollector>> create(const CopyRequest& request) {
@@ -34,8 +34,8 @@ class PartCollector {
     return collector;
   }
 
-  // The thread that finds the next part ready appends it, and all that are ready behind it; others
-  // that bring a part meanwhile leave it with that thread.
+  // The thread that finds the next part ready appends it and all ready parts after it; other
+  // threads leave their finished parts to that thread.
   Status add(std::size_t part, fs::path path) {
     std::unique_lock lock(mutex_);
     done_[part] = std::move(path);
@@ -84,7 +84,7 @@ class PartCollector {
   std::uint64_t bytes_ = 0;
 };
 
-// The user knows nothing of parts.
+// Users do not know about parts, so the error names the output.
 Error name_output(const fs::path& output, const fs::path& folder, Error error) {
   const std::string start = (folder / "part-").string();
   const std::size_t at = error.message.find(start);
@@ -121,7 +121,7 @@ std::string copy_options(const OutputFormat& format, const std::string& codec,
 }
 
 Error explain_write_error(const fs::path& output, Error error) {
-  // The user knows the file by the name it will have.
+  // Users know the file by its final name.
   const std::string temporary = temporary_name(output).string();
   if (const std::size_t at = error.message.find(temporary); at != std::string::npos) {
     error.message.replace(at, temporary.size(), output.string());
@@ -153,8 +153,8 @@ Result<Copied> copy_parts(const CopyRequest& request) {
         .memory_bytes = request.limits.memory_bytes / static_cast<std::uint64_t>(copying),
         .held_back_bytes = request.limits.held_back_bytes};
     KIN_TRY(const auto duckdb, DuckDbSession::open(limits, request.temporary_folder));
-    // One thread keeps the order anyway. Told to, DuckDB would gather the rows of a row group
-    // first.
+    // One thread keeps the order anyway. With this setting on, DuckDB would first collect the rows
+    // of a row group.
     KIN_RETURN_IF_ERROR(duckdb->run("SET preserve_insertion_order = false"));
     for (std::size_t part = next++; part < request.parts.size() && !failed; part = next++) {
       fs::path path = folder.path() / fmt::format("part-{}", part);

@@ -15,7 +15,7 @@
 namespace kin::data {
 namespace {
 
-// Hands rows that DuckDB passes by to a visitor. Thread-safe.
+// Passes the rows of a DuckDB query to a visitor. Thread-safe.
 class RowVisitor {
  public:
   RowVisitor(const Input& input, const ParquetFile& file, std::uint32_t file_number,
@@ -116,8 +116,8 @@ Result<std::vector<std::string>> ParquetDataset::columns() {
   return names;
 }
 
-// Row groups without a wanted row are passed over. A scan that may be asked to pause is cut into
-// queries of a few row groups for each thread.
+// Row groups without a wanted row are skipped. A scan that may be paused is divided into queries of
+// a few row groups per thread.
 ParquetDataset::RowRange ParquetDataset::next_range(std::size_t file, std::uint64_t begin,
                                                     const ScanOptions& options) const {
   constexpr std::size_t kGroupsPerThread = 4;
@@ -194,7 +194,7 @@ void ParquetDataset::limit_memory(std::uint64_t bytes) {
 }
 
 std::uint64_t ParquetDataset::bytes_to_keep(const ScanOptions& options) const {
-  constexpr std::uint64_t kPlaces = 64;  // one in so many bytes, for what is kept about pages
+  constexpr std::uint64_t kPlaces = 64;  // one byte in this many, for the bookkeeping of kept pages
   std::uint64_t total = 0;
   for (const ParquetFile& file : files_) {
     const auto columns = scanned_columns(*file.footer, options.columns, options.optional_columns);
@@ -259,7 +259,7 @@ Status ParquetDataset::scan_by_duckdb(const RowRange& rows, const Way& way,
   std::string sql = fmt::format("SELECT count(*) FROM {} WHERE kin_rows_{}({})", about.sql,
                                 options.columns.size(), fmt::join(arguments, ", "));
   if (rows.begin > 0 || rows.end < about.rows) {
-    // A range on file_row_number lets DuckDB pass over whole row groups.
+    // A range on file_row_number lets DuckDB skip whole row groups.
     sql = fmt::format(
         "SELECT count(*) FROM {} WHERE file_row_number >= {} AND file_row_number < {} AND "
         "kin_rows_{}({})",
@@ -287,7 +287,7 @@ Error ParquetDataset::explain_scan_error(std::size_t file, Error error) {
   return fault ? *fault : explain_parquet_error(inputs_[file].shown_as, std::move(error));
 }
 
-// Names are told by the footer; DuckDB is asked about paths only.
+// Names are in the footer; DuckDB is only needed for paths.
 bool ParquetDataset::has_column(std::size_t file, const std::string& column) {
   const auto is_it = [&](const ParquetColumn& own) { return own.name == column; };
   if (std::ranges::any_of(files_[file].columns, is_it)) return true;

@@ -48,11 +48,11 @@ class ParquetDataset : public Dataset {
 
   ParquetDataset(std::vector<Input> inputs, DatasetOptions options);
   Result<ScanEnd> scan_files(const ScanOptions& options, const Visitor& visitor);
-  // The rows of one file from `at` on, which is moved. False if it was asked to pause.
+  // Scans one file from `at` on, which is advanced. False if it was asked to pause.
   Result<bool> scan_file(Position& at, const ScanOptions& options, const Visitor& visitor);
-  // The next rows of `file` from `begin` on that one query should visit; empty at the end.
+  // The next rows of `file` from `begin` on for one query; empty at the end.
   RowRange next_range(std::size_t file, std::uint64_t begin, const ScanOptions& options) const;
-  // How a file is scanned: by pages, or by what to ask DuckDB for each column.
+  // How a file is scanned: by pages, or by SQL expressions for each column.
   struct Way {
     std::optional<std::vector<ScannedColumn>> pages;
     std::vector<std::string> expressions;
@@ -65,9 +65,9 @@ class ParquetDataset : public Dataset {
                        const Visitor& visitor);
   Status scan_by_duckdb(const RowRange& rows, const Way& way, const ScanOptions& options,
                         const Visitor& visitor);
-  // As many threads as the memory has room for. Pages are kept in what they leave of it.
+  // As many threads as fit into the memory. Pages are kept in the rest.
   Result<int> threads_for_pages(std::size_t file, const Way& way, const ScanOptions& options);
-  // What all pages of the columns take that are scanned by pages.
+  // The memory of all pages of the columns that are scanned by pages.
   std::uint64_t bytes_to_keep(const ScanOptions& options) const;
   bool has_column(std::size_t file, const std::string& column);
   Error explain_scan_error(std::size_t file, Error error);

@@ -348,7 +348,7 @@ TEST_F(ParquetDataset, SkipsAFileThatLacksTheColumnOnce) {
   EXPECT_LE(asked, 5);
 }
 
-// What DuckDB cannot tell apart or hold stands in the way of conversions alone.
+// Columns that DuckDB cannot distinguish or hold prevent conversions only.
 TEST_F(ParquetDataset, KeepsColumnsThatHideRowNumbersAndRefusesToConvertThem) {
   for (const std::string name : {"FILE_ROW_NUMBER", "file_row_number", "File_Index"}) {
     auto dataset =

@@ -11,11 +11,11 @@
 
 namespace kin::data {
 
-// What DuckDB said about reading the file that is shown as `shown_as`, worded for the user.
+// Rewords DuckDB's error about reading the file `shown_as` for the user.
 Error explain_parquet_error(const std::string& shown_as, Error error);
 
-// The first file and column of which some value cannot be read, if there is one. Reads everything,
-// with one thread: for when reading has failed and DuckDB does not say where.
+// The first file and column with an unreadable value, if there is one. Reads everything with one
+// thread; used after a read has failed and DuckDB does not say where.
 std::optional<Error> find_fault(DuckDbSession& duckdb, std::span<const ParquetFile> files);
 
 }  // namespace kin::data

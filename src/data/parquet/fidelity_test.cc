@@ -1,5 +1,5 @@
-// Parquet to Parquet loses nothing: files of two other writers, filtered in many ways, against what
-// DuckDB reads in them.
+// Parquet to Parquet loses nothing: files of two other writers are filtered in many ways, and every
+// value is compared with what DuckDB reads.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class ParquetFidelity : public ParquetTest {
     return read_footer(File::open_to_read(path).value()).value();
   }
 
-  // Rows that stay, in runs or one by one, none and all of a row group among them.
+  // Rows to keep, in runs or one by one, including none and all of a row group.
   static RecordSet random_rows(std::size_t count, Random& random) {
     RecordSet keep(count);
     const std::uint64_t density = random() % 5;
@@ -55,7 +55,7 @@ class ParquetFidelity : public ParquetTest {
            ask(fmt::format("DESCRIBE SELECT * FROM {}", sql_text(path)));
   }
 
-  // Everything of a footer that no filter should change.
+  // The parts of a footer that no filter may change.
   static std::string unchanging(const Footer& footer) {
     ThriftValue metadata = footer.metadata;
     metadata.erase(ids::file::kRows);
@@ -79,7 +79,7 @@ class ParquetFidelity : public ParquetTest {
     EXPECT_EQ(group, after.groups.size());
   }
 
-  // Filters `path` in some ways and compares.
+  // Filters `path` in several ways and compares.
   void check(const std::string& path, int rounds, Random& random) {
     auto dataset = open_dataset({path}).value();
     const Footer before = footer_of(path);

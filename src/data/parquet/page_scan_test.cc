@@ -1,4 +1,4 @@
-// Scans through pages give what DuckDB gives.
+// Scans of pages give the same values as DuckDB.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -13,16 +13,16 @@
 
 namespace kin::data {
 
-// Writes the rows that are wanted, with the changes and the format that the request asks for.
+// Writes the wanted rows, with the changes and in the format of the request.
 Result<WriteReport> write_pages(std::span<const ParquetFile> files,
                                 const ParquetWriteRequest& request);
 
-// Key-value metadata that other programs left, as far as all files agree on it.
+// Key-value metadata of other programs, as far as all files agree on it.
 std::vector<ThriftValue> common_metadata(std::span<const ParquetFile> files,
                                          std::vector<std::string>& notes);
 
-// The key-value metadata that write_pages() puts into its output; nothing: that of the only input.
-// What Arrow keeps there describes the columns, and its readers refuse a file with others.
+// The key-value metadata of write_pages()' output; nothing: that of the only input. Arrow stores a
+// description of the columns there, and its readers refuse a file with other columns.
 std::optional<std::vector<ThriftValue>> output_metadata(std::span<const ParquetFile> files,
                                                         const WriteOptions& how,
                                                         std::vector<std::string>& notes);

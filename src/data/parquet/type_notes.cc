@@ -10,7 +10,7 @@
 namespace kin::data {
 namespace {
 
-// The kind of values that `format` has no way to write, in the plural.
+// The kind of values that `format` cannot represent, in the plural.
 std::optional<std::string_view> lacking(const std::string& type, Format format) {
   if (format == Format::kParquet) return {};
   if (is_nested(type) && format != Format::kJsonl) return "nesting";
@@ -27,7 +27,7 @@ std::optional<std::string_view> lacking(const std::string& type, Format format) 
   return kind;
 }
 
-// What becomes of values that were stored as `before` and now are as `after`.
+// The effect on values that were stored as `before` and are now stored as `after`.
 std::string_view fate(const StoredColumn& before, const StoredColumn& after) {
   constexpr std::string_view kSame = "with the same values";
   if (before.physical == "INT96" && after.converted == "TIMESTAMP_MICROS")

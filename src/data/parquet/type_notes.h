@@ -9,22 +9,22 @@
 
 namespace kin::data {
 
-// True for decimals that a double, which is what JSON numbers are read as, cannot hold.
+// True for decimals with more digits than a double, as which JSON numbers are read, can hold.
 bool is_long_decimal(const std::string& type);
 
-// Appends a note for each of `columns` that `format` has no type for, in plain words.
+// Appends a note, in plain words, for each of `columns` whose type `format` lacks.
 void add_type_notes(const std::vector<ParquetColumn>& columns, Format format,
                     std::vector<std::string>& notes);
 
-// A column as Parquet stores it. Empty words where the format says nothing.
+// A column as Parquet stores it. Empty texts where the file does not say.
 struct StoredColumn {
   std::string name;
   std::string physical;   // INT96, BYTE_ARRAY, …
   std::string converted;  // UTF8, TIMESTAMP_MICROS, …
 };
 
-// Appends a note for each column that was stored in one way and now is in another: DuckDB reads
-// some old ways to store values and writes them in the new way.
+// Appends a note for each column whose storage changed: DuckDB reads some old ways to store values
+// and writes them in the new way.
 void add_storage_notes(const std::vector<StoredColumn>& before,
                        const std::vector<StoredColumn>& after, std::vector<std::string>& notes);
 

@@ -18,7 +18,7 @@ namespace kin::data {
 namespace fs = std::filesystem;
 namespace {
 
-// Rows pass by as one number: the file in the high bits, the row in the file in the low ones.
+// A row is passed as one number: the file in the high bits, the row in the file in the low ones.
 constexpr int kRowBits = 40;
 constexpr std::int64_t kRowMask = (std::int64_t{1} << kRowBits) - 1;
 
@@ -45,8 +45,8 @@ void add_groups(std::vector<Piece>& pieces, std::span<const ParquetFile> files, 
   }
 }
 
-// Large files are cut between row groups, small ones are put together: a piece is worth a query
-// of its own and has no more small row groups than one.
+// Large files are cut between row groups, small ones are combined: a piece is large enough for a
+// query of its own, and has at most one small row group.
 std::vector<Piece> cut(std::span<const ParquetFile> files, std::uint64_t piece_bytes) {
   std::vector<Piece> pieces;
   bool open = false;
@@ -81,8 +81,8 @@ Counts count(const Piece& piece, std::span<const ParquetFile> files, const Recor
   return counts;
 }
 
-// Rows of a row group of about 24 MB: large enough to compress and read well, small enough that
-// one being filled takes little memory. All row groups of a piece are of about one size.
+// The rows of a row group of about 24 MB: large enough to compress and read well, small enough to
+// take little memory while it is filled. All row groups of a piece have about the same size.
 std::uint64_t row_group_rows(const Piece& piece, Counts counts) {
   constexpr std::uint64_t kGroupBytes = 24 << 20;
   constexpr std::uint64_t kVector = 2048;
@@ -106,7 +106,7 @@ bool is_csv(Format format) {
   return format == Format::kCsv || format == Format::kTsv;
 }
 
-// What is written for the value of `column`, in a record that has it alone or not.
+// The SQL expression for the written value of `column`; CSV needs to know if it is the only one.
 std::string written_value(std::string value, const ParquetColumn& column, Format format,
                           std::size_t columns) {
   if (is_csv(format) && is_nested(column.type))
@@ -114,7 +114,7 @@ std::string written_value(std::string value, const ParquetColumn& column, Format
   if (format == Format::kJsonl)
     value = is_long_decimal(column.type) ? fmt::format("CAST({} AS VARCHAR)", value)
                                          : finite(value, column.type);
-  // An empty line is no record; an empty text is written in quotes.
+  // An empty line is not a record; an empty text is written in quotes.
   if (is_csv(format) && columns == 1)
     value = fmt::format("coalesce(CAST({} AS VARCHAR), '')", value);
   return value;
@@ -219,7 +219,7 @@ Result<std::vector<StoredColumn>> stored_columns(DuckDbSession& duckdb,
   return columns;
 }
 
-// By DuckDB.
+// Converts with DuckDB.
 Result<WriteReport> convert_rows(DuckDbSession& duckdb, std::span<const ParquetFile> files,
                                  const ParquetWriteRequest& request) {
   WriteReport report;
@@ -275,8 +275,8 @@ Result<WriteReport> convert(LazyDuckDb& duckdb, std::span<ParquetFile> files,
   return convert_rows(*session, files, request);
 }
 
-// Rows of a row group for a file whose rows are so long that DuckDB, which takes 2,048 of a row
-// group at a time, would hold very many bytes. Nothing if they are not.
+// Rows per row group for a file whose rows are so long that DuckDB, which reads 2,048 rows of a row
+// group at a time, would hold too many bytes. Nothing for other files.
 std::optional<std::uint64_t> rows_at_a_time(const ParquetFile& file) {
   constexpr std::uint64_t kVector = 2048;
   constexpr std::uint64_t kVectorBytes = 8 << 20;
@@ -296,8 +296,8 @@ std::uint64_t least_duckdb_memory(const ParquetFile& file, bool long_rows) {
   return kDuckDbBytes + duckdb_thread_need(thread) + kDuckDbLeastHeldBack;
 }
 
-// Each file is written with its edits first, and in small row groups if its rows are long; DuckDB
-// converts these.
+// Each file is first rewritten with its edits, and in small row groups if its rows are long; DuckDB
+// converts the result.
 Result<WriteReport> convert_rewritten(LazyDuckDb& duckdb, std::span<ParquetFile> files,
                                       const ParquetWriteRequest& request) {
   KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(request.options.temporary_folder));

@@ -27,7 +27,7 @@ class ParquetWriter : public ParquetTest {
     const std::filesystem::path path = folder.path(output);
     KIN_TRY(const FileType type, file_type(path));
     const SkipLog skipped;
-    // Not the one that the test asks, whose threads the writer sets.
+    // Not the session of the test, because the writer sets its threads.
     LazyDuckDb writer(folder.path(""));
     return write_parquet_rows(writer, files,
                               {RecordSet(rows, true),

@@ -1,5 +1,5 @@
-// What the tests of this room share: files in a folder of their own, and short ways to open,
-// scan and write them.
+// Fixtures for tests of this room: files in a temporary folder, and short ways to open, scan and
+// write them.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ inline Result<std::unique_ptr<Dataset>> open_dataset(const std::vector<std::stri
                        {.threads = 4, .memory_bytes = 1 << 30, .temporary_folder = temporary});
 }
 
-// What a scan saw, by row.
+// The results of a scan, by row.
 struct Seen {
   std::map<std::uint32_t, std::vector<std::optional<std::string>>> values;
   std::map<std::uint32_t, std::string> where;

@@ -1,4 +1,4 @@
-// What the tests of Parquet files share: files that DuckDB makes, and footers changed by hand.
+// Fixtures for tests of Parquet files: files that DuckDB makes, and footers changed by hand.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -104,7 +104,7 @@ Status ArrayLines::between(char& c) {
 
 void ArrayLines::inside(char& c) {
   if (in_string_) {
-    // Malformed, and it has to stay so: as a space it would be a string of another content.
+    // Malformed, and it must stay so: a space would make it a valid string with other content.
     if (c == '\n') c = '\r';
     if (escaped_) {
       escaped_ = false;

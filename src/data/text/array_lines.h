@@ -9,11 +9,11 @@
 
 namespace kin::data {
 
-// Works in place on one piece of the file after the other, and changes no length: the byte behind
-// an element becomes a line end; the brackets, commas and spaces between elements become spaces,
-// and so do the line ends inside an element. An element that is malformed inside is left to whoever
-// reads it. What an array must not have (no comma, no end, something behind it) is an error that
-// names the byte. One thread only.
+// Works in place on one piece of the file after another, and changes no length: the byte after an
+// element becomes a line end; the brackets, commas and spaces between elements become spaces, and
+// so do the line ends inside an element. A malformed element is left to the reader of the lines.
+// Errors of the array itself (a missing comma or end, something after it) name the byte. One thread
+// only.
 class ArrayLines {
  public:
   explicit ArrayLines(std::string shown_as) : shown_as_(std::move(shown_as)) {}

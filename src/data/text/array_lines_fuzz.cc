@@ -1,5 +1,5 @@
 // Turns an array into lines in pieces of several sizes: the lines must not depend on the pieces,
-// and what simdjson calls a valid array of objects must become as many valid lines.
+// and an array of objects that simdjson accepts must become the same number of valid lines.
 #include <simdjson.h>
 
 #include <cstdint>

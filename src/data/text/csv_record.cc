@@ -51,7 +51,7 @@ std::string_view unquote_csv(std::string_view field, ValueArena& arena) {
   char* const text = arena.room(inside.size());
   std::size_t length = 0;
   while (!inside.empty()) {
-    // Up to and with the first quote of each pair.
+    // Up to and including the first quote of each pair.
     const std::size_t quote = std::min(inside.find('"'), inside.size() - 1) + 1;
     std::memcpy(text + length, inside.data(), quote);
     length += quote;

@@ -11,14 +11,14 @@
 
 namespace kin::data {
 
-// Splits records and finds the asked-for columns in them. One thread only.
+// Splits records and finds the requested columns in them. One thread only.
 class CsvRecordReader {
  public:
-  // `columns` are places in the header, which names `width` columns.
+  // `columns` are indexes into the header, which has `width` columns.
   CsvRecordReader(char delimiter, std::size_t width, std::vector<std::size_t> columns);
 
-  // Reads one record with its line end. Fills `values`, one for each column, without quotes; views
-  // point into `record` or `arena`. Returns the problem of a record that is malformed.
+  // Reads one record with its line end. Fills `values`, one per column, without quotes; views point
+  // into `record` or `arena`. Returns the problem of a malformed record.
   std::optional<std::string> read(std::string_view record, ValueArena& arena,
                                   std::string_view* values);
 

@@ -1,4 +1,4 @@
-// Compares the CSV reader with one that goes byte by byte, and writes back what it read.
+// Compares the CSV reader with a simple one that goes byte by byte, and writes back what it read.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -20,7 +20,7 @@ void require(bool truth) {
 
 using Values = std::optional<std::vector<std::string>>;  // nothing: malformed
 
-// Reads one record from `at` on, as the grammar has it, and moves `at` behind it: behind its first
+// Reads one record from `at` on, following the grammar, and advances `at` past it; past its first
 // line if a quoted value is never closed.
 Values plain_record(const std::string& bytes, std::size_t& at) {
   const std::size_t line_end = bytes.find('\n', at);

@@ -14,7 +14,7 @@ const char* closing_quote(const char* at, const char* end) {
   for (++at; at != end; ++at) {
     at = static_cast<const char*>(std::memchr(at, '"', static_cast<std::size_t>(end - at)));
     if (at == nullptr) return nullptr;
-    // The opening quote is no backslash, so the count ends inside the string.
+    // The opening quote is not a backslash, so the count stops inside the string.
     const char* before = at;
     while (before[-1] == '\\') --before;
     if ((at - before) % 2 == 0) return at;

@@ -1,4 +1,4 @@
-// Two ways to go from token to token of a JSON record.
+// Two ways to move from token to token of a JSON record.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,20 @@
 
 namespace kin::data {
 
-// Goes by the places that simdjson found in a whole block.
+// Uses the token positions that simdjson found in a whole block.
 class IndexedCursor {
  public:
-  // `text` is what the places count from.
+  // Positions are relative to `text`.
   IndexedCursor(const char* text, const std::uint32_t* at, const std::uint32_t* last,
                 const char* record_end)
       : text_(text), at_(at), last_(last), record_end_(record_end) {}
 
   bool done() const { return at_ == last_; }
-  // The first character of the next token; zero behind the last one.
+  // The first character of the next token; zero after the last one.
   char next() const { return done() ? '\0' : text_[*at_]; }
-  // Where the next token begins, or the record ends.
+  // The start of the next token, or the end of the record.
   const char* place() const { return done() ? record_end_ : text_ + *at_; }
-  // From the next token to the one behind it, without space.
+  // From the next token to the one after it, without white space.
   std::string_view token() const {
     const char* const begin = text_ + *at_;
     const char* const end = at_ + 1 == last_ ? record_end_ : text_ + at_[1];
@@ -36,8 +36,8 @@ class IndexedCursor {
   const char* record_end_;
 };
 
-// Finds the tokens as it goes. An index of a record takes four times its bytes, which is too much
-// for the longest ones. The strings of the record must be closed (check_strings()).
+// Finds tokens on the way. An index of a record takes four times its bytes, which is too much for
+// very long records. The strings of the record must be closed (check_strings()).
 class ScanningCursor {
  public:
   explicit ScanningCursor(std::string_view record)
@@ -69,8 +69,8 @@ class ScanningCursor {
   const char* token_end_ = nullptr;  // if it is known
 };
 
-// What is wrong with the strings of a record, if anything is: one that is not closed, or a control
-// character in one. nullptr: nothing.
+// The problem of a record's strings: one that is not closed, or a control character in one. nullptr
+// if there is none.
 const char* check_strings(std::string_view record);
 
 }  // namespace kin::data

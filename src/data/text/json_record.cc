@@ -15,7 +15,7 @@ static_assert(kJsonPadding >= simdjson::SIMDJSON_PADDING);
 
 constexpr int kMaximumDepth = 500;
 constexpr std::string_view kElements = "[]";
-// An index takes four bytes for each byte of what it is about.
+// An index takes four bytes for each byte of text.
 constexpr std::size_t kLargestIndexed = 2 << 20;
 
 std::string reason(simdjson::error_code code) {
@@ -32,8 +32,8 @@ std::string reason(simdjson::error_code code) {
 
 using Problem = std::optional<std::string>;
 
-// A column that is still looked for inside a value: `rest` is what remains of its path there, from
-// [] on if the value has to be a list. In a list there are many values, and all of them count.
+// A column that is searched for inside a value: `rest` is the remaining path, beginning with [] if
+// the value has to be a list. A list has many values, and all of them count.
 struct Wanted {
   std::size_t column;
   std::string_view rest;
@@ -73,7 +73,7 @@ struct JsonRecordReader::State {
   bool in_block = false;
   bool field_missing = false;  // the problem that read_record() returned last
 
-  // The places in `text` where something begins, from the next record on.
+  // The positions of tokens in `text`, from the next record on.
   const char* text = nullptr;
   const std::uint32_t* at = nullptr;
   const std::uint32_t* indexed_end = nullptr;
@@ -142,7 +142,7 @@ Problem JsonRecordReader::State::read_indexed(std::string_view record) {
   while (at != indexed_end && *at < begin) ++at;
   const std::uint32_t* last = in_block ? at : indexed_end;
   if (in_block) {
-    // Records have few fields, so that a search from here is shorter than one by halves.
+    // Records have few fields, so a linear search is faster than a binary one.
     while (last != indexed_end && *last < end) ++last;
   }
   IndexedCursor cursor(text, at, last, record_end);
@@ -226,7 +226,8 @@ Problem JsonRecordReader::State::walk_object(Cursor& cursor, const std::vector<W
   }
 }
 
-// Fills `here` with the columns that end at `key`, and `deeper` with those that go on in its value.
+// Fills `here` with the columns that end at `key`, and `deeper` with those that continue in its
+// value.
 void JsonRecordReader::State::match_key(std::string_view key, const std::vector<Wanted>& wanted,
                                         std::vector<Wanted>& deeper) {
   here.clear();
@@ -255,7 +256,7 @@ Problem JsonRecordReader::State::walk_field(Cursor& cursor, const std::vector<Wa
   cursor.advance();
   if (cursor.done()) return "it is cut off";
   if (keys != nullptr && depth == 0) keys->emplace_back(key);
-  // Found before the value is walked over: the key's text may move when deeper keys are read.
+  // Matched before the value is walked over, because reading deeper keys may move the key's text.
   std::vector<Wanted> deeper;
   match_key(key, wanted, deeper);
   if (here.empty()) return walk(cursor, deeper, depth);
@@ -271,7 +272,7 @@ Problem JsonRecordReader::State::walk_field(Cursor& cursor, const std::vector<Wa
   return {};
 }
 
-// Keeps a value of the columns that end with it.
+// Stores a value for the columns that end with it.
 void JsonRecordReader::State::store(const std::vector<Wanted>& ending, int depth,
                                     const Taken& taken) {
   for (const Wanted& one : ending) {
@@ -320,7 +321,7 @@ Problem JsonRecordReader::State::walk_array(Cursor& cursor, const std::vector<Wa
   }
 }
 
-// One element of a list. The paths of `wanted` go on with nothing, with .key or with [].
+// One element of a list. The paths of `wanted` continue with nothing, with .key or with [].
 template <typename Cursor>
 Problem JsonRecordReader::State::walk_element(Cursor& cursor, const std::vector<Wanted>& wanted,
                                               int depth) {
@@ -354,12 +355,12 @@ Problem JsonRecordReader::State::walk(Cursor& cursor, const std::vector<Wanted>&
     case ':': return fmt::format("a value is missing before {}", cursor.next());
     default: break;
   }
-  // Nobody asked for it, so it may be anything.
+  // The value was not requested, so it may be anything.
   cursor.advance();
   return {};
 }
 
-// A value that is not a string, up to what is read next: a comma or a closing bracket.
+// A value that is not a string, up to the next comma or closing bracket.
 template <typename Cursor>
 Problem JsonRecordReader::State::take_other(Cursor& cursor, const std::vector<Wanted>& deeper,
                                             int depth, Taken& taken) {
@@ -390,7 +391,7 @@ Problem JsonRecordReader::State::take_string(Cursor& cursor, Taken& taken) {
   return {};
 }
 
-// A key with a wrong escape matches nothing that anybody asks for, as it is written.
+// A key with a wrong escape is compared as it is written, and matches no column.
 std::string_view JsonRecordReader::State::key_of(std::string_view token) {
   const std::string_view inside = inside_of(token);
   if (!has_escape(inside)) return inside;
@@ -420,8 +421,8 @@ JsonRecordReader::~JsonRecordReader() = default;
 JsonRecordReader::JsonRecordReader(JsonRecordReader&&) noexcept = default;
 
 void JsonRecordReader::begin_block(std::string_view block) {
-  // A block that is not valid as a whole is read record by record, to find those that are not.
-  // Line ends inside strings are invalid, so that in a valid block no string spans two lines.
+  // If a block is not valid as a whole, its records are read one by one, to find the invalid ones.
+  // Line ends inside strings are invalid, so in a valid block no string spans two lines.
   state_->in_block = block.size() <= kLargestIndexed && state_->index(block) == simdjson::SUCCESS;
 }
 
@@ -463,7 +464,7 @@ std::vector<std::string> JsonRecordReader::keys(std::string_view record) {
   ValueArena arena;
   std::vector<std::string> found;
   other.state_->keys = &found;
-  (void)other.read(record, arena, nullptr);  // what can be read of it is all that is asked for
+  (void)other.read(record, arena, nullptr);  // keys before an error are enough
   return found;
 }
 

@@ -13,7 +13,7 @@
 
 namespace kin::data {
 
-// How many bytes after a record must be readable, whatever they are.
+// The number of bytes after a record that must be readable; their values do not matter.
 inline constexpr std::size_t kJsonPadding = 64;
 
 // Why a record could not be read.
@@ -30,43 +30,43 @@ enum class JsonColumns {
   kKeysOrNothing,  // top-level keys; one that is missing is null
 };
 
-// Finds the asked-for columns in records. A column is a top-level key, or a path: a.b reaches into
+// Finds the requested columns in records. A column is a top-level key, or a path: a.b reaches into
 // objects, and a[].b into each object of a list, whose values are joined with line ends, without
-// nulls. A key that has the dot or the brackets in its own name goes first. Of a key that appears
-// twice in one object the first value counts. One thread only.
+// nulls. A key whose own name contains the dot or the brackets is preferred. If a key appears twice
+// in an object, the first value counts. One thread only.
 class JsonRecordReader {
  public:
-  // The last `optional_columns` of them may be missing in any case.
+  // The last `optional_columns` columns may be missing in any case.
   explicit JsonRecordReader(std::vector<std::string> columns,
                             JsonColumns kind = JsonColumns::kPaths,
                             std::size_t optional_columns = 0);
   ~JsonRecordReader();
   JsonRecordReader(JsonRecordReader&&) noexcept;
 
-  // Says that the next records lie in `block`, each within a line of its own, and are read from
-  // front to back. Makes reading most of them cheaper; of no other effect. kJsonPadding bytes
-  // behind the block must be readable.
+  // Declares that the next records lie in `block`, each on its own line, and are read from
+  // front to back. Only makes reading faster. kJsonPadding bytes after the block must be
+  // readable.
   void begin_block(std::string_view block);
-  // Says that the next records may lie anywhere.
+  // Declares that the next records may lie anywhere.
   void end_block();
 
-  // Reads one record. kJsonPadding bytes behind it must be readable. Fills `values`, one for each
-  // column: a string's text, the JSON text of anything else, a view without data for null. Views
-  // point into `record` or `arena`. Checked are UTF-8, the strings' ends, the braces and commas,
-  // and the values asked for; other values may be what no JSON has, such as NaN, or a surrogate
-  // without its other half. Returns what is wrong with the record, if anything is.
+  // Reads one record. kJsonPadding bytes after it must be readable. Fills `values`, one per column:
+  // a string's text, the JSON text of anything else, a view without data for null. Views point into
+  // `record` or `arena`. Checks UTF-8, the ends of strings, braces and commas, and the requested
+  // values; other values may be invalid JSON, such as NaN or a lone surrogate. Returns the problem
+  // of the record, if it has one.
   std::optional<RecordProblem> read(std::string_view record, ValueArena& arena,
                                     std::string_view* values);
 
-  // Is the value that read() gave last for `column` a string, and not other JSON?
+  // Whether the last value of `column` from read() is a string, not other JSON.
   bool was_string(std::size_t column) const;
-  // The value that read() gave last for `column` as it lies in the record, quotes and all. No data
-  // if the record lacks it, or if it was put together from a list.
+  // The last value of `column` from read() as it is in the record, with quotes. No data if the
+  // record lacks it, or if it was joined from a list.
   std::string_view raw(std::size_t column) const;
-  // Has any record had `column`, be it null?
+  // Whether any record had `column`, even as null.
   bool ever_found(std::size_t column) const;
 
-  // The names of the top-level keys of `record`, as far as it is valid.
+  // The names of the top-level keys of `record`, up to the first error.
   std::vector<std::string> keys(std::string_view record);
 
  private:

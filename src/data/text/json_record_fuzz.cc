@@ -1,4 +1,4 @@
-// Reads every line of the input in a block, alone, as one that is too long for an index, and with
+// Reads every line of the input in a block, alone, as a line too long for an index, and with
 // simdjson's DOM, and compares.
 #include <simdjson.h>
 
@@ -46,7 +46,7 @@ void compare_with_dom(std::string_view record, const Outcome& ours) {
   const bool missing = ours.problem && ours.problem->kind == RecordProblem::Kind::kFieldMissing;
   const bool too_deep =
       ours.problem && ours.problem->why.find("nested more than") != std::string::npos;
-  if (error) return;  // it checks what nobody asks for, too
+  if (error) return;  // it also checks values that were not requested
   if (!document.is_object() || too_deep) {
     require(ours.problem.has_value());
     return;

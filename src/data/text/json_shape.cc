@@ -126,7 +126,7 @@ struct JsonShapeReader::State {
 };
 
 bool JsonShapeReader::State::add(JsonShape& shape, ondemand::value value) {
-  // Only a scalar has a token of its own; these are numbers to those who write them.
+  // Only a scalar has a token of its own. Writers of NaN and Infinity mean them as numbers.
   if (is_not_finite(without_trailing_space(value.raw_json_token()))) {
     shape.real = true;
     return true;

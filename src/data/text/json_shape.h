@@ -13,7 +13,7 @@ namespace kin::data {
 
 // The values seen at one place of the records: at a key, or in an array. Thread-compatible.
 struct JsonShape {
-  // More keys than this are the entries of a dictionary rather than fields of a schema.
+  // More keys than this are treated as the entries of a dictionary, not as fields of a schema.
   static constexpr std::size_t kMostFields = 1000;
 
   bool text = false;
@@ -25,15 +25,15 @@ struct JsonShape {
   bool negative = false;        // an integer below 0
   bool beyond_signed = false;   // an integer that does not fit 64 bits with a sign
   bool beyond_integer = false;  // one that does not fit 64 bits at all
-  bool beyond_double = false;   // a number that is another one as a double
-  bool repeated_key = false;    // a key that is there twice in one object
+  bool beyond_double = false;   // a number that changes when it becomes a double
+  bool repeated_key = false;    // a key that occurs twice in one object
   bool too_many_fields = false;
   std::pair<std::uint64_t, std::size_t> first{};  // the row, and the place among its keys
   std::map<std::string, std::unique_ptr<JsonShape>, std::less<>> fields;
   std::unique_ptr<JsonShape> element;  // of arrays, all together
 };
 
-// Adds what `other` saw, as if it had been seen here.
+// Adds the values that `other` has seen.
 void merge(JsonShape& shape, const JsonShape& other);
 
 // The keys of objects in order of first appearance.
@@ -45,8 +45,8 @@ class JsonShapeReader {
   JsonShapeReader();
   ~JsonShapeReader();
 
-  // `record` is valid, and kJsonPadding bytes behind it can be read. What cannot be read of it is
-  // left out. `shape` is that of whole records, whose fields may be as many as there are.
+  // `record` is valid, and kJsonPadding bytes after it can be read. Parts that cannot be read are
+  // left out. `shape` is that of whole records, which may have any number of fields.
   void add(std::string_view record, std::uint64_t row, JsonShape& shape);
 
  private:
@@ -54,7 +54,7 @@ class JsonShapeReader {
   std::unique_ptr<State> state_;
 };
 
-// Is the JSON number the same one after it has been a double and been written again?
+// Whether the JSON number is unchanged after conversion to a double and back.
 bool survives_as_double(std::string_view number);
 
 }  // namespace kin::data

@@ -69,8 +69,8 @@ char* put_utf8(std::uint32_t code, char* out) {
   return out;
 }
 
-// Reads what follows "\u" at `at`, and moves `at` behind it. A surrogate without its other half,
-// which the grammar allows and UTF-8 has no bytes for, stays one.
+// Reads the digits after "\u" at `at`, and advances `at` past them. A lone surrogate, which the
+// grammar allows and UTF-8 cannot represent, is returned as such.
 std::optional<std::uint32_t> unicode_escape(const char*& at, const char* end) {
   const auto first = four_hex_digits(at, end);
   if (!first) return {};

@@ -16,7 +16,7 @@ inline std::string_view without_trailing_space(std::string_view text) {
   return text;
 }
 
-// The inside of a string: what follows its closing quote in `token` can only be space.
+// The inside of a string token: only white space can follow its closing quote.
 inline std::string_view inside_of(std::string_view token) {
   token = without_trailing_space(token);
   return token.size() < 2 ? std::string_view() : token.substr(1, token.size() - 2);
@@ -37,10 +37,10 @@ struct Unescaped {
   const char* problem = nullptr;  // what is wrong, if anything is
 };
 
-// Writes the text of a JSON string's inside (between the quotes) to `out`, which has room for as
-// many bytes. An escape that is wrong is a problem, and so is a surrogate without its other half:
-// JSON's grammar allows it, but no text holds it, and any replacement makes different strings the
-// same.
+// Writes the text of a JSON string's inside (between the quotes) to `out`, which has room for
+// as many bytes. A wrong escape is a problem, and so is a lone surrogate: JSON's grammar
+// allows it, but UTF-8 cannot represent it, and a replacement would make different strings
+// equal.
 Unescaped unescape_json(std::string_view inside, char* out);
 
 }  // namespace kin::data

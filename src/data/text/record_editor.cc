@@ -22,7 +22,8 @@ std::vector<std::string> names_of(const std::vector<RecordEdits::Column>& column
   return names;
 }
 
-// Numbers and truth values are written alike in JSON and CSV. Empty: text, or no number.
+// Numbers and booleans look the same in JSON and CSV. Empty for texts and numbers that are not
+// finite.
 std::string plain_text(const Value& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *whole);
   if (const auto* truth = std::get_if<bool>(&value)) return *truth ? "true" : "false";
@@ -101,10 +102,10 @@ class JsonEditor : public RecordEncoder {
     return {};
   }
 
-  // `record` from `from` on, with the new texts.
+  // Appends `record` from `from` on, with the new texts.
   void append_replaced(std::string& out, std::string_view record, const char* from) {
     for (const Span& span : spans_) {
-      if (span.raw.data() < from) continue;  // inside of a value that was replaced as a whole
+      if (span.raw.data() < from) continue;  // inside a value that was replaced as a whole
       out.append(from, span.raw.data());
       append_json_string(out, span.text);
       from = span.raw.data() + span.raw.size();
@@ -177,7 +178,7 @@ class CsvEditor : public RecordEncoder {
       if (!*changed) continue;
       out.append(from, fields_[place].data());
       append_csv_value(out, text_, delimiter_);
-      // A line with nothing on it would not be read as a record.
+      // An empty line would not be read as a record.
       if (width_ == 1 && text_.empty() && !adds_) out += "\"\"";
       from = fields_[place].data() + fields_[place].size();
     }

@@ -1,5 +1,5 @@
-// Edits of a JSON record: what comes out is valid if what came in was, and edits that change
-// nothing give the same bytes.
+// Edits of a JSON record: valid input gives valid output, and edits that change nothing give the
+// same bytes.
 #include <simdjson.h>
 
 #include <cstdint>

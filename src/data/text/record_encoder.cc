@@ -34,7 +34,7 @@ class JsonToCsv : public RecordEncoder {
         nested_[i] = true;
       append_csv_value(out, value, delimiter_);
     }
-    // A line with nothing on it would not be read as a record.
+    // An empty line would not be read as a record.
     if (values_.size() == 1 && values_[0].empty()) out += "\"\"";
     out += '\n';
     return {};
@@ -79,7 +79,7 @@ class JsonToSpool : public RecordEncoder {
  private:
   void append_value(std::string& out, std::size_t i) {
     if (!reader_.was_string(i)) {
-      // DuckDB reads these as numbers out of strings; JSON has no numbers like them.
+      // DuckDB reads NaN and infinities from strings; JSON has no such numbers.
       if (spool_as_[i] == SpoolAs::kValue && !is_not_finite(values_[i])) {
         out += values_[i];
       } else {
@@ -210,7 +210,7 @@ std::string csv_header_line(const std::vector<std::string>& columns, Format form
     if (i > 0) line += delimiter_of(format);
     append_csv_value(line, columns[i], delimiter_of(format));
   }
-  // A line with nothing on it would not be read as a header.
+  // An empty line would not be read as a header.
   if (columns.size() == 1 && columns[0].empty()) line += "\"\"";
   return line + "\n";
 }

@@ -18,13 +18,13 @@ namespace kin::data {
 class RecordEncoder {
  public:
   virtual ~RecordEncoder() = default;
-  // Appends `record`, which has row `row` and kJsonPadding readable bytes behind it, in the other
-  // format. Returns what is wrong with it, if anything is.
+  // Appends `record`, which has row `row` and kJsonPadding readable bytes after it, in the other
+  // format. Returns the problem of the record, if it has one.
   virtual std::optional<std::string> append(std::string& out, std::string_view record,
                                             RecordId row) = 0;
 };
 
-// Which columns held objects or arrays. Shared by the encoders of all threads.
+// The columns that held objects or arrays. Shared by the encoders of all threads.
 using NestedColumns = std::vector<std::atomic<bool>>;
 
 // A JSON object as CSV: strings as their text, null and missing keys as nothing, other values as
@@ -37,7 +37,7 @@ enum class SpoolAs {
   kText,      // its JSON text, as a string; a string stays one
   kJsonText,  // its JSON text, as a string; of a string too, quotes and all
 };
-// A JSON object as one that has each of `columns` once, where it is not null.
+// A JSON object that has each of `columns` at most once, without nulls.
 std::unique_ptr<RecordEncoder> json_to_spool(const std::vector<std::string>& columns,
                                              const std::vector<SpoolAs>& spool_as);
 // A CSV record as a JSON object of strings.
@@ -45,8 +45,8 @@ std::unique_ptr<RecordEncoder> csv_to_json(const std::vector<std::string>& colum
 // The same values with another delimiter.
 std::unique_ptr<RecordEncoder> csv_to_csv(std::size_t columns, Format from, Format to);
 
-// A JSON object as an element of an array. `first` is the row of the first one; the others get a
-// comma in front. kArrayBegin and kArrayEnd go around all of them.
+// A JSON object as an element of an array. `first` is the row of the first one; the others are
+// preceded by a comma. kArrayBegin and kArrayEnd enclose all of them.
 std::unique_ptr<RecordEncoder> json_to_element(RecordId first);
 inline constexpr std::string_view kArrayBegin = "[";
 inline constexpr std::string_view kArrayEnd = "\n]\n";

@@ -44,7 +44,7 @@ class JsonReader : public RecordReader {
 
 class CsvReader : public RecordReader {
  public:
-  // `found`: which of the asked-for columns the reader has, in order.
+  // `found`: which of the requested columns the reader has, in order.
   CsvReader(CsvRecordReader reader, std::vector<bool> found)
       : reader_(std::move(reader)), found_(std::move(found)) {}
 

@@ -1,4 +1,4 @@
-// One way to read a record, whatever the text format.
+// Reads records of any text format through one interface.
 #pragma once
 
 #include <memory>
@@ -25,21 +25,21 @@ Result<CsvHeader> read_csv_header(const Input& input);
 class RecordReader {
  public:
   virtual ~RecordReader() = default;
-  // The next records lie in `block` and are read from front to back, most of them.
+  // Most records of `block` will be read, from front to back.
   virtual void begin_block(const Block& block) = 0;
-  // The same, but few of them will be read.
+  // The same, but only few records will be read.
   virtual void begin_sparse_block(const Block& block) = 0;
   // As JsonRecordReader::read(), with a problem worded for the user.
   virtual std::optional<RecordProblem> read(std::string_view record, ValueArena& arena,
                                             std::string_view* values) = 0;
-  // Has any record had `column`, be it null?
+  // Whether any record had `column`, even as null.
   virtual bool ever_found(std::size_t column) const = 0;
 };
 
 std::unique_ptr<RecordReader> make_json_reader(std::vector<std::string> columns,
                                                std::size_t optional_columns);
-// A column that the header does not name is an error, which lists those that it does; one of the
-// last `optional_columns` is null instead.
+// A column that the header does not name is an error, which lists the columns of the header; one of
+// the last `optional_columns` is null instead.
 Result<std::unique_ptr<RecordReader>> make_csv_reader(const CsvHeader& header, const Input& input,
                                                       const std::vector<std::string>& columns,
                                                       std::size_t optional_columns);

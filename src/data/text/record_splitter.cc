@@ -12,7 +12,7 @@ const char* find(const char* from, const char* end, char c) {
 }
 
 // Spaces and tabs are values in CSV and TSV. An empty line could be an empty value of the only
-// column; it is taken for blank, as other readers do.
+// column; it is treated as blank, as by other readers.
 bool is_blank(Format format, const char* from, const char* end) {
   const bool spaces_too = format == Format::kJsonl;
   return std::all_of(from, end, [&](char c) {
@@ -20,7 +20,7 @@ bool is_blank(Format format, const char* from, const char* end) {
   });
 }
 
-// How a record with quotes in it ends, as far as bytes can tell.
+// The end of a record with quotes, as far as the bytes show it.
 struct QuotedEnd {
   const char* line_end = nullptr;  // nullptr: not found
   bool in_quotes = false;          // a quoted value was still open where the bytes ended

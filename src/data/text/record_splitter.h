@@ -1,4 +1,4 @@
-// Where records of JSONL and CSV end.
+// Finds the ends of records in JSONL and CSV.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace kin::data {
 
 inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-// What separates the values of CSV or TSV.
+// The delimiter of CSV or TSV.
 char delimiter_of(Format format);
 
 // A record as it lies in its file, its line end included.
@@ -21,24 +21,24 @@ struct RecordSpan {
   bool blank = false;       // an empty line, in JSONL also one of spaces: not a record
 };
 
-// A CSV record with quotes in it that is longer than this is taken for one whose quoted value is
-// never closed.
+// A CSV record with quotes that is longer than this is treated as one whose quoted value is never
+// closed.
 inline constexpr std::size_t kLongestQuotedRecord = 64 << 20;
 
-// What lies behind the bytes that are there: more of the file, or nothing.
+// Whether the file continues after the given bytes.
 enum class Behind { kMore, kEndOfFile };
 
-// The record that starts at `begin`, which is not the end of `bytes`. Nothing if its end is not in
-// `bytes` and more may follow. A CSV record ends at the first line end outside quotes; a quote
-// opens a quoted value only at the start of a value, as RFC 4180 has it. Where a quoted value is
-// not closed before the end of the file, or within kLongestQuotedRecord, the record is its first
-// line alone, which is malformed: one stray quote must not take the records behind it along.
+// The record that starts at `begin`, which is not the end of `bytes`. Nothing if its end is not
+// in `bytes` and more may follow. A CSV record ends at the first line end outside quotes; a
+// quote opens a quoted value only at the start of a value (RFC 4180). If a quoted value is not
+// closed before the end of the file, or within kLongestQuotedRecord, the record is its first
+// line alone, which is malformed: one stray quote must not swallow the records after it.
 // Thread-safe.
 std::optional<RecordSpan> next_record(Format format, std::string_view bytes, std::size_t begin,
                                       Behind behind);
 
-// Behind the closing quote of the CSV value whose opening quote is at `at`; nullptr if it is not
-// closed before `end`.
+// The position after the closing quote of the CSV value whose opening quote is at `at`; nullptr if
+// it is not closed before `end`.
 const char* skip_quoted(const char* at, const char* end);
 
 }  // namespace kin::data

@@ -61,7 +61,7 @@ void BlockScanner::add_found(std::vector<bool>& found) const {
   for (std::size_t i = 0; i < found.size(); ++i) found[i] = found[i] || reader_->ever_found(i);
 }
 
-// The lines of an array are not those of its file.
+// The lines of a converted array are not lines of its file, so the message gives row and byte.
 std::string BlockScanner::where(const Block& block, std::size_t record) const {
   const Input& input = inputs_[block.file];
   const std::uint64_t line = block.first_line + block.records[record].line;

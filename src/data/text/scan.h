@@ -1,4 +1,4 @@
-// The work of a scan over text files, and what its threads share.
+// Scans text files with several threads.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace kin::data {
 
-// Of the failures of several threads, the first one in input order. Thread-safe.
+// Keeps the first failure in input order, of several threads. Thread-safe.
 class FirstFailure {
  public:
   // `place` orders failures: the number of the block.
@@ -27,16 +27,16 @@ class FirstFailure {
   std::optional<Error> error_;
 };
 
-// Reads the wanted records of one block after the other. One thread only.
+// Reads the wanted records of one block after another. One thread only.
 class BlockScanner {
  public:
   BlockScanner(const ScanOptions& options, std::span<const Input> inputs,
                std::unique_ptr<RecordReader> reader, SkipLog& skipped);
 
-  // The batch of the block's records, which lives until the next call; an error if one is
-  // malformed and must not be.
+  // The batch of the block's records, valid until the next call; an error if one is malformed and
+  // must not be skipped.
   Result<const BatchContent*> read(const Block& block);
-  // Adds the columns that a record had to `found`, which has one element for each.
+  // Adds the columns that a record had to `found`, which has one element per column.
   void add_found(std::vector<bool>& found) const;
 
  private:

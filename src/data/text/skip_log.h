@@ -1,4 +1,4 @@
-// The records that were left out, collected from several threads.
+// Collects the skipped records of several threads.
 #pragma once
 
 #include <mutex>
@@ -18,7 +18,7 @@ class SkipLog {
   void settle();
   const SkippedRecords& records() const { return records_; }
   void restore(SkippedRecords records) { records_ = std::move(records); }
-  // Only those that settle() has moved.
+  // Covers only records that settle() has moved.
   bool contains(RecordId row) const;
 
  private:

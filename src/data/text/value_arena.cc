@@ -15,7 +15,7 @@ char* ValueArena::room(std::size_t bytes) {
 }
 
 void ValueArena::clear() {
-  // What one long record needed is not kept for all that follow.
+  // Memory for one long record is not kept for the records after it.
   constexpr std::size_t kMostKept = 4 << 20;
   std::size_t total = 0;
   for (const Chunk& chunk : chunks_) total += chunk.size;

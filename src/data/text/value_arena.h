@@ -1,4 +1,4 @@
-// Memory for values that are not as they lie in their record.
+// Memory for values that differ from their bytes in the record.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace kin::data {
 // Memory for values that had to be unescaped. Values stay in place until clear().
 class ValueArena {
  public:
-  // `bytes` free bytes at one place; take() keeps the first of them.
+  // `bytes` contiguous free bytes; take() keeps the first of them.
   char* room(std::size_t bytes);
   void take(std::size_t bytes) { used_ += bytes; }
   void clear();

@@ -101,7 +101,7 @@ Result<TextWritten> write_text(std::span<const Input> inputs, const RecordSet& k
                               .pause = {},
                               .large_bytes = options.large_bytes});
   OrderedPlaces places(header.size());
-  // The system lets one thread write to a file at a time, and the others spin meanwhile.
+  // Linux lets one thread write to a file at a time; the others would spin.
   std::mutex writing;
   std::atomic<std::uint64_t> records{0};
   std::atomic<std::uint64_t> longest{0};

@@ -22,8 +22,8 @@ namespace kin::data {
 // that output does not depend on the machine.
 inline constexpr std::size_t kTextBlockBytes = 1 << 20;
 
-// How often a thread holds a long record that it writes: as it was read, in another format while
-// the text of that grows, and compressed.
+// How many times a thread holds a long record while it writes it: as it was read, in another format
+// while that text grows, and compressed.
 inline constexpr std::uint64_t kWrittenCopies = 6;
 
 struct TextWriteOptions {
@@ -32,8 +32,8 @@ struct TextWriteOptions {
   Compression compression = Compression::kNone;
   std::optional<int> level = {};  // of the compression
   int threads = 1;
-  // Makes what writes records in another format, one for each thread; if empty, they stay as they
-  // are.
+  // Makes an encoder for each thread, to write records in another format; if empty, records stay as
+  // they are.
   std::function<std::unique_ptr<RecordEncoder>()> encoder = {};
   std::function<Status()> beside = {};  // as in WriteOptions
   std::function<void(std::uint64_t records)> written = {};
