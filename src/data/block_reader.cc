@@ -64,6 +64,7 @@ void BlockReader::release(Block& block) {
 void BlockReader::wait_for_room(std::uint64_t bytes) {
   if (options_.large_bytes == 0 || bytes <= 2 * options_.block_bytes) return;
   std::unique_lock lock(held_mutex_);
+  // A block that is larger than the limit is read when no other is held.
   released_.wait(lock, [&] { return held_ == 0 || held_ + bytes <= options_.large_bytes; });
 }
 
@@ -77,6 +78,7 @@ void BlockReader::charge(Block& block) {
 
 Result<bool> BlockReader::next_of_files(Block& block) {
   while (position_.file < inputs_.size()) {
+    // A compressed file cannot be opened in the middle, so a scan can only pause before it.
     const bool may_pause =
         source_ == nullptr || inputs_[position_.file].type.compression == Compression::kNone;
     if (may_pause && options_.pause && options_.pause()) return false;

@@ -138,9 +138,9 @@ TEST_F(Conversion, JsonlToParquetSaysWhyAColumnHasNoTypeOfItsOwn) {
       folder.write("a.jsonl", "{\"text\":\"x\",\"nothing\":null,\"object\":{},\"array\":[]}\n");
   EXPECT_THAT(convert({a}, "out.parquet", {0}),
               ElementsAre("`nothing` is null in every record: it was written as text",
-                          "`object` holds nothing but empty objects: they were written as JSON "
+                          "`object` holds only empty objects: they were written as JSON "
                           "text",
-                          "`array` holds nothing but empty arrays: they were written as arrays of "
+                          "`array` holds only empty arrays: they were written as arrays of "
                           "text",
                           HasSubstr("one schema")));
   EXPECT_EQ(ask("SELECT nothing, object, \"array\"::VARCHAR FROM " + from("out.parquet")),
@@ -166,8 +166,8 @@ TEST_F(Conversion, RefusesColumnNamesThatTheNewFormatCannotKeep) {
   EXPECT_THAT(error(",text", "o.parquet"), HasSubstr("a.csv:1: the column at place 1 has no name"));
   EXPECT_THAT(error("id,ID", "o.parquet"),
               HasSubstr("a.csv:1: the columns \"id\" and \"ID\" differ only in case"));
-  EXPECT_THAT(error("id,id", "o.parquet"), HasSubstr("a.csv:1: the column \"id\" is there twice"));
-  EXPECT_THAT(error("id,id", "o.jsonl"), HasSubstr("a.csv:1: the column \"id\" is there twice"));
+  EXPECT_THAT(error("id,id", "o.parquet"), HasSubstr("a.csv:1: the column \"id\" occurs twice"));
+  EXPECT_THAT(error("id,id", "o.jsonl"), HasSubstr("a.csv:1: the column \"id\" occurs twice"));
   EXPECT_THAT(error("id,ID", "o.jsonl"), HasSubstr("no types"));
 }
 

@@ -38,8 +38,8 @@ TypeOrReason number_type(const JsonShape& shape) {
 
 TypeOrReason struct_type(const JsonShape& shape, int depth) {
   if (shape.too_many_fields) return {{}, "has more than 1,000 different fields"};
-  if (shape.repeated_key) return {{}, "has an object with a key that is there twice"};
-  if (shape.fields.empty()) return {{}, "holds nothing but empty objects"};
+  if (shape.repeated_key) return {{}, "has an object with a repeated key"};
+  if (shape.fields.empty()) return {{}, "holds only empty objects"};
   if (depth >= kDeepest) return {{}, "is nested more than 30 deep"};
   const std::vector<std::string> keys = keys_of(shape);
   if (same_but_for_case(keys).first != nullptr)
@@ -78,8 +78,8 @@ JsonSchemaColumn column_of(const std::string& key, const JsonShape& shape,
     if (only_null)
       notes.push_back(fmt::format("`{}` is null in every record: it was written as text", key));
     if (shape.array && shape.element == nullptr) {
-      notes.push_back(fmt::format(
-          "`{}` holds nothing but empty arrays: they were written as arrays of text", key));
+      notes.push_back(
+          fmt::format("`{}` holds only empty arrays: they were written as arrays of text", key));
     }
     return {key, found.type, SpoolAs::kValue};
   }
@@ -118,7 +118,7 @@ Status check_parquet_names(std::span<const std::string> names, std::string_view 
   if (first == nullptr) return Done{};
   if (*first == *second) {
     return Error{Code::kInvalidArgument,
-                 fmt::format("the {} \"{}\" is there twice (rename one)", what, *first)};
+                 fmt::format("the {} \"{}\" occurs twice (rename one)", what, *first)};
   }
   return Error{Code::kInvalidArgument,
                fmt::format("the {}s \"{}\" and \"{}\" differ only in case, which Parquet columns "

@@ -358,7 +358,7 @@ Result<std::pair<StagedOutput, WriteReport>> MixedDataset::write_staged(
   std::vector<std::string> notes = json.notes;
   notes.push_back(
       fmt::format("the inputs have different formats or columns: all records were "
-                  "written to {} as JSON has them",
+                  "written to {} as JSON",
                   format_name(type.format)));
   add_notes(notes, written.second.notes);
   written.second.notes = std::move(notes);

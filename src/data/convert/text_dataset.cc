@@ -48,7 +48,7 @@ Status check_json_names(std::vector<std::string> names) {
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice == names.end()) return Done{};
   return Error{Code::kInvalidArgument,
-               fmt::format("the column \"{}\" is there twice (rename one)", *twice)};
+               fmt::format("the column \"{}\" occurs twice (rename one)", *twice)};
 }
 
 // The start of the first record after `offset`.

@@ -136,6 +136,7 @@ void DuckDbSession::State::on_rows(duckdb_function_info info, duckdb_data_chunk 
   auto& state = *static_cast<State*>(duckdb_scalar_function_get_extra_info(info));
   const std::size_t count = duckdb_data_chunk_get_size(input);
   const std::size_t columns = duckdb_data_chunk_get_column_count(input);
+  // Kept between calls, so that a call allocates nothing.
   thread_local PassingRows rows;
   const auto* const numbers = static_cast<const std::int64_t*>(
       duckdb_vector_get_data(duckdb_data_chunk_get_vector(input, 0)));
@@ -150,6 +151,7 @@ void DuckDbSession::State::on_rows(duckdb_function_info info, duckdb_data_chunk 
   if (status.ok()) return;
   const std::scoped_lock lock(state.mutex);
   if (!state.hook_error) state.hook_error = status.error();
+  // The text does not matter: run_with_hook() returns hook_error.
   duckdb_scalar_function_set_error(info, "stopped");
 }
 
@@ -189,6 +191,7 @@ Result<std::unique_ptr<DuckDbSession>> DuckDbSession::open(
   }
   KIN_RETURN_IF_ERROR(register_blob_text(state->connection));
   std::unique_ptr<DuckDbSession> session(new DuckDbSession(std::move(state)));
+  // Nothing is downloaded, and results depend neither on installed extensions nor on the time zone.
   const std::string settings[] = {
       "SET autoinstall_known_extensions = false",
       "SET autoload_known_extensions = false",

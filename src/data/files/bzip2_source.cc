@@ -54,7 +54,7 @@ class Bzip2Source : public PackedSource {
     } else if (outcome == BZ_MEM_ERROR) {
       return Error{Code::kResourceExhausted, "no memory to unpack " + shown_as_};
     } else if (outcome != BZ_OK) {
-      return damaged(outcome == BZ_DATA_ERROR_MAGIC ? "not bzip2" : "a checksum does not hold");
+      return damaged(outcome == BZ_DATA_ERROR_MAGIC ? "not bzip2" : "a checksum is wrong");
     }
     return got;
   }

@@ -43,7 +43,7 @@ class XzSource : public PackedSource {
       case LZMA_BUF_ERROR: return cut_short();
       case LZMA_FORMAT_ERROR: return damaged("not xz");
       case LZMA_OPTIONS_ERROR: return damaged("it uses options of xz that are not known here");
-      default: return damaged("a checksum does not hold");
+      default: return damaged("a checksum is wrong");
     }
   }
 

@@ -33,7 +33,7 @@ class SchemaWalk {
     if (elements_.empty()) return damaged("it has no schema");
     const std::int64_t children = elements_[at_++].number_of(ids::element::kChildren);
     for (std::int64_t i = 0; i < children; ++i) KIN_RETURN_IF_ERROR(element(Leaf{}));
-    if (at_ != elements_.size()) return damaged("its schema has parts that belong nowhere");
+    if (at_ != elements_.size()) return damaged("its schema has unused parts");
     return Done{};
   }
 

@@ -146,7 +146,7 @@ Result<std::optional<PagePlace>> PageWalk::next() {
       values_ += place.header.values;
       if (values_ > chunk_.values) return damaged("a column has more values than it should");
     } else if (values_ > 0) {
-      return damaged("a dictionary comes behind the values");
+      return damaged("a dictionary follows the values");
     }
     return std::optional(std::move(place));
   }

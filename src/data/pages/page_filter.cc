@@ -72,10 +72,12 @@ std::uint64_t nulls_in_header(const PageHeader& header) {
 
 void leave_out(const ChunkJob& job, const PageHeader& header, FilteredPages& out) {
   out.changed = true;
+  // A required column has no nulls to count.
   if (job.leaf.max_definition == 0) return;
   if (header.kind == PageKind::kDataV2) {
     out.removed_nulls += nulls_in_header(header);
   } else {
+    // Headers of version 1 do not count nulls.
     out.nulls_unknown = true;
   }
 }
@@ -220,6 +222,7 @@ class PageFilter::RowCopy {
         std::string_view value;
         if (levels.definition[i] == present_) {
           KIN_TRY(value, values_.next(left--));
+          // An empty value is not null: it has to point somewhere.
           if (value.data() == nullptr) value = std::string_view("", 0);
         }
         KIN_RETURN_IF_ERROR(put(levels.definition[i], levels.repetition[i], value, next_row - 1));

@@ -55,6 +55,7 @@ class TaskQueue {
       if (is_divided(group)) {
         auto found = take_pages(task);
         if (!found) {
+          // No task is handed out after an error.
           group_ = groups_.size();
           return locate(request_, task, found.error());
         }
@@ -193,6 +194,7 @@ class Worker {
                        .begin = segment.begin,
                        .end = segment.end,
                        .packing = packing_of(request_, *task.group, task.chunk),
+                       // Row groups that are joined have dictionaries of their own.
                        .expand_dictionary = task.group->segments.size() > 1,
                        .edits = edited ? request_.edits : nullptr,
                        .edited_column = edited.value_or(0),

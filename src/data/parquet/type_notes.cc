@@ -86,8 +86,9 @@ void add_storage_notes(const std::vector<StoredColumn>& before,
     const bool same_meaning =
         before[i].converted.empty() || before[i].converted == after[i].converted;
     if (before[i].physical == after[i].physical && same_meaning) continue;
-    notes.push_back(fmt::format("column `{}` was stored as {} and now is as {}, {}", after[i].name,
-                                words(before[i]), words(after[i]), fate(before[i], after[i])));
+    notes.push_back(fmt::format("column `{}` was stored as {} and is now stored as {}, {}",
+                                after[i].name, words(before[i]), words(after[i]),
+                                fate(before[i], after[i])));
   }
 }
 

@@ -49,13 +49,14 @@ TEST(TypeNotes, SayWhatIsStoredInAnotherWay) {
                      {"price", "INT64", "DECIMAL"},
                      {"large", "DOUBLE", ""}},
                     notes);
-  EXPECT_THAT(notes,
-              ElementsAre("column `at` was stored as INT96 and now is as INT64 "
-                          "(TIMESTAMP_MICROS), without what was finer than a microsecond",
-                          "column `price` was stored as BYTE_ARRAY (DECIMAL) and now is as INT64 "
-                          "(DECIMAL), with the same values",
-                          "column `large` was stored as FIXED_LEN_BYTE_ARRAY (DECIMAL) and now is "
-                          "as DOUBLE, so that other programs may read it differently"));
+  EXPECT_THAT(
+      notes,
+      ElementsAre("column `at` was stored as INT96 and is now stored as INT64 "
+                  "(TIMESTAMP_MICROS), without what was finer than a microsecond",
+                  "column `price` was stored as BYTE_ARRAY (DECIMAL) and is now stored as INT64 "
+                  "(DECIMAL), with the same values",
+                  "column `large` was stored as FIXED_LEN_BYTE_ARRAY (DECIMAL) and is now "
+                  "stored as DOUBLE, so that other programs may read it differently"));
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ void ArrayLines::go_on(std::uint64_t offset, char last) {
 
 Error ArrayLines::problem(std::string_view what) const {
   return Error{Code::kInvalidArgument,
-               fmt::format("{}: byte {}: {} (mend the file, or write one record a line)", shown_as_,
-                           offset_, what)};
+               fmt::format("{}: byte {}: {} (fix the file, or write one record per line)",
+                           shown_as_, offset_, what)};
 }
 
 Status ArrayLines::turn(char* bytes, std::size_t count) {

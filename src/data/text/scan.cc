@@ -78,7 +78,7 @@ Status BlockScanner::add(const Block& block, std::size_t record) {
     std::string message = fmt::format("{}: {}", where(block, record), problem->why);
     if (options_.on_error == OnError::kFail) {
       if (problem->kind == RecordProblem::Kind::kMalformed)
-        message += " (mend the line, or use --on-error skip)";
+        message += " (fix the line, or use --on-error skip)";
       return Error{Code::kInvalidArgument, std::move(message)};
     }
     skipped_.add(row, std::move(message));

@@ -129,10 +129,12 @@ Result<TextWritten> write_text(std::span<const Input> inputs, const RecordSet& k
         const std::scoped_lock lock(writing);
         KIN_RETURN_IF_ERROR(file.write_at(*place, packed));
       }
+      // Leaves less to do for the sync at the end.
       file.begin_sync(*place, packed.size());
       records += kept.records;
       if (options.written) options.written(kept.records);
       atomic_max(longest, kept.longest);
+      // Memory for one long record is not kept for the records after it.
       if (encoded.capacity() > 8 * kTextBlockBytes) encoded = std::string();
     }
   };
@@ -142,6 +144,7 @@ Result<TextWritten> write_text(std::span<const Input> inputs, const RecordSet& k
     blocks.release(block);
     block.bytes = ByteBuffer();
     if (status && options.beside) status = options.beside();
+    // Other threads may wait for the place of this thread's block.
     if (!status) places.fail();
     return status;
   }));
