@@ -44,7 +44,7 @@ INSIDE = {
     "store": ["seen", "signatures", "segments", "fingerprints", "ledger"],
     "index": ["truth", "graph", "text", "vector", "shard"],
     "embed": ["linear", "files", "corpus", "http"],
-    "dedup": ["spill", "scan", "known", "pairs", "groups", "cut", "against", "output", "ingest", "trial"],
+    "dedup": ["spill", "scan", "known", "pairs", "groups", "cut", "against", "output", "stages", "ingest", "trial"],
     "stories": ["feeds", "grouping", "newsroom"],
     "search": ["vectors", "serving"],
     "server": ["http", "page", "api", "service"],

@@ -1,0 +1,110 @@
+// What the stages of a run share.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "data/dataset.h"
+#include "dedup/against/run_inputs.h"
+#include "dedup/cut/stage.h"
+#include "dedup/groups/grouping.h"
+#include "dedup/known/records.h"
+#include "dedup/output/checkpoint.h"
+#include "dedup/output/record_outputs.h"
+#include "dedup/output/stage_times.h"
+#include "dedup/pairs/candidates.h"
+#include "dedup/pairs/classes.h"
+#include "dedup/pairs/texts.h"
+#include "dedup/progress.h"
+#include "dedup/report.h"
+#include "dedup/run.h"
+#include "dedup/scan/contains.h"
+#include "dedup/scan/scan.h"
+#include "dedup/scan/seen_ids.h"
+#include "dedup/scan/sources.h"
+#include "dedup/spill/budget.h"
+#include "dedup/spill/run_memory.h"
+#include "dedup/work_folder.h"
+
+namespace kin::dedup {
+
+// One run. Each stage keeps here what the next one needs, and frees the rest. One thread only, but
+// for what its members allow.
+struct RunState {
+  RunState(const DedupJob& job_to_do, Progress& shown, Clock& clock_to_use);
+  RunState(const RunState&) = delete;
+
+  data::Dataset& dataset() { return inputs->dataset(); }
+  const data::Dataset& dataset() const { return inputs->dataset(); }
+  data::DatasetOptions dataset_options(std::uint64_t memory_bytes) const;
+  // The inputs have changed, or the seen set has: another run, which cannot be resumed. The scan
+  // depends on the set, what is decided does not.
+  std::uint64_t scan_hash() const;
+  Status note_inputs() {
+    return extend_digests(inputs->files(), checkpoint.position, checkpoint.digests);
+  }
+
+  // Whether an output has the texts or the ids of removed records.
+  bool names_removed() const;
+  std::uint64_t mean_text_bytes() const;
+  // Makes room for the texts to keep, which are then read, and frees them after their last use.
+  Status open_texts();
+  Status close_texts();
+
+  const Budget& budget() const { return memory.shares(); }
+  std::uint64_t own_memory() const { return memory.own(); }
+  // Held for every record, and however few there are.
+  std::uint64_t tables() const { return memory.tables(records); }
+  std::uint64_t fixed() const { return kFixedBytes + memory.held(); }
+  // Notes what readers and the writer need, as far as that is known.
+  Status note_io_needs() { return measure_io(job, options, dataset(), inputs->own(), needs); }
+  // An error if the budget is too small; it names the budget that would do. Frees the scan then.
+  Status check_memory();
+  // The same for this many records.
+  Status check_rows(std::uint64_t rows);
+  // The same for texts of this weight. Stages behind the scan hold them several times, so that
+  // fewer threads work on them.
+  Status settle_threads(std::uint64_t heaviest);
+  // The error of a scan, with the budget that would do if it met what is too long for it.
+  Error explain(Error error);
+  Status check_read_errors() const;
+
+  const DedupJob& job;
+  DedupOptions options;
+  Progress& progress;
+  Clock& clock;
+  StageTimes times;
+  RunMemory memory;
+  DedupReport report;
+  MemoryNeeds needs;
+  std::optional<WorkFolder> folder;
+  std::optional<RecordOutputs> outputs;
+  std::unique_ptr<KnownRecords> known;
+  std::optional<RunInputs> inputs;
+  std::shared_ptr<data::KeptPages> kept_pages = std::make_shared<data::KeptPages>();
+  std::unique_ptr<ContainIndex> contains;
+  std::uint64_t run_hash = 0;
+  int threads_asked = 0;
+  Checkpoint checkpoint;
+  bool decided = false;  // an earlier run got as far as deciding
+  std::unique_ptr<SeenIds> seen;
+  Sources sources;
+  std::unique_ptr<Scan> scan;
+  std::size_t records = 0;
+  std::optional<Classes> classes;
+  std::optional<KeptTexts> kept;
+  std::uint64_t texts_memory = 0;  // that `kept` may take
+  std::vector<Removal> removals;
+  std::unique_ptr<store::KeptValues> evidence;
+  std::unique_ptr<CutStage> cut;
+
+ private:
+  std::uint64_t longest_record() const;
+  void free_scan();
+};
+
+}  // namespace kin::dedup
