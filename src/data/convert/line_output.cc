@@ -47,7 +47,8 @@ class LineOutput::Impl {
     // Lines that are converted later are not compressed in between.
     Compressor compressor(folder_ ? Compression::kNone : type_.compression);
     KIN_TRY(const std::string_view packed, compressor.pack(lines));
-    rows_ += static_cast<std::uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
+    if (folder_) rows_ += static_cast<std::uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
+    if (!lines.empty()) empty_ = false;
     const auto place = places_.take(number + (folder_ ? 1 : 0), packed.size());
     if (!place) return Done{};  // another thread has the error
     {
@@ -61,7 +62,7 @@ class LineOutput::Impl {
   void fail() { places_.fail(); }
 
   Status finish() {
-    if (!folder_ && rows_ == 0 && type_.compression != Compression::kNone) {
+    if (!folder_ && empty_ && type_.compression != Compression::kNone) {
       // An empty file is no gzip or zstd file.
       KIN_RETURN_IF_ERROR(append(0, ""));
     }
@@ -95,7 +96,8 @@ class LineOutput::Impl {
   OrderedPlaces places_{0};
   // The system lets one thread write to a file at a time, and the others spin meanwhile.
   std::mutex writing_;
-  std::atomic<std::uint64_t> rows_{0};
+  std::atomic<bool> empty_{true};
+  std::atomic<std::uint64_t> rows_{0};  // that are converted
   std::optional<StagedOutput> converted_;
 };
 

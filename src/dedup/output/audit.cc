@@ -22,21 +22,22 @@ constexpr std::uint64_t kIdBytes = 24;  // of an id, about
 // The values of some records.
 class Values {
  public:
-  // Reads those of `ids` in file order, which have about so many bytes together.
-  static Values fetch(const store::KeptValues& from, std::vector<RecordId> ids,
-                      std::uint64_t bytes) {
+  // Reads those of `ids` in file order, which have about so many bytes together. They replace what
+  // was read before.
+  void fetch(const store::KeptValues& from, std::vector<RecordId>& ids, std::uint64_t bytes) {
     std::sort(ids.begin(), ids.end());
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-    Values values;
-    values.bytes_.reserve(bytes);
+    places_.clear();
+    bytes_.clear();
+    bytes_.reserve(bytes);
     from.get_batch(ids, [&](RecordId id, std::string_view value) {
-      values.places_.push_back({id, values.bytes_.size(), value.size()});
-      values.bytes_ += value;
+      places_.push_back({id, bytes_.size(), value.size()});
+      bytes_ += value;
     });
-    std::sort(values.places_.begin(), values.places_.end(),
+    std::sort(places_.begin(), places_.end(),
               [](const Place& a, const Place& b) { return a.id < b.id; });
-    return values;
   }
+  std::uint64_t room() const { return bytes_.capacity(); }
 
   std::optional<std::string_view> find(RecordId id) const {
     const auto at =
@@ -90,31 +91,37 @@ class RemovedLines {
     for (const data::Input& file : input.dataset.inputs()) files_.push_back(file.shown_as);
   }
 
-  // Thread-safe.
-  std::string lines(std::span<const Removal> batch) const {
+  // What a thread works with. Memory that was used is cheaper than memory that the system has to
+  // clear, so it goes from piece to piece.
+  struct Room {
     std::vector<RecordId> owners;
     std::vector<RecordId> rows;
+    Values texts;
+    Values ids;
+  };
+
+  // Thread-safe, if every thread has a room of its own.
+  std::string lines(std::span<const Removal> batch, Room& room) const {
+    constexpr std::uint64_t kUsual = 4 << 20;
+    if (room.texts.room() > kUsual) room = Room();  // room for long texts is not kept
+    room.owners.clear();
+    room.rows.clear();
     for (const Removal& removal : batch) {
       for (const RecordId row : {removal.record, removal.kept}) {
-        owners.push_back(input_.classes.text_owner(row));
-        rows.push_back(row);
+        room.owners.push_back(input_.classes.text_owner(row));
+        room.rows.push_back(row);
       }
     }
-    Values texts;
     std::uint64_t bytes = 0;
     if (input_.with_texts) {
-      bytes = bytes_of(owners);
-      texts = Values::fetch(*input_.kept.texts, std::move(owners), bytes);
+      bytes = bytes_of(room.owners);
+      room.texts.fetch(*input_.kept.texts, room.owners, bytes);
     }
-    Values ids;
-    if (input_.kept.ids) {
-      const std::uint64_t expected = rows.size() * kIdBytes;
-      ids = Values::fetch(*input_.kept.ids, std::move(rows), expected);
-    }
+    if (input_.kept.ids) room.ids.fetch(*input_.kept.ids, room.rows, room.rows.size() * kIdBytes);
     JsonWriter json;
     json.reserve(bytes + bytes / 16 + batch.size() * kLineBytes);
     for (const Removal& removal : batch) {
-      line(json, removal, texts, ids);
+      line(json, removal, room.texts, room.ids);
       json.raw("\n");
     }
     return json.take();
@@ -272,8 +279,9 @@ class AuditFiles::Log {
         work_(input.work) {}
 
   Status work() {
+    RemovedLines::Room room;
     for (Piece piece = next(); !piece.removals.empty(); piece = next()) {
-      KIN_RETURN_IF_ERROR(output_->append(piece.number, lines_.lines(piece.removals)));
+      KIN_RETURN_IF_ERROR(output_->append(piece.number, lines_.lines(piece.removals, room)));
       count_work(work_, piece.removals.size());
     }
     return Done{};
@@ -358,8 +366,9 @@ class AuditFiles::Groups {
     if (!input_.kept.ids) return {};
     std::vector<RecordId> rows{group.front().kept};
     for (const Removal& member : group) rows.push_back(member.record);
-    const std::uint64_t expected = rows.size() * kIdBytes;
-    return Values::fetch(*input_.kept.ids, std::move(rows), expected);
+    Values ids;
+    ids.fetch(*input_.kept.ids, rows, rows.size() * kIdBytes);
+    return ids;
   }
 
   const AuditInput input_;
