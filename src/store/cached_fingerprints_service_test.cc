@@ -1,4 +1,4 @@
-// What is special about a cache in Redis. contracts_service_test.cc has what all stores share.
+// Properties of the cache in Redis alone. contracts_service_test.cc has the common contract.
 #include "store/cached_fingerprints.h"
 
 #include <gmock/gmock.h>
@@ -13,8 +13,8 @@
 namespace kin::store {
 namespace {
 
-// A store that two workers use, each through a cache of its own view: one process may have a local
-// store open, so both borrow it.
+// A store that two workers use, each through its own cache: a local store can be open once, so both
+// borrow it.
 class BorrowedStore final : public FingerprintStore {
  public:
   explicit BorrowedStore(FingerprintStore& store) : store_(store) {}
@@ -55,7 +55,7 @@ class CachedFingerprintsTest : public testing::Test {
     const std::vector<std::size_t> chosen{0};
     ASSERT_TRUE(store.admit(batch, *store.find(batch), chosen, never()).ok());
   }
-  // The document, as a worker gets it that has just found it by its band.
+  // The document, as a worker gets it after finding it by its band.
   static std::optional<Fingerprint> find_and_get(FingerprintStore& store, const DocId& doc) {
     Fingerprint probe;
     probe.bands = {7};
@@ -87,7 +87,7 @@ TEST_F(CachedFingerprintsTest, AReplacedDocumentIsNeverGivenFromTheCache) {
   EXPECT_EQ(find_and_get(*other, with_band("a", "").doc)->packed_text, "old");
   Fingerprint replaced = with_band("a", "new");
   replaced.run = "tuesday";
-  // Somebody who has no cache replaces it, so nobody tells Redis.
+  // A worker without a cache replaces it, so Redis is not told.
   admit(*store_, replaced);
   EXPECT_EQ(find_and_get(*other, replaced.doc), replaced);
   EXPECT_EQ(find_and_get(*one, replaced.doc), replaced);
@@ -110,7 +110,7 @@ TEST_F(CachedFingerprintsTest, EntriesWithOtherBytesAreNotBelieved) {
   cloud::RespClient client(server_.options());
   const auto keys = client.call({"KEYS", "*"});
   ASSERT_EQ(keys->items.size(), 2U);
-  // Each under the name of the other; then nonsense.
+  // Each value under the name of the other; then nonsense.
   const auto first = client.call({"GET", keys->items[0].text});
   const auto second = client.call({"GET", keys->items[1].text});
   ASSERT_TRUE(client.call({"SET", keys->items[0].text, second->text}).ok());
@@ -132,7 +132,7 @@ TEST_F(CachedFingerprintsTest, AServerThatDiesCostsTimeOnly) {
   server_.stop();
   EXPECT_EQ(find_and_get(*one, stored.doc), stored);
   EXPECT_EQ(one->counts().failures, 1U);
-  // It is left alone for a while.
+  // The cache is not used for a while.
   EXPECT_EQ(find_and_get(*one, stored.doc), stored);
   admit(*one, with_band("b", "text"));
   EXPECT_EQ(one->counts().failures, 1U);

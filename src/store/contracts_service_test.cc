@@ -1,5 +1,5 @@
 // The contracts of fingerprint stores and ledgers on servers: two engines of DynamoDB, S3, and both
-// behind a proxy that makes things go wrong; and with a cache in Redis.
+// behind a proxy that injects faults; and with a cache in Redis.
 #include "store/cached_fingerprints.h"
 #include "store/local_stores.h"
 #include "store/testing/fingerprint_store_contract.h"
@@ -65,7 +65,7 @@ class S3LedgerPlace final : public LedgerPlace {
   S3Area place_;
 };
 
-// One for all tests: what it has from others does no harm.
+// One for all tests: entries of other tests are harmless.
 const RedisServer& redis(const std::string& kind) {
   static std::map<std::string, std::unique_ptr<RedisServer>> servers;
   auto& server = servers[kind];
@@ -74,7 +74,7 @@ const RedisServer& redis(const std::string& kind) {
 }
 
 // A store on this machine behind a cache: "redis", with TLS and a password, behind a proxy that
-// cuts connections, or not there at all.
+// cuts connections, or unreachable.
 class CachedPlace final : public StorePlace {
  public:
   explicit CachedPlace(const std::string& kind) : cache_(redis(kind)) {}

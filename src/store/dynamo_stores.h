@@ -22,27 +22,27 @@ struct DynamoStoreOptions {
   std::string chunk_table = "kindred-chunk";      // also hashes of whole texts
   std::string processed_table = "kindred-processed";
   std::optional<std::chrono::days> retention = {};  // nothing: for ever
-  // A document that a worker began to admit so long ago was left behind when the worker died.
+  // A claim older than this was left behind by a worker that died.
   std::chrono::seconds lease{300};
   Clock* clock = &system_clock();
   std::uint64_t seed = 0;  // must differ between workers
 };
 
-// Make the tables where they do not exist: paid by the request, with indexes and expiry. False if
-// the database does not remove what has expired; it counts as missing all the same.
+// Make the tables if they do not exist: paid by the request, with indexes and expiry. False if the
+// database does not remove expired items; they count as missing all the same.
 Result<bool> create_dynamo_fingerprints(const DynamoStoreOptions& options);
 Result<bool> create_dynamo_ledger(const DynamoStoreOptions& options);
 
 // Opens the store, and binds a new one to `parameters`. kNotFound if the tables do not exist;
-// kFailedPrecondition if they were bound to others: the message names the first setting that
+// kFailedPrecondition if they are bound to others: the message names the first setting that
 // differs. A document that is replaced is not judged.
 Result<std::unique_ptr<FingerprintStore>> open_dynamo_fingerprints(
     const DynamoStoreOptions& options, const FingerprintParameters& parameters);
-// Opens a store that is bound, with the parameters it has. kNotFound if it is not.
+// Opens a bound store, with the parameters it has. kNotFound if it is not bound.
 Result<std::unique_ptr<FingerprintStore>> open_dynamo_fingerprints(
     const DynamoStoreOptions& options);
 
-// kNotFound if the table does not exist. Lists may miss entries of the last moments.
+// kNotFound if the table does not exist. Lists may miss the most recent entries.
 Result<std::unique_ptr<Ledger>> open_dynamo_ledger(const DynamoStoreOptions& options);
 
 }  // namespace kin::store

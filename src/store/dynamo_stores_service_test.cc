@@ -1,4 +1,4 @@
-// What is special about stores in DynamoDB. contracts_service_test.cc has what they share.
+// Properties of stores in DynamoDB alone. contracts_service_test.cc has the common contract.
 #include "store/dynamo_stores.h"
 
 #include <gmock/gmock.h>

@@ -128,7 +128,7 @@ Status each_row(const fs::path& source, const fs::path& folder, std::vector<std:
   return Done{};
 }
 
-// What to_hex() was given.
+// The inverse of to_hex().
 Result<std::string> bytes_of(const std::string& where, std::optional<std::string_view> hex) {
   const Error damaged{Code::kDataLoss,
                       where + ": not what kindred store export wrote (export it again)"};
@@ -143,7 +143,7 @@ Result<std::string> bytes_of(const std::string& where, std::optional<std::string
   return bytes;
 }
 
-// The parameters of rows, of which all are the same.
+// The parameters of the rows, which must all be the same.
 class ParametersOfRows {
  public:
   Status add(const std::string& where, std::optional<std::string_view> hex) {
@@ -168,7 +168,7 @@ Status admit_all(FingerprintStore& store, std::vector<Fingerprint>& batch) {
   std::vector<std::size_t> chosen(batch.size());
   std::iota(chosen.begin(), chosen.end(), std::size_t{0});
   KIN_TRY(const Found found, store.find(batch));
-  // The store that they come from had room for all of them.
+  // Nothing is judged: the exporting store has admitted all of them.
   const auto never = [](const Fingerprint&, const Fingerprint&) -> Result<bool> { return false; };
   KIN_RETURN_IF_ERROR(store.admit(batch, found, chosen, never));
   batch.clear();

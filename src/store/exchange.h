@@ -1,11 +1,11 @@
-// Stores as files: for backup, for people to read, and to move from one kind of store to another.
+// Exports stores to files, and imports them: for backup, for people, and to move between stores.
 //
 //   KIN_TRY(const auto written, export_fingerprints(*store, "fingerprints.parquet", temporary));
 //   KIN_TRY(const auto parameters, exported_parameters("fingerprints.parquet", temporary));
 //   KIN_TRY(const auto read, import_fingerprints("fingerprints.parquet", *other, temporary));
 //
-// A file is Parquet or JSONL, by its extension. Its columns are for people, but for the last
-// two: what is read back is `encoded`, with a version and a checksum, and a document's text.
+// A file is Parquet or JSONL, by its extension. Its columns are for people, except the last two,
+// which import reads: `encoded`, with a version and a checksum, and a document's text.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace kin::store {
 
-// Each gives the number of documents or entries. A file appears whole or not at all. Temporary
+// Each returns the number of documents or entries. A file appears whole or not at all. Temporary
 // files go to `folder`.
 Result<std::uint64_t> export_fingerprints(FingerprintStore& store,
                                           const std::filesystem::path& target,
@@ -26,13 +26,13 @@ Result<std::uint64_t> export_fingerprints(FingerprintStore& store,
 Result<std::uint64_t> export_ledger(Ledger& ledger, const std::filesystem::path& target,
                                     const std::filesystem::path& folder);
 
-// How the documents of a file were made; nothing if it has none.
+// The parameters of the documents of a file; nothing if it has none.
 Result<std::optional<FingerprintParameters>> exported_parameters(
     const std::filesystem::path& source, const std::filesystem::path& folder);
 
-// Adds what the file has: documents replace those with the same id, entries of a ledger give way to
-// those that are there as Ledger::record_processed() says. Doing it again changes nothing. An error
-// if the store's parameters are others.
+// Adds the contents of the file: documents replace those with the same id, entries of a ledger
+// follow the rules of Ledger::record_processed(). Importing again changes nothing. An error if the
+// store's parameters differ.
 Result<std::uint64_t> import_fingerprints(const std::filesystem::path& source,
                                           FingerprintStore& store,
                                           const std::filesystem::path& folder);

@@ -1,4 +1,4 @@
-// A fingerprint: the sketches of a document, recorded in a store together with who the document is.
+// A fingerprint: the sketches of a document, recorded in a store together with its identity.
 #pragma once
 
 #include <array>
@@ -38,12 +38,12 @@ struct Fingerprint {
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };
 
-// Tells a document from the one that replaces it, and from all others: a hash of everything but the
-// text. The same for ever.
+// Identifies this version of a document: a hash of everything but the text. The same for
+// ever.
 Hash128 row_version(const Fingerprint& fingerprint);
 
-// How the fingerprints of a store are made. Fingerprints that were made with different parameters
-// cannot be compared, so a store refuses them.
+// The parameters of the fingerprints of a store. Fingerprints made with different parameters cannot
+// be compared, so a store refuses them.
 struct FingerprintParameters {
   // Names and values of every option that changes a fingerprint, versions of sketches included.
   std::vector<std::pair<std::string, std::string>> settings = {};

@@ -1,4 +1,4 @@
-// Have we seen this content? Fingerprints of documents, shared by every worker that uses the store.
+// Fingerprints of documents, shared by every worker that uses the store: finds known content.
 //
 //   KIN_TRY(auto store, open_local_fingerprints({.folder = "fingerprints", ...}));
 //   KIN_TRY(const Found found, store->find(batch));           // documents that share a key
@@ -37,16 +37,16 @@ constexpr bool has(Shared set, Shared key) {
   return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(key)) != 0;
 }
 
-// A stored document that shares a key with the one that was asked about.
+// A stored document that shares a key with the given one.
 struct Candidate {
   DocId doc{};
   Shared shared = Shared::kNone;
-  std::vector<std::uint32_t> chunks = {};  // numbers of the shared chunks in the one asked about
+  std::vector<std::uint32_t> chunks = {};  // numbers of the shared chunks in the given one
 
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
-// What a store knows about a batch of documents. Valid as long as its store.
+// The result of a look-up of a batch. Valid as long as its store.
 struct Found {
   // By document of the batch, sorted by DocId. Never the document itself.
   std::vector<std::vector<Candidate>> candidates = {};
@@ -54,7 +54,7 @@ struct Found {
   std::vector<bool> stored = {};
   // row_version() of every candidate, as the look-up saw it.
   std::unordered_map<DocId, Hash128> rows = {};
-  // What the store itself remembers about the look-up.
+  // Private state of the store about the look-up.
   std::shared_ptr<const void> state = {};
 };
 
@@ -62,7 +62,7 @@ struct Found {
 // admitted since the look-up. Must not call the store.
 using Judge = std::function<Result<bool>(const Fingerprint& mine, const Fingerprint& theirs)>;
 
-// Says of a chosen document whether it was admitted.
+// The outcome for a chosen document.
 struct Admission {
   std::optional<DocId> lost_to = {};  // nothing: it is in the store now
   friend bool operator==(const Admission&, const Admission&) = default;
@@ -75,36 +75,36 @@ struct FingerprintStats {
   FingerprintParameters parameters = {};
 };
 
-// Thread-safe. Several processes may use one store where its kind allows it. Documents older than
-// the store's retention are never returned.
+// Thread-safe. Several processes may use one store if its kind allows it. Documents older than the
+// store's retention are never returned.
 class FingerprintStore {
  public:
   virtual ~FingerprintStore() = default;
 
   virtual const FingerprintParameters& parameters() const = 0;
 
-  // Looks up every key of every document. A key that more documents share than the store lists
-  // (templates) gives the ones that came first.
+  // Looks up every key of every document. If more documents share a key than the store lists
+  // (templates), the first ones are given.
   virtual Result<Found> find(std::span<const Fingerprint> batch) = 0;
 
-  // The stored documents, in the order of `ids`; nothing for those that are not there.
+  // The stored documents, in the order of `ids`; nothing for missing ones.
   virtual Result<std::vector<std::optional<Fingerprint>>> get(std::span<const DocId> ids) = 0;
 
-  // Adds the documents batch[i] for i in `chosen`, which ascends. Where another worker admitted a
+  // Adds the documents batch[i] for i in `chosen`, which ascends. If another worker admitted a
   // document since `found` that `judge` calls a duplicate, exactly one of the two stays, the same
-  // for all who ask; Admission tells. Durable when it returns. A document that is in the store is
-  // replaced; doing the same again changes nothing.
+  // for all workers; Admission says which. Durable when it returns. A document that is in the store
+  // is replaced; repeating the call changes nothing.
   virtual Result<std::vector<Admission>> admit(std::span<const Fingerprint> batch,
                                                const Found& found,
                                                std::span<const std::size_t> chosen,
                                                const Judge& judge) = 0;
 
-  // Visits every document, in the order in which the store has them.
+  // Visits every document, in the order of the store.
   using Visit = std::function<Status(const Fingerprint&)>;
   virtual Status each(const Visit& visit) = 0;
 
   virtual Result<FingerprintStats> stats() = 0;
-  // Reads everything and compares documents with their keys: the faults found, the first hundred.
+  // Reads everything and compares documents with their keys. Returns the first hundred faults.
   virtual Result<std::vector<std::string>> check() = 0;
 };
 

@@ -12,11 +12,11 @@
 namespace kin::store {
 namespace {
 
-// Values that lie near each other are read with one call of up to kRunBytes. Up to kGapBytes of
-// other values between them cost less to read than a second call.
+// Values near each other are read with one call of up to kRunBytes. Up to kGapBytes of other values
+// between them cost less than a second call.
 constexpr std::uint64_t kRunBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kGapBytes = std::uint64_t{32} << 10;
-// Read at first of a value whose length is not known yet.
+// The first read of a value whose length is not known yet.
 constexpr std::uint64_t kGuessBytes = 4096;
 
 // Multiplying by an odd number is a bijection that spreads dense ids evenly over the top bits.
@@ -24,15 +24,15 @@ constexpr std::uint32_t kSpread = 0x9e3779b1U;
 constexpr std::uint32_t inverse(std::uint32_t odd) {
   std::uint32_t x = odd;
   // Newton's iteration doubles the number of correct low bits, from 3 on: 5 rounds are more than
-  // the 32 bits need.
+  // enough for 32 bits.
   for (int i = 0; i < 5; ++i) x *= 2 - odd * x;
   return x;
 }
 constexpr std::uint32_t kGather = inverse(kSpread);
 static_assert(kSpread * kGather == 1);
 
-// The value whose frame begins at `at` of the write buffer. The checksum is for what comes from the
-// disk.
+// The value whose frame begins at `at` of the write buffer. Only data from disk needs its checksum
+// verified.
 std::optional<std::string_view> buffered_value(std::string_view buffer, std::uint64_t at,
                                                RecordId id) {
   if (at > buffer.size() || buffer.size() - at < kFrameHeaderBytes) return std::nullopt;
@@ -42,14 +42,14 @@ std::optional<std::string_view> buffered_value(std::string_view buffer, std::uin
   return rest.substr(0, header.length);
 }
 
-// Asks for large pages of the system, of which the first touch costs a fraction.
+// Asks for large pages of the system, whose first touch is much cheaper.
 void use_large_pages(std::string& buffer) {
   constexpr std::size_t kLarge = 8 << 20;
   constexpr std::uintptr_t kPage = 4096;
   if (buffer.capacity() < kLarge) return;
   const auto begin = (reinterpret_cast<std::uintptr_t>(buffer.data()) + kPage - 1) / kPage * kPage;
   const auto end = reinterpret_cast<std::uintptr_t>(buffer.data()) + buffer.capacity();
-  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // a wish
+  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // advice only
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ KeptValues::KeptValues(const KeptValuesOptions& options, std::unique_ptr<DiskFil
 Result<std::unique_ptr<KeptValues>> KeptValues::open(const KeptValuesOptions& options) {
   const StorePlace place{options.disk, options.path, options.temporary_parent};
   KIN_TRY(auto file, open_store_file(place, kValuesFileName));
-  // A failed start leaves opened_ false, so that the destructor does not write over what was there.
+  // A failed start leaves opened_ false, so that the destructor does not overwrite existing data.
   std::unique_ptr<KeptValues> values(new KeptValues(options, std::move(file)));
   auto started = values->start();
   if (!started.ok() && options.path) return with_context(options.path->string(), started.error());
@@ -116,7 +116,7 @@ Status KeptValues::load_index() {
   std::string bytes(std::min<std::uint64_t>(kValueIndexHeaderBytes, index_bytes), '\0');
   KIN_RETURN_IF_ERROR(index->read_at(0, bytes.data(), bytes.size()));
   KIN_TRY(const ValueIndexHeader header, decode_index_header(bytes));
-  // Block by block: the index of many values may be larger than what fits into memory twice.
+  // Block by block: two copies of the index of many values may not fit into memory.
   std::uint64_t at = kValueIndexHeaderBytes;
   for (std::uint64_t left = header.entries; left > 0;) {
     const std::size_t block = std::min<std::uint64_t>(left, kIndexBlock);
@@ -127,7 +127,7 @@ Status KeptValues::load_index() {
     at += bytes.size();
     left -= block;
   }
-  // Bytes behind it were appended after the last flush. They are not in the index, and are
+  // Bytes after it were appended after the last flush. They are not in the index, and are
   // overwritten.
   written_ = header.data_bytes;
   return Done{};
@@ -222,13 +222,13 @@ Result<std::string> KeptValues::read_value(Wanted wanted) const {
     if (!value) return damaged;
     return std::string(*value);
   }
-  // The length is in the frame's header. Reading a guess with it spares a second read for short
+  // The length is in the frame's header. Reading a guess with it avoids a second read for short
   // values.
   const std::uint64_t available = written_ - wanted.offset;
   std::string bytes(std::min(available, kGuessBytes), '\0');
   if (bytes.size() < kFrameHeaderBytes) return damaged;
   if (!file_->read_at(wanted.offset, bytes.data(), bytes.size()).ok()) {
-    bytes.resize(kFrameHeaderBytes);  // what lies behind the value may be what cannot be read
+    bytes.resize(kFrameHeaderBytes);  // the bytes after the value may be the unreadable ones
     KIN_RETURN_IF_ERROR(file_->read_at(wanted.offset, bytes.data(), bytes.size()));
   }
   const std::uint64_t frame = kFrameHeaderBytes + decode_frame_header(bytes.data()).length;
@@ -284,7 +284,7 @@ void KeptValues::visit_run(std::span<const Wanted> run,
       visit(wanted.id, *value_there);
       continue;
     }
-    // Longer than what was read, or unreadable: alone it is either got or counted.
+    // Longer than the read, or unreadable: read alone, it is either found or counted.
     const auto value = read_value(wanted);
     if (value.ok()) {
       visit(wanted.id, *value);
@@ -334,7 +334,7 @@ Status KeptValues::flush() {
     sync_failure_ = synced.error();  // the bytes it dropped are not written by a later sync
     return synced;
   }
-  // Only after the data is on the device: an index never names bytes that a power cut can take.
+  // Only after the data is on the device: an index never names bytes that a power cut can lose.
   KIN_RETURN_IF_ERROR(write_index(written_, tables_));
   changed_ = false;
   return Done{};

@@ -1,4 +1,4 @@
-// The values of the records that were kept, on disk, so that the audit log can quote them.
+// The values of kept records, on disk, so that the audit log can quote them.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ struct KeptValuesOptions {
   // Nothing: the store is temporary.
   std::optional<std::filesystem::path> path = std::nullopt;
   std::optional<std::filesystem::path> temporary_parent = std::nullopt;
-  // Values stay in memory up to so many bytes, then go to the disk together. Taken as it is filled.
+  // Values stay in memory up to this many bytes, then go to disk together. Allocated as it fills.
   std::size_t write_buffer_bytes = std::size_t{1} << 20;
   Disk* disk = &system_disk();
 };
@@ -35,7 +35,7 @@ struct KeptValuesStats {
   std::uint64_t values = 0;
   std::uint64_t file_bytes = 0;    // headers and replaced values included
   std::uint64_t memory_bytes = 0;  // index and write buffer
-  std::uint64_t read_errors = 0;   // values asked for and there, but not readable
+  std::uint64_t read_errors = 0;   // requested values that exist but are not readable
 };
 
 // Values of 0 bytes to 1 GiB by RecordId. In memory: at most 12 bytes a value above a fixed
@@ -51,17 +51,17 @@ class KeptValues {
   // In any order. A second value for the same record replaces the first, whose bytes on disk stay.
   // After an error nothing has changed, and the call can be repeated.
   Status append(RecordId id, std::string_view value);
-  // Nothing if there is none. An error means it is there and could not be read; it is counted.
+  // Nothing if there is none. An error means that it exists but could not be read; it is counted.
   Result<std::optional<std::string>> get(RecordId id) const;
-  // Calls visit(id, value) for each of `ids` that is there and readable, in the order they were
-  // appended, neighbours on disk read together. Unreadable values are counted, not visited.
+  // Calls visit(id, value) for each of `ids` that exists and is readable, in the order they were
+  // appended; neighbours on disk are read together. Unreadable values are counted, not visited.
   // Memory: 16 bytes an id, and 1 MiB or the largest value. visit() must not call this object.
   void get_batch(std::span<const RecordId> ids,
                  const std::function<void(RecordId, std::string_view)>& visit) const;
   bool contains(RecordId id) const;
   std::uint64_t len() const;
-  // Forgets everything, also on the device. After an error either all values are still here or
-  // none, and a crash before the next flush() may forget them.
+  // Removes all values, also from the device. After an error either all values are still here or
+  // none, and a crash before the next flush() may lose them.
   Status clear();
   // Makes a kept store durable as it is now; does nothing for a temporary one. If the device fails
   // to sync, every later change of a kept store is refused until it is opened again.
@@ -81,7 +81,7 @@ class KeptValues {
   Status start();
   Status start_empty(std::string_view contents, std::uint64_t size);
   Status load_index();
-  // Makes the index on the device that of the first `data_bytes` of the file and of `tables`.
+  // Writes an index of `tables` for the first `data_bytes` of the file.
   Status write_index(std::uint64_t data_bytes, std::span<const Table> tables) const;
   Status write_blocks(DiskFile& index, std::span<const Table> tables) const;
   Status check_writable() const;
@@ -98,10 +98,10 @@ class KeptValues {
   mutable std::shared_mutex mutex_;
   std::unique_ptr<DiskFile> file_;
   std::vector<Table> tables_;
-  std::string buffer_;  // what comes after the first written_ bytes of the file
+  std::string buffer_;  // bytes after the first written_ bytes of the file
   std::uint64_t written_ = 0;
   std::uint64_t count_ = 0;
-  bool opened_ = false;   // what is on the device is ours, and may be written over
+  bool opened_ = false;   // the files are ours, and may be overwritten
   bool changed_ = false;  // since the last flush()
   std::optional<Error> sync_failure_;
   mutable std::atomic<std::uint64_t> read_errors_ = 0;

@@ -1,4 +1,4 @@
-// What was processed, by which run, and what became of it.
+// The documents that were processed, by which run, and with which outcome.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@ enum class Outcome : std::uint8_t { kAccepted, kRejected };
 std::string_view name_of(Outcome outcome);
 Result<Outcome> parse_outcome(std::string_view text);
 
-// What became of one document.
+// The outcome of one document.
 struct LedgerEntry {
   DocId doc{};
   std::string key = {};  // the document's key in its source
   std::string source = {};
   std::string run = {};
-  std::string worker = {};  // which part of the run; a part that is run again has the same name
-  std::uint64_t row = 0;    // of the record in that part: another one may have the same key
+  std::string worker = {};  // the part of the run; the same name when the part is run again
+  std::uint64_t row = 0;    // of the record in that part, because several may have the same key
   WallTime at{};
   Outcome outcome = Outcome::kAccepted;
   std::string reason = {};  // for people; empty: none
   std::optional<DocId> duplicate_of = {};
-  std::string method = {};   // that found the duplicate, or what an accepted one is linked to
+  std::string method = {};   // that found the duplicate, or the kind of link of an accepted one
   double similarity = 0;     // to the duplicate
   std::string version = {};  // of the fingerprints: version_of()
 
@@ -49,9 +49,9 @@ struct LedgerPage {
   std::optional<std::string> next = {};   // opaque; nothing: this was the last page
 };
 
-// Whether `there` stays when `next` is to be recorded. Whoever records a document first has
-// processed it, except that a rejection gives way to an acceptance: the document is in the store of
-// fingerprints, and others may have been dropped for it.
+// Whether `there` stays when `next` is to be recorded. The first record of a document counts,
+// except that a rejection gives way to an acceptance: the document is in the store of fingerprints,
+// and others may have been dropped for it.
 inline bool stays(const LedgerEntry& there, const LedgerEntry& next) {
   return there.outcome == Outcome::kAccepted || next.outcome == Outcome::kRejected;
 }
@@ -62,13 +62,13 @@ class Ledger {
  public:
   virtual ~Ledger() = default;
 
-  // Records the documents whose entries do not stay. Gives, for each, the entry that was there
-  // before and stays; nothing if this call recorded it. Durable when it returns. `entries` name
-  // each document once.
+  // Records the documents, except where an earlier entry stays. Returns for each document the entry
+  // that stays; nothing if this call recorded it. Durable when it returns. `entries` name each
+  // document once.
   virtual Result<std::vector<std::optional<LedgerEntry>>> record_processed(
       std::span<const LedgerEntry> entries) = 0;
 
-  // The entries of documents, in the order of `docs`; nothing for those that were not processed.
+  // The entries of documents, in the order of `docs`; nothing for unprocessed ones.
   virtual Result<std::vector<std::optional<LedgerEntry>>> was_processed(
       std::span<const DocId> docs) = 0;
 

@@ -18,7 +18,7 @@ namespace kin::store {
 struct LocalStoreOptions {
   std::filesystem::path folder = {};
   std::optional<std::chrono::days> retention = {};  // nothing: for ever
-  bool must_exist = false;  // a ledger that is not there is kNotFound instead of being made
+  bool must_exist = false;  // a missing ledger is kNotFound instead of being made
   Clock* clock = &system_clock();
   std::uint64_t memory_bytes = std::uint64_t{256} << 20;  // for caches and write buffers
   kv::StoreOptions::Engine engine = kv::StoreOptions::Engine::kRocksDb;
@@ -29,7 +29,7 @@ struct LocalStoreOptions {
 // the message names the first setting that differs. One process at a time has it open.
 Result<std::unique_ptr<FingerprintStore>> open_local_fingerprints(
     const LocalStoreOptions& options, const FingerprintParameters& parameters);
-// Opens a store that is there, with the parameters it has. kNotFound if there is none.
+// Opens an existing store, with the parameters it has. kNotFound if there is none.
 Result<std::unique_ptr<FingerprintStore>> open_local_fingerprints(const LocalStoreOptions& options);
 
 // Opens the ledger, or makes one. One process at a time has it open.

@@ -12,7 +12,7 @@ namespace {
 // make the lists of middling keys cost more than the slots they save.
 constexpr std::size_t kInline = 256;
 
-// A list that grows by a quarter costs no more a record than a slot does, even while it is copied.
+// A list that grows by a quarter costs no more per record than a slot, even while it is copied.
 void append(std::vector<RecordId>& list, RecordId id) {
   if (list.size() == list.capacity()) list.reserve(list.size() + list.size() / 4 + 4);
   list.push_back(id);
@@ -28,7 +28,7 @@ LshIndex::LshIndex(LshIndexOptions options)
     : options_(options), tables_(std::size_t{1} << kTableBits) {}
 
 LshIndex::Place LshIndex::place(std::uint64_t key, std::size_t band) {
-  // The band is mixed in, because equal keys of two bands must not meet. Table and tag are bits
+  // The band is mixed in, because equal keys of two bands must not collide. Table and tag are bits
   // from opposite ends, so that they are independent.
   const std::uint64_t mixed = mix64(key + (band + 1) * 0x9e3779b97f4a7c15ULL);
   return {static_cast<std::uint32_t>(mixed >> (64 - kTableBits)),
@@ -37,7 +37,7 @@ LshIndex::Place LshIndex::place(std::uint64_t key, std::size_t band) {
 
 void LshIndex::prefetch(std::span<const std::uint64_t> band_keys) const {
   for (std::size_t band = 0; band < band_keys.size(); ++band) {
-    // All bands first: the memory works on the later ones while the first is looked up.
+    // All bands first: later ones are prefetched while the first is looked up.
     const Place at = place(band_keys[band], band);
     tables_[at.table].prefetch(at.tag);
   }
@@ -79,8 +79,8 @@ std::vector<RecordId> LshIndex::query(std::span<const std::uint64_t> band_keys) 
 
 // True if the key has more than the limit allows.
 bool LshIndex::collect(Place place, std::vector<RecordId>& hits) const {
-  // For this key alone, on top of the hits of other bands. The difference keeps the sum from
-  // overflowing.
+  // The limit for this key alone, on top of the hits of other bands. The difference keeps the sum
+  // from overflowing.
   const std::size_t limit = options_.max_candidates.value_or(SIZE_MAX - hits.size()) + hits.size();
   const auto take = [&](RecordId id) {
     if (!live_.contains(id)) return true;
@@ -99,7 +99,7 @@ bool LshIndex::collect(Place place, std::vector<RecordId>& hits) const {
   return !std::all_of(list->second.begin(), list->second.end(), take);
 }
 
-// Makes sorted `hits` unique, and as few as the limit. True if some had to go.
+// Makes sorted `hits` unique, and applies the limit. True if some were dropped.
 bool LshIndex::keep_best(std::vector<RecordId>& hits) const {
   // Nothing to merge or to cut.
   if (hits.size() <= 1) return false;
@@ -129,7 +129,7 @@ bool LshIndex::keep_best(std::vector<RecordId>& hits) const {
 
 bool LshIndex::remove(RecordId id) {
   if (!live_.erase(id)) return false;
-  // The slots stay, and queries skip them. Taking them out one by one would shift the table each
+  // The slots stay, and queries skip them. Removing them one by one would shift the table each
   // time.
   removed_.insert(id);
   // Compacting costs a pass over all tables, so it waits for an eighth of them to be dead, and for
@@ -153,7 +153,7 @@ void LshIndex::compact() {
   removed_.clear();
 }
 
-// A list is looked at only when the table holds kInline records of its key, so it fills those up.
+// A list is read only if the table holds kInline records of its key, so the table is filled first.
 void LshIndex::refill(std::uint64_t key, std::vector<RecordId>& overflow) {
   Table& table = tables_[key >> kTagBits];
   const auto tag = static_cast<std::uint32_t>(key);

@@ -16,14 +16,14 @@ namespace kin::store {
 
 struct LshIndexOptions {
   // The most candidates a query returns; those that share the most bands come first, then those
-  // with the lowest ids. Queries that met the limit are counted. Nothing: no limit.
+  // with the lowest ids. Queries that reach the limit are counted. Nothing: no limit.
   std::optional<std::size_t> max_candidates = std::nullopt;
 };
 
-// Every document costs one slot of 8 bytes a band in tables that are nearly full and grow piece by
-// piece, so that 16 bands take at most 160 bytes a document at any time, growth included, from
+// Every document costs one slot of 8 bytes per band in tables that are nearly full and grow piece
+// by piece, so that 16 bands take at most 160 bytes a document at any time, growth included, from
 // 100,000 documents on; before, and where most keys are shared by hundreds, up to 2 MiB more. A key
-// keeps 40 bits here: two different ones meet about once in 10^12, which makes a candidate too
+// keeps 40 bits here: two different ones are equal about once in 10^12, which gives a candidate too
 // many, never one too few.
 //
 // A key that very many documents share takes 4 to 5 bytes for each of them past the first 256, and
@@ -36,16 +36,16 @@ class LshIndex {
   LshIndex(const LshIndex&) = delete;
   LshIndex& operator=(const LshIndex&) = delete;
 
-  // Adds a record under the key of each of its bands. False, and nothing changes, if it is there.
-  // Adding one that was removed compacts first if it must: give a new version a new id.
+  // Adds a record under the key of each of its bands. False, and nothing changes, if it exists.
+  // Adding a removed id again may have to compact first: give a new version a new id.
   bool insert(RecordId id, std::span<const std::uint64_t> band_keys);
   // The records that share the key of at least one band, ascending. band_keys[i] is compared with
   // the i-th keys only.
   std::vector<RecordId> query(std::span<const std::uint64_t> band_keys) const;
-  // True if it was there. It is not a candidate any more; compact() frees its slots, and runs by
-  // itself when an eighth of the records were removed.
+  // True if it existed. It is no longer a candidate; compact() frees its slots, and runs
+  // automatically when an eighth of the records were removed.
   bool remove(RecordId id);
-  // Frees what removed records hold.
+  // Frees the slots of removed records.
   void compact();
   bool contains(RecordId id) const { return live_.contains(id); }
   std::size_t len() const { return live_.count(); }

@@ -18,7 +18,7 @@ Keys keys_of(std::uint64_t number) {
   return keys;
 }
 
-// What streaming deduplication does: ask, then add.
+// The access pattern of streaming deduplication: query, then insert.
 void query_then_insert(benchmark::State& state) {
   const auto documents = static_cast<std::uint64_t>(state.range(0));
   for (auto _ : state) {

@@ -16,13 +16,13 @@
 
 namespace kin::store {
 
-// How many calls took no longer than these, in seconds; the last count is of all that took longer.
+// Upper bounds of call durations in seconds; the last count is of all longer calls.
 inline constexpr std::array<double, 8> kCallSeconds = {0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60};
 
 struct CallFigures {
   std::uint64_t calls = 0;
   std::uint64_t failures = 0;
-  std::uint64_t items = 0;  // documents or entries that were asked about or written
+  std::uint64_t items = 0;  // documents or entries in the calls
   double seconds = 0;
   std::array<std::uint64_t, kCallSeconds.size() + 1> by_seconds{};  // each call in one of them
 };
@@ -40,7 +40,7 @@ class StoreMeter {
  public:
   explicit StoreMeter(Clock& clock) : clock_(clock) {}
 
-  // Calls `call` and notes it under `name`.
+  // Runs `call` and records it under `name`.
   template <typename Call>
   auto measure(const char* name, std::size_t items, const Call& call) {
     const SteadyTime begun = clock_.steady_now();
@@ -59,7 +59,7 @@ class StoreMeter {
   StoreFigures figures_;
 };
 
-// What they wrap must outlive them, as must the meter.
+// The wrapped stores and the meter must outlive them.
 std::unique_ptr<FingerprintStore> measured(FingerprintStore& store, StoreMeter& meter);
 std::unique_ptr<Ledger> measured(Ledger& ledger, StoreMeter& meter);
 

@@ -22,12 +22,12 @@ struct S3StoreOptions {
   cloud::CloudOptions cloud = {};
   cloud::S3Options bucket = {};
   std::string prefix = {};  // of the keys; empty or with a "/" at its end
-  // Copies of what is in the bucket. Workers of one machine may share it.
+  // Copies of objects of the bucket. Workers of one machine may share it.
   std::filesystem::path cache_folder = {};
   std::uint64_t cache_bytes = std::uint64_t{10} << 30;  // each, of fingerprints and ledger
   std::optional<std::chrono::days> retention = {};      // nothing: for ever
-  bool must_exist = false;  // a ledger that is not there is kNotFound instead of being made
-  // Objects that nothing needs are removed when they are so old. One look-up must not take longer.
+  bool must_exist = false;  // a missing ledger is kNotFound instead of being made
+  // Objects that are not needed any more are removed at this age. A look-up must not take longer.
   std::chrono::milliseconds grace = std::chrono::hours(1);
   Clock* clock = &system_clock();
   std::uint64_t seed = 0;  // must differ between workers
@@ -41,7 +41,7 @@ Status create_s3_bucket(const S3StoreOptions& options);
 // differs. Reads one object, however large the store is.
 Result<std::unique_ptr<FingerprintStore>> open_s3_fingerprints(
     const S3StoreOptions& options, const FingerprintParameters& parameters);
-// Opens a store that is there, with the parameters it has. kNotFound if there is none.
+// Opens an existing store, with the parameters it has. kNotFound if there is none.
 Result<std::unique_ptr<FingerprintStore>> open_s3_fingerprints(const S3StoreOptions& options);
 
 // Opens the ledger, or makes one.

@@ -1,4 +1,4 @@
-// What is special about stores in S3. contracts_service_test.cc has what they share.
+// Properties of stores in S3 alone. contracts_service_test.cc has the common contract.
 #include "store/s3_stores.h"
 
 #include <gmock/gmock.h>

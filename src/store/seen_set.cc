@@ -23,21 +23,21 @@ using Mode = SeenOptions::Mode;
 // Larger tables miss the cache at every look-up, smaller ones make many small runs.
 constexpr std::uint64_t kMostTableSlots = std::uint64_t{1} << 19;
 constexpr std::uint64_t kLeastTableSlots = std::uint64_t{1} << 12;
-// What a merge holds beside the filter it makes: decoded pages of its runs and a write buffer.
+// Memory of a merge beside the filter it makes: decoded pages of its runs and a write buffer.
 constexpr std::uint64_t kMergeBytes = std::uint64_t{4} << 20;
 // Ids are looked up by the chunk, so that their cache misses overlap.
 constexpr std::size_t kInsertChunk = 512;
-// Counters of look-ups are shared often enough for whoever watches, seldom enough to cost nothing.
+// Counters of look-ups are published after this many probes: often enough, and at no cost.
 constexpr std::uint64_t kSharedProbes = 8192;
 
-// How a memory limit is shared out.
+// The parts of a memory limit.
 struct Shares {
   std::uint64_t table_ids = 0;
   std::uint64_t piece_ids = 0;
   std::uint64_t working_bytes = 0;  // all but resident filters and page index
 };
 
-// Two tables, one of them being written out, and its ids sorted.
+// Two tables, one of them being written out, and the sorted ids of that one.
 std::uint64_t table_share(std::uint64_t ids, IdKind kind) {
   return 2 * SeenTable::slots_for(ids) * SeenTable::slot_bytes(kind) + ids * sizeof(SeenId);
 }
@@ -51,7 +51,7 @@ Shares share_out(const SeenOptions& options, IdKind kind) {
   }
   Shares shares;
   shares.table_ids = options.table_ids != 0 ? options.table_ids : ids_in(slots);
-  // A merge holds the filter of the piece that it writes, at about 9/8 bytes an id.
+  // A merge holds the filter of the piece that it writes, at about 9/8 bytes per id.
   shares.piece_ids =
       std::min(options.piece_ids, std::max(shares.table_ids, options.max_memory / 16));
   shares.working_bytes =
@@ -76,11 +76,11 @@ class Reader final : public SeenReader {
     KIN_CHECK(found.size() >= ids.size(), "an answer for every id");
     return lookup_.contains(current(), ids, found);
   }
-  // Adds its counters to those of the set if it asked at least so many filters.
+  // Adds its counters to those of the set if it has asked at least this many filters.
   void share_counts(std::uint64_t least_probes) {
     if (lookup_.counts().filter_probes >= least_probes) state_.add_counts(lookup_.take_counts());
   }
-  // Lets go of the files of the version.
+  // Releases the files of the version.
   void release() { version_.reset(); }
 
  private:
@@ -139,7 +139,7 @@ class OpenSet final : public SeenSet {
   mutable SeenState state_;
   std::unique_ptr<SeenBackground> background_;
 
-  // The writer's.
+  // State of the writer.
   std::shared_ptr<SeenTable> table_;
   std::optional<SeenLogWriter> log_;  // nothing when opened to read
   Reader lookup_{state_};
@@ -176,15 +176,15 @@ Status OpenSet::open_to_write() {
   }
   KIN_TRY(SeenManifest manifest, find_or_make_manifest(placement_.folder, options_));
   placement_.kind = manifest.kind;
-  // A process that died may not have synced the name of the manifest that we see; it must not be
-  // lost once we build on it and remove what only an older one names.
+  // A process that died may not have synced the name of the manifest that we see; it must be
+  // durable before we build on it and remove files that only an older one names.
   KIN_RETURN_IF_ERROR(disk.sync_folder(placement_.folder));
   KIN_RETURN_IF_ERROR(remove_leftovers(placement_, manifest));
   return take_up(std::move(manifest));
 }
 
-// A writer may merge files away between our reading the manifest and opening them; the manifest is
-// then a newer one, and the next attempt finds what it names.
+// A writer may merge files away between our reading the manifest and opening them; then there is a
+// newer manifest, and the next attempt opens the files that it names.
 Status OpenSet::open_to_read() {
   constexpr int kAttempts = 20;
   constexpr std::chrono::milliseconds kPause(10);
@@ -197,7 +197,7 @@ Status OpenSet::open_to_read() {
     const auto now = find_or_make_manifest(placement_.folder, options_);
     // The first two failures are tried again at once.
     if (attempt <= 2) continue;
-    // The same manifest twice, so no writer is at work and the files are really missing.
+    // The manifest is unchanged, so no writer is active and the files are really missing.
     if (now && *now == before) return status;
     if (options_.clock != nullptr) options_.clock->sleep_for(kPause);
   }
@@ -207,7 +207,7 @@ Status OpenSet::take_up(SeenManifest manifest) {
   const bool read_only = options_.mode == Mode::kRead;
   seed_ = manifest.seed;
   shares_ = share_out(options_, placement_.kind);
-  // Whatever the tables and merges do not take is for filters.
+  // Memory that tables and merges do not use is for filters.
   const std::uint64_t working = std::min(shares_.working_bytes, options_.max_memory);
   KIN_TRY(auto runs, SeenRuns::open(placement_,
                                     {.piece_ids = shares_.piece_ids,
@@ -281,7 +281,7 @@ Status OpenSet::check_writable() const {
     return Error{Code::kFailedPrecondition,
                  fmt::format("{} was opened to read", placement_.folder.string())};
   }
-  // An atomic flag, because every insert asks; the error itself is behind a lock.
+  // An atomic flag, because every insert checks it; the error itself is behind a lock.
   if (!state_.poisoned()) return Done{};
   const Error failure = state_.failure();
   return Error{failure.code,
@@ -306,7 +306,7 @@ Status OpenSet::insert(std::span<const SeenId> ids, std::span<std::uint8_t> was_
   KIN_CHECK(was_new.size() >= ids.size(), "an answer for every id");
   while (!ids.empty()) {
     KIN_RETURN_IF_ERROR(check_writable());
-    // A full table makes way before its successor takes the chunk.
+    // A full table is replaced before the chunk is inserted.
     if (table_->size() >= shares_.table_ids) KIN_RETURN_IF_ERROR(rotate());
     const std::uint64_t room = shares_.table_ids - table_->size();
     const std::size_t count = std::min<std::uint64_t>({ids.size(), kInsertChunk, room});
@@ -322,7 +322,7 @@ Status OpenSet::insert_chunk(std::span<const SeenId> ids, std::span<std::uint8_t
   found_.resize(ids.size());
   KIN_RETURN_IF_ERROR(contains(ids, found_));
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    // The look-up does not know of repeats within the chunk; the table does.
+    // The look-up does not see repeats within the chunk; the table does.
     was_new[i] = found_[i] == 0 && table_->insert(ids[i]) ? 1 : 0;
     if (was_new[i] == 0) continue;
     // Only the writer changes the count, so a load and a store are enough.
@@ -350,8 +350,8 @@ Result<std::uint64_t> OpenSet::commit() {
   return len();
 }
 
-// The table goes to the background to become a run, and its log with it; a new pair takes their
-// place. The new log is there before the old one says that it goes on in it.
+// Hands the table and its log to the background, to become a run; a new pair replaces them. The new
+// log exists before the old one is sealed.
 Status OpenSet::rotate() {
   state_.wait_for_run();
   KIN_RETURN_IF_ERROR(check_writable());

@@ -20,7 +20,7 @@ struct SeenOptions {
   enum class Mode {
     kOpenOrMake,  // to read and write
     kOpen,        // to read and write; kNotFound if there is no set
-    kFresh,       // to read and write, and empty: what was there is forgotten
+    kFresh,       // to read and write; an existing set is emptied
     kRead,        // to read, as it is now; may be open for writing elsewhere. kNotFound if none
   };
   Mode mode = Mode::kOpenOrMake;
@@ -30,22 +30,22 @@ struct SeenOptions {
   // Bounds the table of recent ids, the filters and the page index; at least kSeenLeastMemory.
   // Filters that do not fit are read from disk, those of the largest runs first.
   std::uint64_t max_memory = std::uint64_t{1} << 30;
-  // How many ids the set will hold, if that is known: a hint for the size of the table of recent
-  // ids. The set grows beyond it all the same.
+  // The expected number of ids, if it is known: a hint for the size of the table of recent ids. The
+  // set may grow beyond it.
   std::uint64_t expected_ids = 0;
-  // The most ids in the table before it is written out as a run; 0 is from max_memory.
+  // The most ids in the table before it is written out as a run; 0: derived from max_memory.
   std::uint64_t table_ids = 0;
   // The most ids in one file of a run.
   std::uint64_t piece_ids = 4'000'000;
-  // Write out and merge on a thread that the set starts: inserts go on beside it, which callers
-  // without threads of their own rely on. Off: on the caller's thread, at the insert that makes it
-  // necessary, so that a run can be repeated call by call.
+  // Write out and merge on a thread that the set starts: inserts continue meanwhile, also for
+  // callers without threads of their own. Off: on the caller's thread, during the insert that makes
+  // it necessary, so that a run can be repeated call by call.
   bool background = true;
   // Seeds the hash of strings of a new set; nothing: a random seed.
   std::optional<std::uint64_t> seed = std::nullopt;
   Disk* disk = &system_disk();
-  // A reader waits by it when a writer replaces files while they are opened. Nothing: the reader
-  // tries again at once.
+  // The reader waits by this clock if a writer replaces files while they are opened. Nothing: the
+  // reader tries again at once.
   Clock* clock = nullptr;
 };
 
@@ -65,7 +65,7 @@ struct SeenStats {
   double filter_bits_per_id = 0;
   // Since the set was opened:
   std::uint64_t filter_probes = 0;      // filters asked
-  std::uint64_t filter_passes = 0;      // that said maybe
+  std::uint64_t filter_passes = 0;      // filters that let an id pass
   std::uint64_t page_reads = 0;         // pages of ids read for a look-up
   std::uint64_t hits = 0;               // look-ups answered by a run
   std::uint64_t filter_page_reads = 0;  // for filters that are not resident
@@ -73,23 +73,23 @@ struct SeenStats {
   std::uint64_t merges = 0;      // finished
   std::uint64_t merged_ids = 0;  // written again by merges
   std::uint64_t commits = 0;
-  std::uint64_t rebuilt_filters = 0;  // lost or damaged, made again from the ids
+  std::uint64_t rebuilt_filters = 0;  // lost or damaged, rebuilt from the ids
 };
 
 class SeenReader;
 
 // One writer, many readers: every function is for one thread at a time, except reader(), stats(),
-// len() and empty(), which are thread-safe; each thread that reads beside the writer has a
-// SeenReader of its own. A folder is open for writing once at a time, over all processes
+// len() and empty(), which are thread-safe; each thread that reads beside the writer has its own
+// SeenReader. A folder is open for writing once at a time, over all processes
 // (kFailedPrecondition); others may open it with kRead.
 //
-// An inserted id is found by every later look-up at once, and is durable when a later commit()
-// returns. After a crash everything committed is there; what was inserted later may be, and
-// nothing else is.
+// Every later look-up finds an inserted id at once, and the id is durable when a later commit()
+// returns. After a crash everything committed is there; later inserts may be, and nothing else
+// is.
 //
-// A write or sync that fails poisons the set: no insert, commit or flush succeeds any more, and
-// their error says so. What was committed is safe; look-ups go on; opening again recovers. A page
-// or file whose checksum does not hold gives kDataLoss: a wrong answer is never given.
+// A failed write or sync poisons the set: all later inserts, commits and flushes fail, and their
+// error says so. Committed ids are safe; look-ups still work; opening again recovers. A page or
+// file with a wrong checksum gives kDataLoss: a wrong answer is never given.
 //
 //   KIN_TRY(auto set, SeenSet::open("crawl.seen", {}));
 //   KIN_TRY(const bool is_new, set->insert(SeenId::number(42)));
@@ -98,7 +98,7 @@ class SeenSet {
  public:
   static Result<std::unique_ptr<SeenSet>> open(const std::filesystem::path& folder,
                                                const SeenOptions& options);
-  // Closes without saying whether that worked.
+  // Closes without reporting errors.
   virtual ~SeenSet() = default;
   SeenSet(const SeenSet&) = delete;
   SeenSet& operator=(const SeenSet&) = delete;
@@ -117,13 +117,13 @@ class SeenSet {
   // the ids may have been inserted.
   virtual Status insert(std::span<const SeenId> ids, std::span<std::uint8_t> was_new) = 0;
 
-  // Returns once every insert before it is durable: how many ids the set has ever had inserted,
-  // which numbers the last of them.
+  // Returns once every insert before it is durable. Gives the number of ids that were ever
+  // inserted, which is also the number of the last one.
   virtual Result<std::uint64_t> commit() = 0;
   // Commits, and writes the table out as a run.
   virtual Status flush() = 0;
-  // Returns once all runs are one: look-ups are then fastest. Writes all ids again. A set with a
-  // background merges all but the largest run by itself when nothing was added for a second.
+  // Returns once all runs are merged into one, which makes look-ups fastest. Writes all ids again.
+  // A set with a background thread merges all but the largest run after a second without inserts.
   virtual Status settle() = 0;
   // Commits, stops the background work and releases the folder. Nothing else may be called after.
   virtual Status close() = 0;
@@ -135,8 +135,8 @@ class SeenSet {
   // Visits every id once, in an unspecified order. Stops at the first error that `visit` returns.
   virtual Status for_each(const std::function<Status(SeenId)>& visit) = 0;
 
-  // Reads every file and checks every sum, the order of the ids and the counts: kDataLoss with the
-  // file and what is wrong with it.
+  // Reads every file and checks every checksum, the order of the ids and the counts: kDataLoss with
+  // the file and the fault.
   virtual Status verify() = 0;
 
   virtual std::unique_ptr<SeenReader> reader() const = 0;
@@ -145,8 +145,8 @@ class SeenSet {
   SeenSet() = default;
 };
 
-// Look-ups beside the writer: for one thread at a time, and not longer than its set lives. Sees
-// every insert that happened before the call.
+// Look-ups beside the writer: for one thread at a time; must not outlive its set. Sees every insert
+// that happened before the call.
 class SeenReader {
  public:
   virtual ~SeenReader() = default;

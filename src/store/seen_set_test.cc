@@ -120,7 +120,7 @@ TEST_F(SeenSetTest, ASetThatIsLeftAloneTidiesUp) {
   SeenOptions options = small();
   options.background = true;
   const auto set = open(options);
-  // Sizes that no merge is due for by themselves.
+  // Sizes for which no merge is due by themselves.
   std::uint64_t next = 0;
   for (const std::uint64_t count : {90U, 20U, 4U}) {
     insert_all(*set, numbers(next, next + count));

@@ -10,8 +10,8 @@
 namespace kin::store {
 namespace {
 
-// How many pages a batch of look-ups handles under one lock.
-// Writers wait no longer than for these.
+// Pages that a batch of look-ups handles under one lock, which bounds the wait of
+// writers.
 constexpr std::size_t kPagesPerLock = 4096;
 
 std::uint32_t page_of(RecordId id) {
@@ -28,7 +28,7 @@ std::uint64_t signatures_in(const PageEntry& entry) {
   return static_cast<std::uint64_t>(std::popcount(entry.present));
 }
 
-// The ids at the front of `ids` that lie in the page of the first.
+// The number of ids at the front of `ids` in the page of the first.
 std::size_t same_page(std::span<const RecordId> ids) {
   std::size_t count = 1;
   while (count < ids.size() && page_of(ids[count]) == page_of(ids[0])) ++count;
@@ -142,7 +142,7 @@ Result<TieredSignatureStore::Frame*> TieredSignatureStore::heat(std::uint32_t pa
   return &frame;
 }
 
-// Signatures of a damaged page are lost: they are counted and forgotten, so that the page can take
+// Signatures of a damaged page are lost: they are counted and dropped, so that the page can take
 // new ones. A read that failed for another reason may succeed the next time.
 Status TieredSignatureStore::load(std::uint32_t page, PageEntry& entry, Frame& frame) {
   PageRead read{.page = page, .slot = entry.slot, .checksum = entry.checksum};
@@ -181,14 +181,14 @@ Status TieredSignatureStore::evict() {
   // Frames are dropped only when all of them are written, so an error loses nothing.
   KIN_RETURN_IF_ERROR(write_frames(victims));
   for (const std::uint32_t victim : victims) drop_frame(*table_.find(frames_[victim].page));
-  // The next eviction asks for reads since this one.
+  // The next eviction considers reads after this one.
   for (Frame& frame : frames_) frame.read = 0;
   return Done{};
 }
 
 std::vector<std::uint32_t> TieredSignatureStore::coldest(std::size_t count) const {
-  // Full pages that were not read since the last eviction, full pages that were, and others; of
-  // each kind those that were written to longest ago come first.
+  // Full pages that were not read since the last eviction, full pages that were, and others; within
+  // each kind the least recently written come first.
   struct Candidate {
     std::uint32_t rank;
     std::uint64_t stamp;
@@ -214,7 +214,7 @@ Status TieredSignatureStore::write_frames(std::span<const std::uint32_t> frames)
   std::vector<PageWrite> writes;
   for (const std::uint32_t number : frames) {
     const Frame& frame = frames_[number];
-    // The page in the file is the same.
+    // The page in the file is identical.
     if (!frame.dirty) continue;
     writes.push_back(
         {.page = frame.page, .old_slot = table_.find(frame.page)->slot, .data = frame.data.get()});
@@ -370,7 +370,7 @@ bool TieredSignatureStore::remove(RecordId id) {
   entry->present &= ~bit_of(id);
   --count_;
   if (entry->frame != kNoFrame) --hot_;
-  // The page stays while another signature is in it. The bytes of the removed one stay too, and are
+  // The page stays while another signature is in it. The bytes of the removed one stay too, but are
   // never read.
   if (entry->present != 0) return true;
   if (entry->frame != kNoFrame) drop_frame(*entry);
@@ -401,7 +401,7 @@ Status TieredSignatureStore::flush() {
   const std::unique_lock lock(mutex_);
   if (!changed_) return Done{};
   KIN_RETURN_IF_ERROR(cold_->check_writable());
-  // Hot pages stay hot: flushing writes them and drops none.
+  // Hot pages stay hot: flushing writes them without evicting.
   std::vector<std::uint32_t> hot;
   for (std::uint32_t i = 0; i < frames_.size(); ++i) {
     if (frames_[i].page != kNoSlot) hot.push_back(i);

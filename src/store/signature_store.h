@@ -37,13 +37,13 @@ struct SignatureStoreStats {
   std::uint64_t cold_reads = 0;  // calls to the system
   std::uint64_t cold_bytes = 0;  // read by them
   std::uint64_t cold_bytes_written = 0;
-  std::uint64_t cold_read_errors = 0;  // signatures asked for and there, but not readable
+  std::uint64_t cold_read_errors = 0;  // requested signatures that exist but are not readable
   std::uint64_t memory_bytes = 0;      // frames and tables
   std::uint64_t file_bytes = 0;
 };
 
-// Signatures of a fixed size by dense RecordId. Thread-safe: reads run beside each other, changes
-// one at a time.
+// Signatures of a fixed size by dense RecordId. Thread-safe: reads run in parallel, changes one at
+// a time.
 //
 // The hot part holds the pages of 64 records that were written most recently. When memory is full,
 // an eighth of it is written out at once, in large writes in the order of records: full pages
@@ -62,26 +62,26 @@ class TieredSignatureStore {
   TieredSignatureStore(const TieredSignatureStore&) = delete;
   TieredSignatureStore& operator=(const TieredSignatureStore&) = delete;
 
-  // Adds or replaces. An error means that a page could not be written out, or that the page of
-  // `id` could not be read to be added to; nothing is lost, and the call can be repeated.
+  // Adds or replaces. An error means that a page could not be written out, or that the page of `id`
+  // could not be read; nothing is lost, and the call can be repeated.
   Status insert(RecordId id, std::span<const std::uint8_t> signature);
-  // ids.size() signatures one after the other, under one lock. Fastest if the ids ascend. After an
-  // error some may be in.
+  // ids.size() signatures one after another, under one lock. Fastest if the ids ascend. After an
+  // error some may have been added.
   Status insert_batch(std::span<const RecordId> ids, std::span<const std::uint8_t> signatures);
 
-  // Nothing if there is none. An error means it is there and could not be read.
+  // Nothing if there is none. An error means that it exists but could not be read.
   Result<std::optional<Signature>> get(RecordId id) const;
-  // Many at once: `sorted_ids` ascending and unique, `signatures` of ids × signature_bytes,
-  // `found` of one byte an id. Cold pages are read in file order, neighbours in one call.
-  // found[i] becomes 1 if ids[i] is there and readable; else 0, and its bytes do not change.
-  // An error means wrong arguments, never a failed read.
+  // Many at once: `sorted_ids` ascending and unique, `signatures` of ids × signature_bytes, `found`
+  // of one byte per id. Cold pages are read in file order, neighbours in one call. found[i] becomes
+  // 1 if ids[i] exists and is readable; else 0, and its bytes do not change. An error means wrong
+  // arguments, never a failed read.
   Status get_batch(std::span<const RecordId> sorted_ids, std::span<std::uint8_t> signatures,
                    std::span<std::uint8_t> found) const;
-  // Up to `most` of the ids there are, from `first` on, ascending. Reads nothing from disk, like
+  // Up to `most` existing ids from `first` on, ascending. Reads nothing from disk, like
   // contains().
   std::vector<RecordId> ids_from(RecordId first, std::size_t most) const;
   bool contains(RecordId id) const;
-  // True if it was there.
+  // True if it existed.
   bool remove(RecordId id);
   std::uint64_t len() const;
   Status clear();

@@ -14,7 +14,7 @@ using Model = std::map<std::uint32_t, std::uint8_t>;
 constexpr std::uint32_t kWidth = 3;
 constexpr std::uint32_t kIds = 1'000;
 
-// Where flushing costs nothing, if the system has such a place.
+// A folder in memory, where flushing costs nothing, if the system has one.
 std::optional<std::filesystem::path> memory_folder() {
   if (std::filesystem::is_directory("/dev/shm")) return "/dev/shm";
   return std::nullopt;

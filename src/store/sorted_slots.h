@@ -11,17 +11,17 @@
 namespace kin::store {
 
 // Reallocates memory in whole pages directly from the system, which extends it without copying; a
-// general allocator wastes a fifth on tables that all grow a little at a time. `slots` and
-// `old_count` are those of an earlier call, or null and 0; a new count of 0 frees. New slots are
+// general allocator wastes a fifth on many tables that all grow slowly. `slots` and `old_count`
+// are those of an earlier call, or null and 0; a new count of 0 frees. New slots are
 // uninitialised.
 inline constexpr std::size_t kSlotsPerPage = 512;
 std::uint64_t* resize_slots(std::uint64_t* slots, std::size_t old_count, std::size_t new_count);
 
 // A multimap from tags of `kTagBits` bits to payloads of the other bits of a 64-bit slot. Linear
 // probing whose home position rises with the tag, with entries kept in the order of their tags
-// (Robin Hood), equal tags in the order they came. So a look-up stops early, and the table can
-// grow by a tenth in place: beyond a few pages it is 83 % to 91 % full at all times, and never
-// exists twice. Tags should be spread evenly.
+// (Robin Hood), equal tags in the order of insertion. So a look-up stops early, and the table can
+// grow by a tenth in place: beyond a few pages it is 83 % to 91 % full at all times, and is never
+// copied. Tags should be spread evenly.
 //
 // The slot of all ones is reserved. Thread-compatible.
 template <int kTagBits>
@@ -47,7 +47,7 @@ class SortedSlots {
     return slot & ((std::uint64_t{1} << kPayloadBits) - 1);
   }
 
-  // The slots that hold `tag`, in the order they came. Valid until the next change.
+  // The slots that hold `tag`, in the order of insertion. Valid until the next change.
   std::span<const std::uint64_t> find(std::uint64_t tag) const {
     if (capacity_ == 0) return {};
     const std::size_t first = lower(tag);
@@ -68,12 +68,12 @@ class SortedSlots {
     ++used_;
   }
 
-  // Puts another payload in place of one that find() showed.
+  // Replaces the payload of a slot that find() returned.
   void replace(const std::uint64_t& slot, std::uint64_t payload) {
     slots_[&slot - slots_] = pack(tag_of(slot), payload);
   }
 
-  // Takes out every entry for which drop(slot) holds, and gives back the memory.
+  // Removes every entry for which drop(slot) is true, and frees the memory.
   template <typename Drop>
   void compact(Drop drop) {
     std::size_t kept = 0;
@@ -113,7 +113,7 @@ class SortedSlots {
     std::uint32_t capacity;
   };
 
-  // Slots past the last home, for what is pushed over it.
+  // Slots after the last home position, for entries that are pushed past it.
   static constexpr std::uint32_t kTail = 24;
 
   static std::size_t max_used(std::size_t homes) { return homes - homes / 11; }
@@ -129,8 +129,8 @@ class SortedSlots {
     return at;
   }
 
-  // The first empty slot from `at` on, or the end. Eight at a time: this is where most of the time
-  // of an insertion goes.
+  // The first empty slot from `at` on, or the end. Checks eight at a time, because most of the time
+  // of an insertion is spent here.
   std::size_t next_empty(std::size_t at) const {
     for (; at + 8 <= capacity_; at += 8) {
       std::uint64_t any = 0;
@@ -142,7 +142,7 @@ class SortedSlots {
     return at;
   }
 
-  // False if there is no room between the tag's home and the end.
+  // False if there is no free slot between the tag's home and the end.
   bool try_insert(std::uint64_t slot) {
     if (capacity_ == 0) return false;
     std::size_t at = lower(tag_of(slot));
@@ -154,8 +154,8 @@ class SortedSlots {
     return true;
   }
 
-  // A layout about 83 % full in whole pages, of at least so many slots, and with a tail long enough
-  // for the entries there are.
+  // A layout about 83 % full in whole pages, with at least this many slots, and a tail long enough
+  // for the existing entries.
   Layout plan(std::size_t least) const {
     std::size_t slots = (used_ + used_ / 5) / kSlotsPerPage * kSlotsPerPage;
     while (slots < least || slots <= kTail || max_used(slots - kTail) <= used_)
@@ -169,7 +169,7 @@ class SortedSlots {
 
   void grow() { resize(plan(capacity_ + kSlotsPerPage)); }
 
-  // No entry moves: only the slots past the last home become more.
+  // No entry moves: only the tail gets more slots.
   void extend_tail() { add_slots(capacity_ + kSlotsPerPage); }
 
   void add_slots(std::uint32_t capacity) {
@@ -178,13 +178,13 @@ class SortedSlots {
     capacity_ = capacity;
   }
 
-  // To at least as many slots: entries go to the far end first, then each to its place.
+  // Grows to the layout's slots: entries first move to the far end, then each to its place.
   void resize(Layout layout) {
     add_slots(layout.capacity);
     spread(layout);
   }
 
-  // Within the slots there are, which the layout must fit into.
+  // Redistributes entries within the existing slots, which the layout must fit into.
   void spread(Layout layout) {
     std::size_t far = capacity_;
     for (std::size_t i = capacity_; i-- > 0;) {

@@ -27,7 +27,7 @@ std::string cache_key(const DocId& doc, const Hash128& row) {
   return key;
 }
 
-// The document, if these are the bytes of this one.
+// Parses the document, if the bytes belong to it.
 std::optional<Fingerprint> parse_cached(std::string_view bytes, const DocId& doc,
                                         const Hash128& row) {
   const auto body = checked_body(bytes);
@@ -54,14 +54,14 @@ struct CachedFingerprints::State {
   // The replies; nothing if the cache does not answer.
   std::optional<std::vector<cloud::RespValue>> call(std::span<const cloud::RespCommand> commands);
   void fill(std::span<const Fingerprint* const> documents);
-  // What the cache has; the rows that find() saw last are asked for.
+  // The cached values of the rows that find() saw last.
   Values read(std::span<const DocId> ids);
   std::optional<Hash128> seen_row(const DocId& id);
 
   const std::unique_ptr<FingerprintStore> store;
   const CacheOptions options;
   cloud::RespClient client;
-  std::mutex mutex;  // of what follows
+  std::mutex mutex;  // guards the following
   std::unordered_map<DocId, Seen> seen;
   std::optional<SteadyTime> paused_until;
   std::atomic<std::uint64_t> hits = 0;
@@ -104,7 +104,7 @@ void CachedFingerprints::State::fill(std::span<const Fingerprint* const> documen
   const auto replies = call(commands);
   if (!replies) return;
   for (const cloud::RespValue& reply : *replies) {
-    if (reply.kind == cloud::RespValue::Kind::kError) ++failures;  // full, or not a cache at all
+    if (reply.kind == cloud::RespValue::Kind::kError) ++failures;  // full, or not a cache
   }
 }
 
@@ -190,7 +190,7 @@ Result<std::vector<Admission>> CachedFingerprints::admit(std::span<const Fingerp
                                                          std::span<const std::size_t> chosen,
                                                          const Judge& judge) {
   KIN_TRY(auto admissions, state_->store->admit(batch, found, chosen, judge));
-  // Other workers ask for these soon. They are in the store by now.
+  // Other workers will probably ask for these soon. They are in the store by now.
   std::vector<const Fingerprint*> admitted;
   for (std::size_t n = 0; n < chosen.size(); ++n) {
     if (!admissions[n].lost_to) admitted.push_back(&batch[chosen[n]]);

@@ -137,7 +137,7 @@ class DynamoFingerprints final : public FingerprintStore {
   }
   std::uint64_t new_version() {
     const std::lock_guard lock(mutex_);
-    // The lowest 20 bits count changes; DynamoDB's numbers are ours in 63 bits.
+    // The lowest 20 bits count changes; DynamoDB's numbers hold our 63 bits.
     return random_.next() >> 21 << 20;
   }
 
@@ -149,7 +149,7 @@ class DynamoFingerprints final : public FingerprintStore {
   Random random_;
 };
 
-// Decides about claims, as docs/adr/0022 says. One thread only.
+// Decides about claims by the protocol of docs/adr/0022. One thread only.
 class DynamoFingerprints::Admitting {
  public:
   Admitting(DynamoFingerprints& store, std::span<const Fingerprint> batch, const Known& known,
@@ -188,7 +188,7 @@ class DynamoFingerprints::Admitting {
             .changed = store_.options_.clock->now()};
   }
 
-  // Claims documents, replaces those that are there, and reads claims that were changed.
+  // Claims documents, replaces existing ones, and re-reads claims that were changed.
   Status claim() {
     if (waiting_.empty()) return Done{};
     std::set<DocId> docs;
@@ -206,8 +206,8 @@ class DynamoFingerprints::Admitting {
       const DynamoRow& row = found->second;
       const bool same = row.fingerprint == batch_[i];
       if (same && (row.claimed || !store_.expired(row))) {
-        // A claim of ours, or of another worker who brings the same: whoever is first decides for
-        // both. Or one that is kept, which stays.
+        // Our claim, or that of another worker with the same document: the first decides for both.
+        // Or a kept row, which stays.
         claims_.insert_or_assign(i, row);
         waiting_.erase(i);
         progress_ = true;
@@ -222,7 +222,7 @@ class DynamoFingerprints::Admitting {
       if (!done[n]) continue;
       progress_ = true;
       if (puts[n].row.claimed) {
-        // Read again in the next round, with the number of its texts.
+        // Re-read in the next round, with the number of its texts.
         continue;
       }
       finish(putting[n], {});
@@ -230,8 +230,8 @@ class DynamoFingerprints::Admitting {
     return Done{};
   }
 
-  // Others need not wait for claims that nobody decides about. One that cannot be removed is
-  // removed after its lease, so its error does not matter.
+  // Other workers need not wait for claims that nobody decides about. A claim that cannot be
+  // removed now is removed after its lease, so its error does not matter.
   void withdraw() {
     for (const auto& [i, row] : claims_) {
       if (row.claimed) (void)rows_.remove(row).ok();
@@ -273,7 +273,7 @@ class DynamoFingerprints::Admitting {
     for (const auto& some : candidates) docs.insert(some.begin(), some.end());
     std::erase_if(docs, [&](const DocId& doc) { return numbers_.contains(doc); });
     KIN_TRY(const auto rows, rows_.read(docs, true));
-    std::map<DocId, DynamoRow> lower;  // claims that must look again before we are kept
+    std::map<DocId, DynamoRow> lower;  // claims that must look again before ours are kept
     std::vector<std::size_t> keeping;
     for (std::size_t n = 0; n < askers.size(); ++n) {
       KIN_TRY(const bool keeps, judge_one(askers[n], candidates[n], rows, lower));
@@ -286,7 +286,7 @@ class DynamoFingerprints::Admitting {
     return keep(keeping);
   }
 
-  // Whether the document may be kept. One that lost, or whose claim changed, is dealt with.
+  // Whether the document may be kept. Handles a document that lost, or whose claim changed.
   Result<bool> judge_one(std::size_t i, const std::set<DocId>& candidates,
                          const DynamoRows::Rows& rows, std::map<DocId, DynamoRow>& lower) {
     std::map<DocId, DynamoRow> mine;
@@ -301,14 +301,14 @@ class DynamoFingerprints::Admitting {
       }
       if (!row->second.claimed) {
         KIN_TRY(const bool removed, rows_.remove(claims_.at(i)));
-        // One that was changed is read again, and removed in the next round.
+        // A changed row is re-read, and removed in the next round.
         if (removed)
           finish(i, {.lost_to = doc});
         else
           read_again(i);
         return false;
       }
-      // Whoever decides about that one sees that ours is kept.
+      // The worker that decides about that claim sees that ours is kept.
       if (!claims_.at(i).claimed) continue;
       if (stale(row->second)) {
         const auto removed = rows_.remove(row->second);
@@ -356,9 +356,9 @@ class DynamoFingerprints::Admitting {
   const std::span<const Fingerprint> batch_;
   const Known& known_;
   const Judge& judge_;
-  std::map<DocId, std::size_t> numbers_;      // of the documents that are chosen
+  std::map<DocId, std::size_t> numbers_;      // numbers of the chosen documents
   std::map<std::size_t, std::size_t> order_;  // place of the answer, by number in the batch
-  std::set<std::size_t> waiting_;             // have no claim that we know the version of
+  std::set<std::size_t> waiting_;             // without a claim of known version
   std::map<std::size_t, DynamoRow> claims_;
   std::map<std::tuple<std::size_t, DocId, std::uint64_t>, bool> judged_;
   std::vector<Admission> admissions_;

@@ -15,12 +15,12 @@ using cloud::Binary;
 using cloud::Item;
 
 constexpr const char* kHead = "HEAD";
-// Items have 400 KB at the most.
+// DynamoDB limits items to 400 KB.
 constexpr std::size_t kTextPart = 300'000;
-// Documents of a key that are looked at; more are made from one template.
+// Most documents of a key that are read; more of them are made from one template.
 constexpr std::size_t kMostListed = 1'000;
-// The upper bits of a version are the same as long as a row lives. Keys and texts carry them, so
-// that removing those of an old row, which is not atomic, cannot touch those of a new one.
+// The upper bits of a version are constant while a row lives. Keys and texts carry them, so that
+// removing those of an old row, which is not atomic, cannot touch those of a new one.
 constexpr int kChangeBits = 20;
 
 std::string incarnation(const DynamoRow& row) {
@@ -54,7 +54,7 @@ struct Place {
   std::string partition;
 };
 
-// Where the keys of a document are.
+// The items that hold the keys of a document.
 std::vector<Place> places(const Fingerprint& fingerprint, const DynamoStoreOptions& options,
                           const std::string& version, int hamming) {
   std::vector<Place> out;

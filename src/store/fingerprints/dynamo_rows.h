@@ -20,9 +20,9 @@ namespace kin::store {
 
 // A document while a worker admits it (a claim), and afterwards.
 struct DynamoRow {
-  Fingerprint fingerprint;  // its text only where texts were asked for
+  Fingerprint fingerprint;  // with its text only if texts were requested
   bool claimed = true;
-  std::uint64_t version = 0;  // another one after every change
+  std::uint64_t version = 0;  // changes with every write
   WallTime changed{};
   std::uint32_t text_parts = 0;
 };
@@ -35,29 +35,29 @@ class DynamoRows {
       : client_(client), options_(options), version_(std::move(version)), hamming_(hamming) {}
 
   using Rows = std::map<DocId, DynamoRow>;
-  // Those that exist, expired ones too.
+  // The existing rows, expired ones too.
   Result<Rows> read(const std::set<DocId>& docs, bool with_texts);
 
-  // Documents that may share a key with each of `batch`, themselves excepted.
+  // Documents that may share a key with each of `batch`, without the document itself.
   Result<std::vector<std::set<DocId>>> look_up(std::span<const Fingerprint> batch);
 
-  // Writes new rows, keys and texts first: a row is there when all by which it is found are. For
-  // each, whether it was written: `expected` is the version of the row that it replaces.
+  // Writes new rows after their keys and texts, so that an existing row can be found. Returns for
+  // each whether it was written: `expected` is the version of the row that it replaces.
   struct Put {
     DynamoRow row;
     std::optional<std::uint64_t> expected = {};
   };
   Result<std::vector<bool>> put(std::span<const Put> puts);
-  // Gives rows that have the expected version the state of `rows` and the next version. For each,
-  // whether it was changed. Their texts need not be there.
+  // Gives rows that have the expected version the state of `rows` and the next version. Returns for
+  // each whether it was changed. Their texts need not be present.
   Result<std::vector<bool>> change(std::span<DynamoRow> rows);
-  // Removes a row that has this version, then its keys and texts.
+  // Removes a row if it has this version, then its keys and texts.
   Result<bool> remove(const DynamoRow& row);
 
   // Visits every row.
   using Visit = std::function<Status(const DynamoRow&)>;
   Status each(bool with_texts, const Visit& visit);
-  // Keys of a row that are missing.
+  // The number of missing keys of a row.
   Result<std::size_t> missing_keys(const DynamoRow& row);
 
  private:

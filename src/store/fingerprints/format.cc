@@ -20,7 +20,7 @@ Error damaged(std::string_view what) {
                                        what)};
 }
 
-// The body behind the version byte, or the error.
+// The body after the version byte, or the error.
 Result<std::string_view> body_of(std::string_view bytes, std::uint8_t version,
                                  std::string_view what) {
   const auto body = checked_body(bytes);

@@ -1,4 +1,4 @@
-// A fingerprint as bytes, in two parts: what is read for every candidate, and its text.
+// A fingerprint as bytes, in two parts: the part read for every candidate, and its text.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace kin::store {
 
-// All but the text. Version, fields, checksum.
+// Everything but the text. Version, fields, checksum.
 std::string encode_fingerprint(const Fingerprint& fingerprint);
 // kDataLoss if the bytes are damaged, kFailedPrecondition if they are of another version.
 Result<Fingerprint> decode_fingerprint(std::string_view bytes);
@@ -17,7 +17,7 @@ Result<Fingerprint> decode_fingerprint(std::string_view bytes);
 std::string encode_parameters(const FingerprintParameters& parameters);
 Result<FingerprintParameters> decode_parameters(std::string_view bytes);
 
-// An error that names the first setting that differs; Done if none does.
+// An error that names the first setting that differs; Done if all are equal.
 Status check_same(const FingerprintParameters& theirs, const FingerprintParameters& ours,
                   std::string_view store);
 

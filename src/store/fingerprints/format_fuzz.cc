@@ -1,4 +1,4 @@
-// Bytes that are not a fingerprint are refused; those that are come out as they went in.
+// Bytes that are not a fingerprint are refused; others encode to the same bytes.
 #include <cstdlib>
 
 #include "base/bytes.h"
@@ -8,7 +8,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace kin;         // NOLINT: a fuzzer is one small file
   using namespace kin::store;  // NOLINT
-  // With the right checksum behind it, so that the fields are reached.
+  // With a valid checksum appended, so that the fields are reached.
   std::string bytes(reinterpret_cast<const char*>(data), size);
   append_le(bytes, checksum(bytes));
   if (const auto fingerprint = decode_fingerprint(bytes)) {

@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::size_t kMostFaults = 100;
 constexpr std::size_t kCheckedAtOnce = 500;
-constexpr int kMostTries = 1'000;  // of an admission, while others come first
+constexpr int kMostTries = 1'000;  // of an admission, while others are faster
 const std::string kTable = "fingerprints";
 
 using Documents = std::unordered_map<DocId, Fingerprint>;
 using Ids = std::vector<std::set<DocId>>;  // by document of a batch
 
-// The state of a look-up: what was there.
+// The state of a look-up: the documents and segments it saw.
 struct LookedUp {
   std::set<std::string> segments;
 };
@@ -65,7 +65,7 @@ class S3Fingerprints final : public FingerprintStore {
   // The documents that may share a key with those of the batch, without the segments `skip`.
   Result<Ids> look_up(const TableView& view, std::span<const Fingerprint> batch,
                       const std::set<std::string>& skip) const;
-  // Documents that are there, expired ones too.
+  // Existing documents, expired ones too.
   Result<Documents> read(const TableView& view, const std::set<DocId>& ids) const;
   Result<Found> find_in(const TableView& view, std::span<const Fingerprint> batch) const;
   // Whether all keys of the documents list them.
@@ -160,7 +160,7 @@ Result<Found> S3Fingerprints::find_in(const TableView& view,
     for (const DocId& id : ids[i]) {
       const auto there = documents.find(id);
       if (there == documents.end() || expired(there->second)) continue;
-      // Lists may be older than the document, if it was replaced.
+      // If the document was replaced, lists may be older than it.
       Candidate candidate = sharing_of(batch[i], there->second, parameters_.hamming);
       if (candidate.shared == Shared::kNone) continue;
       note_row(found, there->second);
@@ -180,7 +180,7 @@ Result<Found> S3Fingerprints::find(std::span<const Fingerprint> batch) {
 Result<std::vector<std::optional<Fingerprint>>> S3Fingerprints::get(std::span<const DocId> ids) {
   const std::set<DocId> wanted(ids.begin(), ids.end());
   auto documents = read(*table_->current(), wanted);
-  // What is not here may have been admitted elsewhere in the meantime.
+  // A document that is missing here may have been admitted elsewhere in the meantime.
   if (!documents || documents->size() < wanted.size())
     documents = table_->with_newest([&](const TableView& view) { return read(view, wanted); });
   if (!documents) return documents.error();
@@ -207,7 +207,7 @@ class S3Fingerprints::Admitting {
     }
   }
 
-  // True when it is done; false if somebody came first.
+  // True when it is done; false if another worker was faster.
   Result<bool> try_with(const TableView& view, const Judge& judge) {
     KIN_RETURN_IF_ERROR(judge_newer(view, judge));
     std::set<DocId> ids;
@@ -232,7 +232,7 @@ class S3Fingerprints::Admitting {
   std::vector<Admission> take_admissions() { return std::move(admissions_); }
 
  private:
-  // Others admitted documents since the look-up: these came first, and win.
+  // Other workers admitted documents since the look-up: these came first, and win.
   Status judge_newer(const TableView& view, const Judge& judge) {
     KIN_TRY(const Ids ids, store_.look_up(view, mine_, looked_));
     std::set<DocId> rivals;

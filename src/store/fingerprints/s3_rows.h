@@ -14,8 +14,8 @@
 
 namespace kin::store {
 
-// Documents that a key lists; see local.cc. Lists of SimHashes have no limit: they hold all that
-// agree in a block of bits, and few of these are alike.
+// Most documents that a key lists; see local.cc. Lists of SimHashes have no limit: they hold all
+// that agree in a block of bits, and few of these are alike.
 inline constexpr std::size_t kMostInList = 1'000;
 
 // The key of a document, and its value: the fingerprint with its text.
@@ -30,15 +30,15 @@ struct ListKey {
 };
 std::vector<ListKey> list_keys(const Fingerprint& fingerprint, int hamming);
 
-// The documents of lists, oldest first and each once, and no more than kMostInList. With a SimHash
-// `near`, only those that differ from it in at most `hamming` bits.
+// The documents of lists, oldest first and each once, at most kMostInList. With a SimHash `near`,
+// only documents that differ from it in at most `hamming` bits.
 std::vector<DocId> listed(const ListKey& key, std::span<const std::string> lists,
                           std::uint64_t near, int hamming);
 
 // The entries of documents, sorted, each key once.
 std::vector<SegmentEntry> entries_of(std::span<const Fingerprint* const> documents, int hamming);
 
-// Of documents the newest holds; lists are put behind each other.
+// The newest version of a document counts; lists are concatenated.
 Joined join_documents(std::string_view key, std::vector<std::string> values);
 
 }  // namespace kin::store

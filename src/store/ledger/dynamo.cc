@@ -19,7 +19,7 @@ using cloud::DynamoClient;
 using cloud::Item;
 
 const cloud::KeySchema kKey{.partition = {.name = "pk"}, .sort = cloud::KeyAttribute{.name = "sk"}};
-// A source or run is spread over so many partitions of an index: one of them takes a thousand
+// A source or run is spread over this many partitions of an index: one partition takes a thousand
 // writes a second, and a full one would slow down the table.
 constexpr std::uint64_t kShards = 16;
 
@@ -36,7 +36,7 @@ std::string doc_key(const DocId& doc) {
 Item item_key(const DocId& doc) {
   return {{"pk", doc_key(doc)}, {"sk", std::string("HEAD")}};
 }
-// Names may hold any bytes, attributes text alone: so they are hashed.
+// Names may hold any bytes, but attributes only text: so names are hashed.
 std::string shard_key(std::string_view name, std::uint64_t shard) {
   const Hash128 hash = hash128(name);
   return fmt::format("{:016x}{:016x}#{}", hash.high, hash.low, shard);
@@ -55,7 +55,7 @@ cloud::TableSpec table_spec(const std::string& table) {
           .ttl_attribute = "ttl"};
 }
 
-// Where an entry is in a list: by time, then by document.
+// The position of an entry in a list: by time, then by document.
 using Position = std::pair<std::int64_t, std::string>;
 
 class DynamoLedger final : public Ledger {
@@ -70,7 +70,7 @@ class DynamoLedger final : public Ledger {
     std::vector<DocId> docs;
     for (const LedgerEntry& entry : entries) docs.push_back(entry.doc);
     std::set<DocId> ours;  // that this call recorded
-    // Until every document has an entry: one of ours, or one that is valid.
+    // Loops until every document has an entry: one of ours, or a valid earlier one.
     while (true) {
       KIN_TRY(const auto there, read(docs));
       std::vector<DynamoClient::ConditionalPut> puts;
@@ -175,7 +175,7 @@ class DynamoLedger final : public Ledger {
     return entries;
   }
 
-  // The first entries of all shards after a place, merged. `after` is "TIME KEY".
+  // The first entries of all shards after a position, merged. `after` is "TIME KEY".
   Result<LedgerPage> list(const Index& index, std::string_view name, const ListRequest& request) {
     KIN_TRY(const std::optional<Position> after, parse(request.after));
     std::vector<cloud::DynamoQuery> queries;
@@ -197,7 +197,7 @@ class DynamoLedger final : public Ledger {
         ++times[shard][position.first];
         found.emplace(std::move(position), std::move(item));
       }
-      // Entries of one time come in any order: those of the last one may not be complete.
+      // Entries with the same time come in any order, so those of the last time may be incomplete.
       std::size_t complete = 0;
       for (const auto& [time, count] : times[shard]) {
         if (time != times[shard].rbegin()->first) complete += count;

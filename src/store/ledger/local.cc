@@ -108,7 +108,7 @@ class LocalLedger final : public Ledger {
                           const ListRequest& request) const {
     const std::string prefix = list_prefix(name);
     kv::KeyRange range = kv::keys_with(prefix);
-    // What follows a key is the key with a byte behind it.
+    // The next key after a key is the key with a zero byte appended.
     if (request.after) range.from = prefix + *request.after + '\0';
     std::vector<DocId> docs;
     LedgerPage page;

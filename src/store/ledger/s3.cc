@@ -15,7 +15,7 @@ namespace {
 constexpr char kDocument = 'd';
 constexpr char kBySource = 's';
 constexpr char kByRun = 'r';
-constexpr int kMostTries = 1'000;  // of a recording, while others come first
+constexpr int kMostTries = 1'000;  // of a recording, while others are faster
 const std::string kTable = "processed";
 
 using Entries = std::vector<std::optional<LedgerEntry>>;
@@ -82,7 +82,7 @@ class S3Ledger final : public Ledger {
   Result<Entries> read(const TableView& view, std::span<const DocId> docs) const;
   Result<LedgerPage> list(const TableView& view, char kind, std::string_view name,
                           const ListRequest& request) const;
-  // The entries to write; those that stay are left in `stored`.
+  // The entries to write; entries that stay are left in `stored`.
   Result<std::vector<SegmentEntry>> changes(const TableView& view,
                                             std::span<const LedgerEntry> entries, Entries& stored,
                                             std::uint64_t& added) const;
@@ -124,7 +124,7 @@ Result<std::vector<SegmentEntry>> S3Ledger::changes(const TableView& view,
     if (stored[i] && !expired(*stored[i]) && stays(*stored[i], entry)) continue;
     if (!stored[i]) ++added;
     stored[i].reset();
-    // Places in lists of an entry that is replaced stay behind; list() compares.
+    // List items of a replaced entry stay behind; list() compares them with the entry.
     changed.push_back({document_key(entry.doc), encode_entry(entry)});
     changed.push_back({kBySource + list_prefix(entry.source) + list_place(entry), ""});
     changed.push_back({kByRun + list_prefix(entry.run) + list_place(entry), ""});
@@ -164,7 +164,7 @@ Result<Entries> S3Ledger::record_processed(std::span<const LedgerEntry> entries)
 Result<LedgerPage> S3Ledger::list(const TableView& view, char kind, std::string_view name,
                                   const ListRequest& request) const {
   const std::string prefix = kind + list_prefix(name);
-  // What follows a key is the key with a byte behind it.
+  // The next key after a key is the key with a zero byte appended.
   const std::string from = request.after ? prefix + *request.after + '\0' : prefix;
   std::vector<std::string> places;
   std::vector<DocId> docs;
@@ -188,7 +188,7 @@ Result<LedgerPage> S3Ledger::list(const TableView& view, char kind, std::string_
   for (std::size_t i = 0; i < entries.size(); ++i) {
     auto& entry = entries[i];
     if (!entry || expired(*entry)) continue;
-    // An entry that was replaced is listed where it is now.
+    // A replaced entry is listed only at its present place.
     const std::string& now = kind == kBySource ? entry->source : entry->run;
     if (now != name || list_place(*entry) != places[i]) continue;
     if (request.outcome && entry->outcome != *request.outcome) continue;

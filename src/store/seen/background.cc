@@ -8,7 +8,7 @@ namespace kin::store {
 
 void SeenBackground::start() {
   thread_ = std::thread([this] {
-    // A failed step has poisoned the set. Going on could write a manifest over an unknown one.
+    // A failed step has poisoned the set. Continuing could write a manifest over an unknown one.
     while (state_.wait_for_work()) {
       if (!step(state_.merge_rule())) return;
     }
@@ -31,7 +31,7 @@ Result<StepOutcome> SeenBackground::step(MergeRule rule) {
 Result<StepOutcome> SeenBackground::try_step(MergeRule rule) {
   const FrozenTable frozen = state_.frozen();
   LogPosition log = state_.position();
-  // A table that waits comes first, because the writer may be blocked by it.
+  // A waiting table comes first, because the writer may be blocked by it.
   if (frozen.table == nullptr) {
     if (!runs_->merge_due(rule)) return StepOutcome::idle();
     KIN_RETURN_IF_ERROR(runs_->merge_step(log, rule));

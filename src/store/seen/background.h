@@ -12,9 +12,9 @@
 
 namespace kin::store {
 
-// Works step by step when asked, or between start() and stop() on a thread of its own. The thread
-// is here and not in `app` because an insert hands a full table to it and goes on: every program
-// that inserts would otherwise need one. A failure poisons `state` and ends the work.
+// Works step by step when asked, or between start() and stop() on its own thread. The thread is
+// here and not in `app`, because an insert hands a full table to it and continues: otherwise every
+// program that inserts would need one. A failure poisons `state` and ends the work.
 class SeenBackground {
  public:
   SeenBackground(const SeenPlacement& placement, SeenState& state, std::unique_ptr<SeenRuns> runs)

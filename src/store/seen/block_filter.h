@@ -10,7 +10,7 @@
 
 namespace kin::store {
 
-// Sets eight bits of each id, all in one block of 256. At 9 bits an id 2 % of absent ids pass, at
+// Sets eight bits of each id, all in one block of 256. At 9 bits per id 2 % of absent ids pass, at
 // 16 bits 0.1 %. One thread fills it; look-ups are thread-safe after that.
 class BlockFilter {
  public:
@@ -29,8 +29,8 @@ class BlockFilter {
   std::span<const Block> blocks() const { return blocks_.values(); }
   std::uint64_t bytes() const { return blocks_.size() * sizeof(Block); }
 
-  // The two halves of a look-up, for blocks that lie elsewhere: which of `count` blocks, and
-  // whether the id passes it.
+  // The two halves of a look-up, for blocks stored elsewhere: the index of the block among `count`,
+  // and whether the id passes it.
   static std::uint64_t block_of(SeenId id, std::uint64_t count);
   static bool passes(const Block& block, SeenId id);
 

@@ -51,8 +51,8 @@ TEST_P(SeenFaults, OnlyRemovalsMayFailWithoutAnError) {
                                        kCount);
 }
 
-// What a failed sync dropped can still be read when the set is opened again, and only the next
-// power cut shows that it is gone.
+// Data dropped by a failed sync can still be read when the set is opened again; only the next power
+// cut shows that it is lost.
 TEST_P(SeenFaults, WhatAFailedSyncDroppedIsNotBuiltUpon) {
   SimulatedDisk disk;
   SeenHistory history;
@@ -82,7 +82,7 @@ TEST_P(SeenFaults, WhatAFailedSyncDroppedIsNotBuiltUpon) {
     ASSERT_TRUE(woken_set.ok()) << woken_set.error().message;
     for (std::uint64_t n = 0; n < history.attempted(); ++n)
       ASSERT_TRUE(*(*woken_set)->contains(nth_id(**woken_set, n))) << "id " << n << " is lost";
-    // An id that was answered for before a commit that worked is as durable as that commit.
+    // An id that was found before a successful commit is as durable as that commit.
     for (std::uint64_t i = 0; i < more; ++i)
       ASSERT_EQ(*(*woken_set)->contains(nth_id(**woken_set, kStranger + i)), kept[i] == 1);
     const Status verified = (*woken_set)->verify();

@@ -21,11 +21,11 @@ constexpr std::uint64_t kBlocksPerPage = (kPageBytes - kHeaderBytes) / sizeof(Bl
 constexpr std::uint64_t kMagic = 0x31544c494658494bULL;  // "KIXFILT1"
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kFooterBytes = 32;
-// The place of the footer in its checksum: a number that no page has.
+// The position of the footer in its checksum: a number that no page has.
 constexpr std::uint64_t kFooterPlace = ~std::uint64_t{0};
 
 std::uint64_t sum(std::string_view bytes, FilterIdentity identity, std::uint64_t place) {
-  // The place is part of the sum, so that pages in a wrong order do not pass.
+  // The position is part of the checksum, so that pages in a wrong order are refused.
   return hash64(bytes, identity.value ^ mix64(place + 1));
 }
 
@@ -51,7 +51,7 @@ Error damage(const std::filesystem::path& path, std::string_view what) {
 
 Status write_filter(Disk& disk, const std::filesystem::path& path, FilterIdentity identity,
                     const BlockFilter& filter) {
-  // Not by a temporary name: a filter that is cut short fails its checks and is made again from the
+  // Not under a temporary name: a truncated filter fails its checks and is rebuilt from the
   // ids.
   KIN_TRY(const auto file, disk.create(path));
   // Pages in one write.

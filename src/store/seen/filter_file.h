@@ -11,8 +11,8 @@
 
 namespace kin::store {
 
-// Names the file that the filter is for. It is part of every checksum, so the filter of another
-// file of the same name is not accepted.
+// Identifies the file that the filter is for. It is part of every checksum, so the filter of
+// another file with the same name is not accepted.
 struct FilterIdentity {
   std::uint64_t value = 0;
 };

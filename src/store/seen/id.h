@@ -15,9 +15,9 @@ enum class IdKind : std::uint8_t {
   kText = 2,    // strings, kept as a 128-bit hash: two of a billion collide once in 10^21 sets
 };
 
-// A number spread over the whole range by a bijection (so that neighbours land far apart and the
-// number can be had back), or the hash of a string under the set's own seed. Made by number() and
-// text(); order is by `high`, then `low`.
+// A number, spread over the whole range by a bijection (so that neighbours are far apart and the
+// number can be recovered), or the hash of a string with the set's own seed. Made by number() and
+// text(); ordered by `high`, then `low`.
 struct SeenId {
   std::uint64_t high = 0;
   std::uint64_t low = 0;  // 0 for numbers

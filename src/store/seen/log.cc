@@ -38,11 +38,11 @@ std::string header(IdKind kind, std::uint64_t number, std::uint64_t sequence) {
   return bytes;
 }
 
-// Of a whole frame at `offset` of log `number`; its own place counts as zero.
+// The checksum of a whole frame at `offset` of log `number`; its own field counts as zero.
 std::uint64_t frame_checksum(std::string_view frame, std::uint64_t number, std::uint64_t offset) {
   const std::uint64_t head =
-      // Log and offset are part of the sum: frames of an older file that had the same name do not
-      // pass.
+      // Log and offset are part of the checksum: frames of an older file with the same name are
+      // refused.
       hash64(frame.substr(0, kFrameChecksum), mix64(number) ^ mix64(offset + 1));
   return hash64(frame.substr(kFrameHeaderBytes), head);
 }
@@ -55,7 +55,7 @@ struct Frame {
   std::size_t bytes = 0;
 };
 
-// The frame at `offset`, if one is there and holds.
+// The frame at `offset`, if it is valid.
 std::optional<Frame> frame_at(std::string_view log, std::uint64_t offset, IdKind kind,
                               std::uint64_t number) {
   ByteReader reader(log.substr(offset));
@@ -77,11 +77,12 @@ std::optional<Frame> frame_at(std::string_view log, std::uint64_t offset, IdKind
   return frame;
 }
 
-// Was the frame at `offset`, which does not hold, once synced? A later frame tells.
+// Whether the invalid frame at `offset` was synced once: a later frame tells.
 bool was_durable(std::string_view log, std::uint64_t offset, IdKind kind, std::uint64_t number) {
   std::string magic;
   append_le(magic, kFrameMagic);
-  // The magic number may also occur within ids, so every place is tried, and the checksum decides.
+  // The magic number may also occur within ids, so every position is tried, and the checksum
+  // decides.
   for (std::size_t at = log.find(magic, offset + 1); at != std::string_view::npos;
        at = log.find(magic, at + 1)) {
     const auto frame = frame_at(log, at, kind, number);
@@ -108,14 +109,14 @@ fs::path log_path(const fs::path& folder, std::uint64_t number) {
 
 Result<SeenLogWriter> SeenLogWriter::create(const SeenPlacement& placement, std::uint64_t number,
                                             std::uint64_t sequence) {
-  // A log of the same number may be left of a crash. It holds no acknowledged id, and is emptied.
+  // A crash may have left a log of the same number. It holds no acknowledged id, and is emptied.
   KIN_TRY(auto file, placement.disk->create(log_path(placement.folder, number)));
   SeenLogWriter log(std::move(file), placement.kind, number);
   log.sequence_ = sequence;
   KIN_RETURN_IF_ERROR(log.file_->append(header(placement.kind, number, sequence)));
   log.bytes_ = kSeenLogHeaderBytes;
   KIN_RETURN_IF_ERROR(log.sync());
-  // A log whose name could vanish must not take ids.
+  // The name of a log must be durable before it takes ids.
   KIN_RETURN_IF_ERROR(placement.disk->sync_folder(placement.folder));
   return log;
 }
@@ -125,8 +126,8 @@ Result<SeenLogWriter> SeenLogWriter::reopen(const SeenPlacement& placement,
                                             const SeenLogContents& contents) {
   Disk& disk = *placement.disk;
   const fs::path path = log_path(placement.folder, expected.number);
-  // What can be read need not be on the device, and after a sync that failed no later one puts it
-  // there. So what is not known to be durable is written again.
+  // The bytes that were read may not be on the device, and after a failed sync no later one writes
+  // them. So bytes that are not known to be durable are written again.
   if (contents.length > expected.durable_bytes || contents.dropped_bytes > 0) {
     KIN_TRY(std::string bytes, read_whole(disk, path));
     bytes.resize(contents.length);
@@ -155,8 +156,8 @@ Status SeenLogWriter::write() {
   store_le(bytes, kFrameMagic);
   store_le(bytes + 4, count_);
   store_le(bytes + 8, sequence_);
-  // Tells a reader that all before this offset was synced. Damage there is a loss, not a torn
-  // write.
+  // Tells a reader that everything before this offset was synced. Damage there is a loss, not a
+  // torn write.
   store_le(bytes + 16, durable_);
   store_le(bytes + kFrameChecksum, frame_checksum(frame_, number_, bytes_));
   KIN_RETURN_IF_ERROR(file_->append(frame_));
@@ -170,7 +171,7 @@ Status SeenLogWriter::write() {
 
 Status SeenLogWriter::sync() {
   KIN_RETURN_IF_ERROR(write());
-  // Nothing new, so the device is not bothered.
+  // Nothing new, so no sync is needed.
   if (durable_ == bytes_) return Done{};
   KIN_RETURN_IF_ERROR(file_->sync());
   durable_ = bytes_;
@@ -195,7 +196,7 @@ Result<SeenLogContents> decode_log(std::string_view bytes, IdKind kind,
                  "its header is not the one it should have"};
   }
   SeenLogContents contents{.length = kSeenLogHeaderBytes};
-  // Stops at the first frame that does not hold; what follows it is judged below.
+  // Stops at the first invalid frame; the bytes after it are judged below.
   while (contents.length < bytes.size() && !contents.sealed) {
     const auto frame = frame_at(bytes, contents.length, kind, expected.number);
     if (!frame) break;

@@ -20,21 +20,21 @@ inline constexpr std::size_t kSeenLogHeaderBytes = 40;
 std::filesystem::path log_path(const std::filesystem::path& folder, std::uint64_t number);
 
 struct SeenLogContents {
-  std::uint64_t length = 0;  // of the part that holds
+  std::uint64_t length = 0;  // of the valid part
   std::uint64_t ids = 0;
   bool sealed = false;
-  std::uint64_t dropped_bytes = 0;  // after it: a write that a crash cut short
+  std::uint64_t dropped_bytes = 0;  // bytes after it: a write that a crash cut short
 };
 
-// What the manifest says about a log.
+// The manifest's information about a log.
 struct SeenLogExpectation {
   std::uint64_t number = 0;
   std::uint64_t sequence = 0;       // ids of the set before it
   std::uint64_t durable_bytes = 0;  // known to have been synced
 };
 
-// Appends ids to one log. One thread only. Do not write after an error: it is unknown what is on
-// the device, and a later sync would not tell.
+// Appends ids to one log. One thread only. Do not write after an error: the state of the device is
+// unknown, and a later sync would not report it.
 class SeenLogWriter {
  public:
   // Makes log `number`, whose first id is the `sequence`-th of the set; its name is durable.
@@ -73,9 +73,9 @@ class SeenLogWriter {
   std::string frame_;
 };
 
-// Decodes the bytes of a log and gives its ids in order. A frame that does not hold ends it, if
-// nothing after it was written once it had been synced; otherwise kDataLoss, without a path.
-// kNotFound if even the header does not hold: a log that a crash kept from being made.
+// Decodes the bytes of a log and gives its ids in order. An invalid frame ends it, unless a later
+// frame or the manifest shows that it had been synced: then kDataLoss, without a path. kNotFound if
+// even the header is invalid: a crash interrupted the creation of the log.
 Result<SeenLogContents> decode_log(std::string_view bytes, IdKind kind,
                                    const SeenLogExpectation& expected,
                                    const std::function<void(SeenId)>& visit);

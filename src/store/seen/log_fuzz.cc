@@ -1,4 +1,5 @@
-// Whatever happens to a log, its decoder gives a prefix of the ids that were written, or refuses.
+// Whatever happens to a log, its decoder gives a prefix of the ids that were written, or refuses
+// it.
 #include <cstdlib>
 
 #include "base/bytes.h"
@@ -42,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static thread_local const std::string logs[2] = {good_log(IdKind::kNumber, ids[0]),
                                                      good_log(IdKind::kText, ids[1])};
     decode(bytes, kind, ids[which]);
-    // The input says what to change: a place and a byte, again and again; then where to cut.
+    // The input gives the changes: a position and a byte, repeatedly; then where to cut.
     std::string log = logs[which];
     kin::ByteReader reader(bytes);
     while (reader.rest().size() >= 3) {

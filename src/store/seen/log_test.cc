@@ -69,7 +69,7 @@ TEST_P(SeenLogTest, DamageToWhatWasSyncedIsNotTakenForATornEnd) {
   for (std::size_t at = 40; at < bytes.size(); ++at) {
     std::string bad = bytes;
     bad[at] = static_cast<char>(bad[at] ^ (1 << (at % 8)));
-    // A later frame knows that this one had been synced; of the last, only the manifest knows.
+    // A later frame shows that this one had been synced; for the last, only the manifest shows it.
     EXPECT_EQ(decode(bad, 0, out).ok(), at >= last_frame) << at;
     EXPECT_FALSE(decode(bad, bytes.size(), out).ok()) << at;
   }

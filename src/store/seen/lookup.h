@@ -12,7 +12,7 @@
 
 namespace kin::store {
 
-// The set at one moment. Immutable, except that the writer goes on filling `table`.
+// The set at one moment. Immutable, except that the writer continues to fill `table`.
 struct SeenVersion {
   std::shared_ptr<const SeenTable> table;
   std::shared_ptr<const SeenTable> frozen;  // being written out, if any

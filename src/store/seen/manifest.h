@@ -1,4 +1,4 @@
-// The manifest of the seen set: which files hold it. Replaced as a whole at every change.
+// The manifest of the seen set: the files that hold it. Replaced as a whole at every change.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace kin::store {
 
 inline constexpr std::string_view kManifestName = "manifest";
 
-// Sorted ids in pieces that follow each other. A merge moves ids from the front of several runs to
-// the end of a new one, a piece at a time, so that memory, disk and what a crash can undo stay
-// within one piece.
+// Sorted ids in consecutive pieces. A merge moves ids from the front of several runs to the end of
+// a new one, a piece at a time, so that memory, disk and the work that a crash can undo are limited
+// to one piece.
 struct RunInfo {
   std::uint64_t number = 0;
   std::uint64_t into = 0;    // the run that its ids are moving to; 0 if none
   bool growing = false;      // ids are moving into it
   SeenId from = {};          // ids below have moved
-  std::uint64_t ids = 0;     // all it ever had, also those that have moved
+  std::uint64_t ids = 0;     // all it ever had, including moved ones
   std::uint64_t digest = 0;  // the sum of digest_of() over them
   std::vector<PieceInfo> pieces = {};
   friend bool operator==(const RunInfo&, const RunInfo&) = default;
@@ -35,7 +35,7 @@ struct SeenManifest {
   std::uint64_t next_number = 1;    // for pieces and runs
   std::uint64_t first_log = 1;      // logs below have been written out
   std::uint64_t durable_log = 1;    // a log ...
-  std::uint64_t durable_bytes = 0;  // ... and how much of it is on the device for certain
+  std::uint64_t durable_bytes = 0;  // ... and how much of it is certainly on the device
   std::vector<RunInfo> runs = {};
   friend bool operator==(const SeenManifest&, const SeenManifest&) = default;
 };

@@ -1,4 +1,4 @@
-// Whatever the decoder accepts encodes to what was read, also when the checksum is made to hold.
+// Bytes that the decoder accepts encode to the same bytes, also with a corrected checksum.
 #include <cstdlib>
 
 #include "base/bytes.h"

@@ -16,7 +16,7 @@ bool below(const SeenId& a, const SeenId& b) {
   return ((Wide{a.high} << 64) | a.low) < ((Wide{b.high} << 64) | b.low);
 }
 
-// std::merge guesses at every id which side comes next, and is wrong half of the time.
+// std::merge has to predict at every id which side comes next, and is wrong half of the time.
 void merge_without_branches(std::span<const SeenId> a, std::span<const SeenId> b,
                             std::vector<SeenId>& out) {
   out.resize(a.size() + b.size());
@@ -74,7 +74,7 @@ Status RunCursor::fill() {
 }
 
 Result<std::span<const SeenId>> RunMerger::next() {
-  // Up to the smallest last id at hand: what other runs still hold on disk comes after it.
+  // Up to the smallest last id in memory: ids that runs still have on disk come after it.
   const SeenId* bound = nullptr;
   for (RunCursor& run : runs_) {
     KIN_RETURN_IF_ERROR(run.fill());
@@ -85,7 +85,7 @@ Result<std::span<const SeenId>> RunMerger::next() {
   merged_.clear();
   if (bound == nullptr) return std::span<const SeenId>();
   const SeenId limit = *bound;
-  // Each run is merged into what the runs before it gave.
+  // Each run is merged into the result of the runs before it.
   for (RunCursor& run : runs_) {
     const auto rest = run.rest();
     const auto end = std::upper_bound(rest.begin(), rest.end(), limit);
@@ -102,7 +102,7 @@ std::vector<std::size_t> runs_to_merge(std::span<const std::uint64_t> ids) {
   std::size_t count = 0;
   std::uint64_t smaller = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    // The largest such run takes all smaller ones with it.
+    // The largest such run is merged with all smaller ones.
     if (i > 0 && ids[order[i]] <= kRatio * smaller) count = i + 1;
     smaller += ids[order[i]];
   }

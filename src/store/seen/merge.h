@@ -47,9 +47,9 @@ class RunMerger {
   std::vector<SeenId> spare_;
 };
 
-// Which runs to merge, given the ids in each: the positions of those that should become one, or
-// none. Keeps sizes at least a factor of three apart, so that a look-up asks few filters and an id
-// is written a few times over the life of a set.
+// Chooses the runs to merge, given the ids in each: the positions of runs that should become one,
+// or none. Keeps sizes at least a factor of three apart, so that a look-up asks few filters and an
+// id is written a few times over the life of a set.
 std::vector<std::size_t> runs_to_merge(std::span<const std::uint64_t> ids);
 
 // The same for an idle set: the smallest runs, so that `left` runs remain.

@@ -5,8 +5,8 @@
 namespace kin::store {
 namespace {
 
-// Adds `flushes` runs of one id each, merging as the rule says; the ids written and the most runs
-// there ever were.
+// Adds `flushes` runs of one id each, merging by the rule; returns the ids written and the greatest
+// number of runs.
 std::pair<std::uint64_t, std::size_t> grow(std::uint64_t flushes) {
   std::vector<std::uint64_t> runs;
   std::uint64_t written = 0;

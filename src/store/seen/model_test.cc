@@ -249,8 +249,8 @@ TEST(SeenSetModel, AgreesWithAModelOverTheSystemsDisk) {
   }
 }
 
-// Inserts 0, 1, 2, … while readers ask: everything below what was inserted when they began is
-// there, and what is never inserted is not.
+// Inserts 0, 1, 2, … while readers query: everything inserted before they began is found, and ids
+// that are never inserted are not.
 class SeenReaders : public testing::TestWithParam<IdKind> {
  protected:
   void read(const SeenSet& set, std::uint64_t seed) {

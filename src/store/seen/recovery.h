@@ -28,7 +28,7 @@ Status remove_leftovers(const SeenPlacement& placement, const SeenManifest& mani
 struct RecoveredLogs {
   std::shared_ptr<SeenTable> table;
   std::optional<SeenLogWriter> log;  // nothing when opened to read
-  std::uint64_t log_bytes = 0;       // of the last log, as far as it holds
+  std::uint64_t log_bytes = 0;       // of the valid part of the last log
 };
 
 // Reads the logs. A writer turns full logs into runs and continues the last one. A reader loads all

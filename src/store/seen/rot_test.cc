@@ -31,7 +31,7 @@ class SeenRot : public testing::TestWithParam<IdKind> {
 
   using Outcome = RotOutcome;
 
-  // Opens, asks for everything and verifies: every answer that comes is right, every error is
+  // Opens the set, looks up everything and verifies: every answer is right, and every error is
   // kDataLoss.
   Outcome examine(SimulatedDisk& disk, Mode mode) {
     auto opened = SeenSet::open(kSetFolder, options(disk, mode));
@@ -62,7 +62,7 @@ class SeenRot : public testing::TestWithParam<IdKind> {
     return Outcome::kHealed;
   }
 
-  // What Rot asks for: damage is always noticed.
+  // The callback for Rot: damage is always noticed.
   Rot::Examine noticed(Mode mode) {
     return [this, mode](SimulatedDisk& disk) {
       const Outcome outcome = examine(disk, mode);
@@ -102,7 +102,7 @@ TEST_P(SeenRot, AHealedSetIsWholeWhenOpenedAgain) {
   EXPECT_GT(rot.count(Outcome::kHealed), 0U);
 }
 
-// A table that may take all the memory leaves none for filters, so that they are read as needed.
+// A table that may use all the memory leaves none for filters, so they are read on demand.
 TEST_P(SeenRot, AFlippedBitInAFilterOnDiskIsNoticed) {
   table_ids_ = 10'000'000;
   EXPECT_EQ((*SeenSet::open(kSetFolder, options(disk_)))->stats().resident_filter_bytes, 0U);

@@ -12,9 +12,9 @@ namespace kin::store {
 namespace fs = std::filesystem;
 namespace {
 
-// An absent id that passes a filter costs a read, which is worth ten questions to filters. So there
-// are more bits where they cost little: in small runs, and in a set that is not large yet. What is
-// left per id in a large set, beside a page index of 0.2 bits an id, is kFilterBits.
+// An absent id that passes a filter costs a read, which is as expensive as ten filter probes. So
+// filters get more bits where that costs little: in small runs, and in a set that is not large yet.
+// kFilterBits is left per id in a large set, beside a page index of 0.2 bits per id.
 constexpr double kFilterBits = 8.85;
 constexpr double kExtraBits = 16.0 * 8 * 1024 * 1024;  // 16 MiB, over all ids
 constexpr double kMostBits = 16;
@@ -24,11 +24,11 @@ double filter_bits(std::uint64_t run_ids, bool small) {
   return std::min(kMostBits, kFilterBits + kExtraBits / static_cast<double>(run_ids));
 }
 
-// How many ids a piece takes at most: such that its filter fills large pages of memory, if it is
-// larger than one.
+// The most ids of a piece: such that its filter fills large pages of memory, if it is larger than
+// one.
 std::uint64_t piece_ids(std::uint64_t most, double bits) {
   constexpr double kLargePageBits = 2.0 * 8 * 1024 * 1024;
-  // A filter that ends just behind a large page would have its end on small ones.
+  // A filter slightly larger than a large page would have its end on small pages.
   const auto a_page = static_cast<std::uint64_t>(kLargePageBits / bits);
   return most < a_page ? most : most / a_page * a_page;
 }
@@ -53,20 +53,20 @@ std::uint64_t filter_bytes(const FilterFile& file) {
   return file.blocks() * sizeof(BlockFilter::Block);
 }
 
-// Ids that have still to move into `output`.
+// Ids that have not moved into `output` yet.
 std::uint64_t remaining_ids(const SeenManifest& manifest, const RunInfo& output) {
   std::uint64_t ids = 0;
   for (const RunInfo* input : inputs_of(manifest, output.number)) ids += input->ids;
   return ids - output.ids;
 }
 
-// The runs that the rule would merge now, as positions.
+// The runs that the rule would merge now, by index.
 std::vector<std::size_t> due_runs(const SeenManifest& manifest, MergeRule rule) {
   std::vector<std::size_t> at;
   std::vector<std::uint64_t> ids;
   for (std::size_t i = 0; i < manifest.runs.size(); ++i) {
     const RunInfo& run = manifest.runs[i];
-    // Runs of a merge that is under way are taken.
+    // Runs of a merge in progress are taken.
     if (run.growing || run.into != 0) continue;
     at.push_back(i);
     ids.push_back(run.ids);
@@ -101,8 +101,8 @@ void advance_inputs(SeenManifest& manifest, const RunInfo& output) {
   for (RunInfo& run : manifest.runs) {
     if (run.into != output.number) continue;
     run.from = from;
-    // A piece goes when all of its ids have moved; one that is cut stays, and `from` hides its
-    // front.
+    // A piece is removed when all of its ids have moved; a partly moved one stays, and `from` hides
+    // its front.
     std::erase_if(run.pieces, [&](const PieceInfo& piece) { return piece.last < from; });
   }
 }
@@ -116,7 +116,7 @@ Status finish_merge(SeenManifest& manifest, std::uint64_t output_number) {
   }
   std::erase_if(manifest.runs, [&](const RunInfo& run) { return run.into == output_number; });
   const auto output = std::ranges::find(manifest.runs, output_number, &RunInfo::number);
-  // The inputs' files are removed next, so this is the last chance to notice a fault.
+  // The inputs' files are removed next, so this is the last chance to detect a fault.
   if (output->ids != ids || output->digest != digest) {
     return Error{Code::kDataLoss, "a merge did not end with the ids it began with"};
   }
@@ -147,7 +147,7 @@ Result<PieceView> SeenRuns::open_piece(const PieceInfo& info) {
   auto filter = view.piece->open_filter();
   if (filter) {
     view.filter_file = std::make_shared<const FilterFile>(std::move(*filter));
-    // A filter is derived from the ids: a writer makes it again, a reader does without.
+    // A filter is derived from the ids: a writer rebuilds it, a reader works without.
   } else if (!options_.read_only) {
     KIN_RETURN_IF_ERROR(make_filter_again(view));
   }
@@ -159,7 +159,7 @@ Status SeenRuns::make_filter_again(PieceView& view) {
   KIN_TRY(const auto filter, view.piece->rebuild_filter(kFilterBits));
   const fs::path path = filter_path(placement_.folder, info.number);
   KIN_RETURN_IF_ERROR(write_filter(*placement_.disk, path, identity_of(info), *filter));
-  // Opened as if it had always been there, which checks what was written.
+  // Opened like an existing one, which checks what was written.
   KIN_TRY(FilterFile file, view.piece->open_filter());
   view.filter_file = std::make_shared<const FilterFile>(std::move(file));
   view.filter = filter;
@@ -175,7 +175,7 @@ Status SeenRuns::choose_residents() {
       PieceView& view = pieces_.at(info.number);
       if (view.filter_file == nullptr) continue;
       const std::uint64_t size = filter_bytes(*view.filter_file);
-      // Every absent id asks a filter of each run. The small ones save as many reads for less
+      // Every absent id asks a filter of each run. Small filters save as many reads for less
       // memory.
       if (used + size > options_.filter_memory) {
         view.filter.reset();
@@ -199,7 +199,7 @@ Status SeenRuns::choose_residents() {
 
 void SeenRuns::rebuild_views() {
   views_.clear();
-  // The largest first: a repeated id is most likely in it, and is then looked for no further.
+  // The largest first: it most likely holds a repeated id, and the search then ends.
   for (const RunInfo* run : std::views::reverse(smallest_first(manifest_))) {
     if (run->pieces.empty()) continue;
     RunView view{.from = run->from};
@@ -215,12 +215,12 @@ void SeenRuns::rebuild_views() {
 
 Status SeenRuns::install(SeenManifest next, PieceWriter::Finished fresh, const LogPosition& log) {
   set_log(next, log);
-  // The names of new files must not come later than the manifest that mentions them.
+  // New files must have durable names before the manifest names them.
   KIN_RETURN_IF_ERROR(placement_.disk->sync_folder(placement_.folder));
   const fs::path path = placement_.folder / kManifestName;
   KIN_RETURN_IF_ERROR(replace_whole(*placement_.disk, path, encode(next)));
   manifest_ = std::move(next);
-  // Opened through its file, so that a piece that cannot be read is noticed now.
+  // Opened through its file, so that an unreadable piece is noticed now.
   KIN_TRY(PieceView view, open_piece(fresh.info));
   view.filter = std::move(fresh.filter);
   pieces_.emplace(fresh.info.number, std::move(view));
@@ -269,8 +269,8 @@ bool SeenRuns::merge_due(MergeRule rule) const {
          !due_runs(manifest_, rule).empty();
 }
 
-// The output of the merge with least to do: a small one does not wait behind a large one, so small
-// runs do not pile up while a large merge goes on.
+// The output of the merge with the least work: a small one does not wait behind a large one, so
+// small runs do not accumulate during a large merge.
 RunInfo* SeenRuns::begin_or_resume_merge(SeenManifest& manifest, MergeRule rule) const {
   RunInfo* best = nullptr;
   std::uint64_t least = ~std::uint64_t{0};
@@ -312,7 +312,7 @@ Result<PieceWriter::Finished> SeenRuns::merge_piece(const SeenManifest& manifest
   std::optional<SeenId> last;
   while (writer->ids() < target) {
     KIN_TRY(auto ids, merger.next());
-    // The manifest promised more.
+    // The manifest has more ids.
     if (ids.empty()) return Error{Code::kDataLoss, "a merge ran out of ids before its end"};
     ids = ids.first(std::min<std::uint64_t>(ids.size(), target - writer->ids()));
     // The merger gives ascending ids unless two runs hold the same one.
@@ -331,7 +331,7 @@ Status SeenRuns::merge_step(const LogPosition& log, MergeRule rule) {
   RunInfo* output = begin_or_resume_merge(next, rule);
   KIN_CHECK(output != nullptr, "a merge is due");
   const std::uint64_t number = next.next_number++;
-  // One piece a step: the next table to be written out does not wait for a large merge.
+  // One piece per step, so that the next full table does not wait for a large merge.
   auto fresh = merge_piece(next, *output, number);
   if (!fresh) return with_context(placement_.folder.string(), fresh.error());
   append_piece(*output, fresh->info);

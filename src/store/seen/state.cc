@@ -36,7 +36,7 @@ std::shared_ptr<const SeenVersion> SeenState::version(std::uint64_t& epoch) cons
 
 void SeenState::make_version() {
   version_ = std::make_shared<const SeenVersion>(SeenVersion{table_, frozen_.table, runs_});
-  // After the new version is in place: whoever sees the epoch finds it.
+  // After the new version is in place, so that a reader of the new epoch finds it.
   epoch_.fetch_add(1, std::memory_order_release);
 }
 
@@ -120,7 +120,7 @@ bool SeenState::wait_for_work() {
       if (table == table_ && size == table->size()) rule_ = MergeRule::kTidy;
     }
   }
-  // A table that waits becomes a run even when stopping; a merge can go on another day.
+  // A waiting table becomes a run even when stopping; a merge can continue later.
   return !failure_ && (frozen_.table != nullptr || !stopping_);
 }
 

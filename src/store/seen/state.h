@@ -18,7 +18,7 @@
 
 namespace kin::store {
 
-// A full table on its way to becoming a run, and the log that holds the same ids.
+// A full table that is becoming a run, and the log with the same ids.
 struct FrozenTable {
   std::shared_ptr<const SeenTable> table;
   std::uint64_t log = 0;
@@ -51,8 +51,8 @@ class SeenState {
 
   // Asks the background to stop once no table waits to become a run.
   void stop();
-  // Waits for work; false if the background work should end. A set to which nothing is added for a
-  // second merges more. For the background work.
+  // Waits for work; false if the background work should end. After a second without inserts the set
+  // merges more. For the background work.
   bool wait_for_work();
   // Returns when no table waits, or something failed.
   void wait_for_run();

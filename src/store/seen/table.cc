@@ -33,7 +33,7 @@ bool SeenTable::insert(SeenId id) {
           (lows_.empty() || lows_[slot].load(std::memory_order_relaxed) == id.low))
         return false;
     }
-    // The low half first: a reader that sees the high half, which is released, also sees it.
+    // The low half first: a reader that sees the released high half also sees the low one.
     if (!lows_.empty()) lows_[slot].store(id.low, std::memory_order_relaxed);
     highs_[slot].store(id.high, std::memory_order_release);
   }

@@ -41,7 +41,7 @@ class SeenTable {
   std::uint64_t slots_;
   int shift_;
   std::atomic<std::uint64_t> size_ = 0;
-  std::atomic<bool> has_zero_ = false;  // 0 marks a free slot, and only a number can be 0
+  std::atomic<bool> has_zero_ = false;  // 0 marks a free slot; only a number can be 0
   HugeArray<std::atomic<std::uint64_t>> highs_;
   HugeArray<std::atomic<std::uint64_t>> lows_;  // empty for numbers
 };

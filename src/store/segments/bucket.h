@@ -1,4 +1,4 @@
-// The place where a table keeps its objects, as far as a table needs to know.
+// The interface of a table to the bucket that holds its objects.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@
 
 namespace kin::store {
 
-// Objects by name. Thread-safe. What was written is seen by every later call of everybody.
+// Objects by name. Thread-safe. A write is visible to every later call of every process.
 class Bucket {
  public:
   virtual ~Bucket() = default;
   // Nothing if there is no such object.
   virtual Result<std::optional<std::string>> get(const std::string& name) = 0;
-  // Parts of an object, in the order asked for. kNotFound if there is no such object.
+  // Parts of an object, in the order of the ranges. kNotFound if there is no such object.
   virtual Result<std::vector<std::string>> get_ranges(const std::string& name,
                                                       std::span<const cloud::ByteRange> ranges) = 0;
-  // False if there is an object of this name already, made by somebody else.
+  // False if an object of this name exists already, made by another worker.
   virtual Result<bool> create(const std::string& name, std::string bytes) = 0;
   // Writes an object of any length. It appears when it is complete.
   virtual Status upload(const std::string& name, const cloud::S3Client::Source& source) = 0;
@@ -33,7 +33,7 @@ class Bucket {
   // empty at its end.
   virtual Result<std::vector<std::string>> list(const std::string& prefix, int most,
                                                 std::string& next) = 0;
-  // No error for objects that are not there.
+  // Missing objects are not an error.
   virtual Status remove(std::span<const std::string> names) = 0;
 };
 

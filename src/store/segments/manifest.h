@@ -1,5 +1,5 @@
-// The manifest of a table in a bucket: which segments it consists of. Manifests are numbered; the
-// one with the highest number holds.
+// The manifest of a table in a bucket: the segments it consists of. Manifests are numbered; the one
+// with the highest number counts.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ struct RetiredSegment {
 
 struct TableManifest {
   std::uint64_t number = 0;
-  std::string description = {};  // whatever the table's owner wants to know; the same for ever
+  std::string description = {};  // chosen by the table's owner; never changes
   std::uint64_t records = 0;     // counted by the owner
-  std::uint64_t capped = 0;      // what merges left out, as the owner counts it
+  std::uint64_t capped = 0;      // items that merges left out, as the owner counts them
   std::uint64_t removed = 1;     // manifests below it were removed
-  std::uint64_t first = 1;       // manifests below it may be removed, and count no more
+  std::uint64_t first = 1;       // manifests below it may be removed, and do not count
   std::uint64_t cleaned = 1;     // the manifest of the last clean-up, and its time
   WallTime cleaned_at{};
   std::vector<SegmentInfo> segments = {};  // oldest first
@@ -42,7 +42,7 @@ Result<TableManifest> decode_table_manifest(std::string_view bytes);
 // The names of objects. Those of manifests descend, so that a list begins with the newest.
 std::string manifest_name(std::uint64_t number);
 std::optional<std::uint64_t> manifest_number(std::string_view name);
-// The name tells when the segment was begun; `random` tells apart what began at the same time.
+// The name contains the time when the segment was begun; `random` distinguishes equal times.
 std::string segment_name(WallTime begun, std::uint64_t random);
 std::optional<WallTime> segment_begun(std::string_view name);
 

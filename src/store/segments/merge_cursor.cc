@@ -13,7 +13,7 @@ Status MergeCursor::seek(std::string_view key) {
 
 Status MergeCursor::next() {
   values_.clear();
-  // There are some dozens of segments at the most, so no heap.
+  // There are at most some dozens of segments, so a heap is not needed.
   const SegmentCursor* least = nullptr;
   for (const SegmentCursor& cursor : cursors_) {
     if (cursor.valid() && (least == nullptr || cursor.key() < least->key())) least = &cursor;

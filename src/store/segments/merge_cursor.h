@@ -1,4 +1,4 @@
-// Goes through several segments at once.
+// A cursor over several segments.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class MergeCursor {
   // `segments`: oldest first.
   explicit MergeCursor(const std::vector<std::shared_ptr<Segment>>& segments);
 
-  // To the first key that is not before `key`.
+  // Moves to the first key at or after `key`.
   Status seek(std::string_view key);
   bool valid() const { return !values_.empty(); }
   const std::string& key() const { return key_; }

@@ -29,7 +29,7 @@ Result<std::unique_ptr<SegmentTable>> open_s3_table(const S3StoreOptions& option
   table.join = std::move(join);
   table.grace = options.grace;
   table.clock = options.clock;
-  // The client's own numbers follow from the seed too.
+  // The client's own random numbers come from the seed too.
   table.seed = mix64(options.seed + 1);
   auto opened = SegmentTable::open(
       open_s3_bucket(client_of(options), fmt::format("{}{}/", options.prefix, name)), table,

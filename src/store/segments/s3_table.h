@@ -16,7 +16,7 @@ Result<std::unique_ptr<SegmentTable>> open_s3_table(const S3StoreOptions& option
                                                     const std::string& name, Join join,
                                                     const std::optional<std::string>& description);
 
-// Where the table is, for messages.
+// The location of the table, for messages.
 std::string place_of(const S3StoreOptions& options, const std::string& name);
 
 }  // namespace kin::store

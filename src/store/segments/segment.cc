@@ -9,13 +9,13 @@
 namespace kin::store {
 namespace {
 
-// What a request reads at the least: smaller ones cost the same time and money.
+// The least size of a request: smaller ones cost the same time and money.
 constexpr std::uint64_t kPieceBytes = 1 << 20;
 constexpr std::size_t kMostPieces = 32;            // in memory, of one segment
 constexpr std::uint64_t kWholeBytes = 4 << 20;     // a segment up to here is fetched at once
 constexpr std::uint64_t kDownloadBytes = 8 << 20;  // of one request, of the whole segment
 constexpr std::size_t kDownloadsAtOnce = 8;
-// Of a cursor: little for a short list, much for a long one.
+// Read-ahead of a cursor: little for a short list, much for a long one.
 constexpr std::uint64_t kFirstAheadBytes = 64 << 10;
 constexpr std::uint64_t kMostAheadBytes = 8 << 20;
 
@@ -37,7 +37,7 @@ Error Segment::damaged() const {
                                        info_.name)};
 }
 
-// Called with the mutex held.
+// The mutex must be held.
 Result<std::shared_ptr<DiskFile>> Segment::download() {
   return cache_.add(info_.name, [&](DiskFile& file) -> Status {
     const auto ranges = ranges_of(0, info_.bytes, kDownloadBytes);
@@ -60,7 +60,7 @@ std::shared_ptr<DiskFile> Segment::local(std::uint64_t about_to_read) {
   }
   const bool much = info_.bytes <= kWholeBytes || fetched_bytes_ + about_to_read >= info_.bytes / 4;
   if (!much || !cache_.takes(info_.bytes)) return nullptr;
-  // The cache counts what fails; pieces are read instead, and give the error if there is one.
+  // The cache counts failures; then pieces are read instead, and report errors themselves.
   if (auto file = download()) file_ = std::move(*file);
   return file_;
 }
@@ -71,7 +71,7 @@ void Segment::drop_local() {
   cache_.forget(info_.name);
 }
 
-// Called with the mutex held.
+// The mutex must be held.
 Result<std::string> Segment::read_tail() {
   const std::uint64_t begin = info_.bytes - info_.tail_bytes;
   if (const auto file = local(info_.tail_bytes)) {
@@ -120,7 +120,7 @@ Result<Segment::Blocks> Segment::blocks_in_file(const DiskFile& file, const Segm
   return blocks;
 }
 
-// Called with the mutex held.
+// The mutex must be held.
 Result<Segment::Pieces> Segment::fetch_pieces(const SegmentTail& tail,
                                               std::span<const std::size_t> wanted) {
   Pieces needed;

@@ -18,25 +18,25 @@
 
 namespace kin::store {
 
-// Thread-safe. Borrows bucket and cache. Nothing is read before it is asked for: first the tail,
-// then pieces of a megabyte; the whole segment once a quarter of it was asked for, if the cache
-// takes it. All bytes are compared with the checksums that the manifest vouches for; bytes of the
-// cache that are wrong are fetched from the bucket again. kNotFound if the bucket has the segment
-// no longer.
+// Thread-safe. Borrows bucket and cache. Nothing is read in advance: first the tail, then
+// pieces of a megabyte; the whole segment once a quarter of it was read, if the cache
+// accepts it. All bytes are compared with the checksums of the manifest; wrong bytes of the
+// cache are fetched from the bucket again. kNotFound if the bucket no longer has the
+// segment.
 class Segment {
  public:
   Segment(Bucket& bucket, SegmentCache& cache, SegmentInfo info);
 
   const SegmentInfo& info() const { return info_; }
 
-  // Calls `found` for each of the sorted `keys` that the segment has, with its number.
+  // Calls `found` for each of the sorted `keys` that the segment has, with the index of the key.
   using Found = std::function<void(std::size_t key, std::string_view value)>;
   Status get(std::span<const std::string> keys, const Found& found);
 
   Result<std::shared_ptr<const SegmentTail>> tail();
-  // Whether tail() has it already.
+  // True if tail() needs no request.
   bool has_tail();
-  // The blocks, in the order of their numbers `wanted`, which ascend.
+  // The blocks with the ascending numbers `wanted`, in this order.
   Result<std::vector<std::string>> blocks(const SegmentTail& tail,
                                           std::span<const std::size_t> wanted);
 
@@ -58,7 +58,7 @@ class Segment {
   Bucket& bucket_;
   SegmentCache& cache_;
   const SegmentInfo info_;
-  std::mutex mutex_;  // of what follows; held while the segment is fetched
+  std::mutex mutex_;  // guards the following; held while the segment is fetched
   std::shared_ptr<const SegmentTail> tail_;
   std::shared_ptr<DiskFile> file_;
   bool looked_in_cache_ = false;
@@ -66,12 +66,12 @@ class Segment {
   std::uint64_t fetched_bytes_ = 0;
 };
 
-// Goes through the entries of a segment in the order of their keys. One thread only.
+// A cursor over the entries of a segment in the order of their keys. One thread only.
 class SegmentCursor {
  public:
   explicit SegmentCursor(std::shared_ptr<Segment> segment) : segment_(std::move(segment)) {}
 
-  // To the first key that is not before `key`.
+  // Moves to the first key at or after `key`.
   Status seek(std::string_view key);
   bool valid() const { return at_ < entries_.size(); }
   const std::string& key() const { return entries_[at_].key; }
@@ -85,7 +85,7 @@ class SegmentCursor {
   std::shared_ptr<Segment> segment_;
   std::shared_ptr<const SegmentTail> tail_;
   std::size_t next_block_ = 0;
-  std::uint64_t ahead_bytes_ = 0;  // what fill() reads; it grows
+  std::uint64_t ahead_bytes_ = 0;  // size of the next read of fill(); it grows
   std::vector<SegmentEntry> entries_;
   std::size_t at_ = 0;
 };

@@ -17,8 +17,8 @@ constexpr std::string_view kPart = ".part";
 SegmentCache::SegmentCache(Disk& disk, std::filesystem::path folder, std::uint64_t most_bytes)
     : disk_(disk), folder_(std::move(folder)), most_bytes_(most_bytes) {
   count(disk_.make_folder(folder_));
-  // What a killed process was writing. A process that still writes keeps its open file, and finds
-  // that it cannot be renamed.
+  // Removes unfinished files of killed processes. A process that is still writing keeps its open
+  // file, and finds that it cannot be renamed.
   if (const auto names = disk_.list(folder_)) {
     for (const std::string& name : *names) {
       if (name.ends_with(kPart)) count(disk_.remove(folder_ / name));
@@ -27,7 +27,7 @@ SegmentCache::SegmentCache(Disk& disk, std::filesystem::path folder, std::uint64
 }
 
 std::filesystem::path SegmentCache::path_of(const std::string& name) const {
-  // A segment's name has a folder of the bucket in front.
+  // A segment's name begins with a folder of the bucket.
   return folder_ / std::filesystem::path(name).filename();
 }
 
@@ -95,7 +95,7 @@ void SegmentCache::make_room(std::uint64_t bytes) {
     ++failures_;
     return;
   }
-  // Least recently used by this process first; of those that it has not used, the oldest.
+  // Least recently used by this process first; unused files by age, the oldest first.
   std::vector<std::tuple<std::uint64_t, std::string, std::uint64_t>> files;
   std::uint64_t total = bytes;
   for (const std::string& name : *names) {

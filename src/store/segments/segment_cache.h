@@ -16,10 +16,10 @@
 
 namespace kin::store {
 
-// Thread-safe; several processes may share a folder. Files are named as their segments, which never
-// change, and appear when they are complete. Nothing in the folder is needed: whoever reads a file
-// compares it with what the manifest says, and calls forget() if it is another. A failure to write
-// is counted and costs time only.
+// Thread-safe; several processes may share a folder. Files are named like their segments, which
+// never change, and appear when they are complete. No file in the folder is essential: a reader
+// compares a file with the manifest, and calls forget() if it does not match. A failure to write is
+// counted and costs only time.
 class SegmentCache {
  public:
   // Keeps at most `most_bytes`, apart from files that are being written.
@@ -27,9 +27,9 @@ class SegmentCache {
 
   // The copy of a segment; nullptr if there is none of the right size.
   std::shared_ptr<DiskFile> find(const SegmentInfo& segment);
-  // Whether a segment of this size would be kept.
+  // Whether the cache accepts a segment of this size.
   bool takes(std::uint64_t bytes) const { return bytes <= most_bytes_ / 2; }
-  // Makes a copy of what `fill` writes. The file is usable even if it is not kept.
+  // Makes a copy with the bytes that `fill` writes. The file is usable even if it is not kept.
   using Fill = std::function<Status(DiskFile& file)>;
   Result<std::shared_ptr<DiskFile>> add(const std::string& name, const Fill& fill);
   void forget(const std::string& name);

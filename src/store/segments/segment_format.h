@@ -1,5 +1,5 @@
-// A segment: sorted keys with their values, written once. Blocks of entries, then a tail that says
-// where they are, has their checksums, and a filter of all keys.
+// A segment: sorted keys with their values, written once. Blocks of entries, then a tail with their
+// positions, their checksums, and a filter of all keys.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace kin::store {
 
-// What a manifest knows about a segment. `tail_checksum` covers the tail and, through it, every
-// block: whoever has this can tell whether bytes are those of the segment.
+// The manifest's entry of a segment. `tail_checksum` covers the tail and, through it, every block,
+// so all bytes of the segment can be verified.
 struct SegmentInfo {
   std::string name = {};
   std::uint64_t bytes = 0;
@@ -51,10 +51,10 @@ class SegmentTail {
 
   const std::vector<Block>& blocks() const { return blocks_; }
   std::uint64_t entries() const { return entries_; }
-  // Where the blocks end and the tail begins.
+  // The end of the blocks, where the tail begins.
   std::uint64_t blocks_end() const;
   bool may_contain(std::string_view key) const;
-  // The block that has the key, if any has; nothing if it lies before the first key.
+  // The only block that can have the key; nothing if the key lies before the first one.
   std::optional<std::size_t> block_of(std::string_view key) const;
 
  private:
@@ -69,12 +69,12 @@ class SegmentTail {
 class SegmentWriter {
  public:
   using Sink = std::function<Status(std::string_view bytes)>;
-  // `expected_entries`: at least as many as will be added.
+  // `expected_entries`: an upper bound of the number of entries.
   SegmentWriter(Sink sink, std::uint64_t expected_entries);
 
   // Keys ascend, each once.
   Status add(std::string_view key, std::string_view value);
-  // All but the name.
+  // Everything but the name.
   Result<SegmentInfo> finish();
 
  private:

@@ -1,5 +1,5 @@
-// Bytes that are no tail are refused; those that are come out as they went in. Any bytes may be
-// read as a block.
+// Bytes that are not a tail are refused; others encode to the same bytes. Any bytes may be read as
+// a block.
 #include <cstdlib>
 
 #include "base/bytes.h"
@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return true;
   });
   if (seen > size) std::abort();
-  // With the right checksum behind it, so that the fields are reached.
+  // With a valid checksum appended, so that the fields are reached.
   append_le(bytes, checksum(bytes));
   if (const auto tail = SegmentTail::decode(bytes)) {
     if (tail->encode() != bytes) std::abort();

@@ -12,7 +12,7 @@
 namespace kin::store {
 namespace {
 
-// A segment up to here is created in one request; a larger one is uploaded in parts.
+// A segment up to this size is created in one request; a larger one is uploaded in parts.
 constexpr std::size_t kOneRequestBytes = 8 << 20;
 constexpr int kFetchedAtOnce = 8;  // segments
 
@@ -56,12 +56,12 @@ Status SegmentTable::make(const std::string& description) {
   TableManifest first{.number = 1, .description = description};
   first.cleaned_at = options_.clock->now();
   const std::string bytes = encode(first);
-  // Everything rests on this, and some stores ignore the condition in silence.
+  // The protocol relies on this condition, and some stores ignore it silently.
   for (int i = 0; i < 2; ++i) {
     KIN_TRY(const bool made, bucket_->create(manifest_name(1), bytes));
-    if (!made) return Done{};  // by us, or by somebody else in the same moment
+    if (!made) return Done{};  // by us, or by another worker at the same time
   }
-  // Nobody shall find a table here next time.
+  // No table must be found here the next time.
   const std::string name = manifest_name(1);
   KIN_RETURN_IF_ERROR(bucket_->remove(std::span(&name, 1)));
   return Error{Code::kFailedPrecondition,
@@ -97,7 +97,7 @@ Result<ViewPtr> SegmentTable::refresh() {
     const ViewPtr known = current();
     if (!number || (known && *number <= known->manifest.number)) return known;
     KIN_TRY(const auto bytes, bucket_->get(manifest_name(*number)));
-    if (!bytes) continue;  // many came after it since, and a clean-up
+    if (!bytes) continue;  // many manifests and a clean-up have followed since
     auto manifest = decode_table_manifest(*bytes);
     if (!manifest) return with_context(manifest_name(*number), manifest.error());
     if (manifest->number != *number)
@@ -155,7 +155,7 @@ Result<SegmentTable::Values> SegmentTable::get(const TableView& view,
     asked.push_back(segment.get());
     if (!segment->has_tail()) fresh.push_back(segment.get());
   }
-  // What others have written since the last look-up is fetched at the same time.
+  // Segments written by others since the last look-up are fetched in parallel.
   if (fresh.size() > 1) {
     KIN_RETURN_IF_ERROR(parallel_for(kFetchedAtOnce, fresh.size(), [&](std::size_t i) -> Status {
       const auto tail = fresh[i]->tail();
@@ -220,7 +220,7 @@ Status TableChange::upload(const TableView& view) {
       KIN_TRY(created, table_.bucket_->create(info.name, bytes));
     }
   }
-  // Whoever wrote it asks for it soon. The cache counts what fails.
+  // The writer will probably read it soon. The cache counts failures.
   if (table_.cache_.takes(bytes.size()))
     (void)table_.cache_.add(info.name, [&](DiskFile& file) { return file.append(bytes); });
   uploaded_ = std::move(info);
@@ -229,7 +229,7 @@ Status TableChange::upload(const TableView& view) {
 }
 
 Result<bool> TableChange::commit(const TableView& view, std::uint64_t new_records) {
-  // A clean-up since the upload may have taken the segment for one that was left behind.
+  // A clean-up since the upload may have removed the segment as a leftover.
   if (uploaded_ && uploaded_after_cleaning_ != view.manifest.cleaned) uploaded_.reset();
   if (!uploaded_) KIN_RETURN_IF_ERROR(upload(view));
   TableManifest next = view.manifest;

@@ -35,20 +35,20 @@
 
 namespace kin::store {
 
-// How the values of one key, oldest first, become one.
+// Combines the values of one key, oldest first, into one.
 struct Joined {
   std::string value = {};
-  std::uint64_t left_out = 0;  // what the owner counts as TableManifest::capped
+  std::uint64_t left_out = 0;  // the owner's count for TableManifest::capped
 };
 using Join = std::function<Joined(std::string_view key, std::vector<std::string> values)>;
-// The newest value holds.
+// The newest value counts.
 Joined join_newest(std::string_view key, std::vector<std::string> values);
 
 struct TableOptions {
   std::filesystem::path cache_folder = {};
   std::uint64_t cache_bytes = std::uint64_t{10} << 30;
   Join join = &join_newest;
-  // Objects that nothing needs any more are removed when they are so old. Whoever reads a view for
+  // Objects that are not needed any more are removed at this age. A reader that uses a view for
   // longer may miss segments.
   std::chrono::milliseconds grace = std::chrono::hours(1);
   Clock* clock = &system_clock();
@@ -56,7 +56,7 @@ struct TableOptions {
   Disk* disk = nullptr;    // nullptr: the system's
 };
 
-// The table as one manifest has it. Immutable.
+// The table as of one manifest. Immutable.
 struct TableView {
   TableManifest manifest;
   std::vector<std::shared_ptr<Segment>> segments;  // as in the manifest, oldest first
@@ -73,8 +73,8 @@ class SegmentTable {
                                                     const TableOptions& options,
                                                     const std::optional<std::string>& description);
 
-  // What this process knows; refresh() asks the bucket. Views never go back. Never nullptr once the
-  // table is open.
+  // The newest view that this process knows; refresh() asks the bucket. Views never go back. Never
+  // nullptr once the table is open.
   ViewPtr current() const;
   Result<ViewPtr> refresh();
 
@@ -87,7 +87,7 @@ class SegmentTable {
   using Visit = std::function<Result<bool>(std::string_view key, std::string_view value)>;
   Status scan(const TableView& view, std::string_view from, const Visit& visit) const;
 
-  // Does `work` with the newest view; again if a clean-up removed segments from under it.
+  // Runs `work` with the newest view; repeats it if a clean-up removed segments meanwhile.
   template <typename Work>
   auto with_newest(const Work& work) -> decltype(work(std::declval<const TableView&>())) {
     constexpr int kTries = 3;
@@ -98,13 +98,13 @@ class SegmentTable {
     }
   }
 
-  // Merges segments and removes what nothing needs, if it is time. `written`: the segment of the
-  // change that was just made. Failures harm nobody: they are counted, and the next call tries
-  // again.
+  // Merges segments and removes objects that are not needed, if it is time. `written`: the segment
+  // of the change that was just made. Failures are harmless: they are counted, and the next call
+  // tries again.
   void keep_up(const std::string& written);
   std::uint64_t keep_up_failures() const { return keep_up_failures_; }
 
-  // A short random wait for the `tries`-th time in a row that somebody came first.
+  // A short random wait after the `tries`-th conflict in a row.
   void wait_after_conflict(int tries);
 
  private:
@@ -112,12 +112,12 @@ class SegmentTable {
   friend class Upkeep;
   SegmentTable(std::unique_ptr<Bucket> bucket, const TableOptions& options);
 
-  // Creates the first manifest, unless somebody else does.
+  // Creates the first manifest, unless another worker does.
   Status make(const std::string& description);
   // The highest number of a manifest; nothing if there is none.
   Result<std::optional<std::uint64_t>> newest_number();
   ViewPtr adopt(TableManifest manifest);
-  // Creates the manifest after `view`. False if somebody else did.
+  // Creates the manifest after `view`. False if another worker did.
   Result<bool> publish(const TableView& view, TableManifest next);
   std::uint64_t random();
 
@@ -135,11 +135,11 @@ class TableChange {
  public:
   explicit TableChange(SegmentTable& table) : table_(table) {}
 
-  // The entries to write: sorted, each key once. Replaces those of a try that failed.
+  // The entries to write: sorted, each key once. Replaces those of a failed try.
   void set(std::vector<SegmentEntry> entries);
-  // Makes the change if `view` is still the newest, and `new_records` more records. Durable when it
-  // returns true. After false or an error nothing has changed, except that after an error the
-  // change may have been made all the same.
+  // Makes the change if `view` is still the newest, and adds `new_records` to the count. Durable
+  // when it returns true. After false nothing has changed; after an error the change may have been
+  // made.
   Result<bool> commit(const TableView& view, std::uint64_t new_records);
   // The segment that was committed.
   const std::string& written() const { return uploaded_->name; }

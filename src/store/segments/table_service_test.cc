@@ -1,5 +1,5 @@
 // Tables in a bucket of a real server: merges, clean-ups, workers that die or sleep at any point,
-// and bytes that are wrong.
+// and wrong bytes.
 #include "store/segments/table.h"
 
 #include <gmock/gmock.h>
@@ -19,10 +19,10 @@ namespace {
 using std::chrono_literals::operator""h;
 using std::chrono_literals::operator""min;
 
-// What happens between a table and its bucket.
+// The calls between a table and its bucket.
 struct Traffic {
   std::mutex mutex = {};
-  int calls_left = 1'000'000;  // then nothing gets through: the worker is dead
+  int calls_left = 1'000'000;  // then all calls fail: the worker is dead
   int calls = 0;
   std::function<void(const std::string& name)> before_create = {};
   std::uint64_t smallest_range = ~0ULL;  // of those that do not end with the object
@@ -170,7 +170,7 @@ TEST_F(SegmentTableTest, ManyChangesBecomeFewSegmentsWithTheSameContents) {
   EXPECT_EQ(table->keep_up_failures(), 0U);
 }
 
-// Every change writes two keys, so that half of it would show.
+// Every change writes two keys, so that half of it would be noticed.
 TEST_F(SegmentTableTest, AWorkerThatDiesBeforeAnyRequestLeavesNothingHalfVisible) {
   const auto table = open();
   Model model;
@@ -200,7 +200,7 @@ TEST_F(SegmentTableTest, AWorkerThatDiesBeforeAnyRequestLeavesNothingHalfVisible
     }
     ASSERT_EQ(there, model) << "killed after " << calls << " calls";
   }
-  // Survivors go on, and what the dead left behind is removed.
+  // Surviving workers continue, and leftovers of the dead one are removed.
   for (int i = 0; i < 3; ++i) {
     clock_.advance(2h);
     const int mine = ++number;
@@ -262,7 +262,7 @@ TEST_F(SegmentTableTest, AChangeBehindARemovedManifestDoesNotCount) {
   const auto slow = *open(slow_traffic);
   slow_traffic.before_create = [&](const std::string&) {
     slow_traffic.before_create = [&](const std::string& manifest) {
-      // It sleeps until the manifest that it is about to create was there, and was removed.
+      // It sleeps until the manifest that it is about to create has existed and was removed.
       for (int i = 0; i < 4; ++i) {
         clock_.advance(2h);
         ASSERT_TRUE(write(*table, {std::to_string(i)}, "v").ok());
@@ -310,7 +310,7 @@ TEST_F(SegmentTableTest, ACacheWithWrongBytesIsNotBelieved) {
   }
   std::string other;
   for (const auto& file : std::filesystem::directory_iterator(area_.cache())) {
-    // Another segment under its name, or a bit that flipped.
+    // Another segment under its name, or a flipped bit.
     std::string bytes = *read_whole(system_disk(), file.path());
     const std::string own = bytes;
     if (bytes.size() == other.size())

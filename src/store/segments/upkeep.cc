@@ -10,7 +10,7 @@ namespace kin::store {
 namespace {
 
 constexpr std::size_t kMergeAt = 8;
-constexpr std::size_t kMostTries = 20;        // of publishing what was merged
+constexpr std::size_t kMostTries = 20;        // of publishing a merge
 constexpr std::size_t kMostRemoved = 10'000;  // manifests, in one clean-up
 constexpr std::size_t kRemovedAtOnce = 500;
 constexpr std::size_t kReadBytes = 1 << 20;
@@ -20,7 +20,8 @@ int size_class(std::uint64_t bytes) {
   return std::bit_width(bytes) / 3;
 }
 
-// Where the segments `names` are in the manifest, in this order; nothing if they are not.
+// The position of the segments `names` in the manifest, in this order; nothing if they are not in
+// it.
 std::optional<std::size_t> place_of(const std::vector<std::string>& names,
                                     const std::vector<SegmentInfo>& segments) {
   const auto at =
@@ -122,7 +123,7 @@ Result<std::optional<std::string>> Upkeep::merge(const TableView& view, MergeRan
   ViewPtr newest = table_.current();
   for (std::size_t tries = 0; tries < kMostTries; ++tries) {
     const auto place = place_of(names, newest->manifest.segments);
-    // A clean-up since may have taken the new segment for one that was left behind.
+    // A clean-up since then may have removed the new segment as a leftover.
     if (!place || newest->manifest.cleaned != view.manifest.cleaned)
       return std::optional<std::string>();
     TableManifest next = newest->manifest;
@@ -161,19 +162,19 @@ Status Upkeep::clean_if_due() {
 
 Status Upkeep::clean(WallTime now) {
   const WallTime before = now - table_.options_.grace;
-  // The order matters: what is listed here was uploaded before the manifest that follows, and who
-  // uploaded it and comes later than that manifest uploads it again.
+  // The order matters: segments listed here were uploaded before the next manifest, and a worker
+  // that commits after that manifest uploads its segment again.
   KIN_TRY(std::vector<std::string> gone, old_segments(before));
   KIN_TRY(const ViewPtr view, table_.refresh());
   TableManifest next = view->manifest;
-  if (now - next.cleaned_at < table_.options_.grace) return Done{};  // somebody else did
+  if (now - next.cleaned_at < table_.options_.grace) return Done{};  // another worker did it
   std::erase_if(next.retired, [&](const RetiredSegment& one) { return one.at <= before; });
   std::set<std::string> needed;
   for (const SegmentInfo& segment : next.segments) needed.insert(segment.name);
   for (const RetiredSegment& retired : next.retired) needed.insert(retired.name);
   std::erase_if(gone, [&](const std::string& name) { return needed.contains(name); });
-  // The last clean-up said that these do not count. What is below that clean-up's own manifest is
-  // older than the grace, and the next one may remove it.
+  // The last clean-up declared that these do not count. Manifests below that clean-up's own are
+  // older than the grace, and the next clean-up may remove them.
   KIN_RETURN_IF_ERROR(remove_manifests(next));
   next.first = next.cleaned;
   next.cleaned = view->manifest.number + 1;

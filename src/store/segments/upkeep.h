@@ -1,4 +1,4 @@
-// Merges the segments of a table, and removes what nothing needs.
+// Merges the segments of a table, and removes objects that are not needed.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@ struct MergeRange {
   std::size_t last = 0;
   friend bool operator==(const MergeRange&, const MergeRange&) = default;
 };
-// The newest eight segments of about the same size, if there are as many and `written` is one of
-// them: of the workers that share a table the one that wrote the eighth merges them. If there are
-// sixteen, that one has died, and whoever looks merges them.
+// The newest eight segments of about the same size, if there are that many and `written` is one of
+// them: the worker that wrote the eighth merges them. If there are sixteen, that worker has died,
+// and any worker merges them.
 std::optional<MergeRange> merge_range(const std::vector<SegmentInfo>& segments,
                                       const std::string& written);
 
@@ -33,18 +33,18 @@ class Upkeep {
   // Merges until there is nothing to merge. `written`: the segment that this worker wrote last.
   Status merge(std::string written);
   // Removes segments that are not part of the table and manifests that nobody reads, if the last
-  // clean-up is so long ago as the grace.
+  // clean-up is older than the grace.
   Status clean_if_due();
 
  private:
-  // The new segment; nothing if somebody else has changed these.
+  // The new segment; nothing if another worker has changed these.
   Result<std::optional<std::string>> merge(const TableView& view, MergeRange range);
   Result<SegmentInfo> write_merged(const std::vector<std::shared_ptr<Segment>>& inputs,
                                    std::uint64_t& left_out);
   Result<std::vector<std::string>> old_segments(WallTime before);
   Status clean(WallTime now);
   Status remove(std::span<const std::string> names);
-  // Those below `next.first`, and says so in `next`.
+  // Removes the manifests below `next.first`, and records that in `next`.
   Status remove_manifests(TableManifest& next);
 
   SegmentTable& table_;

@@ -5,7 +5,7 @@
 namespace kin::store {
 namespace {
 
-// Segments of these sizes, oldest first, named by their place.
+// Segments of these sizes, oldest first, named by their index.
 std::vector<SegmentInfo> segments(const std::vector<std::uint64_t>& sizes) {
   std::vector<SegmentInfo> made;
   for (const std::uint64_t size : sizes)

@@ -28,7 +28,7 @@ class ChunkedArray {
     if (!chunks_[chunk]) chunks_[chunk] = std::make_unique<Chunk>();
     return (*chunks_[chunk])[index % kChunk];
   }
-  // visit(index, value) for every value of every chunk there is, ascending.
+  // Calls visit(index, value) for every value of every existing chunk, ascending.
   template <typename Visit>
   void for_each(Visit visit) const {
     for (std::size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
@@ -36,7 +36,7 @@ class ChunkedArray {
         visit(chunk * kChunk + i, (*chunks_[chunk])[i]);
     }
   }
-  // All indexes that were made lie below this one.
+  // An upper bound of all indexes that were made.
   std::size_t end() const { return chunks_.size() * kChunk; }
   void clear() { chunks_.clear(); }
   std::size_t bytes() const {

@@ -15,7 +15,7 @@ class ChunkedBits {
     const std::uint64_t* word = words_.find(row_number(id) / 64);
     return word != nullptr && (*word & bit(id)) != 0;
   }
-  // True if it was not there.
+  // True if it was new.
   bool insert(RecordId id) {
     std::uint64_t& word = words_.make(row_number(id) / 64);
     if ((word & bit(id)) != 0) return false;
@@ -23,7 +23,7 @@ class ChunkedBits {
     ++count_;
     return true;
   }
-  // True if it was there.
+  // True if it existed.
   bool erase(RecordId id) {
     if (!contains(id)) return false;
     *words_.find(row_number(id) / 64) &= ~bit(id);

@@ -12,7 +12,7 @@ namespace {
 
 // Neighbouring pages are read and written up to this many bytes at a time.
 constexpr std::size_t kRunBytes = std::size_t{1} << 20;
-// Reading over a gap of unwanted pages is cheaper than a second call up to about here.
+// Up to this gap, reading unwanted pages is cheaper than a second call.
 constexpr std::uint32_t kGapPages = 3;
 
 std::string_view view(const std::uint8_t* bytes, std::size_t count) {
@@ -65,7 +65,7 @@ Status ColdPages::start(SignatureManifest& loaded) {
     return Error{Code::kDataLoss, "the manifest and the page file are of different stores"};
   }
   // A process that died may not have synced the name of the manifest that we see; an older one may
-  // name slots that we take for free.
+  // name slots that we consider free.
   KIN_RETURN_IF_ERROR(place_.disk->sync_folder(*place_.folder));
   slots_ = loaded.slots;
   set_durable(loaded.pages);
@@ -95,8 +95,8 @@ std::size_t ColdPages::run_pages() const {
 }
 
 std::uint32_t ColdPages::slot_for(std::uint32_t old_slot) {
-  // A page that the device's manifest names is never overwritten: it goes to another slot, and the
-  // old one is free after the next commit.
+  // A page that the device's manifest names is never overwritten: the new version goes to another
+  // slot, and the old one is free after the next commit.
   if (old_slot != kNoSlot && !durable(old_slot)) return old_slot;
   if (free_.empty()) return slots_++;
   const std::uint32_t slot = free_.back();
@@ -105,7 +105,7 @@ std::uint32_t ColdPages::slot_for(std::uint32_t old_slot) {
 }
 
 void ColdPages::release(std::uint32_t slot) {
-  // A durable slot is freed by the next commit, when the manifest does not name it any more.
+  // A durable slot is freed by the next commit, when the manifest no longer names it.
   if (slot == kNoSlot || durable(slot)) return;
   free_.push_back(slot);
   free_sorted_ = false;
@@ -181,7 +181,7 @@ Status ColdPages::read_run(
   for (const PageRead& page : run) {
     // Alone, a page is at the start of the buffer.
     const std::size_t at = whole.ok() ? (page.slot - first) * page_bytes_ : 0;
-    // One bad page must not cost its neighbours, so they are tried one by one.
+    // One bad page must not make its neighbours fail, so they are read one by one.
     Status got = whole.ok() || run.size() == 1 ? whole : read_slots(page.slot, 1, buffer);
     if (got.ok() && page_checksum(page.page, view(buffer + at, page_bytes_)) != page.checksum) {
       got = Error{Code::kDataLoss,
@@ -209,18 +209,18 @@ Status ColdPages::commit(std::vector<ManifestPage> pages) {
   KIN_RETURN_IF_ERROR(check_writable());
   const SignatureManifest manifest{
       .signature_bytes = signature_bytes_, .slots = slots_, .pages = std::move(pages)};
-  // From now on writes are refused: it is unknown which slots the manifest on the device names.
+  // From now on writes are refused, because the manifest on the device is unknown.
   if (auto durable = make_durable(manifest); !durable.ok()) {
     commit_failure_ = durable.error();
     return durable;
   }
   set_durable(manifest.pages);
-  // Slots at the end that nothing names. After the manifest, because an older one named them.
+  // Cuts off unused slots at the end. After the manifest, because an older one named them.
   return file_->truncate(offset_of(slots_));
 }
 
-// A failed sync drops pages that no later sync writes, and a failed replacement leaves it open
-// which manifest is on the device, so neither can be tried again.
+// A failed sync drops pages that no later sync writes, and after a failed replacement the manifest
+// on the device is unknown, so neither can be tried again.
 Status ColdPages::make_durable(const SignatureManifest& manifest) {
   KIN_RETURN_IF_ERROR(file_->sync());
   return replace_whole(*place_.disk, *place_.folder / kManifestFileName, encode_manifest(manifest));
@@ -232,7 +232,7 @@ void ColdPages::set_durable(const std::vector<ManifestPage>& pages) {
   free_all_but_durable();
 }
 
-// Free slots at the end are given up, so that the file can be cut there.
+// Free slots at the end are removed, so that the file can be truncated there.
 void ColdPages::free_all_but_durable() {
   while (slots_ > 0 && !durable(slots_ - 1)) --slots_;
   durable_.resize(slots_);

@@ -15,7 +15,7 @@
 
 namespace kin::store {
 
-// A page to write. `old_slot` is where an older form of it lies, or kNoSlot; `slot` and `checksum`
+// A page to write. `old_slot` is the slot of an older version, or kNoSlot; `slot` and `checksum`
 // are filled in when it has been written.
 struct PageWrite {
   std::uint32_t page = 0;
@@ -33,29 +33,29 @@ struct PageRead {
   std::uint32_t tag = 0;
 };
 
-// Pages that the last commit() made durable are never overwritten before the next one, so a store
-// that is killed reopens as it was at that commit. After a commit() that failed it is unknown what
-// is on the device; every later one fails, and the store must be opened again. Reads may run at the
-// same time as other reads; every other call needs the object for itself.
+// Pages that the last commit() made durable are never overwritten before the next one, so a killed
+// store reopens as of that commit. After a failed commit() the state of the device is unknown;
+// every later one fails, and the store must be opened again. Reads may run at the same time as
+// other reads; every other call needs exclusive access.
 class ColdPages {
  public:
-  // `loaded` becomes the manifest of what is there; empty for a new or temporary store.
+  // `loaded` becomes the manifest of the existing store; empty for a new or temporary one.
   static Result<std::unique_ptr<ColdPages>> open(const StorePlace& place,
                                                  std::uint32_t signature_bytes,
                                                  SignatureManifest& loaded);
 
-  // Writes `pages`, neighbours together. After an error those with slot != kNoSlot are written.
+  // Writes `pages`, neighbours together. After an error pages with slot != kNoSlot are written.
   Status write(std::span<PageWrite> pages);
   // Calls visit(page, its bytes) in the order of the file, with null for a page that could not be
-  // read or fails its checksum. The first failure, if there was one. Sorts `pages`.
+  // read or fails its checksum. Returns the first failure. Sorts `pages`.
   Status read(std::span<PageRead> pages,
               const std::function<void(const PageRead&, const std::uint8_t*)>& visit) const;
   void release(std::uint32_t slot);
   // Makes exactly `pages` durable. Does nothing for a temporary store.
   Status commit(std::vector<ManifestPage> pages);
-  // Forgets every page. A kept store keeps them on the device until commit().
+  // Drops every page. A kept store keeps them on the device until commit().
   Status clear();
-  // An error after a commit() that failed: write() and clear() must not be called any more.
+  // An error after a failed commit(): write() and clear() must not be called any more.
   Status check_writable() const;
 
   std::size_t page_bytes() const { return page_bytes_; }

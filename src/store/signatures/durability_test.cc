@@ -23,7 +23,7 @@ RecordId id_of(std::uint32_t record) {
   return RecordId(record);
 }
 
-// What the tests need of either store.
+// The common interface of both stores.
 class RecordStore {
  public:
   virtual ~RecordStore() = default;
@@ -136,8 +136,8 @@ class SmallValues final : public RecordStore {
   std::unique_ptr<KeptValues> values_;
 };
 
-// A flush is all or nothing: after a crash the store holds exactly what it held at the last flush
-// that was acknowledged, or at one that was tried since.
+// A flush is atomic: after a crash the store holds exactly the contents of the last acknowledged
+// flush, or of one that was tried since.
 template <typename Store>
 class RecordsUnderTest final : public StoreUnderTest {
  public:
@@ -183,7 +183,7 @@ class RecordsUnderTest final : public StoreUnderTest {
     ASSERT_EQ(store_->read_errors(), 0U);
   }
 
-  // Answers are right or errors; the store either goes on as if nothing had happened, or refuses
+  // Answers are right or errors; the store either works as if nothing had happened, or refuses
   // every change.
   void expect_after(const Error&) override {
     expect_right_answers(SIZE_MAX);
@@ -265,7 +265,7 @@ class RecordsUnderTest final : public StoreUnderTest {
     return cleared;
   }
 
-  // Expects the current contents of get(), or an error at most `errors` times; how many.
+  // Expects the current contents from get(), with at most `errors` errors; returns their number.
   std::size_t expect_right_answers(std::size_t errors) const {
     std::size_t failed = 0;
     for (std::uint32_t record = 0; record < next_ + kStrangers; ++record) {
@@ -285,7 +285,7 @@ class RecordsUnderTest final : public StoreUnderTest {
 
   std::unique_ptr<RecordStore> store_;
   Contents current_;
-  std::vector<Contents> possible_{Contents{}};  // what a crash may leave, the acknowledged first
+  std::vector<Contents> possible_{Contents{}};  // possible after a crash, acknowledged first
   std::uint32_t next_ = 0;                      // records from here on were never written
   std::uint64_t round_ = 0;
 };

@@ -1,5 +1,5 @@
 // The files of a signature store: `signatures.pages` (a header, then pages of signatures in slots)
-// and `signatures.manifest` (which page lies in which slot, and its checksum).
+// and `signatures.manifest` (the slot and the checksum of each page).
 //
 // The checksum of a page is kept in the manifest, apart from the page, so that a lost or misplaced
 // write is detected like a flipped bit.

@@ -1,4 +1,4 @@
-// Whatever the decoders accept must encode to what was read, and hold together.
+// Bytes that the decoders accept must encode to the same bytes, and be consistent.
 #include <cstdlib>
 
 #include "store/signatures/format.h"

@@ -12,7 +12,7 @@
 
 namespace kin::store {
 
-// Where a store keeps its files.
+// The location of a store's files.
 struct StorePlace {
   Disk* disk = &system_disk();
   // The folder of a kept store, made if it does not exist. Nothing: the store is temporary.
@@ -25,8 +25,8 @@ struct StorePlace {
 // open. The file of a temporary store has no name.
 Result<std::unique_ptr<DiskFile>> open_store_file(const StorePlace& place, std::string_view name);
 
-// Whether `bytes`, all that a file holds, can be what a power cut left of a header that begins
-// with `magic`: unsynced bytes are absent or zero.
+// Whether `bytes`, the whole contents of a file, can be what a power cut left of a header that
+// begins with `magic`: unsynced bytes are missing or zero.
 bool is_unfinished_header(std::string_view bytes, std::string_view magic);
 
 // A kind of file, for error messages: "the <file> of the <store>".
@@ -36,10 +36,10 @@ struct StoreFileKind {
   std::string_view store;
 };
 // kFailedPrecondition if `bytes` do not begin with the magic of `kind`, or if another version than
-// `version` follows it. Bytes that end before the version pass: their checksum cannot hold.
+// `version` follows it. Bytes that end before the version pass: their checksum cannot be right.
 Status check_kind(std::string_view bytes, const StoreFileKind& kind, std::uint32_t version);
 
-// The error of writes after `cause` left it unknown what is on the device.
+// The error of writes after `cause` made the state of the device unknown.
 Error writes_refused(const Error& cause);
 
 }  // namespace kin::store

@@ -1,4 +1,4 @@
-// Whatever the decoders accept must encode to what was read, and lie within the data.
+// Bytes that the decoders accept must encode to the same bytes, and refer to existing data.
 #include <cstdlib>
 
 #include "store/signatures/value_format.h"

@@ -15,7 +15,7 @@
 
 namespace kin::store {
 
-// A database of its own: "dynoxide", "dynalite", or "proxy", which makes things go wrong.
+// A new database: "dynoxide", "dynalite", or "proxy", which injects faults.
 class DynamoDatabase {
  public:
   explicit DynamoDatabase(const std::string& name) {
@@ -39,8 +39,8 @@ class DynamoDatabase {
   std::uint64_t seed_ = 0;
 };
 
-// s3rver behind a proxy that knows If-None-Match, which s3rver does not; "Faults" makes things go
-// wrong too. One for all tests of a program: a server takes a second to start.
+// s3rver behind a proxy that adds If-None-Match, which s3rver lacks; "Faults" injects faults too.
+// One for all tests of a program: a server takes a second to start.
 inline const cloud::FaultProxy& s3_server(const std::string& name) {
   static std::map<std::string, std::unique_ptr<cloud::FaultProxy>> servers;
   auto& server = servers[name];

@@ -31,9 +31,9 @@ inline std::vector<Fingerprint> row_of_neighbours(int count) {
   return documents;
 }
 
-// Workers with stores of their own bring them in any order: no two that are kept are duplicates,
-// and every other one is a duplicate of one that is. `open` opens the store for a worker; worker
-// number 4 looks at the result.
+// Workers with their own stores bring them in any order: no two kept documents are duplicates, and
+// every other one is a duplicate of a kept one. `open` opens the store for a worker; worker number
+// 4 checks the result.
 inline void expect_workers_keep_one_of_neighbours(
     const std::function<std::unique_ptr<FingerprintStore>(std::size_t worker)>& open) {
   constexpr std::size_t kWorkers = 4;

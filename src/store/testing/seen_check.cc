@@ -15,7 +15,7 @@ constexpr std::uint64_t kMostInBatch = 8192;
 constexpr std::uint64_t kRecent = 100'000;
 constexpr std::uint64_t kProgressEvery = std::uint64_t{1} << 20;
 
-// Sums of it tell two sets apart, whatever the order.
+// Sums of it distinguish two sets, whatever the order.
 std::uint64_t digest_of_id(SeenId id) {
   return mix64(id.high + mix64(id.low + 1));
 }
@@ -32,7 +32,7 @@ class SeenChecker {
   SeenId id(std::uint64_t n) const;
   bool left_out(std::uint64_t n) const { return mix64(n ^ salt_) % 8 == 0; }
   bool is_in(std::uint64_t n) const { return n < next_ && !left_out(n); }
-  // Of those so far; the last ones half of the time.
+  // One of the earlier ids; half of the time one of the last.
   std::uint64_t earlier();
   std::uint64_t fresh();
 

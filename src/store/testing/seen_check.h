@@ -1,4 +1,4 @@
-// A seen set held against an exact model, for as many operations as one has patience for.
+// Compares a seen set with an exact model, for any number of operations.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,29 @@ struct SeenCheckOptions {
   std::uint64_t seed = 1;
   std::uint64_t commit_every = 8192;  // ids inserted
   std::uint64_t reopens = 10;         // over the whole check; two of three operations insert
-  SeenOptions set;                    // its mode is not used: the set is made anew
+  SeenOptions set;                    // the mode is not used: a new set is made
 };
 
 struct SeenCheckFigures {
-  std::uint64_t operations = 0;  // all answered rightly
+  std::uint64_t operations = 0;  // all answered correctly
   std::uint64_t added = 0;       // inserts of new ids
-  std::uint64_t repeated = 0;    // inserts of ids that were there
-  std::uint64_t found = 0;       // look-ups of ids that were there
-  std::uint64_t absent = 0;      // look-ups of ids that were not
+  std::uint64_t repeated = 0;    // inserts of existing ids
+  std::uint64_t found = 0;       // look-ups of existing ids
+  std::uint64_t absent = 0;      // look-ups of absent ids
   std::uint64_t commits = 0;
   std::uint64_t flushes = 0;  // tables written out as runs
   std::uint64_t merges = 0;
   std::uint64_t reopens = 0;
 };
 
-// Makes a set in `folder` (what was there is forgotten) and inserts and looks up ids, one by one
-// and by the thousand, new ones, repeated ones, absent ones and neighbours of what is there;
-// commits, writes out, closes and opens it again; at the end reads every id and verifies. The model
-// is a counter: ids come from a bijection of 0, 1, 2, …, some of which are left out for ever; so
-// it needs no memory, and cannot be wrong in the way a set can.
+// Makes a set in `folder` (existing contents are lost) and inserts and looks up ids, one by one and
+// by the thousand, new ones, repeated ones, absent ones and neighbours of existing ones; commits,
+// writes out, closes and opens it again; at the end reads every id and verifies. The model is a
+// counter: ids come from a bijection of 0, 1, 2, …, some of which are never inserted; so it needs
+// no memory, and cannot be wrong in the way a set can.
 //
-// kInternal at the first wrong answer, saying which; otherwise the set's own errors. `progress` is
-// called every million operations or so, and its error ends the check. One thread only.
+// kInternal at the first wrong answer, with the details; otherwise the set's own errors. `progress`
+// is called about every million operations, and its error ends the check. One thread only.
 Result<SeenCheckFigures> check_seen_set(
     const std::filesystem::path& folder, const SeenCheckOptions& options,
     const std::function<Status(const SeenCheckFigures&)>& progress = {});

@@ -1,4 +1,4 @@
-// Runs of the seen set over a simulated disk, and what must be left of them: for tests.
+// Runs of the seen set over a simulated disk, and what must survive: for tests.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -49,8 +49,8 @@ inline std::vector<SeenId> first_ids(const SeenSet& set, std::uint64_t count) {
   return ids;
 }
 
-// What was asked of a set over its crashes. Ids are numbered in the order in which they are first
-// inserted.
+// The operations on a set over its crashes. Ids are numbered in the order of their first
+// insert.
 class SeenHistory {
  public:
   std::uint64_t attempted() const { return acknowledged_.size(); }
@@ -60,16 +60,16 @@ class SeenHistory {
   }
 
   // Inserts `count` new ids and some again, alone and together, commits and flushes, and expects
-  // right answers. First inserts what earlier crashes left open. Stops at the first error.
+  // right answers. First inserts ids whose state is unknown after crashes. Stops at an error.
   Status write_on(SeenSet& set, std::uint64_t count);
   Status commit(SeenSet& set);
   Status flush(SeenSet& set);
   Status close(SeenSet& set);
 
-  // The set is gone: what was not acknowledged may be there when it is opened again.
+  // The set is gone: unacknowledged ids may be there when it is opened again.
   void crash() { pending_.clear(); }
 
-  // The set, just opened, has everything acknowledged, nothing that was not inserted, and is whole.
+  // The set, just opened, has everything acknowledged, nothing not inserted, and is intact.
   void expect_kept(SeenSet& set) const;
 
  private:
@@ -107,7 +107,7 @@ inline Status SeenHistory::close(SeenSet& set) {
 
 inline Status SeenHistory::insert(SeenSet& set, const std::vector<std::uint64_t>& numbers) {
   std::vector<SeenId> ids;
-  std::vector<int> expected;  // -1: a crash left it open
+  std::vector<int> expected;  // -1: unknown after a crash
   for (const std::uint64_t n : numbers) {
     const bool fresh = n >= attempted();
     const bool there = !fresh && (acknowledged_[n] || pending_.contains(n));
@@ -199,7 +199,7 @@ class SeenUnderTest final : public StoreUnderTest {
   std::unique_ptr<SeenSet> set_;
 };
 
-// Readers, which come before the writer here, find everything too.
+// Readers that open before the writer find everything too.
 inline Status SeenUnderTest::open(SimulatedDisk& disk) {
   const SeenOptions options = small_set(disk, kind_);
   if (history_.acknowledged_count() > 0) {
@@ -219,7 +219,7 @@ inline Status SeenUnderTest::close() {
   return Done{};
 }
 
-// No write succeeds any more, and the error says why; look-ups go on.
+// No later write succeeds, and the error says why; look-ups still work.
 inline void SeenUnderTest::expect_after(const Error& error) {
   const char* cause =
       error.code == Code::kResourceExhausted ? "No space left" : "Input/output error";
