@@ -9,7 +9,7 @@ namespace {
 
 using Unit = CutOptions::Unit;
 
-// Longer windows than these find nothing that matters and cost memory.
+// Longer windows find nothing useful and cost memory.
 constexpr std::uint32_t kMostWords = 1 << 16;
 constexpr std::uint32_t kMostBytes = 1 << 20;
 constexpr std::uint32_t kLeastWords = 2;

@@ -1,4 +1,4 @@
-// What a run cuts out of records: lines, paragraphs or passages that other records have too.
+// Options of cutting: lines, paragraphs or passages that other records have too.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 namespace kin::dedup {
 
 struct CutOptions {
-  // What is compared and cut as a whole. Lines and paragraphs are compared by their normalised
-  // text. Words (runs without white space; single characters in scripts without spaces) and bytes
-  // are compared as they are.
+  // The unit that is compared and cut as a whole. Lines and paragraphs are compared by their
+  // normalised text. Words (runs without white space; single characters in scripts without spaces)
+  // and bytes are compared as they are.
   enum class Unit : std::uint8_t { kLine, kParagraph, kWord, kByte };
 
   Unit unit = Unit::kLine;
-  // How many units in a row make a repeated passage; 1 for lines and paragraphs.
+  // Units in a row that make a repeated passage; 1 for lines and paragraphs.
   std::uint32_t length = 1;
-  // A passage is repeated if it occurs at least so often. At least 2.
+  // A passage is repeated if it occurs at least this often. At least 2.
   std::uint32_t repeats = 2;
   // The first occurrence in input order stays. False: all occurrences are cut.
   bool keep_first = true;
-  // Lines and paragraphs whose normalised text is shorter are never cut; characters, or words.
+  // Lines and paragraphs with a shorter normalised text are never cut; in characters, or words.
   std::uint32_t min_length = 20;
   bool min_in_words = false;
 
@@ -43,7 +43,7 @@ Status parse_min_length(std::string_view text, CutOptions& options);
 // "first" or "none".
 Status parse_repeats_keep(std::string_view text, CutOptions& options);
 
-// Every option that can change what is cut, as words of one line.
+// Every option that can change what is cut, as one line.
 std::string describe(const CutOptions& options);
 
 }  // namespace kin::dedup

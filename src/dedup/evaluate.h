@@ -28,11 +28,11 @@ struct Evaluation {
     double high = 0;  // included in the last bucket only
     std::uint64_t planted = 0;
     std::uint64_t due = 0;      // planted at or above the threshold
-    std::uint64_t found = 0;    // of those due
-    double expected = 0;        // how many of those due the banding should find
+    std::uint64_t found = 0;    // due pairs that were found
+    double expected = 0;        // due pairs that the banding should find
     std::uint64_t not_due = 0;  // found below the threshold
     std::uint64_t removed = 0;  // records, planted or not
-    std::uint64_t below = 0;    // of these, below the threshold
+    std::uint64_t below = 0;    // removed records below the threshold
   };
   struct ByEdit {
     Edit edit;
@@ -49,20 +49,20 @@ struct Evaluation {
 
   std::uint64_t records = 0;  // of the sample
   std::uint64_t planted = 0;
-  // Pairs of which one record was removed as a duplicate of a third record, and the other was not:
-  // the sample has duplicates of its own. They count nowhere else.
+  // Pairs of which one record was removed as a duplicate of a third record, and the other was not,
+  // because the sample has duplicates of its own. They are not counted elsewhere.
   std::uint64_t elsewhere = 0;
   std::vector<Due> due;
   std::vector<Bucket> buckets;
   std::vector<ByEdit> edits;
   std::array<std::uint64_t, 4> removed_by{};  // by Method
-  std::array<std::uint64_t, 4> below_by{};    // of these, below the threshold
+  std::array<std::uint64_t, 4> below_by{};    // below the threshold
   double threshold = 0;
   double seconds = 0;  // of the run
   std::vector<std::string> notes;
 
-  // The share found of the planted pairs that are due and have a similarity of `from` or more, up
-  // to what adding two decimal fractions loses; 1 without any.
+  // The share that was found of the planted pairs that are due and have a similarity of at least
+  // `from`, allowing for the rounding of a sum of decimal fractions; 1 without any.
   double recall(double from = 0) const;
   // The share of removed records that reach the threshold; 1 without any.
   double precision() const;
@@ -70,10 +70,10 @@ struct Evaluation {
   std::uint64_t below_threshold() const;
 };
 
-// Takes a sample of the inputs, plants changed copies of some of its records, runs the pipeline
-// over both, and compares what it removed with what it should have. The same inputs and options
-// give the same figures. A pair counts as found if one was removed as a duplicate of the other, or
-// both as duplicates of the same third.
+// Takes a sample of the inputs, plants changed copies of some records, runs the pipeline over both,
+// and compares the removals with the expected ones. The same inputs and options give the same
+// figures. A pair counts as found if one was removed as a duplicate of the other, or both as
+// duplicates of the same third record.
 Result<Evaluation> evaluate(const std::vector<std::string>& inputs, const EvaluateOptions& options,
                             Progress& progress, Clock& clock);
 

@@ -98,7 +98,7 @@ TEST_F(EvaluateTest, GivesTheSameFiguresForTheSameSeed) {
   EXPECT_NE(found(1), found(2));
 }
 
-// What sharing one band removes is not checked by anything: the figures must show it.
+// Removals by a shared band alone are not verified: the figures must show it.
 TEST_F(EvaluateTest, ShowsWhatAnUnverifiedRunRemoves) {
   EvaluateOptions asked = options();
   asked.dedup.verification = Verification::kNone;

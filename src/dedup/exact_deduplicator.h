@@ -41,12 +41,12 @@ class ExactDeduplicator {
   Hash128 content_hash(std::string_view text) const;
   Verdict process_hash(RecordId id, Hash128 hash);
 
-  // The record that has this text, if there is one. Adds nothing.
+  // The record that has this text, if there is one. Does not add anything.
   std::optional<RecordId> find(std::string_view text) const {
     return find_hash(content_hash(text));
   }
 
-  // How many different texts there are.
+  // The number of different texts.
   std::uint64_t len() const { return count_; }
   void clear();
   std::size_t bytes() const;

@@ -129,7 +129,7 @@ bool accepts(Method method, const Explanation& pair, const DedupOptions& options
     case Method::kChunk:
       return pair.shared_chunks > 0 && pair.shared_chunks == std::min(pair.chunks_a, pair.chunks_b);
     case Method::kSeen:
-    case Method::kContains: return false;  // say nothing of two texts
+    case Method::kContains: return false;  // these do not compare two texts
   }
   KIN_UNREACHABLE();
 }
@@ -176,7 +176,7 @@ std::string say_found(Method method, const Explanation& pair, const DedupOptions
   KIN_UNREACHABLE();
 }
 
-// Why each detector that was asked for finds nothing, where MinHash is not among them.
+// Why each requested detector finds nothing, if MinHash is not among them.
 std::string say_not_found_without_minhash(const Explanation& pair, const DedupOptions& options) {
   std::vector<std::string> reasons;
   if (options.detectors.exact) reasons.emplace_back("they are not identical");

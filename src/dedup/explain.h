@@ -15,7 +15,7 @@
 namespace kin::dedup {
 
 struct Explanation {
-  bool blank = false;       // one of the texts has nothing but white space: it is never compared
+  bool blank = false;       // one of the texts is only white space: it is never compared
   bool identical = false;   // byte for byte
   bool same_words = false;  // the same shingles in the same order: no difference that counts
   bool same_normalized = false;
@@ -31,19 +31,19 @@ struct Explanation {
   std::vector<std::uint32_t> matching_bands;  // from 0
   double candidate_probability = 0;           // of a pair of this similarity
 
-  int simhash_distance = 64;  // bits of 64; all of them where a text has no words
+  int simhash_distance = 64;  // differing bits of 64; 64 if a text has no words
   std::uint64_t chunks_a = 0;
   std::uint64_t chunks_b = 0;
   std::uint64_t shared_chunks = 0;
 
-  // The detector, of those asked for, that would find the pair; nothing if none would.
+  // The first requested detector that would find the pair; nothing if none would.
   std::optional<Method> found_by;
   std::string verdict;  // in plain words
 
   std::vector<Passage> passages;
 };
 
-// Compares two valid UTF-8 texts as a run with these options would if there were no others.
+// Compares two valid UTF-8 texts as a run over just these two would.
 // Thread-safe.
 Result<Explanation> explain(std::string_view a, std::string_view b, const DedupOptions& options);
 

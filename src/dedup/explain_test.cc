@@ -121,7 +121,8 @@ TEST(Passages, RebuildBothTexts) {
   const std::string b = "Breaking: " + edited() + " More follows.";
   const auto passages = compare_words(kOriginal, b, text::Normalization::kStandard);
   EXPECT_EQ(joined(passages, Kind::kOnlyB), kOriginal);
-  // A shared passage is shown as the first text has it, so what follows its last word may differ.
+  // A shared passage is shown as in the first text, so the characters after its last word may
+  // differ.
   EXPECT_THAT(joined(passages, Kind::kOnlyA), HasSubstr("council said"));
 }
 
@@ -161,7 +162,7 @@ TEST(Passages, FindOneChangeInALongText) {
   EXPECT_EQ(joined(passages, Kind::kOnlyB), a);
 }
 
-// Long enough for every way of matching: a table, few differences, and anchors.
+// Long enough for every method: a table, few differences, and anchors.
 TEST(Passages, RebuildBothTextsWhateverTheEdits) {
   std::uint64_t state = 1;
   const auto random = [&](std::uint64_t below) { return mix64(++state) % below; };

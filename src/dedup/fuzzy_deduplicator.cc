@@ -13,8 +13,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kParametersFileName = "parameters";
-// An estimate this many standard deviations below the threshold is not settled exactly: one true
-// duplicate in 30,000 lies there.
+// An estimate this many standard deviations below the threshold is not compared exactly: one true
+// duplicate in 30,000 is there.
 constexpr double kDeviations = 4;
 
 std::string parameters_of(const FuzzyDedupConfig& config, sketch::Banding banding) {
@@ -92,7 +92,7 @@ Result<std::unique_ptr<FuzzyDeduplicator>> FuzzyDeduplicator::create(
   return deduplicator;
 }
 
-// Signatures made in another way would be compared as if they were alike.
+// Signatures made with other parameters cannot be compared.
 Status FuzzyDeduplicator::check_parameters() const {
   if (!config_.signature_store_path) return Done{};
   const fs::path path = *config_.signature_store_path / kParametersFileName;
@@ -109,7 +109,7 @@ Status FuzzyDeduplicator::check_parameters() const {
           config_.signature_store_path->string(), theirs, ours)};
 }
 
-// A kept record carries its band keys behind the signature, so that the index can be made again.
+// A kept record stores its band keys after the signature, so that the index can be rebuilt.
 std::size_t FuzzyDeduplicator::record_bytes() const {
   return config_.hashes + (keeps_band_keys() ? banding_.bands * sizeof(std::uint64_t) : 0);
 }
@@ -304,7 +304,7 @@ Result<std::optional<std::string>> FuzzyDeduplicator::text_of(RecordId id) const
   return texts_->get(id);
 }
 
-// Texts first: a signature that is durable then has its text.
+// Texts first, so that every durable signature has its text.
 Status FuzzyDeduplicator::flush() {
   const std::unique_lock lock(mutex_);
   if (texts_) KIN_RETURN_IF_ERROR(texts_->flush());

@@ -1,5 +1,5 @@
-// Near-duplicates, one record at a time, in bounded memory: for programs that decide as records
-// come. (`kindred dedup` itself works in batches.)
+// Finds near-duplicates one record at a time, in bounded memory, for programs that decide as
+// records arrive. (`kindred dedup` itself works in batches.)
 //
 //   auto deduplicator = *FuzzyDeduplicator::create({.threshold = 0.8});
 //   if (deduplicator->process_record(id, text).duplicate) continue;
@@ -35,7 +35,7 @@ struct FuzzyDedupConfig {
   double threshold = 0.8;
   sketch::ShingleOptions shingles = {};
   std::uint32_t hashes = sketch::kDefaultHashes;
-  // Nothing: the one that finds at least 99 % of the pairs at the threshold.
+  // Nothing: the banding that finds at least 99 % of the pairs at the threshold.
   std::optional<sketch::Banding> banding = std::nullopt;
   // The most signatures in memory: 128 bytes each with 128 hashes.
   std::uint64_t max_hot_signatures = 2'000'000;
@@ -44,16 +44,16 @@ struct FuzzyDedupConfig {
   std::optional<std::filesystem::path> signature_store_path = std::nullopt;
   std::optional<std::filesystem::path> temporary_parent = std::nullopt;
   // Keeps the texts on disk and decides by the exact similarity, so that no duplicate is below the
-  // threshold. Without it the estimate decides.
+  // threshold. Otherwise the estimate decides.
   bool verify_exact = true;
   // The most candidates one record is compared with; more are counted in capped_queries.
   std::size_t max_candidates = 1'000;
-  // How many signatures or texts may turn out unreadable before health() is an error.
+  // How many signatures or texts may be unreadable before health() is an error.
   std::uint64_t cold_read_error_limit = 0;
   Disk* disk = &system_disk();
 };
 
-// What prepare_signature() makes of a text and process_prepared() needs of it.
+// The output of prepare_signature() and input of process_prepared().
 struct PreparedSignature {
   std::vector<std::uint8_t> signature;   // compact
   std::vector<std::uint64_t> band_keys;  // none if the text has no shingles
@@ -68,10 +68,10 @@ struct Match {
 
 struct FuzzyDedupStats {
   std::uint64_t records = 0;           // processed
-  std::uint64_t duplicates = 0;        // of them
+  std::uint64_t duplicates = 0;        // records that were duplicates
   std::uint64_t candidates = 0;        // pairs that shared a band
-  std::uint64_t verified = 0;          // of them, found to reach the threshold
-  std::uint64_t false_candidates = 0;  // of them, found not to; the rest was not needed or not read
+  std::uint64_t verified = 0;          // candidates that reach the threshold
+  std::uint64_t false_candidates = 0;  // candidates that do not; others were not needed or read
   std::uint64_t capped_queries = 0;    // records that had more candidates than max_candidates
   std::uint64_t cold_read_errors = 0;  // signatures and texts that could not be read
   std::uint64_t write_errors = 0;      // records that could not be kept, so cannot be found
@@ -82,12 +82,12 @@ struct FuzzyDedupStats {
 // Thread-safe. Calls of prepare_signature() and find_duplicates() run in parallel, calls of
 // process_…() one at a time; "first" means the first of these calls.
 //
-// Callers see verdicts, not storage errors: a candidate that cannot be read is skipped, a record
-// that cannot be written is not found later, both are counted, and health() says when it is too
-// much.
+// Callers get verdicts, not storage errors: a candidate that cannot be read is skipped, a record
+// that cannot be written is not found later. Both are counted, and health() reports when there are
+// too many.
 class FuzzyDeduplicator {
  public:
-  // Opens again what signature_store_path holds, if it was made with the same shingles, hashes,
+  // Opens an existing store in signature_store_path, if it was made with the same shingles, hashes,
   // banding and verify_exact (kFailedPrecondition if not).
   static Result<std::unique_ptr<FuzzyDeduplicator>> create(const FuzzyDedupConfig& config);
   ~FuzzyDeduplicator();
@@ -95,17 +95,17 @@ class FuzzyDeduplicator {
   // The costly part of a verdict, for any number of threads. Bytes that are not UTF-8 are read as
   // Latin-1. A text without words is never a duplicate, and never has duplicates.
   PreparedSignature prepare_signature(std::string_view text) const;
-  // Whether an earlier record is alike; if not, this one is remembered. Of several alike, the one
-  // whose signature agrees most. An id that is there already is compared, and not added again.
+  // Whether an earlier record is alike; if not, this one is remembered. If several are alike, the
+  // one whose signature agrees most is named. A known id is compared, but not added again.
   Verdict process_prepared(RecordId id, PreparedSignature prepared);
   Verdict process_record(RecordId id, std::string_view text);
-  // All remembered records that are alike, the most alike first. Adds nothing.
+  // All remembered records that are alike, the most alike first. Does not add anything.
   std::vector<Match> find_duplicates(std::string_view text) const;
 
   std::uint64_t len() const;
   // The text of a remembered record, if verify_exact.
   Result<std::optional<std::string>> text_of(RecordId id) const;
-  // Makes what signature_store_path holds durable; the destructor does so too, but cannot report.
+  // Makes signature_store_path durable; the destructor does so too, but cannot report errors.
   Status flush();
   FuzzyDedupStats stats() const;
   // An error once cold-read errors pass the limit, or a record could not be kept.
@@ -133,7 +133,7 @@ class FuzzyDeduplicator {
   std::vector<Match> likely(const PreparedSignature& prepared) const;
   std::vector<Match> estimates(const PreparedSignature& prepared,
                                std::span<const RecordId> ids) const;
-  // Up to `most` of them that reach the threshold, in that order.
+  // Up to `most` of the likely() records that reach the threshold, in the same order.
   std::vector<Match> settle(const PreparedSignature& prepared, std::size_t most) const;
   void remember(RecordId id, const PreparedSignature& prepared);
   Status keep(RecordId id, const PreparedSignature& prepared);

@@ -32,7 +32,7 @@ class Prose {
     return result;
   }
 
-  // Other words in place of `count` of them.
+  // Replaces `count` of the words by others.
   std::vector<std::string> edited(std::vector<std::string> words, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) words[random_() % words.size()] = word() + "x";
     return words;

@@ -170,7 +170,7 @@ TEST_F(IngestTest, ARunThatIsRepeatedAddsNothingAndGivesTheSameOutput) {
   EXPECT_EQ(ledger_->list_by_run("monday", {})->entries.size(), 3U);
 }
 
-// The store has the document, the ledger does not: so a kill between the two leaves it.
+// The store has the document and the ledger does not: the state after a kill between the two.
 TEST_F(IngestTest, ADocumentThatWasAdmittedAndNotRecordedIsKeptByItsRun) {
   const std::string input = write("a.jsonl", {{"1", std::string(kTides)}, {"2", other_text(2)}});
   run("monday", input);
@@ -195,7 +195,7 @@ std::string words_but(std::size_t changed) {
 }
 
 TEST_F(IngestTest, ARecordThatWentIsNotLikenedToLaterOnesWhenItIsDecidedAgain) {
-  // The second is like the others, which are not alike; it is more like the third.
+  // The second is like both others, which are not like each other; it is more like the third.
   const std::string input = write("a.jsonl", {{"1", words_but(10) + "end"},
                                               {"2", words_but(60)},
                                               {"3", words_but(57)},
@@ -300,7 +300,7 @@ class RacingStore final : public store::FingerprintStore {
 };
 
 TEST_F(IngestTest, WhatWentForARecordThatLosesARaceIsDecidedAgain) {
-  // The rival is like the first record, the second record too, but these two are not alike.
+  // The rival is like both records, which are not like each other.
   const std::string rival = write("rival.jsonl", {{"rival", words_but(10)}});
   RacingStore racing(*fingerprints_, [&] { run("theirs", rival); });
   IngestJob job;

@@ -1,4 +1,4 @@
-// Predicts what a run will need.
+// Predicts the resources of a run.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Plan {
 
   std::uint64_t memory_bytes = 0;     // resident, at the peak
   std::uint64_t temporary_bytes = 0;  // on disk, while it runs
-  std::uint64_t output_bytes = 0;     // on disk, what it leaves: output and audit log
+  std::uint64_t output_bytes = 0;     // on disk afterwards: output and audit log
   double seconds = 0;
   std::vector<std::pair<std::string, double>> stage_seconds;
 
@@ -37,9 +37,9 @@ struct Plan {
 };
 
 // Reads the metadata of the files and a sample of their records, runs the whole job on the sample
-// (with as many duplicates as the input seems to have) in a temporary folder, and scales up what
-// that took. Writes nothing else. `job.output` may be empty: the output is then of the input's
-// format. The inputs and the machine should be as idle or as busy as they will be.
+// (with as many duplicates as the input seems to have) in a temporary folder, and extrapolates.
+// Writes nothing else. `job.output` may be empty: the output then has the input's format. For good
+// predictions the machine should be as idle or busy as during the run.
 Result<Plan> make_plan(const DedupJob& job, Progress& progress, Clock& clock);
 
 }  // namespace kin::dedup

@@ -29,7 +29,7 @@ TEST(DuplicateShare, IsThatOfTheSampleIfTheSampleIsAll) {
 }
 
 TEST(DuplicateShare, FindsPairsThatLieAnywhere) {
-  // 100,000 records, the second half copies of the first, shuffled: of a sample of one in ten.
+  // A sample of one in ten of 100,000 records, whose second half are copies of the first, shuffled.
   constexpr std::size_t kRecords = 100'000;
   std::vector<std::size_t> copy_of(kRecords);
   for (std::size_t i = 0; i < kRecords; ++i) copy_of[i] = i % (kRecords / 2);

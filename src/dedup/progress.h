@@ -10,11 +10,11 @@
 
 namespace kin::dedup {
 
-// How much of the present stage is done. A stage is one phase, or several whose shares of its time
-// are guessed beforehand. One thread begins stages and phases; any thread may add() and ask.
+// The progress of the present stage. A stage is one phase, or several whose shares of the time are
+// estimated beforehand. One thread begins stages and phases; any thread may add() and read.
 class StageWork {
  public:
-  // A stage begins of which nothing is known yet.
+  // Begins a stage of unknown length.
   void begin() {
     weights_ = {1};
     next_ = 0;
@@ -23,20 +23,20 @@ class StageWork {
     before_ = 0;
     weight_ = kWhole;
   }
-  // The stage has phases that take time in this proportion. To be called before the first phase().
+  // Sets the relative durations of the phases of the stage. Call it before the first phase().
   void plan(std::initializer_list<std::uint32_t> weights) { weights_ = weights; }
-  // The next phase begins, with so many units of work.
+  // Begins the next phase, with `total` units of work.
   void phase(std::uint64_t total) {
     std::uint64_t sum = 0;
     for (const std::uint32_t weight : weights_) sum += weight;
     std::uint64_t past = 0;
     const std::size_t number = std::min(next_, weights_.size() - 1);
     for (std::size_t i = 0; i < number; ++i) past += weights_[i];
-    total_ = 0;  // nobody reads the new numbers together with the old
+    total_ = 0;  // so that the new numbers are never read together with the old
     done_ = 0;
     before_ = past * kWhole / sum;
     weight_ = weights_[number] * kWhole / sum;
-    if (total == 0) done_ = 1;  // nothing to do is done
+    if (total == 0) done_ = 1;  // a phase without work is complete
     total_ = std::max<std::uint64_t>(total, 1);
     ++next_;
   }
@@ -62,7 +62,7 @@ class StageWork {
   std::atomic<std::uint64_t> weight_{kWhole};
 };
 
-// For work that may go unwatched.
+// For work that may have no observer.
 inline void next_phase(StageWork* work, std::uint64_t total) {
   if (work != nullptr) work->phase(total);
 }
@@ -70,7 +70,7 @@ inline void count_work(StageWork* work, std::uint64_t done) {
   if (work != nullptr) work->add(done);
 }
 
-// Counts `units` of work as evenly as it can while `items` are finished. Thread-safe.
+// Counts `units` of work as evenly as possible while `items` are finished. Thread-safe.
 class SpreadWork {
  public:
   SpreadWork(StageWork* work, std::uint64_t units, std::uint64_t items)
@@ -89,8 +89,8 @@ class SpreadWork {
   std::atomic<std::uint64_t> finished_{0};
 };
 
-// The progress of a run. The run writes it, and any thread may read it at any time. `stop` is for
-// the others to set: the run then ends soon, with kCancelled, as after any failure.
+// The progress of a run. The run writes it, and any thread may read it at any time. Other threads
+// set `stop`: the run then ends soon, with kCancelled, as after any failure.
 struct Progress {
   std::atomic<bool> stop{false};
   std::atomic<const char*> stage{"starting"};

@@ -34,7 +34,7 @@ TEST(StageWork, SharesTheStageOutToItsPhases) {
   EXPECT_DOUBLE_EQ(*work.share(), 0.75);
   work.add(2);
   EXPECT_DOUBLE_EQ(*work.share(), 0.875);
-  work.add(100);  // more than was thought
+  work.add(100);  // more than expected
   EXPECT_DOUBLE_EQ(*work.share(), 1);
 }
 
@@ -54,7 +54,7 @@ TEST(SpreadWork, CountsAllUnitsWhateverTheItems) {
   }
 }
 
-// A run asks for the time when a stage ends: what it has counted by then is noted here.
+// A run reads the clock when a stage ends: this clock records the counts at that time.
 class WatchingClock final : public Clock {
  public:
   explicit WatchingClock(const Progress& progress) : progress_(progress) {}

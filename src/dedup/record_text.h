@@ -1,4 +1,4 @@
-// The text by which a record is compared.
+// The compared text of a record.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace kin::dedup {
 
-// The fields of a record joined by line breaks, without those that are null; nothing if all are
-// null. `scratch` holds the text where joining was needed. Thread-safe.
+// The fields of a record joined by line breaks, without nulls; nothing if all are null. `scratch`
+// holds the text if it had to be joined. Thread-safe.
 std::optional<std::string_view> text_of(const data::Batch& batch, std::size_t record,
                                         std::size_t fields, std::string& scratch);
 
-// Whether there is nothing but white space in a text. Such a text says nothing about its record, so
-// a run compares it with no other.
+// Whether a text is only white space. Such a text says nothing about its record, so a run does not
+// compare it.
 inline bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
 }

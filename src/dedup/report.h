@@ -1,4 +1,4 @@
-// What a run did, in figures.
+// The figures of a run.
 #pragma once
 
 #include <array>
@@ -27,10 +27,10 @@ struct DedupReport {
     std::uint64_t seen = 0;     // left out because earlier runs had their ids
   };
 
-  // What was cut out of records.
+  // Text that was cut out of records.
   struct Cut {
     std::uint64_t records = 0;
-    std::uint64_t emptied = 0;  // of these, removed because nothing was left; counted in `removed`
+    std::uint64_t emptied = 0;  // records removed because nothing was left; counted in `removed`
     std::uint64_t passages = 0;
     std::uint64_t bytes = 0;
     std::uint64_t unverified = 0;  // equal hashes of different texts: not cut
@@ -60,7 +60,7 @@ struct DedupReport {
   std::vector<std::string> skipped_messages;  // of the first of them
   std::uint64_t without_text = 0;
   std::uint64_t without_words = 0;
-  std::uint64_t without_order = 0;  // no value that --keep could compare
+  std::uint64_t without_order = 0;  // no value for --keep
   std::uint64_t linked = 0;
   Cut cut;
   Against against;
@@ -87,8 +87,8 @@ struct DedupReport {
   std::uint64_t peak_memory = 0;
 
   DedupOptions options;
-  std::vector<std::string> warnings;  // what a person should look at
-  std::vector<std::string> notes;     // such as what the output format could not keep
+  std::vector<std::string> warnings;  // for the user to look at
+  std::vector<std::string> notes;     // for example losses of the output format
 
   std::uint64_t seen() const { return removed_by[static_cast<std::size_t>(Method::kSeen)]; }
   std::uint64_t contained() const {

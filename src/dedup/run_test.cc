@@ -57,7 +57,7 @@ double similarity(const std::string& a, const std::string& b) {
   return sketch::exact_jaccard(of_a, of_b);
 }
 
-// How many pairs are at least 0.8 alike, and of how many of them nothing was removed.
+// The number of pairs that are at least 0.8 alike, and of those from which nothing was removed.
 std::pair<std::size_t, std::size_t> count_pairs(const std::vector<std::string>& corpus,
                                                 const std::set<std::size_t>& removed) {
   std::vector<std::vector<std::uint64_t>> shingles;
@@ -182,7 +182,7 @@ TEST_F(RunTest, GivesTheSameForAnyThreadsAndMemory) {
   }
 }
 
-// Identical texts are sketched once, and the one that was need not be the one that stays.
+// One of several identical texts is sketched, which need not be the one that stays.
 TEST_F(RunTest, FindsTheSameNearDuplicatesWhicheverTwinStays) {
   std::vector<std::string> corpus = make_corpus(300, 4);
   const std::vector<std::string> twins(corpus.begin(), corpus.begin() + 100);
@@ -202,7 +202,7 @@ TEST_F(RunTest, FindsTheSameNearDuplicatesWhicheverTwinStays) {
   }
 }
 
-// The text that all the others are copies of goes for a third, which they are not like.
+// A text that all others are copies of is removed for a third, which they are not like.
 TEST_F(RunTest, ComparesTheCopiesOfARecordThatWentWithEachOther) {
   std::vector<std::string> words(100);
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = "word" + std::to_string(i);

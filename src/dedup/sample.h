@@ -1,4 +1,4 @@
-// Shows on some of the records what a run would remove.
+// Shows what a run would remove from a sample of the records.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct SampleOptions {
 };
 
 struct SampleReport {
-  // A record, as a person finds it again.
+  // A record, as a person can find it.
   struct Place {
     std::string file;
     std::optional<std::string> id;
@@ -41,7 +41,7 @@ struct SampleReport {
   std::uint64_t seed = 0;
   std::uint64_t removed = 0;
   std::array<std::uint64_t, kMethods> removed_by{};
-  // The least alike first, then others up to identical ones; texts as alike as their neighbours are
+  // The least alike first, then others up to identical ones; pairs as alike as their neighbours are
   // left out.
   std::vector<Example> examples;
   DedupOptions options;
@@ -51,11 +51,11 @@ struct SampleReport {
   }
 };
 
-// Reads some records and deduplicates them as the job says, in a temporary folder. Nothing stays of
-// it. Which records: of Parquet one at random out of each of so many equal parts of the rows; of
-// text files, whose rows are not known, pieces from all parts of the files, and of compressed and
-// CSV files their beginnings, out of which so many records are drawn. The same inputs, number and
-// seed give the same records.
+// Reads some records and deduplicates them as the job says, in a temporary folder, which is
+// removed. From Parquet one random row is taken from each of `records` equal parts of the rows;
+// from text files, whose rows are not known, records are drawn from pieces of all parts of the
+// files, and from compressed and CSV files from their beginnings. The same inputs, number and seed
+// give the same records.
 Result<SampleReport> run_sample(const DedupJob& job, const SampleOptions& how, Progress& progress,
                                 Clock& clock);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kLockName = "lock";
 constexpr const char* kExtension = ".kindred";
-// The folders above that the first run had to make, a line each: a later run removes them.
+// Parent folders that the first run had to make, one per line: a later run removes them.
 constexpr const char* kMadeName = "made";
 
 std::vector<fs::path> read_made(std::string_view lines) {
@@ -58,7 +58,7 @@ bool is_work_folder(const fs::path& path) {
 
 // Removes work folders in `parent` of other outputs whose runs are dead and left no checkpoint.
 void remove_dead_folders(const fs::path& parent, const fs::path& own) {
-  std::error_code ignored;  // what stays harms nobody, and is tried again by the next run
+  std::error_code ignored;  // leftovers are harmless, and the next run tries again
   std::vector<fs::path> found;
   for (const auto& entry : fs::directory_iterator(parent, ignored)) {
     if (entry.path() != own && is_work_folder(entry.path())) found.push_back(entry.path());
@@ -69,7 +69,7 @@ void remove_dead_folders(const fs::path& parent, const fs::path& own) {
     auto lock = File::open_to_update(folder / kLockName);
     if (!lock || !lock->lock().ok()) continue;
     const auto made = read_file(folder / kMadeName);
-    // Out of the way first: a run that begins just now makes the folder again.
+    // Renamed first, because a run that starts now makes the folder again.
     const fs::path dead = folder.string() + ".dead";
     fs::rename(folder, dead, ignored);
     fs::remove_all(dead, ignored);
@@ -77,7 +77,7 @@ void remove_dead_folders(const fs::path& parent, const fs::path& own) {
   }
 }
 
-// Makes the folder and locks it. Another run may take it for a dead one until it is locked.
+// Makes the folder and locks it. Until it is locked, another run may take it for a dead one.
 Result<File> make_locked(const fs::path& path, std::vector<fs::path>& made) {
   constexpr int kTries = 100;
   for (int attempt = 1;; ++attempt) {
@@ -115,7 +115,7 @@ WorkFolder::~WorkFolder() {
   remove_made_folders(made_);
 }
 
-// Beside the output by its name; elsewhere by its whole path, since outputs of one name may meet.
+// Beside the output by its name; elsewhere by its whole path, because outputs may have equal names.
 fs::path WorkFolder::path_of(const Options& options) {
   const fs::path& output = *options.output;
   const std::string name = output.filename().string();
@@ -143,7 +143,7 @@ Result<WorkFolder> WorkFolder::open(const Options& options) {
                              options.output->string())};
   }
   if (!lock) return lock.error();
-  // The first of them is the work folder itself, which has its own rules.
+  // The first one is the work folder itself, which is handled separately.
   if (!made.empty()) made.erase(made.begin());
   LockedFolder::remove_dead(path.parent_path());
   remove_dead_folders(path.parent_path(), path);

@@ -1,4 +1,4 @@
-// The folder a run works in: beside its output, found again by a run that resumes.
+// The folder a run works in: beside its output, where a resumed run finds it again.
 #pragma once
 
 #include <filesystem>
@@ -16,8 +16,8 @@ namespace kin::dedup {
 inline constexpr const char* kCheckpointName = "checkpoint";
 
 // Made by open(), locked while open, and removed when done() was called or nothing in it is worth
-// resuming, together with folders above it that open() had to make. Folders that killed runs left
-// beside it and that cannot be resumed are removed by open(). One thread only.
+// resuming, together with parent folders that open() had to make. open() also removes folders
+// beside it that killed runs left and that cannot be resumed. One thread only.
 class WorkFolder {
  public:
   // `output`: the output of the run; nothing if it cannot be resumed. `parent`: where to make the
@@ -30,14 +30,14 @@ class WorkFolder {
     bool resume = false;
   };
   static Result<WorkFolder> open(const Options& options);
-  // Where open() puts the folder of an output.
+  // The path of the folder that open() makes.
   static std::filesystem::path path_of(const Options& options);
   WorkFolder(WorkFolder&& other) noexcept;
   WorkFolder& operator=(WorkFolder&&) = delete;
   ~WorkFolder();
 
   const std::filesystem::path& path() const { return path_; }
-  // There is a checkpoint now: an unfinished run leaves the folder for the next.
+  // A checkpoint exists: an unfinished run leaves the folder for the next one.
   void keep_for_resume() { resumable_ = true; }
   // The run is complete.
   void done() { resumable_ = false; }

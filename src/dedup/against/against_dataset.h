@@ -12,8 +12,8 @@
 namespace kin::dedup {
 
 // The rows of the references come first, then those of the inputs. Both are read; only inputs are
-// written, and the rows of `keep` that are references are ignored. Columns may be missing in
-// references, but for the first one. Like any dataset, for one operation at a time.
+// written, and rows of `keep` that are references are ignored. In references all columns but the
+// first may be missing. Like any dataset, for one operation at a time.
 class AgainstDataset final : public data::Dataset {
  public:
   AgainstDataset(std::unique_ptr<data::Dataset> references, std::unique_ptr<data::Dataset> inputs);

@@ -38,7 +38,7 @@ Result<std::uint64_t> scan_units(const CutInput& input, const UnitScan& scan,
             }
             return Done{};
           }));
-  // Where no record could be read, the caller has a better message.
+  // If no record could be read, the caller has a better message.
   if (first && input.dataset.skipped().count < end.position.row) {
     end.found.resize(options.fields.size());
     KIN_RETURN_IF_ERROR(check_found(input.dataset, options, end.found));

@@ -1,4 +1,4 @@
-// What the stages of cutting share: the records, and how to read their units.
+// Common input of the stages of cutting: the records, and how to read their units.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace kin::dedup {
 struct CutInput {
   data::Dataset& dataset;
   const DedupOptions& options;      // options.cut is set
-  const RecordSet* keep = nullptr;  // the records that stay so far; nothing: all of them
+  const RecordSet* keep = nullptr;  // the records kept so far; nothing: all records
   std::filesystem::path folder;     // for temporary files
   std::uint64_t spill_memory = 0;   // bytes of keys that may stay in memory
   std::uint64_t stage_memory = 0;   // working memory of a stage
@@ -29,10 +29,10 @@ struct CutInput {
   std::function<Status(const char* stage)> enter;
   // Called when the number of rows is known, before memory is used for each of them.
   std::function<Status(std::uint64_t rows)> check_rows;
-  // Keep so few bits of the windows' hashes that different texts have equal ones; for tests of the
-  // comparison.
+  // Keeps so few bits of the windows' hashes that different texts have equal hashes; for tests of
+  // the comparison.
   bool weak_hashes = false;
-  // Gets the source of every record, unless `keep` says that an earlier stage has read them all.
+  // Gets the source of every record, unless `keep` is set: then an earlier stage has read them all.
   Sources* sources = nullptr;
   const std::atomic<bool>* stop = nullptr;  // true: end soon, with kCancelled
 };
@@ -46,7 +46,7 @@ struct UnitScan {
 using UnitVisitor =
     std::function<Status(const data::Batch& batch, std::size_t record, Units& units, int worker)>;
 
-// Visits records in no particular order. How many rows the inputs have.
+// Visits records in no particular order. Returns the number of rows of the inputs.
 Result<std::uint64_t> scan_units(const CutInput& input, const UnitScan& scan,
                                  const UnitVisitor& visit);
 

@@ -1,4 +1,4 @@
-// Lines of the log of what was cut.
+// Lines of the log of cuts.
 #pragma once
 
 #include <optional>
@@ -17,10 +17,10 @@ namespace kin::dedup {
 // Makes the lines of one record at a time. Thread-safe.
 class CutLog {
  public:
-  // For a dataset that has been scanned.
+  // The dataset must have been scanned.
   CutLog(const data::Dataset& dataset, const DedupOptions& options);
 
-  // A line for each passage. `cutter` knows the ids of the records that passages name.
+  // A line for each passage. `cutter` knows the ids of the records that passages refer to.
   Result<std::string> lines(RecordId record, std::optional<std::string_view> id, const Units& units,
                             const RecordCut& cut, Cutter& cutter) const;
 

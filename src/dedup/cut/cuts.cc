@@ -27,7 +27,7 @@ std::string encode_edits(const std::vector<Passage>& passages) {
   return bytes;
 }
 
-// Compares all matches, and adds what is to be cut.
+// Compares all matches, and adds the cuts.
 Status cut_records(const CutInput& input, const Plans& plans, const References& references,
                    Cuts& cuts) {
   const DedupOptions& options = input.options;
@@ -56,7 +56,7 @@ Status cut_records(const CutInput& input, const Plans& plans, const References& 
   return Done{};
 }
 
-// Begins a stage whose phases take time in this proportion.
+// Begins a stage with the relative durations of its phases.
 Status enter(const CutInput& input, const char* stage,
              std::initializer_list<std::uint32_t> phases) {
   KIN_RETURN_IF_ERROR(input.enter(stage));
@@ -64,7 +64,7 @@ Status enter(const CutInput& input, const char* stage,
   return Done{};
 }
 
-// Matches windows by their hashes: lines and paragraphs, or those that groups did not decide.
+// Matches windows by their hashes: lines and paragraphs, or windows that groups did not decide.
 Status match_windows(const CutInput& input, const Contested* contested, CutOutcome& outcome,
                      Spill& matches) {
   Spill windows({.file = input.folder / "windows.spill",
@@ -82,7 +82,7 @@ Status match_windows(const CutInput& input, const Contested* contested, CutOutco
   return find_matches(input, windows, outcome.rows, matches);
 }
 
-// Matches passages: first the groups of windows, then the windows that are left.
+// Matches passages: first the groups of windows, then the remaining windows.
 Status match_passages(const CutInput& input, CutOutcome& outcome, Spill& matches) {
   KIN_RETURN_IF_ERROR(enter(input, "sample", {9, 1}));
   std::optional<Contested> contested;

@@ -20,13 +20,13 @@ namespace kin::dedup {
 
 struct CutCounts {
   std::atomic<std::uint64_t> records{0};     // with a cut
-  std::atomic<std::uint64_t> emptied{0};     // of these, without anything left
+  std::atomic<std::uint64_t> emptied{0};     // records of which nothing is left
   std::atomic<std::uint64_t> passages{0};    // lines of the log
   std::atomic<std::uint64_t> bytes{0};       // of text
   std::atomic<std::uint64_t> unverified{0};  // equal hashes of different texts
 };
 
-// What is cut from which record. On disk but for an index of 12 bytes for each record with a cut.
+// The cuts of each record. On disk, except for an index of 12 bytes per record with a cut.
 class Cuts final : public data::RecordEdits {
  public:
   static Result<std::unique_ptr<Cuts>> create(const CutInput& input, std::uint64_t rows);
@@ -41,7 +41,7 @@ class Cuts final : public data::RecordEdits {
   Result<bool> replace(std::size_t column, RecordId record, std::string_view old,
                        std::string& text) const override;
 
-  // Adds what is cut from a record; `log` are its lines. Thread-safe.
+  // Adds the cuts of a record; `log` are its lines. Thread-safe.
   Status add(RecordId record, const RecordCut& cut, const std::string& log);
 
   // Writes the log under a temporary name, a JSON object for each passage in the order of the
@@ -71,10 +71,10 @@ struct CutOutcome {
   std::uint64_t bytes_spilled = 0;
 };
 
-// Finds what options.cut asks for: in the records of `keep`, every window of `length` units that
-// occurs at least `repeats` times. All units of such windows are cut but those of first
-// occurrences, which stay whole (unless none is to stay). Every unit that is cut was compared with
-// its reference. The same for any number of threads and any memory.
+// Finds the cuts that options.cut asks for: in the records of `keep`, every window of `length`
+// units that occurs at least `repeats` times. All units of such windows are cut except those of
+// first occurrences, which stay whole (unless none is to stay). Every unit that is cut was compared
+// with its reference. The result does not depend on threads or memory.
 Result<CutOutcome> find_cuts(const CutInput& input);
 
 }  // namespace kin::dedup

@@ -117,7 +117,7 @@ TEST_P(CutsOfUnit, AgreeWithBruteForce) {
   EXPECT_GT(cut_somewhere, static_cast<std::size_t>(corpora) / 3);
 }
 
-// What the log says of one passage.
+// A passage in the log.
 struct Logged {
   std::size_t row, field, begin, end, of_row, of_field, of_begin, of_end;
   std::string text, id, of_id, method;
@@ -159,12 +159,12 @@ std::vector<std::string> compared(const std::string& text, const DedupOptions& o
   std::vector<std::string> texts;
   for (const ReferenceUnit& unit : split_reference(text, options)) texts.push_back(unit.text);
   if (!options.cut->by_line()) return texts;
-  // A cut takes a line break along, which leaves an empty line at one end.
+  // A cut includes a line break, which leaves an empty line at one end.
   std::erase(texts, std::string());
   return texts;
 }
 
-// Every passage is as the log says, and the one it repeats stays.
+// Every passage agrees with the log, and the text it repeats stays.
 void check_log(const Corpus& corpus, const DedupOptions& options,
                const std::vector<std::optional<Texts>>& left, const std::string& log) {
   const std::vector<Logged> lines = parse_log(log, options);

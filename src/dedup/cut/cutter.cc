@@ -9,13 +9,13 @@ namespace {
 
 using Unit = CutOptions::Unit;
 
-// The first place from `at` on where a character begins.
+// The first position from `at` on where a character begins.
 std::uint32_t next_character(std::string_view text, std::uint32_t at) {
   while (at < text.size() && is_utf8_tail(text[at])) ++at;
   return at;
 }
 
-// How many of the first bytes of a text are whole characters.
+// The length of the longest prefix of whole characters.
 std::size_t whole_characters(std::string_view text) {
   if (text.empty()) return 0;
   const std::size_t last = character_start(text, text.size() - 1);
@@ -30,7 +30,7 @@ bool is_blank(std::string_view text) {
                      [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); });
 }
 
-// Whether nothing but white space is left of every field.
+// Whether only white space is left of every field.
 bool is_emptied(const Units& units, const std::vector<Passage>& passages) {
   std::size_t next = 0;
   for (std::uint32_t field = 0; field < units.fields().size(); ++field) {
@@ -52,7 +52,7 @@ Result<std::optional<std::string>> Cutter::id_of(RecordId record) {
   return reference->id();
 }
 
-// How many units from the first on have the text of their references.
+// The number of units, from the first on, that equal their references.
 std::uint32_t Cutter::equal_units(Units& units, UnitRange own, const Reference::Run& reference,
                                   std::uint32_t of) const {
   if (options_.unit == Unit::kByte) {
@@ -70,7 +70,7 @@ std::uint32_t Cutter::equal_units(Units& units, UnitRange own, const Reference::
   return equal;
 }
 
-// A text that differs has the hash of another by chance: the windows with it stay as they are.
+// A text that differs from its reference has the same hash by chance: its windows stay.
 Status Cutter::verify(Units& units, const MatchRun& run, std::vector<Segment>& segments,
                       RecordCut& result) {
   UnitRange left = run.units;
@@ -100,7 +100,7 @@ Result<RecordCut> Cutter::cut(Units& units, const Plan& plan) {
   std::vector<Segment> segments;
   for (const MatchRun& run : plan.matches)
     KIN_RETURN_IF_ERROR(verify(units, run, segments, result));
-  // A run with a hole ends behind the beginning of the next.
+  // A run with a hole may end after the beginning of the next.
   if (result.unverified > 0) {
     std::sort(segments.begin(), segments.end(),
               [](const Segment& a, const Segment& b) { return a.units < b.units; });
@@ -111,8 +111,8 @@ Result<RecordCut> Cutter::cut(Units& units, const Plan& plan) {
   return result;
 }
 
-// The segments without what they have in common with those before them, and without what others
-// are compared with, if that stays.
+// The segments without their overlaps with earlier ones, and without references of other matches,
+// if those stay.
 std::vector<Cutter::Segment> Cutter::outside_references(
     const Plan& plan, const std::vector<Segment>& segments) const {
   std::vector<Segment> pieces;
@@ -143,7 +143,7 @@ std::vector<Cutter::Segment> Cutter::outside_references(
   return pieces;
 }
 
-// Pieces that follow each other are cut as one; each has its own passage of it.
+// Adjacent pieces are cut as one; each has its own passage in it.
 Status Cutter::add_passages(const Units& units, const std::vector<Segment>& pieces,
                             RecordCut& result) {
   for (std::size_t begin = 0; begin < pieces.size();) {
@@ -176,7 +176,7 @@ Status Cutter::add_passages(const Units& units, const std::vector<Segment>& piec
   return Done{};
 }
 
-// Says where the text of a passage stays.
+// Sets the place where the text of a passage stays.
 Status Cutter::name_reference(const Units& units, const Segment& piece, Passage& passage) {
   KIN_TRY(const Reference* reference, references_.get(piece.of.record));
   const std::uint32_t of = piece.of.unit;
@@ -185,8 +185,8 @@ Status Cutter::name_reference(const Units& units, const Segment& piece, Passage&
   passage.of_field = run->field;
   passage.of_range = run->range_of({of, of + piece.units.count()});
   if (options_.unit != Unit::kByte) return Done{};
-  // The passage may begin and end some bytes later, where characters do. A character that it has in
-  // common with the next one is not named.
+  // The passage may begin and end some bytes later, at a character's boundary. A character that it
+  // shares with the next passage is not included.
   const std::uint32_t later = passage.cut.begin - units.range(piece.units.begin).begin;
   const std::uint32_t most =
       std::min(piece.units.count() - later, passage.cut.end - passage.cut.begin);
@@ -198,8 +198,8 @@ Status Cutter::name_reference(const Units& units, const Segment& piece, Passage&
   return Done{};
 }
 
-// With its units goes the white space on one side of an interval, so that the other side's is left
-// between what is before and behind it. Of bytes, whole characters go.
+// The white space on one side of an interval is cut with it, so that only that of the other side is
+// left. With bytes, whole characters are cut.
 ByteRange Cutter::interval_bytes(const Units& units, UnitRange interval) const {
   const Units::Field& field = units.fields()[units.field_of(interval.begin)];
   const ByteRange first = units.range(interval.begin);
@@ -216,7 +216,7 @@ ByteRange Cutter::interval_bytes(const Units& units, UnitRange interval) const {
   const std::uint32_t behind = has_behind ? units.range(interval.end).begin : last.end;
   if (!has_behind) return {before, last.end};
   if (!has_before || options_.by_line()) return {first.begin, behind};
-  // A line break is worth more than a space.
+  // A side with more line breaks is kept.
   const auto breaks = [&](std::uint32_t begin, std::uint32_t end) {
     const std::string_view gap = field.text.substr(begin, end - begin);
     return std::count(gap.begin(), gap.end(), '\n');

@@ -14,8 +14,8 @@
 
 namespace kin::dedup {
 
-// Bytes that are cut, and where the same passage is. The passages of a record do not overlap; what
-// is left of the record is everything outside them.
+// Bytes that are cut, and the place where the same passage stays. The passages of a record do not
+// overlap; everything outside them stays.
 struct Passage {
   std::uint32_t field = 0;
   ByteRange cut;
@@ -26,8 +26,8 @@ struct Passage {
 
 struct RecordCut {
   std::vector<Passage> passages;  // by field, then by place
-  bool emptied = false;           // nothing but white space is left of any field
-  std::uint64_t unverified = 0;   // units with the hash of their reference, and another text
+  bool emptied = false;           // only white space is left of every field
+  std::uint64_t unverified = 0;   // units that have the hash of their reference, but another text
 };
 
 // Cuts one record at a time. One thread only.
@@ -36,9 +36,9 @@ class Cutter {
   Cutter(const CutOptions& options, const References& references, std::uint64_t memory)
       : options_(options), references_(references, memory) {}
 
-  // What to cut of the record whose units these are.
+  // The cuts of the record with these units.
   Result<RecordCut> cut(Units& units, const Plan& plan);
-  // The id of a record that a passage names.
+  // The id of a record that a passage refers to.
   Result<std::optional<std::string>> id_of(RecordId record);
 
  private:

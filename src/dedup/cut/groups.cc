@@ -94,7 +94,7 @@ class GroupWriter {
   Spill::Writer writer_;
 };
 
-// Finds out which fingerprints are contested.
+// Finds the contested fingerprints.
 struct MarkContested {
   Contested& contested;
   void operator()(const RepeatTable<GroupEntry>& table, const GroupRecord& group) const {
@@ -111,7 +111,7 @@ class MatchGroups {
       : repeats_(cut.repeats), contested_(contested), writer_(cut, rows, matches) {}
 
   void operator()(const RepeatTable<GroupEntry>& table, const GroupRecord& group) {
-    // The filter takes some fingerprints for contested that are not, and then they are treated so.
+    // The filter also contains some fingerprints that are not contested; they are treated the same.
     if (contested_.fingerprints.may_contain(gather_fingerprint(group.key))) {
       contested_.records.insert_shared(WindowPlace(group.at).record);
       return;

@@ -1,5 +1,5 @@
-// Groups of windows: the neighbouring windows for which one fingerprint was selected. They are
-// matched as wholes where that decides everything.
+// Groups of windows: neighbouring windows for which one fingerprint was selected. They are matched
+// as wholes where that is enough.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ namespace kin::dedup {
 
 // The windows that have to be compared one by one.
 struct Contested {
-  RecordSet records;               // that have some of them
-  FingerprintFilter fingerprints;  // for which they were selected, and a few more
+  RecordSet records;               // records with such windows
+  FingerprintFilter fingerprints;  // their fingerprints, and a few more
 };
 
 // Equal windows have equal fingerprints, at the same place in them. So if all groups of a
 // fingerprint have the same text, their windows are equal in order, and a group is matched by one
-// record; this is so inside every passage that was copied. Other fingerprints, mostly those at the
-// ends of such passages, are contested. Adds the matches to `matches` as find_matches() does.
+// record; this holds inside every copied passage. Other fingerprints, mostly at the ends of such
+// passages, are contested. Adds the matches to `matches` like find_matches().
 Result<Contested> match_groups(const CutInput& input, const Sampled& sampled, Spill& matches,
                                std::uint64_t& bytes_spilled);
 

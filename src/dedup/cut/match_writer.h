@@ -1,4 +1,4 @@
-// Writes matches: which occurrence of a text is the first, and which ones repeat it.
+// Writes matches: the first occurrence of a text, and the occurrences that repeat it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace kin::dedup {
 
 inline constexpr WindowPlace kNowhere{kNoRecord, 0};
 
-// The first two places of a text, whatever the order in which they are met.
+// The first two places of a text, in whatever order they are met.
 struct Occurrences {
   void add(const WindowPlace& at) {
     if (at < first) {
@@ -33,7 +33,7 @@ class MatchWriter {
   MatchWriter(const CutOptions& cut, std::uint64_t rows, Spill& matches)
       : keep_first_(cut.keep_first), rows_(rows), writer_(matches) {}
 
-  // Adds `windows` windows in a row, from `at` on, which others repeat or which repeat others.
+  // Adds `windows` windows in a row, from `at` on, which are repeated or repeat others.
   void add(const WindowPlace& at, const Occurrences& places, std::uint32_t windows) {
     const bool first = at == places.first;
     append(at, first ? kNowhere : places.first, windows);

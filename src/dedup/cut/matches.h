@@ -1,4 +1,4 @@
-// Finds equal windows: which occurrence is the first, and which ones repeat it.
+// Finds equal windows: the first occurrence, and the occurrences that repeat it.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct WindowRecord {
   std::uint32_t extra;
   WindowPlace at;
 };
-// Windows in a row that have the hashes of others in a row, or, with of.record == kNoRecord, that
-// others are compared with.
+// Windows in a row that match others in a row; or, with of.record == kNoRecord, windows that others
+// are compared with.
 struct MatchRecord {
   WindowPlace at;
   WindowPlace of;
@@ -40,7 +40,7 @@ inline std::uint64_t key_bits(const WindowRecord& window) {
 }
 static_assert(sizeof(WindowRecord) == 20 && sizeof(MatchRecord) == 20);
 
-// What reading the windows learns of a corpus. For lines and paragraphs this is the first pass.
+// Counts from reading the windows of a corpus. For lines and paragraphs this is the first pass.
 struct WindowCounts {
   std::uint64_t rows = 0;
   std::uint64_t text_bytes = 0;
@@ -49,14 +49,14 @@ struct WindowCounts {
 
 struct Contested;
 
-// Adds to `windows` every line or paragraph that is long enough; or, with `contested`, the windows
+// Adds every line or paragraph that is long enough to `windows`; or, with `contested`, the windows
 // that it names.
 Result<WindowCounts> spill_windows(const CutInput& input, const Contested* contested,
                                    Spill& windows);
 
 // Adds to `matches` (MatchRecord, by bins of `rows` rows) every window whose hash occurs often
-// enough. The first of them is what the others are compared with. Where none is to stay, the first
-// is compared with the second.
+// enough. The others are compared with the first of them. If none is to stay, the first is compared
+// with the second.
 Status find_matches(const CutInput& input, const Spill& windows, std::uint64_t rows,
                     Spill& matches);
 

@@ -12,7 +12,7 @@
 namespace kin::dedup {
 namespace {
 
-// Units are divided in blocks of this many where a record has too many matches for the memory.
+// Units are divided into blocks of this many if the matches of a record do not fit into memory.
 constexpr int kBlockBits = 12;
 
 // Windows in a row whose partners are in a row too.
@@ -51,13 +51,13 @@ void join(std::vector<Run>& runs) {
   runs = std::move(joined);
 }
 
-// Leaves out matches that others cover: in a text that repeats itself almost every window matches,
-// and few of them cover all of it. `runs` are sorted and joined.
+// Removes matches that others cover: in a text that repeats itself almost every window matches, and
+// few of them cover all of it. `runs` are sorted and joined.
 void thin(std::vector<Run>& runs, std::uint32_t length) {
   const auto end_of = [&](const Run& run) { return run.at.unit + run.windows + length - 1; };
   std::vector<Run> kept;
   std::optional<Run> last;  // the last match that was kept
-  std::optional<Run> best;  // of those that begin up to its end, the one that reaches furthest
+  std::optional<Run> best;  // the match that reaches furthest, among those that begin up to its end
   const auto keep_best = [&] {
     if (best && (!last || best->at.record != last->at.record || end_of(*best) > end_of(*last))) {
       kept.push_back(*best);
@@ -87,7 +87,7 @@ void thin(std::vector<Run>& runs, std::uint32_t length) {
   runs = std::move(kept);
 }
 
-// Which matches of a bin are worked on at a time: some rows, and some blocks of units of them.
+// The matches of a bin that are processed at a time: some rows, and some blocks of their units.
 struct Share {
   std::size_t row = 0, rows = 1;
   std::size_t block = 0, blocks = 1;

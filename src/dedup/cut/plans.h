@@ -1,4 +1,4 @@
-// What is to be compared in each record, gathered from matches.
+// The comparisons to make in each record, collected from matches.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace kin::dedup {
 
-// Units of a record whose hashes are those of units of another, or of an earlier place of the same.
+// Units of a record with the same hashes as units of another record, or of an earlier place of it.
 struct MatchRun {
   UnitRange units;
   WindowPlace of;  // the first unit of the other
   friend bool operator==(const MatchRun&, const MatchRun&) = default;
 };
 
-// The work on one record. Both lists are sorted and their runs as long as can be.
+// The work on one record. Both lists are sorted and their runs are maximal.
 struct Plan {
   std::vector<UnitRange> references;  // others are compared with these; disjoint, not adjacent
   std::vector<MatchRun> matches;      // may overlap
@@ -32,7 +32,7 @@ struct Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-// The plans of a run, on disk but for an index. Reading is thread-safe.
+// The plans of a run, on disk except for an index. Reading is thread-safe.
 struct Plans {
   std::unique_ptr<store::KeptValues> values;
   RecordSet matched;     // records with matches
@@ -41,7 +41,7 @@ struct Plans {
   Result<Plan> get(RecordId record) const;
 };
 
-// Makes plans of the matches of find_matches(), over `rows` rows.
+// Makes plans from the matches of find_matches(), over `rows` rows.
 Result<Plans> make_plans(const CutInput& input, const Spill& matches, std::uint64_t rows);
 
 }  // namespace kin::dedup

@@ -7,7 +7,7 @@
 namespace kin::dedup {
 namespace {
 
-// What a run holds in front of its units.
+// The header of a run, before its units.
 struct RunHeader {
   UnitRange units;
   std::uint32_t field = 0;

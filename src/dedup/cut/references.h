@@ -17,8 +17,8 @@
 
 namespace kin::dedup {
 
-// Some units of one record, as they were read: their texts, normalised for lines and paragraphs,
-// and their places.
+// Some units of one record: their texts, normalised for lines and paragraphs, and their
+// places.
 class Reference {
  public:
   // Units of one field in a row.
@@ -30,7 +30,7 @@ class Reference {
     std::string text;
 
     std::string_view text_of(std::uint32_t unit) const;
-    // Where units of the run are in their field.
+    // The position of units of the run in their field.
     ByteRange range_of(UnitRange some) const;
   };
 
@@ -39,7 +39,7 @@ class Reference {
   const std::optional<std::string>& id() const { return id_; }
   // The run that has this unit; nothing if there is none.
   const Run* find(std::uint32_t unit) const;
-  // Bytes of memory, about.
+  // Approximate bytes of memory.
   std::size_t memory() const;
 
  private:
@@ -47,15 +47,15 @@ class Reference {
   std::vector<Run> runs_;  // in order
 };
 
-// Keeps the references of all records, on disk but for an index. Reading is thread-safe.
+// The references of all records, on disk except for an index. Reading is thread-safe.
 struct References {
   std::unique_ptr<store::KeptValues> values;
 };
 
-// Reads the records with references again and keeps their texts and, if there are any, their ids.
+// Reads the records with references again and keeps their texts and ids, if any.
 Result<References> collect_references(const CutInput& input, const Plans& plans);
 
-// Reads references and remembers some. One thread only; several may share the references.
+// Reads references and caches some. One thread only; several may share the references.
 class ReferenceReader {
  public:
   ReferenceReader(const References& references, std::uint64_t memory)

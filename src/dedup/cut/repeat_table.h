@@ -30,7 +30,7 @@ class RepeatTable {
     }
     return entry;
   }
-  // The entry of a key that is there.
+  // The entry of an existing key.
   const Entry& find(const Entry& wanted) const { return entries_[slot_of(wanted)]; }
 
  private:
@@ -56,10 +56,10 @@ class RepeatTable {
 };
 
 // For each bin, from up to `threads` threads at once: calls note(table, record) for all records of
-// the bin, then use(table, record) for all of them again. The table has as many entries as there
-// are different keys, however many records share one; a bin whose table would not fit is worked on
-// in slices of its keys. Uses about `memory` bytes. `Use` is made anew for each bin by make_use(),
-// and its finish() is called at the end. Counts a unit of `work` for each bin.
+// the bin, then use(table, record) for all of them again. The table has one entry per distinct key,
+// however many records share it; a bin whose table would not fit is processed in slices of its
+// keys. Uses about `memory` bytes. make_use() makes a `Use` for each bin, and its finish() is
+// called at the end. Counts a unit of `work` for each bin.
 template <typename Record, typename Entry, typename Note, typename MakeUse>
 Status for_each_repeat(const Spill& spill, int threads, std::uint64_t memory, const Note& note,
                        const MakeUse& make_use, StageWork* work = nullptr) {
@@ -68,7 +68,7 @@ Status for_each_repeat(const Spill& spill, int threads, std::uint64_t memory, co
     return spill.visit(bin, [&](std::string_view block) {
       for (std::size_t at = 0; at + sizeof(Record) <= block.size(); at += sizeof(Record)) {
         const auto record = load_le<Record>(block.data() + at);
-        // The top byte chose the bin; the bits below it choose the slice.
+        // The top byte selects the bin; the bits below it select the slice.
         if (slices == 1 || ((key_bits(record) >> 32) & 0xFFFFFF) % slices == slice) each(record);
       }
     });
@@ -76,7 +76,7 @@ Status for_each_repeat(const Spill& spill, int threads, std::uint64_t memory, co
   const std::uint64_t share =
       std::max<std::uint64_t>(memory / static_cast<std::uint64_t>(threads), 1 << 20);
   return parallel_for(threads, Spill::kBins, [&](std::size_t bin) -> Status {
-    // While it grows, a table has up to four and a half places for an entry.
+    // While it grows, a table has up to four and a half slots per entry.
     const std::uint64_t most = spill.bytes(bin) / sizeof(Record) * sizeof(Entry) * 9 / 2;
     const auto slices = static_cast<std::size_t>(most / share + 1);
     auto use = make_use();

@@ -29,7 +29,7 @@ class Sampler {
     without_text_ += units.has_text() ? 0 : 1;
     for (const Units::Field& field : units.fields()) {
       const Units::Symbols symbols = units.symbols(field);
-      // Of a run of one fingerprint two are enough: a text of one repeated word has little else.
+      // Two of a run of equal fingerprints are enough: a text of one repeated word has little else.
       std::uint64_t last = 0;
       int streak = 0;
       const auto add = [&](std::uint64_t fingerprint, std::size_t, std::size_t) {
@@ -69,7 +69,7 @@ struct Mark {
 
 Status find_repeated(const CutInput& input, const Spill& spill, Sampled& sampled) {
   sampled.marked = RecordSet(sampled.rows);
-  // Twelve bits for each fingerprint, if every one occurs just twice: one in a hundred others
+  // Twelve bits per fingerprint, if every one occurs just twice: one in a hundred others
   // passes.
   const std::uint64_t most = spill.total_bytes() / sizeof(BandRecord) / 2;
   sampled.repeated = FingerprintFilter(

@@ -1,4 +1,4 @@
-// The first pass of a search for repeated passages: which records may have one, and where.
+// The first pass of a search for repeated passages: finds the records that may have one, and where.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace kin::dedup {
 
-// A fingerprint is the least of several hashes, which is not well spread: spills and tables use it
-// mixed again. Filters are asked for the fingerprint itself.
+// A fingerprint is the least of several hashes, which is not well distributed: spills and tables
+// use it mixed again. Filters contain the fingerprint itself.
 inline std::uint64_t spread_fingerprint(std::uint64_t fingerprint) {
   return mix64(fingerprint + 0x632BE59BD9B4E019ULL);
 }
@@ -19,7 +19,7 @@ inline std::uint64_t gather_fingerprint(std::uint64_t key) {
   return unmix64(key) - 0x632BE59BD9B4E019ULL;
 }
 
-// What the first pass learns of a corpus.
+// The result of the first pass.
 struct Sampled {
   std::uint64_t rows = 0;
   std::uint64_t text_bytes = 0;

@@ -14,8 +14,8 @@
 
 namespace kin::dedup {
 
-// Finds what is to be cut, then gives it to the writer of the output and writes the log beside it.
-// One thread only, but for work().
+// Finds the cuts, then passes them to the writer of the output and writes the log beside it. One
+// thread only, except work().
 class CutStage {
  public:
   static Result<std::unique_ptr<CutStage>> run(const CutInput& input);
@@ -26,9 +26,9 @@ class CutStage {
   // Adds its counts to the report.
   void count(DedupReport& report) const;
 
-  // Makes an empty log under a temporary name. To be called before work().
+  // Makes an empty log under a temporary name. Call it before work().
   Status open_log(const std::filesystem::path& path);
-  // Writes the log, if there is one; the first call does it. Thread-safe.
+  // Writes the log, if there is one, in the first call. Thread-safe.
   Status work();
   Status commit();
 

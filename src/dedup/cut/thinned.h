@@ -1,4 +1,4 @@
-// Leaves out what its neighbours cover, in texts that repeat themselves without end.
+// Leaves out items that their neighbours cover, in texts that repeat themselves many times.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +6,13 @@
 
 namespace kin::dedup {
 
-// Of a run of equal items that follow each other, passes on the first few, one in `step`, and the
-// last. A text of one repeated word has as many equal windows as words, and one window in `length`
-// covers as much of it. One thread only.
+// From a run of equal items in a row, passes on the first few, one in `step`, and the last. A text
+// of one repeated word has as many equal windows as words, and one window in `length` covers as
+// much of it. One thread only.
 template <typename Item>
 class Thinned {
  public:
-  // `first`: how many to pass on at the beginning of a run.
+  // `first`: the number of items passed on at the beginning of a run.
   explicit Thinned(std::uint32_t first) : first_(first) {}
 
   template <typename Write>
@@ -35,7 +35,7 @@ class Thinned {
  private:
   std::uint32_t first_;
   std::uint32_t run_ = 0;
-  std::optional<Item> last_;  // not passed on
+  std::optional<Item> last_;  // the last item, not passed on yet
 };
 
 }  // namespace kin::dedup

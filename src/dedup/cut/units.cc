@@ -14,7 +14,7 @@ namespace {
 
 using Unit = CutOptions::Unit;
 
-// White space of ASCII as Unicode has it, so that words are those of text/words.h.
+// ASCII white space by Unicode's definition, so that words are those of text/words.h.
 constexpr bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
@@ -29,7 +29,7 @@ std::size_t line_end(std::string_view text, std::size_t begin) {
   return std::min(text.find('\n', begin), text.size());
 }
 
-// Without the carriage return of a line that ends with both.
+// Excludes the carriage return of a line that ends with CR LF.
 std::size_t content_end(std::string_view text, std::size_t begin, std::size_t end) {
   const bool both = end < text.size() && end > begin && text[end - 1] == '\r';
   return both ? end - 1 : end;
@@ -116,7 +116,7 @@ std::optional<Hash128> Units::key(std::uint32_t unit) {
   return hash128(normalized);
 }
 
-// A blank line, or one without a letter or number, says nothing that could be repeated.
+// A blank line, or one without a letter or number, does not count as a repetition.
 bool Units::is_long_enough(std::string_view normalized) {
   if (normalized.empty()) return false;
   if (options_.min_in_words) {

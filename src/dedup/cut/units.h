@@ -1,4 +1,4 @@
-// The units of a record, by which its text is compared and cut.
+// The units of a record: the parts in which its text is compared and cut.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace kin::dedup {
 
-// Bytes of a field's text.
+// A range of bytes of a field's text.
 struct ByteRange {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
@@ -33,9 +33,9 @@ struct UnitRange {
 };
 
 // The lines, paragraphs, words or bytes of one record at a time, in order, over all its fields. A
-// line is what lies between line feeds, without a carriage return at its end; a paragraph is a run
-// of lines that are not blank. A null field has no units. One thread only; holds views of the
-// texts it was given.
+// line is the text between line feeds, without a carriage return at its end; a paragraph is a run
+// of lines that are not blank. A null field has no units. One thread only; holds views of the texts
+// it was given.
 class Units {
  public:
   struct Field {
@@ -49,7 +49,7 @@ class Units {
   // Splits the first `fields` columns of a record of `batch`. A record of 4 GiB or more is an
   // error.
   Status read(const data::Batch& batch, std::size_t record, std::size_t fields);
-  // The same, of texts; nothing for a null.
+  // The same for texts; nothing for a null.
   Status read(std::span<const std::optional<std::string_view>> values);
 
   std::uint32_t count() const { return count_; }
@@ -58,7 +58,7 @@ class Units {
   std::size_t text_bytes() const { return text_bytes_; }
   const std::vector<Field>& fields() const { return fields_; }
   std::size_t field_of(std::uint32_t unit) const;
-  // Where the unit is in its field.
+  // The position of the unit in its field.
   ByteRange range(std::uint32_t unit) const {
     if (options_.unit == CutOptions::Unit::kByte) return byte_range(unit);
     return ranges_[unit];
@@ -83,7 +83,7 @@ class Units {
     const char* bytes_ = nullptr;
   };
   Symbols symbols(const Field& field);
-  // The text by which a unit is compared: normalised for lines and paragraphs. Valid until the next
+  // The compared text of a unit: normalised for lines and paragraphs. Valid until the next
   // call.
   std::string_view text(std::uint32_t unit);
   // A hash of text() of a line or paragraph; nothing if it is too short to be cut.

@@ -13,8 +13,8 @@ inline void append_varint(std::string& out, std::uint32_t value) {
   out += static_cast<char>(value);
 }
 
-// Reads what append_varint() and append() wrote. After a read past the end every read returns zero
-// and ok() is false. One thread only.
+// Reads the output of append_varint() and append(). After a read past the end every read returns
+// zero and ok() is false. One thread only.
 class VarintReader {
  public:
   explicit VarintReader(std::string_view bytes) : rest_(bytes) {}

@@ -1,5 +1,5 @@
 // Hashes of windows: of every run of a given number of symbols in a sequence. A symbol is the
-// 64-bit hash of a word or byte; a sequence is anything with operator[].
+// 64-bit hash of a word or byte; a sequence is any type with operator[].
 #pragma once
 
 #include <bit>
@@ -11,9 +11,9 @@
 namespace kin::dedup {
 
 // Selects k-grams by winnowing (Schleimer, Wilkerson, Aiken 2003). Every window of `length` symbols
-// contains the k-gram that was selected for it, and which one depends on the symbols of the window
-// alone. So two equal windows have equal fingerprints selected at the same place in them, and these
-// are at two different places of the corpus, even if the windows overlap. One thread only.
+// contains the k-gram that was selected for it, and the choice depends on the symbols of the window
+// alone. So two equal windows have equal fingerprints at the same place in them, and these are at
+// two different places of the corpus, even if the windows overlap. One thread only.
 class WindowSampler {
  public:
   explicit WindowSampler(std::uint32_t length)
@@ -39,7 +39,7 @@ class WindowSampler {
       const std::uint64_t value = mix64(rolling);
       rolling -= symbols[at] * leaving_;
       ring_[at & (ring_.size() - 1)] = value;
-      if (value <= least.value) {  // of equals the last
+      if (value <= least.value) {  // the last of equals
         least = {value, at};
       } else if (least.at + grams_ == at) {
         least = least_of(at + 1 - grams_, at);

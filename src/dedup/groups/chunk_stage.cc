@@ -11,7 +11,7 @@
 namespace kin::dedup {
 namespace {
 
-// A record that goes, and one that has a chunk of it.
+// A record to remove, and a record that has one of its chunks.
 struct Owned {
   RecordId record;
   RecordId owner;
@@ -47,7 +47,7 @@ class ChunkHolders {
 
  private:
   Status visit_slice(std::vector<HashRecord>& records, const Visit& visit) const {
-    // Only copies have the chunks of their representative; other members of its class have gone.
+    // Only copies have the chunks of their representative; other members of its class were removed.
     std::erase_if(records, [&](HashRecord& record) {
       const RecordId representative = classes_.representative(record.record);
       if (!classes_.same_text(record.record, representative)) return true;
@@ -95,7 +95,7 @@ void increment(std::vector<std::uint32_t>& counts, RecordId id) {
   std::atomic_ref(counts[row_number(id)]).fetch_add(1, std::memory_order_relaxed);
 }
 
-// Adds one removal a record: the owner of most of its chunks, the smallest of equals.
+// Adds one removal per record: the owner of most of its chunks, the smallest of equals.
 void choose_owners(std::vector<Owned>& owned, std::vector<Removal>& removals) {
   std::sort(owned.begin(), owned.end(), [](const Owned& a, const Owned& b) {
     return std::tie(a.record, a.owner) < std::tie(b.record, b.owner);
@@ -122,7 +122,7 @@ void choose_owners(std::vector<Owned>& owned, std::vector<Removal>& removals) {
   }
 }
 
-// The chunks of records that go, gathered by record. Thread-safe while they are added.
+// The chunks of removed records, collected by record. Adding is thread-safe.
 class OwnedChunks {
  public:
   OwnedChunks(const ChunkInput& input, std::uint64_t memory)
@@ -155,7 +155,7 @@ class OwnedChunks {
   }
 
  private:
-  // All of some records of the bin.
+  // All chunks of some records of the bin.
   Result<std::vector<Owned>> read_slice(std::size_t bin, std::size_t slice,
                                         std::size_t slices) const {
     std::vector<Owned> owned;

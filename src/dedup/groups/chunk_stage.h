@@ -21,16 +21,16 @@ struct ChunkOutcome {
 struct ChunkInput {
   const Scan& scan;
   const Classes& classes;
-  const std::vector<Removal>& removals;  // what the other detectors decided
+  const std::vector<Removal>& removals;  // the decisions of the other detectors
   std::filesystem::path folder;
 };
 
 // Looks only at class representatives that were not removed, and removes none for which a record
-// with another text was; its copies go with it. A chunk belongs to the best record that holds it; a
-// record goes if every one of its chunks belongs to another. No owner of a chunk ever goes, so
-// nothing is lost. The removal names the record that owns most of the chunks, the earliest of
-// equals; its similarity is their share. What does not fit into `memory` goes to a file in the
-// folder.
+// with another text was removed; copies are removed with it. A chunk belongs to the best record
+// that holds it; a record is removed if every one of its chunks belongs to another. The owner of a
+// chunk is never removed, so no chunk is lost. The removal names the record that owns most of the
+// chunks, the earliest of equals; its similarity is their share. Data beyond `memory` goes to a
+// file in the folder.
 Result<ChunkOutcome> find_chunk_duplicates(const ChunkInput& input, const DedupOptions& options,
                                            std::uint64_t memory);
 

@@ -22,13 +22,13 @@ namespace {
 // batches.
 constexpr std::size_t kBatchRecords = 4'096;
 
-// Of the pairs of a component that are sorted out anew, this many are held at once.
+// Pairs of a component that are re-sorted at a time.
 constexpr std::size_t kPairsAtOnce = std::size_t{1} << 20;
 
 // One connected component of candidate pairs, its records ranked best first.
 struct Component {
   std::vector<RecordId> records;  // by rank
-  // Pairs of ranks instead of records: a the better one. Sorted. Borrowed.
+  // Pairs of ranks instead of records: a is the better one. Sorted. Borrowed.
   std::span<const Edge> links;
 };
 
@@ -40,14 +40,14 @@ std::uint32_t worse_of(const Edge& link) {
 }
 
 bool by_rank(const Edge& x, const Edge& y) {
-  // Cast, and so copied: a packed member cannot be bound to a reference, as a tuple would.
+  // Cast, and thereby copied: a packed member cannot be bound to a reference, as a tuple would do.
   const auto key = [](const Edge& link) {
     return std::tuple(RecordId{link.a}, RecordId{link.b}, Method{link.method});
   };
   return key(x) < key(y);
 }
 
-// The records of `edges`, each once, sorted. Holds little more than these.
+// The records of `edges`, each once, sorted. Uses little extra memory.
 std::vector<RecordId> records_of(std::span<const Edge> edges) {
   std::vector<RecordId> sorted;
   std::size_t next_cleaning = std::size_t{1} << 16;
@@ -64,7 +64,7 @@ std::vector<RecordId> records_of(std::span<const Edge> edges) {
   return sorted;
 }
 
-// Makes links of the edges of one component, in their place.
+// Replaces the records in the edges of one component by their ranks.
 Component rank(std::span<Edge> edges, const KeepOrder& order) {
   Component component;
   const std::vector<RecordId> sorted = records_of(edges);
@@ -120,7 +120,7 @@ class Solver {
     similarity_.prefetch(std::move(ids));
   }
 
-  // How alike two records are, in the measure of a method.
+  // The similarity of two records, as `method` measures it.
   Result<double> measure(Method method, RecordId a, RecordId b) {
     if (decides_by_distance(method, options_)) {
       const int distance =
@@ -149,7 +149,7 @@ class Solver {
            similarity >= threshold_of(method, options_);
   }
 
-  // The similarity of a pair that holds; nothing if it does not.
+  // The similarity of a pair that reaches the threshold; otherwise nothing.
   Result<std::optional<double>> check(Method method, RecordId a, RecordId b) {
     KIN_TRY(const double similarity, measure(method, a, b));
     const bool holds = passes(method, similarity);
@@ -157,8 +157,8 @@ class Solver {
     return holds ? std::optional(similarity) : std::nullopt;
   }
 
-  // Best record first: if it still stays, it stays for good, and takes with it all those that are
-  // verified duplicates of it.
+  // Best record first: if it has not been removed, it stays for good, and all its verified
+  // duplicates are removed.
   Status solve_star(const Component& component, std::vector<Removal>& removals) {
     std::vector<State> states(component.records.size(), State::kOpen);
     for (const Edge& link : component.links) {
@@ -189,20 +189,20 @@ class Solver {
   }
 
   // Whether a pair that was not found by its keys may be one of `method`. Without verification,
-  // only a shared band makes one.
+  // only a shared band makes a pair.
   bool may_pair(Method method, RecordId a, RecordId b) const {
-    if (input_.scan.order.is_reference(b)) return false;  // and so is the better one: both stay
+    if (input_.scan.order.is_reference(b)) return false;  // the better is one too: both stay
     if (method != Method::kSimHash) return options_.verification != Verification::kNone;
     return sketch::hamming(input_.scan.simhashes.get(a), input_.scan.simhashes.get(b)) <=
            options_.hamming;
   }
 
-  // A record that a removed one was paired with and that is still there, and how it was paired.
+  // A record that is still there and was paired with a removed one, and the method of the pair.
   using Survivor = std::pair<std::uint32_t, Method>;
 
-  // In a large bucket a record is paired with a few others only. If those went, the records that
-  // were paired with the same one may be duplicates of each other: the best of them is compared
-  // with the rest, and so on. A record that others went for stays in any case.
+  // In a large bucket a record is paired with a few others only. If those were removed, records
+  // that were paired with the same one may be duplicates of each other: the best of them is
+  // compared with the rest, and so on. A record for which others were removed stays in any case.
   Status look_again(const Component& component, std::vector<State>& states,
                     std::vector<Removal>& removals) {
     const std::vector<State> before = states;
@@ -221,7 +221,7 @@ class Solver {
     return Done{};
   }
 
-  // Calls visit(removed, survivor, method) for every pair of which one went and one did not.
+  // Calls visit(removed, survivor, method) for every pair of which one was removed and one was not.
   template <typename Visit>
   static void for_each_survivor(const Component& component, const std::vector<State>& states,
                                 const Visit& visit) {
@@ -242,7 +242,7 @@ class Solver {
     return counts;
   }
 
-  // By removed record, of those ranked from `begin` to `end`.
+  // The survivors by removed record, for ranks from `begin` to `end`.
   static std::vector<std::vector<Survivor>> survivors_around(const Component& component,
                                                              const std::vector<State>& states,
                                                              std::size_t begin, std::size_t end) {
@@ -329,11 +329,11 @@ Result<std::vector<Edge>> read_edges(const Spill& spill, std::size_t bin) {
   return edges;
 }
 
-// Bytes that threads take and give back, no more at once than there are. Thread-safe.
+// A limited number of bytes that threads take and give back. Thread-safe.
 class BytePool {
  public:
   explicit BytePool(std::uint64_t bytes) : free_(bytes) {}
-  // Waits until there are so many; there must have been so many at the beginning.
+  // Waits until `bytes` are free; the pool must have that many in all.
   void take(std::uint64_t bytes) {
     std::unique_lock lock(mutex_);
     given_back_.wait(lock, [&] { return bytes <= free_; });
@@ -365,7 +365,7 @@ Result<std::uint64_t> pool_for(const Spill& edges, const PairMemory& memory,
     if (edges.bytes(i) > edges.bytes(largest)) largest = i;
   }
   const std::uint64_t needed = solving_bytes(edges, largest);
-  // A few are always there, as everything else is counted generously.
+  // A small amount is always available, because everything else is estimated generously.
   constexpr std::uint64_t kAlways = 8 << 20;
   const std::uint64_t pool = std::max(memory.bytes(max_memory), kAlways);
   if (needed <= pool) return pool;

@@ -49,7 +49,7 @@ Result<std::optional<Likeness>> Comparison::between(const store::Fingerprint& a,
     return Found({Method::kSimHash, 1 - sketch::hamming(*a.simhash, *b.simhash) / 64.0});
   }
   if (!near && !by.minhash) return Found();
-  // Signatures far below the threshold save reading the texts, as in a batch run.
+  // Signatures far below the threshold make reading the texts unnecessary, as in a batch run.
   if (!near && !a.signature.empty() && a.signature.size() == b.signature.size()) {
     const auto slots = static_cast<std::uint32_t>(a.signature.size());
     const double estimate =

@@ -1,4 +1,4 @@
-// How alike two fingerprints are.
+// Compares two fingerprints.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@
 
 namespace kin::dedup {
 
-// A duplicate, and how it was told.
+// A duplicate, with the method and the similarity.
 struct Likeness {
   Method method = Method::kExact;
   double similarity = 0;
 };
 
-// Compares texts where both fingerprints have one and the options ask for it; otherwise the
-// signatures or SimHashes. One thread only.
+// Compares texts if both fingerprints have one and the options ask for it; otherwise the signatures
+// or SimHashes. One thread only.
 class Comparison {
  public:
   explicit Comparison(const DedupOptions& options);
 
-  // Nothing if they are not duplicates by any detector of the options but chunk.
+  // Nothing if they are not duplicates by any detector of the options except chunk.
   Result<std::optional<Likeness>> between(const store::Fingerprint& a, const store::Fingerprint& b);
 
  private:
@@ -40,7 +40,7 @@ class Comparison {
   data::TextPacker packer_;
   Shingles first_;
   Shingles second_;
-  // Of the packed text whose shingles are in `first_`: one record is compared with several others.
+  // The packed text whose shingles are in `first_`: one record is compared with several others.
   std::optional<Hash128> remembered_;
 };
 

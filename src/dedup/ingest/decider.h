@@ -21,7 +21,7 @@ class Decider {
   Decider(const IngestJob& job, const DedupOptions& options, const IngestStores& stores,
           Clock& clock);
 
-  // One decision for each record, in order. When it returns, what is kept is in the store, and
+  // One decision for each record, in order. When it returns, kept records are in the store and
   // every decision is in the ledger. Adds to the counts of `report`.
   Result<std::vector<Decision>> decide_batch(const std::vector<Taken>& batch, IngestReport& report);
 
@@ -30,18 +30,18 @@ class Decider {
   struct Work {
     const std::vector<Taken>& batch;
     std::unordered_map<DocId, std::size_t> numbers;  // of the documents in the batch
-    std::vector<std::optional<Decision>> decisions;  // nothing: to be decided yet
-    std::vector<std::size_t> compared;               // numbers of the records that are looked up
+    std::vector<std::optional<Decision>> decisions;  // nothing: not decided yet
+    std::vector<std::size_t> compared;               // numbers of the records to look up
     std::vector<store::Fingerprint> fingerprints;    // theirs
     store::Found found;
     std::unordered_map<DocId, store::Fingerprint> stored;  // the candidates
-    std::unordered_set<DocId> losers;                      // that another worker's rivals beat
+    std::unordered_set<DocId> losers;                      // beaten by rivals of other workers
   };
 
-  // How a stored document stands to one that is compared.
+  // The position of a stored document relative to one that is compared.
   enum class Order : std::uint8_t {
-    kBefore,   // it was there first
-    kInBatch,  // an earlier one of the batch, which is being decided again
+    kBefore,   // stored before
+    kInBatch,  // an earlier one of the batch, by an earlier attempt of this run
     kLater,    // a later one of the batch
   };
 
@@ -53,7 +53,7 @@ class Decider {
                                        const class BatchIndex& earlier,
                                        std::vector<std::uint32_t>& chunks, IngestReport& report);
   Status admit(Work& work, IngestReport& report);
-  // Reopens decisions for a document of the batch that lost. True if there are any.
+  // Reopens decisions that named a document of the batch that lost. True if there were any.
   bool reopen(Work& work) const;
   Status record(Work& work);
   Status name_existing(Work& work);

@@ -13,7 +13,7 @@ std::size_t rank_of(const std::string& name, const std::vector<std::string>& ord
   return static_cast<std::size_t>(std::find(order.begin(), order.end(), name) - order.begin());
 }
 
-// How a document is named to people.
+// The name of a document for people.
 std::string named(const Existing& existing) {
   return existing.source.empty() ? existing.key : existing.source + "/" + existing.key;
 }

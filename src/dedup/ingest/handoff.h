@@ -8,7 +8,7 @@
 
 namespace kin::dedup {
 
-// One thread puts, one takes. A batch waits in it at most, so memory stays bounded.
+// One thread puts, one takes. At most one batch waits, so memory is bounded.
 template <typename T>
 class Handoff {
  public:
@@ -21,7 +21,7 @@ class Handoff {
     changed_.notify_all();
     return true;
   }
-  // Nothing more will come.
+  // Declares that nothing more will be put.
   void finish() {
     const std::scoped_lock lock(mutex_);
     finished_ = true;
@@ -36,7 +36,7 @@ class Handoff {
     changed_.notify_all();
     return taken;
   }
-  // Nothing more will be taken.
+  // Declares that nothing more will be taken.
   void stop() {
     const std::scoped_lock lock(mutex_);
     stopped_ = true;

@@ -45,7 +45,7 @@ Result<data::ScanEnd> KnownDataset::scan(const data::ScanOptions& options,
 
 Status KnownDataset::give(std::span<const RecordId> rows, const data::ScanOptions& options,
                           int worker, const data::Visitor& visitor) const {
-  // Long texts one at a time, so that a thread holds little.
+  // Long texts are passed on one at a time, so that a thread holds little.
   data::BatchContent content;
   std::deque<std::string> arena;
   content.values.resize(options.columns.size());

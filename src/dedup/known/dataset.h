@@ -12,8 +12,8 @@
 namespace kin::dedup {
 
 // A scan of all records visits none: their keys come from the store (KnownRecords::add_keys). A
-// scan of some gives their texts as the first column and their ids as the last. Nothing is
-// written. Like any dataset, for one operation at a time.
+// scan of some gives their texts as the first column and their ids as the last. Nothing is written.
+// Like any dataset, for one operation at a time.
 class KnownDataset final : public data::Dataset {
  public:
   // `known` must outlive it. `fields` are the columns of the text.

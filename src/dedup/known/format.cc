@@ -50,7 +50,7 @@ Result<KnownManifest> decode_known(std::string_view bytes) {
   KnownManifest manifest;
   manifest.records = reader.read<std::uint64_t>();
   manifest.longest_text = reader.read<std::uint64_t>();
-  // A count is checked by running into the end: a damaged one cannot make us read on.
+  // A count is checked by reading up to the end, so a damaged count cannot read further.
   const auto settings = reader.read<std::uint32_t>();
   for (std::uint32_t i = 0; i < settings && reader.ok(); ++i) {
     std::string flag = read_sized(reader);

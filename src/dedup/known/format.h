@@ -1,4 +1,4 @@
-// What a store of known records has on disk beside signatures and texts: the file `known`, and the
+// The files of a store of known records beside signatures and texts: the file `known`, and the
 // layout of its rows and values.
 #pragma once
 
@@ -17,8 +17,8 @@ namespace kin::dedup {
 
 inline constexpr std::string_view kKnownName = "known";
 
-// The file `known`: how many records the store has, and how they were made. Rows and texts behind
-// `records` do not count.
+// The file `known`: the number of records in the store, and how they were made. Rows and texts
+// after `records` do not count.
 struct KnownManifest {
   // Records from `first` on were read from this file.
   struct File {
@@ -28,7 +28,7 @@ struct KnownManifest {
   };
   std::uint64_t records = 0;
   std::uint64_t longest_text = 0;  // in bytes
-  // Flags and their values, with which every run has to be made.
+  // Flags and values that every run with this store must have.
   std::vector<std::pair<std::string, std::string>> settings;
   std::vector<File> files;  // ascending
   friend bool operator==(const KnownManifest&, const KnownManifest&) = default;
@@ -37,7 +37,7 @@ std::string encode_known(const KnownManifest& manifest);
 // kDataLoss if the bytes are damaged, kFailedPrecondition if they are of another version.
 Result<KnownManifest> decode_known(std::string_view bytes);
 
-// The keys of a record. All rows of a store have as many bands and signature bytes.
+// The keys of a record. All rows of a store have the same number of bands and signature bytes.
 struct KnownRow {
   std::optional<Hash128> exact;  // of the text
   std::optional<Hash128> words;  // of the shingles
@@ -53,8 +53,8 @@ std::string encode_row(const KnownRow& row);
 // The row of known_row_bytes() bytes, in `row`, whose lists have the right lengths.
 void decode_row(std::string_view bytes, KnownRow& row);
 
-// Whether `may_be_shared` holds for the low word of a hash or for a band key of the row, which is
-// not decoded for it. Keys that the row does not have may be asked for too.
+// Whether `may_be_shared` is true for the low word of a hash or for a band key of the row, without
+// decoding it. It may also be called with keys that the row does not have.
 template <typename Ask>
 bool any_key_of_row(std::string_view bytes, std::size_t bands, const Ask& may_be_shared) {
   const auto word = [&](std::size_t at) { return load_le<std::uint64_t>(bytes.data() + at); };

@@ -1,4 +1,4 @@
-// Whatever the decoders accept encodes to what was read.
+// Bytes that the decoders accept encode to the same bytes.
 #include "dedup/known/format.h"
 
 #include <cstdlib>

@@ -19,7 +19,7 @@ TEST(KnownManifest, ComesBackAsItWas) {
   EXPECT_EQ(*decode_known(encode_known({})), KnownManifest{});
 }
 
-// What is on the disks of users.
+// Stores of users have these bytes.
 TEST(KnownManifest, HasTheBytesOfVersionOne) {
   const std::string bytes = encode_known(
       {.records = 1, .longest_text = 2, .settings = {{"a", "b"}}, .files = {{0, "c"}}});

@@ -32,7 +32,7 @@ Error made_otherwise(const fs::path& folder, const std::string& flag, const std:
                       folder.string(), flag, theirs, flag, ours)};
 }
 
-// The keys of the inputs, in few bits. Inserts those of a spill.
+// Inserts the keys of a spill into a filter of the inputs' keys.
 template <typename Record>
 Status insert_keys(const Spill& spill, int threads, FingerprintFilter& filter) {
   return parallel_for(threads, Spill::kBins, [&](std::size_t bin) {
@@ -43,7 +43,7 @@ Status insert_keys(const Spill& spill, int threads, FingerprintFilter& filter) {
   });
 }
 
-// Adds the keys of rows that may be those of an input. One thread only.
+// Adds the keys of rows that may equal those of an input. One thread only.
 class KeyAdder {
  public:
   KeyAdder(const FingerprintFilter& inputs, const DedupOptions& options, Scan& scan)
@@ -97,8 +97,8 @@ std::vector<RecordId> ids_between(std::uint64_t begin, std::uint64_t end) {
   return ids;
 }
 
-// The numbers that records get in the store: those before, and their rank among those that are
-// added. Thread-safe.
+// The numbers of records in the store: the existing ones, plus the rank among the added ones.
+// Thread-safe.
 class Ranks {
  public:
   Ranks(const RecordSet& keep, std::uint64_t before) : keep_(keep), ranks_{before} {
@@ -119,7 +119,7 @@ class Ranks {
   std::vector<std::uint64_t> ranks_;
 };
 
-// Adds the files that have records to add.
+// Adds the files with records to add.
 void add_files(const data::Dataset& inputs, const RecordSet& keep, const Ranks& ranks,
                std::vector<KnownManifest::File>& files) {
   std::vector<std::uint64_t> ends = inputs.first_rows();
@@ -147,7 +147,7 @@ std::vector<std::pair<std::string, std::string>> known_settings(const DedupOptio
   };
   add("--by", by_of(options));
   add("--field", fmt::format("{}", fmt::join(options.fields, ",")));
-  // Given or by default makes a difference for exact duplicates.
+  // An explicit value also applies to exact duplicates, so it differs from the default.
   add("--normalize", fmt::format("{}{}", text::name_of(options.shingles.normalization),
                                  options.exact_normalization ? "" : " by default"));
   if (options.detectors.minhash || options.detectors.simhash)
@@ -173,7 +173,7 @@ KnownRecords::KnownRecords(const DedupOptions& options)
 Result<std::unique_ptr<KnownRecords>> KnownRecords::open(const DedupOptions& options) {
   std::unique_ptr<KnownRecords> known(new KnownRecords(options));
   const fs::path& folder = known->folder_;
-  std::error_code ignored;  // what cannot be looked at is reported when it is opened
+  std::error_code ignored;  // a path that cannot be examined is reported when it is opened
   const bool there = fs::exists(folder / kKnownName, ignored);
   if (!there && fs::exists(folder, ignored) && !fs::is_empty(folder, ignored) &&
       !fs::exists(folder / store::kValuesFileName, ignored)) {
@@ -201,7 +201,7 @@ Result<std::unique_ptr<KnownRecords>> KnownRecords::open(const DedupOptions& opt
   return known;
 }
 
-// The first texts of a store are made before the rest of it: only a folder of ours has them.
+// The texts of a new store are made first: only a folder of ours has them.
 Status KnownRecords::open_stores(const fs::path& folder) {
   store::KeptValuesOptions text_options;
   text_options.path = folder;
@@ -220,7 +220,7 @@ Status KnownRecords::add_keys(const DedupOptions& options, std::uint64_t memory,
   const std::uint64_t keys =
       (scan.exact.total_bytes() + scan.words.total_bytes()) / sizeof(HashRecord) +
       scan.bands.total_bytes() / sizeof(BandRecord);
-  // Two bytes a key: one other key in some hundreds passes.
+  // Two bytes per key: one other key in some hundreds passes.
   FingerprintFilter inputs(std::clamp<std::uint64_t>(keys * 2, 1 << 10, memory));
   KIN_RETURN_IF_ERROR(insert_keys<HashRecord>(scan.exact, options.threads, inputs));
   KIN_RETURN_IF_ERROR(insert_keys<HashRecord>(scan.words, options.threads, inputs));
@@ -248,7 +248,7 @@ Status KnownRecords::add_keys(const DedupOptions& options, std::uint64_t memory,
       }
       const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
       const std::string_view one = all.substr(i * row_bytes, row_bytes);
-      // Most share nothing, and are not decoded.
+      // Most rows share nothing, and are not decoded.
       if (!options.detectors.simhash && !any_key_of_row(one, bands_, may_be_shared)) continue;
       decode_row(one, row);
       KIN_RETURN_IF_ERROR(adder.add(ids[i], row));

@@ -1,5 +1,5 @@
-// The records that earlier runs kept, with which a run compares its inputs without reading them
-// again: --signature-store DIR --append.
+// The records that earlier runs kept. A run compares its inputs with them without reading their
+// files again: --signature-store DIR --append.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@
 namespace kin::dedup {
 
 // A folder: the keys of every record as rows of a signature store, the texts as kept values, and
-// the file `known` that says how many of them count. What is added counts when commit() has
-// returned; until then a killed run leaves the store as it was. One process at a time uses a store.
-// One thread at a time, unless a function says otherwise.
+// the file `known` with the number that counts. Added records count when commit() has returned;
+// until then a killed run leaves the store as it was. One process at a time uses a store. One
+// thread at a time, unless a function says otherwise.
 class KnownRecords {
  public:
-  // The store in options.signature_store, made if it is not there. Fails if it was made with other
+  // The store in options.signature_store, made if it is missing. Fails if it was made with other
   // options, and names the flag. A dry run makes nothing.
   static Result<std::unique_ptr<KnownRecords>> open(const DedupOptions& options);
 
@@ -36,7 +36,7 @@ class KnownRecords {
   const KnownManifest& manifest() const { return manifest_; }
 
   // Adds keys of the records, which are the first rows of the scan, to those of the inputs: all
-  // that may be equal to a key of an input. Uses about `memory` bytes.
+  // keys that may be equal to a key of an input. Uses about `memory` bytes.
   Status add_keys(const DedupOptions& options, std::uint64_t memory, Scan& scan) const;
 
   // Calls visit(record, id, text) for each of the records in `wanted` that has a text. Thread-safe.
@@ -46,7 +46,7 @@ class KnownRecords {
   // Adds the records of `inputs` that are in `keep`, in their order.
   Status add(data::Dataset& inputs, const RecordSet& keep, const DedupOptions& options,
              StageWork* work);
-  // Makes what was added count for the next run, and durable. For this one size() stays.
+  // Makes added records durable and visible to the next run. size() does not change for this one.
   Status commit();
 
  private:
@@ -59,11 +59,11 @@ class KnownRecords {
   std::size_t signature_ = 0;
   KnownManifest manifest_;
   KnownManifest next_;                                 // what commit() writes
-  std::unique_ptr<store::TieredSignatureStore> rows_;  // nothing: the store is empty, and stays so
+  std::unique_ptr<store::TieredSignatureStore> rows_;  // nothing: the store is and stays empty
   std::unique_ptr<store::KeptValues> texts_;
 };
 
-// The options with which all runs of a store have to be made, as flags and values.
+// The options that all runs of a store must share, as flags and values.
 std::vector<std::pair<std::string, std::string>> known_settings(const DedupOptions& options);
 
 }  // namespace kin::dedup

@@ -119,7 +119,7 @@ TEST_F(KnownRecordsTest, OfOtherOptionsAreRefusedByTheFlag) {
   other.detectors.minhash = false;
   EXPECT_THAT(refused(other), HasSubstr("--by exact,minhash"));
   other = options_;
-  other.keep.kind = KeepPolicy::Kind::kLongest;  // says nothing about the store
+  other.keep.kind = KeepPolicy::Kind::kLongest;  // not a setting of the store
   EXPECT_EQ(refused(other), "");
 }
 

@@ -1,4 +1,4 @@
-// Computes what a store of known records keeps of a record.
+// Computes the keys and the packed text that a store of known records keeps.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,12 @@
 
 namespace kin::dedup {
 
-// The same keys as scan_records() gives the record. One thread only.
+// Computes the same keys as scan_records(). One thread only.
 class KnownSketcher {
  public:
   explicit KnownSketcher(const DedupOptions& options);
 
-  // Band keys of a record, and bytes of its signature; 0 where the options need none.
+  // Band keys of a record, and bytes of its signature; 0 if the options need none.
   static std::size_t bands(const DedupOptions& options);
   static std::size_t signature_bytes(const DedupOptions& options);
 
@@ -33,7 +33,7 @@ class KnownSketcher {
     std::optional<std::string_view> id;
     std::string_view packed;  // the text
   };
-  // Columns of the batch: the fields, and the id where the options have one.
+  // Columns of the batch: the fields, and the id if the options have one.
   Sketched sketch(const data::Batch& batch, std::size_t record);
 
  private:

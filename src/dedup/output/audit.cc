@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kIdBytes = 24;  // of an id, about
 
-// The values of some records.
+// The kept values of some records.
 class Values {
  public:
   // Reads those of `ids` in file order, which have about so many bytes together. They replace what
@@ -166,7 +166,7 @@ class RemovedLines {
   void contains_line(JsonWriter& json, const Removal& removal, const Values& texts) const {
     const auto bytes = input_.evidence->get(removal.record);
     const auto evidence = ContainEvidence::decode(bytes.ok() ? bytes->value_or("") : "");
-    // Counted as unreadable by the store, or by its length.
+    // Unreadable; the store has counted it.
     if (!evidence) {
       json.field("method", name_of(removal.method)).end();
       return;
@@ -190,7 +190,7 @@ class RemovedLines {
     json.end();
   }
 
-  // The record that stays is none of this run's, and nothing was compared.
+  // The kept record is not in this run, and nothing was compared.
   void seen_line(JsonWriter& json, const Removal& removal, const Values& texts) const {
     json.key("duplicate_of_row_id").null().key("duplicate_of_id").null();
     json.field("field", field_);
@@ -202,7 +202,7 @@ class RemovedLines {
     json.field("method", name_of(removal.method)).end();
   }
 
-  // What the similarity had to reach.
+  // The similarity that a removal had to reach.
   double threshold(Method method) const {
     switch (method) {
       case Method::kExact:
@@ -273,7 +273,7 @@ class AuditFiles::Log {
         removals_(input.removals),
         lines_(input),
         output_(std::move(output)),
-        // Of about a megabyte of text, so that a thread holds little.
+        // About a megabyte of text per batch, so that a thread holds little.
         batch_(std::clamp<std::uint64_t>(
             (1 << 19) / std::max<std::uint64_t>(input.mean_text_bytes, 1), 1, 4096)),
         work_(input.work) {}
@@ -294,8 +294,8 @@ class AuditFiles::Log {
     std::span<const Removal> removals;
   };
 
-  // The removals of the next piece; none if there are no more. A piece ends where its long texts
-  // have a megabyte.
+  // The removals of the next piece; none if there are no more. A piece ends when its long texts
+  // reach a megabyte.
   Piece next() {
     constexpr std::uint64_t kMostLong = 1 << 20;
     const std::scoped_lock lock(mutex_);
@@ -320,7 +320,7 @@ class AuditFiles::Log {
   std::unique_ptr<data::LineOutput> output_;
   std::size_t batch_;
   StageWork* work_;
-  std::mutex mutex_;  // of the following
+  std::mutex mutex_;  // guards the following
   std::size_t begun_ = 0;
   std::uint64_t pieces_ = 0;
 };
@@ -330,7 +330,7 @@ class AuditFiles::Groups {
   Groups(const AuditInput& input, std::unique_ptr<data::LineOutput> output)
       : input_(input), output_(std::move(output)) {}
 
-  // For one thread: those that come later have nothing to do.
+  // For one thread: later callers have nothing to do.
   Status work() { return begun_.exchange(true) ? Status(Done{}) : write(); }
   data::LineOutput& output() { return *output_; }
 
@@ -400,7 +400,7 @@ Result<std::unique_ptr<AuditFiles>> AuditFiles::create(const AuditInput& input,
 }
 
 Status AuditFiles::work() {
-  // First, for the others to write the log meanwhile.
+  // First, so that the other threads write the log meanwhile.
   if (groups_) KIN_RETURN_IF_ERROR(groups_->work());
   return log_ ? log_->work() : Status(Done{});
 }

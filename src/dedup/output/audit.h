@@ -1,4 +1,4 @@
-// The audit log and the groups file: what was removed, and why.
+// The audit log and the groups file: the removed records, and the reasons.
 #pragma once
 
 #include <cstdint>
@@ -45,14 +45,14 @@ std::filesystem::path removed_path(const std::filesystem::path& output);
 
 // Writes the audit log and the groups. Destroyed without commit(), it leaves no file.
 //
-// The log has one JSON object a removed record, in row order: row_id, id, file,
+// The log has one JSON object per removed record, in row order: row_id, id, file,
 // duplicate_of_row_id, duplicate_of_id, field, value, matched_value, similarity, threshold, method.
-// The groups have one JSON object a group, in the order of the kept row: kept_row_id, kept_id,
+// The groups have one JSON object per group, in the order of the kept row: kept_row_id, kept_id,
 // size, members (row_id, id, similarity, method). For a record that was removed because its id was
-// seen before, the fields of the other record are null, and no group has it. Rows count from 0 over
-// the inputs. With references, lines and groups also say duplicate_of_file, and whether the record
-// that stays is a reference (duplicate_of_reference); its row then counts over the references. A
-// record that contains a reference has the share of it as similarity, and a passage of it.
+// seen before, the fields of the other record are null, and it is in no group. Rows count from 0
+// over the inputs. With references, lines and groups also have duplicate_of_file, and
+// duplicate_of_reference for a kept reference, whose row then counts over the references. A record
+// that contains a reference has the share of it as similarity, and a passage of it.
 class AuditFiles {
  public:
   // Makes empty files under temporary names. Everything in `input` but the dataset must live until
@@ -62,9 +62,9 @@ class AuditFiles {
   AuditFiles(const AuditFiles&) = delete;
   ~AuditFiles();
 
-  // Writes until no piece is left to begin. Any number of threads may call it; when all have
-  // returned without an error, the files are complete. The bytes do not depend on the number of
-  // threads. Thread-safe.
+  // Writes until no piece is left. Any number of threads may call it; when all have returned
+  // without an error, the files are complete. The bytes do not depend on the number of threads.
+  // Thread-safe.
   Status work();
   // After the last work(): everything is written, under temporary names. One thread only.
   Status finish();

@@ -21,8 +21,8 @@ namespace kin::dedup {
 // spilled, linked.
 using DecidedCounts = std::array<std::uint64_t, 10>;
 
-// The contents of a checkpoint. The spills, the signature store and the tables beside it hold the
-// rest.
+// The contents of a checkpoint. The rest is in the spills, the signature store and the tables
+// beside it.
 struct Checkpoint {
   enum class Stage : std::uint8_t { kScanning, kDecided };
   Stage stage = Stage::kScanning;
@@ -31,10 +31,10 @@ struct Checkpoint {
   bool scanned = false;                          // the scan is complete
   std::array<std::uint64_t, 4> spill_lengths{};  // exact, words, bands, chunks
   ScanCounts::Values counts{};                   // of ScanCounts, in its order
-  data::ScanMemory dataset;                      // what the dataset learnt by scanning
+  data::ScanMemory dataset;                      // what scanning found out about the dataset
   DecidedCounts decided{};
-  std::vector<bool> found;           // which of columns_read() some record had
-  std::vector<InputDigest> digests;  // of what was read
+  std::vector<bool> found;           // for each of columns_read(), whether some record had it
+  std::vector<InputDigest> digests;  // of the bytes that were read
 };
 
 std::string encode(const Checkpoint& checkpoint);

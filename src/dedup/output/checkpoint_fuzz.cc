@@ -1,5 +1,5 @@
-// Any bytes as a checkpoint or as decisions: understood, or refused; what is understood encodes to
-// the same bytes again.
+// Any bytes as a checkpoint or as decisions are accepted or refused; accepted bytes encode to the
+// same bytes again.
 #include <cstdlib>
 
 #include "base/bytes.h"
@@ -22,7 +22,7 @@ void check(std::string_view bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   check(input);
-  // The same bytes under a checksum that holds, so that the decoders behind it are reached.
+  // The same bytes with a valid checksum, so that the decoders behind it are reached.
   std::string sealed = kin::dedup::encode_removals({}).substr(0, 6);
   kin::append_le(sealed, kin::checksum(input));
   check(sealed.append(input));

@@ -34,7 +34,7 @@ TEST_F(InputDigestTest, FindsAnEditOfEqualSizeWhoseTimeWasRestored) {
   const Status changed = verify_digests(inputs(), digests);
   ASSERT_FALSE(changed.ok());
   EXPECT_THAT(changed.error().message, testing::HasSubstr("a.jsonl has other contents"));
-  // What was not read yet may change.
+  // Bytes that were not read yet may change.
   write("{\"text\":\"a\"}\n{\"text\":\"y\"}\n");
   fs::last_write_time(path_, before);
   EXPECT_TRUE(verify_digests(inputs(), digests).ok());

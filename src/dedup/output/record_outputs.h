@@ -1,4 +1,4 @@
-// The kept and the skipped records of a run, on their way to their files.
+// Writes the kept and the skipped records of a run.
 #pragma once
 
 #include <filesystem>
@@ -21,17 +21,17 @@ namespace kin::dedup {
 class RecordOutputs {
  public:
   // Checks that the outputs of `job`, which must outlive it, can be made from these inputs, and
-  // says what they will not keep.
+  // reports what they will not keep.
   static Result<RecordOutputs> open(const DedupJob& job, data::Dataset& dataset);
 
   // Writes the records in `keep`, and those that `dataset` skipped. Adds to `notes`.
   Status write(data::Dataset& dataset, const RecordSet& keep, const data::WriteOptions& how,
                const data::DatasetOptions& options, std::vector<std::string>& notes);
-  // Waits until the written records are on the device; commit() does it otherwise.
+  // Returns when the written records are on the device; otherwise commit() waits for it.
   Status sync();
   // The file of the skipped records; empty if there is none.
   std::string quarantine() const;
-  // The records last: where they are, the rest is too.
+  // The records come last: if they are in place, everything else is too.
   Status commit_quarantine();
   Status commit();
 
@@ -45,8 +45,8 @@ class RecordOutputs {
   std::optional<data::StagedOutput> skipped_;
 };
 
-// Notes what reading `read` needs, and what writing the records of `own` does. `settled` are the
-// options of the job with the columns that the inputs have.
+// Notes the memory to read `read` and to write the records of `own`. `settled` are the options of
+// the job with the columns that the inputs have.
 Status measure_io(const DedupJob& job, const DedupOptions& settled, data::Dataset& read,
                   data::Dataset& own, MemoryNeeds& needs);
 

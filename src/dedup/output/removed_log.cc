@@ -22,7 +22,7 @@ Result<Method> parse_method(std::string_view name) {
 Result<std::vector<Fate>> read_fates(const std::filesystem::path& log, std::size_t records,
                                      const std::filesystem::path& folder) {
   std::vector<Fate> fates(records);
-  // A run that removed nothing leaves an empty log, which is no dataset.
+  // A run that removed nothing leaves an empty log, which is not a dataset.
   if (std::error_code ignored; std::filesystem::file_size(log, ignored) == 0) return fates;
   KIN_TRY(std::vector<data::Input> files,
           data::find_inputs(std::vector<std::string>{log.string()}, folder));

@@ -11,14 +11,14 @@
 
 namespace kin::dedup {
 
-// What became of a record.
+// The outcome of a record.
 struct Fate {
   std::optional<std::size_t> kept;  // the row that stayed in its place; nothing: it stayed itself
   Method method = Method::kExact;
   double similarity = 0;
 };
 
-// The fates by row, of a run over `records` records that wrote `log`. Works in `folder`.
+// The outcomes by row, of a run over `records` records that wrote `log`. Works in `folder`.
 Result<std::vector<Fate>> read_fates(const std::filesystem::path& log, std::size_t records,
                                      const std::filesystem::path& folder);
 

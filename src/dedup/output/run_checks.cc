@@ -11,7 +11,7 @@ namespace kin::dedup {
 namespace fs = std::filesystem;
 
 Status check_signature_store(const DedupOptions& options) {
-  std::error_code ignored;  // a folder that does not exist yet is as good as an empty one
+  std::error_code ignored;  // a folder that does not exist yet counts as empty
   if (!options.signature_store || !fs::exists(*options.signature_store, ignored)) return Done{};
   if (fs::is_empty(*options.signature_store, ignored)) return Done{};
   return Error{
@@ -34,7 +34,7 @@ Status check_records(const data::Dataset& dataset, std::uint64_t records) {
 }
 
 Error explain_too_long(const DedupOptions& options, const MemoryNeeds& needs, Error error) {
-  // What was met takes part of it, whatever was measured: the figure is never one that was given.
+  // The suggested budget is always larger than the given one, whatever was measured.
   const std::uint64_t given = options.max_memory >> 20;
   const std::uint64_t least = std::max(least_mebibytes(options, needs), given + given / 8 + 1);
   error.message += fmt::format(" (use --max-memory {}MiB or more)", least);

@@ -15,28 +15,28 @@
 
 namespace kin::dedup {
 
-// Outputs that have the names, places and formats of the inputs. They are written to a hidden
-// folder in the output folder, and renamed when all of them are complete. A run that is killed
-// between two renames leaves some of them; running it again replaces them all. Destroyed without
-// commit(), it leaves nothing behind but what was there. One thread only.
+// Outputs with the names, places and formats of the inputs. They are written to a hidden folder in
+// the output folder, and renamed when all of them are complete. A run that is killed between two
+// renames leaves some of them; running it again replaces them all. Destroyed without commit(), it
+// leaves no file of its own. One thread only.
 class Shards {
  public:
-  // Makes the folder if it is missing. An error if two outputs would have one name, if an output
-  // is an input, if the folder lies in a folder that is an input, or if another run writes to it.
-  // Removes what a killed run left half-written.
+  // Makes the folder if it is missing. An error if two outputs would have one name, if an output is
+  // an input, if the folder lies in a folder that is an input, or if another run writes to it.
+  // Removes half-written outputs of a killed run.
   static Result<Shards> open(const std::filesystem::path& folder,
                              std::span<const data::Input> inputs);
   Shards(Shards&& other) noexcept;
   Shards& operator=(Shards&&) = delete;
   ~Shards();
 
-  // Writes the kept records of every input of `dataset`, which has been scanned. Several files at a
-  // time, each by one thread, where there are enough of them; the memory of `options` is divided
-  // among them. The notes are those of all outputs.
+  // Writes the kept records of every input of `dataset`, which has been scanned. If there are
+  // enough files, several are written at a time, each by one thread, and the memory of `options` is
+  // divided among them. The notes are those of all outputs.
   Result<data::WriteReport> write(const data::Dataset& dataset, const RecordSet& keep,
                                   const data::WriteOptions& how,
                                   const data::DatasetOptions& options);
-  // Renames all of them into place.
+  // Renames all outputs into place.
   Status commit();
 
  private:

@@ -1,4 +1,4 @@
-// The stages of a run: which one runs, and how long each took.
+// The stages of a run: the present one, and the time that each took.
 #pragma once
 
 #include <string>
@@ -17,14 +17,14 @@ class StageTimes {
   StageTimes(Progress& progress, Clock& clock)
       : progress_(progress), clock_(clock), started_(clock.steady_now()) {}
 
-  // Ends the stage before and begins this one, also in the progress; kCancelled if the run is to
-  // stop.
+  // Ends the stage before and begins this one, also in the progress; kCancelled if the run was
+  // stopped.
   Status enter(const char* stage);
-  // The error of a run that is to stop.
+  // The error of a stopped run.
   static Error stopped() { return {Code::kCancelled, "stopped"}; }
-  // Ends the last stage. The stages in order, with their seconds.
+  // Ends the last stage. Returns the stages in order, with their seconds.
   std::vector<std::pair<std::string, double>> finish();
-  // Of the whole run so far.
+  // Seconds of the whole run so far.
   double seconds() const { return clock_.seconds_since(started_); }
 
  private:

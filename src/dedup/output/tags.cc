@@ -7,7 +7,7 @@ namespace {
 
 enum class Tag : std::size_t { kGroup, kKept, kSimilarity, kDuplicates };
 
-// Such a removal has no record of this run that stays.
+// Such a removal names no kept record of this run.
 bool stands_alone(const Removal& removal) {
   return removal.kept == removal.record;
 }

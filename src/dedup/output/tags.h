@@ -1,4 +1,4 @@
-// Columns that say what a run would remove.
+// Columns that tell which records a run would remove.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace kin::dedup {
 
-// Adds four columns to every record, their names after a prefix: "group" (the row of the record
-// that stays, a negative number -1 - row for a reference, null for a record without duplicates),
-// "kept", "similarity" (of a record that would be removed, with the one that stays; else null) and
-// "duplicates" (how many of its group would be removed). Borrows the removals, which must be sorted
-// by record and live as long.
+// Adds four columns to every record, with a prefix: "group" (the row of the record that stays, -1 -
+// row for a reference, null for a record without duplicates), "kept", "similarity" (with the record
+// that stays, for a record that would be removed; else null) and "duplicates" (the number of
+// records of its group that would be removed). Borrows the removals, which must be sorted by
+// record.
 class Tags final : public data::RecordEdits {
  public:
   // The first `references` rows are references.

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kLargestGroups = 10;
 
-// `largest` stays sorted, largest first; of equals the earlier row.
+// `largest` stays sorted, largest first; equal ones by row.
 void count_groups(std::vector<RecordId> kept_rows, DedupReport& report) {
   std::sort(kept_rows.begin(), kept_rows.end());
   std::vector<DedupReport::Group>& largest = report.largest_groups;

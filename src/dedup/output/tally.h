@@ -1,4 +1,4 @@
-// Counts what a run decided, for its report.
+// Counts the decisions of a run, for its report.
 #pragma once
 
 #include <vector>
@@ -27,10 +27,10 @@ void count_removals(const std::vector<Removal>& removals, const data::Dataset& d
                     std::uint64_t rows, const ReferenceCount& references, Sources& sources,
                     DedupReport& report);
 
-// Removes records of which nothing is left from `keep`, and counts them for their sources. Before
-// count_removals().
+// Removes records of which nothing is left from `keep`, and counts them for their sources. Call it
+// before count_removals().
 void drop_emptied(const RecordSet& emptied, RecordSet& keep, Sources& sources);
-// Counts records that were removed because nothing was left of them. After count_removals().
+// Counts records that were removed because nothing was left. Call it after count_removals().
 void count_emptied(const RecordSet& emptied, const data::Dataset& dataset, DedupReport& report);
 
 // The records that are neither removed nor skipped, of `rows`.
@@ -41,13 +41,13 @@ RecordSet named_records(const std::vector<Removal>& removals, std::size_t rows);
 
 // Fills in the counts of the scan.
 void note_scan(const ScanCounts::Values& counts, DedupReport& report);
-// Fills in the ids of the largest groups, where there are ids.
+// Fills in the ids of the largest groups, if there are ids.
 Status name_largest_groups(const KeptTexts& kept, DedupReport& report);
 // Fills in the counts of pairs.
 void note_pairs(const CandidateCounts& candidates, const GroupCounts& groups, DedupReport& report);
 
 // Fills in inputs, their size and what was skipped in them; makes rows of the largest groups count
-// over inputs or references. Last of all.
+// over inputs or references. Call it last.
 void describe_inputs(const RunInputs& inputs, DedupReport& report);
 
 // Copies the counts of the decision from a report to a checkpoint, and back.

@@ -17,16 +17,16 @@
 namespace kin::dedup {
 namespace {
 
-// A band shared by at most this many records yields every pair of them.
+// A band shared by at most this many records gives every pair of them.
 constexpr std::size_t kSmallBucket = 16;
 // In a larger one, records are compared with at most this many others.
 constexpr std::size_t kMostAnchors = 64;
-// And one that has found this many possible partners looks for no more.
+// A record that has found this many possible partners looks for no more.
 constexpr std::uint32_t kEnoughPartners = 4;
 // Signatures of a large bucket are fetched for this many members at a time.
 constexpr std::size_t kBucketSlice = 65'536;
-// Without verification pairs cost little: all of a bucket of so many records are paired; in a
-// larger one, the best of them with all others.
+// Without verification pairs are cheap: up to this many records of a bucket are all paired with
+// each other; in a larger bucket, the best of them with all others.
 constexpr std::size_t kAllUnverified = 64;
 constexpr std::size_t kMostCentres = 16;
 
@@ -81,7 +81,7 @@ class BucketPairs {
     for (std::size_t i = 0; i < members.size(); ++i) {
       block.clear();
       for (std::size_t j = i + 1; j < members.size(); ++j) {
-        if (scan_.order.is_reference(members[j])) continue;  // as the one before it
+        if (scan_.order.is_reference(members[j])) continue;  // so is the one before it
         append_le(block, PairRecord{members[i], members[j]});
       }
       if (!block.empty()) KIN_RETURN_IF_ERROR(pairs_.append(bin(members[i]), block));
@@ -90,7 +90,7 @@ class BucketPairs {
   }
 
   // Without verification all records of a bucket are alike. For components a star around the best
-  // of them says so; otherwise the best may go, and the next ones are needed.
+  // one is enough; otherwise the best may be removed, and the next ones are needed.
   Status add_unverified(std::vector<RecordId>& members) {
     std::sort(members.begin(), members.end(),
               [&](RecordId a, RecordId b) { return a != b && scan_.order.better(a, b); });
@@ -100,14 +100,14 @@ class BucketPairs {
                                                                    : kMostCentres;
     for (std::size_t i = 0; i < centres; ++i) {
       for (std::size_t j = i + 1; j < members.size(); ++j) {
-        if (scan_.order.is_reference(members[j])) continue;  // as the one before it
+        if (scan_.order.is_reference(members[j])) continue;  // so is the one before it
         KIN_RETURN_IF_ERROR(add_pair(members[i], members[j]));
       }
     }
     return transitive ? add_references(members) : Status(Done{});
   }
 
-  // References are not paired with each other: an input joins them.
+  // References are not paired with each other: they are joined through an input.
   Status add_references(std::span<const RecordId> members) {
     const auto input = std::find_if(members.begin(), members.end(), [&](RecordId member) {
       return !scan_.order.is_reference(member);
@@ -118,9 +118,9 @@ class BucketPairs {
   }
 
   // A large bucket is a much-copied text or a template. Its best record is compared with all the
-  // others, by signature; those that are clearly like it, or have partners enough, need no other
-  // here. Then the best of the rest, and so on. (Should the partner of a record go itself, the
-  // record is looked at again when groups are made.)
+  // others, by signature; records that are clearly like it, or have enough partners, are done. Then
+  // the best of the rest follows, and so on. (If the partner of a record is removed itself, the
+  // grouping looks at the record again.)
   Status add_large(const std::vector<RecordId>& members) {
     if (!first_meeting(members)) return Done{};
     ++counts_.large_buckets;
@@ -136,26 +136,26 @@ class BucketPairs {
     return Done{};
   }
 
-  // Copies share all their bands, so the same bucket comes back once a band. One time is enough.
+  // Copies share all their bands, so the same bucket recurs once per band. Once is enough.
   bool first_meeting(std::span<const RecordId> members) {
     const std::uint64_t hash = hash64(as_bytes_view(members));
     const std::lock_guard lock(mutex_);
     return met_.insert(hash).second;
   }
 
-  // The records of a bucket with which others were compared, and their signatures.
+  // Records of a bucket that others were compared with, and their signatures.
   struct Anchors {
     std::vector<RecordId> records;
     std::vector<std::uint8_t> signatures;
   };
-  // A member that still wants a partner.
+  // A member that still needs a partner.
   struct Open {
     std::uint32_t position;
     std::uint32_t partners;
   };
 
-  // Compares the members of a slice with the anchors of those before it, then with new ones. False
-  // if some were left without having been compared with all.
+  // Compares the members of a slice with the anchors of earlier slices, then with new ones. False
+  // if some members were not compared with all.
   Result<bool> add_slice(std::span<const RecordId> members, Anchors& anchors) {
     const std::size_t slots = options_.hashes;
     std::vector<std::uint8_t> signatures(members.size() * slots);
@@ -184,7 +184,7 @@ class BucketPairs {
     return open.size() <= 1;
   }
 
-  // Pairs the open members that may be like the anchor with it, and closes those that need no more.
+  // Pairs open members that may be like the anchor with it, and closes those that need no more.
   Status pair_with(const Anchors& anchors, std::size_t anchor, std::span<const RecordId> members,
                    std::span<const std::uint8_t> signatures, std::vector<Open>& open) {
     const std::size_t slots = options_.hashes;
@@ -193,7 +193,7 @@ class BucketPairs {
     const auto of_anchor = std::span(anchors.signatures).subspan(anchor * slots, slots);
     std::vector<Open> rest;
     for (Open member : open) {
-      // References are compared with others, not among themselves.
+      // References are compared with inputs, not with each other.
       if (scan_.order.is_reference(members[member.position])) {
         rest.push_back(member);
         continue;
@@ -229,7 +229,7 @@ class BucketPairs {
   std::unordered_set<std::uint64_t> met_;
 };
 
-// Checks distinct pairs by their signatures and hands on those that may pass.
+// Checks distinct pairs by their signatures and passes on the plausible ones.
 class PairFilter {
  public:
   PairFilter(const Scan& scan, const DedupOptions& options, Candidates& found, Spill& survivors)

@@ -27,15 +27,15 @@ static_assert(sizeof(Edge) == 9);
 
 struct CandidateCounts {
   std::atomic<std::uint64_t> candidates{0};      // distinct pairs that shared a band or a block
-  std::atomic<std::uint64_t> below_estimate{0};  // of these, rejected by their signatures
+  std::atomic<std::uint64_t> below_estimate{0};  // rejected by their signatures
   std::atomic<std::uint64_t> large_buckets{
       0};  // bands shared by more records than are paired outright
-  std::atomic<std::uint64_t> capped_buckets{0};  // of these, not paired to the end
+  std::atomic<std::uint64_t> capped_buckets{0};  // large buckets that were not paired to the end
   std::atomic<std::uint64_t> largest_bucket{0};
 };
 
-// Pairs of class representatives, gathered by connected component: bin p of `edges` holds
-// whole components. What is found does not depend on threads or memory.
+// Pairs of class representatives, collected by connected component: bin p of `edges` holds whole
+// components. The result does not depend on threads or memory.
 struct Candidates {
   std::unique_ptr<Spill> edges;
   UnionFind components;
@@ -48,8 +48,8 @@ struct Candidates {
   }
 };
 
-// Gives every class representative the sketches of its class: one of several identical texts was
-// sketched, and which one depends on the threads. To be called before find_candidates().
+// Gives every class representative the sketches of its class: only one of several identical texts
+// was sketched, and which one depends on the threads. Call it before find_candidates().
 Status share_sketches(Scan& scan, const Classes& classes);
 
 Result<std::unique_ptr<Candidates>> find_candidates(const Scan& scan, const Classes& classes,
@@ -57,8 +57,8 @@ Result<std::unique_ptr<Candidates>> find_candidates(const Scan& scan, const Clas
                                                     std::uint64_t memory,
                                                     const std::filesystem::path& folder);
 
-// The estimate below which a pair at the threshold does not fall, but for one in some thirty
-// thousand: four standard deviations.
+// A pair at the threshold has an estimate below this only once in about thirty thousand cases: four
+// standard deviations.
 double estimate_floor(const DedupOptions& options);
 
 }  // namespace kin::dedup

@@ -1,4 +1,4 @@
-// Records that are the same: their text, or every shingle of it.
+// Classes of identical records: the same text, or the same shingles.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace kin::dedup {
 
-// The records of a run divided into classes, kept as one number a record. Thread-compatible.
+// A partition of the records of a run into classes, one number per record. Thread-compatible.
 class UnionFind {
  public:
   UnionFind() = default;
   explicit UnionFind(std::size_t size);
 
-  // The smallest record of the class of `id`. Shortens paths on its way.
+  // The smallest record of the class of `id`. Shortens paths on the way.
   RecordId find(RecordId id);
-  // Makes the classes of `a` and `b` one.
+  // Unites the classes of `a` and `b`.
   void join(RecordId a, RecordId b);
-  // To be called after the last join and before root().
+  // Call it after the last join() and before root().
   void flatten();
   // The same as find(), for many threads at once.
   RecordId root(RecordId id) const { return parents_[row_number(id)]; }
@@ -31,11 +31,11 @@ class UnionFind {
   std::vector<RecordId> parents_;
 };
 
-// Which records are identical. A class stands in all later stages for its members: they have the
-// same shingles, so they are equally like any other record.
+// The classes of identical records. A class stands for its members in all later stages: they have
+// the same shingles, so they are equally like any other record.
 class Classes {
  public:
-  // Finds them from the keys the scan left. `records` is how many there are.
+  // Finds the classes from the keys of the scan. `records` is the number of records.
   static Result<Classes> find(const Scan& scan, const DedupOptions& options, std::size_t records,
                               std::uint64_t memory);
 
@@ -46,7 +46,7 @@ class Classes {
   RecordId representative(RecordId id) const;
   // Whether two records hold the same text (the same after normalisation for exact, if one is set).
   bool same_text(RecordId a, RecordId b) const { return exact_.root(a) == exact_.root(b); }
-  // A record with the very bytes of `id`: one of them stands for all where texts are kept.
+  // A record with exactly the bytes of `id`: one of them stands for all where texts are kept.
   RecordId text_owner(RecordId id) const { return owners_shared_ ? exact_.root(id) : id; }
   // Whether `id` is in a class of two or more.
   bool has_twin(RecordId id) const;

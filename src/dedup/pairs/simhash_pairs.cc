@@ -12,7 +12,7 @@
 namespace kin::dedup {
 namespace {
 
-// Of records with one hash, this many are paired with all the others.
+// Among records with one hash, this many are paired with all the others.
 constexpr std::size_t kMostAnchors = 16;
 
 struct Hashed {
@@ -60,7 +60,7 @@ std::vector<Group> group_by_hash(const Scan& scan, const Classes& classes,
   return groups;
 }
 
-// Gathers pairs and hands them on, many at a time. One thread only.
+// Collects pairs and passes them on, many at a time. One thread only.
 class PairBuffer {
  public:
   explicit PairBuffer(const EdgeVisitor& visit) : visit_(visit) {}
@@ -75,8 +75,8 @@ class PairBuffer {
     return Done{};
   }
 
-  // The best of each group with all of the other: any other pair of the two is no closer to being
-  // a duplicate than those.
+  // Pairs the best of each group with all of the other: no other pair of the two groups is
+  // closer.
   Status between(const Group& a, const Group& b) {
     for (const RecordId record : a.records) KIN_RETURN_IF_ERROR(add(record, b.records.front()));
     for (std::size_t i = 1; i < b.records.size(); ++i)
@@ -102,7 +102,7 @@ class PairBuffer {
   std::vector<Edge> edges_;
 };
 
-// Cuts the bits of `free` into `count` masks of about equal size.
+// Divides the bits of `free` into `count` masks of about equal size.
 std::vector<std::uint64_t> cut_bits(std::uint64_t free, int count) {
   std::vector<std::uint64_t> parts(static_cast<std::size_t>(count));
   const int bits = std::popcount(free);
@@ -114,7 +114,7 @@ std::vector<std::uint64_t> cut_bits(std::uint64_t free, int count) {
   return parts;
 }
 
-// Groups, by their places in the ranking. The places within a bucket ascend.
+// Groups, by their rank. The ranks within a bucket ascend.
 using Bucket = std::span<const std::uint32_t>;
 
 // Sorts `places` into buckets of hashes that agree in the bits of `part`.
@@ -142,10 +142,10 @@ class BucketSearch {
       : groups_(ranked), distance_(distance), counts_(counts), buffer_(buffer) {}
 
   // The hashes of `bucket` agree in all bits but `free`. A pair that agrees in one of the parts
-  // `met` was found by that part already.
+  // `met` has been found by that part.
   Status search(Bucket bucket, std::uint64_t free, std::vector<std::uint64_t> met) {
     if (bucket.size() <= kSmallBucket) return compare(bucket, met);
-    // The same argument once more: hashes that are near agree in one of the parts of what is left.
+    // The same argument again: hashes that are near agree in one part of the remaining bits.
     std::vector<std::uint32_t> places(bucket.begin(), bucket.end());
     for (const std::uint64_t part : cut_bits(free, distance_ + 1)) {
       for (const Bucket smaller : buckets_by(part, groups_, places)) {
@@ -159,9 +159,9 @@ class BucketSearch {
  private:
   static constexpr std::size_t kSmallBucket = 256;
   // A bucket that is still large is a template: a group is paired with this many better ones in it.
-  // Should all of these go, the group is looked at again when groups are made.
+  // If all of these are removed, the grouping looks at the group again.
   static constexpr int kEnoughPartners = 4;
-  // A group looks for them among this many, so that the cost of a bucket stays linear.
+  // A group searches for them among this many, so that the cost of a bucket is linear.
   static constexpr std::size_t kMostCompared = 4'096;
 
   Status compare(Bucket bucket, std::span<const std::uint64_t> met) {
@@ -202,7 +202,7 @@ Status find_simhash_pairs(const Scan& scan, const Classes& classes, const DedupO
                           CandidateCounts& counts, const EdgeVisitor& visit) {
   std::vector<RecordId> records;
   const std::vector<Group> ranked = group_by_hash(scan, classes, records);
-  // Work is handed out in slices: one group or one bucket is too little to start a thread for.
+  // Work is handed out in slices: one group or one bucket is too little for a thread.
   constexpr std::size_t kAtOnce = 1'024;
   const auto parts = static_cast<std::uint64_t>(options.hamming) + 2;
   const auto share_out = [&](std::size_t count, const auto& work) {

@@ -14,15 +14,15 @@
 
 namespace kin::dedup {
 
-// Reads texts from the kept values, shingles them once, and compares. Remembers shingles up to a
-// number of bytes; what does not fit is read again. One thread only; several may share the values.
+// Reads texts from the kept values, shingles them once, and compares. Caches shingles up to a
+// number of bytes; others are read again. One thread only; several may share the values.
 class ExactSimilarity {
  public:
   ExactSimilarity(const store::KeptValues& values, const Classes& classes,
                   const sketch::ShingleOptions& shingles, std::uint64_t memory)
       : values_(values), classes_(classes), shingler_(shingles), memory_(memory) {}
 
-  // Reads these records at once, in the order of the file.
+  // Reads these records in one go, in the order of the file.
   void prefetch(std::vector<RecordId> ids);
   void forget();
 
@@ -33,7 +33,7 @@ class ExactSimilarity {
   using Shingles = std::vector<std::uint64_t>;
 
   Shingles shingles_of(std::string_view text);
-  // The record's shingles: remembered, or in `scratch`.
+  // The record's shingles: cached, or in `scratch`.
   Result<const Shingles*> find(RecordId id, Shingles& scratch);
 
   const store::KeptValues& values_;

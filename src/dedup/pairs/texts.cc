@@ -15,7 +15,7 @@ std::uint64_t KeptTexts::long_bytes(RecordId record) const {
 
 Result<KeptTexts> make_kept_texts(const KeptTextsOptions& options) {
   KeptTexts kept;
-  // So that at most one in so many texts is noted.
+  // A text is long if it has this many times the mean, so at most one text in as many is long.
   constexpr std::uint64_t kTimesTheMean = 8;
   constexpr std::uint64_t kLeastLong = 1024;
   kept.long_from = std::max(kLeastLong, kTimesTheMean * options.mean_bytes);
@@ -62,7 +62,7 @@ Status collect_texts(data::Dataset& dataset, const DedupOptions& options, const 
   scan_options.only = &wanted;
   next_phase(kept.work, wanted.count());
   std::vector<std::string> joined(static_cast<std::size_t>(options.threads));
-  std::mutex mutex;  // of the long texts
+  std::mutex mutex;  // guards the long texts
   const auto visit = [&](const data::Batch& batch, int worker) -> Status {
     count_work(kept.work, batch.size());
     for (std::size_t i = 0; i < batch.size(); ++i) {

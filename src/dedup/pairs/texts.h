@@ -1,4 +1,4 @@
-// The second pass over the input: the texts and ids of the records that matter.
+// The second pass over the input: reads the texts and ids that are needed.
 #pragma once
 
 #include <memory>
@@ -16,8 +16,8 @@
 
 namespace kin::dedup {
 
-// Texts for verification and for the audit log, ids for the audit log. Texts are kept once for all
-// records that share them: ask for that of classes.text_owner(record).
+// Texts for verification and for the audit log, ids for the audit log. A text is kept once for all
+// records that share it: ask for that of classes.text_owner(record).
 struct KeptTexts {
   // The lengths of texts that are much longer than others, sorted by record.
   struct LongText {
@@ -26,25 +26,25 @@ struct KeptTexts {
     friend auto operator<=>(const LongText&, const LongText&) = default;
   };
 
-  // Of a text that is among them; 0 of others, which have about the mean length.
+  // The length of a text that is among them; 0 for others, which have about the mean length.
   std::uint64_t long_bytes(RecordId record) const;
 
   std::unique_ptr<store::KeptValues> texts;
-  std::unique_ptr<store::KeptValues> ids;  // nothing where the records have no ids
+  std::unique_ptr<store::KeptValues> ids;  // nothing if the records have no ids
   StageWork* work = nullptr;               // counts the records that are read
   std::vector<LongText> long_texts;
   std::uint64_t long_from = 1 << 16;  // bytes
 };
 
 struct KeptTextsOptions {
-  std::filesystem::path folder;  // where texts go that take more than `memory` bytes
+  std::filesystem::path folder;  // for texts beyond `memory` bytes
   bool with_ids = false;
   std::uint64_t memory = 0;
   std::uint64_t mean_bytes = 0;  // of a text
 };
 Result<KeptTexts> make_kept_texts(const KeptTextsOptions& options);
 
-// The records whose texts decide something; if outputs name removed records, also those.
+// The records whose texts are compared; if outputs name removed records, also those.
 Result<RecordSet> texts_wanted(const Scan& scan, const Classes& classes,
                                const Candidates& candidates, bool names_removed);
 

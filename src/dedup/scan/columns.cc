@@ -14,11 +14,11 @@ Status settle_columns(data::Dataset& dataset, DedupOptions& options) {
   const auto has = [&](std::string_view name) {
     return std::find(columns.begin(), columns.end(), name) != columns.end();
   };
-  // Without a record there is no column either: reading them says what is wrong.
+  // Without a record there is no column either: reading reports the cause.
   if (columns.empty()) return Done{};
   if (!options.id_column && has("id")) options.id_column = "id";
   if (!options.source_column && has("source")) options.source_column = "source";
-  // A later record of JSONL may have the column to keep by: check_found() knows when all were read.
+  // A later record of JSONL may have the column of --keep: check_found() knows after reading all.
   std::optional<std::string> keep_column;
   const bool knows_all = std::none_of(
       dataset.inputs().begin(), dataset.inputs().end(),

@@ -18,7 +18,7 @@
 
 namespace kin::dedup {
 
-// A reference text and where it was read.
+// A reference text and its origin.
 struct ReferenceText {
   std::string file;
   std::uint64_t row = 0;  // over all references
@@ -26,11 +26,11 @@ struct ReferenceText {
   std::string text;
 };
 
-// Why a record is removed: which reference it contains, by number, and how much of it.
+// Why a record is removed: the number of the reference it contains, and the share of it.
 struct ContainEvidence {
   std::uint32_t reference = 0;
   double share = 0;  // of the reference's runs of words that the record has
-  // The longest run of words of the record of which every n in a row are in the reference,
+  // The longest run of words of the record in which every n in a row are in the reference,
   // normalised; at most 100 words.
   std::string passage;
 
@@ -45,15 +45,15 @@ class ContainIndex {
   struct Grams;
 
  public:
-  // Reads options.against. `check` is told how many bytes have to be held, before they are: its
-  // error ends it.
+  // Reads options.against. `check` is called with the number of bytes to hold, before they are
+  // held; its error ends the call.
   static Result<std::unique_ptr<ContainIndex>> open(
       const DedupOptions& options, const std::filesystem::path& folder,
       const std::function<Status(std::uint64_t)>& check, StageWork* work = nullptr);
-  // How many bytes open() would have to hold.
+  // The number of bytes that open() would hold.
   static Result<std::uint64_t> measure(const DedupOptions& options,
                                        const std::filesystem::path& folder);
-  // Of texts in memory.
+  // Makes an index of texts in memory.
   static std::unique_ptr<ContainIndex> make(const DedupOptions& options,
                                             std::vector<ReferenceText> texts);
 
@@ -63,8 +63,8 @@ class ContainIndex {
   class Matcher {
    public:
     explicit Matcher(const ContainIndex& index);
-    // The reference of which most is in the text, the first of equals; nothing if none is
-    // contained. Every run of words that counts was compared, not just its hash.
+    // The reference of which the text has the largest share, the first of equals; nothing if none
+    // is contained. Every run of words that counts was compared, not just its hash.
     std::optional<Found> find(std::string_view text);
 
    private:
@@ -75,10 +75,10 @@ class ContainIndex {
 
     const ContainIndex& index_;
     std::vector<sketch::Shingler> shinglers_;  // by length of index_.lengths_
-    std::vector<std::uint32_t> met_;           // that have a run of the text
+    std::vector<std::uint32_t> met_;           // references with a run of the text
     std::vector<std::uint64_t> sorted_;        // hashes of the text
     struct Candidate {
-      double share;  // not less than that of the reference's runs that the text has
+      double share;  // an upper bound of the share of the reference's runs that the text has
       std::uint32_t reference;
     };
     std::vector<Candidate> candidates_;
@@ -88,18 +88,18 @@ class ContainIndex {
 
   const ReferenceText& reference(std::uint32_t number) const { return texts_[number]; }
   std::size_t size() const { return texts_.size(); }
-  // What it holds, and held while it was made. Bytes.
+  // Its memory, including that used while it was made. In bytes.
   std::uint64_t memory() const { return memory_; }
   std::size_t without_words() const { return without_words_; }
   std::size_t short_ones() const { return short_ones_; }  // of fewer words than a run
 
  private:
-  // What is looked for of one reference.
+  // The runs of words of one reference.
   struct Grams {
     std::size_t length = 0;  // words in a run, and its place in lengths_
     std::size_t length_number = 0;
     std::vector<std::uint64_t> hashes;  // different ones, sorted
-    std::vector<std::uint32_t> places;  // of the first run with each hash, in words
+    std::vector<std::uint32_t> places;  // the first run with each hash, in words
     std::string normalized;
   };
   struct Posting {

@@ -21,7 +21,7 @@ std::set<Words> runs_of(const Words& words, std::size_t length) {
   return runs;
 }
 
-// The reference of which most is in `text`, and how much.
+// The reference of which `text` has the largest share, and the share.
 std::optional<std::pair<std::uint32_t, double>> find_by_brute_force(
     const std::vector<ReferenceText>& references, const std::string& text,
     const DedupOptions& options) {

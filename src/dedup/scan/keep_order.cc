@@ -10,7 +10,7 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-// Reads exactly `digits` digits off the front.
+// Takes exactly `digits` digits off the front.
 std::optional<int> take_number(std::string_view& text, std::size_t digits) {
   if (text.size() < digits) return {};
   int value = 0;
@@ -119,7 +119,7 @@ std::optional<Comparable> parse_comparable(std::string_view text) {
   const auto [integer_end, no_integer] = std::from_chars(text.data(), end, integer);
   if (no_integer == std::errc() && integer_end == end) {
     const auto nearest = static_cast<double>(integer);
-    // The nearest double of the largest integers is 2^63, which only a wider type holds.
+    // The nearest double of the largest integers is 2^63, which needs a wider type.
     return Comparable{nearest, static_cast<std::int16_t>(static_cast<Wide>(integer) -
                                                          static_cast<Wide>(nearest))};
   }

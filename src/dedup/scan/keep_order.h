@@ -13,7 +13,7 @@
 
 namespace kin::dedup {
 
-// A number that compares: the nearest double, and what an integer has beyond it.
+// A number for comparison: the nearest double, and an integer's difference from it.
 struct Comparable {
   double value = 0;
   std::int16_t rest = 0;
@@ -24,7 +24,7 @@ struct Comparable {
 // (moments as seconds since 1970). Nothing if `text` is neither a number nor a moment.
 std::optional<Comparable> parse_comparable(std::string_view text);
 
-// A total order over the records of a run: the better one stays; of equals, the earlier row.
+// A total order over the records of a run: the better one stays; equal ones are ordered by row.
 // Values are set while scanning, from several threads; comparing is thread-safe after that.
 class KeepOrder {
  public:
@@ -34,8 +34,8 @@ class KeepOrder {
 
   // The record's text, in bytes; used by `longest`.
   void set_length(RecordId id, std::size_t length);
-  // The value of the policy's column; nothing where it is null, which loses to every value. False
-  // if the value is neither a number nor a moment; it then counts as null.
+  // The value of the policy's column; nothing if it is null, which loses to every value. False if
+  // the value is neither a number nor a time; it then counts as null.
   bool set_value(RecordId id, std::optional<std::string_view> value);
 
   // The first `count` records are references: better than all others, the earlier of them first.
@@ -53,8 +53,8 @@ class KeepOrder {
     return rest_a != rest_b ? rest_a > rest_b : a < b;
   }
 
-  // What was set for the first `records`, for a checkpoint, and back. Empty if the policy needs
-  // nothing.
+  // Encodes the values of the first `records` for a checkpoint, and restores them. Empty if the
+  // policy needs none.
   std::string encode(std::size_t records) const;
   void decode(std::string_view bytes);
 

@@ -11,14 +11,14 @@
 namespace kin::dedup {
 namespace {
 
-// Of the texts of `input`, none of whose records is too long to be held.
+// The weight of the heaviest text of `input`, all of whose records fit into memory.
 Result<std::uint64_t> heaviest_text(const data::Input& input, const DedupOptions& options,
                                     std::uint64_t room, const std::filesystem::path& folder) {
   data::DatasetOptions how;
   how.temporary_folder = folder;
   how.memory_bytes = Budget(options.max_memory).reader;
   KIN_TRY(const auto dataset, data::Dataset::open({input}, how));
-  // A page that cannot be held may be one text.
+  // A page that does not fit into memory may be a single text.
   KIN_TRY(const std::uint64_t need, dataset->least_scan_memory(options.fields));
   if (need > room) return need;
   data::ScanOptions scan;
@@ -49,7 +49,7 @@ Status measure_records(std::span<const data::Input> inputs, const DedupOptions& 
     KIN_TRY(const data::RecordSizes sizes, data::record_sizes(input, count));
     records += sizes.records;
     needs.longest_record = std::max(needs.longest_record, sizes.longest);
-    // The text may be all of the record.
+    // The text may be the whole record.
     std::uint64_t heaviest = text_weight(sizes.longest, sizes.most);
     if ((kRecordCopies + 1) * sizes.longest <= room) {
       KIN_TRY(heaviest, heaviest_text(input, options, room, folder));

@@ -1,4 +1,4 @@
-// How many records the inputs have and how long the longest are, for runs whose memory is too
+// The number of records in the inputs and the longest of them, for runs whose memory is too
 // small.
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace kin::dedup {
 
-// Reads all inputs, and adds the number of their records, the longest of them and the heaviest text
-// to `needs`. Where --max-memory has no room for the longest record of an input, all of it is taken
-// for text, as is a page of Parquet that it has no room for. Stays within --max-memory.
+// Reads all inputs, and adds the number of their records, the longest record and the heaviest text
+// to `needs`. If --max-memory has no room for the longest record of an input, or for a page of
+// Parquet, all of it counts as text. Stays within --max-memory.
 Status measure_records(std::span<const data::Input> inputs, const DedupOptions& options,
                        const std::filesystem::path& folder, MemoryNeeds& needs);
 

@@ -17,24 +17,24 @@
 namespace kin::dedup {
 namespace {
 
-// Texts sketched before, by hash. A hit says that an identical text was sketched already, so the
-// work can be saved; a miss says nothing. Thread-safe: one word a slot, and the slot is chosen by
-// the other half of the hash, so a false hit needs 77 equal bits or more and would merely leave a
-// record without near-duplicates.
+// Texts sketched before, by hash. A hit means that an identical text was sketched already, so the
+// work can be saved; a miss means nothing. Thread-safe: one word per slot, and the slot is chosen
+// by the other half of the hash, so a false hit needs 77 equal bits or more and would merely leave
+// a record without near-duplicates.
 class RecentTexts {
  public:
-  // Takes a sixteenth of so many bytes, within bounds.
+  // Uses a sixteenth of `memory`, within bounds.
   explicit RecentTexts(std::uint64_t memory)
       : slots_(std::clamp(std::bit_floor(memory / 16 / sizeof(std::uint64_t)),
                           std::uint64_t{1} << 14, std::uint64_t{1} << 20)) {}
 
-  // Whether `text` has words; nothing if it was not sketched lately.
+  // Whether `text` has words; nothing if it was not sketched recently.
   std::optional<bool> has_words(const Hash128& text) const {
     const std::uint64_t found = slot(text).load(std::memory_order_relaxed);
     if (((found ^ text.low) | 1) != 1) return {};
     return (found & 1) != 0;
   }
-  // Its slot is far away: ask for it some work before.
+  // The slot is probably not cached: prefetch it some time before.
   void prefetch(const Hash128& text) const { __builtin_prefetch(&slot(text)); }
   void remember(const Hash128& text, bool has_words) {
     slot(text).store((text.low & ~std::uint64_t{1}) | (has_words ? 1 : 0),
@@ -111,7 +111,7 @@ class RecordScanner {
       longest = std::max(longest, weight);
       if (weight > kShortText && weight * copies_ > room_.bytes())
         return too_long(batch.where(i), text->size());
-      // Threads with long texts wait for each other.
+      // Threads with long texts wait for one another.
       std::optional<TextRoom::Share> share;
       if (weight > kShortText) share.emplace(room_, weight * copies_);
       KIN_TRY(const bool contaminated, contains_reference(batch.row(i), *text));
@@ -147,7 +147,7 @@ class RecordScanner {
   }
 
  private:
-  // A block of short texts has so many that their signatures would take more than all else.
+  // A block of short texts has so many that their signatures would dominate the memory.
   static constexpr std::size_t kSignaturesAtOnce = 4096;
 
   Status hand_signatures_over() {
@@ -164,7 +164,7 @@ class RecordScanner {
   }
   std::size_t id_column() const { return source_column() + (options_.source_column ? 1 : 0); }
 
-  // Room for one long text is not kept for all that follow: the next may come to another thread.
+  // Memory for one long text is not kept: another thread may need it for the next one.
   void forget_long_text() {
     shingler_ = sketch::Shingler(options_.shingles);
     words_shingler_ = sketch::Shingler(word_shingles(options_));
@@ -195,7 +195,7 @@ class RecordScanner {
     if (!value || !scan_.order.set_value(batch.row(i), value)) ++scan_.counts.without_order;
   }
 
-  // Hashes the text of record `i` before its turn, if there is one and it is a usual one.
+  // Hashes the text of record `i` in advance, if it is not too long.
   void hash_next(const data::Batch& batch, std::size_t i) {
     constexpr std::size_t kUsual = 64 << 10;
     next_hash_.reset();
@@ -206,8 +206,8 @@ class RecordScanner {
     recent_.prefetch(*next_hash_);
   }
 
-  // `early` is what hash_next() found. False if a detector that looks at words found none. The same
-  // for all records with a text, whichever of them was sketched.
+  // `early` is the result of hash_next(). False if a detector that looks at words found none. The
+  // same for all records with one text, whichever of them was sketched.
   bool sketch(const data::Batch& batch, std::size_t i, const std::optional<Hash128>& early,
               std::string_view text) {
     const RecordId id = batch.row(i);
@@ -304,7 +304,7 @@ class RecordScanner {
   const std::uint64_t copies_;
 };
 
-// The share of `memory` that records of `bytes` a document get, of `total` bytes a document.
+// The share of `memory` for `bytes` per document, out of `total` bytes per document.
 std::uint64_t share(std::uint64_t memory, double bytes, double total) {
   return static_cast<std::uint64_t>(static_cast<double>(memory) * bytes / total);
 }
@@ -324,7 +324,7 @@ Scan::Scan(const DedupOptions& options, const ScanBudget& memory,
       chunks({.file = folder / "chunks.spill",
               .record_bytes = sizeof(HashRecord),
               .memory_bytes = 0}) {
-  // Each spill gets memory as it gets bytes, so that all fill up at about the same time.
+  // Each spill gets memory in proportion to its bytes, so that all fill up at about the same time.
   const auto banding = banding_of(options);
   const double band_bytes =
       options.detectors.minhash && banding.ok() ? banding->bands * double{sizeof(BandRecord)} : 0;
@@ -409,7 +409,7 @@ std::optional<Hash128> ContentHasher::operator()(const data::Batch& batch, std::
     if (!value) return {};
     return hash128(subject(*value));
   }
-  // Lengths keep one field's end from passing for another's beginning.
+  // Lengths keep the end of one field from counting as the beginning of the next.
   framed_.clear();
   bool found = false;
   for (std::size_t field = 0; field < fields_; ++field) {

@@ -23,7 +23,7 @@
 
 namespace kin::dedup {
 
-// How a run's memory is shared out while it scans. Bytes.
+// The parts of a run's memory while it scans. In bytes.
 struct ScanBudget {
   std::uint64_t spills = 0;
   std::uint64_t signatures = 0;
@@ -35,7 +35,7 @@ struct ScanCounts {
   std::atomic<std::uint64_t> input_bytes{0};
   std::atomic<std::uint64_t> without_text{0};   // null: kept, and compared with nothing
   std::atomic<std::uint64_t> without_words{0};  // compared exactly only; not at all if blank
-  std::atomic<std::uint64_t> without_order{0};  // no value to keep it by: the others are kept first
+  std::atomic<std::uint64_t> without_order{0};  // no value for --keep: others are preferred
   std::atomic<std::uint64_t> longest_text{0};   // text_weight() of the heaviest
 
   using Values = std::array<std::uint64_t, 7>;
@@ -54,8 +54,8 @@ struct ScanCounts {
   }
 };
 
-// Everything the first pass leaves behind for the stages after it. Filled by scan_records() from
-// several threads; read when that has returned.
+// The results of the first pass for later stages. Filled by scan_records() from several threads;
+// read after that has returned.
 struct Scan {
   // Works in `folder`; counts the records of each source in `sources`, which must outlive it.
   static Result<std::unique_ptr<Scan>> create(const DedupOptions& options, const ScanBudget& memory,
@@ -74,42 +74,42 @@ struct Scan {
   Spill chunks;  // HashRecord: a chunk's hash
   std::unique_ptr<store::TieredSignatureStore> signatures;
   RecordTable<std::uint64_t> simhashes;  // 0: none
-  // Records that go before anything is compared, and have no keys.
+  // Records that are left out before anything is compared, and have no keys.
   enum LeftOut : std::uint8_t { kNotLeftOut, kSeenBefore, kContainsReference };
   RecordTable<std::uint8_t> left_out;
-  std::unique_ptr<store::KeptValues> evidence;  // ContainEvidence, if there are such references
+  std::unique_ptr<store::KeptValues> evidence;  // ContainEvidence, with --contains
   ScanCounts counts;
-  std::atomic<bool> met_too_long_text{false};  // the scan failed because of it
-  StageWork* work = nullptr;                   // where the stages over it count what they have done
+  std::atomic<bool> met_too_long_text{false};  // the reason why the scan failed
+  StageWork* work = nullptr;                   // counts the work of the stages that use the scan
 };
 
 struct ScanPart {
   data::Position start;
   std::function<bool()> pause;
-  const SeenIds* seen = nullptr;           // nothing: no ids are asked for
-  const ContainIndex* contains = nullptr;  // nothing: no references are looked for in the texts
-  std::size_t reference_files = 0;         // the first files, which are not counted
+  const SeenIds* seen = nullptr;                  // nothing: ids are not looked up
+  const ContainIndex* contains = nullptr;         // nothing: texts are not searched for references
+  std::size_t reference_files = 0;                // the first files, which are not counted
   std::atomic<std::uint64_t>* records = nullptr;  // set to the number of records so far
-  // What all threads together may hold for long texts. A text that needs more is an error
+  // The memory of all threads together for long texts. A text that needs more is an error
   // (kResourceExhausted).
   std::uint64_t text_room = std::uint64_t{1} << 30;
 };
 
 // Reads the records from `start` on and adds their keys to `scan`, until the end or until `pause`
-// says so. The same records in the same order leave the same keys, whatever the threads. No column
-// has to be there; ScanEnd::found says which were, in the order of columns_read().
+// returns true. The same records in the same order give the same keys, whatever the threads. No
+// column has to exist; ScanEnd::found says which ones did, in the order of columns_read().
 Result<data::ScanEnd> scan_records(data::Dataset& dataset, const DedupOptions& options,
                                    const ScanPart& part, Scan& scan);
 
-// The columns that decide: those of the text, and the one by which records are kept.
+// The columns that decisions depend on: those of the text, and the one of --keep.
 std::vector<std::string> columns_read(const DedupOptions& options);
 
 // The words of a text, for SimHash.
 sketch::ShingleOptions word_shingles(const DedupOptions& options);
 
-// The hash by which texts are identical: equal if all fields have the same bytes, or the same
-// normalised bytes. A field that normalises to nothing is hashed as it is. Nothing if all fields
-// are null. One thread only.
+// The hash that identifies texts: equal if all fields have the same bytes, or the same normalised
+// bytes. A field that normalises to nothing is hashed as it is. Nothing if all fields are null. One
+// thread only.
 class ContentHasher {
  public:
   ContentHasher(std::size_t fields, std::optional<text::Normalization> normalization)

@@ -15,7 +15,7 @@
 
 namespace kin::dedup {
 
-// Nobody else can add to the set while this is open, so it does not change during a run.
+// No other process can add to the set while this is open, so it does not change during a run.
 // Thread-compatible; each thread has its own Lookup.
 class SeenIds {
  public:
@@ -26,7 +26,7 @@ class SeenIds {
   // How many ids the set holds. A set only grows, so an equal length means an unchanged set.
   std::uint64_t len() const;
 
-  // One thread only, and not longer than the ids.
+  // One thread only; must not outlive the ids.
   class Lookup {
    public:
     // By record of the batch: 1 if the set had its id before the run. A record without an id was
@@ -39,14 +39,14 @@ class SeenIds {
     const SeenIds& ids_;
     std::unique_ptr<store::SeenReader> reader_;
     std::vector<store::SeenId> asked_;
-    std::vector<std::size_t> places_;  // in the batch, of what is asked
+    std::vector<std::size_t> places_;  // positions in the batch of the looked-up ids
     std::vector<std::uint8_t> found_;
     std::vector<std::uint8_t> seen_;
   };
   Lookup lookup() const;
 
-  // Adds the ids of all records and returns when they are durable. kCancelled once the
-  // progress says stop.
+  // Adds the ids of all records and returns when they are durable. kCancelled once the progress is
+  // stopped.
   Status record(data::Dataset& dataset, Progress& progress);
 
  private:

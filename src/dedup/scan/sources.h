@@ -1,4 +1,4 @@
-// How many records each source has, and how many of them go.
+// Counts the records of each source, and those that are removed.
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,8 @@
 
 namespace kin::dedup {
 
-// The source of every record, by the value of a column. At most kMost different ones: a column
-// with more is not taken for a source column. Adding is thread-safe.
+// The source of every record, by the value of a column. At most kMost different ones: a column with
+// more values is not treated as a source. Adding is thread-safe.
 class Sources {
  public:
   static constexpr std::size_t kMost = 10'000;
@@ -34,7 +34,7 @@ class Sources {
   // All sources by name; empty if there were too many.
   std::vector<Count> counts() const;
 
-  // For a checkpoint of the first `records`, and back. False if the bytes make no sense.
+  // For a checkpoint of the first `records`, and back. False if the bytes are not valid.
   std::string encode(std::size_t records) const;
   bool decode(std::string_view bytes);
 

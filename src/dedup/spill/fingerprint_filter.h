@@ -10,7 +10,7 @@
 namespace kin::dedup {
 
 // A set of fingerprints that may also contain others (a Bloom filter, three bits in one word).
-// Inserting is thread-safe; so is asking, when that is over.
+// Inserting is thread-safe; so are look-ups after all inserts.
 class FingerprintFilter {
  public:
   FingerprintFilter() = default;

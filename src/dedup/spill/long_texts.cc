@@ -14,7 +14,7 @@ bool is_word_byte(char c) {
 
 }  // namespace
 
-// Of scripts without spaces, whose characters have three bytes or more, each is a word.
+// In scripts without spaces, whose characters have three bytes or more, each character is a word.
 std::uint64_t text_units(std::string_view text, const sketch::ShingleOptions& shingles) {
   std::uint64_t units = 0;
   if (shingles.unit == sketch::ShingleOptions::Unit::kChar) {
@@ -28,8 +28,8 @@ std::uint64_t text_units(std::string_view text, const sketch::ShingleOptions& sh
     units += (of_word && !in_word) || byte >= 0xE0 ? 1 : 0;
     in_word = of_word;
   }
-  // Words of other presets are bounded by spaces alone: there are no more of them, but for code,
-  // where every operator is one.
+  // Words of other presets are separated by spaces alone, so there are no more of them; except
+  // code, where every operator is a word.
   if (shingles.normalization != text::Normalization::kCode) return units;
   for (const char c : text) units += c > ' ' && !is_word_byte(c) ? 1 : 0;
   return units;

@@ -42,7 +42,7 @@ TEST(TextRoom, IsNeverSharedByMoreThanFit) {
   ASSERT_TRUE(
       run_workers(4, [&](int worker) -> Status {
         for (std::uint64_t i = 0; i < 500; ++i) {
-          // The largest are more than there is, and count as all of it.
+          // The largest requests exceed the total, and count as all of it.
           const std::uint64_t bytes = 10 + (i * 37 + static_cast<std::uint64_t>(worker)) % 120;
           const TextRoom::Share share(room, bytes);
           const std::uint64_t now = held += std::min(bytes, kRoom);

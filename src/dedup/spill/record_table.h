@@ -15,9 +15,9 @@
 
 namespace kin::dedup {
 
-// An array that grows by chunks which never move. Writing different records from several threads
-// is safe, and so is reading what was written before the threads were joined. Values never written
-// are T{}.
+// An array that grows by chunks which never move. Several threads may write different records,
+// and read values that were written before the threads were joined. Values never written are
+// T{}.
 template <typename T>
 class RecordTable {
  public:
@@ -35,7 +35,7 @@ class RecordTable {
     return values == nullptr ? T{} : values[row_number(id) % kChunkRecords];
   }
 
-  // Whether nothing was ever set.
+  // True if nothing was ever set.
   bool empty() const {
     return std::all_of(chunks_.begin(), chunks_.end(),
                        [](const auto& chunk) { return chunk.load() == nullptr; });
@@ -45,7 +45,7 @@ class RecordTable {
     for (auto& slot : chunks_) delete[] slot.exchange(nullptr);
   }
 
-  // The first `count` values as bytes, for a checkpoint, and back.
+  // Encodes the first `count` values for a checkpoint, and restores them.
   std::string encode(std::size_t count) const {
     std::string bytes;
     bytes.reserve(count * sizeof(T));

@@ -24,7 +24,7 @@ std::uint64_t RunMemory::beside_texts(std::uint64_t records) const {
 
 std::uint64_t RunMemory::beside_keys(std::uint64_t records) const {
   const KeyBytes keys(options_);
-  // An eighth more, for blocks that are not full. Nobody knows the number of chunks.
+  // An eighth more, for blocks that are not full. The number of chunks is not known.
   const std::uint64_t needed = records * (keys.bands + keys.hashes) / 8 * 9;
   const std::uint64_t spilled =
       options_.detectors.chunk ? budget_.spills : std::min(budget_.spills, needed);

@@ -7,8 +7,8 @@ namespace {
 
 constexpr std::uint64_t kMebibyte = 1 << 20;
 
-// Calls check(memory, records) for budgets and numbers of records, as far as the tables of the
-// records leave most of the budget.
+// Calls check(memory, records) for budgets and numbers of records whose tables leave most of the
+// budget.
 template <typename Check>
 void for_each_run(const Check& check) {
   for (const std::uint64_t mebibytes : {128U, 256U, 1'024U, 1'536U, 8'192U}) {
@@ -44,7 +44,7 @@ TEST(RunMemory, DividesTheRestBetweenTextsPagesAndReaders) {
       EXPECT_LE(texts + pages, room);
       EXPECT_EQ(memory.of_texts(records, 1'000, 0, UINT64_MAX), 1'000U);
       EXPECT_EQ(memory.of_texts(records, UINT64_MAX, 0, 77), 77U);
-      // A writer has its pages in what it gets, and texts beside it.
+      // The memory of a writer includes its pages; texts come on top.
       const std::uint64_t writer = memory.for_writer(records, pages, texts);
       EXPECT_LE(writer + texts + memory.tables(records), memory.own());
     }

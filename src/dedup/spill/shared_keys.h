@@ -1,4 +1,4 @@
-// Finding the records of a spill that share a key.
+// Finds the records of a spill that share a key.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace kin::dedup {
 
-// What spills hold. Packed: their size on disk and in memory is what a run costs a record.
+// Records of spills. Packed: their size is the cost of a record on disk and in memory.
 #pragma pack(push, 1)
 struct BandRecord {
   std::uint64_t key;
@@ -48,7 +48,7 @@ std::size_t bin_of(const Record& record) {
 // Calls visit(span of records with one key, sorted by id) for every key that two or more of
 // `records` share. `records` is reordered.
 //
-// Almost every key is alone. Two bits a slot, small enough for the cache, tell which keys may be
+// Almost every key is unique. Two bits per slot, small enough for the cache, tell which keys may be
 // shared, and only those are sorted.
 template <typename Record, typename Visit>
 void for_each_shared_key(std::vector<Record>& records, const Visit& visit) {
@@ -89,7 +89,7 @@ Result<std::vector<Record>> read_slice(const Spill& spill, std::size_t bin, std:
   KIN_RETURN_IF_ERROR(spill.visit(bin, [&](std::string_view block) {
     for (std::size_t at = 0; at + sizeof(Record) <= block.size(); at += sizeof(Record)) {
       const auto record = load_le<Record>(block.data() + at);
-      // The top byte chose the bin; the bits below it choose the slice.
+      // The top byte selects the bin; the bits below it select the slice.
       if (slices == 1 || ((key_bits(record) >> 32) & 0xFFFFFF) % slices == slice)
         records.push_back(record);
     }
@@ -97,7 +97,7 @@ Result<std::vector<Record>> read_slice(const Spill& spill, std::size_t bin, std:
   return records;
 }
 
-// Into how many slices a bin must be read so that `threads` of them stay within `memory`.
+// The number of slices in which a bin must be read so that `threads` of them stay within `memory`.
 // The bitmaps and the sort need about half as much again as the records.
 inline std::size_t slices_of(std::uint64_t bin_bytes, int threads, std::uint64_t memory) {
   const std::uint64_t each =

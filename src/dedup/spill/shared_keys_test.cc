@@ -10,7 +10,7 @@
 namespace kin::dedup {
 namespace {
 
-// Every shared key with its records, by the plain way.
+// Every shared key with its records, by a simple method.
 std::map<std::uint64_t, std::vector<RecordId>> reference(const std::vector<BandRecord>& records) {
   std::map<std::uint64_t, std::vector<RecordId>> groups;
   for (const BandRecord& record : records)

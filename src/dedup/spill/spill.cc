@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t kMagic = 0x4c50534b;  // "KSPL"
 constexpr std::uint16_t kVersion = 1;
-// Frames are gathered into writes of this size.
+// Frames are collected into writes of this size.
 constexpr std::size_t kWriteBytes = 4 << 20;
 constexpr std::size_t kFirstBlockBytes = 4 << 10;
 
@@ -75,7 +75,8 @@ Status Spill::append(std::size_t bin, std::string_view records) {
     part.bytes += records.size();
     if (part.blocks.empty() ||
         part.blocks.back().size() + records.size() > part.blocks.back().capacity()) {
-      // Every block is twice as large as the one before: bins with few records take little.
+      // Every block is twice as large as the one before, so bins with few records take little
+      // memory.
       const std::size_t before = part.blocks.empty() ? 0 : part.blocks.back().capacity();
       const std::size_t room = std::clamp(2 * before, kFirstBlockBytes, kBlockBytes);
       part.blocks.emplace_back().reserve(std::max(records.size(), room));
@@ -104,7 +105,7 @@ Status Spill::write_frame(std::size_t bin, std::string_view records) {
 Status Spill::spill_everything() {
   const std::lock_guard file_lock(file_mutex_);
   if (memory_used_ <= memory_limit_ && memory_limit_ > 0)
-    return Done{};  // another thread has just done it
+    return Done{};  // another thread has just written them
   if (!file_) {
     KIN_TRY(file_, options_.disk->create(options_.file));
   }

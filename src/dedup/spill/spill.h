@@ -1,5 +1,5 @@
-// Fixed-size records in bins by key, in memory up to a limit and on disk beyond it. Every stage of
-// a batch run brings equal keys together with it, in any memory budget.
+// Fixed-size records in bins by key, in memory up to a limit and on disk beyond it. The stages of a
+// batch run use it to bring equal keys together, in any memory budget.
 #pragma once
 
 #include <array>
@@ -20,16 +20,16 @@
 
 namespace kin::dedup {
 
-// Records of one size in kBins bins. append() is thread-safe; reading begins when all
-// writers are done and is thread-safe too. What is on disk is framed and checksummed (see
-// docs/formats.md); a damaged frame is an error that names the file.
+// Records of one size in kBins bins. append() is thread-safe; reading begins when all writers are
+// done and is thread-safe too. Data on disk is framed and checksummed (see docs/formats.md); a
+// damaged frame is an error that names the file.
 class Spill {
  public:
   static constexpr std::size_t kBins = 256;
   static constexpr std::size_t kBlockBytes = 64 << 10;
 
   struct Options {
-    std::filesystem::path file;    // where records go that do not fit; made on first need
+    std::filesystem::path file;    // for records that do not fit; made on first use
     std::size_t record_bytes = 0;  // at most kBlockBytes
     std::uint64_t memory_bytes = 0;
     Disk* disk = &system_disk();
@@ -46,8 +46,8 @@ class Spill {
 
   // Writes everything to the file, and holds no record in memory until the next append.
   Status move_to_disk();
-  // Writes everything to the file and returns once it is durable. The length of the file then is
-  // what reopen() needs to find exactly these records again.
+  // Writes everything to the file and returns once it is durable. reopen() needs the returned
+  // length of the file to find exactly these records again.
   Result<std::uint64_t> checkpoint();
   // Loads the first `length` bytes of the file, as checkpoint() left them. For an empty spill.
   Status reopen(std::uint64_t length);
@@ -60,11 +60,11 @@ class Spill {
   Result<std::string> read(std::size_t bin) const;
   // Visits the records of a bin block by block, each block holding whole records.
   Status visit(std::size_t bin, const std::function<void(std::string_view)>& block) const;
-  // Forgets a bin's records in memory. The file is removed with the Spill's folder.
+  // Frees a bin's records in memory. The file is removed with the Spill's folder.
   void release(std::size_t bin);
 
-  // Gathers records of one thread and hands them on a block at a time. One thread only. An append
-  // that fails is reported by the next flush(), which must be called before records are read.
+  // Collects records of one thread and passes them on a block at a time. One thread only. A failed
+  // append is reported by the next flush(), which must be called before records are read.
   class Writer {
    public:
     explicit Writer(Spill& spill);

@@ -1,4 +1,4 @@
-// Any bytes as a spill file: taken up whole, or refused.
+// Any bytes as a spill file are read completely, or refused.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -10,7 +10,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const kin::TemporaryFolder folder = *kin::TemporaryFolder::create();
   const std::filesystem::path path = folder.path() / "fuzz.spill";
-  // The input, and a sound frame with the input as its records.
+  // The input itself, and a valid frame with the input as its records.
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   const std::string frame =
       kin::dedup::encode_spill_frame(static_cast<std::uint16_t>(size % 256), input);

@@ -71,7 +71,7 @@ TEST_F(SpillTest, IsTakenUpFromItsCheckpoint) {
     fill(spill, 0, 50'000);
     length = *spill.checkpoint();
     before = sorted_bin(spill, 3);
-    fill(spill, 50'000, 90'000);  // after the checkpoint: to be forgotten
+    fill(spill, 50'000, 90'000);  // after the checkpoint, so these are lost
     ASSERT_TRUE(spill.checkpoint().ok());
   }
   Spill again(options(1 << 30));

@@ -123,7 +123,7 @@ std::vector<ReferenceUnit> split_reference(const std::string& text, const DedupO
   return units;
 }
 
-// What is left of each record; nothing of one that is emptied.
+// The rest of each record; nothing for an emptied one.
 std::vector<std::optional<Texts>> cut_by_brute_force(const Corpus& corpus,
                                                      const DedupOptions& options) {
   const CutOptions& cut = *options.cut;

@@ -17,7 +17,7 @@ using Corpus = std::vector<Texts>;
 struct ReferenceUnit {
   std::size_t begin;
   std::size_t end;
-  std::string text;  // by which it is compared
+  std::string text;  // the compared text
   bool compared = true;
 };
 
@@ -26,7 +26,7 @@ std::vector<ReferenceUnit> split_reference(const std::string& text, const DedupO
 
 bool is_blank_reference(std::string_view text);
 
-// What is left of each record; nothing of one that is emptied.
+// The rest of each record; nothing for an emptied one.
 std::vector<std::optional<Texts>> cut_by_brute_force(const Corpus& corpus,
                                                      const DedupOptions& options);
 

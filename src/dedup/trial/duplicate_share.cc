@@ -8,7 +8,7 @@ namespace kin::dedup {
 namespace {
 
 constexpr double kUsual = 0.1;
-// How many pairs the sample must show to weigh as much as what is usual.
+// The number of pairs in the sample that weighs as much as the usual share.
 constexpr double kWeightOfUsual = 3;
 constexpr double kMost = 0.95;
 
@@ -53,14 +53,14 @@ DuplicateShare estimate_duplicates(std::span<const Fate> fates, std::uint64_t to
   if (part >= 0.999)
     return {.exact = counts.exact / rows, .near = (counts.all - counts.exact) / rows};
 
-  // Of pairs that lie anywhere, 9 in 16 are at least a quarter of the sample apart.
+  // Of pairs at random distances, 9 in 16 are at least a quarter of the sample apart.
   const double anywhere = std::min(counts.far * 16 / 9, counts.far + counts.near_by);
   const double beside = counts.far + counts.near_by - anywhere;
-  // Pairs that lie anywhere are both in the sample with a chance of part². The usual share is the
-  // prior of their number.
+  // A pair at a random distance is in the sample as a whole with a probability of part². The usual
+  // share is the prior of their number.
   const double usual = kUsual * rows * part;
   const double pairs = (anywhere + kWeightOfUsual) / (1 + kWeightOfUsual / usual);
-  const double removed = pairs / part + beside + counts.in_large;  // for each `rows` records
+  const double removed = pairs / part + beside + counts.in_large;  // per `rows` records
   const double share = std::min(removed / rows, kMost);
   const double exact = counts.all >= 10 ? counts.exact / counts.all : 0.5;
   return {.exact = share * exact, .near = share * (1 - exact)};

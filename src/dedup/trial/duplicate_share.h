@@ -15,10 +15,10 @@ struct DuplicateShare {
   double all() const { return exact + near; }
 };
 
-// `fates` are those of a run over a sample of a collection of `total` records, in input order. Two
-// copies are both in a sample of one record in ten only one time in a hundred, unless copies lie
-// near each other or are many: that is told from their distances and from the sizes of groups. A
-// sample too small to tell anything gives the share of a usual collection, a tenth.
+// `fates` are those of a run over a sample of a collection of `total` records, in input order. In a
+// sample of one record in ten, both copies of a pair occur only one time in a hundred, unless
+// copies are near each other or numerous: distances and sizes of groups tell. A sample too small
+// for an estimate gives the share of a usual collection, a tenth.
 DuplicateShare estimate_duplicates(std::span<const Fate> fates, std::uint64_t total);
 
 }  // namespace kin::dedup

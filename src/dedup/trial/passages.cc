@@ -47,7 +47,7 @@ struct Range {
   std::size_t size() const { return end - begin; }
 };
 
-// Finds a common subsequence of two lists of words: a long one, and of words that belong together.
+// Finds a long common subsequence of two lists of words, preferably of adjacent words.
 class Matcher {
  public:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
@@ -113,12 +113,12 @@ class Matcher {
     }
   }
 
-  // Myers' greedy algorithm: the fewest differences. False, and nothing done, if they are many.
+  // Myers' greedy algorithm: the fewest differences. False, without any effect, if there are many.
   bool match_by_differences(Range a, Range b) {
     constexpr std::ptrdiff_t kWidth = 2 * kFewDifferences + 3;
     const auto size_a = static_cast<std::ptrdiff_t>(a.size());
     const auto size_b = static_cast<std::ptrdiff_t>(b.size());
-    // reached[diagonal]: how far into a one gets on it; one copy for each number of differences.
+    // reached[diagonal]: the furthest position in a on it; one copy for each number of differences.
     std::vector<std::ptrdiff_t> reached(kWidth, -1);
     std::vector<std::vector<std::ptrdiff_t>> history;
     const auto at = [](std::ptrdiff_t diagonal) {
@@ -173,8 +173,8 @@ class Matcher {
     }
   }
 
-  // Where a run of `length` words occurs once in each range: those that are in the same order in
-  // both, as many as possible.
+  // Runs of `length` words that occur once in each range: as many as possible that are in the same
+  // order in both.
   std::vector<Anchor> anchors_of(Range a, Range b, std::size_t length) const {
     if (a.size() < length || b.size() < length) return {};
     const auto places_a = unique_runs(a_, a, length);
@@ -183,7 +183,7 @@ class Matcher {
     for (const auto& [run, place] : places_a) {
       const auto other = places_b.find(run);
       if (place == kNone || other == places_b.end() || other->second == kNone) continue;
-      // A run is told by its hash: the words themselves have the last word.
+      // A run is found by its hash, so the words themselves are compared.
       if (a_[place] == b_[other->second]) both.push_back({place, other->second});
     }
     std::sort(both.begin(), both.end(), [](const Anchor& x, const Anchor& y) { return x.a < y.a; });
@@ -203,7 +203,7 @@ class Matcher {
   }
 
   static std::vector<Anchor> longest_ascending(const std::vector<Anchor>& anchors) {
-    std::vector<std::size_t> ends;  // by length: which anchor ends the best list of that length
+    std::vector<std::size_t> ends;  // by length: the anchor that ends the best list of that length
     std::vector<std::size_t> before(anchors.size(), kNone);
     for (std::size_t i = 0; i < anchors.size(); ++i) {
       const auto at = std::lower_bound(
@@ -253,7 +253,7 @@ std::vector<Step> steps_of(const std::vector<std::size_t>& partner, std::size_t 
   return steps;
 }
 
-// Takes back shared runs that are coincidences.
+// Removes shared runs that are coincidences.
 std::vector<Step> without_coincidences(const std::vector<Step>& steps) {
   std::vector<Step> result;
   for (const Step& step : steps) {

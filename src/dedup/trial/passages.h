@@ -20,10 +20,10 @@ struct Passage {
 };
 
 // The passages in reading order. Two words are the same if their normalised forms are. Shared words
-// keep their order in both texts, so a passage that moved is one that only A has and one that only
-// B has. Joined, the texts of the shared passages and of those of A are `a`, if it has words.
-// Memory and time stay in proportion to the texts; where long stretches have nothing unique in
-// common they are taken to differ. Thread-safe.
+// keep their order in both texts, so a moved passage appears once as only in A and once as only in
+// B. Joined, the texts of the shared passages and of those of A are `a`, if it has words. Memory
+// and time are proportional to the texts; long stretches that have nothing unique in common are
+// treated as different. Thread-safe.
 std::vector<Passage> compare_words(std::string_view a, std::string_view b,
                                    text::Normalization preset);
 

@@ -43,7 +43,7 @@ std::uint64_t bytes_in(const fs::path& folder) {
   return bytes;
 }
 
-// Looks at the memory of the process and at a folder while it lives.
+// Samples the memory of the process and the size of a folder while it lives.
 class Watch {
  public:
   Watch(const Progress& progress, const fs::path& folder, Clock& clock, Trial& trial)

@@ -18,8 +18,8 @@ namespace kin::dedup {
 // A record of the sample: its values, by column.
 using TrialRecord = std::vector<std::optional<std::string>>;
 
-// What a trial is made of. `filler` bytes are added to each record of JSONL, for the columns that
-// nobody asked for.
+// The input of a trial. `filler` bytes are added to each record of JSONL, for the columns that are
+// not read.
 struct TrialInput {
   const std::vector<std::string>& columns;
   const std::vector<TrialRecord>& records;
@@ -29,9 +29,8 @@ struct TrialInput {
 struct Trial {
   DedupReport report;
   std::vector<Fate> fates;
-  std::map<std::string, std::uint64_t>
-      memory;                     // by stage: the most held above what was held before
-  std::uint64_t input_bytes = 0;  // of the file it read
+  std::map<std::string, std::uint64_t> memory;  // by stage: the most above the memory held before
+  std::uint64_t input_bytes = 0;                // of the file it read
   std::uint64_t output_bytes = 0;
   std::uint64_t log_bytes = 0;   // the audit log
   std::uint64_t disk_bytes = 0;  // the most on disk at one time, these included

@@ -63,7 +63,7 @@ Planter::Tokens Planter::tokens_of(std::string_view text) const {
   return tokens;
 }
 
-// One of the two whole numbers around `exact`, so that it is met on average; at least 1.
+// Rounds `exact` up or down at random, so that the mean is right; at least 1.
 std::size_t Planter::count(double exact) {
   return std::max<std::size_t>(1, static_cast<std::size_t>(exact + random_.unit()));
 }
@@ -71,7 +71,7 @@ std::size_t Planter::count(double exact) {
 std::string Planter::foreign_word() {
   for (int attempt = 0; attempt < 100; ++attempt) {
     const std::string& text = texts_[random_.below(texts_.size())];
-    // A piece of a long text is enough to take a word from.
+    // A piece of a long text is enough to choose a word from.
     std::size_t begin = random_.below(text.size() + 1);
     while (begin < text.size() && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) ++begin;
     std::size_t end = std::min(text.size(), begin + 64);
@@ -96,7 +96,7 @@ Planter::Tokens Planter::foreign_passage(std::size_t words) {
 }
 
 // A changed word breaks every shingle that touches it and makes as many new ones, an added or
-// dropped one makes one more or less: solved for the number of changes.
+// dropped word makes one more or less: solved for the number of changes.
 void Planter::change_words(Tokens& tokens, Edit edit, double similarity) {
   const double words = static_cast<double>(tokens.size());
   const double broken = edit == Edit::kInsertions ? span_ - 1 : span_;
@@ -129,8 +129,8 @@ void Planter::add_passage(Tokens& tokens, Edit edit, double similarity) {
   }
 }
 
-// Swapping neighbours makes three cuts, each of which breaks all shingles across it; swaps that
-// meet share cuts, which makes it about two.
+// Swapping neighbours makes three cuts, each of which breaks all shingles across it; adjacent swaps
+// share cuts, which makes it about two.
 void Planter::swap_sentences(Tokens& tokens, double similarity) {
   std::vector<std::string> sentences(1);
   for (const std::string& token : tokens) {

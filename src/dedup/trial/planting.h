@@ -12,7 +12,7 @@
 
 namespace kin::dedup {
 
-// What happens to texts that are published again.
+// Typical changes to texts that are published again.
 enum class Edit : std::uint8_t {
   kReplacements,  // words changed here and there
   kInsertions,    // words added here and there
@@ -37,8 +37,8 @@ class Planter {
   Planter(const std::vector<std::string>& texts, const sketch::ShingleOptions& shingles,
           std::uint64_t seed);
 
-  // A copy of `valid_utf8`, changed so much that the two have about this similarity: what it is
-  // exactly is for the caller to measure.
+  // A copy of `valid_utf8` with about this similarity; the caller measures the exact
+  // one.
   std::string copy(std::string_view valid_utf8, Edit edit, double similarity);
 
  private:

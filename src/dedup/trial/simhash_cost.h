@@ -8,8 +8,8 @@
 
 namespace kin::dedup {
 
-// The pairs of `texts` whose SimHashes share a block of bits, so that they are compared, once for
-// each block. Grows with the square of the texts. Thread-safe.
+// The number of comparisons of `texts` whose SimHashes share a block of bits, once for each block.
+// Grows with the square of the texts. Thread-safe.
 double simhash_comparisons(std::span<const std::string> texts, const DedupOptions& options);
 
 }  // namespace kin::dedup
