@@ -94,6 +94,7 @@ Result<bool> DynamoClient::State::enable_ttl(const TableSpec& spec) {
   json.field("AttributeName", spec.ttl_attribute).field("Enabled", true).end().end();
   KIN_TRY(const Answer set, answer("UpdateTimeToLive", json.take()));
   if (set.verdict == Verdict::kDone) return true;
+  // Some databases that speak DynamoDB's protocol have no expiry.
   if (dynamo_error_type(set.response) == "UnknownOperationException") return false;
   return dynamo_error(spec.name, set);
 }
@@ -183,6 +184,7 @@ Result<std::vector<bool>> DynamoClient::put_each_if(const std::string& table, co
   if (failure) return *failure;
   for (const std::size_t i : unclear) {
     KIN_TRY(const auto there, get(table, key_of(puts[i].item, key)));
+    // If the item there is ours, the lost answer was a success.
     done[i] = there == puts[i].item;
   }
   return done;

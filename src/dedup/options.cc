@@ -321,7 +321,7 @@ Status validate(const DedupOptions& options) {
                     to_string(*options.cut), field));
   }
   if (options.cut && options.cut->repeats < 2) {
-    return wrong(fmt::format("--repeats {}: what occurs once is not repeated (use 2 or more)",
+    return wrong(fmt::format("--repeats {}: a repeated text occurs at least twice (use 2 or more)",
                              options.cut->repeats));
   }
   if (options.detectors.minhash) KIN_RETURN_IF_ERROR(banding_of(options));

@@ -113,6 +113,7 @@ SteadyTime CallBatch::first_due() const {
 
 void CallBatch::start_due() {
   const SteadyTime now = caller_.clock_.steady_now();
+  // Taken out first: start() may finish a call at once, and its `done` may add more.
   const auto due = std::ranges::stable_partition(
       delayed_, [&](const Delayed& delayed) { return delayed.at > now; });
   std::vector<Delayed> starting(std::make_move_iterator(due.begin()),
@@ -140,6 +141,7 @@ void CallBatch::run() {
 }
 
 void CallBatch::start(Pending pending) {
+  // Every try gets fresh credentials and a new signature: both expire.
   auto credentials = caller_.credentials_.get();
   if (!credentials) return pending.done(credentials.error());
   ++pending.tries;
@@ -165,6 +167,7 @@ void CallBatch::finish(Pending pending, net::HttpOutcome outcome) {
     const Verdict verdict = judge(*outcome.response);
     if (verdict == Verdict::kThrottled) ++caller_.meter_->throttles;
     if (verdict == Verdict::kSkewed) caller_.learn_time(*outcome.response);
+    // Only a success pays a retry back.
     if (verdict == Verdict::kDone) caller_.budget_.give_back();
     // A server that failed may have done its work before.
     if (verdict == Verdict::kRetry) pending.ambiguous = true;
@@ -173,6 +176,7 @@ void CallBatch::finish(Pending pending, net::HttpOutcome outcome) {
                     .ambiguous = pending.ambiguous};
   } else {
     answer = outcome.response.error();
+    // Without an answer it is unknown whether the service acted on the request.
     pending.ambiguous = pending.ambiguous || outcome.may_have_been_sent;
   }
   if (!try_again(pending, answer)) pending.done(std::move(answer));
@@ -192,6 +196,7 @@ bool CallBatch::try_again(Pending& pending, const Result<Answer>& answer) {
     wait = std::max(wait, std::min(retry_after(answer->response).value_or(wait), longest));
   }
   const SteadyTime at = caller_.clock_.steady_now() + wait;
+  // A wait beyond the deadline would only delay the error.
   if (at >= pending.deadline || !caller_.budget_.take()) return false;
   ++caller_.meter_->retries;
   delayed_.push_back({at, std::move(pending)});

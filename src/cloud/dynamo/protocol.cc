@@ -27,7 +27,7 @@ void write_attribute(JsonWriter& json, const Attribute& attribute) {
 
 // Nothing for a type that we have no use for.
 Result<std::optional<Attribute>> read_attribute(const JsonValue& json) {
-  const Error wrong{Code::kDataLoss, "an attribute of an item is not what DynamoDB writes"};
+  const Error wrong{Code::kDataLoss, "an attribute of an item is malformed"};
   if (json.object() == nullptr || json.object()->size() != 1) return wrong;
   const auto& [type, value] = json.object()->front();
   if (type == "S" && value.string() != nullptr) return std::optional<Attribute>(*value.string());

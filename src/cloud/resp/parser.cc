@@ -51,7 +51,7 @@ Result<RespParser::Got> RespParser::read(std::size_t& at, int depth, RespValue& 
   if (type != ':' && type != '$' && type != '*')
     return not_resp(fmt::format("a reply begins with byte {}", static_cast<unsigned char>(type)));
   const auto number = parse_number<std::int64_t>(line);
-  if (!number) return not_resp("a number is none");
+  if (!number) return not_resp("a number is not valid");
   if (type == ':') {
     into = {.kind = RespValue::Kind::kNumber, .number = *number};
     return Got::kWhole;
@@ -66,7 +66,7 @@ Result<RespParser::Got> RespParser::read(std::size_t& at, int depth, RespValue& 
   if (type == '$') {
     if (buffer_.size() - at < length + 2) return Got::kPart;
     if (std::string_view(buffer_).substr(at + length, 2) != "\r\n")
-      return not_resp("a text is longer than it says");
+      return not_resp("a text does not end at its stated length");
     into = {.kind = RespValue::Kind::kText, .text = buffer_.substr(at, length)};
     at += length + 2;
     return Got::kWhole;

@@ -131,7 +131,7 @@ Result<ObjectPage> parse_object_page(std::string_view xml) {
   if (root.text_of("IsTruncated") == "true") {
     page.next = root.text_of("NextContinuationToken");
     if (page.next.empty())
-      return Error{Code::kDataLoss, "a list of objects goes on, but does not say where"};
+      return Error{Code::kDataLoss, "a list of objects is truncated and has no continuation token"};
   }
   return page;
 }

@@ -135,7 +135,7 @@ class Parser {
         std::from_chars(digits.data(), digits.data() + digits.size(), code, hex ? 16 : 10);
     const bool whole = failure == std::errc() && stop == digits.data() + digits.size();
     if (!whole || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))
-      return fault("a number that stands for no character");
+      return fault("a number that is not a character");
     append_utf8(out, code);
     return Done{};
   }

@@ -10,7 +10,7 @@ constexpr std::string_view kMagic = "KINKNOWN";
 constexpr std::uint32_t kVersion = 1;
 
 Error damaged() {
-  return {Code::kDataLoss, "its checksum does not hold (restore the folder, or name another)"};
+  return {Code::kDataLoss, "its checksum is wrong (restore the folder, or name another)"};
 }
 
 enum Flags : std::uint8_t { kHasExact = 1, kHasWords = 2 };

@@ -178,7 +178,7 @@ Result<std::unique_ptr<KnownRecords>> KnownRecords::open(const DedupOptions& opt
   if (!there && fs::exists(folder, ignored) && !fs::is_empty(folder, ignored) &&
       !fs::exists(folder / store::kValuesFileName, ignored)) {
     return Error{Code::kFailedPrecondition,
-                 fmt::format("there is something in {} that was not made with --append (name a new "
+                 fmt::format("{} contains files that were not made with --append (name a new "
                              "folder for --signature-store)",
                              folder.string())};
   }

@@ -14,10 +14,9 @@ Status check_signature_store(const DedupOptions& options) {
   std::error_code ignored;  // a folder that does not exist yet counts as empty
   if (!options.signature_store || !fs::exists(*options.signature_store, ignored)) return Done{};
   if (fs::is_empty(*options.signature_store, ignored)) return Done{};
-  return Error{
-      Code::kFailedPrecondition,
-      fmt::format("there is something in {} already (name a new folder for --signature-store)",
-                  options.signature_store->string())};
+  return Error{Code::kFailedPrecondition,
+               fmt::format("{} is not empty (name a new folder for --signature-store)",
+                           options.signature_store->string())};
 }
 
 Status check_records(const data::Dataset& dataset, std::uint64_t records) {

@@ -29,7 +29,7 @@ Status settle_columns(data::Dataset& dataset, DedupOptions& options) {
   for (const auto& [flag, column] : named) {
     if (!column || has(*column) || has(column->substr(0, column->find('.')))) continue;
     return Error{Code::kNotFound,
-                 fmt::format("{} names column \"{}\", which is not there; the records have: {}",
+                 fmt::format("{} names column \"{}\", which does not exist; the records have: {}",
                              flag, *column, fmt::join(columns, ", "))};
   }
   return Done{};

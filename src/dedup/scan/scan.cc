@@ -91,6 +91,7 @@ class RecordScanner {
     hash_next(batch, 0);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const std::optional<Hash128> hash = next_hash_;
+      // One record ahead, so that the prefetch of its slot has time to finish.
       hash_next(batch, i + 1);
       if (options_.source_column && input) {
         if (const auto source = batch.value(source_column(), i))
@@ -135,6 +136,7 @@ class RecordScanner {
     }
     scan_.counts.input_bytes += batch.bytes();
     count_work(scan_.work, batch.bytes());
+    // Gives the error of a failed append now, not at the end of the scan.
     if (exact_.failed() || words_.failed() || bands_.failed() || chunks_.failed()) return flush();
     return hand_signatures_over();
   }
@@ -235,6 +237,7 @@ class RecordScanner {
       const auto features = words_shingler_.shingles(text);
       has_words = has_words && !features.empty();
       if (!features.empty())
+        // At least 1, because 0 stands for a record without a SimHash.
         scan_.simhashes.set(id, std::max<std::uint64_t>(1, sketch::simhash64(features)));
     }
     if (options_.detectors.chunk) sketch_chunks(id, text);

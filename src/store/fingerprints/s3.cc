@@ -287,7 +287,7 @@ Result<std::vector<Admission>> S3Fingerprints::admit(std::span<const Fingerprint
     KIN_TRY(view, table_->refresh());
   }
   return Error{Code::kUnavailable,
-               fmt::format("{}: other workers came first {} times (use fewer workers, or larger "
+               fmt::format("{}: other workers were faster {} times (use fewer workers, or larger "
                            "batches)",
                            where_, kMostTries)};
 }

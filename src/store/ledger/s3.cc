@@ -156,7 +156,7 @@ Result<Entries> S3Ledger::record_processed(std::span<const LedgerEntry> entries)
     KIN_TRY(view, table_->refresh());
   }
   return Error{Code::kUnavailable,
-               fmt::format("{}: other workers came first {} times (use fewer workers, or larger "
+               fmt::format("{}: other workers were faster {} times (use fewer workers, or larger "
                            "batches)",
                            where_, kMostTries)};
 }

@@ -193,7 +193,7 @@ Result<SeenLogContents> decode_log(std::string_view bytes, IdKind kind,
   // The header follows from the manifest, so it is compared and not decoded.
   if (bytes.substr(0, kSeenLogHeaderBytes) != wanted) {
     return Error{expected.durable_bytes > 0 ? Code::kDataLoss : Code::kNotFound,
-                 "its header is not the one it should have"};
+                 "its header is wrong"};
   }
   SeenLogContents contents{.length = kSeenLogHeaderBytes};
   // Stops at the first invalid frame; the bytes after it are judged below.

@@ -73,12 +73,12 @@ Result<StoryId> Grouper::unite(StoryId a, StoryId b) {
   const auto slot_b = slots_.find(resolve(b));
   if (slot_a == slots_.end() || slot_b == slots_.end())
     return Error{Code::kNotFound,
-                 "one of the stories is closed: it is too old, or was never there"};
+                 "one of the stories is not open: it is too old, or does not exist"};
   const Slot first = slot_a->second;
   const Slot second = slot_b->second;
   if (!stories_[first].grouped || !stories_[second].grouped)
     return Error{Code::kFailedPrecondition,
-                 "one of the stories is of a feed that is not to be grouped (switch grouping on)"};
+                 "one of the stories belongs to a feed that is not grouped (switch grouping on)"};
   if (first == second) return stories_[first].id;
   apart_.erase(std::minmax(stories_[first].id, stories_[second].id));
   return stories_[merge(first, second)].id;

@@ -82,7 +82,7 @@ Status Grouper::check_state(const GrouperState& state) const {
     if (!is_sound(open.profile, story, state)) return broken("a profile");
     for (const Member& member : story.members) {
       if (!items.insert(member.item).second || member.arrival >= state.next_arrival)
-        return broken("an item that is there twice");
+        return broken("an item that occurs twice");
       if (!is_sound(member.features, open.profile, state)) return broken("the words of an item");
     }
   }

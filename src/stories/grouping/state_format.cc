@@ -175,7 +175,7 @@ Result<GrouperState> decode_state(std::string_view bytes) {
     return damaged("is not one");
   const std::string_view content = bytes.substr(0, bytes.size() - kChecksumBytes);
   if (load_le<std::uint64_t>(bytes.data() + content.size()) != checksum(content))
-    return damaged("is damaged: its checksum does not hold");
+    return damaged("is damaged: its checksum is wrong");
   const auto version = load_le<std::uint32_t>(content.data() + kMagic.size());
   if (version != kStateVersion)
     return damaged(fmt::format("has version {}, which this program does not know", version));

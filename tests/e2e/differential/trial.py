@@ -75,7 +75,7 @@ def may_fail(corpus, error):
     if corpus.references and f'no reference has a field "{first}"' in error:
         return not any(record.field(first) is not None for record in references)
     if not records:
-        return any(why in error for why in ("there are no records", "no record could be read", "which is not there"))
+        return any(why in error for why in ("there are no records", "no record could be read", "which does not exist"))
     columns = corpus.settings.fields + [name for name in (corpus.settings.id, corpus.settings.keep[1]) if name]
     absent = [name for name in columns if not any(record.field(name) is not None for record in records)]
     return any(f'"{name}"' in error for name in absent)
