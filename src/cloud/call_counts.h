@@ -1,4 +1,4 @@
-// What the clients of cloud services count.
+// Counters of the clients of cloud services.
 #pragma once
 
 #include <atomic>

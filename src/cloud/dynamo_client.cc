@@ -79,7 +79,7 @@ Status DynamoClient::State::await_active(DynamoClient& client, const TableSpec& 
 
 Result<bool> DynamoClient::State::enable_ttl(const TableSpec& spec) {
   if (spec.ttl_attribute.empty()) return true;
-  // It may be changed once an hour only, so it is left alone where it is right.
+  // The setting can be changed once an hour only, so it is not written if it is right.
   KIN_TRY(const Answer now, answer("DescribeTimeToLive", body_with_table(spec.name)));
   if (now.verdict == Verdict::kDone) {
     KIN_TRY(const JsonValue json, data::parse_json(now.response.body));
@@ -160,7 +160,7 @@ Result<bool> DynamoClient::put_if_absent(const std::string& table, const KeySche
 Result<std::vector<bool>> DynamoClient::put_each_if(const std::string& table, const KeySchema& key,
                                                     std::span<const ConditionalPut> puts) {
   std::vector<bool> done(puts.size());
-  std::vector<std::size_t> unclear;  // refused, after a try whose answer was lost
+  std::vector<std::size_t> unclear;  // refused after a try whose answer was lost
   std::optional<Error> failure;
   CallBatch batch(state_->caller);
   for (std::size_t i = 0; i < puts.size(); ++i) {

@@ -23,7 +23,7 @@ struct Binary {
   friend auto operator<=>(const Binary&, const Binary&) = default;
 };
 
-// The value of an attribute: a string, a whole number, bytes or a truth value.
+// The value of an attribute: a string, a whole number, bytes or a boolean.
 using Attribute = std::variant<std::string, std::int64_t, Binary, bool>;
 // An item, or a key, by the names of its attributes. Attributes of an item that have another type
 // (lists, maps, sets, fractions) are left out when it is read.
@@ -47,7 +47,7 @@ struct TableSpec {
   std::string name;
   KeySchema key;
   std::map<std::string, KeySchema> indexes = {};  // global secondary indexes by name
-  std::string ttl_attribute = {};  // seconds since 1970, after which items may go; empty: none
+  std::string ttl_attribute = {};  // seconds since 1970 when items expire; empty: none
 };
 struct TableState {
   TableSpec spec;           // without ttl_attribute
@@ -64,7 +64,7 @@ struct DynamoQuery {
   std::string sort_name = "sk";
   std::optional<std::string> sort_prefix = {};
   std::optional<std::int64_t> sort_from = {};  // least value of a sort key that is a number
-  int limit = 0;                               // of one page; 0: what a page holds
+  int limit = 0;                               // of one page; 0: as many as fit
   bool consistent = false;                     // not for indexes
   std::optional<Item> after = {};              // `next` of the page before
 };
@@ -75,10 +75,10 @@ struct ItemPage {
 
 // Thread-safe. Borrows the clock.
 //
-// Requests that are throttled or fail for a reason that may pass are sent again, as CloudOptions
-// say; many are on their way at once. Errors: kNotFound for a table that does not exist,
-// kInvalidArgument for a request that DynamoDB refuses, kResourceExhausted if it went on
-// throttling, kUnavailable if it went on failing, kDataLoss for an answer that cannot be read.
+// Requests that are throttled or fail for a temporary reason are sent again, as CloudOptions say;
+// many are in flight at once. Errors: kNotFound for a table that does not exist, kInvalidArgument
+// for a request that DynamoDB refuses, kResourceExhausted if it keeps throttling, kUnavailable if
+// it keeps failing, kDataLoss for an answer that cannot be read.
 class DynamoClient {
  public:
   // Limits of DynamoDB. Larger calls are divided.
@@ -90,29 +90,29 @@ class DynamoClient {
   DynamoClient(const DynamoClient&) = delete;
   DynamoClient& operator=(const DynamoClient&) = delete;
 
-  // Makes a table and waits until it can be used. No error if it exists with these keys and
-  // indexes; kFailedPrecondition if it exists with others. False if the database does not know
-  // expiry (TTL): items are then not removed by it.
+  // Makes a table and waits until it can be used. An existing table with these keys and indexes is
+  // not an error; kFailedPrecondition if it has others. False if the database does not support
+  // expiry (TTL): then it does not remove items.
   Result<bool> create_table(const TableSpec& spec);
   // Nothing if there is none.
   Result<std::optional<TableState>> describe_table(const std::string& table);
-  // No error if there is none.
+  // A missing table is not an error.
   Status delete_table(const std::string& table);
 
-  // One item, as of now. Nothing if there is none.
+  // One item, read consistently. Nothing if there is none.
   Result<std::optional<Item>> get(const std::string& table, const Item& key);
-  // The items of these keys that exist, as of now, in any order. Any number of keys, each once.
+  // The existing items of these keys, read consistently, in any order. Any number of unique keys.
   Result<std::vector<Item>> get_all(const std::string& table, std::vector<Item> keys);
 
   Status put(const std::string& table, const Item& item);
-  // Puts an item unless there is one with its key. False if there was one. A write of ours whose
-  // answer was lost counts as done: the item that is there equals `item`. `key` names the key's
+  // Puts an item unless one with its key exists. False if there was one. If the answer to our write
+  // was lost, an existing item equal to `item` counts as written by us. `key` names the key's
   // attributes.
   Result<bool> put_if_absent(const std::string& table, const KeySchema& key, const Item& item);
-  // Several of them at once, each with its own condition. For each, whether it was put.
+  // Several puts at once, each with its own condition. Returns for each whether it was put.
   struct ConditionalPut {
     Item item;
-    // Attributes that the item there must have; without, there must be none.
+    // Attributes that the existing item must have; without, no item must exist.
     std::optional<Item> expected = {};
   };
   Result<std::vector<bool>> put_each_if(const std::string& table, const KeySchema& key,
@@ -121,15 +121,15 @@ class DynamoClient {
   Result<bool> remove_if(const std::string& table, const Item& key, const Item& expected);
   // Puts items, any number of them, none twice. They take effect one by one, in any order.
   Status put_all(const std::string& table, std::vector<Item> items);
-  // No error for items that do not exist.
+  // Missing items are not an error.
   Status remove_all(const std::string& table, std::vector<Item> keys);
 
   Result<ItemPage> query(const DynamoQuery& query);
   // A page of all items of a table, in any order, with only those that have the attributes `equal`.
   Result<ItemPage> scan(const std::string& table, const Item& equal,
                         const std::optional<Item>& after);
-  // All pages of several queries, asked together. `found` is called on this thread with the number
-  // of the query and a page of its items; false ends that query.
+  // All pages of several queries, in parallel. `found` is called on this thread with the number of
+  // the query and a page of its items; false ends that query.
   using Found = std::function<bool(std::size_t query, std::vector<Item> items)>;
   Status query_all(std::span<const DynamoQuery> queries, const Found& found);
 

@@ -1,5 +1,5 @@
-// The clients behind a proxy that checks every signature and makes things go wrong: their results
-// are those of a map in memory.
+// The clients behind a proxy that checks every signature and injects faults: their results equal
+// those of a map in memory.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -142,7 +142,7 @@ TEST_P(S3Faults, AWrongClockIsCorrected) {
   S3Client client(proxy.options(), {.bucket = "bucket", .style = GetParam()}, system_clock(), 1);
   ASSERT_TRUE(client.put("k", "v").ok());
   EXPECT_EQ(*client.get("k"), "v");
-  // Once, and not for every request.
+  // Once, not for every request.
   EXPECT_EQ(proxy.counts()["skewed"], 1);
 }
 

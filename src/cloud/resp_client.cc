@@ -10,7 +10,7 @@
 namespace kin::cloud {
 namespace {
 
-// The server is there, but not in a state to serve; that may pass.
+// The server is reachable, but temporarily unable to serve.
 bool may_pass(const RespValue& reply) {
   if (reply.kind != RespValue::Kind::kError) return false;
   for (const char* begin :
@@ -87,7 +87,7 @@ Result<std::vector<RespValue>> RespClient::call(std::span<const RespCommand> com
   const std::lock_guard lock(state_->mutex);
   auto replies = state_->call(commands);
   if (replies) return replies;
-  // Replies that come late must not be taken for those of the next call.
+  // Late replies must not be taken for those of the next call.
   state_->connection.reset();
   return with_context(fmt::format("{}:{}", state_->options.host, state_->options.port),
                       replies.error());

@@ -19,7 +19,7 @@ using RespCommand = std::vector<std::string>;
 struct RespValue {
   enum class Kind { kText, kError, kNumber, kNothing, kArray };
   Kind kind = Kind::kNothing;
-  std::string text = {};  // of kText; what is wrong, of kError ("WRONGTYPE ...")
+  std::string text = {};  // of kText; for kError the message ("WRONGTYPE ...")
   std::int64_t number = 0;
   std::vector<RespValue> items = {};
   friend bool operator==(const RespValue&, const RespValue&) = default;
@@ -36,9 +36,9 @@ struct RespOptions {
   std::chrono::milliseconds answer{5'000};  // of one call, from its first byte to its last
 };
 
-// Thread-safe: calls of several threads follow one another on one connection. It is made by the
-// first call, and made again by the first call after a failure. Nothing is sent twice. Timeouts are
-// measured by the machine's clock.
+// Thread-safe: calls of several threads are serialised on one connection. The first call opens it,
+// and so does the first call after a failure. Nothing is sent twice. Timeouts are measured by the
+// machine's clock.
 class RespClient {
  public:
   explicit RespClient(RespOptions options);
@@ -47,7 +47,7 @@ class RespClient {
   RespClient& operator=(const RespClient&) = delete;
 
   // Sends all commands before it waits for the first reply, and returns the replies in order. A
-  // reply may be an error; the others hold all the same. kUnavailable if the server cannot be
+  // reply may be an error; the others are still valid. kUnavailable if the server cannot be
   // reached, does not answer in time, or says that it is loading, moving or read-only;
   // kFailedPrecondition if it refuses the password or its certificate is not trusted; kDataLoss if
   // it does not speak RESP. After an error, any part of the commands may have taken effect.

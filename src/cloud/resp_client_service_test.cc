@@ -57,12 +57,12 @@ TEST_P(RespClientTest, SendsManyCommandsInOneRoundTrip) {
     EXPECT_EQ((*replies)[2 * i + 1],
               (RespValue{.kind = Kind::kText, .text = std::string(i, '\0')}));
   EXPECT_EQ((*replies)[4000].kind, Kind::kNothing);
-  // An error of one command does not touch the others.
+  // An error of one command does not affect the others.
   EXPECT_EQ((*replies)[4001].kind, Kind::kError);
   EXPECT_THAT((*replies)[4002].items, SizeIs(2));
 }
 
-// More than the buffers of both sides hold: who only writes would wait for ever.
+// More than the buffers of both sides hold: a client that only writes would block for ever.
 TEST_P(RespClientTest, ReadsWhileItWrites) {
   RespClient client(options_);
   const std::string large(1 << 20, 'x');

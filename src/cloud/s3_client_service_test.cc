@@ -1,6 +1,6 @@
-// S3Client against s3rver, which checks signatures of requests in path style. What s3rver gets
-// wrong is tested through the proxy of tests/services: virtual hosts, '!()*' in queries, '&' in
-// lists.
+// S3Client against s3rver, which checks signatures of requests in path style. Features that s3rver
+// gets wrong are tested through the proxy of tests/services: virtual hosts, '!()*' in queries, '&'
+// in lists.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -27,7 +27,7 @@ std::string host_of(const net::Url& url) {
   return url.origin().substr(url.scheme().size() + 3);
 }
 
-// The wait that a server asks for; nothing if it asks for none.
+// The wait that a server requests; nothing if it requests none.
 std::optional<nanoseconds> retry_after(const net::HttpResponse& response) {
   const auto seconds = parse_number<std::uint32_t>(response.header("retry-after"));
   if (!seconds) return std::nullopt;
@@ -188,7 +188,7 @@ bool CallBatch::try_again(Pending& pending, const Result<Answer>& answer) {
                                   answer->verdict == Verdict::kSkewed
                             : answer.error().code == Code::kUnavailable;
   if (!helps || pending.tries >= caller_.options_.retry.tries) return false;
-  // A second time on the right clock needs no wait.
+  // A retry with a corrected clock needs no wait.
   nanoseconds wait{0};
   if (!answer || answer->verdict != Verdict::kSkewed) wait = caller_.jitter(pending.tries);
   if (answer) {

@@ -1,4 +1,4 @@
-// Signed requests that are sent again when it helps, many at a time.
+// Signed requests with retries, many at a time.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@
 
 namespace kin::cloud {
 
-// What an answer of a service means for its request.
+// The meaning of an answer for its request.
 enum class Verdict {
   kDone,       // succeeded
   kFailed,     // would fail again
@@ -32,10 +32,10 @@ enum class Verdict {
   kSkewed,     // our clock is wrong; the answer's Date is right
 };
 
-// The error of an answer that further tries might have changed; nothing for other verdicts.
+// The error of an answer that further tries might change; nothing for other verdicts.
 std::optional<Error> unfinished(Verdict verdict, const std::string& text);
 
-// How requests of one service are signed and its answers understood.
+// How requests of one service are signed and its answers interpreted.
 struct Service {
   std::string name;  // in signatures: "s3"
   std::function<Verdict(const net::HttpResponse&)> judge;
@@ -47,14 +47,14 @@ struct Call {
   std::vector<net::Header> headers = {};
   std::optional<std::string> body = {};
   std::uint64_t most_bytes = std::uint64_t{16} << 20;  // of the answer's body
-  // How its answers are understood, instead of the service's way.
+  // Interprets answers, instead of the service's function.
   std::function<Verdict(const net::HttpResponse&)> judge = {};
 };
 
 struct Answer {
   net::HttpResponse response;
   Verdict verdict = Verdict::kDone;
-  // An earlier try got no answer and may have taken effect all the same.
+  // An earlier try got no answer and may have taken effect.
   bool ambiguous = false;
 };
 
@@ -64,17 +64,17 @@ class Caller {
   Caller(CloudOptions options, Service service, Clock& clock, std::uint64_t seed);
 
   // Sends `call` until its answer is final, its tries or its time are used up, or the client's
-  // budget of retries is. The last answer whatever it says; an error if there was none.
+  // budget of retries is. Returns the last answer, whatever it says; an error if there was none.
   Result<Answer> call(Call call);
 
   CallCounts counts() const { return meter_->counts(); }
   const CloudOptions& options() const { return options_; }
   Clock& clock() { return clock_; }
-  // A random number, for names that nobody else chooses.
+  // A random number, for unique names.
   std::uint64_t random_number();
-  // For services that say so inside an answer.
+  // For services that report throttling inside an answer.
   void count_throttle() { ++meter_->throttles; }
-  // The wait before another try after `tries` that failed.
+  // The wait before another try after `tries` failures.
   std::chrono::nanoseconds jitter(int tries);
 
  private:
@@ -95,14 +95,14 @@ class Caller {
   net::HttpClient http_;
 };
 
-// Calls of one thread that are on their way together. One thread only. Borrows the caller.
+// Calls of one thread that are in flight together. One thread only. Borrows the caller.
 class CallBatch {
  public:
   using Done = std::function<void(Result<Answer>)>;
 
   explicit CallBatch(Caller& caller);
 
-  // `done` is called by run(), and may add calls. With a `delay` the first try waits so long.
+  // `done` is called by run(), and may add calls. With a `delay` the first try waits that long.
   void add(Call call, Done done, std::chrono::nanoseconds delay = {});
   // Returns when every call is done.
   void run();
@@ -124,7 +124,7 @@ class CallBatch {
   void start(Pending pending);
   void start_due();
   void finish(Pending pending, net::HttpOutcome outcome);
-  // False if there is no other try.
+  // False if there is no further try.
   bool try_again(Pending& pending, const Result<Answer>& answer);
   SteadyTime first_due() const;
 

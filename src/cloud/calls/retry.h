@@ -9,7 +9,7 @@
 
 namespace kin::cloud {
 
-// How many retries a client still owes itself. Thread-safe.
+// The number of retries that a client may still make. Thread-safe.
 class RetryBudget {
  public:
   explicit RetryBudget(int capacity) : capacity_(capacity), left_(capacity) {}

@@ -14,15 +14,15 @@ namespace kin::cloud {
 // Thread-safe. Borrows the clock.
 class CredentialChain {
  public:
-  // Temporary credentials are replaced so long before they expire.
+  // Temporary credentials are replaced this long before they expire.
   static constexpr std::chrono::minutes kRefreshBefore{5};
-  // After a failed refresh, the next is tried so much later, while the old ones still hold.
+  // After a failed refresh, the next try is this much later, while the old ones are valid.
   static constexpr std::chrono::seconds kPause{10};
 
   CredentialChain(CredentialOptions options, Clock& clock);
 
-  // Credentials that hold now. Blocks while they are fetched. If fetching fails, the old ones are
-  // used until they expire. kFailedPrecondition if no source has any; the message names them all.
+  // Valid credentials. Blocks while they are fetched. If fetching fails, the old ones are used
+  // until they expire. kFailedPrecondition if no source has any; the message names all sources.
   Result<AwsCredentials> get();
 
  private:

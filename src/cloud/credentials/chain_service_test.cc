@@ -66,7 +66,7 @@ TEST_F(CredentialChainTest, TakesKeysFromProfiles) {
   EXPECT_THAT(key("absent"), HasSubstr("no AWS profile \"absent\""));
   variables["AWS_PROFILE"] = "work";
   EXPECT_EQ(key(""), "W");
-  // Keys in the environment go before a profile there, but not before one that is asked for.
+  // Keys in the environment have priority over a profile there, but not over a requested one.
   variables.insert({{"AWS_ACCESS_KEY_ID", "E"}, {"AWS_SECRET_ACCESS_KEY", "S"}});
   EXPECT_EQ(key(""), "E");
   EXPECT_EQ(key("other"), "O");
@@ -83,7 +83,7 @@ TEST_F(CredentialChainTest, ReplacesInstanceCredentialsBeforeTheyExpire) {
   EXPECT_EQ(access_key(chain), "AK1");
   clock_.advance(1min);
   EXPECT_EQ(access_key(chain), "AK2");
-  // From here on the service fails. The last credentials serve until they expire.
+  // From here on the service fails. The last credentials are used until they expire.
   clock_.advance(64min);
   EXPECT_EQ(access_key(chain), "AK2");
   clock_.advance(1min);

@@ -13,7 +13,7 @@ namespace {
 
 using net::Network;
 
-// Metadata services are near and quick. Where there is none, nothing answers.
+// Metadata services are near and fast. Where there is none, nothing answers.
 net::HttpBudgets metadata_budgets() {
   return {.bytes = std::uint64_t{64} << 10,
           .redirects = 0,

@@ -11,7 +11,7 @@ namespace {
 
 using data::JsonValue;
 
-// 16 MB of items, with what JSON and base64 add.
+// 16 MB of items, plus the overhead of JSON and base64.
 constexpr std::uint64_t kLongestAnswer = std::uint64_t{64} << 20;
 
 // One operation over many items. One thread only.
@@ -37,13 +37,13 @@ class Batches {
         batch_(caller) {}
 
   virtual std::string body(const std::vector<Item>& items) const = 0;
-  // Takes an answer, and returns the items that it left out.
+  // Processes an answer, and returns the items that it left out.
   virtual Result<std::vector<Item>> take(const JsonValue& answer) = 0;
 
   const std::string& table() const { return table_; }
 
  private:
-  // `idle`: how many tries in a row did nothing.
+  // `idle`: the number of tries in a row without progress.
   void send(std::vector<Item> items, int idle) {
     const std::size_t count = items.size();
     Call call = dynamo_call(caller_.options(), operation_, body(items));

@@ -1,4 +1,4 @@
-// Batches of DynamoDB: divided to its limits, sent together, and sent again where it left some out.
+// Batches of DynamoDB: split at its limits, sent together, and repeated for items it left out.
 #pragma once
 
 #include <functional>

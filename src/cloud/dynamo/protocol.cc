@@ -25,7 +25,7 @@ void write_attribute(JsonWriter& json, const Attribute& attribute) {
   json.end();
 }
 
-// Nothing for a type that we have no use for.
+// Nothing for a type that we do not use.
 Result<std::optional<Attribute>> read_attribute(const JsonValue& json) {
   const Error wrong{Code::kDataLoss, "an attribute of an item is malformed"};
   if (json.object() == nullptr || json.object()->size() != 1) return wrong;
@@ -133,7 +133,7 @@ std::string dynamo_error_type(const net::HttpResponse& response) {
 }
 
 Verdict judge_dynamo(const net::HttpResponse& response) {
-  // The connection may have damaged the answer without breaking.
+  // The answer may have been damaged in transit.
   const std::string_view given = response.header("x-amz-crc32");
   if (!given.empty() && parse_number<std::uint32_t>(given) != crc32(response.body))
     return Verdict::kRetry;
@@ -144,7 +144,7 @@ Verdict judge_dynamo(const net::HttpResponse& response) {
                        "LimitExceededException"}))
     return Verdict::kThrottled;
   if (is_one_of(type, {"RequestTimeTooSkewed", "RequestExpired"})) return Verdict::kSkewed;
-  // DynamoDB calls a wrong signature and a wrong time the same; the message tells them apart.
+  // DynamoDB uses one type for a wrong signature and a wrong time; the message distinguishes them.
   if (type == "InvalidSignatureException") {
     const auto json = data::parse_json(response.body);
     const std::string_view message =
@@ -232,7 +232,7 @@ Result<TableState> read_table(const JsonValue& json) {
     state.items = static_cast<std::uint64_t>(std::min(*items, 1e15));
   for (const JsonValue& index : table["GlobalSecondaryIndexes"].items()) {
     state.spec.indexes.emplace(index["IndexName"].text(), read_schema(index, types));
-    // An index without a status is one of a database that has it at once.
+    // A database that makes indexes at once gives no status.
     const std::string_view status = index["IndexStatus"].text();
     state.active = state.active && (status.empty() || status == "ACTIVE");
   }

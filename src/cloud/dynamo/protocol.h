@@ -1,4 +1,4 @@
-// How DynamoDB is written and read: items, errors, tables. Its numbers are text and its bytes are
+// The wire format of DynamoDB: items, errors, tables. Its numbers are text and its bytes are
 // base64.
 #pragma once
 
@@ -23,7 +23,7 @@ Result<std::vector<Item>> read_items(const data::JsonValue& json);
 // empty if the answer has none.
 std::string dynamo_error_type(const net::HttpResponse& response);
 Verdict judge_dynamo(const net::HttpResponse& response);
-// What an answer that is not a success means to people.
+// The error for an answer that is not a success, in plain words.
 Error dynamo_error(std::string_view what, const Answer& answer);
 
 // Writes the members of a request that make `member` (ConditionExpression, FilterExpression) true

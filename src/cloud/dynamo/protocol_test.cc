@@ -48,7 +48,7 @@ TEST(DynamoProtocol, LeavesOutTypesItHasNoUseFor) {
 
 TEST(DynamoProtocol, JudgesAnswersByTheirType) {
   EXPECT_EQ(judge_dynamo(answer_of(200, "{}")), Verdict::kDone);
-  // Throttles come with the status of a wrong request.
+  // Throttling has the status of a wrong request.
   EXPECT_EQ(verdict_of(400, "ProvisionedThroughputExceededException"), Verdict::kThrottled);
   EXPECT_EQ(verdict_of(400, "ThrottlingException"), Verdict::kThrottled);
   EXPECT_EQ(verdict_of(400, "ConditionalCheckFailedException"), Verdict::kFailed);

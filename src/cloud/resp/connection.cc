@@ -55,7 +55,7 @@ Result<int> connect_to(const addrinfo& address, SteadyTime deadline) {
     ::close(socket);
     return status.error();
   }
-  // A pipeline is written in few pieces, and each should leave at once.
+  // A pipeline is written in few pieces, and each should be sent at once.
   const int on = 1;
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   return socket;
@@ -94,10 +94,10 @@ struct Connection::State {
   }
 
   Status start_tls(const RespOptions& options, SteadyTime deadline);
-  // How many bytes went; 0 if the socket must be waited for, `events` says for what.
+  // The number of bytes written; 0 if the socket must be waited for, with `events` set.
   Result<std::size_t> write(std::string_view bytes, short& events);
   Result<std::size_t> read(std::span<char> into, short& events);
-  // What a TLS call that returned `code` means.
+  // The meaning of a TLS call's return value.
   Result<std::size_t> tls_outcome(int code, short& events) const;
 
   int socket = -1;
@@ -154,7 +154,7 @@ Status Connection::State::start_tls(const RespOptions& options, SteadyTime deadl
   tls = ::SSL_new(context);
   ::SSL_set_mode(tls, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   ::SSL_set_fd(tls, socket);
-  // The certificate must be for the host: by its address if that is how it is named.
+  // The certificate must be for the host: for its address if the host is given as one.
   X509_VERIFY_PARAM* const wanted = ::SSL_get0_param(tls);
   if (::X509_VERIFY_PARAM_set1_ip_asc(wanted, options.host.c_str()) != 1) {
     ::ERR_clear_error();

@@ -21,8 +21,8 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Sends all of `out` and hands over what comes in, until `done` says that it was enough. Both at
-  // once: a server that waits for us to read must not wait for ever.
+  // Sends all of `out` and passes on incoming bytes, until `done` returns true. Both at the same
+  // time: a server that waits for us to read must not wait for ever.
   using Take = std::function<Result<bool>(std::string_view bytes)>;
   Status exchange(std::string_view out, const Take& done, SteadyTime deadline);
 

@@ -11,7 +11,7 @@ constexpr int kDeepest = 8;
 constexpr std::int64_t kLongestText = std::int64_t{512} << 20;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 20;
 constexpr std::size_t kLongestLine = std::size_t{64} << 10;
-// Bytes that were given out are kept until there are so many.
+// Consumed bytes are kept until there are this many.
 constexpr std::size_t kCompactAt = std::size_t{1} << 20;
 
 Error not_resp(std::string_view what) {

@@ -1,4 +1,4 @@
-// RESP, the protocol of Redis (version 2): replies as they come in, and commands as they go out.
+// RESP, the protocol of Redis (version 2): parses replies and encodes commands.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace kin::cloud {
 class RespParser {
  public:
   void add(std::string_view bytes) { buffer_.append(bytes); }
-  // The next reply; nothing if it has not come in whole. kDataLoss if it is not RESP, is nested
-  // deeper than 8 arrays, or has a text of more than 512 MB: the connection is of no use then.
+  // The next reply; nothing if it is not complete yet. kDataLoss if it is not RESP, is nested
+  // deeper than 8 arrays, or has a text of more than 512 MB: then the connection is unusable.
   Result<std::optional<RespValue>> next();
 
  private:

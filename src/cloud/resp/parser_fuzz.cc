@@ -1,4 +1,4 @@
-// Replies of any bytes: the same replies and the same end, in whatever pieces they come.
+// Replies of any bytes: the same replies and the same end, however the bytes are divided.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -26,7 +26,7 @@ bool is_throttle(std::string_view code) {
   return std::ranges::find(kCodes, code) != std::end(kCodes);
 }
 
-// Codes of failures that may pass, whatever their status is.
+// Codes of temporary failures, whatever their status is.
 bool may_pass(std::string_view code) {
   constexpr std::string_view kCodes[] = {"ConditionalRequestConflict",
                                          "OperationAborted",

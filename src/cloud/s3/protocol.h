@@ -1,4 +1,4 @@
-// How S3 is written and read: addresses, errors and lists.
+// The wire format of S3: addresses, errors and lists.
 #pragma once
 
 #include <string>
@@ -19,9 +19,9 @@ Status check_key(std::string_view key);
 // The code of an error ("SlowDown"); empty if the answer has none.
 std::string s3_error_code(const net::HttpResponse& response);
 Verdict judge_s3(const net::HttpResponse& response);
-// For calls that may fail with status 200: the body says so.
+// For calls that may fail with status 200: the body tells.
 Verdict judge_s3_body(const net::HttpResponse& response);
-// What an answer that is not a success means to people.
+// The error for an answer that is not a success, in plain words.
 Error s3_error(std::string_view what, const Answer& answer);
 
 // An answer of ListObjectsV2.

@@ -16,7 +16,7 @@ bool is_name_character(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-// One pass over the text, without recursion: its depth is the input's to choose.
+// One pass over the text, without recursion: the input controls the depth.
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text), rest_(text) {}
@@ -36,7 +36,7 @@ class Parser {
     return {Code::kDataLoss,
             fmt::format("not well-formed XML at byte {}: {}", text_.size() - rest_.size(), what)};
   }
-  // Skips what ends with `end`.
+  // Skips up to and including `end`.
   Result<std::string_view> until(std::string_view begin, std::string_view end) {
     const std::size_t at = rest_.find(end, begin.size());
     if (at == std::string_view::npos) return fault("the text ends too early");
@@ -86,7 +86,7 @@ class Parser {
     return Done{};
   }
 
-  // Up to '>' or '/', which is left.
+  // Skips up to '>' or '/', which is not consumed.
   Status skip_attributes() {
     while (true) {
       skip_spaces(rest_, kSpaces);

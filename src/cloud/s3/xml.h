@@ -24,7 +24,7 @@ struct XmlElement {
 // deeper than 32 elements. Thread-safe.
 Result<XmlElement> parse_xml(std::string_view text);
 
-// `text` with the characters escaped that mean something in XML.
+// Escapes the characters that have a meaning in XML.
 std::string xml_escaped(std::string_view text);
 
 }  // namespace kin::cloud

@@ -40,7 +40,7 @@ Generated generate(Random& random) {
                .service = random.below(3) == 0 ? "dynamodb" : "s3"};
   constexpr const char* kMethods[] = {"GET", "PUT", "POST", "DELETE", "HEAD"};
   out.method = kMethods[random.below(5)];
-  // Paths of other services are normalised, which is not for us to do: keys are S3's alone.
+  // Paths of other services are normalised, which we do not need: only S3 has keys in paths.
   out.path = out.scope.service == "s3" ? "/" + uri_encoded(odd_text(random, 20), "/") : "/";
   for (std::uint64_t i = random.below(5); i > 0; --i) {
     out.query +=

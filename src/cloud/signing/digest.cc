@@ -92,7 +92,7 @@ std::optional<std::string> from_base64(std::string_view text) {
     held -= 8;
     out += static_cast<char>(bits >> held & 0xFF);
   }
-  // The last digit may hold bits that stand for nothing; they are zero in what encoders write.
+  // The last digit may have unused bits; encoders set them to zero.
   if ((bits & ((1U << held) - 1)) != 0) return std::nullopt;
   return out;
 }

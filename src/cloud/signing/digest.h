@@ -1,4 +1,4 @@
-// Digests and encodings that cloud services are spoken to with. All functions are thread-safe.
+// Digests and encodings of cloud protocols. All functions are thread-safe.
 #pragma once
 
 #include <cstdint>

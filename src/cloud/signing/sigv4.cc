@@ -20,7 +20,7 @@ bool is_unreserved(char c) {
 
 std::string canonical_path(std::string_view path, const SigningScope& scope) {
   if (path.empty()) return "/";
-  // Services but S3 encode the path a second time, whatever it was encoded with.
+  // All services but S3 encode the path a second time.
   return scope.service == "s3" ? uri_encoded(uri_decoded(path), "/") : uri_encoded(path, "/");
 }
 
@@ -48,7 +48,7 @@ bool may_change(std::string_view name) {
   return std::ranges::find(kMayChange, name) != std::end(kMayChange);
 }
 
-// Without space at its ends, and with one space for several.
+// Trimmed, and with runs of spaces replaced by one.
 std::string folded(std::string_view value) {
   std::string out;
   for (const char c : trimmed(value)) {

@@ -12,7 +12,7 @@
 
 namespace kin::cloud {
 
-// What a signature is for.
+// The scope of a signature.
 struct SigningScope {
   std::string region;
   std::string service;  // "s3", "dynamodb"
@@ -34,14 +34,14 @@ inline constexpr std::string_view kUnsignedPayload = "UNSIGNED-PAYLOAD";
 // "20150830T123600Z".
 std::string amazon_time(WallTime time);
 
-// Everything but letters, digits, '-', '.', '_' and '~' as percent codes in upper case; with
-// `keep` these characters too.
+// Everything but letters, digits, '-', '.', '_' and '~' as percent codes in upper case; the
+// characters in `keep` are kept too.
 std::string uri_encoded(std::string_view text, std::string_view keep = "");
 // The text that percent codes stand for. A '%' without two digits stands for itself.
 std::string uri_decoded(std::string_view text);
 
-// The text whose hash is signed. `headers` must contain all that is signed but the host. S3 alone
-// takes the path as it is; other services encode it a second time.
+// The text whose hash is signed. `headers` must contain all signed headers but the host. Only S3
+// uses the path as it is; other services encode it a second time.
 std::string canonical_request(const SignedParts& parts, const SigningScope& scope);
 
 // The headers that sign a request: X-Amz-Date, X-Amz-Content-Sha256 (S3), X-Amz-Security-Token (if

@@ -1,4 +1,4 @@
-// A server behind the proxy of tests/services, which checks signatures and makes things go wrong.
+// A server behind the proxy of tests/services, which checks signatures and injects faults.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ class FaultProxy {
   ~FaultProxy();
 
   int port() const { return proxy_->port(); }
-  // How often the proxy did what; see proxy.py.
+  // Counts of what the proxy did; see proxy.py.
   std::map<std::string, int> counts() const;
   // Options for clients behind it: patient enough for its faults.
   CloudOptions options() const;
@@ -31,7 +31,7 @@ class FaultProxy {
   std::unique_ptr<net::TestServer> proxy_;
 };
 
-// Every fault that HTTP can have, in a third of all requests.
+// Every fault of HTTP, in a third of all requests.
 inline constexpr const char* kHttpFaults =
     "throttle=0.05,error=0.04,error_after=0.04,reset=0.04,reset_after=0.04,truncated=0.04,"
     "slow=0.04,duplicate=0.05";

@@ -37,7 +37,7 @@ inline Environment environment_of(std::map<std::string, std::string> variables) 
   };
 }
 
-// For the servers of tests: patient, because the machine may be busy.
+// For the servers of tests, with long timeouts, because the machine may be busy.
 inline CloudOptions test_options(const std::string& endpoint) {
   return {.credentials = {.fixed = AwsCredentials{.access_key = "S3RVER", .secret_key = "S3RVER"}},
           .endpoint = endpoint,
