@@ -11,13 +11,13 @@ namespace kin::stories {
 
 // Constants of the scores. docs/adr/0020-evidence-from-the-stream.md explains them.
 struct Scoring {
-  // What meaning adds to the cosine of the terms: so much, above the cosine of vectors that
-  // strangers often have.
+  // Meaning adds `meaning` times the part of the vectors' cosine above `strangers`, the level that
+  // unrelated headlines often have.
   double meaning = 0.4;
   double strangers = 0.2;
   // Factor of the terms where one side has no vector.
   double terms_alone = 1.6;
-  // The evidence that a full score needs, of an item and a story and of two stories.
+  // The evidence for a full score: between an item and a story, and between two stories.
   double evidence = 11;
   double merge_evidence = 4;
   // Share of the members' own lengths in the length of a story.

@@ -1,4 +1,4 @@
-// Canonical addresses, to tell whether two links lead to one page.
+// Canonical addresses, to decide whether two links lead to one page.
 #pragma once
 
 #include <string>

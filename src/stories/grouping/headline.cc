@@ -72,7 +72,7 @@ class Scanner {
   }
 
  private:
-  // True if a sentence or another part begins after what was skipped.
+  // True if a sentence or another part begins after the skipped characters.
   bool skip_others() {
     bool starts = std::exchange(at_start_, false);
     while (!rest_.empty()) {
@@ -248,7 +248,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Of "Sport | Ferry wins race | Daily", the part with the most words; of equals the first.
+// The part of "Sport | Ferry wins race | Daily" with the most words; the first of equals.
 std::string_view longest_part(std::string_view title) {
   std::string_view longest;
   for (std::string_view rest = title; !rest.empty();) {

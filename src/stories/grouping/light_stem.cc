@@ -30,7 +30,7 @@ void drop_plural(std::string& word) {
   }
 }
 
-// "stopp" → "stop", but "fall" and "pass" keep what they had before the ending too.
+// "stopp" → "stop"; but "fall" and "pass" keep their double letter.
 void drop_doubled_letter(std::string& word) {
   const std::size_t size = word.size();
   if (size <= 3 || word[size - 1] != word[size - 2]) return;

@@ -9,12 +9,13 @@ namespace {
 
 constexpr double kSteps = 254;
 constexpr float kSummaryPart = 0.5F;
-// The mean counts like this many vectors less at first, so that the first ones stay apart.
+// The mean is computed as if this many more vectors of zeros had been read, so that the first ones
+// stay apart.
 constexpr double kUnseen = 10;
-// Sum and count are halved above it.
+// Sum and count are halved above this count.
 constexpr double kMostCounted = 20'000;
 
-// With several sums, which a compiler can do at once without changing the result.
+// Uses several partial sums, which a compiler can vectorise without changing the result.
 double product(const std::vector<float>& a, const std::vector<float>& b) {
   constexpr std::size_t kLanes = 8;
   std::array<float, kLanes> sums{};
@@ -47,7 +48,7 @@ std::vector<std::int8_t> MeaningReader::read(std::string_view title, std::string
   if (model_ == nullptr) return {};
   const std::array texts{title, summary};
   const auto vectors = model_->embed(std::span(texts).first(summary.empty() ? 1 : 2));
-  // A model that fails leaves the words, which decide most.
+  // If the model fails, the words remain, which decide most.
   if (!vectors.ok() || vectors->front().empty()) return {};
   vector_ = vectors->front();
   if (vectors->size() > 1 && !vectors->back().empty()) {

@@ -1,4 +1,4 @@
-// The second channel of grouping: vectors of what headlines mean, from a file of word vectors.
+// The second channel of grouping: vectors of the meaning of headlines, from a file of word vectors.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace kin::stories {
 
-// Vectors are centred: the mean of everything read so far is subtracted, so that what all headlines
-// of a list have in common makes none alike. Deterministic. One thread only.
+// Vectors are centred: the mean of everything read so far is subtracted, so that features which all
+// headlines of a list share make none alike. Deterministic. One thread only.
 class MeaningReader {
  public:
-  // What a grouper stores of it.
+  // The state that a grouper stores.
   struct State {
     std::uint64_t model = 0;  // hash of the model; 0 without one
     std::vector<double> sum;  // of all vectors so far; older ones count less

@@ -9,11 +9,11 @@ namespace {
 // Shorter lists cost less than the rest of a search.
 constexpr std::size_t kLongList = 64;
 
-// The lengths of profiles with more terms are not measured again with each headline, with the
-// weights of then, but grow by its terms.
+// The lengths of profiles with more terms are not recomputed with the present weights at each
+// headline; they grow by its terms.
 constexpr std::size_t kMeasuredTerms = 200;
 
-// What a profile's squared length grows by when a term is added to.
+// The growth of a profile's squared length when `more` of a term is added.
 double growth(TermId term, double sum, double more, const Vocabulary& vocabulary) {
   const double weight = vocabulary.weight(term);
   return weight * weight * more * (2 * sum + more);
@@ -155,7 +155,7 @@ void Profiles::merge(std::uint32_t from, std::uint32_t into, Vocabulary& vocabul
   Profile source = profiles_[from];
   clear(from);
   Profile& target = profiles_[into];
-  // Terms of the smaller one are added to the larger one.
+  // Terms of the smaller profile are added to the larger one.
   if (source.terms.size() > target.terms.size()) {
     for (const ProfileTerm& part : source.terms) set_posting(into, part);
     std::swap(source, target);
@@ -167,7 +167,7 @@ void Profiles::merge(std::uint32_t from, std::uint32_t into, Vocabulary& vocabul
     if (at == target.terms.end() || at->term != part.term)
       at = target.terms.insert(at, {part.term, 0, 0});
     if (is_large) square += growth(part.term, at->sum, part.sum, vocabulary);
-    // Two stories with the term are one now.
+    // Two stories with the term have become one.
     vocabulary.recount(part.term, part.count, 0);
     vocabulary.recount(part.term, at->count, at->count + part.count);
     at->sum += part.sum;
@@ -243,9 +243,9 @@ void Profiles::sort_by_length(const Query& query) {
   });
 }
 
-// The first lists, as many as returned, need not be visited: a profile that has only their terms is
+// The number of lists at the front that need not be visited: a profile that has only their terms is
 // out of reach. (By Cauchy's inequality its cosine is at most the length of these parts.) Beyond
-// limits_.postings, lists are left out though such a profile may be within reach.
+// limits_.postings, lists are left out even if such a profile may be within reach.
 std::size_t Profiles::skip_long_lists(const Query& query, const Reach& reach) {
   std::size_t postings = 0;
   for (const Listed& listed : order_) postings += listed.length;
@@ -265,7 +265,7 @@ std::size_t Profiles::skip_long_lists(const Query& query, const Reach& reach) {
   return skipped;
 }
 
-// Fills bounds_ with the visited profiles that are accepted, with the scores they have at most.
+// Fills bounds_ with the accepted visited profiles and their highest possible scores.
 void Profiles::collect(const Query& query, const Reach& reach, const Accepts& accepts) {
   bounds_.clear();
   const double rest = std::sqrt(rest_square_) / query.length;
@@ -278,8 +278,8 @@ void Profiles::collect(const Query& query, const Reach& reach, const Accepts& ac
   }
 }
 
-// Keeps the profiles with the best bounds, and all that are equal to the last of these: which slot
-// a profile has must not matter.
+// Keeps the profiles with the best bounds, and all that equal the last of them, so that the result
+// does not depend on slots.
 void Profiles::keep_best() {
   if (bounds_.size() <= limits_.profiles) return;
   const auto last = bounds_.begin() + static_cast<std::ptrdiff_t>(limits_.profiles) - 1;

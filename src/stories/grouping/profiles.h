@@ -34,7 +34,7 @@ struct Profile {
   bool has_meaning() const { return 2 * meaning.count >= members && meaning.count > 0; }
 };
 
-// The weighted terms of what is searched for.
+// The weighted terms of a search.
 struct Query {
   struct Part {
     TermId term{};
@@ -46,23 +46,22 @@ struct Query {
   double length = 0;
 };
 
-// What a profile needs in common with a query to matter. A profile whose cosine and evidence cannot
-// fulfil this is not found.
+// The least score of a useful match. A profile that cannot reach it by its cosine and evidence is
+// not found.
 struct Reach {
   double least = 0;  // score
-  // The score is the cosine with something else added or by itself: cosine + bonus or cosine *
-  // factor, whichever is more.
+  // The score is cosine + bonus or cosine * factor, whichever is more.
   double factor = 1;
   double bonus = 0;
   double evidence = 0;  // for the full score; less evidence gives a proportional part; 0: not used
 
-  // The score that a profile with this cosine and evidence has at most.
+  // An upper bound of the score of a profile with this cosine and evidence.
   double score(double cosine, double found) const;
 };
 
-// How much a search reads at most: so many postings, those of the rarest terms, and all terms of so
-// many profiles, those that may score best. So its cost does not grow with the number of stories.
-// A profile that shares only very frequent terms with the query may not be found. At least 1 each.
+// The most that a search reads: postings, of the rarest terms first, and profiles whose terms are
+// all read, the most promising first. So its cost does not grow with the number of stories. A
+// profile that shares only very frequent terms with the query may not be found. At least 1 each.
 struct SearchLimits {
   std::size_t postings = 500;
   std::size_t profiles = 16;
@@ -98,9 +97,8 @@ class Profiles {
   void restore(std::uint32_t slot, Profile profile);
 
   // The profiles that share terms with the query, are within reach and in a slot that `accepts`, as
-  // far as the limits allow.
-  // Valid until the next call. Each sum is made in an order that follows from the query and the
-  // lengths of the lists alone.
+  // far as the limits allow. Valid until the next call. The order of each sum depends only on the
+  // query and the lengths of the lists.
   using Accepts = std::function<bool(std::uint32_t slot)>;
   std::span<const Match> near(const Query& query, const Reach& reach, const Accepts& accepts);
 
@@ -112,7 +110,7 @@ class Profiles {
   };
   using Postings = std::vector<Posting>;
 
-  // What a search reads of every profile that it meets, close together in memory.
+  // The data that a search reads of every profile, close together in memory.
   struct Brief {
     double length = 0;
     std::uint32_t members = 0;
@@ -123,7 +121,7 @@ class Profiles {
     std::size_t length = 0;
     const Query::Part* part = nullptr;
   };
-  // The score that a visited profile has at most.
+  // The highest possible score of a visited profile.
   struct Bound {
     double most = 0;
     Match match;
@@ -159,7 +157,7 @@ class Profiles {
   std::vector<Match> found_;
 };
 
-// The terms of an item or of a story, with the weights of now. Thread-safe.
+// The terms of an item or of a story, with the present weights. Thread-safe.
 void read_query(const Features& features, const Vocabulary& vocabulary, Query& query);
 void read_query(const Profile& profile, const Vocabulary& vocabulary, Query& query);
 

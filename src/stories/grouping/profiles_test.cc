@@ -76,13 +76,13 @@ TEST_F(ProfilesTest, MergesIntoTheSumOfBoth) {
   const TermId olympia = vocabulary_.intern(TermKind::kWord, "olympia");
   ASSERT_NE(profiles_.at(1).find(olympia), nullptr);
   EXPECT_EQ(profiles_.at(1).find(olympia)->count, 2u);
-  // One story has it now, though in two headlines.
+  // Only one story has it now, although in two headlines.
   EXPECT_LT(vocabulary_.term(olympia).stories, 1.5);
   EXPECT_EQ(near("Ferry boat").size(), 1u);
 }
 
-// Long lists are left out of a search. The result must be that of a search through all of them,
-// except for profiles that cannot reach what is asked for.
+// Long lists are left out of a search. The result must equal that of a full search, except for
+// profiles that cannot reach the least score.
 TEST_F(ProfilesTest, FindsTheSameWithoutLongLists) {
   constexpr std::uint32_t kCount = 600;
   Random random(3);

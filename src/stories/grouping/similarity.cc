@@ -6,7 +6,7 @@
 namespace kin::stories {
 namespace {
 
-// The cosines of meaning that are expected at most where few terms are shared. They decide which
+// The highest cosines of meaning that are expected where few terms are shared. They decide which
 // lists of terms are left out of a search.
 constexpr double kMostJoinMeaning = 0.8;
 constexpr double kMostMergeMeaning = 0.55;
@@ -31,7 +31,7 @@ double join_score(const Joining& item, const Profiles::Match& match, const Profi
   const double length =
       std::pow(profile.length, 1 - scoring.spread) * std::pow(profile.parts, scoring.spread);
   const double terms = match.product / (item.query.length * length);
-  // No size of a story replaces evidence.
+  // Evidence is needed whatever the size of the story.
   return with_meaning(terms, item.meaning, profile, scoring) *
          std::min(1.0, match.evidence / (scoring.evidence * item.chance));
 }

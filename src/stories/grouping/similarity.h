@@ -19,11 +19,11 @@ double join_score(const Joining& item, const Profiles::Match& match, const Profi
 // The factor by which a score fades in this time.
 double faded(UnixSeconds time, const Settings& settings);
 
-// The score of two stories, of which `query` has the terms of one. Thread-safe.
+// The score of two stories; `query` has the terms of one. Thread-safe.
 double merge_score(const Joining& story, const Profiles::Match& match, const Profile& other,
                    const Scoring& scoring);
 
-// What an item or a story needs to reach a threshold.
+// The reach that an item or a story needs for a threshold.
 Reach join_reach(const Settings& settings, const Joining& item);
 Reach merge_reach(const Settings& settings, const Joining& story);
 

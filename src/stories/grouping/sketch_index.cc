@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kRows = kSketchHashes / kSketchBands;
 constexpr std::size_t kLeastBuckets = 1'024;
-// Of one band: a text that thousands share would make every addition slow.
+// Most items compared per band: a text that thousands share would make every addition slow.
 constexpr std::size_t kMostCompared = 64;
 
 std::span<const std::uint32_t> rows_of(const Signature& signature, std::uint32_t band) {

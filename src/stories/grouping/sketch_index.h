@@ -29,8 +29,8 @@ class SketchIndex {
     ItemId item{};
     double similarity = 0;
   };
-  // The most similar item with a similarity of at least `least`; of equals the one with the lowest
-  // id. Of a band that very many items share, only the newest are compared.
+  // The most similar item with a similarity of at least `least`; the one with the lowest id among
+  // equals. If very many items share a band, only the newest are compared.
   std::optional<Match> best(const TextSketch& sketch, double least) const;
 
  private:
@@ -42,7 +42,7 @@ class SketchIndex {
     Signature signature{};
     std::array<Entry, kSketchBands> next{};  // older entries of the same bucket
   };
-  // Rows never move, and grow by so many at a time.
+  // Rows never move; the array grows by this many at a time.
   static constexpr std::size_t kBlock = 64;
   using Block = std::array<Row, kBlock>;
 

@@ -77,7 +77,7 @@ TEST(SketchIndex, ComparesTheNewestOfABandThatVeryManyShare) {
   const TextSketch first = variant();
   index.add(ItemId{0}, first);
   for (std::uint64_t i = 1; i < kCount; ++i) index.add(ItemId{i}, variant());
-  // By the shared band alone only the newest are found; of equals the lowest id.
+  // By the shared band alone only the newest are found; the lowest id wins among equals.
   const auto match = index.best(sketch_of_signature(shared), 0.01);
   ASSERT_TRUE(match);
   EXPECT_EQ(match->item, ItemId{kCount - 64});

@@ -76,7 +76,7 @@ Status Grouper::check_state(const GrouperState& state) const {
     if (story.id == kNoStory || number(story.id) >= state.next_story ||
         !ids.insert(story.id).second)
       return broken("the id of a story");
-    // The code relies on both without looking.
+    // Other code relies on both without checking.
     if (story.members.empty() || story.find(story.representative) == nullptr)
       return broken("a story without its items");
     if (!is_sound(open.profile, story, state)) return broken("a profile");

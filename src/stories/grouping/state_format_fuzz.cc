@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "stories/grouping/state_format.h"
 
-// Any bytes under a right checksum give an error, or a state that encodes to the same bytes; and a
+// Any bytes with a valid checksum give an error, or a state that encodes to the same bytes; and a
 // grouper refuses that state or works with it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string bytes(reinterpret_cast<const char*>(data), size);

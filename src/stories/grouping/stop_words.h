@@ -1,4 +1,4 @@
-// Words that say nothing about a headline.
+// Words without meaning for a headline.
 #pragma once
 
 #include <string_view>

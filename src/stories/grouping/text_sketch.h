@@ -1,4 +1,4 @@
-// MinHash signatures of title and summary, which tell republished text.
+// MinHash signatures of title and summary, to find republished text.
 #pragma once
 
 #include <array>
