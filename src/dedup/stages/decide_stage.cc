@@ -40,7 +40,7 @@ Result<std::unique_ptr<Candidates>> look_for_candidates(RunState& run) {
   return candidates;
 }
 
-// What so many texts may take before they go to the disk.
+// The memory that this many texts may take before they go to disk.
 std::uint64_t memory_of_texts(const RunState& run, const Candidates& candidates,
                               std::uint64_t texts) {
   const ScanCounts& counts = run.scan->counts;
@@ -51,7 +51,7 @@ std::uint64_t memory_of_texts(const RunState& run, const Candidates& candidates,
       run.memory.beside_pairs(run.records, candidates.pair_bytes(), run.fixed()));
 }
 
-// Reads the texts that decide something, and those that outputs name. Returns whose they are.
+// Reads the texts for verification and for the outputs. Returns their records.
 Result<RecordSet> read_texts(RunState& run, const Candidates& candidates) {
   KIN_RETURN_IF_ERROR(run.times.enter("texts"));
   KIN_TRY(RecordSet wanted, texts_wanted(*run.scan, *run.classes, candidates, run.names_removed()));
@@ -65,7 +65,7 @@ Result<RecordSet> read_texts(RunState& run, const Candidates& candidates) {
   return wanted;
 }
 
-// Pages that are kept go where pairs need their memory. Returns what the rest of them takes.
+// Drops kept pages if pairs need their memory. Returns the memory of the remaining pages.
 std::uint64_t make_room_for_pairs(RunState& run, const Candidates& candidates) {
   run.kept_pages->limit(run.memory.beside_pairs(run.records, candidates.pair_bytes(),
                                                 run.fixed() + run.texts_memory));
@@ -107,8 +107,8 @@ Status add_chunk_duplicates(RunState& run, std::vector<Removal>& removals, const
 }
 
 Status save_decided(RunState& run) {
-  // Ids are added to the set while the outputs are there already: a run that is killed then has to
-  // find what it decided before it knew them.
+  // Ids are added to the set after the outputs are in place: a run that is killed then must find its
+  // decisions, which it made before the ids were known.
   const bool worth_saving = run.seen || run.times.seconds() >= run.options.checkpoint_seconds;
   if (!worth_saving || !is_resumable(run.job)) return Done{};
   run.checkpoint.run = run.run_hash;
@@ -121,7 +121,7 @@ Status save_decided(RunState& run) {
   return Done{};
 }
 
-// Notes what the report says of the scan, and frees it.
+// Notes the figures of the scan for the report, and frees it.
 void end_scan(RunState& run) {
   const Scan& scan = *run.scan;
   run.report.bytes_spilled = scan.exact.bytes_on_disk() + scan.words.bytes_on_disk() +
@@ -139,8 +139,8 @@ Status decide(RunState& run) {
   KIN_TRY(auto candidates, look_for_candidates(run));
   KIN_TRY(const RecordSet wanted, read_texts(run, *candidates));
   KIN_TRY(std::vector<Removal> removals, verify(run, *candidates));
-  // Here, so that references have their chunks and copies go for them; below, for references that
-  // are copies.
+  // Removed here, so that references keep their chunks and copies are removed for them; and again
+  // below, for references that are copies.
   drop_references(run.scan->order, removals);
   if (run.options.detectors.chunk) KIN_RETURN_IF_ERROR(add_chunk_duplicates(run, removals, wanted));
   run.removals = expand_classes(*run.classes, removals);

@@ -1,4 +1,4 @@
-// The stages in which a run decides what goes.
+// The stages in which a run decides which records are removed.
 #pragma once
 
 #include "base/result.h"

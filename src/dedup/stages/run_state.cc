@@ -28,7 +28,7 @@ data::DatasetOptions RunState::dataset_options(std::uint64_t memory_bytes) const
   how.temporary_folder = folder->path();
   how.longest_record = longest_record();
   how.long_records = scan_room(own_memory(), options.threads) / sketch_copies(options);
-  // References and inputs would share the pages, but not the memory for them.
+  // With references, pages would be shared but not the memory for them.
   if (inputs->reference_files() == 0) how.kept_pages = kept_pages;
   return how;
 }
@@ -98,7 +98,7 @@ Status RunState::settle_threads(std::uint64_t heaviest) {
   return Done{};
 }
 
-// A run that met what is too long for it looks how long the longest is, to say what would do.
+// If a record was too long, measures the longest one, so that the error names a sufficient budget.
 Error RunState::explain(Error error) {
   const bool text = scan && scan->met_too_long_text;
   if (!text && dataset().longest_record() <= longest_record()) return error;
@@ -115,6 +115,7 @@ std::uint64_t RunState::longest_record() const {
   return scan_room(own_memory(), options.threads) / kRecordCopies;
 }
 
+// The allocator would keep the freed memory, which counts as resident.
 void RunState::free_scan() {
   scan.reset();
   ::malloc_trim(0);

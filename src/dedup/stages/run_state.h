@@ -1,4 +1,4 @@
-// What the stages of a run share.
+// The state that the stages of a run share.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@
 
 namespace kin::dedup {
 
-// One run. Each stage keeps here what the next one needs, and frees the rest. One thread only, but
-// for what its members allow.
+// One run. Each stage keeps here what the next one needs, and frees the rest. One thread only,
+// except for members that say otherwise.
 struct RunState {
   RunState(const DedupJob& job_to_do, Progress& shown, Clock& clock_to_use);
   RunState(const RunState&) = delete;
@@ -41,35 +41,35 @@ struct RunState {
   data::Dataset& dataset() { return inputs->dataset(); }
   const data::Dataset& dataset() const { return inputs->dataset(); }
   data::DatasetOptions dataset_options(std::uint64_t memory_bytes) const;
-  // The inputs have changed, or the seen set has: another run, which cannot be resumed. The scan
-  // depends on the set, what is decided does not.
+  // Identifies the scan for a resume: it changes with the inputs and with the seen set. The scan
+  // depends on the set, the decisions do not.
   std::uint64_t scan_hash() const;
   Status note_inputs() {
     return extend_digests(inputs->files(), checkpoint.position, checkpoint.digests);
   }
 
-  // Whether an output has the texts or the ids of removed records.
+  // Whether an output contains the texts or the ids of removed records.
   bool names_removed() const;
   std::uint64_t mean_text_bytes() const;
-  // Makes room for the texts to keep, which are then read, and frees them after their last use.
+  // Open the storage of the texts to keep before they are read; free it after their last use.
   Status open_texts();
   Status close_texts();
 
   const Budget& budget() const { return memory.shares(); }
   std::uint64_t own_memory() const { return memory.own(); }
-  // Held for every record, and however few there are.
+  // Memory that grows with the records, and memory that does not.
   std::uint64_t tables() const { return memory.tables(records); }
   std::uint64_t fixed() const { return kFixedBytes + memory.held(); }
-  // Notes what readers and the writer need, as far as that is known.
+  // Notes the memory of readers and the writer, as far as it is known.
   Status note_io_needs() { return measure_io(job, options, dataset(), inputs->own(), needs); }
-  // An error if the budget is too small; it names the budget that would do. Frees the scan then.
+  // An error if the budget is too small; it names a sufficient budget. Frees the scan then.
   Status check_memory();
   // The same for this many records.
   Status check_rows(std::uint64_t rows);
-  // The same for texts of this weight. Stages behind the scan hold them several times, so that
-  // fewer threads work on them.
+  // The same for texts of this weight. Later stages hold several copies of long texts, so fewer
+  // threads work on them.
   Status settle_threads(std::uint64_t heaviest);
-  // The error of a scan, with the budget that would do if it met what is too long for it.
+  // The error of a scan; if a record was too long, with a sufficient budget.
   Error explain(Error error);
   Status check_read_errors() const;
 
@@ -90,14 +90,14 @@ struct RunState {
   std::uint64_t run_hash = 0;
   int threads_asked = 0;
   Checkpoint checkpoint;
-  bool decided = false;  // an earlier run got as far as deciding
+  bool decided = false;  // an earlier run has made the decisions
   std::unique_ptr<SeenIds> seen;
   Sources sources;
   std::unique_ptr<Scan> scan;
   std::size_t records = 0;
   std::optional<Classes> classes;
   std::optional<KeptTexts> kept;
-  std::uint64_t texts_memory = 0;  // that `kept` may take
+  std::uint64_t texts_memory = 0;  // limit of the memory of `kept`
   std::vector<Removal> removals;
   std::unique_ptr<store::KeptValues> evidence;
   std::unique_ptr<CutStage> cut;

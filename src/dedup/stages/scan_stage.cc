@@ -10,7 +10,7 @@
 namespace kin::dedup {
 namespace {
 
-// The stage reads all inputs, so many bytes of which an earlier run has read.
+// The stage reads all inputs; an earlier run has read `done` bytes of them.
 void begin_bytes(RunState& run, std::uint64_t done) {
   std::uint64_t bytes = 0;
   for (const data::Input& input : run.inputs->files()) bytes += input.bytes;
@@ -46,14 +46,14 @@ Status save_progress(RunState& run) {
   return Done{};
 }
 
-// Reads on until a checkpoint is due.
+// Reads until a checkpoint is due.
 Status scan_part(RunState& run) {
   const SteadyTime begun = run.clock.steady_now();
   const std::uint64_t documents = run.scan->counts.documents;
   const auto is_due = [&] {
     return run.clock.seconds_since(begun) >= run.options.checkpoint_seconds;
   };
-  // Only after some records, so that every part gets on.
+  // Only after some records, so that every part makes progress.
   const auto pause = [&] {
     if (run.progress.stop) return true;
     return is_resumable(run.job) && run.scan->counts.documents > documents && is_due();
@@ -79,7 +79,7 @@ Status make_room(RunState& run) {
   KIN_RETURN_IF_ERROR(run.check_rows(run.records));
   KIN_RETURN_IF_ERROR(run.settle_threads(run.scan->counts.longest_text));
   if (run.tables() < run.own_memory() / 4) return Done{};
-  // The tables take the place of what the scan left in memory.
+  // The tables take the memory of the keys that the scan left.
   Scan& scan = *run.scan;
   for (Spill* spill : {&scan.exact, &scan.words, &scan.bands, &scan.chunks}) {
     KIN_RETURN_IF_ERROR(spill->move_to_disk());
@@ -91,7 +91,7 @@ Status make_room(RunState& run) {
 }  // namespace
 
 Status resume_run(RunState& run) {
-  // What is decided no longer depends on the set, to which this run may have begun to add.
+  // Decisions no longer depend on the set, to which this run may have begun to add.
   auto found = load_checkpoint(run.folder->path(), run.run_hash);
   if (!found) found = load_checkpoint(run.folder->path(), run.scan_hash());
   if (!found) return found.error();

@@ -1,4 +1,4 @@
-// The first stage of a run: all records, once.
+// The first stage of a run: reads all records once.
 #pragma once
 
 #include "base/result.h"
@@ -6,12 +6,12 @@
 
 namespace kin::dedup {
 
-// Takes up what an earlier run left: the scan of some records, or all that was decided. Not an
-// error if it left nothing.
+// Continues an earlier run: from its scan of some records, or from its decisions. Not an error if
+// there is no checkpoint.
 Status resume_run(RunState& run);
 
-// Reads the records that an earlier run did not, and checks that the budget has room for what comes
-// next. Saves a checkpoint now and then.
+// Reads the records that an earlier run did not, and checks that the budget is enough for the next
+// stages. Saves a checkpoint from time to time.
 Status scan_inputs(RunState& run);
 
 }  // namespace kin::dedup

@@ -1,4 +1,4 @@
-// The last stage of a run: its outputs.
+// The last stage of a run: writes its outputs.
 #pragma once
 
 #include "base/result.h"
@@ -6,8 +6,8 @@
 
 namespace kin::dedup {
 
-// Writes every output under a temporary name, then renames all of them. Counts what was removed for
-// the report; a dry run does no more than that.
+// Writes every output under a temporary name, then renames all of them. Counts the removals for
+// the report; a dry run does only that.
 Status write_outputs(RunState& run);
 
 }  // namespace kin::dedup
