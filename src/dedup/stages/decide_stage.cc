@@ -107,8 +107,8 @@ Status add_chunk_duplicates(RunState& run, std::vector<Removal>& removals, const
 }
 
 Status save_decided(RunState& run) {
-  // Ids are added to the set after the outputs are in place: a run that is killed then must find its
-  // decisions, which it made before the ids were known.
+  // Ids are added to the set after the outputs are in place: a run that is killed then must find
+  // its decisions, which it made before the ids were known.
   const bool worth_saving = run.seen || run.times.seconds() >= run.options.checkpoint_seconds;
   if (!worth_saving || !is_resumable(run.job)) return Done{};
   run.checkpoint.run = run.run_hash;
