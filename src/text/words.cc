@@ -28,7 +28,7 @@ class SpacingSink {
     switch (c.kind) {
       case CharacterKind::kSeparator: in_unit_ = false; return put(c);
       case CharacterKind::kWord: leave_unit(); return put(c);
-      // A mark belongs to the character before it, be it a unit or a letter.
+      // A mark belongs to the character before it, whether that is a unit or a letter.
       case CharacterKind::kMark: return put(c);
       case CharacterKind::kUnit:
         *out_++ = ' ';

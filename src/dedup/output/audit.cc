@@ -22,8 +22,8 @@ constexpr std::uint64_t kIdBytes = 24;  // of an id, about
 // The kept values of some records.
 class Values {
  public:
-  // Reads those of `ids` in file order, which have about so many bytes together. They replace what
-  // was read before.
+  // Reads the values of `ids` in file order; together they have about `bytes` bytes. They replace
+  // the values read before.
   void fetch(const store::KeptValues& from, std::vector<RecordId>& ids, std::uint64_t bytes) {
     std::sort(ids.begin(), ids.end());
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
@@ -91,8 +91,8 @@ class RemovedLines {
     for (const data::Input& file : input.dataset.inputs()) files_.push_back(file.shown_as);
   }
 
-  // What a thread works with. Memory that was used is cheaper than memory that the system has to
-  // clear, so it goes from piece to piece.
+  // The buffers of a thread. They are reused from piece to piece, because the system has to clear
+  // new memory.
   struct Room {
     std::vector<RecordId> owners;
     std::vector<RecordId> rows;
@@ -100,10 +100,10 @@ class RemovedLines {
     Values ids;
   };
 
-  // Thread-safe, if every thread has a room of its own.
+  // Thread-safe, if every thread has its own room.
   std::string lines(std::span<const Removal> batch, Room& room) const {
     constexpr std::uint64_t kUsual = 4 << 20;
-    if (room.texts.room() > kUsual) room = Room();  // room for long texts is not kept
+    if (room.texts.room() > kUsual) room = Room();  // memory for long texts is not kept
     room.owners.clear();
     room.rows.clear();
     for (const Removal& removal : batch) {

@@ -53,7 +53,7 @@ DuplicateShare estimate_duplicates(std::span<const Fate> fates, std::uint64_t to
   if (part >= 0.999)
     return {.exact = counts.exact / rows, .near = (counts.all - counts.exact) / rows};
 
-  // Of pairs at random distances, 9 in 16 are at least a quarter of the sample apart.
+  // 9 in 16 random pairs are at least a quarter of the sample apart.
   const double anywhere = std::min(counts.far * 16 / 9, counts.far + counts.near_by);
   const double beside = counts.far + counts.near_by - anywhere;
   // A pair at a random distance is in the sample as a whole with a probability of part². The usual
