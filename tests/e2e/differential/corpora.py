@@ -170,7 +170,7 @@ def choose_options(rng, corpus):
     if corpus.output and rng.random() < 0.2:
         options += ["--audit", "ids"]
     if corpus.output and corpus.output != "-" and rng.random() < 0.2:
-        options += ["--removed", rng.choice(["gone.jsonl.gz", "gone.jsonl.zst", "gone.jsonl", "none"])]
+        options += ["--removed", rng.choice(["gone.jsonl.gz", "gone.jsonl.zst", "gone.jsonl.xz", "gone.parquet", "none"])]
     return options
 
 
