@@ -38,7 +38,7 @@ Check number(double least, double most) {
 Check one_of(std::vector<std::string> words) {
   return [words = std::move(words)](const std::string& text) -> std::string {
     if (std::find(words.begin(), words.end(), text) != words.end()) return {};
-    return fmt::format("\"{}\" is none of {}", text, fmt::join(words, ", "));
+    return fmt::format("\"{}\" is not one of {}", text, fmt::join(words, ", "));
   };
 }
 

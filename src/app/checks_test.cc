@@ -31,7 +31,7 @@ TEST(Checks, ANumberIsFiniteAndWithinItsLimits) {
 TEST(Checks, AWordIsOneOfThoseThereAre) {
   const Check check = one_of({"fail", "skip"});
   EXPECT_EQ(check("skip"), "");
-  EXPECT_EQ(check("maybe"), "\"maybe\" is none of fail, skip");
+  EXPECT_EQ(check("maybe"), "\"maybe\" is not one of fail, skip");
 }
 
 }  // namespace

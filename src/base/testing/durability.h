@@ -122,7 +122,7 @@ class Rot {
   ~Rot();
 
   // Flips a bit of every `stride`-th byte of every file. Without `copies` the disk itself is
-  // damaged and mended, which is faster; `examine` must not change it then.
+  // damaged and restored, which is faster; `examine` must not change it then.
   struct Flips {
     std::uint64_t stride = 1;
     bool copies = true;

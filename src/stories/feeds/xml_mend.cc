@@ -9,7 +9,7 @@ namespace kin::stories {
 namespace {
 
 constexpr std::string_view kSpace = " \t\r\n";
-// Below the limit of load_xml(), so that a mended text is not refused for its depth.
+// Below the limit of load_xml(), so that a repaired text is not refused for its depth.
 constexpr std::size_t kDeepest = 200;
 
 bool is_name_start(char c) {

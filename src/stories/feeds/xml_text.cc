@@ -77,7 +77,7 @@ Result<LoadedXml> load_xml(XmlSource source) {
     loaded.mended = fmt::format(
         "{}: {}", place_of(decoded.utf8, start + static_cast<std::size_t>(first.offset)),
         first.description());
-    // Only documents that are broken pay for mending.
+    // Only broken documents take the time for a repair.
     const pugi::xml_parse_result second = parse(*loaded.document, mend_xml(text));
     if (!second || !loaded.document->document_element())
       return Error{Code::kInvalidArgument, fmt::format("the XML is broken at {}", loaded.mended)};
