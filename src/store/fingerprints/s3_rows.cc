@@ -13,9 +13,9 @@
 namespace kin::store {
 namespace {
 
-// 'd' and the document's id → a fingerprint preceded by its size, and its packed text. 'l' and a
-// LookupKey → ids of documents (16 bytes each). 'l' and a prefix of a SimHash → id and SimHash of
-// documents (24 bytes each).
+// 'd' and the document's id → a fingerprint preceded by its size, and its packed text.
+// 'l' and a LookupKey → ids of documents (16 bytes each).
+// 'l' and a prefix of a SimHash → id and SimHash of documents (24 bytes each).
 constexpr char kDocument = 'd';
 constexpr char kList = 'l';
 constexpr char kSimHash = 's';  // the first byte of simhash_prefixes()
