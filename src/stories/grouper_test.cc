@@ -87,6 +87,37 @@ TEST(Grouper, KeepsSingleHeadlinesApartThatNameOthersAtTheSamePlace) {
   }
 }
 
+// The first word of a title begins with a capital in any case, and who does it to whom matters.
+TEST(Grouper, KeepsHeadlinesOfOneFrameApart) {
+  constexpr std::array<std::array<const char*, 2>, 5> kPairs{{
+      {"Turkey raises interest rates to 24 percent",
+       "Argentina raises interest rates to 60 percent"},
+      {"Microsoft to cut thousands of jobs", "Cisco to cut thousands of jobs"},
+      {"Israel launches strikes on Hezbollah", "Hezbollah launches strikes on Israel"},
+      {"Arsenal beat Chelsea after extra time", "Chelsea beat Arsenal after extra time"},
+      {"South Africa elects new prime minister", "Sweden elects new prime minister"},
+  }};
+  for (const auto& pair : kPairs) {
+    Grouper grouper;
+    const auto add = [&](std::uint64_t id, const char* title, const char* source) {
+      return grouper
+          .add({.id = ItemId{id},
+                .title = title,
+                .published_at = static_cast<UnixSeconds>(60 * id),
+                .source = source})
+          .story;
+    };
+    const StoryId first = add(1, pair[0], "Harbour Post");
+    EXPECT_EQ(add(2, pair[0], "Island Times"), first);
+    EXPECT_NE(add(3, pair[1], "Coast Daily"), first) << pair[1];
+  }
+}
+
+TEST_F(GrouperTest, TakesAFrameWithPartOfANameForTheSame) {
+  const StoryId story = add_title("Apple chief Tim Cook opens harbour museum in Lisbon").story;
+  EXPECT_EQ(add_title("Apple chief Cook opens harbour museum in Lisbon").story, story);
+}
+
 TEST_F(GrouperTest, KnowsTheSamePageByAddressGuidAndTitle) {
   const StoryId story = add({.title = "Ferry runs aground off Crete",
                              .source = "Harbour Post",

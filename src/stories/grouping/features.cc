@@ -118,6 +118,7 @@ Reading FeatureReader::read(const Item& item, Vocabulary& vocabulary) {
   read_title(features, vocabulary);
   find_numbers(features);
   find_places(features);
+  find_frame(features, vocabulary);
   if (!item.summary.empty()) read_summary(item, features, vocabulary);
   std::ranges::sort(features.terms, {}, &ItemTerm::term);
   reading.column_key = column_key();
@@ -185,7 +186,7 @@ void FeatureReader::find_numbers(Features& features) const {
   for (std::size_t i = 0; i < headline_.words.size(); ++i) {
     if (!headline_.words[i].number) continue;
     const std::uint64_t place = place_of(headline_.words, i, headline_.title_case);
-    if (place != 0) features.placed.push_back({place, terms_[i]});
+    if (place != 0) features.placed.push_back({PlacedTerm::beside(place), terms_[i]});
   }
 }
 
@@ -201,9 +202,38 @@ void FeatureReader::find_places(Features& features) const {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (!is_name(i)) continue;
     if (i > 0 && is_place(i - 1))
-      features.placed.push_back({hash64(words[i - 1].stem, 7), terms_[i]});
+      features.placed.push_back({PlacedTerm::beside(hash64(words[i - 1].stem, 7)), terms_[i]});
     if (is_place(i + 1) && !words[i + 1].first)
-      features.placed.push_back({hash64(words[i + 1].stem, 8), terms_[i]});
+      features.placed.push_back({PlacedTerm::beside(hash64(words[i + 1].stem, 8)), terms_[i]});
+  }
+}
+
+// Of "Turkey raises interest rates" the frame is "… raises interest rates". Words side by side that
+// begin with a capital are one gap. The first word of a title is a gap unless it is mostly written
+// in small letters elsewhere.
+void FeatureReader::find_frame(Features& features, const Vocabulary& vocabulary) const {
+  constexpr std::size_t kLeastWords = 3;
+  const auto& words = headline_.words;
+  if (headline_.title_case || words.size() < kLeastWords) return;
+  const auto is_gap = [&](std::size_t i) {
+    if (words[i].number || !words[i].capital) return words[i].number;
+    const Vocabulary::Term& term = vocabulary.term(terms_[i]);
+    return !words[i].first || 2 * term.capital >= term.shown;
+  };
+  std::uint64_t frame = 9;
+  std::size_t plain = 0;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool gap = is_gap(i);
+    if (gap && i > 0 && is_gap(i - 1)) continue;
+    frame = gap ? mix64(frame) : hash64(words[i].stem, frame);
+    plain += gap ? 0 : 1;
+  }
+  if (plain == 0) return;
+  std::uint64_t place = frame;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!is_gap(i)) continue;
+    if (i == 0 || !is_gap(i - 1)) place = mix64(place);
+    if (!words[i].number) features.placed.push_back({PlacedTerm::in_frame(place), terms_[i]});
   }
 }
 

@@ -32,11 +32,17 @@ struct NameMark {
 // A number that identifies something rather than counts ("iOS 7.1", "13th package", "magnitude
 // 6.2"), or a name, with the word beside it ("protests in Kenya"). Headlines with different numbers
 // at the same place are about different things, and two single headlines with different names there
-// are made from one template.
+// are made from one template. A name may also be placed in the frame of its title, which is all
+// that is not a name or a number.
 struct PlacedTerm {
-  std::uint64_t place = 0;  // hash of the neighbouring word
+  std::uint64_t place = 0;  // hash of the neighbouring word, or of the frame
   TermId term{};
   friend auto operator<=>(const PlacedTerm&, const PlacedTerm&) = default;
+
+  // The lowest bit of a place tells both kinds apart.
+  static std::uint64_t beside(std::uint64_t hash) { return hash & ~std::uint64_t{1}; }
+  static std::uint64_t in_frame(std::uint64_t hash) { return hash | 1; }
+  bool is_in_frame() const { return (place & 1) != 0; }
 };
 
 struct Features {
@@ -79,6 +85,7 @@ class FeatureReader {
   bool is_name(const HeadlineWord& word, double name_chance) const;
   void find_numbers(Features& features) const;
   void find_places(Features& features) const;
+  void find_frame(Features& features, const Vocabulary& vocabulary) const;
   std::uint64_t column_key() const;
   double english_share() const;
 

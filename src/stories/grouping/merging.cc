@@ -43,6 +43,9 @@ void Grouper::merge_if_alike(Slot slot) {
     const bool is_smaller = stories_[slot].size() < stories_[candidate.slot].size();
     const Slot small = is_smaller ? slot : candidate.slot;
     if (is_vetoed(stories_[small], is_smaller ? candidate.slot : slot)) continue;
+    if (are_about_others({stories_[slot], profiles_.at(slot)},
+                         {stories_[candidate.slot], profiles_.at(candidate.slot)}))
+      continue;
     merge(slot, candidate.slot);
     return;
   }

@@ -9,7 +9,7 @@
 
 namespace kin::stories {
 
-inline constexpr std::uint32_t kStateVersion = 2;
+inline constexpr std::uint32_t kStateVersion = 3;
 
 // Thread-safe.
 std::string encode_state(const GrouperState& state);

@@ -25,7 +25,7 @@ bool has_other(const PlacedTerm& placed, const Story& story) {
 
 bool numbers_clash(const Features& features, const Story& story) {
   return std::ranges::any_of(features.placed, [&](const PlacedTerm& placed) {
-    return !features.has_name(placed.term) && has_other(placed, story);
+    return !placed.is_in_frame() && !features.has_name(placed.term) && has_other(placed, story);
   });
 }
 
@@ -35,7 +35,8 @@ bool numbers_clash(const Features& features, const Story& story) {
 bool places_clash(const Features& features, const Story& story, const Profile& profile) {
   if (story.size() != 1) return false;
   const auto is_own = [&](const PlacedTerm& placed) {
-    return features.has_name(placed.term) && profile.find(placed.term) == nullptr;
+    return !placed.is_in_frame() && features.has_name(placed.term) &&
+           profile.find(placed.term) == nullptr;
   };
   const auto is_strange = [&](const PlacedCount& known) {
     return features.find(known.placed.term) == nullptr;
@@ -44,6 +45,23 @@ bool places_clash(const Features& features, const Story& story, const Profile& p
     return is_own(placed) && std::ranges::any_of(story.placed, [&](const PlacedCount& known) {
              return known.placed.place == placed.place && is_strange(known);
            });
+  });
+}
+
+// The same words with other names, or with the same names in other places: "Turkey raises interest
+// rates", "Argentina raises interest rates"; "Israel strikes Hezbollah", "Hezbollah strikes
+// Israel". Of several words in one gap one in common is enough.
+bool frames_clash(const Features& features, const Story& story) {
+  return std::ranges::any_of(features.placed, [&](const PlacedTerm& placed) {
+    if (!placed.is_in_frame()) return false;
+    std::uint32_t others = 0;
+    for (const PlacedCount& known : story.placed) {
+      if (known.placed.place != placed.place) continue;
+      const PlacedTerm shared{placed.place, known.placed.term};
+      if (std::ranges::find(features.placed, shared) != features.placed.end()) return false;
+      others = std::max(others, known.count);
+    }
+    return others > 0 && is_core(others, story);
   });
 }
 
@@ -100,12 +118,36 @@ bool is_habit(const Member& member, const Story& story) {
          kApart;
 }
 
+// What the names of half of a story's titles are in another story.
+struct CoreNames {
+  bool missing = false;  // one of them is in no title there
+  bool shared = false;   // one of them is in half of the titles there
+};
+
+CoreNames find_core_names(const Story& story, const Profile& other) {
+  CoreNames found;
+  for (const NameCount& known : story.names) {
+    if (!is_core(known.count, story)) continue;
+    const ProfileTerm* there = other.find(known.term);
+    found.missing |= there == nullptr;
+    found.shared |= there != nullptr && 2 * there->count >= other.members;
+  }
+  return found;
+}
+
 }  // namespace
+
+bool are_about_others(const NamedStory& a, const NamedStory& b) {
+  const CoreNames here = find_core_names(a.story, b.profile);
+  const CoreNames there = find_core_names(b.story, a.profile);
+  return here.missing && there.missing && !here.shared && !there.shared;
+}
 
 std::optional<Veto> find_veto(const Member& member, const Story& story, const Profile& profile,
                               const Settings& settings) {
   if (numbers_clash(member.features, story)) return Veto::kNumbers;
   if (places_clash(member.features, story, profile)) return Veto::kPlaces;
+  if (frames_clash(member.features, story)) return Veto::kFrame;
   if (names_clash(member.features, story, profile)) return Veto::kNames;
   if (is_habit(member, story)) return Veto::kTemplate;
   if (settings.one_per_source && member.source != 0 && story.has_source(member.source))

@@ -41,6 +41,12 @@ double kind_weight(TermKind kind) {
   KIN_UNREACHABLE();
 }
 
+// Pairs and prefixes repeat the evidence of their words; years and weekdays are in titles of any
+// event.
+bool is_evidence(TermKind kind) {
+  return kind == TermKind::kWord || kind == TermKind::kNumber;
+}
+
 // How many stories a story counts for that has a term in so many headlines: the power kGrowth.
 double stories_of(std::uint32_t headlines) {
   constexpr std::size_t kTable = 64;
@@ -86,7 +92,7 @@ Vocabulary::Constants Vocabulary::constants_of(const Term& term) {
                       .rareness = std::max(0.02, rareness),
                       .factor = kind_weight(term.kind)};
   constants.factor *= std::pow(constants.rareness, 2 * kBackgroundPower);
-  if (term.kind == TermKind::kPair || term.kind == TermKind::kPrefix) constants.rareness = 0;
+  if (!is_evidence(term.kind)) constants.rareness = 0;
   return constants;
 }
 

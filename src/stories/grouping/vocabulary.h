@@ -69,7 +69,8 @@ class Vocabulary {
   // How much a term tells, in its place in a headline: the square of its rarity, more for names.
   double weight(TermId id) const;
   // The evidence that two headlines of one event are expected to have it in common; 0 for pairs and
-  // prefixes, which repeat the evidence of their words. About 8 for a new name.
+  // prefixes, which repeat the evidence of their words, and for years and weekdays. About 8 for a
+  // new name.
   double evidence(TermId id) const;
   // How much evidence a chance match is expected to have, as a factor: 1 in a stream of a thousand
   // stories, more in a larger one.

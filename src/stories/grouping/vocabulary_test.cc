@@ -61,6 +61,13 @@ TEST(Vocabulary, WeighsNamesByTheirSpelling) {
   EXPECT_GT(vocabulary.name_chance(name), 0.8);
 }
 
+TEST(Vocabulary, TakesYearsAndWeekdaysForNoEvidence) {
+  Vocabulary vocabulary;
+  EXPECT_GT(vocabulary.evidence(vocabulary.intern(TermKind::kNumber, "6.9")), 0);
+  EXPECT_EQ(vocabulary.evidence(vocabulary.intern(TermKind::kYear, "2026")), 0);
+  EXPECT_EQ(vocabulary.evidence(vocabulary.intern(TermKind::kDay, "monday")), 0);
+}
+
 TEST(Vocabulary, ForgetsTermsThatNobodyUsesAnyMore) {
   Vocabulary vocabulary;
   const TermId old = vocabulary.intern(TermKind::kWord, "olympia");
