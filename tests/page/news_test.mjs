@@ -184,6 +184,22 @@ await session('news', async (it) => {
     await page.goBack();
   });
 
+  await it.check('news that come while a story\u2019s page is being loaded are shown on it', async () => {
+    await page.goto(it.program.root);
+    await card(page, 'City council').waitFor();
+    const story = await hold(page, 'GET', /stories\/\d+$/, { answered: true });
+    await card(page, 'City council').locator('a.when').click();
+    await story.caught();
+    // The page has heard of the news when it asks for the timeline again.
+    const heard = page.waitForResponse((response) => /timeline\?limit=50$/.test(response.url()));
+    it.feeds.publish('chronicle', 'City council votes for a centre without cars, by one vote');
+    await refresh();
+    await heard;
+    story.release();
+    await becomes(() => page.locator('ol .item').count(), 2);
+    await page.goBack();
+  });
+
   await it.check('a search says where it looks, marks what matched and can look everywhere', async () => {
     await page.goto(`${it.program.root}/?starred=1`);
     await page.getByLabel('Search stories').fill('the storm');

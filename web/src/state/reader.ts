@@ -1,13 +1,12 @@
 // Connects the parts: passes news from the server to the views that show it.
-import { ApiError, getStory } from '../api/client';
+import { ApiError } from '../api/client';
 import type { News } from '../api/types';
-import { upToDate } from './changes';
 import { clock } from './clock.svelte';
 import { library } from './library.svelte';
 import { live } from './live.svelte';
 import { router, storyPath } from './route.svelte';
 import { screenState } from './screen.svelte';
-import { put } from './stories.svelte';
+import { loadStory } from './stories.svelte';
 import { theme } from './theme.svelte';
 import { timeline } from './timeline.svelte';
 
@@ -30,14 +29,18 @@ function receive(news: News): void {
 
 async function work(): Promise<void> {
   working = true;
-  while (gathered) {
-    await new Promise((done) => setTimeout(done, gathering));
-    const news: News = gathered;
-    gathered = null;
-    library.refresh();
-    await Promise.all([timeline.take(news), refreshStoryPage(news)]);
+  try {
+    while (gathered) {
+      await new Promise((done) => setTimeout(done, gathering));
+      const news: News = gathered;
+      gathered = null;
+      library.refresh();
+      await Promise.all([timeline.take(news), refreshStoryPage(news)]);
+    }
+  } finally {
+    // Whatever went wrong, the next news are shown.
+    working = false;
   }
-  working = false;
 }
 
 async function refreshStoryPage(news: News): Promise<void> {
@@ -46,8 +49,7 @@ async function refreshStoryPage(news: News): Promise<void> {
   const about = [...news.changed, ...news.gone.map(({ story }) => story)];
   if (!about.includes(route.id)) return;
   try {
-    const story = await upToDate(() => getStory(route.id));
-    put(story);
+    const story = await loadStory(route.id);
     if (story.id !== route.id) router.go(storyPath(story.id), { replace: true });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

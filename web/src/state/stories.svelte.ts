@@ -1,6 +1,8 @@
 // Every story the page knows, by id; views show ids, so a story looks the same wherever it is shown.
 import { SvelteMap } from 'svelte/reactivity';
+import { getStory } from '../api/client';
 import type { Item, Story } from '../api/types';
+import { upToDate } from './changes';
 
 export const stories = new SvelteMap<number, Story>();
 
@@ -10,6 +12,19 @@ export function put(story: Story): void {
   const shortened = story.count > story.others.length + 1;
   const keep = shortened && known?.count === story.count && known.others.length > story.others.length;
   stories.set(story.id, keep ? { ...story, others: known.others } : story);
+}
+
+let loading: Promise<unknown> = Promise.resolve();
+
+/** Loads a story with all its items. One after another, so that an answer from before news does not replace a newer one. */
+export function loadStory(id: number): Promise<Story> {
+  const loaded = loading.then(async () => {
+    const story = await upToDate(() => getStory(id));
+    put(story);
+    return story;
+  });
+  loading = loaded.catch(() => {});
+  return loaded;
 }
 
 /** All items of a story that are known here, the oldest first. */
