@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -100,12 +101,16 @@ File::File(int descriptor, fs::path path, bool owned)
 File::File(File&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       owned_(other.owned_),
+      contents_(std::move(other.contents_)),
+      position_(other.position_),
       path_(std::move(other.path_)) {}
 
 // The other object closes the file that was open here when it is destroyed.
 File& File::operator=(File&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(owned_, other.owned_);
+  std::swap(contents_, other.contents_);
+  std::swap(position_, other.position_);
   std::swap(path_, other.path_);
   return *this;
 }
@@ -121,6 +126,12 @@ Result<File> File::open_to_read(const fs::path& path) {
   struct stat status{};
   if (::fstat(descriptor, &status) != 0) return system_error("open", path, errno);
   if (S_ISDIR(status.st_mode)) return system_error("read", path, EISDIR);
+  return file;
+}
+
+File File::reading(std::shared_ptr<FileContents> contents, fs::path path) {
+  File file(-1, std::move(path), false);
+  file.contents_ = std::move(contents);
   return file;
 }
 
@@ -154,6 +165,12 @@ File File::standard_output() {
 
 // Gives what there is: pipes and terminals return less than was asked for.
 Result<std::size_t> File::read(char* to, std::size_t capacity) {
+  if (contents_ != nullptr) {
+    const std::size_t count = std::min<std::uint64_t>(capacity, contents_->size() - position_);
+    KIN_RETURN_IF_ERROR(contents_->read_at(position_, to, count));
+    position_ += count;
+    return count;
+  }
   for (;;) {
     const ssize_t got = ::read(descriptor_, to, capacity);
     if (got >= 0) return static_cast<std::size_t>(got);
@@ -170,6 +187,7 @@ Result<bool> File::wait_to_read(std::chrono::milliseconds timeout) const {
 }
 
 Status File::read_at(std::uint64_t offset, char* to, std::size_t count) const {
+  if (contents_ != nullptr) return contents_->read_at(offset, to, count);
   while (count > 0) {
     const ssize_t got = ::pread(descriptor_, to, count, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
@@ -206,6 +224,10 @@ void File::begin_sync(std::uint64_t offset, std::uint64_t count) const {
                           SYNC_FILE_RANGE_WRITE);
 }
 
+fs::path File::path_of_descriptor() const {
+  return fmt::format("/proc/self/fd/{}", descriptor_);
+}
+
 Status File::sync() {
   // fdatasync() also writes the file's size if that is needed to read the data, but not its times,
   // which would cost a second write.
@@ -217,6 +239,7 @@ Status File::truncate(std::uint64_t size) {
 }
 
 Result<std::uint64_t> File::size() const {
+  if (contents_ != nullptr) return contents_->size();
   struct stat status{};
   if (::fstat(descriptor_, &status) != 0) return system_error("read", path_, errno);
   return static_cast<std::uint64_t>(status.st_size);

@@ -19,11 +19,23 @@ Error system_error(std::string_view action, const std::filesystem::path& path, i
 // The outcome of a system call that returns 0, or -1 and sets errno.
 Status system_status(int returned, std::string_view action, const std::filesystem::path& path);
 
+// The contents of a file that is not one of the system's: an object of another machine.
+// Thread-safe.
+class FileContents {
+ public:
+  virtual ~FileContents() = default;
+  // As File::read_at().
+  virtual Status read_at(std::uint64_t offset, char* to, std::size_t count) = 0;
+  virtual std::uint64_t size() const = 0;
+};
+
 // An open file. Moved, never copied; closed when destroyed. Reading at an offset is thread-safe;
 // appending is for one thread at a time.
 class File {
  public:
   static Result<File> open_to_read(const std::filesystem::path& path);
+  // A file to read whose bytes come from `contents`. `path` is its name for messages.
+  static File reading(std::shared_ptr<FileContents> contents, std::filesystem::path path);
   // Makes the file, or empties it if it exists.
   static Result<File> create(const std::filesystem::path& path);
   // Opens to read and write anywhere, keeping the contents; makes the file if it does not exist.
@@ -64,11 +76,15 @@ class File {
   Status close();
 
   const std::filesystem::path& path() const { return path_; }
+  // A path under which this process can open the same file once more, also one without a name.
+  std::filesystem::path path_of_descriptor() const;
 
  private:
   File(int descriptor, std::filesystem::path path, bool owned);
   int descriptor_ = -1;
   bool owned_ = true;
+  std::shared_ptr<FileContents> contents_;  // nothing: those of the descriptor
+  std::uint64_t position_ = 0;              // of read() in contents_
   std::filesystem::path path_;
 };
 

@@ -27,6 +27,10 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 // That of the process. Thread-safe as long as nobody changes it.
 std::optional<std::string> process_environment(const std::string& name);
 
+// The value of `setting` in the profile that AWS_PROFILE names, of AWS's settings files; empty if
+// there is none.
+std::string profile_setting(const Environment& environment, const std::string& setting);
+
 // Where credentials come from. The first source that has any is used: `fixed`; the environment
 // (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN); the profile file; the container's
 // endpoint (AWS_CONTAINER_CREDENTIALS_FULL_URI or _RELATIVE_URI); the instance's metadata service
@@ -65,5 +69,11 @@ struct CloudOptions {
   std::string ca_file = {};                   // certificates to trust instead of the system's
   std::shared_ptr<CallMeter> meter = {};      // for several clients; nothing: each has its own
 };
+
+// The options of a service ("S3", "DYNAMODB") as AWS's own tools find them: the region of
+// AWS_REGION, AWS_DEFAULT_REGION or the profile, the endpoint of AWS_ENDPOINT_URL_SERVICE or
+// AWS_ENDPOINT_URL.
+CloudOptions options_of_environment(const std::string& service,
+                                    const Environment& environment = &process_environment);
 
 }  // namespace kin::cloud

@@ -18,6 +18,13 @@ bool is_missing_object(const Answer& answer) {
   return answer.response.status == 404 && (code.empty() || code == "NoSuchKey");
 }
 
+// Whether the object has another ETag than `etag`. Not every store honours If-Match.
+bool is_another(const Answer& answer, const std::string& etag) {
+  if (etag.empty()) return false;
+  if (answer.response.status == 412) return true;
+  return answer.verdict == Verdict::kDone && unquoted(answer.response.header("etag")) != etag;
+}
+
 }  // namespace
 
 struct S3Client::State {
@@ -80,7 +87,8 @@ Result<std::optional<std::string>> S3Client::get(const std::string& key, std::ui
 }
 
 Result<std::vector<std::string>> S3Client::get_ranges(const std::string& key,
-                                                      std::span<const ByteRange> ranges) {
+                                                      std::span<const ByteRange> ranges,
+                                                      const std::string& etag) {
   KIN_RETURN_IF_ERROR(check_key(key));
   std::vector<std::string> parts(ranges.size());
   std::optional<Error> failure;
@@ -93,9 +101,13 @@ Result<std::vector<std::string>> S3Client::get_ranges(const std::string& key,
               .headers = {{"Range", fmt::format("bytes={}-{}", range.offset,
                                                 range.offset + range.size - 1)}},
               .most_bytes = range.size + (std::uint64_t{64} << 10)};  // or the text of an error
+    if (!etag.empty()) call.headers.push_back({"If-Match", "\"" + etag + "\""});
     batch.add(std::move(call), [&, i, range](Result<Answer> answer) {
       if (!answer)
         failure = answer.error();
+      else if (is_another(*answer, etag))
+        failure = Error{Code::kFailedPrecondition,
+                        fmt::format("{} changed while it was read (run again)", key)};
       else if (answer->verdict != Verdict::kDone)
         failure = s3_error(key, *answer);
       else if (answer->response.status != 206 || answer->response.body.size() != range.size)
@@ -145,6 +157,27 @@ Result<bool> S3Client::put_if_absent(const std::string& key, std::string bytes) 
 Status S3Client::upload(const std::string& key, const Source& source) {
   KIN_RETURN_IF_ERROR(check_key(key));
   return upload_in_parts(state_->caller, state_->bucket, key, source);
+}
+
+Result<StagedUpload> S3Client::stage(const std::string& key, const Source& source,
+                                     std::uint64_t size) {
+  KIN_RETURN_IF_ERROR(check_key(key));
+  return stage_in_parts(state_->caller, state_->bucket, key, source, size);
+}
+
+Status S3Client::complete(const StagedUpload& upload) {
+  return complete_upload(state_->caller, state_->bucket, upload);
+}
+
+void S3Client::abandon(const StagedUpload& upload) {
+  abandon_upload(state_->caller, state_->bucket, upload);
+}
+
+Status S3Client::check_writable(const std::string& key) {
+  KIN_RETURN_IF_ERROR(check_key(key));
+  KIN_TRY(const StagedUpload upload, begin_upload(state_->caller, state_->bucket, key));
+  abandon(upload);
+  return Done{};
 }
 
 Result<ObjectPage> S3Client::list(const std::string& prefix, const std::string& next, int most) {

@@ -45,6 +45,14 @@ struct ByteRange {
   std::uint64_t size = 0;  // at least 1
 };
 
+// An upload whose parts the store has, and that nobody sees yet.
+struct StagedUpload {
+  std::string key;
+  std::string id;
+  std::string writer;              // by which we know the object as ours
+  std::vector<std::string> etags;  // of the parts, in order
+};
+
 // Thread-safe. Borrows the clock.
 //
 // A request that fails for a reason that may pass is sent again, as CloudOptions say. What was
@@ -67,9 +75,11 @@ class S3Client {
   Result<std::optional<std::string>> get(const std::string& key,
                                          std::uint64_t most_bytes = std::uint64_t{1} << 30);
   // Parts of an object, fetched together, in the order asked for. kNotFound if there is no object,
-  // kInvalidArgument if a range does not lie within it.
+  // kInvalidArgument if a range does not lie within it. With an `etag`, kFailedPrecondition if the
+  // object has another one by now.
   Result<std::vector<std::string>> get_ranges(const std::string& key,
-                                              std::span<const ByteRange> ranges);
+                                              std::span<const ByteRange> ranges,
+                                              const std::string& etag = {});
   Result<std::optional<ObjectInfo>> head(const std::string& key);
 
   Status put(const std::string& key, std::string bytes);
@@ -80,6 +90,14 @@ class S3Client {
   // `source` fills a span and returns the number of bytes; 0 at the end.
   using Source = std::function<Result<std::size_t>(std::span<char> into)>;
   Status upload(const std::string& key, const Source& source);
+
+  // The same in two steps: the parts are sent, and the object appears when the upload is completed.
+  // The parts are large enough for `size` bytes. An upload that is not completed is abandoned.
+  Result<StagedUpload> stage(const std::string& key, const Source& source, std::uint64_t size);
+  Status complete(const StagedUpload& upload);
+  void abandon(const StagedUpload& upload);
+  // An error if no object of this key may be written: begins an upload and abandons it.
+  Status check_writable(const std::string& key);
 
   // Objects whose key begins with `prefix`, in the order of their keys. `next` of the last page
   // continues. A page has `most` objects at the most, and may have fewer.

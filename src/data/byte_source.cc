@@ -59,7 +59,7 @@ Result<std::unique_ptr<ByteSource>> open_plain(File file, const Input& input,
 }
 
 Result<std::unique_ptr<ByteSource>> open_bytes(const Input& input, std::uint64_t offset) {
-  KIN_TRY(File file, File::open_to_read(input.path));
+  KIN_TRY(File file, open_input(input));
   switch (input.type.compression) {
     case Compression::kNone: return open_plain(std::move(file), input, offset);
     case Compression::kGzip: return gzip_source(std::move(file), input.shown_as);

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "data/byte_source.h"
 #include "data/files/glob.h"
+#include "data/files/remote_glob.h"
 
 namespace kin::data {
 namespace fs = std::filesystem;
@@ -47,16 +48,10 @@ Result<std::vector<Found>> expand(const std::string& pattern) {
   return found;
 }
 
-// The dataset files below `folder`.
-Result<std::vector<Found>> expand_folder(const std::string& folder,
-                                         std::vector<std::string>* notes) {
-  KIN_TRY(const std::vector<std::string> names, files_below(folder));
-  std::vector<Found> found;
-  for (const std::string& name : names) {
-    if (file_type(name).ok()) found.push_back({name, below(name, fs::path(folder) / "")});
-  }
-  const std::size_t others = names.size() - found.size();
-  if (found.empty()) {
+// Says how many files of a folder are `others`. An error if there are none but them.
+Status note_others(const std::string& folder, std::size_t found, std::size_t others,
+                   std::vector<std::string>* notes) {
+  if (found == 0) {
     return Error{Code::kNotFound, fmt::format("there is no dataset file below {}: known are {}",
                                               folder, kSupported)};
   }
@@ -65,6 +60,18 @@ Result<std::vector<Found>> expand_folder(const std::string& folder,
                                  others == 1 ? "file" : "files", folder,
                                  others == 1 ? "was" : "were", kSupported));
   }
+  return Done{};
+}
+
+// The dataset files below `folder`.
+Result<std::vector<Found>> expand_folder(const std::string& folder,
+                                         std::vector<std::string>* notes) {
+  KIN_TRY(const std::vector<std::string> names, files_below(folder));
+  std::vector<Found> found;
+  for (const std::string& name : names) {
+    if (file_type(name).ok()) found.push_back({name, below(name, fs::path(folder) / "")});
+  }
+  KIN_RETURN_IF_ERROR(note_others(folder, found.size(), names.size() - found.size(), notes));
   return found;
 }
 
@@ -136,11 +143,42 @@ Result<Input> regular_file(const Found& found) {
   return input;
 }
 
+// The remote files that `pattern` names.
+Result<std::vector<Input>> remote_inputs(const std::string& pattern, RemoteFiles* remote,
+                                         std::vector<std::string>* notes) {
+  if (remote == nullptr) {
+    return Error{
+        Code::kInvalidArgument,
+        fmt::format("{}: files of other machines cannot be read here (copy it first)", pattern)};
+  }
+  KIN_TRY(RemoteMatches found, expand_remote(*remote, pattern));
+  const std::size_t all = found.files.size();
+  if (found.folder) {
+    std::erase_if(found.files, [](const RemoteMatch& one) { return !file_type(one.file.name); });
+    KIN_RETURN_IF_ERROR(note_others(pattern, found.files.size(), all - found.files.size(), notes));
+  }
+  std::vector<Input> inputs;
+  for (RemoteMatch& one : found.files) {
+    KIN_TRY(const FileType type, file_type(one.file.name));
+    Input input{.path = one.file.name,
+                .type = type,
+                .bytes = one.file.bytes,
+                .shown_as = one.file.name,
+                .relative = fs::path(one.relative).lexically_normal(),
+                .remote = remote,
+                .version = std::move(one.file.version)};
+    if (found.folder) input.named_folder = pattern;
+    KIN_TRY(input.array, holds_array(input));
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
 Status check_all(const std::vector<Input>& inputs) {
   std::map<fs::path, const Input*> seen;
   for (const Input& input : inputs) {
     std::error_code failure;
-    const fs::path real = fs::canonical(input.path, failure);
+    const fs::path real = input.remote != nullptr ? input.path : fs::canonical(input.path, failure);
     if (failure) return system_error("read", input.path, failure.value());
     const auto [other, is_new] = seen.emplace(real, &input);
     if (!is_new) {
@@ -156,8 +194,12 @@ Status check_all(const std::vector<Input>& inputs) {
 void settle_named(std::vector<Input>& inputs, const std::vector<std::size_t>& named) {
   std::error_code failure;
   std::vector<fs::path> paths;
-  for (const std::size_t i : named)
-    paths.push_back(fs::absolute(inputs[i].path, failure).lexically_normal());
+  for (const std::size_t i : named) {
+    const bool remote = inputs[i].remote != nullptr;
+    const fs::path whole =
+        remote ? fs::path("/" + inputs[i].path.string()) : fs::absolute(inputs[i].path, failure);
+    paths.push_back(whole.lexically_normal());
+  }
   if (failure || paths.empty()) return;
   fs::path common = paths.front().parent_path();
   for (const fs::path& path : paths) {
@@ -216,7 +258,7 @@ Result<FileType> file_type(const fs::path& path) {
 
 Result<std::vector<Input>> find_inputs(std::span<const std::string> patterns,
                                        const fs::path& spool_folder,
-                                       std::vector<std::string>* notes) {
+                                       std::vector<std::string>* notes, RemoteFiles* remote) {
   if (patterns.empty()) return Error{Code::kInvalidArgument, "no input was named"};
   std::vector<Input> inputs;
   std::vector<std::size_t> named;
@@ -228,6 +270,12 @@ Result<std::vector<Input>> find_inputs(std::span<const std::string> patterns,
       }
       KIN_TRY(Input input, standard_input(spool_folder));
       inputs.push_back(std::move(input));
+      continue;
+    }
+    if (is_remote(pattern)) {
+      KIN_TRY(std::vector<Input> files, remote_inputs(pattern, remote, notes));
+      if (files.size() == 1 && files.front().path == pattern) named.push_back(inputs.size());
+      std::move(files.begin(), files.end(), std::back_inserter(inputs));
       continue;
     }
     std::error_code ignored;  // what cannot be looked at is not a folder; opening says why
@@ -249,8 +297,7 @@ Result<std::vector<Input>> find_inputs(std::span<const std::string> patterns,
 Result<FileType> output_type(const fs::path& output, std::span<const Input> inputs) {
   if (output == "-") return FileType{};
   for (const Input& input : inputs) {
-    std::error_code ignored;
-    if (!fs::equivalent(input.path, output, ignored)) continue;
+    if (!same_file(input, output)) continue;
     return Error{
         Code::kInvalidArgument,
         fmt::format("{} is an input and cannot be the output too (name another)", output.string())};
@@ -258,8 +305,26 @@ Result<FileType> output_type(const fs::path& output, std::span<const Input> inpu
   return file_type(output);
 }
 
+Result<File> open_input(const Input& input) {
+  if (input.remote == nullptr) return File::open_to_read(input.path);
+  return input.remote->open({input.path.string(), input.bytes, input.version});
+}
+
+bool same_file(const Input& input, const fs::path& other) {
+  if (input.remote != nullptr || is_remote(other)) return input.path == other;
+  std::error_code ignored;  // what cannot be looked at is no input
+  return fs::equivalent(input.path, other, ignored);
+}
+
 Status check_unchanged(std::span<const Input> inputs) {
   for (const Input& input : inputs) {
+    if (input.remote != nullptr) {
+      KIN_TRY(const auto now, input.remote->look(input.path.string()));
+      if (now && now->version == input.version) continue;
+      return Error{Code::kFailedPrecondition,
+                   fmt::format("{} {} while it was read (run again)", input.shown_as,
+                               now ? "changed" : "was removed")};
+    }
     if (!input.changed) continue;
     struct stat status{};
     if (::stat(input.path.c_str(), &status) != 0) {

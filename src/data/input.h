@@ -8,9 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "base/result.h"
 
 namespace kin::data {
+
+class RemoteFiles;
 
 enum class Format { kJsonl, kParquet, kCsv, kTsv };
 enum class Compression { kNone, kGzip, kZstd, kBzip2, kXz };
@@ -50,7 +53,15 @@ struct Input {
   std::filesystem::path relative{};
   // The folder that was named, if one was: everything below it is an input.
   std::filesystem::path named_folder{};
+  // Where it is read from if it is not on this machine; `path` is its address. Borrowed.
+  RemoteFiles* remote = nullptr;
+  std::string version{};  // of a remote file: another one when the contents are others
 };
+
+// Opens the file to read its bytes as they are stored.
+Result<File> open_input(const Input& input);
+// Whether both are the same file.
+bool same_file(const Input& input, const std::filesystem::path& other);
 
 // The files that `patterns` name, in order: paths, globs (as in files/glob.h), and folders, which
 // stand for every dataset file below them, sorted, without hidden ones. Each is checked to exist
@@ -58,9 +69,11 @@ struct Input {
 // its input more than once, and read as JSONL. A glob without matches, a folder without dataset
 // files, an empty list, and one file named twice are errors. `notes` gets what a user should know:
 // how many files of a folder were left out because their extensions are not those of datasets.
+// Addresses of files on other machines ("s3://bucket/corpus/*.parquet") need `remote`.
 Result<std::vector<Input>> find_inputs(std::span<const std::string> patterns,
                                        const std::filesystem::path& spool_folder,
-                                       std::vector<std::string>* notes = nullptr);
+                                       std::vector<std::string>* notes = nullptr,
+                                       RemoteFiles* remote = nullptr);
 
 // An error if one of `inputs` has another size or time of change than when it was found. A run
 // reads its inputs several times and relies on row numbers, so an input that changes meanwhile

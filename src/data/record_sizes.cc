@@ -13,7 +13,7 @@ namespace kin::data {
 Result<RecordSizes> record_sizes(const Input& input, const CountIn& count) {
   RecordSizes sizes;
   if (input.type.format == Format::kParquet) {
-    KIN_TRY(const File file, File::open_to_read(input.path));
+    KIN_TRY(const File file, open_input(input));
     KIN_TRY(const Footer footer, read_footer(file));
     return RecordSizes{.records = footer.rows};
   }

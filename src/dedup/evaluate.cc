@@ -65,7 +65,8 @@ std::size_t bucket_of(double similarity) {
 
 Result<std::vector<Record>> read_sample(const std::vector<std::string>& inputs,
                                         const EvaluateOptions& options, const fs::path& folder) {
-  KIN_TRY(std::vector<data::Input> files, data::find_inputs(inputs, folder));
+  KIN_TRY(std::vector<data::Input> files,
+          data::find_inputs(inputs, folder, nullptr, options.dedup.remote));
   data::DatasetOptions dataset_options;
   dataset_options.threads = options.dedup.threads;
   dataset_options.temporary_folder = folder;

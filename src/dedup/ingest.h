@@ -83,6 +83,11 @@ struct IngestJob {
   std::optional<std::string> type_column = {};
   std::optional<std::string> language_column = {};
   Priorities priorities = {};
+  // Where it is written how far the run is, so that another machine can take it over: a folder, or
+  // an address for dedup.options.remote. Empty: nowhere. Every dedup.options.checkpoint_seconds.
+  std::string checkpoints = {};
+  // `worker` was given, and not made of the names of the inputs: the checkpoint has it in its name.
+  bool named_worker = false;
 };
 
 // Where the documents are. Borrowed.
@@ -101,6 +106,7 @@ struct IngestReport {
   std::array<std::uint64_t, kActions> decided{};     // by Action
   std::array<std::uint64_t, kMethods> dropped_by{};  // by Method
   std::uint64_t repeated = 0;                        // decided by an earlier attempt of this run
+  std::uint64_t attempt = 1;                         // as the checkpoint counts them
   std::uint64_t lost_races = 0;    // dropped for a document that another worker admitted meanwhile
   std::uint64_t cross_source = 0;  // dropped for a document of another source
   std::uint64_t preferred = 0;     // kept although alike, because of a priority
@@ -121,7 +127,9 @@ std::string to_json(const IngestReport& report, int indent);
 // Takes the records of the inputs in order: looks their documents up in the ledger and their
 // content in the store, decides, admits what is kept to the store, records every decision in the
 // ledger, and writes the kept records. The output appears when all is decided. A run that was
-// killed is run again with the same inputs, `run` and `worker`, and gives the same output.
+// killed is run again with the same inputs, `run` and `worker`, and gives the same output. With
+// dedup.options.resume it goes on as the worker of the checkpoint, whose inputs must be the same
+// but may have other names: on another machine, say.
 Result<IngestReport> run_ingest(const IngestJob& job, const IngestStores& stores,
                                 Progress& progress, Clock& clock);
 

@@ -106,6 +106,9 @@ struct DedupOptions {
   KeepPolicy keep;
   Grouping grouping = Grouping::kStar;
 
+  // Reads inputs and references that are addresses ("s3://…"). Nothing: they are refused. Borrowed.
+  data::RemoteFiles* remote = nullptr;
+
   int threads = 0;  // 0: as many as there are cores
   std::uint64_t max_memory = std::uint64_t{3} << 29;
   std::optional<std::filesystem::path> temporary_folder;  // nothing: beside the output

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "data/line_output.h"
 #include "dedup/output/audit.h"
+#include "dedup/uploads.h"
 
 namespace kin::dedup {
 namespace fs = std::filesystem;
@@ -180,12 +181,12 @@ void remove_leftovers(const DedupJob& job) {
 Status check_outputs_against(const DedupJob& job, const std::vector<data::Input>& inputs) {
   for (const data::Input& input : inputs) {
     for (const fs::path& output : outputs_of(job)) {
-      std::error_code ignored;  // a path that does not exist is no input
-      if (!fs::equivalent(input.path, output, ignored)) continue;
+      const std::string name = shown_name(job, output);
+      if (!data::same_file(input, name)) continue;
       return Error{Code::kInvalidArgument,
                    fmt::format("{} is an input and an output (inputs are never changed: choose "
                                "another output)",
-                               output.string())};
+                               name)};
     }
   }
   return Done{};

@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "base/workers.h"
 #include "data/parquet_memory.h"
+#include "data/remote_files.h"
 #include "dedup/output/record_outputs.h"
 #include "dedup/output/run_checks.h"
 #include "dedup/outputs.h"
@@ -138,7 +139,8 @@ class Planner {
     KIN_RETURN_IF_ERROR(validate(options_));
     KIN_TRY(LockedFolder folder, LockedFolder::create(work_parent()));
     folder_.emplace(std::move(folder));
-    KIN_TRY(std::vector<data::Input> inputs, data::find_inputs(job_.inputs, folder_->path()));
+    KIN_TRY(std::vector<data::Input> inputs,
+            data::find_inputs(job_.inputs, folder_->path(), nullptr, options_.remote));
     from_ = inputs.front().type;
     to_ = from_;
     if (!job_.output.empty() && job_.output != "-" && !writes_folder(job_)) {
@@ -187,7 +189,7 @@ class Planner {
   // Where the run itself would work, so that its disk is the one that is measured.
   std::optional<fs::path> work_parent() const {
     if (options_.temporary_folder) return options_.temporary_folder;
-    if (job_.output.empty() || job_.output == "-") return {};
+    if (job_.output.empty() || job_.output == "-" || data::is_remote(job_.output)) return {};
     return job_.output.has_parent_path() ? job_.output.parent_path() : fs::path(".");
   }
 
@@ -284,7 +286,7 @@ class Planner {
     const data::Input& input = dataset_->inputs().front();
     if (input.bytes < kBlocks * kBlock) return 0.0;
     std::string block(kBlock, '\0');
-    KIN_TRY(const File file, File::open_to_read(input.path));
+    KIN_TRY(const File file, open_input(input));
     const SteadyTime start = clock_.steady_now();
     for (std::uint64_t i = 0; i < kBlocks; ++i) {
       const std::uint64_t offset = (input.bytes - kBlock) / kBlocks * i;
@@ -414,6 +416,11 @@ class Planner {
     plan_.temporary_bytes =
         static_cast<std::uint64_t>(std::max(beside, model.cold(documents)) + keys);
     const auto space = fs::space(folder_->path());
+    // Copies of remote files take up to half of what is free.
+    std::uint64_t copied = 0;
+    for (const data::Input& input : dataset_->inputs())
+      copied += input.remote != nullptr ? input.bytes : 0;
+    plan_.temporary_bytes += std::min<std::uint64_t>(copied, space.available / 2);
     if (plan_.disk_bytes() > space.available) {
       plan_.fits = false;
       plan_.notes.push_back(fmt::format("there is not enough room on the disk: {} is free",

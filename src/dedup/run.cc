@@ -13,6 +13,7 @@
 #include "dedup/stages/run_state.h"
 #include "dedup/stages/scan_stage.h"
 #include "dedup/stages/write_stage.h"
+#include "dedup/uploads.h"
 
 namespace kin::dedup {
 namespace {
@@ -133,9 +134,10 @@ void finish_report(RunState& run) {
   report.options = run.options;
   report.options.threads = run.threads_asked;
   report.dry_run = run.options.dry_run;
-  if (!run.options.dry_run) report.output = run.job.output.string();
-  if (const auto removed = removed_output_of(run.job)) report.removed_output = removed->string();
-  if (const auto log = cut_output_of(run.job)) report.cut.log = log->string();
+  if (!run.options.dry_run) report.output = shown_name(run.job, run.job.output);
+  if (const auto removed = removed_output_of(run.job))
+    report.removed_output = shown_name(run.job, *removed);
+  if (const auto log = cut_output_of(run.job)) report.cut.log = shown_name(run.job, *log);
   describe_inputs(*run.inputs, report);
   if (run.known) report.against.files = {run.options.signature_store->string()};
   report.seconds = run.times.seconds();
@@ -164,8 +166,10 @@ Result<DedupReport> run_dedup(const DedupJob& job, Progress& progress, Clock& cl
   RunState run(job, progress, clock);
   KIN_RETURN_IF_ERROR(do_stages(run));
   finish_report(run);
-  if (job.report_output)
+  if (job.report_output) {
     KIN_RETURN_IF_ERROR(data::write_json(*job.report_output, to_json(run.report, 2) + "\n"));
+    if (job.uploads != nullptr) KIN_RETURN_IF_ERROR(job.uploads->publish());
+  }
   return std::move(run.report);
 }
 

@@ -24,6 +24,8 @@ enum class Audit {
   kNone,  // there is no log
 };
 
+class Uploads;
+
 struct DedupJob {
   std::vector<std::string> inputs;  // paths, folders, globs, or "-"
   // "-": JSONL on standard output. A folder, which is one that is there or ends with a slash: one
@@ -37,6 +39,8 @@ struct DedupJob {
   std::optional<std::filesystem::path> cut_output;  // nothing: named after the output
   std::optional<std::filesystem::path> report_output;
   data::OutputFormat format;  // of the output
+  // Sends outputs to other machines (dedup/uploads.h). Borrowed.
+  Uploads* uploads = nullptr;
   // Called before anything is read with what the output will not keep; each is in the report too.
   std::function<void(const std::string& note)> foretell = {};
   DedupOptions options;

@@ -224,7 +224,8 @@ Result<SampleReport> run_sample(const DedupJob& job, const SampleOptions& how, P
   KIN_RETURN_IF_ERROR(check_sampled(options));
   progress.stage = "sample";
   KIN_TRY(const LockedFolder folder, LockedFolder::create(options.temporary_folder));
-  KIN_TRY(std::vector<data::Input> files, data::find_inputs(job.inputs, folder.path()));
+  KIN_TRY(std::vector<data::Input> files,
+          data::find_inputs(job.inputs, folder.path(), nullptr, options.remote));
   data::DatasetOptions dataset_options;
   dataset_options.memory_bytes = options.max_memory / 4;
   dataset_options.temporary_folder = folder.path();

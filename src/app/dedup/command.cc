@@ -12,6 +12,7 @@
 #include "app/dedup/summary.h"
 #include "app/print.h"
 #include "app/progress_line.h"
+#include "app/remote_access.h"
 #include "base/memory.h"
 #include "data/dataset.h"
 #include "dedup/outputs.h"
@@ -26,6 +27,7 @@ constexpr const char* kExamples = R"(
 Examples:
   kindred dedup corpus.parquet -o clean.parquet
   kindred dedup 'shards/**/*.jsonl.zst' -o clean/ --max-memory 4GiB
+  kindred dedup 's3://corpora/web/*.parquet' -o s3://corpora/clean/
   kindred dedup chats.jsonl -o clean.jsonl --field 'messages[].content'
   kindred dedup news.jsonl -o clean.jsonl --field title,body --keep oldest:published
   zcat dump.jsonl.gz | kindred dedup - -o - > clean.jsonl
@@ -66,7 +68,11 @@ the same --by, --field, --threshold and options of sketches.
 
 --config asks stores that several runs share: documents that the ledger has are skipped, content that the
 store of fingerprints has is dropped, and what is kept is added to both. A killed run is run again with the same
-inputs and --run, and gives the same output.
+inputs and --run, and gives the same output. If FILE has a place for checkpoints, --resume takes a run over that was
+begun on another machine, where the inputs may have other paths.
+
+Inputs and outputs may be objects of S3, s3://BUCKET/NAME. AWS_ENDPOINT_URL_S3 names another store that speaks its
+protocol; docs/operations.md has the rest.
 
 --skip-seen first leaves out records whose id is in a seen set (kindred seen), and adds the ids of all
 records once the outputs are in place. A run that is killed before that does not change the set: run it
@@ -127,6 +133,7 @@ Result<int> run_sample_command(DedupArguments& arguments, const dedup::DedupOpti
   dedup::DedupJob job = arguments.job;
   job.options = options;
   if (arguments.skip_seen) job.options.skip_seen = *arguments.skip_seen;
+  const auto remote = RemoteAccess::for_inputs(job.options, job.inputs);
   dedup::Progress progress;
   const StopSignals signals(progress.stop);
   const auto report = [&] {
@@ -194,6 +201,7 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
                            .progress_seconds = arguments.progress_seconds},
                           verb);
   }
+  KIN_TRY(const RemoteAccess remote, RemoteAccess::for_job(job));
   if (!arguments.quiet && !arguments.json)
     job.foretell = [](const std::string& note) { say("note: " + note + "\n"); };
 
@@ -206,7 +214,7 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
     return dedup::run_dedup(job, progress, system_clock());
   }();
   if (!report)
-    return unfinished(report.error(), signals,
+    return unfinished(remote.shown(report.error()), signals,
                       {.go_on = has_checkpoint(job) ? "continue with --resume" : ""});
   if (!arguments.quiet) say(format_warnings(*report));
   // Standard output may already be used for records or logs.

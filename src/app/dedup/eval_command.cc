@@ -7,6 +7,7 @@
 #include "app/dedup/flags.h"
 #include "app/print.h"
 #include "app/progress_line.h"
+#include "app/remote_access.h"
 #include "app/words.h"
 #include "base/json_writer.h"
 #include "base/memory.h"
@@ -157,6 +158,7 @@ Result<int> run_eval_command(EvalArguments& arguments, const CLI::App& verb) {
     return wrong_usage({Code::kInvalidArgument, "--sample must be greater than 0"}, verb);
   arguments.options.dedup = *options;
   arguments.options.sample_bytes = *sample;
+  const auto remote = RemoteAccess::for_inputs(arguments.options.dedup, arguments.inputs);
   dedup::Progress progress;
   const StopSignals signals(progress.stop);
   Result<Evaluation> result = [&] {

@@ -10,6 +10,7 @@
 #include "app/dedup/flags.h"
 #include "app/dedup/passages_print.h"
 #include "app/print.h"
+#include "app/remote_access.h"
 #include "app/words.h"
 #include "base/ascii.h"
 #include "base/file.h"
@@ -141,7 +142,8 @@ std::optional<RecordSet> filter_of(const Wanted& wanted) {
 Result<Pair> read_records(std::span<const std::string> inputs, const Wanted& wanted,
                           const dedup::DedupOptions& options) {
   KIN_TRY(const LockedFolder folder, LockedFolder::create(options.temporary_folder));
-  KIN_TRY(std::vector<data::Input> files, data::find_inputs(inputs, folder.path()));
+  KIN_TRY(std::vector<data::Input> files,
+          data::find_inputs(inputs, folder.path(), nullptr, options.remote));
   const int threads = options.threads > 0 ? options.threads : available_cores();
   data::DatasetOptions dataset_options;
   dataset_options.threads = threads;
@@ -247,13 +249,14 @@ Error usage(std::string message) {
 
 // Arguments are two text files, or inputs and two records. Wrong usage gives an exit code.
 Result<int> run_explain_command(const ExplainArguments& arguments, const CLI::App& verb) {
-  const auto options = understand_pairs(arguments.flags);
+  auto options = understand_pairs(arguments.flags);
   if (!options) return wrong_usage(options.error(), verb);
   const std::vector<std::string>& what = arguments.what;
   if (what.size() < 2)
     return wrong_usage(usage("name two text files, or a dataset and two rows or ids"), verb);
 
   const bool records = what.size() > 2;
+  const auto remote = RemoteAccess::for_inputs(*options, what);
   // A dataset here means that the records were forgotten.
   if (!records && (data::file_type(what[0]).ok() || data::file_type(what[1]).ok())) {
     return wrong_usage(

@@ -9,9 +9,11 @@
 #include "app/fingerprints/stores.h"
 #include "app/print.h"
 #include "app/progress_line.h"
+#include "app/remote_access.h"
 #include "app/words.h"
 #include "base/hash.h"
 #include "data/line_output.h"
+#include "data/remote_files.h"
 
 namespace kin::app {
 namespace {
@@ -23,7 +25,6 @@ using dedup::IngestReport;
 std::optional<std::string_view> refused_flag(const dedup::DedupJob& job) {
   const dedup::DedupOptions& options = job.options;
   if (options.dry_run) return "--dry-run";
-  if (options.resume) return "--resume (run it again with the same --run instead)";
   if (options.signature_store) return "--signature-store";
   if (!options.against.empty()) return "--against";
   if (options.tag) return "--tag";
@@ -107,12 +108,23 @@ Result<int> run_ingest_job(const dedup::DedupJob& job, const IngestFlags& flags,
         {Code::kInvalidArgument, "--config needs a name for the run (use --run NAME)"}, verb);
   }
   KIN_TRY(const StoresConfig config, read_stores_config(*flags.config));
+  if (job.options.resume && config.checkpoints.empty()) {
+    return wrong_usage({Code::kInvalidArgument,
+                        fmt::format("--resume with --config needs checkpoints: in {} (or run it "
+                                    "again with the same inputs, output and --run instead)",
+                                    flags.config->string())},
+                       verb);
+  }
   KIN_TRY(const OpenedStores stores,
           open_stores(config, dedup::fingerprint_parameters(job.options), system_clock()));
   dedup::IngestJob ingest;
   ingest.dedup = job;
+  KIN_TRY(RemoteAccess remote,
+          RemoteAccess::for_job(ingest.dedup, data::is_remote(config.checkpoints)));
   ingest.run = *flags.run;
   ingest.worker = flags.worker.value_or(default_worker(job));
+  ingest.named_worker = flags.worker.has_value();
+  ingest.checkpoints = config.checkpoints;
   ingest.source_name = flags.source_name;
   ingest.type_column = config.type_column;
   ingest.language_column = config.language_column;
@@ -124,13 +136,17 @@ Result<int> run_ingest_job(const dedup::DedupJob& job, const IngestFlags& flags,
     return run_ingest(ingest, {*stores.fingerprints, *stores.ledger}, progress, system_clock());
   }();
   if (!report)
-    return unfinished(report.error(), signals, {.go_on = "run it again with the same --run"});
+    return unfinished(remote.shown(report.error()), signals,
+                      {.go_on = "run it again with the same --run"});
   report->stores.requests = stores.requests->counts();
   if (stores.cache != nullptr) report->stores.cache = stores.cache->counts();
   if (flags.metrics)
     KIN_RETURN_IF_ERROR(write_metrics(*flags.metrics, *report, system_clock().now()));
   const std::string json = to_json(*report, 2) + "\n";
-  if (job.report_output) KIN_RETURN_IF_ERROR(data::write_json(*job.report_output, json));
+  if (ingest.dedup.report_output) {
+    KIN_RETURN_IF_ERROR(data::write_json(*ingest.dedup.report_output, json));
+    KIN_RETURN_IF_ERROR(remote.publish());
+  }
   std::FILE* to = job.output == "-" ? stderr : stdout;
   if (output.json) {
     KIN_RETURN_IF_ERROR(print(json, to));

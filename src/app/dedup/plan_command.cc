@@ -6,6 +6,7 @@
 #include "app/dedup/flags.h"
 #include "app/print.h"
 #include "app/progress_line.h"
+#include "app/remote_access.h"
 #include "app/words.h"
 #include "base/json_writer.h"
 #include "base/memory.h"
@@ -99,6 +100,7 @@ Result<int> run_plan_command(PlanArguments& arguments, const CLI::App& verb) {
   const auto options = understand_pairs(arguments.flags);
   if (!options) return wrong_usage(options.error(), verb);
   arguments.job.options = *options;
+  const auto remote = RemoteAccess::for_inputs(arguments.job.options, arguments.job.inputs);
   dedup::Progress progress;
   const StopSignals signals(progress.stop);
   Result<dedup::Plan> plan = [&] {

@@ -10,6 +10,7 @@
 #include "base/ascii.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "data/remote_files.h"
 
 namespace kin::app {
 namespace {
@@ -203,6 +204,7 @@ void read_all(Section section, StoresConfig& config) {
   priorities.read("types", config.priorities.types);
   priorities.read("sources", config.priorities.sources);
   priorities.finish();
+  section.read("checkpoints", config.checkpoints);
   section.read("type_column", config.type_column);
   section.read("language_column", config.language_column);
   if (config.backend == Backend::kS3) section.inner("storage").require("bucket", "name the bucket");
@@ -225,6 +227,8 @@ Result<StoresConfig> parse_stores_config(std::string_view yaml, const std::files
   }
   if (problem) return *problem;
   config.root_path = name.parent_path() / config.root_path;
+  if (!config.checkpoints.empty() && !data::is_remote(config.checkpoints))
+    config.checkpoints = (name.parent_path() / config.checkpoints).string();
   return config;
 }
 

@@ -49,6 +49,7 @@ struct StoresConfig {
   std::optional<std::chrono::days> fingerprints_ttl = {};  // nothing: for ever
   std::optional<std::chrono::days> processed_ttl = {};
   dedup::Priorities priorities = {};
+  std::string checkpoints = {};  // a folder, as root_path, or an address; empty: nowhere
   std::optional<std::string> type_column = {};
   std::optional<std::string> language_column = {};
 };

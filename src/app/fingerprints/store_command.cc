@@ -2,14 +2,19 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
+#include <system_error>
+#include <vector>
 
 #include "app/command.h"
 #include "app/fingerprints/stores.h"
 #include "app/print.h"
+#include "app/remote_access.h"
 #include "app/words.h"
 #include "base/file.h"
 #include "base/json_writer.h"
 #include "base/memory.h"
+#include "data/remote_files.h"
 #include "store/exchange.h"
 
 namespace kin::app {
@@ -22,6 +27,7 @@ Examples:
   kindred store check --config kindred.yaml
   kindred store export backup/ --config kindred.yaml
   kindred store import backup/ --config elsewhere.yaml
+  kindred store export s3://backups/fingerprints/ --config kindred.yaml
 
 A store has the fingerprints of documents that runs kept (kindred dedup --config). docs/operations.md has the
 settings file.)";
@@ -108,27 +114,86 @@ Result<int> tell(const StoreArguments& arguments, const char* done, const Exchan
                                   arguments.folder.string()));
 }
 
+// The two files of an exported store, where they are read or written: the folder that was named, or
+// one of this machine if that is an address.
+class ExportFolder {
+ public:
+  // With `fetch`, the files are there to read.
+  static Result<ExportFolder> open(const std::filesystem::path& named, bool fetch) {
+    ExportFolder folder(named);
+    if (!data::is_remote(named)) return folder;
+    folder.remote_ = open_s3_files({});
+    KIN_TRY(TemporaryFolder local, TemporaryFolder::create());
+    folder.local_.emplace(std::move(local));
+    for (const char* file : {kLedgerFile, kFingerprintsFile}) {
+      if (fetch) {
+        KIN_RETURN_IF_ERROR(folder.fetch(file));
+      } else {
+        KIN_RETURN_IF_ERROR(folder.remote_->check_writable(folder.address(file)));
+      }
+    }
+    return folder;
+  }
+
+  const std::filesystem::path& path() const { return local_ ? local_->path() : named_; }
+  // Sends what was written. Both files appear when both were sent.
+  Status publish() {
+    if (!remote_) return Done{};
+    std::vector<std::unique_ptr<data::RemoteUpload>> uploads;
+    for (const char* file : {kLedgerFile, kFingerprintsFile}) {
+      KIN_TRY(auto upload, remote_->upload(local_->path() / file, address(file)));
+      uploads.push_back(std::move(upload));
+    }
+    for (const auto& upload : uploads) KIN_RETURN_IF_ERROR(upload->publish());
+    return Done{};
+  }
+
+ private:
+  explicit ExportFolder(std::filesystem::path named) : named_(std::move(named)) {}
+  std::string address(const char* file) const {
+    std::string folder = named_.string();
+    while (folder.ends_with('/')) folder.pop_back();
+    return folder + "/" + file;
+  }
+  Status fetch(const char* file) {
+    KIN_TRY(const auto found, remote_->look(address(file)));
+    if (!found) return Error{Code::kNotFound, fmt::format("there is no {}", address(file))};
+    KIN_TRY(const std::filesystem::path copy, remote_->copy(*found));
+    std::error_code failed;
+    std::filesystem::copy_file(copy, local_->path() / file, failed);
+    return failed ? Status(system_error("make", local_->path() / file, failed.value()))
+                  : Status(Done{});
+  }
+
+  std::filesystem::path named_;
+  std::unique_ptr<cloud::S3Files> remote_;
+  std::optional<TemporaryFolder> local_;
+};
+
 // The ledger is exported first. A document that a run adds meanwhile may then lack its entry, which
 // the run's next attempt adds; an entry never lacks its document.
 Result<int> export_store(const StoreArguments& arguments) {
   KIN_TRY(const StoresConfig config, read_stores_config(arguments.config));
   KIN_TRY(const OpenedStores stores, open_stores(config, std::nullopt, system_clock()));
+  KIN_TRY(ExportFolder folder, ExportFolder::open(arguments.folder, /*fetch=*/false));
   std::error_code failed;
-  std::filesystem::create_directories(arguments.folder, failed);
-  if (failed) return system_error("make", arguments.folder, failed.value());
-  KIN_TRY(const TemporaryFolder temporary, TemporaryFolder::create(arguments.folder));
+  std::filesystem::create_directories(folder.path(), failed);
+  if (failed) return system_error("make", folder.path(), failed.value());
+  KIN_TRY(const TemporaryFolder temporary, TemporaryFolder::create(folder.path()));
   Exchanged numbers;
   KIN_TRY(numbers.entries,
-          store::export_ledger(*stores.ledger, arguments.folder / kLedgerFile, temporary.path()));
+          store::export_ledger(*stores.ledger, folder.path() / kLedgerFile, temporary.path()));
   KIN_TRY(numbers.documents,
-          store::export_fingerprints(*stores.fingerprints, arguments.folder / kFingerprintsFile,
+          store::export_fingerprints(*stores.fingerprints, folder.path() / kFingerprintsFile,
                                      temporary.path()));
+  KIN_RETURN_IF_ERROR(folder.publish());
   return tell(arguments, "wrote", numbers);
 }
 
 Result<int> import_store(const StoreArguments& arguments) {
   KIN_TRY(const StoresConfig config, read_stores_config(arguments.config));
-  const auto documents = arguments.folder / kFingerprintsFile;
+  KIN_TRY(const ExportFolder folder, ExportFolder::open(arguments.folder, /*fetch=*/true));
+  const auto documents = folder.path() / kFingerprintsFile;
   KIN_TRY(const TemporaryFolder temporary, TemporaryFolder::create());
   KIN_TRY(const auto parameters, store::exported_parameters(documents, temporary.path()));
   KIN_TRY(const OpenedStores stores, open_stores(config, parameters, system_clock()));
@@ -136,7 +201,7 @@ Result<int> import_store(const StoreArguments& arguments) {
   KIN_TRY(numbers.documents,
           store::import_fingerprints(documents, *stores.fingerprints, temporary.path()));
   KIN_TRY(numbers.entries,
-          store::import_ledger(arguments.folder / kLedgerFile, *stores.ledger, temporary.path()));
+          store::import_ledger(folder.path() / kLedgerFile, *stores.ledger, temporary.path()));
   return tell(arguments, "read", numbers);
 }
 
@@ -166,9 +231,9 @@ Command add_store_command(CLI::App& app) {
               add("stats", "How many documents it has, and how they were made", show_stats),
               add("check", "Compare every document with its keys", check_store),
               add("export", "Write its documents and its ledger to Parquet files", export_store,
-                  "Folder for fingerprints.parquet and ledger.parquet"),
+                  "Folder, or s3://BUCKET/PREFIX/, for fingerprints.parquet and ledger.parquet"),
               add("import", "Add what was exported, from a store of any kind", import_store,
-                  "Folder with fingerprints.parquet and ledger.parquet")});
+                  "Folder, or s3://BUCKET/PREFIX/, with fingerprints.parquet and ledger.parquet")});
 }
 
 }  // namespace kin::app

@@ -46,8 +46,9 @@ store::DynamoStoreOptions in_dynamo(const StoresConfig& config,
                                     const std::optional<std::chrono::days>& retention,
                                     Clock& clock) {
   store::DynamoStoreOptions options;
+  options.cloud = cloud::options_of_environment("DYNAMODB");
   if (!config.dynamodb.region.empty()) options.cloud.region = config.dynamodb.region;
-  options.cloud.endpoint = config.dynamodb.endpoint;
+  if (!config.dynamodb.endpoint.empty()) options.cloud.endpoint = config.dynamodb.endpoint;
   options.simhash_table = config.dynamodb.simhash_table;
   options.minhash_table = config.dynamodb.minhash_table;
   options.chunk_table = config.dynamodb.chunk_table;
@@ -63,11 +64,12 @@ store::S3StoreOptions in_s3(const StoresConfig& config,
   using Style = StoresConfig::Storage::Style;
   const StoresConfig::Storage& storage = config.storage;
   store::S3StoreOptions options;
+  options.cloud = cloud::options_of_environment("S3");
   if (!storage.region.empty()) options.cloud.region = storage.region;
-  options.cloud.endpoint = storage.endpoint;
+  if (!storage.endpoint.empty()) options.cloud.endpoint = storage.endpoint;
   options.bucket.bucket = storage.bucket;
   const bool path = storage.style == Style::kPath ||
-                    (storage.style == Style::kByEndpoint && !storage.endpoint.empty());
+                    (storage.style == Style::kByEndpoint && !options.cloud.endpoint.empty());
   options.bucket.style =
       path ? cloud::S3Options::Style::kPath : cloud::S3Options::Style::kVirtualHost;
   options.prefix = storage.prefix;

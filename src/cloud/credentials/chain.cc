@@ -16,15 +16,6 @@ std::string value_of(const Profile& profile, const std::string& name) {
   return found == profile.end() ? "" : found->second;
 }
 
-// The file that `variable` names, or `name` in the folder of AWS's tools; empty if there is none.
-std::filesystem::path settings_file(const Environment& environment, const std::string& variable,
-                                    const std::string& name) {
-  if (const auto path = environment(variable); path && !path->empty()) return *path;
-  const auto home = environment("HOME");
-  if (!home || home->empty()) return {};
-  return std::filesystem::path(*home) / ".aws" / name;
-}
-
 }  // namespace
 
 CredentialChain::CredentialChain(CredentialOptions options, Clock& clock)
@@ -92,7 +83,7 @@ Result<std::optional<AwsCredentials>> CredentialChain::from_profile() const {
   bool exists = false;
   for (const auto& [variable, file] :
        {std::pair{"AWS_SHARED_CREDENTIALS_FILE", "credentials"}, {"AWS_CONFIG_FILE", "config"}}) {
-    const auto path = settings_file(options_.environment, variable, file);
+    const auto path = profile_file(options_.environment, variable, file);
     if (path.empty()) continue;
     KIN_TRY(const bool there, file_exists(path));
     if (!there) continue;

@@ -49,4 +49,12 @@ std::map<std::string, Profile> parse_profiles(std::string_view text) {
   return profiles;
 }
 
+std::filesystem::path profile_file(const Environment& environment, const std::string& variable,
+                                   const std::string& name) {
+  if (const auto path = environment(variable); path && !path->empty()) return *path;
+  const auto home = environment("HOME");
+  if (!home || home->empty()) return {};
+  return std::filesystem::path(*home) / ".aws" / name;
+}
+
 }  // namespace kin::cloud

@@ -29,25 +29,21 @@ Result<std::string> read_part(const S3Client::Source& source, std::uint64_t size
   return part;
 }
 
-// One thread only.
-class Upload {
+std::string upload_url(const Caller& caller, const S3Options& bucket, const StagedUpload& upload,
+                       const std::string& more = "") {
+  return s3_url(caller.options(), bucket, upload.key, more + "uploadId=" + uri_encoded(upload.id));
+}
+
+// Sends parts of an upload. One thread only.
+class PartSender {
  public:
-  Upload(Caller& caller, const S3Options& bucket, std::string key)
+  PartSender(Caller& caller, const S3Options& bucket, StagedUpload& upload,
+             std::uint64_t part_bytes)
       : caller_(caller),
         bucket_(bucket),
-        key_(std::move(key)),
-        writer_(new_writer(caller)),
+        upload_(upload),
+        part_bytes_(part_bytes),
         batch_(caller) {}
-
-  Status begin() {
-    KIN_TRY(const Answer answer,
-            caller_.call({.url = url("uploads"), .headers = {{kWriter, writer_}}, .body = ""}));
-    if (answer.verdict != Verdict::kDone) return s3_error(key_, answer);
-    KIN_TRY(const XmlElement root, parse_xml(answer.response.body));
-    id_ = root.text_of("UploadId");
-    if (id_.empty()) return Error{Code::kDataLoss, key_ + ": S3 began an upload without an id"};
-    return Done{};
-  }
 
   // Sends `first` and what the source gives after it.
   Status send(std::string first, const S3Client::Source& source) {
@@ -58,36 +54,10 @@ class Upload {
     return failure_ ? Status(*failure_) : Status(Done{});
   }
 
-  Status complete() {
-    KIN_TRY(const Answer answer, caller_.call({.url = url("uploadId=" + uri_encoded(id_)),
-                                               .body = complete_upload_body(etags_),
-                                               .judge = &judge_s3_body}));
-    if (answer.verdict == Verdict::kDone) return Done{};
-    // An earlier try may have completed it. Stores differ in what they say of the next.
-    if (answer.ambiguous) {
-      KIN_TRY(const bool ours, was_written_by(caller_, bucket_, key_, writer_));
-      if (ours) return Done{};
-    }
-    return s3_error(key_, answer);
-  }
-
-  // What cannot be removed is removed by the bucket's rules for incomplete uploads; the caller has
-  // a more important error to report.
-  void abandon() {
-    if (id_.empty()) return;
-    const auto ignored =
-        caller_.call({.method = "DELETE", .url = url("uploadId=" + uri_encoded(id_))});
-    (void)ignored;
-  }
-
  private:
-  std::string url(const std::string& query) const {
-    return s3_url(caller_.options(), bucket_, key_, query);
-  }
-
   void send_next() {
     if (failure_ || ended_) return;
-    auto part = read_part(*source_, bucket_.part_bytes);
+    auto part = read_part(*source_, part_bytes_);
     if (!part) {
       failure_ = part.error();
       return;
@@ -97,39 +67,53 @@ class Upload {
   }
 
   void send_part(std::string part) {
-    const std::size_t number = etags_.size();
+    const std::size_t number = upload_.etags.size();
     if (number == kMostParts) {
-      failure_ = Error{Code::kInvalidArgument,
-                       fmt::format("{}: longer than {} parts: use larger parts", key_, kMostParts)};
+      failure_ =
+          Error{Code::kInvalidArgument,
+                fmt::format("{}: longer than {} parts: use larger parts", upload_.key, kMostParts)};
       return;
     }
-    etags_.emplace_back();
-    Call call{.method = "PUT",
-              .url = url(fmt::format("partNumber={}&uploadId={}", number + 1, uri_encoded(id_))),
-              .headers = {{"x-amz-checksum-sha256", to_base64(sha256(part))}},
-              .body = std::move(part)};
+    upload_.etags.emplace_back();
+    Call call{
+        .method = "PUT",
+        .url = upload_url(caller_, bucket_, upload_, fmt::format("partNumber={}&", number + 1)),
+        .headers = {{"x-amz-checksum-sha256", to_base64(sha256(part))}},
+        .body = std::move(part)};
     batch_.add(std::move(call), [this, number](const Result<Answer>& answer) {
       if (!answer)
         failure_ = answer.error();
       else if (answer->verdict != Verdict::kDone)
-        failure_ = s3_error(key_, *answer);
+        failure_ = s3_error(upload_.key, *answer);
       else
-        etags_[number] = unquoted(answer->response.header("etag"));
+        upload_.etags[number] = unquoted(answer->response.header("etag"));
       send_next();
     });
   }
 
   Caller& caller_;
   const S3Options& bucket_;
-  const std::string key_;
-  const std::string writer_;
+  StagedUpload& upload_;
+  const std::uint64_t part_bytes_;
   CallBatch batch_;
   const S3Client::Source* source_ = nullptr;
-  std::string id_;
-  std::vector<std::string> etags_;  // of the parts, in order
   bool ended_ = false;
   std::optional<Error> failure_;
 };
+
+// Sends `first` and the rest of the source, in parts of the same size.
+Result<StagedUpload> send_all(Caller& caller, const S3Options& bucket, const std::string& key,
+                              std::string first, const S3Client::Source& source,
+                              std::uint64_t part_bytes) {
+  KIN_TRY(StagedUpload upload, begin_upload(caller, bucket, key));
+  if (const Status sent =
+          PartSender(caller, bucket, upload, part_bytes).send(std::move(first), source);
+      !sent) {
+    abandon_upload(caller, bucket, upload);
+    return sent.error();
+  }
+  return upload;
+}
 
 }  // namespace
 
@@ -158,6 +142,48 @@ Result<bool> was_written_by(Caller& caller, const S3Options& bucket, const std::
   return there.response.header(kWriter) == writer;
 }
 
+Result<StagedUpload> begin_upload(Caller& caller, const S3Options& bucket, const std::string& key) {
+  StagedUpload upload{.key = key, .id = {}, .writer = new_writer(caller), .etags = {}};
+  KIN_TRY(const Answer answer, caller.call({.url = s3_url(caller.options(), bucket, key, "uploads"),
+                                            .headers = {{kWriter, upload.writer}},
+                                            .body = ""}));
+  if (answer.verdict != Verdict::kDone) return s3_error(key, answer);
+  KIN_TRY(const XmlElement root, parse_xml(answer.response.body));
+  upload.id = root.text_of("UploadId");
+  if (upload.id.empty()) return Error{Code::kDataLoss, key + ": S3 began an upload without an id"};
+  return upload;
+}
+
+Status complete_upload(Caller& caller, const S3Options& bucket, const StagedUpload& upload) {
+  KIN_TRY(const Answer answer, caller.call({.url = upload_url(caller, bucket, upload),
+                                            .body = complete_upload_body(upload.etags),
+                                            .judge = &judge_s3_body}));
+  if (answer.verdict == Verdict::kDone) return Done{};
+  // An earlier try may have completed it. Stores differ in what they say of the next.
+  if (answer.ambiguous) {
+    KIN_TRY(const bool ours, was_written_by(caller, bucket, upload.key, upload.writer));
+    if (ours) return Done{};
+  }
+  return s3_error(upload.key, answer);
+}
+
+// What cannot be removed is removed by the bucket's rules for incomplete uploads; the caller has
+// a more important error to report.
+void abandon_upload(Caller& caller, const S3Options& bucket, const StagedUpload& upload) {
+  const auto ignored = caller.call({.method = "DELETE", .url = upload_url(caller, bucket, upload)});
+  (void)ignored;
+}
+
+Result<StagedUpload> stage_in_parts(Caller& caller, const S3Options& bucket, const std::string& key,
+                                    const S3Client::Source& source, std::uint64_t size) {
+  constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
+  // Whole mebibytes, and some parts fewer than there may be.
+  const std::uint64_t least = (size / (kMostParts - 100) / kMebibyte + 1) * kMebibyte;
+  const std::uint64_t part_bytes = std::max({bucket.part_bytes, kSmallestPart, least});
+  KIN_TRY(std::string first, read_part(source, part_bytes));
+  return send_all(caller, bucket, key, std::move(first), source, part_bytes);
+}
+
 Status upload_in_parts(Caller& caller, const S3Options& bucket, const std::string& key,
                        const S3Client::Source& source) {
   if (bucket.part_bytes < kSmallestPart)
@@ -167,11 +193,10 @@ Status upload_in_parts(Caller& caller, const S3Options& bucket, const std::strin
     KIN_TRY(const Answer answer, caller.call(put_call(caller, bucket, key, std::move(first))));
     return answer.verdict == Verdict::kDone ? Status(Done{}) : s3_error(key, answer);
   }
-  Upload upload(caller, bucket, key);
-  KIN_RETURN_IF_ERROR(upload.begin());
-  Status status = upload.send(std::move(first), source);
-  if (status.ok()) status = upload.complete();
-  if (!status.ok()) upload.abandon();
+  KIN_TRY(const StagedUpload upload,
+          send_all(caller, bucket, key, std::move(first), source, bucket.part_bytes));
+  const Status status = complete_upload(caller, bucket, upload);
+  if (!status.ok()) abandon_upload(caller, bucket, upload);
   return status;
 }
 

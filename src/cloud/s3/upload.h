@@ -14,6 +14,14 @@ namespace kin::cloud {
 Status upload_in_parts(Caller& caller, const S3Options& bucket, const std::string& key,
                        const S3Client::Source& source);
 
+// Begins an upload, or begins it and sends all of its parts, which are large enough for `size`
+// bytes. An upload that fails is removed.
+Result<StagedUpload> begin_upload(Caller& caller, const S3Options& bucket, const std::string& key);
+Result<StagedUpload> stage_in_parts(Caller& caller, const S3Options& bucket, const std::string& key,
+                                    const S3Client::Source& source, std::uint64_t size);
+Status complete_upload(Caller& caller, const S3Options& bucket, const StagedUpload& upload);
+void abandon_upload(Caller& caller, const S3Options& bucket, const StagedUpload& upload);
+
 // Puts an object with its checksums; `more` headers are sent too.
 Call put_call(const Caller& caller, const S3Options& bucket, const std::string& key,
               std::string bytes, std::vector<net::Header> more = {});

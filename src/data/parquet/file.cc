@@ -11,6 +11,7 @@
 #include "data/duckdb/sql_type.h"
 #include "data/pages/codec.h"
 #include "data/parquet/fault.h"
+#include "data/remote_files.h"
 
 namespace kin::data {
 namespace fs = std::filesystem;
@@ -33,6 +34,11 @@ Result<fs::path> plain_path(const Input& input, const fs::path& temporary_folder
   fs::create_symlink(target, link, failure);
   if (failure) return system_error("make a link in", temporary_folder, failure.value());
   return link;
+}
+
+void set_path(ParquetFile& file, const fs::path& path) {
+  file.sql_path = sql_text(path.string());
+  file.sql = fmt::format("read_parquet({}, hive_partitioning = false)", file.sql_path);
 }
 
 // Of most of the data, as COPY … (COMPRESSION …) names it.
@@ -211,10 +217,12 @@ std::uint64_t longest_average_row(const ParquetFile& file) {
 Result<ParquetFile> read_parquet_footer(const Input& input, const fs::path& temporary_folder) {
   ParquetFile file;
   file.shown_as = input.shown_as;
-  KIN_TRY(file.path, plain_path(input, temporary_folder));
-  file.sql_path = sql_text(file.path.string());
-  file.sql = fmt::format("read_parquet({}, hive_partitioning = false)", file.sql_path);
-  KIN_TRY(File data, File::open_to_read(file.path));
+  file.input = input;
+  if (input.remote == nullptr) {
+    KIN_TRY(const fs::path path, plain_path(input, temporary_folder));
+    set_path(file, path);
+  }
+  KIN_TRY(File data, open_input(input));
   auto footer = read_footer(data);
   if (!footer) return with_context(input.shown_as, footer.error());
   file.data = std::make_shared<const File>(std::move(data));
@@ -235,6 +243,12 @@ Status describe_parquet(DuckDbSession& duckdb, ParquetFile& file) {
       std::all_of(file.columns.begin(), file.columns.end(),
                   [](const ParquetColumn& column) { return !column.type.empty(); });
   if (described && !file.columns.empty()) return Done{};
+  if (file.sql.empty()) {
+    const Input& input = file.input;
+    KIN_TRY(const fs::path path,
+            input.remote->copy({input.path.string(), input.bytes, input.version}));
+    set_path(file, path);
+  }
   std::vector<ParquetColumn> found;
   const auto describe = [&]() -> Status {
     KIN_RETURN_IF_ERROR(check_schema(duckdb, file));

@@ -23,8 +23,9 @@ struct ParquetColumn {
 
 struct ParquetFile {
   std::string shown_as;
-  std::filesystem::path path;  // has no characters that DuckDB reads as a pattern
-  std::string sql;             // "read_parquet('…', …)"
+  Input input;
+  // Of DuckDB; a remote file has them after describe_parquet(), which copies it.
+  std::string sql;  // "read_parquet('…', …)"
   std::string sql_path;
   std::uint64_t rows = 0;
   std::uint64_t first_row = 0;            // of the file, counted over all inputs
@@ -46,7 +47,8 @@ Result<ParquetFile> read_parquet_footer(const Input& input,
                                         const std::filesystem::path& temporary_folder);
 
 // Asks DuckDB for the types of the columns. Refuses what DuckDB would silently change: decimals of
-// many digits, and names that it takes for one. Does nothing the second time.
+// many digits, and names that it takes for one. Does nothing the second time. DuckDB reads a remote
+// file from a copy.
 Status describe_parquet(DuckDbSession& duckdb, ParquetFile& file);
 
 // The SQL expression for `column`, a name or a dotted path into structs, as text. The error of a

@@ -124,14 +124,13 @@ void put_key_values(ThriftValue& footer, std::vector<ThriftValue> pairs) {
 
 }  // namespace
 
-Result<std::vector<ThriftValue>> read_key_values(const std::filesystem::path& path) {
-  KIN_TRY(const File file, File::open_to_read(path));
+Result<std::vector<ThriftValue>> read_key_values(const File& file) {
   KIN_TRY(Footer footer, read_footer(file));
   ThriftValue* const pairs = footer.metadata.field(kFileKeyValues);
   if (pairs == nullptr) return std::vector<ThriftValue>();
   const bool structs = std::all_of(pairs->items.begin(), pairs->items.end(),
                                    [](const auto& one) { return one.type == ThriftType::kStruct; });
-  if (!structs) return not_parquet(path);
+  if (!structs) return not_parquet(file.path());
   return std::move(pairs->items);
 }
 

@@ -39,7 +39,7 @@ class ParquetJoiner {
 };
 
 // The key-value metadata of the Parquet file at `path`: structs of parquet.thrift, as they are.
-Result<std::vector<ThriftValue>> read_key_values(const std::filesystem::path& path);
+Result<std::vector<ThriftValue>> read_key_values(const File& file);
 
 // The key of one of them.
 std::string key_of(ThriftValue& pair);

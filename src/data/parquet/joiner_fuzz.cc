@@ -26,9 +26,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto whole = folder.path() / "whole";
   std::ofstream(part, std::ios::binary)
       .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
-  auto pairs = kin::data::read_key_values(part);
-  if (pairs) {
-    for (auto& pair : *pairs) kin::data::key_of(pair);
+  {
+    const auto file = kin::File::open_to_read(part);
+    auto pairs = kin::data::read_key_values(file.value());
+    if (pairs) {
+      for (auto& pair : *pairs) kin::data::key_of(pair);
+    }
   }
   if (join(part, whole, 2) && !join(whole, part, 1)) std::abort();
   return 0;

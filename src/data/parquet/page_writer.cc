@@ -67,7 +67,7 @@ std::vector<ThriftValue> common_metadata(std::span<const ParquetFile> files,
   std::set<std::string> keys;
   std::vector<ThriftValue> first;
   for (const ParquetFile& file : files) {
-    auto pairs = read_key_values(file.path);
+    auto pairs = read_key_values(*file.data);
     if (!pairs) {
       notes.push_back(fmt::format(
           "the key-value metadata of {} cannot be read: the output has none", file.shown_as));

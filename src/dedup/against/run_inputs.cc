@@ -24,14 +24,13 @@ Result<RunInputs> RunInputs::find(const std::vector<std::string>& inputs,
                                   std::vector<std::string>& notes) {
   RunInputs found;
   found.fields_ = options.fields.size();
-  KIN_TRY(std::vector<data::Input> own, data::find_inputs(inputs, folder, &notes));
+  KIN_TRY(std::vector<data::Input> own, data::find_inputs(inputs, folder, &notes, options.remote));
   if (!options.against.empty() && !options.contains) {
-    KIN_TRY(found.files_, data::find_inputs(options.against, folder, &notes));
+    KIN_TRY(found.files_, data::find_inputs(options.against, folder, &notes, options.remote));
     found.reference_files_ = found.files_.size();
     for (const data::Input& input : own) {
       for (const data::Input& reference : found.files_) {
-        std::error_code ignored;  // a file that cannot be looked at is reported by its reader
-        if (std::filesystem::equivalent(input.path, reference.path, ignored)) return is_both(input);
+        if (data::same_file(input, reference.path)) return is_both(input);
       }
     }
   }
@@ -58,6 +57,10 @@ Status RunInputs::open(const data::DatasetOptions& options) {
   }
   if (learnt) dataset_->restore(std::move(*learnt));
   return Done{};
+}
+
+void RunInputs::rename(const std::vector<std::string>& names) {
+  for (std::size_t i = 0; i < files_.size() && i < names.size(); ++i) files_[i].shown_as = names[i];
 }
 
 data::Dataset& RunInputs::own() {

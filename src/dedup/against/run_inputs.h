@@ -27,6 +27,8 @@ class RunInputs {
 
   // Makes known records the references; they must outlive the inputs. Before open().
   void set_known(const KnownRecords* known) { known_ = known; }
+  // Gives the files other names, for messages and logs. Before open().
+  void rename(const std::vector<std::string>& names);
   // Opens the dataset. Opened again, it keeps what it learnt.
   Status open(const data::DatasetOptions& options);
 

@@ -9,10 +9,12 @@
 #include "dedup/ingest.h"
 #include "dedup/ingest/decider.h"
 #include "dedup/ingest/handoff.h"
+#include "dedup/ingest/run_checkpoint.h"
 #include "dedup/ingest/taker.h"
 #include "dedup/output/record_outputs.h"
 #include "dedup/outputs.h"
 #include "dedup/scan/columns.h"
+#include "dedup/uploads.h"
 #include "dedup/work_folder.h"
 #include "sketch/word_hash.h"
 #include "text/normalize.h"
@@ -95,6 +97,7 @@ class Ingest {
             RunInputs::find(job_.dedup.inputs, options_, folder_->path(), report_.notes));
     inputs_.emplace(std::move(inputs));
     KIN_RETURN_IF_ERROR(check_outputs_against(job_.dedup, inputs_->files()));
+    KIN_RETURN_IF_ERROR(open_checkpoint());
     KIN_RETURN_IF_ERROR(inputs_->open(dataset_options()));
     KIN_TRY(RecordOutputs outputs, RecordOutputs::open(job_.dedup, inputs_->own()));
     outputs_.emplace(std::move(outputs));
@@ -109,7 +112,17 @@ class Ingest {
     log.temporary_folder = folder_->path();
     log.example = example_line();
     KIN_TRY(log_, data::LineOutput::create(std::move(log)));
-    report_.log = log_path_->string();
+    report_.log = shown_name(job_.dedup, *log_path_);
+    return Done{};
+  }
+
+  Status open_checkpoint() {
+    if (job_.checkpoints.empty()) return Done{};
+    KIN_TRY(checkpoint_, RunCheckpoint::open(job_, inputs_->files(), clock_));
+    // Records have the names that the first attempt gave them, in logs and as documents.
+    job_.worker = checkpoint_->state().worker;
+    inputs_->rename(checkpoint_->names());
+    report_.attempt = checkpoint_->state().attempt;
     return Done{};
   }
 
@@ -173,6 +186,7 @@ class Ingest {
     while (const auto batch = batches.take()) {
       KIN_TRY(const auto decisions, decider.decide_batch(*batch, report_));
       KIN_RETURN_IF_ERROR(note(*batch, decisions));
+      if (checkpoint_) KIN_RETURN_IF_ERROR(checkpoint_->add(*batch, report_));
     }
     return Done{};
   }
@@ -211,13 +225,18 @@ class Ingest {
       KIN_RETURN_IF_ERROR(log_->finish());
       KIN_RETURN_IF_ERROR(log_->commit());
     }
-    report_.quarantine = outputs_->quarantine();
+    report_.quarantine = shown_name(job_.dedup, outputs_->quarantine());
+    KIN_RETURN_IF_ERROR(data::check_unchanged(inputs_->files()));
     KIN_RETURN_IF_ERROR(outputs_->commit_quarantine());
-    report_.output = job_.dedup.output.string();
-    return outputs_->commit();
+    report_.output = shown_name(job_.dedup, job_.dedup.output);
+    // Nobody else may have taken the run over when its outputs appear.
+    if (checkpoint_) KIN_RETURN_IF_ERROR(checkpoint_->save(report_));
+    KIN_RETURN_IF_ERROR(outputs_->commit());
+    if (job_.dedup.uploads != nullptr) KIN_RETURN_IF_ERROR(job_.dedup.uploads->publish());
+    return checkpoint_ ? checkpoint_->finish(report_) : Status(Done{});
   }
 
-  const IngestJob& job_;
+  IngestJob job_;
   DedupOptions options_;
   store::StoreMeter meter_;
   const std::unique_ptr<store::FingerprintStore> fingerprints_;
@@ -230,6 +249,7 @@ class Ingest {
   std::optional<RecordOutputs> outputs_;
   std::optional<std::filesystem::path> log_path_;
   std::unique_ptr<data::LineOutput> log_;
+  std::unique_ptr<RunCheckpoint> checkpoint_;
   std::uint64_t pieces_ = 0;
   std::vector<bool> kept_;
   IngestReport report_;
@@ -318,6 +338,7 @@ std::string to_json(const IngestReport& report, int indent) {
       .field("cross_source", report.cross_source)
       .field("preferred", report.preferred)
       .field("repeated", report.repeated)
+      .field("attempt", report.attempt)
       .field("lost_races", report.lost_races)
       .field("without_text", report.without_text)
       .field("skipped_unreadable", report.skipped)

@@ -34,6 +34,7 @@ Taken RecordTaker::take_one(KnownSketcher& sketcher, const data::Batch& batch, s
   Taken taken;
   taken.row = batch.row(record);
   taken.where = batch.where(record);
+  taken.file = batch.file();
   store::Fingerprint& made = taken.fingerprint;
   std::size_t column = options_.fields.size() + (options_.id_column ? 1 : 0);
   const auto value = [&](const std::optional<std::string>& named) {

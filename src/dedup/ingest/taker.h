@@ -20,6 +20,7 @@ namespace kin::dedup {
 struct Taken {
   RecordId row = kNoRecord;
   std::string where;  // file and line, for messages and the log
+  std::uint32_t file = 0;
   bool has_text = false;
   store::Fingerprint fingerprint;
 };

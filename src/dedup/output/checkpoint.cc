@@ -276,8 +276,11 @@ std::uint64_t inputs_hash(const std::vector<data::Input>& inputs) {
   std::string all;
   for (const data::Input& input : inputs) {
     std::error_code ignored;  // a file without a time of change is told apart by its size
-    const auto changed = fs::last_write_time(input.path, ignored).time_since_epoch().count();
+    const auto changed = input.remote != nullptr
+                             ? 0
+                             : fs::last_write_time(input.path, ignored).time_since_epoch().count();
     all += fmt::format("{}\n{}\n{}\n", input.shown_as, input.bytes, changed);
+    if (input.remote != nullptr) all += input.version + "\n";
   }
   return hash64(all);
 }

@@ -4,6 +4,7 @@
 
 #include "dedup/outputs.h"
 #include "dedup/scan/scan.h"
+#include "dedup/uploads.h"
 
 namespace kin::dedup {
 
@@ -45,6 +46,8 @@ Result<RecordOutputs> RecordOutputs::open(const DedupJob& job, data::Dataset& da
     // Every output has the type of its input, and keeps what that has.
     for (const data::Input& input : dataset.inputs())
       KIN_RETURN_IF_ERROR(data::check_format(job.format, input.type));
+    if (job.uploads != nullptr)
+      KIN_RETURN_IF_ERROR(job.uploads->check_folder(job.output, dataset.inputs()));
     KIN_TRY(Shards shards, Shards::open(job.output, dataset.inputs()));
     outputs.shards_.emplace(std::move(shards));
     return outputs;

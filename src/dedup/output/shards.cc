@@ -35,8 +35,8 @@ Status check_one(const data::Input& input, const fs::path& folder, const fs::pat
                              "would read its own outputs (choose a folder outside)",
                              folder.string(), input.named_folder.string())};
   }
-  std::error_code ignored;  // a path that does not exist is no input
-  if (fs::equivalent(input.path, target, ignored)) {
+  std::error_code ignored;  // a path that does not exist is no folder
+  if (data::same_file(input, target)) {
     return Error{Code::kInvalidArgument,
                  fmt::format("{} is an input and an output (inputs are never changed: choose "
                              "another folder)",

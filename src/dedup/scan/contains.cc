@@ -52,8 +52,9 @@ struct References {
 // Those that do not fit, or none if they are only to be counted, are not held.
 Result<References> read_references(const DedupOptions& options, const std::filesystem::path& folder,
                                    StageWork* work, bool hold = true) {
-  KIN_TRY(std::vector<data::Input> inputs, data::find_inputs(options.against, folder));
-  const std::uint64_t own = options.max_memory - seen_memory(options, options.max_memory);
+  KIN_TRY(std::vector<data::Input> inputs,
+          data::find_inputs(options.against, folder, nullptr, options.remote));
+  const std::uint64_t own = options.max_memory - reserved_memory(options, options.max_memory);
   const Budget budget(own);
   const auto words = shingles_of(options.contains_words, options.shingles.normalization);
   References found;

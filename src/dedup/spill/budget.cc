@@ -71,7 +71,13 @@ std::uint64_t seen_memory(const DedupOptions& options, std::uint64_t max_memory)
   return std::min(max_memory, std::max(store::kSeenLeastMemory, max_memory / kSeenShare));
 }
 
+std::uint64_t reserved_memory(const DedupOptions& options, std::uint64_t max_memory) {
+  const std::uint64_t remote = options.remote != nullptr ? kRemoteBytes : 0;
+  return std::min(max_memory, seen_memory(options, max_memory) + remote);
+}
+
 std::uint64_t total_memory(const DedupOptions& options, std::uint64_t own) {
+  if (options.remote != nullptr) own += kRemoteBytes;
   if (!options.skip_seen) return own;
   return own + std::max(store::kSeenLeastMemory, own / (kSeenShare - 1) + 1);
 }
@@ -122,7 +128,8 @@ std::uint64_t least_mebibytes(const DedupOptions& options, const MemoryNeeds& ne
 }
 
 Status check_needs(const DedupOptions& options, const MemoryNeeds& needs) {
-  const std::uint64_t own = left_of(options.max_memory, seen_memory(options, options.max_memory));
+  const std::uint64_t own =
+      left_of(options.max_memory, reserved_memory(options, options.max_memory));
   if (is_enough(own, options, needs)) return Done{};
   const std::uint64_t least = least_mebibytes(options, needs);
   // What the largest part of it is for.
@@ -169,7 +176,7 @@ int threads_for_memory(int threads, std::uint64_t max_memory) {
 }
 
 std::uint64_t PairMemory::bytes(std::uint64_t max_memory) const {
-  const std::uint64_t own = max_memory - seen_memory(options, max_memory);
+  const std::uint64_t own = max_memory - reserved_memory(options, max_memory);
   const Budget budget(own);
   const std::uint64_t signatures =
       options.max_hot_signatures

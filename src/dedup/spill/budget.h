@@ -19,7 +19,9 @@ struct KeyBytes {
 
 // Of `max_memory`, what the seen set of --skip-seen may use; 0 if there is none.
 std::uint64_t seen_memory(const DedupOptions& options, std::uint64_t max_memory);
-// The smallest --max-memory of which the seen set leaves `own` bytes to the run itself.
+// The same for the seen set and for requests to other machines, where remote files are read.
+std::uint64_t reserved_memory(const DedupOptions& options, std::uint64_t max_memory);
+// The smallest --max-memory of which these leave `own` bytes to the run itself.
 std::uint64_t total_memory(const DedupOptions& options, std::uint64_t own);
 
 // What a run holds however little it has to do: the program with its libraries, and what each
@@ -27,7 +29,10 @@ std::uint64_t total_memory(const DedupOptions& options, std::uint64_t own);
 inline constexpr std::uint64_t kProgramBytes = 46 << 20;
 inline constexpr std::uint64_t kThreadBytes = 9 << 20;
 
-// Shares of the rest of --max-memory, without what the seen set may use. What a stage holds
+// What requests to other machines hold: bytes on their way, and connections.
+inline constexpr std::uint64_t kRemoteBytes = 32 << 20;
+
+// Shares of the rest of --max-memory, without what is reserved. What a stage holds
 // together stays below the whole: the scan holds its reader, spills and signatures; later stages
 // what the scan left, and their own working memory.
 struct Budget {

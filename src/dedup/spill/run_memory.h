@@ -14,12 +14,13 @@ class RunMemory {
  public:
   // `options` must outlive it.
   explicit RunMemory(const DedupOptions& options)
-      : options_(options), budget_(options.max_memory - seen_memory(options, options.max_memory)) {}
+      : options_(options),
+        budget_(options.max_memory - reserved_memory(options, options.max_memory)) {}
 
   const Budget& shares() const { return budget_; }
-  // The memory that the seen set does not use, and that is not held.
+  // The memory that is not reserved and not held.
   std::uint64_t own() const {
-    const std::uint64_t all = options_.max_memory - seen_memory(options_, options_.max_memory);
+    const std::uint64_t all = options_.max_memory - reserved_memory(options_, options_.max_memory);
     return all - std::min(all, held_);
   }
   // So many bytes are held from now on, to the end of the run.

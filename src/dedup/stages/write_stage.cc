@@ -7,6 +7,7 @@
 #include "dedup/output/tags.h"
 #include "dedup/output/tally.h"
 #include "dedup/outputs.h"
+#include "dedup/uploads.h"
 
 namespace kin::dedup {
 namespace {
@@ -107,12 +108,13 @@ class Writer {
     // Both wait for the device.
     KIN_RETURN_IF_ERROR(run_workers(
         2, [&](int which) { return which == 0 ? audit_->finish() : run_.outputs->sync(); }));
-    run_.report.quarantine = run_.outputs->quarantine();
+    run_.report.quarantine = shown_name(run_.job, run_.outputs->quarantine());
     KIN_RETURN_IF_ERROR(data::check_unchanged(run_.inputs->files()));
     KIN_RETURN_IF_ERROR(run_.outputs->commit_quarantine());
     KIN_RETURN_IF_ERROR(audit_->commit());
     if (run_.cut) KIN_RETURN_IF_ERROR(run_.cut->commit());
-    return run_.outputs->commit();
+    KIN_RETURN_IF_ERROR(run_.outputs->commit());
+    return run_.job.uploads != nullptr ? run_.job.uploads->publish() : Status(Done{});
   }
 
   RunState& run_;

@@ -1,0 +1,89 @@
+"""A server for S3 with a bucket, for tests: s3rver, which checks signatures, and the fault proxy in front of it."""
+import datetime
+import hashlib
+import hmac
+import http.client
+import os
+import pathlib
+import subprocess
+import sys
+import urllib.parse
+import xml.etree.ElementTree
+
+SERVICES = pathlib.Path(__file__).resolve().parent.parent / "services"
+BUCKET = "corpora"
+
+
+def start(*words):
+    process = subprocess.Popen([sys.executable, *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               text=True)
+    return process, int(process.stdout.readline())
+
+
+class Server:
+    """Use it in a with statement."""
+
+    def __init__(self, faults=""):
+        self.server, self.port = start(SERVICES / "serve.py", "s3rver", BUCKET)
+        self.proxy, self.proxy_port = start(SERVICES / "proxy.py", "s3", self.port, "--faults", faults)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in (self.proxy, self.server):
+            process.stdin.close()
+            process.wait()
+
+    def environment(self):
+        """Of programs that use the bucket, through the proxy."""
+        plain = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+        return {**plain, "AWS_ACCESS_KEY_ID": "S3RVER", "AWS_SECRET_ACCESS_KEY": "S3RVER", "HOME": "/nonexistent",
+                "AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{self.proxy_port}"}
+
+    def put(self, key, content):
+        self.request("PUT", key, {}, content)
+
+    def get(self, key):
+        """Nothing if there is no such object."""
+        return self.request("GET", key, {}, b"", missing=True)
+
+    def remove(self, key):
+        self.request("DELETE", key, {}, b"")
+
+    def list(self, prefix=""):
+        """The keys that begin with the prefix; there are fewer than a thousand."""
+        page = xml.etree.ElementTree.fromstring(self.request("GET", "", {"list-type": "2", "prefix": prefix}, b""))
+        return [element.text for element in page.iter() if element.tag.endswith("Key")]
+
+    def request(self, method, key, query, body, missing=False):
+        """Straight to the server, signed."""
+        path = urllib.parse.quote(f"/{BUCKET}/{key}" if key else f"/{BUCKET}")
+        text = urllib.parse.urlencode(sorted(query.items()), quote_via=urllib.parse.quote)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection.request(method, path + ("?" + text if text else ""), body,
+                           signed(method, path, text, body, f"127.0.0.1:{self.port}"))
+        answer = connection.getresponse()
+        content = answer.read()
+        if missing and answer.status == 404:
+            return None
+        assert answer.status // 100 == 2, f"{method} {key}: {answer.status} {content[:200]}"
+        return content
+
+
+def signed(method, path, query, body, host):
+    """Headers with a signature of version 4."""
+    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
+    digest = hashlib.sha256(body).hexdigest()
+    names = "host;x-amz-content-sha256;x-amz-date"
+    request = "\n".join([method, path, query, f"host:{host}", f"x-amz-content-sha256:{digest}", f"x-amz-date:{now}",
+                         "", names, digest])
+    scope = f"{now[:8]}/us-east-1/s3/aws4_request"
+    text = "\n".join(["AWS4-HMAC-SHA256", now, scope, hashlib.sha256(request.encode()).hexdigest()])
+    key = b"AWS4S3RVER"
+    for part in scope.split("/"):
+        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+    signature = hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+    return {"Host": host, "x-amz-content-sha256": digest, "x-amz-date": now,
+            "Authorization": f"AWS4-HMAC-SHA256 Credential=S3RVER/{scope}, SignedHeaders={names}, "
+                             f"Signature={signature}"}
