@@ -18,7 +18,7 @@ constexpr std::size_t kTitleWords = 40;
 // Titles with fewer words, such as "Photos of the day", are too general for a key.
 constexpr std::size_t kTellingWords = 3;
 constexpr double kNameChance = 0.6;
-// A title with a day in it, or one of so few words, may be that of a column.
+// A title with a day in it, or with this few words, may be that of a column.
 constexpr std::size_t kFewWords = 2;
 constexpr std::size_t kFewWordsBesideNumber = 5;
 
@@ -208,7 +208,7 @@ void FeatureReader::find_places(Features& features) const {
   }
 }
 
-// Of "Turkey raises interest rates" the frame is "… raises interest rates". Words side by side that
+// The frame of "Turkey raises interest rates" is "… raises interest rates". Adjacent words that
 // begin with a capital are one gap. The first word of a title is a gap unless it is mostly written
 // in small letters elsewhere.
 void FeatureReader::find_frame(Features& features, const Vocabulary& vocabulary) const {

@@ -39,7 +39,7 @@ struct PlacedTerm {
   TermId term{};
   friend auto operator<=>(const PlacedTerm&, const PlacedTerm&) = default;
 
-  // The lowest bit of a place tells both kinds apart.
+  // The lowest bit of a place distinguishes both kinds.
   static std::uint64_t beside(std::uint64_t hash) { return hash & ~std::uint64_t{1}; }
   static std::uint64_t in_frame(std::uint64_t hash) { return hash | 1; }
   bool is_in_frame() const { return (place & 1) != 0; }
@@ -60,13 +60,13 @@ struct Features {
   bool has_name(TermId term) const;
 };
 
-// What reading an item gives besides its features.
+// The results of reading an item besides its features.
 struct Reading {
   Features features;
-  // Of the title without numbers, weekdays and months; 0 if the title is too telling to be one that
-  // a source uses for a column ("Morning briefing: Monday").
+  // The key of the title without numbers, weekdays and months; 0 if the title is too specific to be
+  // that of a column ("Morning briefing: Monday").
   std::uint64_t column_key = 0;
-  // The share of the title's letters that are of frequent English words.
+  // The share of the title's letters that belong to frequent English words.
   double english = 0;
 };
 

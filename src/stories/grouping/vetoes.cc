@@ -7,7 +7,7 @@
 namespace kin::stories {
 namespace {
 
-// A name in half of the titles is what the story is about.
+// A name in half of the titles belongs to the subject of the story.
 bool is_core(std::uint32_t count, const Story& story) {
   return 2 * count >= story.size();
 }
@@ -29,8 +29,8 @@ bool numbers_clash(const Features& features, const Story& story) {
   });
 }
 
-// One headline made from the same words with another name is another event: "Protests in Kenya",
-// "Protests in Nigeria". A story of several headlines shows more of what it is about, and its
+// One headline with the same words but another name is another event: "Protests in Kenya",
+// "Protests in Nigeria". A story of several headlines has more evidence of its subject, and its
 // papers name different people and places.
 bool places_clash(const Features& features, const Story& story, const Profile& profile) {
   if (story.size() != 1) return false;
@@ -50,7 +50,7 @@ bool places_clash(const Features& features, const Story& story, const Profile& p
 
 // The same words with other names, or with the same names in other places: "Turkey raises interest
 // rates", "Argentina raises interest rates"; "Israel strikes Hezbollah", "Hezbollah strikes
-// Israel". Of several words in one gap one in common is enough.
+// Israel". If a gap has several words, one in common is enough.
 bool frames_clash(const Features& features, const Story& story) {
   return std::ranges::any_of(features.placed, [&](const PlacedTerm& placed) {
     if (!placed.is_in_frame()) return false;
@@ -118,7 +118,7 @@ bool is_habit(const Member& member, const Story& story) {
          kApart;
 }
 
-// What the names of half of a story's titles are in another story.
+// How the names in half of a story's titles occur in another story.
 struct CoreNames {
   bool missing = false;  // one of them is in no title there
   bool shared = false;   // one of them is in half of the titles there

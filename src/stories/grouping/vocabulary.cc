@@ -15,9 +15,10 @@ namespace {
 // The background counts like this many stories of this many words.
 constexpr double kBackgroundStories = 100;
 constexpr double kWordsOfStory = 9;
-// All counts are halved above this many stories: what was common long ago becomes rare again.
+// All counts are halved above this many stories, so that words that were common long ago become
+// rare again.
 constexpr double kMostStories = 5'000;
-// Terms below it, after halving, are as good as new.
+// Terms below this count, after halving, are treated as new.
 constexpr double kLeastKept = 0.3;
 // The rarest word of the background has about this share.
 constexpr double kLeastShare = 1e-5;
@@ -47,7 +48,7 @@ bool is_evidence(TermKind kind) {
   return kind == TermKind::kWord || kind == TermKind::kNumber;
 }
 
-// How many stories a story counts for that has a term in so many headlines: the power kGrowth.
+// The weight of a story that has a term in this many headlines: the power kGrowth.
 double stories_of(std::uint32_t headlines) {
   constexpr std::size_t kTable = 64;
   static const std::array<double, kTable> kPowers = [] {
@@ -169,7 +170,7 @@ double Vocabulary::weight(TermId id) const {
 double Vocabulary::evidence(TermId id) const {
   const double rareness = constants_[index(id)].rareness;
   if (rareness == 0) return 0;
-  // A word that most headlines have is no evidence, even if all of them are in one story.
+  // A word in most headlines is not evidence, even if all of them are in one story.
   const double in_headlines =
       std::log((headlines_ + kUnseenHeadlines) / (terms_[index(id)].headlines + 0.5));
   return rareness * std::max(0.01, std::min(rarity(id), kHeadlineFactor * in_headlines));

@@ -21,10 +21,10 @@ enum class TermKind : std::uint8_t {
 };
 
 // Counts stories, not headlines: a word in a hundred headlines of one story is still rare. (Large
-// stories count a little more than small ones, so that one which takes in everything ends its own
-// growth.) The counts come from the stream itself, so that words which all headlines of a list
-// share weigh little. A list of frequent English words takes the place of the stream while it is
-// short. Deterministic. One thread only.
+// stories count a little more than small ones, so that a story which attracts everything limits its
+// own growth.) The counts come from the stream itself, so that words which all headlines of a list
+// share have little weight. A list of frequent English words replaces the stream while it is short.
+// Deterministic. One thread only.
 class Vocabulary {
  public:
   // A term as it is stored. A hash of 64 bits stands for its text.
@@ -43,11 +43,11 @@ class Vocabulary {
   // Restores a stored vocabulary.
   Vocabulary(std::vector<Term> terms, double stories, double headlines);
 
-  // The id of a term. Adds it if it is new. Ids of pairs are of both words together.
+  // The id of a term. Adds it if it is new. A pair has one id for both words.
   TermId intern(TermKind kind, std::string_view text);
   TermId intern_pair(std::string_view first, std::string_view second);
   const Term& term(TermId id) const { return terms_[index(id)]; }
-  // By id, with those that are free.
+  // By id, including free ones.
   const std::vector<Term>& terms() const { return terms_; }
   double stories() const { return stories_; }
   double headlines() const { return headlines_; }
@@ -56,30 +56,30 @@ class Vocabulary {
   void count_story() { stories_ += 1; }
   // The story was merged into another one.
   void uncount_story() { stories_ = stories_ > 1 ? stories_ - 1 : 0; }
-  // A story has `id` in `after` headlines now, in place of `before`.
+  // Updates the count of a story that has `id` in `after` headlines instead of `before`.
   void recount(TermId id, std::uint32_t before, std::uint32_t after);
   // Counts a headline in which the capital letter of `id` has a meaning.
   void count_spelling(TermId id, bool capital);
 
   // Halves all counts after some thousand stories, or after twice as many as are open. Then it
-  // frees terms that have become rare and that `is_used` does not hold. Call it while no id is held
+  // frees terms that have become rare and for which `is_used` is false. Call it while no id is held
   // elsewhere.
   void fade(std::size_t open_stories, const std::function<bool(TermId)>& is_used);
 
-  // How much a term tells, in its place in a headline: the square of its rarity, more for names.
+  // The weight of a term: the square of its rarity, more for names.
   double weight(TermId id) const;
-  // The evidence that two headlines of one event are expected to have it in common; 0 for pairs and
+  // The evidence that a shared term gives for one event; 0 for pairs and
   // prefixes, which repeat the evidence of their words, and for years and weekdays. About 8 for a
   // new name.
   double evidence(TermId id) const;
-  // How much evidence a chance match is expected to have, as a factor: 1 in a stream of a thousand
-  // stories, more in a larger one.
+  // The evidence that a match by chance is expected to have, as a factor: 1 in a stream of a
+  // thousand stories, more in a larger one.
   double chance() const;
   // The probability that the term is a name, from its spelling so far.
   double name_chance(TermId id) const;
 
  private:
-  // What follows from a term's kind and share.
+  // Values that depend only on a term's kind and share.
   struct Constants {
     double background = 0;  // expected stories of the background that have it
     double rareness = 0;    // in background English, from 0 to 1

@@ -37,7 +37,7 @@ TEST(Vocabulary, CountsALargeStoryAsFewSmallOnes) {
     vocabulary.recount(word, headlines, headlines + 1);
   EXPECT_GT(vocabulary.term(word).stories, 2);
   EXPECT_LT(vocabulary.term(word).stories, 10);
-  // Yet a word that all headlines have tells nothing.
+  // But a word that all headlines have is not evidence.
   const double before = vocabulary.evidence(word);
   for (int i = 0; i < 100; ++i) vocabulary.count_headline();
   EXPECT_GT(vocabulary.evidence(word), before);
@@ -76,7 +76,7 @@ TEST(Vocabulary, ForgetsTermsThatNobodyUsesAnyMore) {
   for (int i = 0; i < 100; ++i) vocabulary.recount(common, 0, 1);
   for (int i = 0; i < 6'000; ++i) vocabulary.count_story();
   const auto is_used = [&](TermId term) { return term == used; };
-  // Not as long as so many stories are open.
+  // Not while this many stories are open.
   vocabulary.fade(4'000, is_used);
   EXPECT_EQ(vocabulary.stories(), 6'000);
   vocabulary.fade(10, is_used);
