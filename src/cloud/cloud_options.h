@@ -1,4 +1,4 @@
-// How a cloud's services are reached: as whom, where, and how patiently. One type for all clients.
+// Credentials, endpoint and retries for cloud services. One type for all clients.
 #pragma once
 
 #include <chrono>
@@ -24,37 +24,37 @@ struct AwsCredentials {
 
 // The value of an environment variable; nothing if it is not set.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
-// That of the process. Thread-safe as long as nobody changes it.
+// The environment of the process. Thread-safe as long as nobody changes it.
 std::optional<std::string> process_environment(const std::string& name);
 
 // The value of `setting` in the profile that AWS_PROFILE names, of AWS's settings files; empty if
 // there is none.
 std::string profile_setting(const Environment& environment, const std::string& setting);
 
-// Where credentials come from. The first source that has any is used: `fixed`; the environment
+// The sources of credentials. The first that has any is used: `fixed`; the environment
 // (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN); the profile file; the container's
 // endpoint (AWS_CONTAINER_CREDENTIALS_FULL_URI or _RELATIVE_URI); the instance's metadata service
 // (version 2), unless AWS_EC2_METADATA_DISABLED is true.
 struct CredentialOptions {
   std::optional<AwsCredentials> fixed = {};
-  // Of ~/.aws/credentials and ~/.aws/config (AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE). Empty:
-  // AWS_PROFILE, else "default". A profile that is named must exist.
+  // A profile of ~/.aws/credentials and ~/.aws/config (AWS_SHARED_CREDENTIALS_FILE,
+  // AWS_CONFIG_FILE). Empty: AWS_PROFILE, else "default". A named profile must exist.
   std::string profile = {};
   Environment environment = &process_environment;
   std::string instance_url = "http://169.254.169.254";  // of the metadata service
-  std::string container_url = "http://169.254.170.2";   // what a relative URI is relative to
+  std::string container_url = "http://169.254.170.2";   // base of a relative URI
 };
 
-// When a request is sent again. The wait before try n is random, from nothing to base × 2ⁿ⁻¹ or
-// `longest` ("full jitter"), so that workers that failed together do not come back together.
+// When a request is sent again. The wait before try n is random, from 0 to base × 2ⁿ⁻¹ or `longest`
+// ("full jitter"), so that workers that failed together do not retry together.
 struct RetryOptions {
   int tries = 10;  // of one request, the first included
   std::chrono::milliseconds base{50};
   std::chrono::milliseconds longest{20'000};
   std::chrono::milliseconds deadline{120'000};  // of one request, with all its tries and waits
-  // Retries that may be owed at once, over all requests of a client. Each retry takes one and each
-  // success gives one back, so that a service that is down is not asked many times as often as one
-  // that is up.
+  // Limit of outstanding retries, over all requests of a client. Each retry takes one and each
+  // success gives one back, so that a failing service does not get many times the usual
+  // requests.
   int budget = 100;
 };
 

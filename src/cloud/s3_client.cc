@@ -13,7 +13,7 @@ namespace kin::cloud {
 namespace {
 
 bool is_missing_object(const Answer& answer) {
-  // A HEAD has no body that could say whether the bucket or the object is missing.
+  // The answer to a HEAD has no body that could tell whether the bucket or the object is missing.
   const std::string code = s3_error_code(answer.response);
   return answer.response.status == 404 && (code.empty() || code == "NoSuchKey");
 }
@@ -67,7 +67,7 @@ Status S3Client::create_bucket() {
   KIN_TRY(const Answer answer,
           state_->caller.call({.method = "PUT", .url = state_->url(""), .body = body}));
   if (answer.verdict == Verdict::kDone) return Done{};
-  // Somebody has it already. It is ours if we may read it.
+  // The name is taken. The bucket is ours if we may read it.
   if (answer.response.status == 409 && list("", "", 1).ok()) return Done{};
   return s3_error(state_->bucket.bucket, answer);
 }
@@ -100,7 +100,7 @@ Result<std::vector<std::string>> S3Client::get_ranges(const std::string& key,
               .url = state_->url(key),
               .headers = {{"Range", fmt::format("bytes={}-{}", range.offset,
                                                 range.offset + range.size - 1)}},
-              .most_bytes = range.size + (std::uint64_t{64} << 10)};  // or the text of an error
+              .most_bytes = range.size + (std::uint64_t{64} << 10)};  // or the body of an error
     if (!etag.empty()) call.headers.push_back({"If-Match", "\"" + etag + "\""});
     batch.add(std::move(call), [&, i, range](Result<Answer> answer) {
       if (!answer)

@@ -21,7 +21,7 @@ struct S3Options {
   std::string bucket;
   enum class Style {
     kVirtualHost,  // https://bucket.host/key, AWS's own
-    kPath,         // https://host/bucket/key, which most other stores want
+    kPath,         // https://host/bucket/key, for most other stores
   };
   Style style = Style::kVirtualHost;
   std::uint64_t part_bytes = std::uint64_t{8} << 20;  // of uploads; at least 5 MiB
@@ -45,18 +45,18 @@ struct ByteRange {
   std::uint64_t size = 0;  // at least 1
 };
 
-// An upload whose parts the store has, and that nobody sees yet.
+// An upload whose parts the store has, but whose object does not exist yet.
 struct StagedUpload {
   std::string key;
   std::string id;
-  std::string writer;              // by which we know the object as ours
+  std::string writer;              // identifies the object as ours
   std::vector<std::string> etags;  // of the parts, in order
 };
 
 // Thread-safe. Borrows the clock.
 //
-// A request that fails for a reason that may pass is sent again, as CloudOptions say. What was
-// uploaded in one piece carries its SHA-256, and get() checks it: kDataLoss if it is another.
+// A request that fails for a temporary reason is sent again, as CloudOptions say. Objects uploaded
+// in one piece carry their SHA-256, and get() checks it: kDataLoss if it differs.
 //
 // Keys have 1 to 1024 bytes and no segment "." or "..", which URLs cannot carry. Errors:
 // kInvalidArgument for such keys, kNotFound for a bucket that does not exist, kFailedPrecondition
@@ -68,22 +68,22 @@ class S3Client {
   S3Client(const S3Client&) = delete;
   S3Client& operator=(const S3Client&) = delete;
 
-  // Makes the bucket, unless there is one of this name that we may read.
+  // Makes the bucket, unless one of this name exists that we may read.
   Status create_bucket();
 
   // The content of an object; nothing if there is none. Objects above `most_bytes` are refused.
   Result<std::optional<std::string>> get(const std::string& key,
                                          std::uint64_t most_bytes = std::uint64_t{1} << 30);
-  // Parts of an object, fetched together, in the order asked for. kNotFound if there is no object,
-  // kInvalidArgument if a range does not lie within it. With an `etag`, kFailedPrecondition if the
-  // object has another one by now.
+  // Parts of an object, fetched in parallel, in the order of the ranges. kNotFound if there is no
+  // object, kInvalidArgument if a range does not lie within it. With an `etag`, kFailedPrecondition
+  // if the object has another one by now.
   Result<std::vector<std::string>> get_ranges(const std::string& key,
                                               std::span<const ByteRange> ranges,
                                               const std::string& etag = {});
   Result<std::optional<ObjectInfo>> head(const std::string& key);
 
   Status put(const std::string& key, std::string bytes);
-  // Creates an object (If-None-Match: *). False if there is one already, made by somebody else: a
+  // Creates an object (If-None-Match: *). False if one exists already, made by another writer: a
   // write of ours whose answer was lost counts as done.
   Result<bool> put_if_absent(const std::string& key, std::string bytes);
   // Writes an object from a source of any length, in parts. Nothing appears if it fails.
@@ -96,13 +96,13 @@ class S3Client {
   Result<StagedUpload> stage(const std::string& key, const Source& source, std::uint64_t size);
   Status complete(const StagedUpload& upload);
   void abandon(const StagedUpload& upload);
-  // An error if no object of this key may be written: begins an upload and abandons it.
+  // An error if we may not write an object with this key: begins an upload and abandons it.
   Status check_writable(const std::string& key);
 
   // Objects whose key begins with `prefix`, in the order of their keys. `next` of the last page
-  // continues. A page has `most` objects at the most, and may have fewer.
+  // continues. A page has at most `most` objects.
   Result<ObjectPage> list(const std::string& prefix, const std::string& next = {}, int most = 1000);
-  // No error if there is no such object. Several are removed at the same time, in any order.
+  // A missing object is not an error. Several are removed in parallel, in any order.
   Status remove(const std::string& key);
   Status remove(std::span<const std::string> keys);
 

@@ -76,7 +76,7 @@ Result<std::unique_ptr<ByteSource>> ByteSource::open(const Input& input, std::ui
   if (!input.array) return open_bytes(input, offset);
   ArrayLines lines(input.shown_as);
   if (offset > 0) {
-    // The byte before tells what a line end stands for there.
+    // The byte before decides what the line end at `offset` stands for.
     KIN_TRY(const auto before, open_bytes(input, offset - 1));
     char last = '\0';
     KIN_RETURN_IF_ERROR(before->read(&last, 1));

@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view kSupported =
     ".jsonl, .ndjson, .json, .csv and .tsv (each also with .gz, .zst, .bz2 or .xz), and .parquet";
 
-// A file and where it lies below what was named.
+// A file and its path below the named folder.
 struct Found {
   std::string name;
   fs::path relative;
@@ -35,7 +35,7 @@ fs::path below(const std::string& name, const fs::path& folder) {
   return inside ? relative.lexically_normal() : fs::path(name).filename();
 }
 
-// A file whose very name holds * ? or [ is meant as it is written.
+// A file whose name contains * ? or [ is taken literally if it exists.
 Result<std::vector<Found>> expand(const std::string& pattern) {
   std::error_code ignored;
   if (!has_wildcard(pattern) || fs::exists(pattern, ignored))
@@ -52,11 +52,11 @@ Result<std::vector<Found>> expand(const std::string& pattern) {
 Status note_others(const std::string& folder, std::size_t found, std::size_t others,
                    std::vector<std::string>* notes) {
   if (found == 0) {
-    return Error{Code::kNotFound, fmt::format("there is no dataset file below {}: known are {}",
-                                              folder, kSupported)};
+    return Error{Code::kNotFound,
+                 fmt::format("there is no dataset file below {} (known: {})", folder, kSupported)};
   }
   if (others > 0 && notes != nullptr) {
-    notes->push_back(fmt::format("{} other {} below {} {} left out: known are {}", others,
+    notes->push_back(fmt::format("{} other {} below {} {} left out (known: {})", others,
                                  others == 1 ? "file" : "files", folder,
                                  others == 1 ? "was" : "were", kSupported));
   }
@@ -123,7 +123,7 @@ Result<bool> holds_array(const Input& input) {
 
 Result<Input> regular_file(const Found& found) {
   const std::string& name = found.name;
-  // Opening tells more than asking: it also finds out whether reading is allowed.
+  // Opened, because that also checks the permission to read.
   KIN_TRY(File file, File::open_to_read(name));
   struct stat status{};
   if (::stat(name.c_str(), &status) != 0) return system_error("read", name, errno);
@@ -189,8 +189,8 @@ Status check_all(const std::vector<Input>& inputs) {
   return Done{};
 }
 
-// Files that were named themselves, as a shell does with a glob, keep their place below the folder
-// that all of them share: two of one name in different folders stay apart.
+// Files that were named one by one, as a shell expands a glob, keep their place below the folder
+// that all of them share, so that files of the same name in different folders stay apart.
 void settle_named(std::vector<Input>& inputs, const std::vector<std::size_t>& named) {
   std::error_code failure;
   std::vector<fs::path> paths;
@@ -249,8 +249,7 @@ Result<FileType> file_type(const fs::path& path) {
                               type.compression != Compression::kNone;
   if (found == kFormats.end() || packed_parquet) {
     return Error{Code::kInvalidArgument,
-                 fmt::format("{} has an extension that says no format we know: known are {}",
-                             path.string(), kSupported)};
+                 fmt::format("{} has an unknown extension (known: {})", path.string(), kSupported)};
   }
   type.format = found->second;
   return type;
@@ -278,7 +277,7 @@ Result<std::vector<Input>> find_inputs(std::span<const std::string> patterns,
       std::move(files.begin(), files.end(), std::back_inserter(inputs));
       continue;
     }
-    std::error_code ignored;  // what cannot be looked at is not a folder; opening says why
+    std::error_code ignored;  // a path that cannot be examined is not a folder; opening it says why
     const bool folder = fs::is_directory(pattern, ignored);
     KIN_TRY(const std::vector<Found> files,
             folder ? expand_folder(pattern, notes) : expand(pattern));

@@ -31,10 +31,10 @@ std::string_view format_name(Format format);
 // .bz2 or .xz, and .parquet. The error for another extension lists these.
 Result<FileType> file_type(const std::filesystem::path& path);
 
-// By the last extension; kNone if it is none of a compressed file.
+// By the last extension; kNone if that is not one of a compressed file.
 Compression compression_of(const std::filesystem::path& path);
 
-// Whether the extension is .json, in front of that of a compressed file: such a file may hold one
+// True if the extension is .json, before that of a compression: such a file may hold one
 // array.
 bool has_json_extension(const std::filesystem::path& path);
 
@@ -48,10 +48,10 @@ struct Input {
   // A .json file that holds one array: its elements are the records. They are read as lines of
   // JSONL, whose line ends stand where the commas were.
   bool array = false;
-  // Where the file lies below the folder that was named, or below the folders of a glob that have
-  // no wildcard; the name of a file that was named itself.
+  // The path below the named folder, or below the folders of a glob that have no wildcard; for a
+  // file that was named itself, its name.
   std::filesystem::path relative{};
-  // The folder that was named, if one was: everything below it is an input.
+  // The named folder, if one was named: everything below it is an input.
   std::filesystem::path named_folder{};
   // Where it is read from if it is not on this machine; `path` is its address. Borrowed.
   RemoteFiles* remote = nullptr;

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Texts with fewer words than this are not worth changing: one word more or less is everything.
+// Texts with fewer words are not changed: a single word would change too large a share.
 constexpr std::size_t kFewestWords = 20;
 constexpr std::array kEdges{0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0};
 
@@ -32,7 +32,7 @@ struct Record {
   std::optional<std::string> order;  // the value of --keep's column
 };
 
-// What the run is given. Records are in the order of the file.
+// The input of the run. Records are in the order of the file.
 struct Plantation {
   struct Pair {
     std::size_t original;  // rows
@@ -97,7 +97,7 @@ Result<std::vector<Record>> read_sample(const std::vector<std::string>& inputs,
   return records;
 }
 
-// The records that can be changed, some of them, in a random order.
+// A random selection of the records that can be changed, in random order.
 std::vector<std::size_t> choose_originals(const std::vector<std::string>& texts, Random& random,
                                           const EvaluateOptions& options) {
   std::vector<std::size_t> chosen;
@@ -149,7 +149,7 @@ Status write_records(const std::vector<Record>& records, const KeepPolicy& keep,
   });
 }
 
-// Compares what was removed with what should have been.
+// Compares the removals with the expected ones.
 class Judge {
  public:
   Judge(const Plantation& planted, const std::vector<Fate>& removed, const DedupOptions& options)
@@ -168,7 +168,7 @@ class Judge {
   Result<Evaluation> judge() {
     if (const auto banding = banding_of(options_); banding.ok() && options_.detectors.minhash)
       banding_ = *banding;
-    // Measured on many threads, counted on one, so that sums do not depend on their order.
+    // Measured on many threads, summed on one, so that sums do not depend on the order.
     std::vector<double> of_pairs(planted_.pairs.size());
     KIN_RETURN_IF_ERROR(parallel_for(options_.threads, of_pairs.size(), [&](std::size_t i) {
       of_pairs[i] = similarity(planted_.pairs[i].original, planted_.pairs[i].copy);

@@ -1,4 +1,4 @@
-// Records taken into a fingerprint store that other runs and workers share: which of them are new?
+// Ingests records into a fingerprint store that other runs and workers share: finds the new ones.
 //
 //   KIN_TRY(auto store, store::open_local_fingerprints(where, fingerprint_parameters(options)));
 //   KIN_TRY(auto ledger, store::open_local_ledger(where_else));
@@ -47,22 +47,22 @@ struct Existing {
 
 struct Decision {
   Action action = Action::kKeep;
-  std::vector<Existing> existing = {};     // the one that decided first
-  std::vector<std::uint32_t> chunks = {};  // numbers of the record's chunks that others have
+  std::vector<Existing> existing = {};     // the deciding one first
+  std::vector<std::uint32_t> chunks = {};  // numbers of the record's chunks that others have, too
   std::string reason = {};                 // for people; empty for a record that is simply kept
 
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 
-// Who is preferred: names that come first; names that are not listed come last.
+// Preferences: names that come first are preferred; unlisted names come last.
 struct Priorities {
   std::vector<std::string> types = {};  // of documents; decide before sources
   std::vector<std::string> sources = {};
 };
 
-// Turns matches into a decision. `matches` are verified, the most alike first, those by chunk
-// last. A record goes for the first match that is not by chunk, unless its type and source are
-// preferred to those of the match. A chunk match links and never drops. Thread-safe.
+// Turns matches into a decision. `matches` are verified, the most alike first, matches by chunk
+// last. A record is dropped for the first match that is not by chunk, unless its type and source
+// are preferred to those of the match. A chunk match links and never drops. Thread-safe.
 struct Rival {
   Existing existing = {};
   std::string type = {};
@@ -74,23 +74,23 @@ Decision decide(const store::Fingerprint& record, std::span<const Rival> matches
 store::FingerprintParameters fingerprint_parameters(const DedupOptions& options);
 
 struct IngestJob {
-  // Inputs, outputs and options. Its audit log gets every record that was not simply kept. Of the
-  // options, fields, columns, detectors and sketches are used: records are compared in their order.
+  // The audit log gets every record that was not simply kept. Only fields, columns, detectors and
+  // sketches of the options are used: records are compared in their order.
   DedupJob dedup;
-  std::string run;     // records that this run decided before are decided in the same way
-  std::string worker;  // which part of the run this is
+  std::string run;                              // a repeated run decides its records as before
+  std::string worker;                           // names the part of the run
   std::optional<std::string> source_name = {};  // of all records, instead of a column
   std::optional<std::string> type_column = {};
   std::optional<std::string> language_column = {};
   Priorities priorities = {};
-  // Where it is written how far the run is, so that another machine can take it over: a folder, or
-  // an address for dedup.options.remote. Empty: nowhere. Every dedup.options.checkpoint_seconds.
+  // Where checkpoints are written, so that another machine can take over the run: a folder, or an
+  // address for dedup.options.remote. Empty: nowhere. Every dedup.options.checkpoint_seconds.
   std::string checkpoints = {};
-  // `worker` was given, and not made of the names of the inputs: the checkpoint has it in its name.
+  // `worker` was given, not made from the names of the inputs: the checkpoint's name contains it.
   bool named_worker = false;
 };
 
-// Where the documents are. Borrowed.
+// The stores. Borrowed.
 struct IngestStores {
   store::FingerprintStore& fingerprints;
   store::Ledger& ledger;
@@ -100,13 +100,13 @@ struct IngestReport {
   std::string run;
   std::vector<std::string> inputs;
   std::string output;
-  std::string log;         // of what was not simply kept; empty if there is none
+  std::string log;         // records that were not simply kept; empty if there is none
   std::string quarantine;  // the file of the skipped records; empty if there are none
   std::uint64_t documents = 0;
   std::array<std::uint64_t, kActions> decided{};     // by Action
   std::array<std::uint64_t, kMethods> dropped_by{};  // by Method
   std::uint64_t repeated = 0;                        // decided by an earlier attempt of this run
-  std::uint64_t attempt = 1;                         // as the checkpoint counts them
+  std::uint64_t attempt = 1;                         // counted by the checkpoint
   std::uint64_t lost_races = 0;    // dropped for a document that another worker admitted meanwhile
   std::uint64_t cross_source = 0;  // dropped for a document of another source
   std::uint64_t preferred = 0;     // kept although alike, because of a priority
@@ -124,12 +124,12 @@ struct IngestReport {
 };
 std::string to_json(const IngestReport& report, int indent);
 
-// Takes the records of the inputs in order: looks their documents up in the ledger and their
-// content in the store, decides, admits what is kept to the store, records every decision in the
-// ledger, and writes the kept records. The output appears when all is decided. A run that was
-// killed is run again with the same inputs, `run` and `worker`, and gives the same output. With
-// dedup.options.resume it goes on as the worker of the checkpoint, whose inputs must be the same
-// but may have other names: on another machine, say.
+// Processes the records of the inputs in order: looks their documents up in the ledger and their
+// content in the store, decides, admits kept ones to the store, records every decision in the
+// ledger, and writes the kept records. The output appears when everything is decided. A killed run
+// is run again with the same inputs, `run` and `worker`, and gives the same output. With
+// dedup.options.resume it continues as the worker of the checkpoint, whose inputs must be the same
+// but may have other names, for example on another machine.
 Result<IngestReport> run_ingest(const IngestJob& job, const IngestStores& stores,
                                 Progress& progress, Clock& clock);
 

@@ -1,4 +1,4 @@
-// What a deduplication run is asked to do.
+// The options of a deduplication run.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@
 
 namespace kin::dedup {
 
-// Why a record is removed: a detector found it, in the order in which detectors are tried, or an
-// earlier run had its id.
-// kContains: it contains a reference text.
+// Why a record is removed: the detector that found it, in the order in which detectors
+// run; or kSeen: an earlier run had its id; or kContains: it contains a reference
+// text.
 enum class Method : std::uint8_t { kExact, kMinHash, kSimHash, kChunk, kSeen, kContains };
 inline constexpr std::size_t kMethods = 6;
 std::string_view name_of(Method method);
 
-// Which detectors run.
+// The detectors to run.
 struct Detectors {
   bool exact = true;
   bool minhash = true;
@@ -38,7 +38,7 @@ struct Detectors {
 Result<Detectors> parse_detectors(std::string_view list);
 std::string to_string(const Detectors& detectors);
 
-// Which record of a group stays.
+// The record of a group that stays.
 struct KeepPolicy {
   enum class Kind { kFirst, kLongest, kNewest, kOldest, kPriority };
   Kind kind = Kind::kFirst;
@@ -50,7 +50,7 @@ struct KeepPolicy {
 Result<KeepPolicy> parse_keep(std::string_view text);
 std::string to_string(const KeepPolicy& policy);
 
-// How groups are made of pairs.
+// How pairs become groups.
 enum class Grouping {
   kStar,        // a record goes only if it was verified against the record that stays
   kComponents,  // transitive: one record of each connected component stays
@@ -81,17 +81,17 @@ struct DedupOptions {
   // References: paths and globs of records that the inputs are compared with. References always
   // stay, and are never written.
   std::vector<std::string> against;
-  // Nothing: inputs that are duplicates of a reference are removed. Otherwise those that contain at
-  // least this share of a reference's runs of `contains_words` words.
+  // Nothing: inputs that are duplicates of a reference are removed. Otherwise inputs that contain
+  // at least this share of a reference's runs of `contains_words` words are removed.
   std::optional<double> contains;
   std::uint32_t contains_words = 8;
-  // Nothing: records are removed. Otherwise all are written, with columns of this prefix that say
-  // what would be removed.
+  // Nothing: records are removed. Otherwise all are written, with columns of this prefix that tell
+  // which ones would be removed.
   std::optional<std::string> tag;
 
   Detectors detectors;
   // Nothing: records are kept or removed whole. Otherwise repeated passages are cut out of the
-  // records that the detectors leave.
+  // records that the detectors keep.
   std::optional<CutOptions> cut;
   double threshold = 0.8;
   sketch::ShingleOptions shingles;
@@ -114,10 +114,10 @@ struct DedupOptions {
   std::optional<std::filesystem::path> temporary_folder;  // nothing: beside the output
   std::optional<std::uint64_t> max_hot_signatures;
   std::optional<std::filesystem::path> signature_store;
-  // The signature store is that of earlier runs: inputs that are duplicates of what these kept are
-  // removed, and what this run keeps is added (dedup/known/records.h).
+  // The signature store is that of earlier runs: inputs that duplicate records which those kept are
+  // removed, and the records that this run keeps are added (dedup/known/records.h).
   bool append = false;
-  double cold_read_error_limit = 0.0001;  // of all signatures: more unreadable ones fail the run
+  double cold_read_error_limit = 0.0001;  // share of unreadable signatures that fails the run
   data::OnError on_error = data::OnError::kFail;
   bool dry_run = false;
   bool resume = false;
@@ -126,26 +126,26 @@ struct DedupOptions {
 
 // Sets detectors and cut from a list such as "exact,minhash" or "exact,lines", or from "none".
 Status parse_by(std::string_view list, DedupOptions& options);
-// Such a list.
+// The list that parse_by() reads.
 std::string by_of(const DedupOptions& options);
 
-// Whether records are compared as wholes or looked up, and not only cut.
+// Whether records are compared as wholes or looked up, not only cut.
 inline bool removes_records(const DedupOptions& options) {
   return options.detectors.any() || options.skip_seen || options.contains;
 }
 
 // "code" for programs, or options that reproduce another tool: "fineweb", "fastdedup", "nemo" or
-// "slimpajama". Sets normalisation, sketching, banding, verification and grouping, and leaves the
-// rest alone.
+// "slimpajama". Sets normalisation, sketching, banding, verification and grouping, and nothing
+// else.
 Status apply_preset(std::string_view name, DedupOptions& options);
 
 // The banding the run will use, checked against the number of hashes.
 Result<sketch::Banding> banding_of(const DedupOptions& options);
 
-// Refuses combinations that make no sense, with a remedy.
+// Refuses invalid combinations, with a remedy.
 Status validate(const DedupOptions& options);
 
-// Whether pairs of `method` are measured by their SimHashes, and not by their texts.
+// Whether pairs of `method` are compared by their SimHashes, not by their texts.
 inline bool decides_by_distance(Method method, const DedupOptions& options) {
   return method == Method::kSimHash && options.verification != Verification::kExact;
 }

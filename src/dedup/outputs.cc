@@ -40,7 +40,7 @@ Status check_writable(const fs::path& output) {
     return Error{Code::kInvalidArgument,
                  fmt::format("cannot write {}: it is a folder (name a file)", output.string())};
   }
-  // An output is renamed into place, which would put a file where a link or a device was.
+  // An output is renamed into place, which would replace a link or a device by a file.
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     return Error{Code::kInvalidArgument,
                  fmt::format("cannot write {}: it exists and is not a plain file (name another)",
@@ -50,7 +50,7 @@ Status check_writable(const fs::path& output) {
   return Done{};
 }
 
-// The path that two names of one file have in common.
+// A path that is equal for two names of one file.
 fs::path identity(const fs::path& path) {
   std::error_code failure;
   const fs::path resolved = fs::weakly_canonical(path, failure);
@@ -63,7 +63,7 @@ void remove_leftovers_of(const fs::path& output) {
   const std::string name = own.filename().string();
   const std::string prefix = name.substr(0, name.rfind("kindred-") + std::strlen("kindred-"));
   const fs::path folder = own.has_parent_path() ? own.parent_path() : fs::path(".");
-  std::error_code ignored;  // what stays harms nobody
+  std::error_code ignored;  // leftovers are harmless
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     const fs::path found = entry.path().filename();
     if (!found.string().starts_with(prefix) || found.extension() != own.extension()) continue;
@@ -90,7 +90,7 @@ Status check_distinct(const std::vector<fs::path>& outputs) {
 }  // namespace
 
 bool writes_folder(const DedupJob& job) {
-  std::error_code ignored;  // what cannot be looked at is not a folder
+  std::error_code ignored;  // a path that cannot be examined is not a folder
   return has_output_file(job) &&
          (job.output.string().ends_with('/') || fs::is_directory(job.output, ignored));
 }
@@ -99,7 +99,7 @@ fs::path output_name(const DedupJob& job) {
   if (!writes_folder(job)) return job.output;
   fs::path name = job.output.lexically_normal();
   if (!name.has_filename()) name = name.parent_path();
-  // "." and ".." are folders whose names say nothing.
+  // "." and ".." give no name for the files beside them.
   if (name.filename() == "." || name.filename() == ".." || name.empty())
     name = identity(job.output);
   return name;
@@ -123,8 +123,8 @@ bool has_output_file(const DedupJob& job) {
 
 bool is_resumable(const DedupJob& job) {
   const auto standard_input = std::find(job.inputs.begin(), job.inputs.end(), "-");
-  // What references a record contains, and which keys known records share with inputs, is not kept
-  // for another process.
+  // The state of --contains and the keys that known records share with inputs are not saved for
+  // another process.
   return has_output_file(job) && standard_input == job.inputs.end() && !job.options.contains &&
          !job.options.append;
 }

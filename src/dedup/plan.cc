@@ -36,21 +36,21 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kSampleBytes = 48 << 20;
-// What takes the same time however much there is to do shows in a trial as small as this.
+// A trial this small shows the costs that do not depend on the amount of work.
 constexpr std::size_t kFewRecords = 64;
 constexpr double kNearCopy = 0.9;
 // How disks are measured.
 constexpr std::size_t kBlock = 1 << 20;
 constexpr std::size_t kBlocks = 96;
 
-// Seconds a byte, of the disks.
+// Speed of the disks, in seconds per byte.
 struct DiskSpeed {
-  double read = 0;   // of the inputs: nothing to wait for where they are in memory already
+  double read = 0;   // of the inputs: about 0 if they are in the system's cache
   double spill = 0;  // written to the temporary folder and read back
   double sync = 0;   // written there and made durable
 };
 
-// What a run keeps for each record, in bytes.
+// Bytes that a run keeps for each record.
 struct RecordCosts {
   RecordCosts(const DedupOptions& options, double text_bytes) {
     const KeyBytes keys(options);
@@ -61,7 +61,7 @@ struct RecordCosts {
     signature = static_cast<double>(keys.signature);
     const bool ordered = options.keep.kind != KeepPolicy::Kind::kFirst;
     scan_tables = (by.simhash ? 8 : 0) + (ordered ? 8 : 0) + (options.source_column ? 2 : 0);
-    // SimHashes are gathered in a list for each that is distinct.
+    // SimHashes are collected in a list for each distinct one.
     decide_tables = scan_tables + 12.125 + (ordered ? 4 : 0) + (by.simhash ? 64 : 0);
   }
   double spills = 0;  // keys
@@ -71,7 +71,7 @@ struct RecordCosts {
   double decide_tables = 0;  // equal records and connected ones
 };
 
-// What the records of a run hold at its end of the scan and while candidates are found.
+// The memory for the records of a run at the end of the scan and while candidates are found.
 class MemoryModel {
  public:
   MemoryModel(const DedupOptions& options, const RecordCosts& costs)
@@ -88,13 +88,13 @@ class MemoryModel {
     const double bands = costs_.spills > 0 ? keys(records) * costs_.bands / costs_.spills : 0;
     return bands + signatures(records) + records * costs_.decide_tables;
   }
-  // On disk, because it does not fit into memory.
+  // Bytes on disk because they do not fit into memory.
   double spilled(double records) const {
     const double all = records * costs_.spills;
     return all > static_cast<double>(budget_.spills) ? all : 0;
   }
   double cold(double records) const { return std::max(0.0, records * costs_.signature - hot_); }
-  // Where they are all saved, so that the run can be resumed.
+  // If all keys are saved, so that the run can be resumed.
   double keys_on_disk(double records) const { return records * costs_.spills; }
 
  private:
@@ -161,7 +161,7 @@ class Planner {
     return choose_columns();
   }
 
-  // What the run would refuse because of single records ends the plan too, with the same figure.
+  // If the run would refuse single records, the plan fails with the same figure.
   Status check_long_records() {
     KIN_RETURN_IF_ERROR(measure_io(job_, options_, *dataset_, *dataset_, needs_));
     std::uint64_t longest = 0;
@@ -169,13 +169,13 @@ class Planner {
       for (const auto& value : record)
         longest = std::max<std::uint64_t>(longest, value ? value->size() : 0);
     }
-    // If records are short all over the inputs, a long one among them is not looked for.
+    // If all sampled records are short, the inputs are not searched for a long one.
     if (std::max<std::uint64_t>(longest, filler_) > kShortText || !check_needs(options_, needs_))
       KIN_RETURN_IF_ERROR(measure_records(dataset_->inputs(), options_, folder_->path(), needs_));
     return check_needs(options_, needs_);
   }
 
-  // Of the Parquet files among the inputs, not more than give an impression.
+  // Reads the footers of Parquet files among the inputs, up to a number that is representative.
   Status read_footers(const std::vector<data::Input>& inputs) {
     constexpr std::size_t kMost = 16;
     for (const data::Input& input : inputs) {
@@ -186,15 +186,15 @@ class Planner {
     return Done{};
   }
 
-  // Where the run itself would work, so that its disk is the one that is measured.
+  // The folder where the run itself would work, so that its disk is measured.
   std::optional<fs::path> work_parent() const {
     if (options_.temporary_folder) return options_.temporary_folder;
     if (job_.output.empty() || job_.output == "-" || data::is_remote(job_.output)) return {};
     return job_.output.has_parent_path() ? job_.output.parent_path() : fs::path(".");
   }
 
-  // The columns of the trial: those the run looks at, and where all records have the same columns
-  // the others too, since they are copied.
+  // The columns of the trial: those that the run reads, and if all records have the same columns
+  // the others too, because they are copied.
   Status choose_columns() {
     columns_ = options_.fields;
     const auto add = [&](const std::string& name) {
@@ -249,7 +249,7 @@ class Planner {
     return Done{};
   }
 
-  // A field that none of the sampled records has is a wrong name more often than a rare field.
+  // A field that no sampled record has is probably misspelt.
   Status check_sampled_fields() const {
     std::vector<bool> found(options_.fields.size());
     for (const TrialRecord& record : sample_) {
@@ -281,7 +281,7 @@ class Planner {
     return speed;
   }
 
-  // Seconds a byte of the inputs, read here and there.
+  // Seconds per byte of the inputs, read at several places.
   Result<double> seconds_to_read() const {
     const data::Input& input = dataset_->inputs().front();
     if (input.bytes < kBlocks * kBlock) return 0.0;
@@ -304,11 +304,11 @@ class Planner {
     const std::size_t count = std::min(kFewRecords, sample_.size());
     const std::vector<TrialRecord> few(sample_.begin(),
                                        sample_.begin() + static_cast<std::ptrdiff_t>(count));
-    KIN_RETURN_IF_ERROR(run(few));  // what only the first run of a process waits for
+    KIN_RETURN_IF_ERROR(run(few));  // pays costs that only the first run of a process has
     return run(few);
   }
 
-  // A trial with as many duplicates as the whole input seems to have; the quicker of two.
+  // A trial with as many duplicates as the whole input seems to have; the faster of two.
   Result<Trial> run_representative() {
     KIN_TRY(Trial first, run(sample_));
     const DuplicateShare share = estimate_duplicates(first.fates, plan_.documents);
@@ -327,7 +327,7 @@ class Planner {
     return std::move(quicker);
   }
 
-  // Leaves the distinct records of the sample and copies of some of them, in the shares given.
+  // Keeps the distinct records of the sample and copies of some, in the given shares.
   void mix(const std::vector<Fate>& fates, const DuplicateShare& share) {
     std::vector<TrialRecord> distinct;
     for (std::size_t i = 0; i < fates.size(); ++i) {
@@ -370,7 +370,7 @@ class Planner {
     const auto documents = static_cast<double>(plan_.documents);
     const double reading = disk.read * static_cast<double>(plan_.input_bytes);
     const double spilling = disk.spill * (model.spilled(documents) + model.cold(documents));
-    // Little is durable sooner than its share of much.
+    // Small outputs become durable faster than in proportion.
     const double durable = disk.sync * static_cast<double>(plan_.output_bytes);
     double staged = 0;
     for (const auto& [stage, ignored] : whole.report.stage_seconds) {
@@ -387,8 +387,8 @@ class Planner {
     plan_.seconds = staged + std::max(0.0, few.report.seconds - few_staged);
   }
 
-  // What the square in comparing SimHashes adds: hardly anything in a trial, most of it in the
-  // whole. Every comparison waits for memory.
+  // The quadratic part of comparing SimHashes: negligible in a trial, dominant in the whole run.
+  // Every comparison waits for memory.
   double simhash_seconds(double scale) const {
     constexpr double kComparison = 5e-9;
     if (!options_.detectors.simhash) return 0;
@@ -399,7 +399,7 @@ class Planner {
 
   void fill_disk(const Trial& whole, double scale, const MemoryModel& model) {
     const auto documents = static_cast<double>(plan_.documents);
-    // The trial's file may be packed better or worse than the input.
+    // The trial's file may be compressed better or worse than the input.
     const double packing = from_ == to_ && from_ != data::FileType{}
                                ? static_cast<double>(plan_.input_bytes) /
                                      (static_cast<double>(whole.input_bytes) * scale)
@@ -409,7 +409,7 @@ class Planner {
                                             static_cast<double>(whole.log_bytes)));
     const double beside =
         scale * static_cast<double>(whole.disk_bytes - whole.output_bytes - whole.log_bytes);
-    // Signatures show in the trial if a run writes them out at its end.
+    // The trial includes signatures only if a run writes them at its end.
     const bool saved =
         whole.seconds("scan") * scale >= options_.checkpoint_seconds && job_.output != "-";
     const double keys = saved ? model.keys_on_disk(documents) : model.spilled(documents);
@@ -428,8 +428,8 @@ class Planner {
     }
   }
 
-  // The texts of duplicates, and of what they are compared with, as far as a run keeps them in
-  // memory.
+  // The texts of duplicates and of the records they are compared with, as far as a run keeps them
+  // in memory.
   double kept_texts(double documents) const {
     if (plan_.documents == 0) return 0;
     const double mean =
@@ -470,8 +470,9 @@ class Planner {
     }
   }
 
-  // What a stage holds that held `in_trial` bytes in the trial and reads the inputs. Of Parquet,
-  // each thread holds a page or a row group, and the input's may be larger than the trial's.
+  // The memory of a stage that used `in_trial` bytes in the trial and reads the inputs. With
+  // Parquet, each thread holds a page or a row group, and the input's may be larger than the
+  // trial's.
   double reading(double in_trial, std::uint64_t memory) const {
     if (parquet_.empty()) return in_trial;
     std::uint64_t need = 0;
@@ -492,7 +493,7 @@ class Planner {
   MemoryNeeds needs_;
   std::optional<LockedFolder> folder_;
   std::unique_ptr<data::Dataset> dataset_;
-  std::vector<data::ParquetFile> parquet_;  // what some of the inputs say about themselves
+  std::vector<data::ParquetFile> parquet_;  // metadata of some inputs
   data::FileType from_;
   data::FileType to_;
   std::vector<std::string> columns_;

@@ -58,11 +58,11 @@ std::uint64_t scanner_memory(RunState& run) {
 Status open(RunState& run) {
   DedupOptions& options = run.options;
   if (options.threads <= 0) options.threads = available_cores();
-  // A thread needs some memory of its own; the result is the same with fewer of
-  // them.
+  // Each thread needs some memory of its own; the result does not depend on their
+  // number.
   options.threads = threads_for_memory(options.threads, options.max_memory);
   KIN_RETURN_IF_ERROR(validate(options));
-  if (options.dry_run && !options.append) options.signature_store.reset();  // keeps nothing
+  if (options.dry_run && !options.append) options.signature_store.reset();  // stores nothing
   const WorkFolder::Options folder_options = work_folder_of(run.job);
   KIN_RETURN_IF_ERROR(check_outputs(run.job));
   KIN_TRY(WorkFolder folder, WorkFolder::open(folder_options));
@@ -83,8 +83,8 @@ Status open(RunState& run) {
   return folder_options.resume ? resume_run(run) : Status(Done{});
 }
 
-// Finds what is to be cut out of the records that stay. Begun again by a run
-// that resumes.
+// Finds the text to cut from the records that stay. A resumed run starts this
+// stage over.
 Status cut(RunState& run) {
   std::optional<RecordSet> keep;
   if (removes_records(run.options)) keep = kept_records(run.removals, run.dataset(), run.records);
@@ -109,8 +109,8 @@ Status cut(RunState& run) {
 }
 
 // Adds the records that stay to those of earlier runs. They count when the
-// outputs are in place: a run that is killed between the two is run again with
-// the same result.
+// outputs are in place: a run that is killed in between is run again with the
+// same result.
 Status add_known(RunState& run) {
   if (run.options.dry_run) return Done{};
   KIN_RETURN_IF_ERROR(run.times.enter("append"));

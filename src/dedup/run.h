@@ -17,7 +17,7 @@
 
 namespace kin::dedup {
 
-// What the audit log says about a removed record.
+// The contents of the audit log for a removed record.
 enum class Audit {
   kFull,  // which record it duplicates and how alike they are, with both texts
   kIds,   // the same without the texts
@@ -28,8 +28,8 @@ class Uploads;
 
 struct DedupJob {
   std::vector<std::string> inputs;  // paths, folders, globs, or "-"
-  // "-": JSONL on standard output. A folder, which is one that is there or ends with a slash: one
-  // file in it for each input, of the same name and format. Not used by a dry run.
+  // "-": JSONL on standard output. A folder (existing, or ending with a slash): one file in it for
+  // each input, with the same name and format. Not used by a dry run.
   std::filesystem::path output;
   std::optional<std::filesystem::path> removed_output;     // nothing: named after the output
   std::optional<std::filesystem::path> quarantine_output;  // nothing: named after the output
@@ -41,7 +41,7 @@ struct DedupJob {
   data::OutputFormat format;  // of the output
   // Sends outputs to other machines (dedup/uploads.h). Borrowed.
   Uploads* uploads = nullptr;
-  // Called before anything is read with what the output will not keep; each is in the report too.
+  // Called before anything is read, with each loss of the output format; the report has them too.
   std::function<void(const std::string& note)> foretell = {};
   DedupOptions options;
 };

@@ -45,7 +45,7 @@ Status check_sampled(const DedupOptions& options) {
                   flag)};
 }
 
-// Draws records out of a dataset. One thread only.
+// Draws records from a dataset. One thread only.
 class Drawer {
  public:
   Drawer(data::Dataset& dataset, const DedupOptions& options, const SampleOptions& how)
@@ -67,7 +67,7 @@ class Drawer {
   }
 
  private:
-  // One row out of each of as many equal parts as there shall be records.
+  // One row from each of as many equal parts as there are records to draw.
   Status draw_rows(std::uint64_t rows) {
     Random random(how_.seed);
     const std::uint64_t count = std::min(how_.records, rows);
@@ -112,7 +112,7 @@ class Drawer {
     KIN_TRY(const data::Sample few, dataset_.sample(sample));
     const double mean =
         static_cast<double>(few.bytes) / static_cast<double>(std::max<std::uint64_t>(few.rows, 1));
-    // A third more, so that there is something to draw from. Half of the memory is for them.
+    // A third more, so that there is a choice. They may use half of the memory.
     const double wanted = mean * static_cast<double>(how_.records) * 4 / 3;
     const double most = static_cast<double>(options_.max_memory) / 2;
     sample.max_bytes = std::max(kFirst, static_cast<std::uint64_t>(std::min(wanted, most)));
@@ -127,7 +127,7 @@ class Drawer {
     drawn_.exact = many.exact || many.bytes >= bytes;
     drawn_.total = drawn_.exact ? std::max<std::uint64_t>(many.rows, all.size()) : many.total_rows;
     if (many.exact) drawn_.total = many.total_rows;
-    // Each record with the chance that gives the wanted number, in their order.
+    // Each record with the probability that gives the wanted number, in their order.
     Random random(how_.seed);
     std::uint64_t missing = std::min<std::uint64_t>(how_.records, all.size());
     for (std::size_t i = 0; i < all.size() && missing > 0; ++i) {
@@ -161,7 +161,7 @@ class Drawer {
   Drawn drawn_;
 };
 
-// The run over the records that were drawn, which have one field.
+// The run over the drawn records, which have one field.
 DedupJob job_on(const fs::path& folder, const DedupOptions& options) {
   DedupJob job;
   job.inputs = {(folder / "sample.jsonl").string()};
@@ -189,7 +189,7 @@ Status write_records(const std::vector<Record>& records, const KeepPolicy& keep,
   });
 }
 
-// Rows of removed records, the least alike to what stays first, not more than `most`.
+// At most `most` rows of removed records, the least alike to the kept record first.
 std::vector<std::size_t> choose_examples(const std::vector<Fate>& fates, std::size_t most) {
   std::vector<std::size_t> rows;
   for (std::size_t row = 0; row < fates.size(); ++row) {
@@ -199,7 +199,7 @@ std::vector<std::size_t> choose_examples(const std::vector<Fate>& fates, std::si
     return fates[a].similarity < fates[b].similarity;
   });
   if (rows.size() <= most) return rows;
-  // Pairs below 1 say more than identical ones: half of the examples at least are theirs.
+  // Pairs below 1 are more instructive than identical ones: they get at least half of the examples.
   const auto alike = std::partition_point(
       rows.begin(), rows.end(), [&](std::size_t row) { return fates[row].similarity < 1; });
   const auto near = static_cast<std::size_t>(alike - rows.begin());

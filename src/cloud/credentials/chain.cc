@@ -35,7 +35,7 @@ Result<AwsCredentials> CredentialChain::get() {
     not_before_.reset();
     return found;
   }
-  // The old ones serve until they expire.
+  // The old ones are used until they expire.
   not_before_ = clock_.steady_now() + kPause;
   if (holds) return *current_;
   return found;
@@ -67,7 +67,7 @@ Result<std::optional<AwsCredentials>> CredentialChain::from_environment() const 
   AwsCredentials found{.access_key = value("AWS_ACCESS_KEY_ID"),
                        .secret_key = value("AWS_SECRET_ACCESS_KEY"),
                        .session_token = value("AWS_SESSION_TOKEN")};
-  // A profile that is named goes before the environment, as in AWS's own tools.
+  // A named profile has priority over the environment, as in AWS's own tools.
   if (!options_.profile.empty() || found.access_key.empty()) return std::optional<AwsCredentials>();
   if (found.secret_key.empty())
     return Error{Code::kFailedPrecondition,

@@ -15,7 +15,7 @@ using Profile = std::map<std::string, std::string>;
 
 // Profiles by name. Sections are "[name]" or, as in ~/.aws/config, "[profile name]". Lines are
 // "name = value"; '#' and ';' begin a comment at the start of a line or after a space. Nested
-// settings (indented lines) and lines that are none of these are ignored. Thread-safe.
+// settings (indented lines) and other lines are ignored. Thread-safe.
 std::map<std::string, Profile> parse_profiles(std::string_view text);
 
 // The file that `variable` names, or `name` in the folder of AWS's tools; empty if there is none.

@@ -45,7 +45,7 @@ class PartSender {
         part_bytes_(part_bytes),
         batch_(caller) {}
 
-  // Sends `first` and what the source gives after it.
+  // Sends `first` and the rest of the source.
   Status send(std::string first, const S3Client::Source& source) {
     source_ = &source;
     send_part(std::move(first));
@@ -159,7 +159,7 @@ Status complete_upload(Caller& caller, const S3Options& bucket, const StagedUplo
                                             .body = complete_upload_body(upload.etags),
                                             .judge = &judge_s3_body}));
   if (answer.verdict == Verdict::kDone) return Done{};
-  // An earlier try may have completed it. Stores differ in what they say of the next.
+  // An earlier try may have completed it. Stores answer the next try differently.
   if (answer.ambiguous) {
     KIN_TRY(const bool ours, was_written_by(caller, bucket, upload.key, upload.writer));
     if (ours) return Done{};
@@ -167,8 +167,8 @@ Status complete_upload(Caller& caller, const S3Options& bucket, const StagedUplo
   return s3_error(upload.key, answer);
 }
 
-// What cannot be removed is removed by the bucket's rules for incomplete uploads; the caller has
-// a more important error to report.
+// If it cannot be removed, the bucket's rules for incomplete uploads remove it; the caller has a
+// more important error to report.
 void abandon_upload(Caller& caller, const S3Options& bucket, const StagedUpload& upload) {
   const auto ignored = caller.call({.method = "DELETE", .url = upload_url(caller, bucket, upload)});
   (void)ignored;

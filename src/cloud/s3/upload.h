@@ -9,8 +9,8 @@
 
 namespace kin::cloud {
 
-// Reads the source part by part and has several parts on their way. The object appears when the
-// last part is there; an upload that fails is removed. A source of one part is put at once.
+// Reads the source part by part and sends several parts in parallel. The object appears when the
+// last part has arrived; a failed upload is removed. A source of one part is put at once.
 Status upload_in_parts(Caller& caller, const S3Options& bucket, const std::string& key,
                        const S3Client::Source& source);
 
@@ -26,7 +26,7 @@ void abandon_upload(Caller& caller, const S3Options& bucket, const StagedUpload&
 Call put_call(const Caller& caller, const S3Options& bucket, const std::string& key,
               std::string bytes, std::vector<net::Header> more = {});
 
-// The metadata by which a client knows an object that it wrote itself, and a new value for it.
+// The metadata by which a client recognises its own objects, and a new value for it.
 inline constexpr const char* kWriter = "x-amz-meta-kindred-put";
 std::string new_writer(Caller& caller);
 // Whether the object was written by `writer`.

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kBadText = "Invalid string encoding found in Parquet file";
 
-// How the text that DuckDB fails at begins: it shows it in quotes and in ASCII, with escapes.
+// The beginning of the text that DuckDB fails at, which its message shows in quotes, with escapes.
 std::string shown_text(const std::string& message) {
   constexpr std::size_t kMost = 48;
   const std::size_t quote = message.find('"');
@@ -19,8 +19,8 @@ std::string shown_text(const std::string& message) {
   return fmt::format(" (it begins with \"{}\")", message.substr(quote + 1, end - quote - 1));
 }
 
-// The rows of which one holds what DuckDB fails at: it reads in order with one thread, some rows
-// at a time, and the dictionary of a row group as a whole.
+// The range of rows with the value that DuckDB fails at: with one thread it reads in order, some
+// rows at a time, and the dictionary of a row group as a whole.
 std::string rows_of_fault(DuckDbSession& duckdb, const ParquetFile& file,
                           const std::string& column) {
   std::uint64_t next = 0;

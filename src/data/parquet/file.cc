@@ -23,7 +23,7 @@ std::uint64_t number(const std::optional<std::string>& text) {
   return value;
 }
 
-// The name of a file is a pattern to DuckDB if it holds one of * ? [.
+// To DuckDB the name of a file is a pattern if it contains * ? or [.
 Result<fs::path> plain_path(const Input& input, const fs::path& temporary_folder) {
   if (input.path.string().find_first_of("*?[") == std::string::npos) return input.path;
   std::error_code failure;
@@ -41,7 +41,7 @@ void set_path(ParquetFile& file, const fs::path& path) {
   file.sql = fmt::format("read_parquet({}, hive_partitioning = false)", file.sql_path);
 }
 
-// Of most of the data, as COPY … (COMPRESSION …) names it.
+// The codec of most of the data, as COPY … (COMPRESSION …) names it.
 std::string main_codec(const Footer& footer) {
   std::map<Codec, std::uint64_t> bytes;
   for (const GroupPlace& group : footer.groups) {
@@ -59,14 +59,14 @@ std::string main_codec(const Footer& footer) {
   return most == Codec::kLzo ? "snappy" : codec_name(most);
 }
 
-// Of all columns, unpacked.
+// The unpacked bytes of all columns.
 std::uint64_t bytes_of(const GroupPlace& group) {
   std::uint64_t bytes = 0;
   for (const ChunkPlace& chunk : group.chunks) bytes += chunk.unpacked_bytes;
   return bytes;
 }
 
-// What a thread of DuckDB needs: pages, and vectors of rows.
+// The memory of one thread of DuckDB: pages, and vectors of rows.
 std::uint64_t duckdb_thread_bytes(const ParquetFile& file) {
   std::uint64_t largest_page = 0;
   std::uint64_t largest_packed = 0;
@@ -114,7 +114,7 @@ std::vector<ParquetColumn> top_columns(const Footer& footer) {
   return columns;
 }
 
-// What is wrong with the part of the schema that begins at `at`, which is left behind it.
+// Checks the part of the schema that begins at `at`, and advances `at` past it.
 Status check_element(const DuckDbSession::Cells& schema, std::size_t& at) {
   constexpr std::uint64_t kMostDigits = 38;
   const auto& element = schema[at++];
@@ -140,8 +140,8 @@ Status check_element(const DuckDbSession::Cells& schema, std::size_t& at) {
   return Done{};
 }
 
-// Refuses what DuckDB would silently change: it reads decimals of many digits as doubles, and
-// renames columns whose names it takes for one.
+// Refuses schemas that DuckDB would silently change: it reads decimals of many digits as doubles,
+// and renames columns whose names it considers equal.
 Status check_schema(DuckDbSession& duckdb, const ParquetFile& file) {
   KIN_TRY(const auto schema,
           duckdb.query(fmt::format(
@@ -162,8 +162,8 @@ std::string extract(std::string expression, std::string_view path) {
   return expression;
 }
 
-// DuckDB's own try(decode(…)) is no way to do this for binary values: in 1.4 it turns the values
-// that it fails at into nulls wherever the query uses them.
+// DuckDB's own try(decode(…)) cannot be used for binary values: in 1.4 it turns the values that it
+// fails at into nulls wherever the query uses them.
 std::string as_text(const std::string& expression, const std::string& type) {
   if (type == "VARCHAR") return expression;
   if (type == "BLOB") return fmt::format("kin_blob_text({})", expression);

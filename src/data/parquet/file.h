@@ -24,7 +24,7 @@ struct ParquetColumn {
 struct ParquetFile {
   std::string shown_as;
   Input input;
-  // Of DuckDB; a remote file has them after describe_parquet(), which copies it.
+  // For DuckDB; a remote file has them after describe_parquet(), which copies it.
   std::string sql;  // "read_parquet('…', …)"
   std::string sql_path;
   std::uint64_t rows = 0;
@@ -41,14 +41,14 @@ struct ParquetFile {
 // The average bytes of a row of the row group whose rows are the longest.
 std::uint64_t longest_average_row(const ParquetFile& file);
 
-// Reads the footer of `input`. Names that DuckDB would take for patterns are reached through a
+// Reads the footer of `input`. A name that DuckDB would read as a pattern is accessed through a
 // link in `temporary_folder`.
 Result<ParquetFile> read_parquet_footer(const Input& input,
                                         const std::filesystem::path& temporary_folder);
 
-// Asks DuckDB for the types of the columns. Refuses what DuckDB would silently change: decimals of
-// many digits, and names that it takes for one. Does nothing the second time. DuckDB reads a remote
-// file from a copy.
+// Asks DuckDB for the types of the columns. Refuses schemas that DuckDB would silently
+// change: decimals of many digits, and names that it considers equal. Does nothing the second time.
+// DuckDB reads a remote file from a copy.
 Status describe_parquet(DuckDbSession& duckdb, ParquetFile& file);
 
 // The SQL expression for `column`, a name or a dotted path into structs, as text. The error of a
@@ -56,7 +56,7 @@ Status describe_parquet(DuckDbSession& duckdb, ParquetFile& file);
 Result<std::string> text_expression(DuckDbSession& duckdb, const ParquetFile& file,
                                     const Input& input, const std::string& column);
 
-// For a row whose number cannot be, which would otherwise be taken for another row.
+// The error for an impossible row number, which would otherwise select another row.
 Error wrong_row_number(const std::string& shown_as);
 
 }  // namespace kin::data

@@ -34,7 +34,7 @@ Error not_parquet(const std::filesystem::path& path) {
                fmt::format("{} is not the Parquet file that was written", path.string())};
 }
 
-// Moves places in a file by `by`. False for a place that is not before `end`, the file's own.
+// Moves file offsets by `by`. False for an offset that is not before `end`, the end of the file.
 class Shift {
  public:
   Shift(std::int64_t by, std::int64_t end) : by_(by), end_(end) {}

@@ -20,9 +20,9 @@ class ParquetJoiner {
  public:
   static Result<ParquetJoiner> create(const std::filesystem::path& path);
 
-  // Appends the row groups of the file at `path`, whose schema must be the one of those before.
+  // Appends the row groups of the file at `path`, which must have the schema of the earlier files.
   Status append(const std::filesystem::path& path);
-  // Replaces the key-value metadata, that of the first file unless this is called.
+  // Replaces the key-value metadata, which is that of the first file by default.
   void set_key_values(std::vector<ThriftValue> pairs) { key_values_ = std::move(pairs); }
   // Writes the footer. At least one file must have been appended.
   Status finish();
@@ -38,10 +38,10 @@ class ParquetJoiner {
   std::optional<std::vector<ThriftValue>> key_values_;
 };
 
-// The key-value metadata of the Parquet file at `path`: structs of parquet.thrift, as they are.
+// The key-value metadata of the Parquet file at `path`, as structs of parquet.thrift.
 Result<std::vector<ThriftValue>> read_key_values(const File& file);
 
-// The key of one of them.
+// The key of a pair.
 std::string key_of(ThriftValue& pair);
 
 }  // namespace kin::data

@@ -20,7 +20,7 @@ bool join(const std::filesystem::path& part, const std::filesystem::path& whole,
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // In memory: files are flushed to the disk when they are closed, thousands of them here.
+  // In memory, because closing flushes files to disk, and there are thousands of them.
   static const kin::TemporaryFolder folder = kin::TemporaryFolder::create("/dev/shm").value();
   const auto part = folder.path() / "part";
   const auto whole = folder.path() / "whole";

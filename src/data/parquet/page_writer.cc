@@ -26,7 +26,7 @@ std::optional<Codec> codec_of(const OutputFormat& format) {
   KIN_UNREACHABLE();
 }
 
-// What cannot be added or replaced.
+// An error if an edit cannot be made.
 Status check_edits(std::span<const ParquetFile> files, const RecordEdits* edits) {
   if (edits == nullptr) return Done{};
   for (const RecordEdits::Column& column : edits->added()) {
@@ -46,7 +46,7 @@ Status check_edits(std::span<const ParquetFile> files, const RecordEdits* edits)
   return Done{};
 }
 
-// What kept pages leave of the memory. They go where that is not enough for one thread.
+// The memory that kept pages leave. Pages are dropped if it is not enough for one thread.
 std::uint64_t memory_beside_kept(const DatasetOptions& options, std::uint64_t need) {
   if (options.kept_pages == nullptr) return options.memory_bytes;
   const std::uint64_t most = options.memory_bytes - std::min(options.memory_bytes, need);

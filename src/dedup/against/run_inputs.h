@@ -19,8 +19,8 @@ namespace kin::dedup {
 // thread only.
 class RunInputs {
  public:
-  // Finds the files. Standard input is copied into `folder`. References that --contains looks for
-  // are not part of the dataset. Adds to `notes` what a user should know.
+  // Finds the files. Standard input is copied into `folder`. References of --contains are not part
+  // of the dataset. Adds notes for the user to `notes`.
   static Result<RunInputs> find(const std::vector<std::string>& inputs, const DedupOptions& options,
                                 const std::filesystem::path& folder,
                                 std::vector<std::string>& notes);
@@ -29,7 +29,7 @@ class RunInputs {
   void set_known(const KnownRecords* known) { known_ = known; }
   // Gives the files other names, for messages and logs. Before open().
   void rename(const std::vector<std::string>& names);
-  // Opens the dataset. Opened again, it keeps what it learnt.
+  // Opens the dataset. If it is opened again, its knowledge about the files is kept.
   Status open(const data::DatasetOptions& options);
 
   data::Dataset& dataset() { return *dataset_; }
@@ -42,9 +42,9 @@ class RunInputs {
   std::span<const data::Input> own_files() const {
     return std::span(files_).subspan(reference_files_);
   }
-  // How many of the first files of the dataset are references.
+  // The number of references among the files; they come first.
   std::size_t reference_files() const;
-  // How many of the first rows are references. Known when all of them were read.
+  // The number of references among the rows, which come first. Known after all of them were read.
   std::uint64_t references() const;
 
  private:

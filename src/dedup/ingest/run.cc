@@ -22,7 +22,7 @@
 namespace kin::dedup {
 namespace {
 
-// Records that are decided together: enough for stores far away, little memory.
+// Records that are decided together: enough for remote stores, and little memory.
 constexpr std::size_t kBatchRecords = 4'096;
 constexpr std::uint64_t kBatchBytes = std::uint64_t{32} << 20;
 
@@ -134,7 +134,7 @@ class Ingest {
     return how;
   }
 
-  // One thread reads and sketches while another asks the stores.
+  // One thread reads and sketches while another queries the stores.
   Status decide_all() {
     progress_.stage = "compare";
     std::uint64_t bytes = 0;
@@ -143,7 +143,7 @@ class Ingest {
     progress_.work.phase(bytes);
     Handoff<std::vector<Taken>> batches;
     const Status done = run_workers(2, [&](int worker) -> Status {
-      // The error of the lower number counts: that of the stores, if they failed.
+      // If both fail, the error of worker 0 is returned: that of the stores.
       if (worker == 1) {
         Status read = read_all(batches);
         batches.finish();
@@ -174,7 +174,7 @@ class Ingest {
       if (pending.size() < kBatchRecords && pending_bytes < kBatchBytes) return Done{};
       pending_bytes = 0;
       if (batches.put(std::exchange(pending, {}))) return Done{};
-      return Error{Code::kCancelled, "stopped"};  // the error of the other thread is the reason
+      return Error{Code::kCancelled, "stopped"};  // the other thread's error is the reason
     };
     KIN_RETURN_IF_ERROR(inputs_->dataset().scan(scan, visit));
     if (!pending.empty()) batches.put(std::move(pending));
@@ -263,7 +263,7 @@ store::FingerprintParameters fingerprint_parameters(const DedupOptions& options)
     parameters.settings.emplace_back(flag, std::move(value));
   };
   add("--by", by_of(options));
-  // Given or by default makes a difference for exact duplicates.
+  // An explicit value also applies to exact duplicates, so it differs from the default.
   add("--normalize", fmt::format("{}{}", text::name_of(options.shingles.normalization),
                                  options.exact_normalization ? "" : " by default"));
   add("--shingle", sketch::to_string(options.shingles));

@@ -8,7 +8,7 @@
 namespace kin::dedup {
 namespace {
 
-// Fewer records than this are not worth a thread.
+// With fewer records, starting a thread does not pay.
 constexpr std::size_t kWorthAThread = 64;
 
 }  // namespace
@@ -62,7 +62,7 @@ Taken RecordTaker::take_one(KnownSketcher& sketcher, const data::Batch& batch, s
     }
     made.packed_text = sketched.packed;
   }
-  // A record without an id is the same document wherever its text occurs.
+  // Records without an id are the same document if their text is the same.
   if (sketched.id) {
     made.key = *sketched.id;
   } else if (sketched.text) {

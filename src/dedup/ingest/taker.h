@@ -16,7 +16,7 @@
 
 namespace kin::dedup {
 
-// A record on its way to a decision.
+// A record that is about to be decided.
 struct Taken {
   RecordId row = kNoRecord;
   std::string where;  // file and line, for messages and the log
@@ -25,7 +25,7 @@ struct Taken {
   store::Fingerprint fingerprint;
 };
 
-// Which columns a scan reads for a job, in the order that RecordTaker expects.
+// The columns that a scan reads for a job, in the order that RecordTaker expects.
 std::vector<std::string> columns_of(const IngestJob& job, const DedupOptions& options);
 
 // Sketches the records of batches on several threads. One thread only.

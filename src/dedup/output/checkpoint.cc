@@ -65,7 +65,7 @@ data::ScanMemory read_dataset(ByteReader& reader) {
   data::ScanMemory memory;
   const auto rows = reader.read<std::uint64_t>();
   if (rows != ~std::uint64_t{0}) memory.rows = rows;
-  // A count is checked by running into the end: a damaged one cannot make us read on.
+  // A count is checked by reading up to the end, so a damaged count cannot read further.
   const auto files = reader.read<std::uint32_t>();
   for (std::uint32_t i = 0; i < files && reader.ok(); ++i)
     memory.first_rows.push_back(reader.read<std::uint64_t>());
@@ -97,7 +97,7 @@ fs::path table_path(const fs::path& folder, const char* name, std::size_t record
 
 // Removes the tables of earlier checkpoints.
 void remove_old_tables(const fs::path& folder, std::size_t records) {
-  std::error_code ignored;  // what is left goes with the folder
+  std::error_code ignored;  // leftovers are removed with the folder
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     const fs::path name = entry.path().filename();
     for (const char* table : {kOrder, kSimHashes, kSources, kSeen}) {
@@ -275,7 +275,7 @@ Result<std::optional<Checkpoint>> load_checkpoint(const fs::path& folder, std::u
 std::uint64_t inputs_hash(const std::vector<data::Input>& inputs) {
   std::string all;
   for (const data::Input& input : inputs) {
-    std::error_code ignored;  // a file without a time of change is told apart by its size
+    std::error_code ignored;  // a file without a time of change is identified by its size
     const auto changed = input.remote != nullptr
                              ? 0
                              : fs::last_write_time(input.path, ignored).time_since_epoch().count();

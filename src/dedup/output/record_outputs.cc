@@ -10,7 +10,7 @@ namespace kin::dedup {
 
 namespace {
 
-// Says what an output will not keep.
+// Reports what an output will not keep.
 Status foretell(const DedupJob& job, data::Dataset& dataset, const std::filesystem::path& output) {
   if (!job.foretell) return Done{};
   KIN_TRY(const std::vector<std::string> losses,
@@ -19,7 +19,7 @@ Status foretell(const DedupJob& job, data::Dataset& dataset, const std::filesyst
   return Done{};
 }
 
-// What the writer of a job's records needs.
+// The memory of the writer of a job's records.
 Result<data::WriteMemory> least_output_memory(const DedupJob& job, data::Dataset& dataset) {
   data::WriteMemory least;
   if (job.options.dry_run) return least;
@@ -43,7 +43,7 @@ Result<RecordOutputs> RecordOutputs::open(const DedupJob& job, data::Dataset& da
   RecordOutputs outputs(job);
   if (job.options.dry_run) return outputs;
   if (writes_folder(job)) {
-    // Every output has the type of its input, and keeps what that has.
+    // Every output has the format of its input, and keeps everything.
     for (const data::Input& input : dataset.inputs())
       KIN_RETURN_IF_ERROR(data::check_format(job.format, input.type));
     if (job.uploads != nullptr)
@@ -88,8 +88,8 @@ Status RecordOutputs::write_skipped(const data::Dataset& dataset) {
   const auto path = quarantine_output_of(*job_);
   if (!path) return Done{};
   if (dataset.skipped().count == 0 && !job_->quarantine_output) {
-    // A file that an earlier run left under this name would pass for that of this run.
-    std::error_code ignored;  // there is none most of the time
+    // A file that an earlier run left under this name would be taken for this run's.
+    std::error_code ignored;  // usually there is none
     std::filesystem::remove(*path, ignored);
     return Done{};
   }

@@ -35,7 +35,7 @@ Status check_one(const data::Input& input, const fs::path& folder, const fs::pat
                              "would read its own outputs (choose a folder outside)",
                              folder.string(), input.named_folder.string())};
   }
-  std::error_code ignored;  // a path that does not exist is no folder
+  std::error_code ignored;  // a path that does not exist is not a folder
   if (data::same_file(input, target)) {
     return Error{Code::kInvalidArgument,
                  fmt::format("{} is an input and an output (inputs are never changed: choose "
@@ -65,7 +65,7 @@ Status check_targets(const fs::path& folder, std::span<const data::Input> inputs
   return Done{};
 }
 
-// What the scan learnt about one file, whose rows then count from 0.
+// The part of a scan's knowledge about one file, whose rows then count from 0.
 data::ScanMemory memory_of(const data::ScanMemory& all, std::uint64_t first, std::uint64_t rows) {
   data::ScanMemory own{{0}, rows, {}};
   const auto begin =
@@ -97,13 +97,13 @@ Shards::Shards(Shards&& other) noexcept
 
 Shards::~Shards() {
   if (folder_.empty()) return;
-  std::error_code ignored;  // hidden files left behind harm nobody, and the next run removes them
+  std::error_code ignored;  // hidden leftovers are harmless, and the next run removes them
   fs::remove_all(folder_ / kStaged, ignored);
   remove_made_folders(made_);
 }
 
 fs::path Shards::staged(std::size_t file) const {
-  // With the name, by which writers choose the format.
+  // Contains the name, because writers choose the format by it.
   return folder_ / kStaged / fmt::format("{}-{}", file, targets_[file].filename().string());
 }
 
@@ -111,7 +111,7 @@ Result<Shards> Shards::open(const fs::path& folder, std::span<const data::Input>
   KIN_RETURN_IF_ERROR(check_targets(folder, inputs));
   const fs::path staged = folder / kStaged;
   KIN_TRY(std::vector<fs::path> made, make_missing_folders(staged));
-  // The first of them is the hidden folder, which goes in any case.
+  // The first one is the hidden folder, which is removed in any case.
   if (!made.empty()) made.erase(made.begin());
   KIN_TRY(File lock, File::open_to_update(staged / "lock"));
   if (const Status locked = lock.lock(); !locked.ok()) {
@@ -150,7 +150,7 @@ Result<data::WriteReport> Shards::write(const data::Dataset& dataset, const Reco
                                         const data::DatasetOptions& options) {
   const std::size_t files = targets_.size();
   const int threads = std::max(how.threads, 1);
-  // A file of Parquet takes much memory, so that its threads share one.
+  // A Parquet file takes much memory, so all threads write one file at a time.
   const bool parquet = std::any_of(
       dataset.inputs().begin(), dataset.inputs().end(),
       [](const data::Input& input) { return input.type.format == data::Format::kParquet; });

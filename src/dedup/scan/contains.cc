@@ -17,7 +17,8 @@
 namespace kin::dedup {
 namespace {
 
-// How many of `count` runs of words are enough. Rounded as a share of whole numbers: 0.8 of 5 is 4.
+// The number of `count` runs of words that is enough, rounded as a share of whole numbers: 0.8 of 5
+// is 4.
 std::size_t enough_of(std::size_t count, double share) {
   return static_cast<std::size_t>(std::ceil(static_cast<double>(count) * share - 1e-9));
 }
@@ -28,9 +29,9 @@ sketch::ShingleOptions shingles_of(std::size_t words, text::Normalization normal
           .normalization = normalization};
 }
 
-// What the index of references takes that have so many bytes and words, as long as it is made:
-// their texts as they are and normalised; of every run of words its hash and place, an entry of the
-// index, and a hash to count it by.
+// The memory of an index of references with this many bytes and words, including that used while it
+// is made: their texts as they are and normalised; for every run of words its hash and place, an
+// entry of the index, and a hash to count it by.
 struct IndexSize {
   std::uint64_t references = 0;
   std::uint64_t bytes = 0;
@@ -48,8 +49,8 @@ struct References {
   IndexSize size;
 };
 
-// Reads all records of `inputs`, in order.
-// Those that do not fit, or none if they are only to be counted, are not held.
+// Reads all records of `inputs`, in order. References that do not fit, or all if they are only to
+// be counted, are not held.
 Result<References> read_references(const DedupOptions& options, const std::filesystem::path& folder,
                                    StageWork* work, bool hold = true) {
   KIN_TRY(std::vector<data::Input> inputs,
@@ -81,7 +82,7 @@ Result<References> read_references(const DedupOptions& options, const std::files
       ++found.size.references;
       found.size.bytes += text->size();
       found.size.words += text_units(*text, words);
-      // More than fit are only counted, to say what would do.
+      // References that do not fit are only counted, to name a sufficient budget.
       if (!hold || found.size.memory() > own) {
         texts = {};
         continue;
@@ -187,7 +188,7 @@ void ContainIndex::add(std::uint32_t number) {
 }
 
 // A record that has enough of the runs of a reference misses so few that it has one of its rarest:
-// only these are looked for, so that a run that many references share costs nothing.
+// only these are searched for, so that a run that many references share costs nothing.
 void ContainIndex::index_rarest() {
   std::vector<std::uint64_t> all;
   std::size_t count = 0;
@@ -272,8 +273,8 @@ void ContainIndex::Matcher::add_candidates(std::size_t length, std::string_view 
   }
 }
 
-// The share of a reference's runs whose hashes the text has; nothing if that is not enough. A long
-// text meets a run of very many references, most of which miss too many others.
+// The share of a reference's runs whose hashes the text has; nothing if it is too small. A long
+// text shares a run with very many references, most of which lack too many others.
 std::optional<double> ContainIndex::Matcher::share_in_sorted(const Grams& grams) const {
   const std::size_t all = grams.hashes.size();
   const std::size_t may_miss = all - enough_of(all, index_.share_);

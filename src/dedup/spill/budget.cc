@@ -20,27 +20,27 @@ std::uint64_t left_of(std::uint64_t share, std::uint64_t used) {
   return share - std::min(share, used);
 }
 
-// What a run needs to have a second thread, and each one more.
+// Memory for a second thread, and for each further one.
 constexpr std::uint64_t kSharedByThreads = 64 << 20;
 constexpr std::uint64_t kEachThread = 32 << 20;
 
-// What compares and writes texts has room for.
+// The memory for comparing and writing texts.
 std::uint64_t text_room(std::uint64_t own, std::uint64_t tables) {
   return left_of(own, kProgramBytes + kThreadBytes + tables + Budget(own).stage);
 }
 
-// Records up to this length are part of what a thread works with.
+// Records up to this length fit into the working memory of a thread.
 constexpr std::uint64_t kUsualRecord = 2 << 20;
 
-// Whether `own` bytes do.
+// Whether `own` bytes are enough.
 bool is_enough(std::uint64_t own, const DedupOptions& options, const MemoryNeeds& needs) {
   own = left_of(own, needs.references);
   const std::uint64_t tables = needs.records * bytes_a_record(options);
   if (own < kFixedBytes + tables) return false;
   const std::uint64_t scanned = std::max({needs.scan, sketch_copies(options) * needs.heaviest_text,
                                           kRecordCopies * needs.longest_record});
-  // As many threads as the memory has room for, and a part of one more: so that more memory is
-  // never worse.
+  // As many threads as fit into the memory, counted with a fraction, so that more memory is never
+  // worse.
   const std::uint64_t threads =
       left_of(own, kSharedByThreads) / (kEachThread / kThreadBytes) + kThreadBytes;
   const Budget budget(own);
@@ -50,7 +50,7 @@ bool is_enough(std::uint64_t own, const DedupOptions& options, const MemoryNeeds
   return left_of(own, kProgramBytes + kThreadBytes + tables) >= writer_bytes(needs);
 }
 
-// The smallest number of bytes, in steps of a mebibyte, of which `fits` is true.
+// The smallest number of bytes, in steps of a mebibyte, for which `fits` is true.
 template <typename Fits>
 std::uint64_t least_that(Fits fits) {
   constexpr std::uint64_t kStep = 1 << 20;
@@ -132,7 +132,7 @@ Status check_needs(const DedupOptions& options, const MemoryNeeds& needs) {
       left_of(options.max_memory, reserved_memory(options, options.max_memory));
   if (is_enough(own, options, needs)) return Done{};
   const std::uint64_t least = least_mebibytes(options, needs);
-  // What the largest part of it is for.
+  // Names the largest need.
   const auto without = [&](std::uint64_t MemoryNeeds::* need) {
     MemoryNeeds rest = needs;
     rest.*need = 0;

@@ -9,7 +9,7 @@
 
 namespace kin::dedup {
 
-// What a run with these options holds for its records, and what that leaves to others. Bytes.
+// The memory of a run with these options for its records, and the rest for other uses. In bytes.
 class RunMemory {
  public:
   // `options` must outlive it.
@@ -18,12 +18,12 @@ class RunMemory {
         budget_(options.max_memory - reserved_memory(options, options.max_memory)) {}
 
   const Budget& shares() const { return budget_; }
-  // The memory that is not reserved and not held.
+  // The memory that is neither reserved nor held.
   std::uint64_t own() const {
     const std::uint64_t all = options_.max_memory - reserved_memory(options_, options_.max_memory);
     return all - std::min(all, held_);
   }
-  // So many bytes are held from now on, to the end of the run.
+  // Marks `bytes` as in use until the end of the run.
   void hold(std::uint64_t bytes) {
     held_ = bytes;
     budget_ = Budget(own());
@@ -32,24 +32,24 @@ class RunMemory {
   // For every record, whatever the budget.
   std::uint64_t tables(std::uint64_t records) const { return records * bytes_a_record(options_); }
 
-  // For readers and the pages they keep: while pairs are looked for, while texts are read (the keys
-  // are freed by then; signatures, tables and pairs are still there), and for a writer to which
-  // readers left `kept` bytes of pages, beside `texts` bytes of texts.
+  // Memory for readers and the pages they keep: while pairs are searched for, while texts are read
+  // (the keys are freed by then; signatures, tables and pairs are still there), and for a writer to
+  // which readers left `kept` bytes of pages, beside `texts` bytes of texts.
   std::uint64_t beside_keys(std::uint64_t records) const;
   std::uint64_t for_texts(std::uint64_t records) const;
   std::uint64_t for_writer(std::uint64_t records, std::uint64_t kept, std::uint64_t texts) const;
-  // For what is kept of the inputs while pairs of so many bytes are grouped. `fixed` is
-  // kFixedBytes, and what else is held.
+  // Memory for kept inputs while pairs of this many bytes are grouped. `fixed` is kFixedBytes and
+  // other memory in use.
   std::uint64_t beside_pairs(std::uint64_t records, std::uint64_t pairs, std::uint64_t fixed) const;
 
-  // For texts that are kept to be compared, if there are `needed` bytes of them and readers have
-  // kept `pages` bytes of pages: the rest of for_texts() is left to readers. At most `most`.
+  // Memory for texts that are kept to be compared, if there are `needed` bytes of them and readers
+  // have kept `pages` bytes of pages: the rest of for_texts() is left to readers. At most `most`.
   std::uint64_t of_texts(std::uint64_t records, std::uint64_t needed, std::uint64_t pages,
                          std::uint64_t most) const;
 
  private:
   std::uint64_t beside_texts(std::uint64_t records) const;
-  // Without the program and its threads.
+  // Memory without the program and its threads.
   std::uint64_t shared() const;
 
   const DedupOptions& options_;

@@ -40,7 +40,7 @@ class Writer {
     if (run_.cut) count_emptied(run_.cut->emptied(), run_.dataset(), run_.report);
   }
 
-  // A run that took up decisions has to read the texts that its log names.
+  // A run that resumed from decisions has to read the texts for its log again.
   Status read_texts_again() {
     if (run_.names_removed()) run_.progress.work.plan({1, 2});
     KIN_RETURN_IF_ERROR(run_.open_texts());
@@ -91,7 +91,7 @@ class Writer {
     if (run_.cut) how.edits = run_.cut->edits();
     if (tags_) how.edits = &edits.emplace(*tags_, references);
     KIN_RETURN_IF_ERROR(run_.note_io_needs());
-    // Where the tables take much of the memory, they have to go before the output is written.
+    // If the tables take much of the memory, they are freed before the output is written.
     if (run_.tables() >= run_.own_memory() / 4 || for_writer() < writer_bytes(run_.needs)) {
       KIN_RETURN_IF_ERROR(run_workers(run_.options.threads, [&](int) { return write_logs(); }));
       KIN_RETURN_IF_ERROR(run_.close_texts());
