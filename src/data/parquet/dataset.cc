@@ -309,7 +309,7 @@ Result<ScanEnd> ParquetDataset::scan(const ScanOptions& options, const Visitor& 
 }
 
 Result<ScanEnd> ParquetDataset::scan_files(const ScanOptions& options, const Visitor& visitor) {
-  if (*rows() == 0) {
+  if (*rows() == 0 && !options.may_be_empty) {
     return Error{Code::kInvalidArgument,
                  fmt::format("{}{}: there are no records in it", inputs_.front().shown_as,
                              inputs_.size() > 1 ? " and the other inputs" : "")};

@@ -1,6 +1,7 @@
 """Runs `kindred dedup` on a corpus and collects its outputs."""
 import dataclasses
 import json
+import re
 import subprocess
 
 from . import formats
@@ -58,14 +59,23 @@ def write_inputs(corpus, folder):
     (folder / "stdin").write_bytes(corpus.files[0].content() if corpus.inputs == "stdin" else b"")
 
 
+def run_command(line, folder):
+    with open(folder / "stdin", "rb") as stdin:
+        return subprocess.run(line, cwd=folder, stdin=stdin, capture_output=True, timeout=600)
+
+
 def run(corpus, folder, kindred):
     """Writes the corpus and runs the program on it."""
     write_inputs(corpus, folder)
     if corpus.settings.seen is not None:
         (folder / "ids.txt").write_text("".join(f"{each}\n" for each in corpus.settings.seen))
         subprocess.run([kindred, "seen", "add", "ids.seen", "ids.txt", "--quiet"], cwd=folder, check=True)
-    with open(folder / "stdin", "rb") as stdin:
-        done = subprocess.run(command(corpus, kindred), cwd=folder, stdin=stdin, capture_output=True, timeout=600)
+    line = command(corpus, kindred)
+    done = run_command(line, folder)
+    enough = re.search(rb"\(use --max-memory (\d+MiB) or more\)", done.stderr)
+    if done.returncode != 0 and enough and "--max-memory" in line:  # the budget that the program names must do
+        line[line.index("--max-memory") + 1] = enough.group(1).decode()
+        done = run_command(line, folder)
     if done.returncode != 0:
         return Result(f"exit code {done.returncode}: {done.stderr.decode(errors='replace')}", folder)
     result = Result(None, folder, done.stdout, json.loads((folder / "report.json").read_text()))
