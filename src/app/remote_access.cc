@@ -24,7 +24,7 @@ bool writes_remote(const dedup::DedupJob& job) {
          is(job.groups_output) || is(job.cut_output) || is(job.report_output);
 }
 
-// Where the run works: the copies go to the same disk.
+// The folder where the run works, so that copies go to the same disk.
 std::optional<fs::path> work_parent(const dedup::DedupJob& job) {
   if (job.options.temporary_folder) return job.options.temporary_folder;
   if (job.output.empty() || job.output == "-" || data::is_remote(job.output)) return {};
@@ -41,7 +41,7 @@ std::unique_ptr<cloud::S3Files> open_s3_files(const std::optional<fs::path>& fol
   options.style = options.cloud.endpoint.empty() ? cloud::S3Options::Style::kVirtualHost
                                                  : cloud::S3Options::Style::kPath;
   options.folder = folder;
-  std::error_code ignored;  // the first file in it says why there is none
+  std::error_code ignored;  // creating the first file in it reports the error
   if (folder) fs::create_directories(*folder, ignored);
   std::random_device device;
   return std::make_unique<cloud::S3Files>(std::move(options), system_clock(),

@@ -16,11 +16,11 @@
 
 namespace kin::app {
 
-// Opened if a command names addresses ("s3://bucket/corpus/*.parquet"), as AWS's environment says.
+// Opened if a command names addresses ("s3://bucket/corpus/*.parquet"), with AWS's environment.
 // Outlives the run. One thread only.
 class RemoteAccess {
  public:
-  // Lets `options` read `inputs` and the references; also if `needed` says so.
+  // Lets `options` read `inputs` and the references, if one is an address or `needed` is true.
   static RemoteAccess for_inputs(dedup::DedupOptions& options, std::span<const std::string> inputs,
                                  bool needed = false);
   // Lets `job` read its inputs and write its outputs.
@@ -35,10 +35,10 @@ class RemoteAccess {
   void open(dedup::DedupOptions& options, const std::optional<std::filesystem::path>& folder);
 
   std::unique_ptr<cloud::S3Files> files_;
-  std::unique_ptr<dedup::Uploads> uploads_;  // goes first
+  std::unique_ptr<dedup::Uploads> uploads_;  // destroyed first
 };
 
-// S3 as AWS's environment says; copies of what is read go to `folder`, or to the system's folder
+// S3 with AWS's environment; copies of the bytes read go to `folder`, or to the system's folder
 // for temporary files.
 std::unique_ptr<cloud::S3Files> open_s3_files(const std::optional<std::filesystem::path>& folder);
 

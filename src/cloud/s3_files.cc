@@ -27,7 +27,7 @@ Result<Address> parse_address(const std::string& name) {
                   .key = slash == std::string::npos ? "" : rest.substr(slash + 1)};
   if (address.bucket.empty())
     return Error{Code::kInvalidArgument,
-                 fmt::format("{} is no address of an object (write s3://BUCKET/NAME)", name)};
+                 fmt::format("{} is not the address of an object (write s3://BUCKET/NAME)", name)};
   return address;
 }
 
@@ -38,7 +38,7 @@ std::uint64_t half_of_free(const std::optional<fs::path>& folder) {
   return failure ? std::uint64_t{1} << 30 : space.available / 2;
 }
 
-// A file of this machine on its way to a bucket.
+// The upload of a local file to a bucket.
 class FileUpload : public data::RemoteUpload {
  public:
   FileUpload(S3Client& client, std::string key, fs::path from)
@@ -47,7 +47,7 @@ class FileUpload : public data::RemoteUpload {
     if (staged_) client_.abandon(*staged_);
   }
 
-  // Files of one part are sent when they are published, so that nobody holds them until then.
+  // Files of one part are sent when they are published, so that the store holds nothing before.
   Status send() {
     KIN_TRY(File file, File::open_to_read(from_));
     KIN_TRY(const std::uint64_t size, file.size());

@@ -20,19 +20,19 @@ namespace kin::cloud {
 struct S3FilesOptions {
   CloudOptions cloud = {};
   S3Options::Style style = S3Options::Style::kVirtualHost;
-  // Where bytes that were read are kept, in a file without a name: nothing is fetched twice, and
-  // nothing stays when the process ends, however it does. Nothing: the system's folder for
-  // temporary files.
+  // The folder for copies of the bytes that were read, in a file without a name: nothing is fetched
+  // twice, and nothing is left when the process ends, even if it is killed. Nothing: the system's
+  // folder for temporary files.
   std::optional<std::filesystem::path> folder = {};
-  // How many of them are kept; the oldest go first and are fetched again if they are needed.
-  // 0: half of what is free in the folder.
+  // Limit of the copies in bytes; the oldest are dropped first and fetched again if they are
+  // needed. 0: half of the free space in the folder.
   std::uint64_t copy_bytes = 0;
 };
 
 // Files at "s3://BUCKET/KEY". An open file is read in ranges of 1 MiB and more, several at a time
-// where it is read from front to back; each answer is checked to be of the object that was found.
-// At most 16 MiB are on their way at once. An object of one part is put when it is published, a
-// larger one is completed then. Thread-safe. Borrows the clock.
+// if it is read from front to back; each answer is checked to be of the version that was found.
+// At most 16 MiB are in flight. An object of one part is put when it is published; a larger one
+// is completed then. Thread-safe. Borrows the clock.
 class S3Files : public data::RemoteFiles {
  public:
   S3Files(S3FilesOptions options, Clock& clock, std::uint64_t seed);

@@ -21,7 +21,7 @@ Result<RecordSizes> record_sizes(const Input& input, const CountIn& count) {
   const bool quotes = input.type.format != Format::kJsonl;
   std::string piece(256 << 10, '\0');
   std::uint64_t length = 0;   // of the record so far
-  std::uint64_t counted = 0;  // in it
+  std::uint64_t counted = 0;  // sum of count() in it
   bool quoted = false;        // in a value of CSV, where a line end is part of the record
   const auto end_record = [&] {
     ++sizes.records;

@@ -18,18 +18,18 @@ namespace kin::data {
 bool is_remote(const std::filesystem::path& name);
 
 struct RemoteFile {
-  std::string name;  // its whole address
+  std::string name;  // its full address
   std::uint64_t bytes = 0;
-  std::string version;  // another one when the contents are others
+  std::string version;  // changes with the contents
   friend bool operator==(const RemoteFile&, const RemoteFile&) = default;
 };
 
-// A file that was sent and that nobody sees yet. Destroyed without publish(), it leaves nothing
+// A file that was sent but is not visible yet. Destroyed without publish(), it leaves nothing
 // behind. One thread only.
 class RemoteUpload {
  public:
   virtual ~RemoteUpload() = default;
-  // Makes it appear under its name, whole, in place of what was there.
+  // Makes it appear under its name, complete, and replaces an existing file.
   virtual Status publish() = 0;
 };
 
@@ -54,7 +54,7 @@ class RemoteFiles {
   virtual Result<std::optional<std::string>> read(const std::string& name) = 0;
   // Replaces a small file.
   virtual Status write(const std::string& name, std::string bytes) = 0;
-  // No error if there is no such file.
+  // A missing file is not an error.
   virtual Status remove(const std::string& name) = 0;
 };
 

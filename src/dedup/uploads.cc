@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::string_view kScheme = "s3://";
 
-// Where a run leaves something to go on from.
+// Whether a run left a checkpoint to continue from.
 bool has_checkpoint(const fs::path& folder) {
-  std::error_code ignored;  // what cannot be looked at is not there
+  std::error_code ignored;  // a path that cannot be examined counts as missing
   for (auto at = fs::recursive_directory_iterator(folder, ignored);
        at != fs::recursive_directory_iterator(); at.increment(ignored)) {
     if (at->path().filename() == kCheckpointName) return true;
@@ -31,7 +31,7 @@ bool is_own(const fs::path& relative) {
   });
 }
 
-// Makes the folder if it is missing. Another process may remove it at the same time, so that it is
+// Makes the folder if it is missing. Another process may remove it at the same time, so it is
 // tried again.
 Result<File> make_locked(const fs::path& folder) {
   const fs::path name = folder / ".kindred-lock";
@@ -72,7 +72,7 @@ Uploads::Uploads(data::RemoteFiles& remote, fs::path folder, File lock)
     : remote_(remote), folder_(std::move(folder)), lock_(std::move(lock)) {}
 
 Uploads::~Uploads() {
-  std::error_code ignored;  // what stays is removed or used by the next run of the same command
+  std::error_code ignored;  // the next run of the same command removes or uses leftovers
   if (!has_checkpoint(folder_)) fs::remove_all(folder_, ignored);
 }
 
@@ -97,7 +97,7 @@ Result<std::unique_ptr<Uploads>> Uploads::redirect(DedupJob& job, data::RemoteFi
   const fs::path folder = whole / fmt::format(".kindred-uploads-{:016x}", hash64(all));
   KIN_TRY(File lock, make_locked(folder));
   std::unique_ptr<Uploads> uploads(new Uploads(remote, folder, std::move(lock)));
-  // Of a run that was killed while it sent them.
+  // Files of a run that was killed while it sent them.
   for (const fs::path& left : uploads->files()) fs::remove(left, failure);
   for (fs::path* output : outputs) {
     KIN_RETURN_IF_ERROR(check_address(*output));
@@ -125,7 +125,7 @@ std::vector<fs::path> Uploads::files() const {
       files.push_back(at->path());
   }
   const std::string records = records_.string();
-  // The records last: where they are, the rest is too.
+  // The records last, so that all other outputs are there when they appear.
   std::sort(files.begin(), files.end(), [&](const fs::path& a, const fs::path& b) {
     const auto rank = [&](const fs::path& path) {
       const bool last =
@@ -145,7 +145,7 @@ Status Uploads::publish() {
     KIN_TRY(auto upload, remote_.upload(file, shown(file)));
     sent.push_back(std::move(upload));
   }
-  // A file that an earlier run left under this name would pass for that of this run.
+  // A file that an earlier run left under this name would be taken for this run's.
   if (stale_ && std::find(files.begin(), files.end(), *stale_) == files.end())
     KIN_RETURN_IF_ERROR(remote_.remove(shown(*stale_)));
   stale_.reset();

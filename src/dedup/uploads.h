@@ -19,7 +19,7 @@ namespace kin::dedup {
 // A run writes all of its outputs as files of this machine. Those whose names are addresses
 // ("s3://bucket/clean.parquet") are written below a folder, and sent when all of them are complete:
 // first their bytes, then each appears under its name, the records last. A run that is killed
-// before that leaves nothing that anybody sees. One thread only.
+// before that leaves nothing visible. One thread only.
 class Uploads {
  public:
   // Makes the outputs of `job` that are addresses files below a folder in `parent`, which has the
@@ -28,17 +28,17 @@ class Uploads {
   // `remote`.
   static Result<std::unique_ptr<Uploads>> redirect(DedupJob& job, data::RemoteFiles& remote,
                                                    const std::filesystem::path& parent);
-  // Removes the folder, unless there is something in it that --resume can use.
+  // Removes the folder, unless it has a checkpoint that --resume can use.
   ~Uploads();
   Uploads(const Uploads&) = delete;
   Uploads& operator=(const Uploads&) = delete;
 
-  // Sends the files that are there, and removes them here. May be called again for files that were
+  // Sends the existing files, and removes them here. May be called again for files that were
   // written later.
   Status publish();
-  // The address that the file at `path` will have; a path that is not below the folder as it is.
+  // The address that the file at `path` will have; a path outside the folder is returned unchanged.
   std::string shown(const std::filesystem::path& path) const;
-  // `text` with the names that people know.
+  // `text` with addresses instead of local paths.
   std::string shown_in(std::string text) const;
 
   // An error if a file of the output folder would be one of the inputs, or the folder lies in one
@@ -54,8 +54,8 @@ class Uploads {
   data::RemoteFiles& remote_;
   std::filesystem::path folder_;
   File lock_;                      // of the folder
-  std::filesystem::path records_;  // the output, below the folder; empty if it is no address
-  // Of an earlier run, to be removed if this run has no such file.
+  std::filesystem::path records_;  // the output, below the folder; empty if it is not an address
+  // Outputs of an earlier run, to be removed if this run has no such file.
   std::optional<std::filesystem::path> stale_;
 };
 

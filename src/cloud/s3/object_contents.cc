@@ -6,8 +6,8 @@
 
 namespace kin::cloud {
 
-// Takes the slot of the oldest block that nobody reads, if there are as many blocks as there may
-// be. If all of them are read, there is one more.
+// Takes the slot of the oldest block that is not being read, if the number of blocks is at its
+// limit. If all blocks are being read, adds one.
 Result<std::uint64_t> CopySpace::take_slot() {
   if (!file_) {
     KIN_TRY(File file, File::create_temporary(folder_));
@@ -74,7 +74,7 @@ Status ObjectContents::read_block(std::uint64_t block, std::uint64_t begin, char
 }
 
 std::uint64_t ObjectContents::window(std::uint64_t block, std::uint64_t last) const {
-  // A file that is read from front to back is read on.
+  // If a file is read from front to back, the next blocks are fetched too.
   const bool in_order = block == 0 || blocks_[block - 1].state != State::kAbsent;
   const std::uint64_t end =
       std::min<std::uint64_t>(in_order ? block + CopySpace::kWindow : last + 1, blocks_.size());

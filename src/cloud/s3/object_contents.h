@@ -19,16 +19,16 @@ namespace kin::cloud {
 
 class ObjectContents;
 
-// What the copies of all objects share: one file for them, and bytes on their way. Thread-safe.
+// Shared by the copies of all objects: one file for them, and the bytes in flight. Thread-safe.
 class CopySpace {
  public:
-  // The file has no name and lies in `folder`. It has room for `most_bytes`, more or less.
+  // The file has no name and lies in `folder`. It has room for about `most_bytes`.
   CopySpace(std::optional<std::filesystem::path> folder, std::uint64_t most_bytes)
       : folder_(std::move(folder)), most_blocks_(most_bytes / kBlock + 1) {}
 
   static constexpr std::uint64_t kBlock = std::uint64_t{1} << 20;
   static constexpr std::uint64_t kWindow = 4;  // blocks that are fetched together
-  static constexpr int kFetches = 4;           // windows that are on their way at once
+  static constexpr int kFetches = 4;           // windows in flight
 
  private:
   friend class ObjectContents;
@@ -42,7 +42,7 @@ class CopySpace {
 
   const std::optional<std::filesystem::path> folder_;
   const std::uint64_t most_blocks_;
-  std::mutex mutex_;  // of everything here, and of the blocks of all objects
+  std::mutex mutex_;  // guards everything here, and the blocks of all objects
   std::condition_variable changed_;
   std::optional<File> file_;
   std::uint64_t slots_ = 0;
@@ -52,14 +52,15 @@ class CopySpace {
 };
 
 // Reads an object whose ETag is known. A block of 1 MiB is fetched when a byte of it is needed, and
-// the blocks behind it too if the one before it was read. Thread-safe. Borrows client and space.
+// the blocks after it too if the one before it was read. Thread-safe. Borrows client and space.
 class ObjectContents : public FileContents {
  public:
   ObjectContents(S3Client& client, ObjectInfo object, CopySpace& space);
 
   Status read_at(std::uint64_t offset, char* to, std::size_t count) override;
   std::uint64_t size() const override { return object_.size; }
-  // Makes a file of all bytes, without a name. Returns a path under which this process can open it.
+  // Makes a file with all bytes, without a name. Returns a path under which this process can open
+  // it.
   Result<std::filesystem::path> whole();
 
  private:
@@ -74,7 +75,7 @@ class ObjectContents : public FileContents {
   // Makes the blocks from `first` to `last` present and marks them as being read.
   Status hold(std::uint64_t first, std::uint64_t last);
   void let_go(std::uint64_t first, std::uint64_t last);
-  // How many blocks to fetch together with `block`, which is absent.
+  // The number of blocks to fetch together with `block`, which is missing.
   std::uint64_t window(std::uint64_t block, std::uint64_t last) const;
   Status fetch(std::uint64_t first, std::uint64_t count);
   Status read_block(std::uint64_t block, std::uint64_t begin, char* to, std::size_t count);

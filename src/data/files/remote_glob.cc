@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kScheme = "s3://";
 
-// Takes the first part off `rest`.
+// Removes the first part from `rest`, and returns it.
 std::string_view next_part(std::string_view& rest) {
   const std::size_t end = std::min(rest.find('/'), rest.size());
   const std::string_view part = rest.substr(0, end);
@@ -89,7 +89,7 @@ Result<RemoteMatches> expand_remote(RemoteFiles& remote, const std::string& patt
                  fmt::format("{} names no bucket (write s3://BUCKET/NAME)", pattern)};
   const bool is_folder = pattern.ends_with('/') || bucket_end == std::string::npos;
   if (!is_folder) {
-    // A file whose very name holds * ? or [ is meant as it is written.
+    // A file whose name contains * ? or [ is taken literally if it exists.
     KIN_TRY(auto file, remote.look(pattern));
     if (file) {
       std::string name = pattern.substr(pattern.rfind('/') + 1);

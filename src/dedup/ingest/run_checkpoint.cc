@@ -29,8 +29,8 @@ std::string checksum_of(std::string_view body) {
   return fmt::format("{:016x}", checksum(body));
 }
 
-// The first and the last bytes tell files of one size apart, as far as files do not differ in the
-// middle alone; whole files would have to be read twice.
+// The first and the last bytes distinguish files of one size, unless these differ only in the
+// middle; a digest of whole files would have to read them twice.
 Result<std::string> digest_of(const data::Input& input) {
   KIN_TRY(const File file, data::open_input(input));
   const std::uint64_t part = std::min(kSampled, input.bytes);
@@ -256,7 +256,7 @@ Status RunCheckpoint::add(const std::vector<Taken>& batch, const IngestReport& r
 }
 
 // Not a lock: two attempts may save at the same moment, and the earlier one stops at its next save.
-// Whatever both decide meanwhile is decided once, by the ledger.
+// Records that both process meanwhile are decided once, by the ledger.
 Status RunCheckpoint::save(const IngestReport& report) {
   KIN_TRY(const auto now, load());
   if (now && now->attempt != state_.attempt) {

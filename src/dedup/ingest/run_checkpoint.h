@@ -1,4 +1,4 @@
-// How far a run against shared stores is, written where other machines can read it.
+// The progress of a run against shared stores, written where other machines can read it.
 #pragma once
 
 #include <array>
@@ -22,11 +22,11 @@ namespace kin::dedup {
 // The contents of a checkpoint.
 struct IngestState {
   struct InputFile {
-    std::string name;           // as the first attempt was told it
-    std::string place;          // below the folder that was named
+    std::string name;           // as given to the first attempt
+    std::string place;          // below the named folder
     std::uint64_t bytes = 0;    // on disk
     std::string digest;         // of its size, its first and its last bytes
-    std::uint64_t records = 0;  // that were decided, from its beginning
+    std::uint64_t records = 0;  // decided ones, from its beginning
     friend bool operator==(const InputFile&, const InputFile&) = default;
   };
 
@@ -49,27 +49,27 @@ Result<IngestState> decode_ingest_state(std::string_view bytes);
 // named. Characters that are not letters, digits, - or _ are written as %XX.
 std::string checkpoint_name(const IngestJob& job);
 
-// The checkpoint of one run, or of one worker of it. It never decides what becomes of a record: the
-// ledger does. It says as whom a run goes on, that its inputs are those of the first attempt, and
-// that nobody else has taken it over. One thread only.
+// The checkpoint of one run, or of one worker of it. It never decides about a record: the ledger
+// does. It gives the worker as which a run continues, and shows that its inputs are those of the
+// first attempt and that no other attempt has taken it over. One thread only.
 class RunCheckpoint {
  public:
-  // Begins a run, or goes on with it: every attempt has a number of its own. kNotFound if `job` is
-  // to resume a run that has no checkpoint; kFailedPrecondition if its inputs or settings are
-  // others, or if a run that is not resumed was begun by another worker.
+  // Begins a run, or continues it: every attempt has a new number. kNotFound if `job` resumes a run
+  // that has no checkpoint; kFailedPrecondition if its inputs or settings differ, or if a run that
+  // is not resumed was begun by another worker.
   static Result<std::unique_ptr<RunCheckpoint>> open(const IngestJob& job,
                                                      const std::vector<data::Input>& inputs,
                                                      Clock& clock);
 
   const IngestState& state() const { return state_; }
-  // What the first attempt called the inputs.
+  // The names of the inputs in the first attempt.
   std::vector<std::string> names() const;
 
-  // Counts records that were decided, and saves if it is time to.
+  // Counts decided records, and saves if it is due.
   Status add(const std::vector<Taken>& batch, const IngestReport& report);
   // kFailedPrecondition if a later attempt has begun.
   Status save(const IngestReport& report);
-  // The outputs are in place.
+  // Marks the run as done: the outputs are in place.
   Status finish(const IngestReport& report);
 
  private:

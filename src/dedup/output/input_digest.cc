@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kPiece = 4 << 20;
 
 Status note_file(const data::Input& input, InputDigest& digest) {
-  // A remote file has a version, which is as good as its bytes.
+  // The version of a remote file identifies its bytes.
   if (input.remote != nullptr) {
     digest.file_number = hash64(input.version);
     return Done{};
