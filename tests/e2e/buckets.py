@@ -36,7 +36,7 @@ class Server:
             process.wait()
 
     def environment(self):
-        """Of programs that use the bucket, through the proxy."""
+        """The environment of programs that use the bucket, through the proxy."""
         plain = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
         return {**plain, "AWS_ACCESS_KEY_ID": "S3RVER", "AWS_SECRET_ACCESS_KEY": "S3RVER", "HOME": "/nonexistent",
                 "AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{self.proxy_port}"}
@@ -57,7 +57,7 @@ class Server:
         return [element.text for element in page.iter() if element.tag.endswith("Key")]
 
     def request(self, method, key, query, body, missing=False):
-        """Straight to the server, signed."""
+        """A signed request directly to the server."""
         path = urllib.parse.quote(f"/{BUCKET}/{key}" if key else f"/{BUCKET}")
         text = urllib.parse.urlencode(sorted(query.items()), quote_via=urllib.parse.quote)
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)

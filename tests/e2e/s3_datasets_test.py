@@ -69,7 +69,7 @@ def make_corpus(machine):
 
 
 def plain(content):
-    """Without the bucket in the names of files."""
+    """The text without the bucket in the names of files."""
     return content.replace(f"s3://{buckets.BUCKET}/".encode(), b"")
 
 

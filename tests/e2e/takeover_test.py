@@ -26,7 +26,7 @@ global_fingerprints:
 
 
 class Worker:
-    """A machine: a folder of its own, and what all machines share."""
+    """A machine: its own folder, and the files that all machines share."""
 
     def __init__(self, kindred, folder, server, prefix, checkpoints):
         self.kindred, self.folder, self.server = kindred, folder, server
@@ -90,7 +90,7 @@ def check_stores(worker, kept):
 
 
 def take_over(kindred, folder, server, checkpoints, number):
-    """Killed on the first machine, taken over on the second."""
+    """A run is killed on the first machine and taken over on the second."""
     shared = str(folder / f"shared{number}") if checkpoints == "folder" else checkpoints
     alone = Worker(kindred, folder / f"alone{number}", server, f"alone{number}", "checkpoints")
     first = Worker(kindred, folder / f"first{number}", server, f"store{number}", shared)
@@ -119,7 +119,7 @@ def take_over(kindred, folder, server, checkpoints, number):
 
 
 def notice(kindred, folder, server):
-    """A worker that only seemed to be dead."""
+    """A worker that only seemed to be dead stops at its next save."""
     shared = f"s3://{buckets.BUCKET}/seemed/checkpoints"
     first, second = (Worker(kindred, folder / f"seemed{name}", server, "seemed/store", shared) for name in "12")
     for worker in (first, second):
@@ -136,7 +136,7 @@ def notice(kindred, folder, server):
 
 
 def exchange(kindred, folder, server):
-    """A store goes through the bucket into another one."""
+    """A store is exported to the bucket and imported into another one."""
     there = Worker(kindred, folder / "exported", server, "store0", "checkpoints")
     here = Worker(kindred, folder / "imported", server, "copy", "checkpoints")
     address = f"s3://{buckets.BUCKET}/backup/"
