@@ -66,6 +66,27 @@ TEST(LocalFingerprints, AKeyListsAThousandDocumentsAndCountsTheRest) {
   EXPECT_THAT(*store->check(), IsEmpty());
 }
 
+TEST(LocalFingerprints, KeysAreMadeAgainIfTheirFolderIsGone) {
+  const TemporaryFolder folder = *TemporaryFolder::create();
+  const LocalStoreOptions options{.folder = folder.path() / "store", .memory_bytes = 1 << 10};
+  {
+    auto store = *open_local_fingerprints(options, some_parameters());
+    for (int i = 0; i < 50; ++i) {
+      const std::vector<Fingerprint> batch = {document(std::to_string(i))};
+      const std::vector<std::size_t> chosen = {0};
+      ASSERT_TRUE(store->admit(batch, *store->find(batch), chosen, never()).ok());
+    }
+  }
+  EXPECT_TRUE(std::filesystem::exists(options.folder / "keys" / "manifest"));
+  std::filesystem::remove_all(options.folder / "keys");
+  auto store = *open_local_fingerprints(options);
+  EXPECT_THAT(*store->check(), IsEmpty());
+  Fingerprint copy = document("17");
+  copy.doc = doc_id_of("test", "copy");
+  EXPECT_THAT(store->find(std::span(&copy, 1))->candidates[0],
+              ElementsAre(Candidate{document("17").doc, Shared::kContent, {}}));
+}
+
 // Admits pairs of documents on a simulated disk. An admission is there as a whole or not at all.
 class FingerprintsUnderTest final : public StoreUnderTest {
  public:
@@ -74,6 +95,7 @@ class FingerprintsUnderTest final : public StoreUnderTest {
     options.folder = "store";
     options.engine = kv::StoreOptions::Engine::kLog;
     options.disk = &disk;
+    options.memory_bytes = 0;  // so that a few admissions fill it, and runs of keys are merged
     KIN_TRY(store_, open_local_fingerprints(options, some_parameters()));
     return Done{};
   }

@@ -1,5 +1,7 @@
 #include "dedup/ingest/batch_index.h"
 
+#include <bit>
+
 #include "sketch/simhash.h"
 
 namespace kin::dedup {
@@ -19,18 +21,24 @@ void each_key(const store::Fingerprint& fingerprint, const Visit& visit) {
 
 }  // namespace
 
+BatchIndex::BatchIndex(int hamming, std::size_t keys)
+    : hamming_(hamming), chains_(std::bit_ceil(keys + 1)) {}
+
 void BatchIndex::add(std::size_t number, const store::Fingerprint& fingerprint) {
-  each_key(fingerprint,
-           [&](std::uint64_t key, store::Shared, std::uint32_t) { keys_.emplace(key, number); });
+  each_key(fingerprint, [&](std::uint64_t key, store::Shared, std::uint32_t) {
+    std::uint32_t& chain = chains_[chain_of(key)];
+    entries_.push_back({key, static_cast<std::uint32_t>(number), chain});
+    chain = static_cast<std::uint32_t>(entries_.size());
+  });
   if (fingerprint.simhash) simhashes_.emplace_back(*fingerprint.simhash, number);
 }
 
 std::map<std::size_t, BatchIndex::Sharing> BatchIndex::find(const store::Fingerprint& of) const {
   std::map<std::size_t, Sharing> found;
   each_key(of, [&](std::uint64_t key, store::Shared kind, std::uint32_t chunk) {
-    const auto [begin, end] = keys_.equal_range(key);
-    for (auto at = begin; at != end; ++at) {
-      Sharing& sharing = found[at->second];
+    for (std::uint32_t at = chains_[chain_of(key)]; at != 0; at = entries_[at - 1].next) {
+      if (entries_[at - 1].key != key) continue;
+      Sharing& sharing = found[entries_[at - 1].number];
       sharing.shared = sharing.shared | kind;
       if (kind == store::Shared::kChunk &&
           (sharing.chunks.empty() || sharing.chunks.back() != chunk))

@@ -248,7 +248,9 @@ Result<std::vector<Rival>> Decider::rivals_of(const Work& work, std::size_t numb
 }
 
 Status Decider::compare(Work& work, IngestReport& report) {
-  BatchIndex earlier(options_.hamming);
+  std::size_t keys = 0;
+  for (const Fingerprint& one : work.fingerprints) keys += 2 + one.bands.size() + one.chunks.size();
+  BatchIndex earlier(options_.hamming, keys);
   for (std::size_t i = 0; i < work.compared.size(); ++i) {
     const Fingerprint& mine = work.fingerprints[i];
     auto& decision = work.decisions[work.compared[i]];

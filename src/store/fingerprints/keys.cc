@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <set>
 
 #include "base/bytes.h"
@@ -29,28 +28,6 @@ void append_keys(const Fingerprint& fingerprint, std::vector<LookupKey>& keys) {
     if (!met.insert(fingerprint.chunks[i]).second) continue;
     keys.push_back({key_of('k', fingerprint.chunks[i]), Shared::kChunk, i});
   }
-}
-
-std::vector<std::uint32_t> sorted_order(std::span<const LookupKey> keys) {
-  // Most keys differ in their first eight bytes, which are compared as one number.
-  struct Entry {
-    std::uint64_t head;
-    std::uint32_t number;
-  };
-  std::vector<Entry> entries(keys.size());
-  for (std::uint32_t i = 0; i < keys.size(); ++i) {
-    std::uint64_t head = 0;
-    std::memcpy(&head, keys[i].bytes.data(), std::min(keys[i].bytes.size(), sizeof head));
-    entries[i] = {__builtin_bswap64(head), i};
-  }
-  std::sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
-    if (a.head != b.head) return a.head < b.head;
-    const int order = keys[a.number].bytes.compare(keys[b.number].bytes);
-    return order != 0 ? order < 0 : a.number < b.number;
-  });
-  std::vector<std::uint32_t> order(keys.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = entries[i].number;
-  return order;
 }
 
 Candidate sharing_of(const Fingerprint& mine, const Fingerprint& theirs, int hamming) {

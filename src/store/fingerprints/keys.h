@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "base/bytes.h"
+#include "base/hash.h"
 #include "store/fingerprint.h"
 #include "store/fingerprint_store.h"
 
@@ -21,8 +22,15 @@ struct LookupKey {
 // twice is one key. Appends to `keys`.
 void append_keys(const Fingerprint& fingerprint, std::vector<LookupKey>& keys);
 
-// The numbers of the keys in the order of their bytes, equal ones in their own order.
-std::vector<std::uint32_t> sorted_order(std::span<const LookupKey> keys);
+// Calls visit(key) for content, words, bands and chunks, each as one number of 64 bits: equal
+// documents have equal keys, and others by chance.
+template <typename Visit>
+void each_index_key(const Fingerprint& fingerprint, const Visit& visit) {
+  if (fingerprint.content) visit(mix64(fingerprint.content->low ^ 1));
+  if (fingerprint.words) visit(mix64(fingerprint.words->low ^ 2));
+  for (const std::uint64_t band : fingerprint.bands) visit(band);
+  for (const ChunkHash& chunk : fingerprint.chunks) visit(load_le<std::uint64_t>(chunk.data()));
+}
 
 // What `mine` shares with `theirs`, by comparing them; kSimHash up to `hamming` bits.
 Candidate sharing_of(const Fingerprint& mine, const Fingerprint& theirs, int hamming);

@@ -1,77 +1,87 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
-#include <set>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "base/bytes.h"
-#include "kv/key_value_store.h"
-#include "store/fingerprints/format.h"
+#include "store/fingerprints/key_index.h"
 #include "store/fingerprints/keys.h"
+#include "store/fingerprints/local_documents.h"
 #include "store/local_stores.h"
 
 namespace kin::store {
 namespace {
 
-// Families of the key-value store. Documents are numbered from 0 in the order they were admitted;
-// numbers as keys are big-endian, so that they are in order.
-constexpr kv::Family kRows{1};   // number → fingerprint without its text
-constexpr kv::Family kTexts{2};  // number → packed text
-constexpr kv::Family kDocs{3};   // DocId → number
-constexpr kv::Family kKeys{4};   // LookupKey → numbers; prefix of a SimHash and number → SimHash
-
-constexpr std::string_view kParametersKey = "parameters";
-constexpr std::string_view kNextKey = "next";      // the number of the next document
-constexpr std::string_view kCappedKey = "capped";  // keys whose list is full
-
+constexpr std::string_view kKeysFolder = "keys";
 // Documents that a key lists. More share a key only if they are made from one template, and
 // comparing with the first thousand of these is enough to find one that is alike.
 constexpr std::size_t kMostListed = 1'000;
 constexpr std::size_t kMostFaults = 100;
+// Documents whose keys are added or checked at once.
+constexpr std::size_t kTogether = 4'096;
 
-using Number = std::uint32_t;
-// Lists of numbers by key, as they are stored.
-using Lists = std::unordered_map<std::string, std::string>;
+using Number = LocalDocuments::Number;
+using Rows = LocalDocuments::Rows;
 
-std::string number_key(Number number) {
-  std::string key(sizeof number, '\0');
-  for (std::size_t i = 0; i < key.size(); ++i)
-    key[i] = static_cast<char>(number >> (8 * (sizeof number - 1 - i)));
-  return key;
-}
-Number number_of_key(std::string_view key) {
-  Number number = 0;
-  for (const char byte : key) number = number << 8 | static_cast<std::uint8_t>(byte);
-  return number;
-}
-template <typename Visit>
-void each_number(std::string_view list, const Visit& visit) {
-  for (std::size_t at = 0; at + sizeof(Number) <= list.size(); at += sizeof(Number))
-    visit(load_le<Number>(list.data() + at));
-}
-bool lists(std::string_view list, Number wanted) {
-  bool found = false;
-  each_number(list, [&](Number number) { found = found || number == wanted; });
-  return found;
+// The key that leads to a document by its id.
+std::uint64_t key_of(const DocId& doc) {
+  return mix64(load_le<std::uint64_t>(doc.bytes.data()) ^ 3);
 }
 
-// The state of a look-up: the lists of the batch's keys while the store had `next` documents.
-struct LookedUp {
-  Number next = 0;
-  Lists lists;
+// One key of one document of a batch.
+struct KeyOf {
+  std::uint64_t key = 0;
+  std::uint32_t document = 0;  // its position in the batch
+  bool is_id = false;          // key_of() its DocId, not of what is in it
+  friend auto operator<=>(const KeyOf&, const KeyOf&) = default;
 };
 
-// The documents that may share a key with one document.
-using Numbers = std::set<Number>;
+// Sorted, each once.
+std::vector<KeyOf> keys_of(std::span<const Fingerprint> batch) {
+  std::vector<KeyOf> keys;
+  for (std::uint32_t i = 0; i < batch.size(); ++i) {
+    each_index_key(batch[i], [&](std::uint64_t key) { keys.push_back({key, i}); });
+    keys.push_back({key_of(batch[i].doc), i, true});
+  }
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return keys;
+}
+
+// Calls visit(group) for the keys that are equal, group by group.
+template <typename Visit>
+void each_group(std::span<const KeyOf> keys, const Visit& visit) {
+  for (std::size_t begin = 0; begin < keys.size();) {
+    std::size_t end = begin + 1;
+    while (end < keys.size() && keys[end].key == keys[begin].key) ++end;
+    visit(keys.subspan(begin, end - begin));
+    begin = end;
+  }
+}
+
+// The state of a look-up: what was found while the store had `next` documents.
+struct LookedUp {
+  Number next = 0;
+  std::vector<KeyOf> keys = {};                   // of the batch
+  std::vector<std::uint32_t> listed = {};         // by group of equal keys: documents that have it
+  std::vector<std::vector<Number>> numbers = {};  // by document of the batch; sorted, each once
+  std::vector<std::optional<Number>> own = {};    // of the documents that are stored
+};
+
+std::set<Number> all_of(const std::vector<std::vector<Number>>& numbers) {
+  std::vector<Number> all;
+  for (const auto& some : numbers) all.insert(all.end(), some.begin(), some.end());
+  std::sort(all.begin(), all.end());
+  return {all.begin(), all.end()};
+}
 
 class LocalFingerprints final : public FingerprintStore {
  public:
   static Result<std::unique_ptr<FingerprintStore>> open(
       const LocalStoreOptions& options, const std::optional<FingerprintParameters>& parameters);
 
-  const FingerprintParameters& parameters() const override { return parameters_; }
+  const FingerprintParameters& parameters() const override { return documents_->parameters(); }
   Result<Found> find(std::span<const Fingerprint> batch) override;
   Result<std::vector<std::optional<Fingerprint>>> get(std::span<const DocId> ids) override;
   Result<std::vector<Admission>> admit(std::span<const Fingerprint> batch, const Found& found,
@@ -88,308 +98,133 @@ class LocalFingerprints final : public FingerprintStore {
   bool expired(const Fingerprint& fingerprint) const {
     return retention_ && fingerprint.created + *retention_ <= clock_.now();
   }
-  Result<Lists> read_lists(const std::vector<LookupKey>& keys) const;
-  Result<std::vector<Numbers>> look_up(std::span<const Fingerprint> batch, Lists& lists) const;
-  Status add_simhash_matches(const Fingerprint& fingerprint, Numbers& numbers) const;
-  Result<std::unordered_map<Number, Fingerprint>> read_rows(const Numbers& numbers,
-                                                            bool with_texts) const;
-  // The numbers of documents; nothing for those that are not stored.
-  Result<std::vector<std::optional<Number>>> numbers_of(std::span<const DocId> ids) const;
+  Status add_recent_keys();
+  // `rows` gets those of all documents that were found.
+  Result<std::shared_ptr<LookedUp>> look_up(std::span<const Fingerprint> batch, Rows& rows) const;
+  Status find_numbers(LookedUp& found) const;
   Result<std::vector<Admission>> judge_newer(std::span<const Fingerprint> batch,
-                                             std::span<const std::size_t> chosen, Number since,
-                                             const Judge& judge, Lists& lists) const;
-
-  class Writing;
+                                             std::span<const std::size_t> chosen,
+                                             const LookedUp& now, Number since,
+                                             const Judge& judge) const;
+  Status write(std::span<const Fingerprint> batch, std::span<const std::size_t> chosen,
+               std::span<const Admission> admissions, const LookedUp& found);
+  Status check_keys(std::span<const Fingerprint> rows, std::span<const Number> numbers,
+                    const std::function<void(std::string)>& fault) const;
 
   std::string where_;
   std::optional<std::chrono::days> retention_;
   Clock& clock_;
-  FingerprintParameters parameters_;
-  std::unique_ptr<kv::KeyValueStore> kv_;
+  std::unique_ptr<LocalDocuments> documents_;
+  std::unique_ptr<KeyIndex> keys_;
   std::mutex mutex_;  // one admission at a time
-  std::atomic<Number> next_ = 0;
-  std::uint64_t capped_ = 0;
-};
-
-// One batch of changes to the store.
-class LocalFingerprints::Writing {
- public:
-  // `lists`: those of every key of the documents that are put, as far as there are any.
-  Writing(LocalFingerprints& store, Lists& lists)
-      : store_(store),
-        lists_(lists),
-        batch_(*store.kv_),
-        next_(store.next_),
-        capped_(store.capped_) {}
-
-  // `number`: of the document, if it is stored already.
-  Status put(const Fingerprint& fingerprint, std::optional<Number> number) {
-    const std::size_t first = keys_.size();
-    append_keys(fingerprint, keys_);
-    if (number)
-      KIN_RETURN_IF_ERROR(remove_stale(*number, std::span(keys_).subspan(first), fingerprint));
-    const Number own = number ? *number : next_++;
-    numbers_.resize(keys_.size(), own);
-    if (fingerprint.simhash) {
-      std::string value;
-      append_le(value, *fingerprint.simhash);
-      for (std::string& prefix : simhash_prefixes(*fingerprint.simhash, store_.parameters_.hamming))
-        rows_.emplace_back(prefix + number_key(own), value);
-    }
-    batch_.put(number_key(own), encode_fingerprint(fingerprint), kRows);
-    if (!fingerprint.packed_text.empty())
-      batch_.put(number_key(own), fingerprint.packed_text, kTexts);
-    if (!number) {
-      std::string value;
-      append_le(value, own);
-      batch_.put(fingerprint.doc.view(), value, kDocs);
-    }
-    return Done{};
-  }
-
-  Status commit() {
-    // Keys first: after a crash between the two they list documents that do not exist, which
-    // look-ups leave out.
-    KIN_RETURN_IF_ERROR(write_keys());
-    std::string number;
-    append_le(number, next_);
-    batch_.put(kNextKey, number);
-    number.clear();
-    append_le(number, capped_);
-    batch_.put(kCappedKey, number);
-    KIN_RETURN_IF_ERROR(store_.kv_->write(batch_, {.sync = true}));
-    store_.next_ = next_;
-    store_.capped_ = capped_;
-    return Done{};
-  }
-
- private:
-  // Twenty random keys a document are slow in a write buffer, so they are written as sorted rows.
-  Status write_keys() {
-    const std::vector<std::uint32_t> order = sorted_order(keys_);
-    for (std::size_t at = 0; at < order.size();) {
-      const std::string& key = keys_[order[at]].bytes;
-      const auto stored = lists_.find(key);
-      std::string list = stored == lists_.end() ? "" : stored->second;
-      for (; at < order.size() && keys_[order[at]].bytes == key; ++at)
-        add_to(list, numbers_[order[at]]);
-      rows_.emplace_back(key, std::move(list));
-      shortened_.erase(key);
-    }
-    for (const std::string& key : shortened_) rows_.emplace_back(key, lists_[key]);
-    if (rows_.empty()) return Done{};
-    if (!std::is_sorted(rows_.begin(), rows_.end())) std::sort(rows_.begin(), rows_.end());
-    auto row = rows_.begin();
-    return store_.kv_->ingest(
-        [&]() -> Result<std::optional<kv::Row>> {
-          if (row == rows_.end()) return std::optional<kv::Row>();
-          const auto& [key, value] = *row++;
-          return std::optional(kv::Row{key, value});
-        },
-        kKeys);
-  }
-
-  void add_to(std::string& list, Number number) {
-    if (lists(list, number)) return;
-    if (list.size() >= kMostListed * sizeof(Number)) {
-      ++capped_;
-      return;
-    }
-    append_le(list, number);
-  }
-
-  // Takes the document off the lists of keys that it has no longer.
-  Status remove_stale(Number number, std::span<const LookupKey> now,
-                      const Fingerprint& fingerprint) {
-    KIN_TRY(const auto rows, store_.read_rows({number}, false));
-    const Fingerprint& row = rows.at(number);
-    std::vector<LookupKey> before;
-    append_keys(row, before);
-    std::unordered_set<std::string_view> kept;
-    for (const LookupKey& key : now) kept.insert(key.bytes);
-    std::erase_if(before, [&](const LookupKey& key) { return kept.contains(key.bytes); });
-    KIN_TRY(const Lists stored, store_.read_lists(before));
-    for (const auto& [key, list] : stored) {
-      std::string& rest = lists_.try_emplace(key, list).first->second;
-      std::string without;
-      each_number(rest, [&](Number other) {
-        if (other != number) append_le(without, other);
-      });
-      rest = without;
-      shortened_.insert(key);
-    }
-    if (row.simhash && row.simhash != fingerprint.simhash) {
-      for (const std::string& prefix : simhash_prefixes(*row.simhash, store_.parameters_.hamming))
-        batch_.remove(prefix + number_key(number), kKeys);
-    }
-    if (fingerprint.packed_text.empty()) batch_.remove(number_key(number), kTexts);
-    return Done{};
-  }
-
-  LocalFingerprints& store_;
-  Lists& lists_;
-  std::vector<LookupKey> keys_;                            // of all documents that are put
-  std::vector<Number> numbers_;                            // of the documents, by key
-  std::unordered_set<std::string> shortened_;              // keys of lists that lost a document
-  std::vector<std::pair<std::string, std::string>> rows_;  // of kKeys
-  kv::Batch batch_;
-  Number next_;
-  std::uint64_t capped_;
+  // Documents below are found by their keys. Those of an admission that is under way, or that a
+  // crash interrupted, are not.
+  std::atomic<Number> visible_ = 0;
 };
 
 Result<std::unique_ptr<FingerprintStore>> LocalFingerprints::open(
     const LocalStoreOptions& options, const std::optional<FingerprintParameters>& parameters) {
   std::unique_ptr<LocalFingerprints> store(new LocalFingerprints(options));
-  kv::StoreOptions kv;
-  kv.mode = parameters ? kv::StoreOptions::Mode::kOpenOrMake : kv::StoreOptions::Mode::kOpen;
-  kv.families = {"rows", "texts", "docs", "keys"};
-  kv.tuning["texts"].apart_from_bytes = 512;
-  kv.block_cache_bytes = options.memory_bytes / 4;
-  kv.write_buffer_bytes = options.memory_bytes / 16;
-  kv.tuning["keys"].merge_alike = true;
-  kv.engine = options.engine;
-  kv.disk = options.disk;
-  KIN_TRY(store->kv_, kv::KeyValueStore::open(options.folder, kv));
-  KIN_TRY(const auto described, store->kv_->get(kParametersKey));
-  if (described) {
-    auto theirs = decode_parameters(*described);
-    if (!theirs) return with_context(store->where_, theirs.error());
-    if (parameters) KIN_RETURN_IF_ERROR(check_same(*theirs, *parameters, store->where_));
-    store->parameters_ = std::move(*theirs);
-  } else if (parameters) {
-    kv::Batch batch(*store->kv_);
-    batch.put(kParametersKey, encode_parameters(*parameters));
-    KIN_RETURN_IF_ERROR(store->kv_->write(batch, {.sync = true}));
-    store->parameters_ = *parameters;
-  } else {
-    return Error{Code::kNotFound,
-                 fmt::format("{} has no fingerprints (run kindred store create)", store->where_)};
-  }
-  KIN_TRY(const auto next, store->kv_->get(kNextKey));
-  if (next && next->size() == sizeof(Number)) store->next_ = load_le<Number>(next->data());
-  KIN_TRY(const auto capped, store->kv_->get(kCappedKey));
-  if (capped && capped->size() == sizeof store->capped_)
-    store->capped_ = load_le<std::uint64_t>(capped->data());
+  KIN_TRY(store->documents_, LocalDocuments::open(options, parameters));
+  KeyIndexOptions keys;
+  if (options.disk != nullptr) keys.disk = options.disk;
+  keys.folder = options.folder / kKeysFolder;
+  keys.memory_bytes = options.memory_bytes / 2;
+  KIN_TRY(store->keys_, KeyIndex::open(keys));
+  KIN_RETURN_IF_ERROR(store->add_recent_keys());
+  store->visible_ = store->documents_->next();
   return std::unique_ptr<FingerprintStore>(std::move(store));
 }
 
-Result<Lists> LocalFingerprints::read_lists(const std::vector<LookupKey>& keys) const {
-  // In order, because looking up sorted keys is quicker; and each once.
-  std::vector<std::string> wanted;
-  wanted.reserve(keys.size());
-  for (const std::uint32_t i : sorted_order(keys)) {
-    if (wanted.empty() || wanted.back() != keys[i].bytes) wanted.push_back(keys[i].bytes);
+// Keys in memory were lost when the store was closed. They are as many as fit into memory.
+Status LocalFingerprints::add_recent_keys() {
+  const Number next = documents_->next();
+  if (keys_->covered() > next) {
+    return Error{Code::kDataLoss,
+                 fmt::format("{}: the keys are newer than the documents (remove {}; it is made "
+                             "again)",
+                             where_, kKeysFolder)};
   }
-  KIN_TRY(auto values, kv_->get_many(wanted, kKeys));
-  Lists found;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (values[i]) found.try_emplace(std::move(wanted[i]), std::move(*values[i]));
-  }
-  return found;
-}
-
-Status LocalFingerprints::add_simhash_matches(const Fingerprint& fingerprint,
-                                              Numbers& numbers) const {
-  for (const std::string& prefix : simhash_prefixes(*fingerprint.simhash, parameters_.hamming)) {
-    KIN_RETURN_IF_ERROR(kv_->for_each(
-        prefix,
-        [&](std::string_view key, std::string_view value) -> Status {
-          const auto theirs = load_le<std::uint64_t>(value.data());
-          if (std::popcount(theirs ^ *fingerprint.simhash) <= parameters_.hamming)
-            numbers.insert(number_of_key(key.substr(prefix.size())));
-          return Done{};
-        },
-        kKeys));
-  }
+  std::vector<KeyIndex::Pair> pairs;
+  std::size_t documents = 0;
+  KIN_RETURN_IF_ERROR(
+      documents_->each(keys_->covered(), [&](Number number, const Fingerprint& row) -> Status {
+        if (documents++ == kTogether) {
+          keys_->add(pairs);
+          KIN_RETURN_IF_ERROR(keys_->settle(number));
+          pairs.clear();
+          documents = 1;
+        }
+        each_index_key(row, [&](std::uint64_t key) { pairs.push_back({key, number}); });
+        pairs.push_back({key_of(row.doc), number});
+        return Done{};
+      }));
+  keys_->add(pairs);
   return Done{};
 }
 
-Result<std::vector<Numbers>> LocalFingerprints::look_up(std::span<const Fingerprint> batch,
-                                                        Lists& lists) const {
-  std::vector<LookupKey> keys;
-  std::vector<std::size_t> ends;
-  for (const Fingerprint& fingerprint : batch) {
-    append_keys(fingerprint, keys);
-    ends.push_back(keys.size());
-  }
-  KIN_TRY(lists, read_lists(keys));
-  std::vector<Numbers> numbers(batch.size());
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    for (; at < ends[i]; ++at) {
-      const auto list = lists.find(keys[at].bytes);
-      if (list == lists.end()) continue;
-      each_number(list->second, [&](Number number) { numbers[i].insert(number); });
+Status LocalFingerprints::find_numbers(LookedUp& found) const {
+  std::vector<std::uint64_t> keys;
+  each_group(found.keys, [&](std::span<const KeyOf> group) { keys.push_back(group[0].key); });
+  KIN_TRY(const auto matches, keys_->find(keys));
+  found.listed.assign(keys.size(), 0);
+  auto match = matches.begin();
+  std::uint32_t at = 0;
+  each_group(found.keys, [&](std::span<const KeyOf> group) {
+    for (; match != matches.end() && match->key == at; ++match) {
+      // A crash may have left keys of documents that were never admitted.
+      if (match->number >= found.next) continue;
+      const bool full = found.listed[at]++ >= kMostListed;
+      for (const KeyOf& one : group) {
+        if (!full || one.is_id) found.numbers[one.document].push_back(match->number);
+      }
     }
-    if (batch[i].simhash) KIN_RETURN_IF_ERROR(add_simhash_matches(batch[i], numbers[i]));
-    // A crash may have left keys of documents that were never admitted.
-    numbers[i].erase(numbers[i].lower_bound(next_), numbers[i].end());
-  }
-  return numbers;
+    ++at;
+  });
+  return Done{};
 }
 
-Result<std::unordered_map<Number, Fingerprint>> LocalFingerprints::read_rows(
-    const Numbers& numbers, bool with_texts) const {
-  std::vector<std::string> keys;
-  for (const Number number : numbers) keys.push_back(number_key(number));
-  KIN_TRY(const auto rows, kv_->get_many(keys, kRows));
-  std::vector<std::optional<std::string>> texts(keys.size());
-  if (with_texts) {
-    KIN_TRY(texts, kv_->get_many(keys, kTexts));
-  }
-  std::unordered_map<Number, Fingerprint> found;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const Number number = number_of_key(keys[i]);
-    if (!rows[i]) {
-      return Error{Code::kDataLoss,
-                   fmt::format("{}: document {} is listed and missing (run kindred store check; "
-                               "restore the store from a backup)",
-                               where_, number)};
+Result<std::shared_ptr<LookedUp>> LocalFingerprints::look_up(std::span<const Fingerprint> batch,
+                                                             Rows& rows) const {
+  auto found = std::make_shared<LookedUp>();
+  found->next = visible_;  // before the reads: what comes in between is judged again
+  found->keys = keys_of(batch);
+  found->numbers.resize(batch.size());
+  found->own.resize(batch.size());
+  KIN_RETURN_IF_ERROR(find_numbers(*found));
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    auto& numbers = found->numbers[i];
+    if (batch[i].simhash) {
+      KIN_RETURN_IF_ERROR(documents_->append_simhash_matches(*batch[i].simhash, numbers));
+      std::erase_if(numbers, [&](Number number) { return number >= found->next; });
     }
-    auto fingerprint = decode_fingerprint(*rows[i]);
-    if (!fingerprint) return with_context(where_, fingerprint.error());
-    if (texts[i]) fingerprint->packed_text = std::move(*texts[i]);
-    found.emplace(number, std::move(*fingerprint));
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  }
+  KIN_TRY(rows, documents_->read(all_of(found->numbers), false));
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    std::erase_if(found->numbers[i], [&](Number number) {
+      const auto row = rows.find(number);
+      const bool own = row != rows.end() && row->second.doc == batch[i].doc;
+      if (own) found->own[i] = number;
+      return own || row == rows.end();  // one that was replaced since
+    });
   }
   return found;
 }
 
-Result<std::vector<std::optional<Number>>> LocalFingerprints::numbers_of(
-    std::span<const DocId> ids) const {
-  std::vector<std::string> keys;
-  for (const DocId& id : ids) keys.emplace_back(id.view());
-  KIN_TRY(const auto values, kv_->get_many(keys, kDocs));
-  std::vector<std::optional<Number>> numbers(ids.size());
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (values[i] && values[i]->size() == sizeof(Number))
-      numbers[i] = load_le<Number>(values[i]->data());
-  }
-  return numbers;
-}
-
-std::vector<DocId> ids_of(std::span<const Fingerprint> batch) {
-  std::vector<DocId> ids;
-  for (const Fingerprint& fingerprint : batch) ids.push_back(fingerprint.doc);
-  return ids;
-}
-
 Result<Found> LocalFingerprints::find(std::span<const Fingerprint> batch) {
-  auto state = std::make_shared<LookedUp>();
-  state->next = next_;  // before the reads: what comes in between is judged again
-  KIN_TRY(const auto numbers, look_up(batch, state->lists));
-  Numbers all;
-  for (const Numbers& some : numbers) all.insert(some.begin(), some.end());
-  KIN_TRY(const auto rows, read_rows(all, false));
-  KIN_TRY(const auto own, numbers_of(ids_of(batch)));
+  Rows rows;
+  KIN_TRY(auto state, look_up(batch, rows));
   Found found;
   found.candidates.resize(batch.size());
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    found.stored.push_back(own[i].has_value());
-    for (const Number number : numbers[i]) {
+    found.stored.push_back(state->own[i].has_value());
+    for (const Number number : state->numbers[i]) {
       const Fingerprint& row = rows.at(number);
-      if (row.doc == batch[i].doc || expired(row)) continue;
-      Candidate candidate = sharing_of(batch[i], row, parameters_.hamming);
-      // A list may be older than the document, after a crash.
+      if (expired(row)) continue;
+      Candidate candidate = sharing_of(batch[i], row, parameters().hamming);
+      // Keys are shorter than what they stand for, and a list may be older than the document.
       if (candidate.shared == Shared::kNone) continue;
       note_row(found, row);
       found.candidates[i].push_back(std::move(candidate));
@@ -402,43 +237,76 @@ Result<Found> LocalFingerprints::find(std::span<const Fingerprint> batch) {
 }
 
 Result<std::vector<std::optional<Fingerprint>>> LocalFingerprints::get(std::span<const DocId> ids) {
-  KIN_TRY(const auto numbers, numbers_of(ids));
-  Numbers wanted;
-  for (const auto& number : numbers) {
-    if (number) wanted.insert(*number);
-  }
-  KIN_TRY(const auto rows, read_rows(wanted, true));
-  std::vector<std::optional<Fingerprint>> found(ids.size());
+  LookedUp found;
+  found.next = visible_;
+  for (std::uint32_t i = 0; i < ids.size(); ++i) found.keys.push_back({key_of(ids[i]), i, true});
+  std::sort(found.keys.begin(), found.keys.end());
+  found.numbers.resize(ids.size());
+  KIN_RETURN_IF_ERROR(find_numbers(found));
+  KIN_TRY(const auto rows, documents_->read(all_of(found.numbers), true));
+  std::vector<std::optional<Fingerprint>> documents(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (numbers[i] && !expired(rows.at(*numbers[i]))) found[i] = rows.at(*numbers[i]);
+    for (const Number number : found.numbers[i]) {
+      const auto row = rows.find(number);
+      if (row != rows.end() && row->second.doc == ids[i] && !expired(row->second))
+        documents[i] = row->second;
+    }
   }
-  return found;
+  return documents;
 }
 
 // Other threads admitted documents since the look-up: these came first, and win.
 Result<std::vector<Admission>> LocalFingerprints::judge_newer(std::span<const Fingerprint> batch,
                                                               std::span<const std::size_t> chosen,
-                                                              Number since, const Judge& judge,
-                                                              Lists& lists) const {
-  std::vector<Fingerprint> mine;
-  for (const std::size_t i : chosen) mine.push_back(batch[i]);
-  KIN_TRY(const auto numbers, look_up(mine, lists));
+                                                              const LookedUp& now, Number since,
+                                                              const Judge& judge) const {
   std::vector<Admission> admissions(chosen.size());
-  for (std::size_t i = 0; i < mine.size(); ++i) {
-    const Numbers newer(numbers[i].lower_bound(since), numbers[i].end());
-    KIN_TRY(const auto rows, read_rows(newer, true));
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const Fingerprint& mine = batch[chosen[i]];
+    const auto& numbers = now.numbers[chosen[i]];
+    const std::set<Number> newer(std::lower_bound(numbers.begin(), numbers.end(), since),
+                                 numbers.end());
+    KIN_TRY(const auto rows, documents_->read(newer, true));
     for (const Number number : newer) {
-      const Fingerprint& theirs = rows.at(number);
-      if (theirs.doc == mine[i].doc || expired(theirs)) continue;
-      const Shared shared = sharing_of(mine[i], theirs, parameters_.hamming).shared;
+      const auto theirs = rows.find(number);
+      if (theirs == rows.end() || expired(theirs->second)) continue;
+      const Shared shared = sharing_of(mine, theirs->second, parameters().hamming).shared;
       if (shared == Shared::kNone || shared == Shared::kChunk) continue;
-      KIN_TRY(const bool duplicate, judge(mine[i], theirs));
+      KIN_TRY(const bool duplicate, judge(mine, theirs->second));
       if (!duplicate) continue;
-      admissions[i].lost_to = theirs.doc;
+      admissions[i].lost_to = theirs->second.doc;
       break;
     }
   }
   return admissions;
+}
+
+Status LocalFingerprints::write(std::span<const Fingerprint> batch,
+                                std::span<const std::size_t> chosen,
+                                std::span<const Admission> admissions, const LookedUp& found) {
+  LocalDocuments::Changes changes(*documents_);
+  std::vector<std::optional<Number>> numbers(batch.size());
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (admissions[i].lost_to) continue;
+    KIN_TRY(numbers[chosen[i]], changes.put(batch[chosen[i]], found.own[chosen[i]]));
+  }
+  std::vector<KeyIndex::Pair> pairs;
+  auto listed = found.listed.begin();
+  each_group(found.keys, [&](std::span<const KeyOf> group) {
+    std::size_t count = *listed++;
+    for (const KeyOf& one : group) {
+      if (!numbers[one.document]) continue;
+      if (!one.is_id && count++ >= kMostListed) {
+        changes.count_left_out();
+      } else {
+        pairs.push_back({one.key, *numbers[one.document]});
+      }
+    }
+  });
+  KIN_RETURN_IF_ERROR(changes.commit());
+  keys_->add(pairs);
+  visible_ = documents_->next();
+  return keys_->settle(documents_->next());
 }
 
 Result<std::vector<Admission>> LocalFingerprints::admit(std::span<const Fingerprint> batch,
@@ -446,48 +314,64 @@ Result<std::vector<Admission>> LocalFingerprints::admit(std::span<const Fingerpr
                                                         std::span<const std::size_t> chosen,
                                                         const Judge& judge) {
   const std::scoped_lock lock(mutex_);
-  const auto& state = *static_cast<const LookedUp*>(found.state.get());
-  Lists lists;
+  const auto* state = static_cast<const LookedUp*>(found.state.get());
   std::vector<Admission> admissions(chosen.size());
-  if (state.next == next_) {
-    lists = state.lists;
-  } else {
-    KIN_TRY(admissions, judge_newer(batch, chosen, state.next, judge, lists));
+  std::shared_ptr<const LookedUp> again;
+  if (state->next != visible_) {
+    Rows rows;
+    KIN_TRY(again, look_up(batch, rows));
+    KIN_TRY(admissions, judge_newer(batch, chosen, *again, state->next, judge));
+    state = again.get();
   }
-  std::vector<DocId> ids;
-  for (const std::size_t i : chosen) ids.push_back(batch[i].doc);
-  KIN_TRY(const auto numbers, numbers_of(ids));
-  Writing writing(*this, lists);
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    if (!admissions[i].lost_to) KIN_RETURN_IF_ERROR(writing.put(batch[chosen[i]], numbers[i]));
-  }
-  KIN_RETURN_IF_ERROR(writing.commit());
+  KIN_RETURN_IF_ERROR(write(batch, chosen, admissions, *state));
   return admissions;
 }
 
 Status LocalFingerprints::each(const Visit& visit) {
-  kv::Cursor texts = kv_->cursor({}, kTexts);
-  return kv_->for_each(
-      "",
-      [&](std::string_view key, std::string_view value) -> Status {
-        auto fingerprint = decode_fingerprint(value);
-        if (!fingerprint) return with_context(where_, fingerprint.error());
-        while (texts.valid() && texts.key() < key) texts.next();
-        KIN_RETURN_IF_ERROR(texts.status());
-        if (texts.valid() && texts.key() == key) fingerprint->packed_text = texts.value();
-        return expired(*fingerprint) ? Status(Done{}) : visit(*fingerprint);
-      },
-      kRows);
+  return documents_->each_with_text([&](Number, const Fingerprint& document) {
+    return expired(document) ? Status(Done{}) : visit(document);
+  });
 }
 
 Result<FingerprintStats> LocalFingerprints::stats() {
   const std::scoped_lock lock(mutex_);
   FingerprintStats stats;
-  stats.documents = next_;
-  stats.bytes = kv_->usage().disk_bytes;
-  stats.capped_keys = capped_;
-  stats.parameters = parameters_;
+  stats.documents = documents_->size();
+  stats.bytes = documents_->bytes() + keys_->bytes();
+  stats.capped_keys = documents_->left_out();
+  stats.parameters = parameters();
   return stats;
+}
+
+Status LocalFingerprints::check_keys(std::span<const Fingerprint> rows,
+                                     std::span<const Number> numbers,
+                                     const std::function<void(std::string)>& fault) const {
+  LookedUp found;
+  found.next = visible_;
+  found.keys = keys_of(rows);
+  found.numbers.resize(rows.size());
+  std::vector<std::uint64_t> keys;
+  each_group(found.keys, [&](std::span<const KeyOf> group) { keys.push_back(group[0].key); });
+  KIN_TRY(const auto matches, keys_->find(keys));
+  auto begin = matches.begin();
+  std::uint32_t at = 0;
+  each_group(found.keys, [&](std::span<const KeyOf> group) {
+    const auto end = std::upper_bound(begin, matches.end(), KeyIndex::Match{at, ~Number{0}});
+    const bool full = static_cast<std::size_t>(end - begin) >= kMostListed;
+    for (const KeyOf& one : group) {
+      const Number number = numbers[one.document];
+      if (std::binary_search(begin, end, KeyIndex::Match{at, number})) continue;
+      if (one.is_id) {
+        fault(fmt::format("document {} is not found by its id {}", number,
+                          to_string(rows[one.document].doc)));
+      } else if (!full) {
+        fault(fmt::format("document {} is not listed under one of its keys", number));
+      }
+    }
+    begin = end;
+    ++at;
+  });
+  return Done{};
 }
 
 Result<std::vector<std::string>> LocalFingerprints::check() {
@@ -496,36 +380,27 @@ Result<std::vector<std::string>> LocalFingerprints::check() {
   const auto fault = [&](std::string what) {
     if (faults.size() < kMostFaults) faults.push_back(std::move(what));
   };
-  Number expected = 0;
-  KIN_RETURN_IF_ERROR(kv_->for_each(
-      "",
-      [&](std::string_view key, std::string_view value) -> Status {
-        const Number number = number_of_key(key);
-        if (number != expected) fault(fmt::format("document {} is missing", expected));
-        expected = number + 1;
-        const auto row = decode_fingerprint(value);
-        if (!row) {
-          fault(fmt::format("document {}: {}", number, row.error().message));
-          return Done{};
-        }
-        KIN_TRY(const auto own, numbers_of(std::span(&row->doc, 1)));
-        if (own[0] != number)
-          fault(fmt::format("document {} is not found by its id {}", number, to_string(row->doc)));
-        std::vector<LookupKey> keys;
-        append_keys(*row, keys);
-        KIN_TRY(const Lists stored, read_lists(keys));
-        for (const LookupKey& wanted : keys) {
-          const auto list = stored.find(wanted.bytes);
-          const bool full =
-              list != stored.end() && list->second.size() >= kMostListed * sizeof(Number);
-          if (list == stored.end() || (!full && !lists(list->second, number)))
-            fault(fmt::format("document {} is not listed under one of its keys", number));
-        }
-        return Done{};
-      },
-      kRows));
-  if (expected != next_)
-    fault(fmt::format("there are {} documents, and the store counts {}", expected, next_.load()));
+  if (const Status keys = keys_->verify(); !keys) fault(keys.error().message);
+  std::vector<Fingerprint> rows;
+  std::vector<Number> numbers;
+  std::uint64_t count = 0;
+  const auto check_some = [&]() -> Status {
+    count += rows.size();
+    KIN_RETURN_IF_ERROR(check_keys(rows, numbers, fault));
+    rows.clear();
+    numbers.clear();
+    return Done{};
+  };
+  const Status read = documents_->each(0, [&](Number number, const Fingerprint& row) -> Status {
+    rows.push_back(row);
+    numbers.push_back(number);
+    return rows.size() < kTogether ? Status(Done{}) : check_some();
+  });
+  if (!read) fault(read.error().message);
+  KIN_RETURN_IF_ERROR(check_some());
+  if (read && count != documents_->size())
+    fault(
+        fmt::format("there are {} documents, and the store counts {}", count, documents_->size()));
   return faults;
 }
 

@@ -51,15 +51,8 @@ SeenLookupCounts SeenLookup::take_counts() {
 
 bool SeenLookup::passes_filter(const PieceView& piece, SeenId id) {
   ++counts_.filter_probes;
-  // Without a filter every id may be there, and its page decides.
-  bool passes = true;
-  if (!piece.blocks.empty()) {
-    passes = BlockFilter::passes(block_for(piece, id), id);
-  } else if (piece.filter_file != nullptr) {
-    ++counts_.filter_page_reads;
-    const auto answer = piece.filter_file->may_contain(id);
-    passes = !answer || *answer;  // a filter that cannot be read costs a look at the ids
-  }
+  if (piece.blocks.empty() && piece.filter_file != nullptr) ++counts_.filter_page_reads;
+  const bool passes = piece.may_contain(id);
   counts_.filter_passes += passes ? 1 : 0;
   return passes;
 }

@@ -60,7 +60,8 @@ RunInfo read_run(ByteReader& reader, bool& sound) {
 
 bool is_kind(std::uint32_t value) {
   return value == static_cast<std::uint32_t>(IdKind::kNumber) ||
-         value == static_cast<std::uint32_t>(IdKind::kText);
+         value == static_cast<std::uint32_t>(IdKind::kText) ||
+         value == static_cast<std::uint32_t>(kPairs);
 }
 
 }  // namespace

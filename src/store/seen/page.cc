@@ -11,7 +11,8 @@ namespace kin::store {
 namespace {
 
 // checksum u64, first id's high u64, count u16, bits per distance u8, kind u8, zero u32, payload:
-// distances packed from the lowest bit on, rounded up to a byte; then, for strings, low words.
+// distances packed from the lowest bit on, rounded up to a byte; then low words: of 8 bytes for
+// strings, of 4 for pairs.
 constexpr std::size_t kFirst = 8;
 constexpr std::size_t kCount = 16;
 constexpr std::size_t kWidth = 18;
@@ -29,8 +30,13 @@ std::size_t packed_bytes(std::size_t count, unsigned width) {
   return (count * width + 7) / 8;
 }
 
+std::size_t low_bytes(IdKind kind) {
+  if (kind == kPairs) return sizeof(std::uint32_t);
+  return kind == IdKind::kText ? sizeof(std::uint64_t) : 0;
+}
+
 std::size_t needed_bytes(std::size_t count, unsigned width, IdKind kind) {
-  return packed_bytes(count, width) + (kind == IdKind::kText ? count * 8 : 0);
+  return packed_bytes(count, width) + count * low_bytes(kind);
 }
 
 unsigned width_of(std::uint64_t distance) {
@@ -80,12 +86,10 @@ std::string_view SeenPageBuilder::finish(const SeenPlace& place) {
     put_bits(bytes + kPayload, bit, id.high - base);
     bit += width;
   }
-  if (kind_ == IdKind::kText) {
-    char* low = bytes + kPayload + packed_bytes(ids_.size(), width);
-    for (const SeenId& id : ids_) {
-      store_le(low, id.low);
-      low += 8;
-    }
+  char* low = bytes + kPayload + packed_bytes(ids_.size(), width);
+  for (const SeenId& id : ids_) {
+    std::memcpy(low, &id.low, low_bytes(kind_));  // numbers are little-endian here
+    low += low_bytes(kind_);
   }
   store_le(bytes, page_checksum(bytes, place));
   ids_.clear();
@@ -108,7 +112,8 @@ Result<SeenPage> SeenPage::read(const char* bytes, const SeenPlace& place, IdKin
   }
   view.mask_ = ~std::uint64_t{0} >> (64 - view.width_);
   view.payload_ = bytes + kPayload;
-  if (kind == IdKind::kText) view.lows_ = view.payload_ + packed_bytes(view.count_, view.width_);
+  view.lows_ = view.payload_ + packed_bytes(view.count_, view.width_);
+  view.low_bytes_ = low_bytes(kind);
   return view;
 }
 
@@ -122,7 +127,9 @@ std::uint64_t SeenPage::distance(std::size_t i) const {
 }
 
 std::uint64_t SeenPage::low(std::size_t i) const {
-  return lows_ == nullptr ? 0 : load_le<std::uint64_t>(lows_ + i * 8);
+  if (low_bytes_ == 0) return 0;
+  const char* at = lows_ + i * low_bytes_;
+  return low_bytes_ == 4 ? load_le<std::uint32_t>(at) : load_le<std::uint64_t>(at);
 }
 
 std::size_t SeenPage::lower_bound(SeenId id) const {

@@ -15,6 +15,16 @@
 
 namespace kin::store {
 
+// A further kind of ids, which no seen set has: pairs of a key of 64 bits, as the high word, and a
+// number of 32 bits that it leads to, as the low one. Filters hold the keys alone. For the runs of
+// KeyIndex (src/store/fingerprints/key_index.h).
+inline constexpr IdKind kPairs{3};
+
+// What the filter of a file holds for an id.
+constexpr SeenId in_filter(SeenId id, IdKind kind) {
+  return kind == kPairs ? SeenId{id.high, 0} : id;
+}
+
 // A look-up that finds something reads one page, and most of what that costs is copying it: a page
 // of 4 KiB from the system's cache costs twice as much.
 inline constexpr std::size_t kSeenPageBytes = 1024;
@@ -70,11 +80,12 @@ class SeenPage {
   std::uint64_t low(std::size_t i) const;
 
   const char* payload_ = nullptr;
-  const char* lows_ = nullptr;  // nothing for numbers
+  const char* lows_ = nullptr;  // behind the distances
   std::uint64_t base_ = 0;
   std::uint64_t mask_ = 0;
   std::size_t count_ = 0;
   unsigned width_ = 0;
+  std::size_t low_bytes_ = 0;  // of each low word; 0: there are none
 };
 
 }  // namespace kin::store

@@ -31,7 +31,8 @@ void build_and_read(std::string_view bytes, IdKind kind) {
   while (reader.rest().size() >= 16) {
     const auto high = reader.read<std::uint64_t>();
     const auto low = reader.read<std::uint64_t>();
-    ids.push_back({high, kind == IdKind::kText ? low : 0});
+    const std::uint64_t kept = kind == IdKind::kText ? low : low & 0xffffffffU;
+    ids.push_back({high, kind == IdKind::kNumber ? 0 : kept});
   }
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
@@ -53,7 +54,7 @@ void build_and_read(std::string_view bytes, IdKind kind) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  for (const IdKind kind : {IdKind::kNumber, IdKind::kText}) {
+  for (const IdKind kind : {IdKind::kNumber, IdKind::kText, kPairs}) {
     read_any(bytes, kind);
     build_and_read(bytes, kind);
   }

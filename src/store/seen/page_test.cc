@@ -22,7 +22,9 @@ std::vector<SeenId> random_ids(std::size_t count, IdKind kind, std::uint64_t ran
   Random random(count + range);
   std::vector<SeenId> ids;
   for (std::size_t i = 0; i < count; ++i) {
-    ids.push_back({random.next() % range, kind == IdKind::kText ? random.next() : 0});
+    const std::uint64_t high = random.next() % range;
+    const std::uint64_t low = kind == IdKind::kNumber ? 0 : random.next();
+    ids.push_back({high, kind == kPairs ? low >> 33 : low});
   }
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
@@ -69,7 +71,8 @@ TEST_P(SeenPageTest, IsRefusedWhenDamagedOrElsewhere) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, SeenPageTest, testing::Values(IdKind::kNumber, IdKind::kText));
+INSTANTIATE_TEST_SUITE_P(Kinds, SeenPageTest,
+                         testing::Values(IdKind::kNumber, IdKind::kText, kPairs));
 
 TEST(SeenPage, IdsThatAreCloseTakeFewBits) {
   SeenPageBuilder builder(IdKind::kNumber);
@@ -84,6 +87,10 @@ TEST(SeenPage, Golden) {
   for (std::uint64_t i = 0; i < 100; ++i) builder.add({1000 + i * i * 977, 0});
   const std::string_view page = builder.finish({1, 2});
   EXPECT_EQ(hash64(page), 0xd9983199213d83a9U) << std::hex << hash64(page);
+  SeenPageBuilder pairs(kPairs);
+  for (std::uint64_t i = 0; i < 60; ++i) pairs.add({1000 + i / 3 * 977, i * 0x2000001});
+  const std::string_view pair_page = pairs.finish({1, 2});
+  EXPECT_EQ(hash64(pair_page), 0x0dc2c592837f5bf8U) << std::hex << hash64(pair_page);
 }
 
 }  // namespace

@@ -98,14 +98,14 @@ Status PieceWriter::add(std::span<const SeenId> ids) {
   if (ids.empty()) return Done{};
   if (info_.ids == 0) info_.first = ids.front();
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (i + kAhead < ids.size()) filter_->prefetch(ids[i + kAhead]);
+    if (i + kAhead < ids.size()) filter_->prefetch(in_filter(ids[i + kAhead], placement_.kind));
     // The page is full.
     if (!page_.add(ids[i])) {
       KIN_RETURN_IF_ERROR(finish_page());
       page_.add(ids[i]);
     }
     info_.digest += digest_of(ids[i]);
-    filter_->add(ids[i]);
+    filter_->add(in_filter(ids[i], placement_.kind));
   }
   info_.last = ids.back();
   info_.ids += ids.size();
@@ -239,6 +239,23 @@ Result<bool> Piece::contains(SeenId id, SeenPageBytes& scratch) const {
   }
 }
 
+Status Piece::append_numbers(SeenId from, SeenPageBytes& scratch,
+                             std::vector<std::uint32_t>& numbers) const {
+  if (info_.last < from || info_.first.high > from.high) return Done{};
+  const std::uint64_t step =
+      from.high < info_.first.high ? 0 : Steps(info_.first, info_.last).of(from.high);
+  // Pairs of a key may go on in the next page; the index tells, unless it is too rough.
+  for (std::uint64_t page = page_before(from); page < info_.pages && index_[page] <= step; ++page) {
+    KIN_TRY(const SeenPage view, read_page(page, scratch));
+    for (std::size_t i = view.lower_bound(from); i < view.size(); ++i) {
+      const SeenId pair = view.at(i);
+      if (pair.high != from.high) return Done{};
+      numbers.push_back(static_cast<std::uint32_t>(pair.low));
+    }
+  }
+  return Done{};
+}
+
 Status Piece::read_ids(std::uint64_t page, std::uint64_t count, std::vector<SeenId>& out) const {
   if (page >= info_.pages) return Done{};
   count = std::min(count, info_.pages - page);
@@ -273,7 +290,7 @@ Result<FilterFile> Piece::open_filter() const {
 Result<std::shared_ptr<const BlockFilter>> Piece::rebuild_filter(double bits_per_id) const {
   auto filter = std::make_shared<BlockFilter>(info_.ids, bits_per_id);
   KIN_RETURN_IF_ERROR(for_each([&](SeenId id) -> Status {
-    filter->add(id);
+    filter->add(in_filter(id, placement_.kind));
     return Done{};
   }));
   return std::shared_ptr<const BlockFilter>(std::move(filter));
@@ -297,7 +314,7 @@ Status Piece::verify(const FilterFile* filter_file) const {
     }
     found.last = id;
     found.digest += digest_of(id);
-    if (filter->may_contain(id)) return Done{};
+    if (filter->may_contain(in_filter(id, placement_.kind))) return Done{};
     return Error{Code::kDataLoss,
                  fmt::format("{} is damaged: it misses an id of its file", filter_name.string())};
   }));

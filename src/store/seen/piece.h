@@ -102,6 +102,10 @@ class Piece {
   // Reads one page, in one of a hundred thousand cases two. `scratch` is the caller's.
   Result<bool> contains(SeenId id, SeenPageBytes& scratch) const;
 
+  // Of pairs: appends the numbers of the key `from.high` from `from.low` on, ascending.
+  Status append_numbers(SeenId from, SeenPageBytes& scratch,
+                        std::vector<std::uint32_t>& numbers) const;
+
   // The last page that may begin at or below `id`: nothing from `id` on is in pages before it,
   // except that the index is rough and the page may begin above `id`.
   std::uint64_t page_of(SeenId id) const;

@@ -13,7 +13,7 @@ using namespace kin::store;
 constexpr std::uint64_t kIds = 1500;
 
 SeenId id_at(std::uint64_t i, IdKind kind) {
-  return {(i + 1) << 40, kind == IdKind::kText ? i : 0};
+  return {(i + 1) << 40, kind == IdKind::kNumber ? 0 : i};
 }
 
 void change(kin::SimulatedDisk& disk, const std::filesystem::path& path, kin::ByteReader& reader) {
@@ -35,7 +35,11 @@ void look_up(const Piece& piece, IdKind kind) {
     const SeenId id = id_at(i, kind);
     const auto there = piece.contains(id, page);
     if (there && !*there) std::abort();
-    if (loaded && !(*loaded)->may_contain(id)) std::abort();
+    if (loaded && !(*loaded)->may_contain(in_filter(id, kind))) std::abort();
+    std::vector<std::uint32_t> numbers;
+    const bool read = piece.append_numbers({id.high, 0}, page, numbers).ok();
+    const std::vector expected = {static_cast<std::uint32_t>(id.low)};
+    if (read && numbers != expected) std::abort();
     const auto absent = piece.contains({id.high + 1, id.low}, page);
     if (absent && *absent) std::abort();
   }
@@ -45,7 +49,7 @@ void look_up(const Piece& piece, IdKind kind) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   kin::ByteReader reader({reinterpret_cast<const char*>(data), size});
-  const IdKind kind = reader.read<std::uint8_t>() % 2 == 0 ? IdKind::kNumber : IdKind::kText;
+  const auto kind = IdKind(1 + reader.read<std::uint8_t>() % 3);
   kin::SimulatedDisk disk;
   const SeenPlacement placement{&disk, "d", kind};
   if (!disk.make_folder("d").ok()) std::abort();

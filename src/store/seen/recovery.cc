@@ -173,6 +173,12 @@ Result<SeenManifest> find_or_make_manifest(const fs::path& folder, const SeenOpt
         fmt::format("there is no seen set at {} (kindred seen add makes one)", folder.string())};
   }
   KIN_TRY(SeenManifest manifest, read_manifest(folder, disk));
+  if (manifest.kind == kPairs) {
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("{} holds the keys of a fingerprint store, not a seen set (name "
+                             "another folder)",
+                             folder.string())};
+  }
   if (options.kind && *options.kind != manifest.kind) {
     return Error{Code::kFailedPrecondition,
                  fmt::format("{} is a set of {}, not of {}", folder.string(), words(manifest.kind),

@@ -22,6 +22,16 @@ struct PieceView {
   std::shared_ptr<const FilterFile> filter_file;  // nothing: lost, so every id may be there
   // Copies from `filter`, so that a look-up follows fewer pointers.
   std::span<const BlockFilter::Block> blocks = {};
+
+  // False only if `id` is not in the piece; for pairs, if its key is not. A filter that is missing
+  // or cannot be read costs a look at the ids.
+  bool may_contain(SeenId id) const {
+    if (!blocks.empty())
+      return BlockFilter::passes(blocks[BlockFilter::block_of(id, blocks.size())], id);
+    if (filter_file == nullptr) return true;
+    const auto answer = filter_file->may_contain(id);
+    return !answer || *answer;
+  }
 };
 
 struct RunView {

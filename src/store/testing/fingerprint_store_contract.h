@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -105,6 +107,58 @@ TEST_P(FingerprintStoreContract, FindsDocumentsByEveryKindOfKey) {
   probe.bands.clear();
   probe.chunks = {ChunkHash{std::byte{6}}, ChunkHash{std::byte{7}}, ChunkHash{std::byte{5}}};
   EXPECT_THAT(candidates(probe), testing::ElementsAre(Candidate{old.doc, Shared::kChunk, {0, 2}}));
+}
+
+TEST_P(FingerprintStoreContract, ABatchIsAskedAndAddedAsIfOneByOne) {
+  constexpr int kDocuments = 40;
+  std::vector<Fingerprint> stored;
+  std::vector<Fingerprint> probes;
+  for (int i = 0; i < kDocuments; ++i) {
+    Fingerprint one = document("stored " + std::to_string(i));
+    one.words = hash128("words " + std::to_string(i));
+    one.simhash = mix64(static_cast<std::uint64_t>(i + 1));
+    one.bands = {static_cast<std::uint64_t>(i % 7), 1'000 + static_cast<std::uint64_t>(i)};
+    one.chunks = {ChunkHash{std::byte{static_cast<std::uint8_t>(i % 5)}},
+                  ChunkHash{std::byte{static_cast<std::uint8_t>(100 + i)}}};
+    stored.push_back(one);
+    one.doc = doc_id_of("test", "probe " + std::to_string(i));
+    if (i % 2 == 0) one.content.reset();
+    if (i % 3 == 0) one.words.reset();
+    one.simhash = *one.simhash ^ (i % 4 == 0 ? 0xFULL : 0x7ULL);  // 4 or 3 bits away
+    if (i % 5 == 0) one.bands.pop_back();
+    probes.push_back(one);
+  }
+  admit(stored);
+  const Found together = *store_->find(probes);
+  ASSERT_EQ(together.candidates.size(), probes.size());
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    // What is shared, by comparing with everything.
+    std::vector<Candidate> expected;
+    for (const Fingerprint& other : stored) {
+      Candidate candidate{.doc = other.doc};
+      const auto add = [&](bool shared, Shared kind) {
+        if (shared) candidate.shared = candidate.shared | kind;
+      };
+      const auto any_of = [](const auto& values, const auto& value) {
+        return std::find(values.begin(), values.end(), value) != values.end();
+      };
+      add(probes[i].content && probes[i].content == other.content, Shared::kContent);
+      add(probes[i].words && probes[i].words == other.words, Shared::kWords);
+      for (const std::uint64_t band : probes[i].bands)
+        add(any_of(other.bands, band), Shared::kBand);
+      add(std::popcount(*probes[i].simhash ^ *other.simhash) <= 3, Shared::kSimHash);
+      for (std::uint32_t chunk = 0; chunk < probes[i].chunks.size(); ++chunk) {
+        if (!any_of(other.chunks, probes[i].chunks[chunk])) continue;
+        candidate.chunks.push_back(chunk);
+        add(true, Shared::kChunk);
+      }
+      if (candidate.shared != Shared::kNone) expected.push_back(std::move(candidate));
+    }
+    std::sort(expected.begin(), expected.end(),
+              [](const Candidate& a, const Candidate& b) { return a.doc < b.doc; });
+    EXPECT_EQ(together.candidates[i], expected) << i;
+    if (i % 10 == 0) EXPECT_EQ(candidates(probes[i]), expected) << i;
+  }
 }
 
 TEST_P(FingerprintStoreContract, FindsSimHashesUpToTheDistanceAndNoFurther) {

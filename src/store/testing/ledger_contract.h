@@ -128,6 +128,29 @@ TEST_P(LedgerContract, PagesGiveEveryEntryOnce) {
   EXPECT_THAT(listed, testing::UnorderedElementsAreArray(entries));
 }
 
+TEST_P(LedgerContract, PagesOfARunGiveItsEntriesOfAnOutcomeInOrder) {
+  std::vector<LedgerEntry> entries;
+  std::vector<LedgerEntry> rejected;
+  for (int i = 0; i < 23; ++i) {
+    clock_.advance(std::chrono::seconds(1));
+    entries.push_back(entry(std::to_string(i), i % 3 == 0 ? "afp" : "dpa", "monday"));
+    if (i % 4 != 0) continue;
+    entries.back().outcome = Outcome::kRejected;
+    rejected.push_back(entries.back());
+  }
+  entries.push_back(entry("other", "afp", "tuesday"));
+  ASSERT_TRUE(ledger_->record_processed(entries).ok());
+  std::vector<LedgerEntry> listed;
+  ListRequest request{.outcome = Outcome::kRejected, .limit = 5};
+  do {
+    const LedgerPage page = *ledger_->list_by_run("monday", request);
+    EXPECT_LE(page.entries.size(), 5U);
+    listed.insert(listed.end(), page.entries.begin(), page.entries.end());
+    request.after = page.next;
+  } while (request.after);
+  EXPECT_THAT(listed, testing::ElementsAreArray(rejected));
+}
+
 TEST_P(LedgerContract, VisitsEveryEntryOnce) {
   std::map<DocId, LedgerEntry> recorded;
   std::vector<LedgerEntry> entries;
