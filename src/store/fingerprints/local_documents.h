@@ -1,6 +1,7 @@
 // The documents of a local store by number: fingerprints and texts in a key-value store.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
