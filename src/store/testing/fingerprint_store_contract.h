@@ -157,7 +157,9 @@ TEST_P(FingerprintStoreContract, ABatchIsAskedAndAddedAsIfOneByOne) {
     std::sort(expected.begin(), expected.end(),
               [](const Candidate& a, const Candidate& b) { return a.doc < b.doc; });
     EXPECT_EQ(together.candidates[i], expected) << i;
-    if (i % 10 == 0) EXPECT_EQ(candidates(probes[i]), expected) << i;
+    if (i % 10 == 0) {
+      EXPECT_EQ(candidates(probes[i]), expected) << i;
+    }
   }
 }
 
