@@ -127,30 +127,24 @@ std::vector<Fused> list_all(std::span<const Findings> shards, const Candidates& 
   return all;
 }
 
-// In the order that one shard would count them in: by count, then by key.
-FacetCounts merge_facet(std::span<const Findings> shards, std::size_t facet) {
-  FacetCounts merged{.name = shards.front().facets[facet].name};
-  // The values of validity are the same on every shard, in a fixed order.
-  if (merged.name == kValidity) {
-    merged = shards.front().facets[facet];
-    for (const Findings& shard : shards.subspan(1)) {
-      for (std::size_t i = 0; i < merged.values.size(); ++i)
-        merged.values[i].count += shard.facets[facet].values[i].count;
-    }
-    return merged;
-  }
+// Those of validity keep their order: every shard has all of them.
+void add_values(const std::vector<FacetCount>& more, FacetCounts& to) {
   std::map<std::string, FacetCount> by_key;
-  for (const Findings& shard : shards) {
-    for (const FacetCount& value : shard.facets[facet].values) {
+  for (const auto* values : {&std::as_const(to.values), &more}) {
+    for (const FacetCount& value : *values) {
       // The number of the facet does not matter: all keys here are of one facet.
       FacetCount& sum = by_key[facet_key(0, value.value)];
       sum.value = value.value;
       sum.count += value.count;
     }
   }
-  for (auto& [key, sum] : by_key) merged.values.push_back(std::move(sum));
-  std::ranges::stable_sort(merged.values, std::ranges::greater(), &FacetCount::count);
-  return merged;
+  if (to.name == kValidity) {
+    for (FacetCount& value : to.values) value.count = by_key[facet_key(0, value.value)].count;
+    return;
+  }
+  to.values.clear();
+  for (auto& [key, sum] : by_key) to.values.push_back(std::move(sum));
+  std::ranges::stable_sort(to.values, std::ranges::greater(), &FacetCount::count);
 }
 
 }  // namespace
@@ -218,8 +212,11 @@ ShardHits fuse(std::span<const Findings> shards, const ShardQuery& query) {
     result.count = 0;
     for (const Findings& shard : shards) *result.count += shard.count.value_or(0);
   }
-  for (std::size_t i = 0; i < query.facets.size(); ++i)
-    result.facets.push_back(merge_facet(shards, i));
+  result.facets = shards.front().facets;
+  for (const Findings& shard : shards.subspan(1)) {
+    for (std::size_t i = 0; i < result.facets.size(); ++i)
+      add_counts(shard.facets[i], result.facets[i]);
+  }
   return result;
 }
 
@@ -237,6 +234,13 @@ Status add_joined(const ShardView& view, const ShardQuery& query, std::size_t sh
     if (head) numbers.push_back(static_cast<std::uint32_t>(head->number));
   }
   return sum_joined(view, query, numbers, result);
+}
+
+void add_counts(const FacetCounts& from, FacetCounts& to) {
+  if (to.values.empty())
+    to.values = from.values;
+  else
+    add_values(from.values, to);
 }
 
 void keep_page(const ShardQuery& query, ShardHits& result) {

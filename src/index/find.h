@@ -54,6 +54,10 @@ ShardHits fuse(std::span<const Findings> shards, const ShardQuery& query);
 Status add_joined(const ShardView& view, const ShardQuery& query, std::size_t shard,
                   ShardHits& result);
 
+// Adds the counts of a facet to those of another shard, in the order of counts, then of values; the
+// values of validity keep their order. Thread-safe.
+void add_counts(const FacetCounts& from, FacetCounts& to);
+
 // Keeps the page that the query asks for. Thread-safe.
 void keep_page(const ShardQuery& query, ShardHits& result);
 

@@ -94,6 +94,14 @@ enum class Effect {
   kOldEpoch,   // the sender's map is older than the owner's epoch; the outcome has that epoch
 };
 
+// A request of a session (Shard::open_session()): `sequence` grows with every new request, and
+// stays the same when one is sent again.
+struct RequestId {
+  std::uint64_t session = 0;
+  std::uint64_t sequence = 0;
+  friend bool operator==(const RequestId&, const RequestId&) = default;
+};
+
 struct ApplyOptions {
   // Return once the batch is on the device. Otherwise a crash of the machine, but not of the
   // process, may lose it together with every batch after it.
@@ -101,6 +109,10 @@ struct ApplyOptions {
   // Epoch of the map by which the sender chose this shard. Mutations of partitions with a newer
   // owner are refused (kOldEpoch). Nothing: not checked.
   std::optional<std::uint64_t> map_epoch = {};
+  // A request is applied once, however often and late it arrives: one whose sequence is not above
+  // that of the last request of its session changes nothing (Applied::repeated), also after a
+  // crash. kFailedPrecondition for a session that is not open.
+  std::optional<RequestId> request = {};
 };
 
 // kInvalidArgument for a mutation that no shard can store: an entity without a key, an empty name,

@@ -154,6 +154,7 @@ Result<Applied> Shard::State::apply(std::span<const Mutation> mutations,
   prepared.origins = std::move(screened.origins);
   KIN_TRY(Applied applied,
           follow_batch(truth_->apply_checked(screened.mutations, options), prepared));
+  if (applied.repeated) return applied;
   // Outcomes are those of the mutations given: left-out ones are duplicates, added ones have none.
   std::vector<Outcome> outcomes(mutations.size(), {.effect = Effect::kDuplicate});
   for (std::size_t i = 0; i < prepared.origins.size(); ++i) {

@@ -112,6 +112,9 @@ class Shard {
   virtual Result<Applied> apply(std::span<const Record> records,
                                 const ApplyOptions& options = {}) = 0;
 
+  // Begins a session of requests that are applied once each; see ApplyOptions::request.
+  virtual Result<std::uint64_t> open_session() = 0;
+
   virtual ShardView view() const = 0;
 
   // Does one piece of background work: merges text segments, steps a vector index, continues a

@@ -1,9 +1,9 @@
 #include "index/shard/legs.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
+#include "index/find.h"
 #include "index/shard/expand.h"
 #include "index/text_leg.h"
 
@@ -13,21 +13,6 @@ namespace {
 void add_ranked(LegFound& found, std::uint32_t number, double score) {
   const auto rank = static_cast<std::uint32_t>(found.hits.size() + 1);
   found.hits.push_back({.document = number, .score = score, .rank = rank});
-}
-
-void add_counts(FacetCounts& to, const FacetCounts& from) {
-  std::map<std::string_view, std::uint64_t> more;
-  for (const FacetCount& value : from.values) more.emplace(value.value, value.count);
-  for (FacetCount& value : to.values) {
-    const auto known = more.find(value.value);
-    if (known == more.end()) continue;
-    value.count += known->second;
-    more.erase(known);
-  }
-  for (const auto& [value, count] : more) to.values.push_back({std::string(value), count});
-  // The values of validity keep their order.
-  if (to.name != kValidity)
-    std::ranges::stable_sort(to.values, std::ranges::greater(), &FacetCount::count);
 }
 
 // The same search without hits, but with the sums that the query asks for.
@@ -180,7 +165,7 @@ Status sum_joined(const ShardView& view, const ShardQuery& query,
           view.text().search({.kind = TextQuery::Kind::kEverything}, summing(all, query)));
   if (result.count) *result.count += *more.count;
   for (std::size_t i = 0; i < result.facets.size(); ++i)
-    add_counts(result.facets[i], more.facets[i]);
+    add_counts(more.facets[i], result.facets[i]);
   return Done{};
 }
 

@@ -37,6 +37,7 @@ class Shard::State final : public Shard {
 
   Result<Applied> apply(std::span<const Mutation> mutations, const ApplyOptions& options) override;
   Result<Applied> apply(std::span<const Record> records, const ApplyOptions& options) override;
+  Result<std::uint64_t> open_session() override { return truth_->open_session(); }
   ShardView view() const override { return ShardView(current()); }
   Result<StepOutcome> step() override;
   Status replace_space(SpaceOptions space) override;

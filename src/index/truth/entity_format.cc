@@ -331,6 +331,19 @@ Result<Lsn> decode_follower(std::string_view bytes) {
   return applied;
 }
 
+std::string encode_session(std::uint64_t sequence) {
+  std::string out = new_row();
+  append_varint(out, sequence);
+  return out;
+}
+
+Result<std::uint64_t> decode_session(std::string_view bytes) {
+  KIN_TRY(RowReader reader, open_row(bytes, "sessions"));
+  const std::uint64_t sequence = reader.varint();
+  if (!reader.done()) return damaged("sessions");
+  return sequence;
+}
+
 std::string encode_name(std::string_view name) {
   return new_row().append(name);
 }

@@ -26,6 +26,7 @@ void rows(std::string_view bytes) {
   if (const auto row = decode_fragment(bytes); row.ok()) check_same(encode(*row), bytes);
   if (const auto row = decode_owner(bytes); row.ok()) check_same(encode(*row), bytes);
   if (const auto row = decode_follower(bytes); row.ok()) check_same(encode_follower(*row), bytes);
+  if (const auto row = decode_session(bytes); row.ok()) check_same(encode_session(*row), bytes);
   if (const auto row = decode_document(bytes); row.ok()) check_same(encode(*row), bytes);
   if (const auto row = decode_vector(bytes); row.ok()) check_same(encode_vector(*row), bytes);
   if (const auto row = decode_name(bytes); row.ok()) check_same(encode_name(*row), bytes);
@@ -48,6 +49,7 @@ void keys(std::string_view bytes) {
   if (const auto key = decode_member_key(bytes)) check_same(document_key(*key), bytes.substr(4));
   if (const auto key = decode_change_key(bytes)) check_same(change_key(*key), bytes);
   if (const auto key = decode_owner_key(bytes)) check_same(owner_key(*key), bytes);
+  if (const auto key = decode_session_key(bytes)) check_same(session_key(*key), bytes);
 }
 
 }  // namespace

@@ -116,6 +116,7 @@ TEST(EntityFormat, BytesOnDiskStayAsTheyWere) {
   EXPECT_EQ(golden(encode(removed_fragment())), 0xfa14abcf7b46df48ULL);
   EXPECT_EQ(golden(encode(Ownership{.epoch = 300, .owned = true})), 0x6196154cac76aa40ULL);
   EXPECT_EQ(golden(encode_follower(300)), 0xe96c77ad9f133d3aULL);
+  EXPECT_EQ(golden(encode_session(300)), 0xe96c77ad9f133d3aULL);
   EXPECT_EQ(golden(encode(DocumentRow{.kind = DocKind::kEdge, .key = forward_key(edge_key())})),
             0x567524a56af6f258ULL);
   EXPECT_EQ(golden(encode_vector(kVector)), 0xefb3aea2cdde99ceULL);
@@ -139,6 +140,7 @@ TEST(EntityFormat, KeysOnDiskStayAsTheyWere) {
   EXPECT_EQ(hash64(all), 0x546389ea052d6bbeULL);
   EXPECT_EQ(owner_key(PartitionId{0x61626364}), "owner/abcd");
   EXPECT_EQ(follower_key("node-1"), "follower/node-1");
+  EXPECT_EQ(session_key(0x6162636465666768), "session/abcdefgh");
 }
 
 TEST(EntityFormat, DecodesWhatItEncoded) {
@@ -154,6 +156,8 @@ TEST(EntityFormat, DecodesWhatItEncoded) {
   EXPECT_EQ(*decode_owner(encode(Ownership{.epoch = 3, .owned = true})),
             (Ownership{.epoch = 3, .owned = true}));
   EXPECT_EQ(*decode_follower(encode_follower(300)), 300U);
+  EXPECT_EQ(*decode_session(encode_session(300)), 300U);
+  EXPECT_EQ(decode_session_key(session_key(7)), 7U);
   EXPECT_EQ(decode_owner_key(owner_key(PartitionId{7})), PartitionId{7});
   EXPECT_EQ(*decode_vector(encode_vector(kVector)), kVector);
   EXPECT_EQ(*decode_summary_count(encode_summary_count(300)), 300U);

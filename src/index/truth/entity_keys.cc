@@ -136,6 +136,10 @@ std::string follower_key(std::string_view name) {
   return std::string(kFollowersPrefix).append(name);
 }
 
+std::string session_key(std::uint64_t session) {
+  return std::string(kSessionsPrefix) + be_bytes(session);
+}
+
 std::optional<NameId> decode_name_key(std::string_view key) {
   return decode_number<NameId>(key);
 }
@@ -190,6 +194,11 @@ std::optional<DocNumber> decode_member_key(std::string_view key) {
 std::optional<PartitionId> decode_owner_key(std::string_view key) {
   if (!key.starts_with(kOwnersPrefix)) return {};
   return decode_number<PartitionId>(key.substr(kOwnersPrefix.size()));
+}
+
+std::optional<std::uint64_t> decode_session_key(std::string_view key) {
+  if (!key.starts_with(kSessionsPrefix)) return {};
+  return decode_number<std::uint64_t>(key.substr(kSessionsPrefix.size()));
 }
 
 std::optional<PartitionId> decode_member_partition(std::string_view key) {

@@ -14,10 +14,11 @@
 
 namespace kin::index {
 
-// The main family holds single rows: the counters, the owners of partitions, the followers.
+// The main family holds single rows: the counters, the owners of partitions, followers, sessions.
 inline constexpr kv::Family kCountersFamily = kv::kMain;
 inline constexpr kv::Family kOwnersFamily = kv::kMain;
 inline constexpr kv::Family kFollowersFamily = kv::kMain;
+inline constexpr kv::Family kSessionsFamily = kv::kMain;
 inline constexpr kv::Family kNamesFamily{1};
 inline constexpr kv::Family kEntitiesFamily{2};
 inline constexpr kv::Family kContentsFamily{3};
@@ -37,6 +38,7 @@ const std::vector<std::string>& truth_family_names();
 inline constexpr std::string_view kCountersKey = "counters";
 inline constexpr std::string_view kOwnersPrefix = "owner/";
 inline constexpr std::string_view kFollowersPrefix = "follower/";
+inline constexpr std::string_view kSessionsPrefix = "session/";
 
 // The families whose rows are records. All keys begin with the id of the entity that they belong
 // to.
@@ -87,6 +89,7 @@ std::string members_prefix(PartitionId partition);
 std::string change_key(Lsn lsn);
 std::string owner_key(PartitionId partition);
 std::string follower_key(std::string_view name);
+std::string session_key(std::uint64_t session);
 
 // Nothing if `key` is not of that kind.
 std::optional<NameId> decode_name_key(std::string_view key);
@@ -99,5 +102,6 @@ std::optional<DocNumber> decode_member_key(std::string_view key);
 std::optional<PartitionId> decode_member_partition(std::string_view key);
 std::optional<Lsn> decode_change_key(std::string_view key);
 std::optional<PartitionId> decode_owner_key(std::string_view key);
+std::optional<std::uint64_t> decode_session_key(std::string_view key);
 
 }  // namespace kin::index

@@ -64,6 +64,7 @@ Result<std::unique_ptr<Truth>> Truth::open(const std::filesystem::path& folder,
   KIN_RETURN_IF_ERROR(truth->names_.load(*truth->store_, truth->counters_.names));
   KIN_RETURN_IF_ERROR(truth->load_owners());
   KIN_RETURN_IF_ERROR(truth->load_followers());
+  KIN_RETURN_IF_ERROR(truth->load_sessions());
   return truth;
 }
 
@@ -80,6 +81,38 @@ Status Truth::load_followers() {
     return Done{};
   };
   return store_->for_each(kFollowersPrefix, add, kFollowersFamily);
+}
+
+Status Truth::load_sessions() {
+  const auto add = [&](std::string_view key, std::string_view value) -> Status {
+    const auto session = decode_session_key(key);
+    if (!session) return Error{Code::kDataLoss, "a key of sessions is damaged"};
+    KIN_TRY(sessions_[*session], decode_session(value));
+    return Done{};
+  };
+  return store_->for_each(kSessionsPrefix, add, kSessionsFamily);
+}
+
+Result<std::uint64_t> Truth::open_session() {
+  const std::lock_guard lock(mutex_);
+  // The newest session is never closed, so its number tells which were used.
+  const std::uint64_t session = sessions_.empty() ? 1 : sessions_.rbegin()->first + 1;
+  kv::Batch batch(*store_);
+  batch.put(session_key(session), encode_session(0), kSessionsFamily);
+  const bool full = sessions_.size() >= kMostSessions;
+  if (full) batch.remove(session_key(sessions_.begin()->first), kSessionsFamily);
+  KIN_RETURN_IF_ERROR(store_->write(batch));
+  if (full) sessions_.erase(sessions_.begin());
+  sessions_.emplace(session, 0);
+  return session;
+}
+
+Result<bool> Truth::is_repeated(const RequestId& request) const {
+  const auto known = sessions_.find(request.session);
+  if (known == sessions_.end())
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("session {} is not open (open a new one)", request.session)};
+  return request.sequence <= known->second;
 }
 
 Result<Applied> Truth::apply(std::span<const Mutation> mutations, const ApplyOptions& options) {
@@ -100,6 +133,11 @@ Result<Applied> Truth::apply(std::span<const Record> records, const ApplyOptions
 template <typename Item>
 Result<Applied> Truth::write(std::span<const Item> items, const ApplyOptions& options) {
   const std::lock_guard lock(mutex_);
+  if (options.request) {
+    KIN_TRY(const bool repeated, is_repeated(*options.request));
+    if (repeated)
+      return Applied{.first = counters_.last_lsn + 1, .last = counters_.last_lsn, .repeated = true};
+  }
   TruthWriter writer({.store = *store_,
                       .names = names_,
                       .owners = owners_,
@@ -114,9 +152,13 @@ Result<Applied> Truth::write(std::span<const Item> items, const ApplyOptions& op
     applied.outcomes.push_back(outcome);
   }
   applied.last = writer.counters().last_lsn;
-  if (applied.first > applied.last) return applied;
+  // A request that changes nothing is recorded too: sent again, it might change something.
+  if (applied.first > applied.last && !options.request) return applied;
   kv::Batch batch(*store_);
   writer.finish(batch);
+  if (options.request)
+    batch.put(session_key(options.request->session), encode_session(options.request->sequence),
+              kSessionsFamily);
   // Readers of the batch must know its names. If the write fails, nobody reads the batch, and the
   // store refuses later batches that could reuse the numbers.
   for (const std::string& name : writer.new_names()) names_.add(name);
@@ -124,6 +166,7 @@ Result<Applied> Truth::write(std::span<const Item> items, const ApplyOptions& op
   // Only once the batch is written, because these must agree with the stored rows.
   counters_ = writer.counters();
   for (const auto& [partition, owner] : writer.new_owners()) owners_[partition] = owner;
+  if (options.request) sessions_[options.request->session] = options.request->sequence;
   return applied;
 }
 

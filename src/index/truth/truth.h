@@ -45,10 +45,16 @@ struct Applied {
   Lsn last = 0;
   std::vector<Outcome> outcomes = {};  // one per mutation or record
   std::vector<Repeat> repeats = {};    // linked or refused, if the shard looks for near-duplicates
+  bool repeated = false;  // this request or a later one was applied before: there are no outcomes
 };
 
 // The LSN up to which each follower has applied the log, by name.
 using Followers = std::map<std::string, Lsn, std::less<>>;
+
+// The sequence of the last request of each open session.
+using Sessions = std::map<std::uint64_t, std::uint64_t>;
+// Opening one more session closes the oldest.
+inline constexpr std::size_t kMostSessions = 10'000;
 
 // Every derived index is a function of the truth and follows it by the changelog. Thread-safe;
 // writers wait for each other.
@@ -83,6 +89,9 @@ class Truth {
   Followers followers() const;
   Owners owners() const;
 
+  // The number of a new session, durably. Numbers are never used again.
+  Result<std::uint64_t> open_session();
+
   // Forgets changes up to `lsn`, but none that a registered follower still needs.
   Status trim_changes(Lsn lsn);
   // Forgets tombstones before `version`. Records older than that must not arrive afterwards, and
@@ -98,6 +107,9 @@ class Truth {
   explicit Truth(std::unique_ptr<kv::KeyValueStore> store) : store_(std::move(store)) {}
   Status load_owners();
   Status load_followers();
+  Status load_sessions();
+  // Whether the request was applied before.
+  Result<bool> is_repeated(const RequestId& request) const;
   template <typename Item>
   Result<Applied> write(std::span<const Item> items, const ApplyOptions& options);
   Status purge_family(kv::Family family, const Version& before);
@@ -108,6 +120,7 @@ class Truth {
   Counters counters_;
   Owners owners_;
   Followers followers_;
+  Sessions sessions_;
 };
 
 }  // namespace kin::index

@@ -442,6 +442,27 @@ TEST_F(TruthTest, FollowersHoldBackTheTrimmingOfTheLog) {
   EXPECT_TRUE(truth().acknowledge("new", 8).ok());
 }
 
+TEST_F(TruthTest, ARequestOfASessionIsAppliedOnce) {
+  const std::uint64_t first = *truth().open_session();
+  const std::uint64_t second = *truth().open_session();
+  const auto request = [&](std::uint64_t session, std::uint64_t sequence, const Mutation& what) {
+    return truth().apply(std::vector{what}, {.request = RequestId{session, sequence}});
+  };
+  const Mutation put = PutEntity{.entity = made("a")};
+  const Mutation remove = RemoveEntity{.id = id("a")};
+  EXPECT_EQ(request(first, 1, remove)->outcomes[0].effect, Effect::kAbsent);
+  EXPECT_EQ(request(second, 5, put)->outcomes[0].effect, Effect::kDone);
+  EXPECT_TRUE(request(first, 1, remove)->repeated);  // it changed nothing, and does so for good
+  EXPECT_TRUE(get(id("a")).has_value());
+  reopen();
+  EXPECT_TRUE(request(first, 1, remove)->repeated);
+  EXPECT_TRUE(request(second, 4, remove)->repeated);
+  EXPECT_TRUE(get(id("a")).has_value());
+  EXPECT_EQ(request(first, 2, remove)->outcomes[0].effect, Effect::kDone);
+  EXPECT_EQ(request(99, 1, put).error().code, Code::kFailedPrecondition);
+  EXPECT_EQ(*truth().open_session(), second + 1);
+}
+
 TEST_F(TruthTest, NumbersAndLsnsGoOnAfterEverythingWasTrimmedAndTheShardReopened) {
   do_all({PutEntity{.entity = made("a")}});
   ASSERT_TRUE(truth().trim_changes(100).ok());

@@ -1,0 +1,19 @@
+// The centres that cut a vector space into cells, for a caller that places vectors by them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "index/vector/space.h"
+
+namespace kin::index {
+
+// k-means over a sample of vectors, as prepared() gives them. At most as many centres as the sample
+// has vectors. The same sample and seed give the same centres on every machine that rounds alike:
+// store them, and do not derive them again. Thread-safe.
+std::vector<std::vector<float>> train_centroids(std::span<const std::vector<float>> sample,
+                                                std::size_t count, std::uint64_t seed);
+
+}  // namespace kin::index
