@@ -47,6 +47,7 @@ INSIDE = {
     "dedup": ["spill", "scan", "known", "pairs", "groups", "cut", "against", "output", "stages", "ingest", "trial"],
     "stories": ["feeds", "grouping", "newsroom"],
     "search": ["vectors", "serving"],
+    "router": ["node", "meta", "calls", "writes", "query"],
     "server": ["http", "page", "api", "service"],
     "app": ["fingerprints", "dedup", "seen", "search", "stories"],
     "bench": ["dedup", "seen", "stories", "search"],

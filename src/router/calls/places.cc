@@ -1,0 +1,78 @@
+#include "router/calls/places.h"
+
+#include <map>
+#include <unordered_set>
+
+namespace kin::router {
+namespace {
+
+std::vector<Claim>& items(ClaimRequest& request) {
+  return request.claims;
+}
+std::vector<Locate>& items(LocateRequest& request) {
+  return request.entities;
+}
+
+// Asks the owners of the home partitions. `all` has every id once.
+template <typename Asked, typename Item>
+void ask_directory(Shards& shards, const KnownPointer& known, const std::vector<Item>& all,
+                   SteadyTime deadline, PlacesFound& found) {
+  std::map<std::uint32_t, Asked> by_shard;
+  for (const Item& item : all) items(by_shard[known->map.shard_of(item.home)]).push_back(item);
+  std::vector<Ask<Asked>> asks;
+  for (auto& [shard, request] : by_shard) asks.push_back({shard, std::move(request)});
+  auto told = shards.ask(known, asks, deadline);
+  for (std::size_t a = 0; a < asks.size(); ++a) {
+    const auto& asked = items(asks[a].request);
+    found.map_changed = found.map_changed || told[a].map_changed;
+    Result<Places>& reply = told[a].reply;
+    if (reply.ok() && reply->partitions.size() != asked.size())
+      reply = Error{Code::kInternal, "a shard answered about other entities than it was asked"};
+    if (!reply.ok()) {
+      found.problems.push_back(shards.problem(known, asks[a].shard, reply.error()));
+      for (const auto& item : asked) found.unknown.emplace(item.id, reply.error());
+      continue;
+    }
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const auto& place = reply->partitions[i];
+      if (!place) continue;
+      found.places.emplace(asked[i].id, *place);
+      shards.remember(asked[i].id, *place);
+    }
+  }
+}
+
+}  // namespace
+
+PlacesFound locate(Shards& shards, const KnownPointer& known, std::span<const DocId> ids,
+                   SteadyTime deadline) {
+  PlacesFound found;
+  std::vector<Locate> unknown;
+  std::unordered_set<DocId> asked;
+  for (const DocId& id : ids) {
+    if (const auto place = shards.place(id))
+      found.places.emplace(id, *place);
+    else if (asked.insert(id).second)
+      unknown.push_back({.id = id, .home = known->map.home_of(id)});
+  }
+  ask_directory<LocateRequest>(shards, known, unknown, deadline, found);
+  return found;
+}
+
+PlacesFound claim(Shards& shards, const KnownPointer& known, std::span<const Wanted> wanted,
+                  SteadyTime deadline) {
+  PlacesFound found;
+  std::vector<Claim> unknown;
+  std::unordered_set<DocId> asked;
+  for (const Wanted& one : wanted) {
+    if (const auto place = shards.place(one.id))
+      found.places.emplace(one.id, *place);
+    else if (asked.insert(one.id).second)
+      unknown.push_back(
+          {.id = one.id, .home = known->map.home_of(one.id), .partition = one.partition});
+  }
+  ask_directory<ClaimRequest>(shards, known, unknown, deadline, found);
+  return found;
+}
+
+}  // namespace kin::router

@@ -1,0 +1,113 @@
+#include "router/calls/shards.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kin::router {
+
+Shards::Shards(std::string index, MetaStore& meta, Connect connect, const RouterOptions& options)
+    : index_(std::move(index)), meta_(meta), connect_(std::move(connect)), options_(options) {}
+
+KnownPointer Shards::known() const {
+  const std::lock_guard lock(mutex_);
+  return known_;
+}
+
+Status Shards::refresh() {
+  KIN_TRY(const auto value, meta_.get(map_key(index_)));
+  if (!value) return Error{Code::kNotFound, fmt::format("there is no index named {}", index_)};
+  auto next = std::make_shared<Known>();
+  KIN_TRY(next->map, decode_shard_map(value->bytes));
+  const KnownPointer before = known();
+  if (before && before->map.epoch >= next->map.epoch) return Done{};
+  for (const std::string& address : next->map.shards) next->clients.push_back(connect_(address));
+  if (before && before->map.centroids == next->map.centroids) {
+    next->centroids = before->centroids;
+  } else {
+    KIN_TRY(next->centroids, fetch_centroids(next->map, next->clients));
+  }
+  const std::lock_guard lock(mutex_);
+  if (!known_ || known_->map.epoch < next->map.epoch) known_ = std::move(next);
+  return Done{};
+}
+
+Result<std::shared_ptr<const Centroids>> Shards::fetch_centroids(
+    const ShardMap& map, const std::vector<std::shared_ptr<ShardClient>>& clients) {
+  if (!map.centroids) return std::shared_ptr<const Centroids>();
+  const SteadyTime end = deadline();
+  Error last{Code::kUnavailable, "the index has no shards"};
+  // Every shard has them: any that answers will do.
+  do {
+    for (const auto& client : clients) {
+      const CallOptions how{
+          .map_epoch = map.epoch,
+          .deadline = std::min(end, options_.clock->steady_now() + options_.attempt)};
+      const auto reply = call(*client, ReadBlobRequest{.hash = *map.centroids}, how);
+      if (!reply.ok()) {
+        last = reply.error();
+        continue;
+      }
+      const auto* blob = std::get_if<Blob>(&*reply);
+      if (blob == nullptr || !blob->bytes) continue;
+      KIN_TRY(Centroids centroids, Centroids::decode(*blob->bytes));
+      if (centroids.size() != map.partitions.size())
+        return Error{Code::kDataLoss, "the index has another number of centroids than partitions"};
+      return std::make_shared<const Centroids>(std::move(centroids));
+    }
+    options_.clock->sleep_for(options_.pause);
+  } while (!is_over(end));
+  return with_context("the centroids of the index cannot be read from any shard", last);
+}
+
+CallOptions Shards::call_options(const KnownPointer& known, SteadyTime deadline) const {
+  return {.map_epoch = known->map.epoch,
+          .deadline = std::min(deadline, options_.clock->steady_now() + options_.attempt)};
+}
+
+bool Shards::tell(const KnownPointer& known, std::uint32_t shard, const Refused& refused,
+                  SteadyTime deadline) {
+  if (refused.epoch > known->map.epoch) return false;
+  // The map comes from the meta store, so the shard may believe it. If this fails, the request is
+  // refused again, and so is the next.
+  [[maybe_unused]] const auto told =
+      call(*known->clients[shard], known->map.assignment_of(shard), call_options(known, deadline));
+  return true;
+}
+
+std::optional<index::PartitionId> Shards::place(const DocId& id) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = places_.find(id);
+  if (found == places_.end()) return {};
+  return found->second;
+}
+
+void Shards::remember(const DocId& id, index::PartitionId partition) {
+  const std::lock_guard lock(mutex_);
+  // Places never change, so forgetting them costs calls and nothing else.
+  if (places_.size() >= options_.known_places) places_.clear();
+  places_.insert_or_assign(id, partition);
+}
+
+Result<Lane> Shards::take_lane(const KnownPointer& known, std::uint32_t shard,
+                               SteadyTime deadline) {
+  {
+    const std::lock_guard lock(mutex_);
+    auto& idle = lanes_[known->map.shards[shard]];
+    if (!idle.empty()) {
+      const Lane lane = idle.back();
+      idle.pop_back();
+      return lane;
+    }
+  }
+  const std::vector<Ask<OpenSession>> asks{{.shard = shard}};
+  KIN_TRY(const SessionOpened opened, std::move(ask(known, asks, deadline)[0].reply));
+  return Lane{.session = opened.session};
+}
+
+void Shards::give_back(const KnownPointer& known, std::uint32_t shard, const Lane& lane) {
+  const std::lock_guard lock(mutex_);
+  lanes_[known->map.shards[shard]].push_back(lane);
+}
+
+}  // namespace kin::router

@@ -1,0 +1,137 @@
+// The shards of an index as a router knows them: the map, ways to them, and calls to many at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "router/router.h"
+
+namespace kin::router {
+
+// What a router knows at a moment. Never changes.
+struct Known {
+  ShardMap map = {};
+  std::shared_ptr<const Centroids> centroids = {};  // null: none
+  std::vector<std::shared_ptr<ShardClient>> clients = {};
+};
+using KnownPointer = std::shared_ptr<const Known>;
+
+// A session on a shard and the sequence of its next request; one user at a time.
+struct Lane {
+  std::uint64_t session = 0;
+  std::uint64_t next = 1;
+};
+
+template <typename Asked>
+struct Ask {
+  std::uint32_t shard = 0;
+  Asked request = {};
+};
+
+// The outcome of one call, with its repetitions.
+template <typename T>
+struct Told {
+  Result<T> reply = Error{Code::kUnavailable, "not asked"};
+  bool map_changed = false;  // the shard knows a newer map; nothing was done
+  int sent = 0;              // times
+};
+
+// Thread-safe.
+class Shards {
+ public:
+  Shards(std::string index, MetaStore& meta, Connect connect, const RouterOptions& options);
+
+  // Reads the map. kNotFound if there is no such index.
+  Status refresh();
+  KnownPointer known() const;
+  const RouterOptions& options() const { return options_; }
+  SteadyTime deadline() const { return options_.clock->steady_now() + options_.timeout; }
+  bool is_over(SteadyTime deadline) const { return options_.clock->steady_now() >= deadline; }
+
+  // Sends all requests at once, and those without an answer again until `deadline`. A shard that
+  // does not know yet what it owns is told.
+  template <typename Asked>
+  std::vector<Told<typename Asked::Reply>> ask(const KnownPointer& known,
+                                               const std::vector<Ask<Asked>>& asks,
+                                               SteadyTime deadline);
+
+  ShardProblem problem(const KnownPointer& known, std::uint32_t shard, const Error& error) const {
+    return {.shard = shard, .address = known->map.shards[shard], .error = error};
+  }
+
+  // Partitions of entities that are known already.
+  std::optional<index::PartitionId> place(const DocId& id) const;
+  void remember(const DocId& id, index::PartitionId partition);
+
+  // A lane that nobody else uses, by the address of a shard; opens a session if there is none.
+  Result<Lane> take_lane(const KnownPointer& known, std::uint32_t shard, SteadyTime deadline);
+  void give_back(const KnownPointer& known, std::uint32_t shard, const Lane& lane);
+
+ private:
+  CallOptions call_options(const KnownPointer& known, SteadyTime deadline) const;
+  // False if the shard knows a newer map than this one.
+  bool tell(const KnownPointer& known, std::uint32_t shard, const Refused& refused,
+            SteadyTime deadline);
+  Result<std::shared_ptr<const Centroids>> fetch_centroids(
+      const ShardMap& map, const std::vector<std::shared_ptr<ShardClient>>& clients);
+
+  std::string index_;
+  MetaStore& meta_;
+  Connect connect_;
+  RouterOptions options_;
+
+  mutable std::mutex mutex_;  // guards what follows
+  KnownPointer known_;
+  std::unordered_map<DocId, index::PartitionId> places_;
+  std::unordered_map<std::string, std::vector<Lane>> lanes_;  // idle ones, by address
+};
+
+template <typename Asked>
+std::vector<Told<typename Asked::Reply>> Shards::ask(const KnownPointer& known,
+                                                     const std::vector<Ask<Asked>>& asks,
+                                                     SteadyTime deadline) {
+  using Answer = typename Asked::Reply;
+  std::vector<Told<Answer>> told(asks.size());
+  std::vector<std::size_t> open(asks.size());
+  for (std::size_t i = 0; i < open.size(); ++i) open[i] = i;
+  while (!open.empty()) {
+    std::vector<Started<Answer>> under_way;
+    for (const std::size_t i : open) {
+      ++told[i].sent;
+      under_way.push_back(
+          start(*known->clients[asks[i].shard], asks[i].request, call_options(known, deadline)));
+    }
+    std::vector<std::size_t> again;
+    bool pause = false;
+    for (std::size_t n = 0; n < open.size(); ++n) {
+      const std::size_t i = open[n];
+      Reply<Answer> reply = under_way[n].wait();
+      if (!reply.ok()) {
+        told[i].reply = reply.error();
+        if (reply.error().code != Code::kUnavailable || is_over(deadline)) continue;
+        again.push_back(i);
+        pause = true;
+      } else if (auto* answer = std::get_if<Answer>(&*reply)) {
+        told[i].reply = std::move(*answer);
+      } else if (tell(known, asks[i].shard, std::get<Refused>(*reply), deadline)) {
+        told[i].reply = Error{Code::kUnavailable, "the shard does not know yet what it owns"};
+        if (is_over(deadline)) continue;
+        again.push_back(i);
+        pause = pause || told[i].sent > 1;
+      } else {
+        told[i].map_changed = true;
+      }
+    }
+    if (pause) options_.clock->sleep_for(options_.pause);
+    open = std::move(again);
+  }
+  return told;
+}
+
+}  // namespace kin::router

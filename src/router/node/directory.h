@@ -1,0 +1,53 @@
+// The tables of a node beside a shard: where entities are, and blobs by their hash.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/result.h"
+#include "index/shard.h"
+#include "kv/key_value_store.h"
+#include "router/requests.h"
+
+namespace kin::router {
+
+// The key and the value of a place (docs/formats.md, "A node: the directory"). Keys begin with the
+// home partition, so that a partition takes its entries along.
+std::string place_key(index::PartitionId home, const DocId& id);
+std::string encode_place(index::PartitionId partition);
+// kDataLoss for bytes that no encoder wrote, kFailedPrecondition for an unknown version.
+Result<index::PartitionId> decode_place(std::string_view bytes);
+
+// Thread-safe.
+class Directory {
+ public:
+  // Of the options, the engine and the disk are used.
+  static Result<std::unique_ptr<Directory>> open(const std::filesystem::path& folder,
+                                                 const index::TruthOptions& options);
+
+  Result<Places> claim(std::span<const Claim> claims);
+  Result<Places> locate(std::span<const Locate> entities) const;
+
+  // kInvalidArgument if `hash` is not that of the bytes.
+  Status store_blob(const Hash128& hash, std::string_view bytes);
+  // kDataLoss if the stored bytes do not have the hash any more.
+  Result<std::optional<std::string>> read_blob(const Hash128& hash) const;
+
+  Status close() { return store_->close(); }
+
+ private:
+  explicit Directory(std::unique_ptr<kv::KeyValueStore> store) : store_(std::move(store)) {}
+  Result<Places> read(std::span<const std::string> keys) const;
+
+  std::unique_ptr<kv::KeyValueStore> store_;
+  std::mutex claiming_;
+};
+
+}  // namespace kin::router

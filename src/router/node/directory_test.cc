@@ -1,0 +1,27 @@
+#include "router/node/directory.h"
+
+#include <gtest/gtest.h>
+
+namespace kin::router {
+namespace {
+
+TEST(DirectoryFormat, BytesOnDiskStayAsTheyWere) {
+  EXPECT_EQ(encode_place(index::PartitionId{0x61626364}), std::string_view("\x01"
+                                                                           "dcba",
+                                                                           5));
+  DocId id;
+  id.bytes.fill('x');
+  EXPECT_EQ(place_key(index::PartitionId{0x61626364}, id), "place/abcdxxxxxxxxxxxxxxxx");
+}
+
+TEST(DirectoryFormat, WhatNoEncoderWroteIsRefused) {
+  const std::string bytes = encode_place(index::PartitionId{7});
+  EXPECT_EQ(*decode_place(bytes), index::PartitionId{7});
+  EXPECT_EQ(decode_place("").error().code, Code::kDataLoss);
+  EXPECT_EQ(decode_place(bytes + "x").error().code, Code::kDataLoss);
+  EXPECT_EQ(decode_place(bytes.substr(0, 4)).error().code, Code::kDataLoss);
+  EXPECT_EQ(decode_place("\x02" + bytes.substr(1)).error().code, Code::kFailedPrecondition);
+}
+
+}  // namespace
+}  // namespace kin::router

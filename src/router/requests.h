@@ -1,0 +1,236 @@
+// What a router asks the shards of an index, in domain types. `rpc` turns these into messages.
+//
+// Every request names its reply as `Reply`. Requests about partitions are answered only by a shard
+// that owns them all (see Refused in shard_client.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/doc_id.h"
+#include "base/hash.h"
+#include "index/find.h"
+#include "index/graph.h"
+#include "index/mutation.h"
+#include "index/present.h"
+#include "index/query.h"
+#include "index/replication.h"
+#include "index/shard.h"
+
+namespace kin::router {
+
+using Partitions = std::set<index::PartitionId>;
+
+// ---- Writing
+
+struct SessionOpened {
+  std::uint64_t session = 0;
+};
+// Begins a session of writes on the shard. A session belongs to one sender.
+struct OpenSession {
+  using Reply = SessionOpened;
+};
+
+struct WriteReply {
+  std::vector<index::Outcome> outcomes = {};  // one per mutation
+  std::vector<index::Repeat> repeats = {};
+  // The request was applied before the shard restarted: there are no outcomes.
+  bool forgotten = false;
+};
+// Applied at most once, however often it arrives. The next request of a session has a higher
+// sequence, and is sent when the one before was answered or given up: one that was given up cannot
+// be applied any more once a later one was.
+struct WriteRequest {
+  using Reply = WriteReply;
+  index::RequestId id = {};
+  // Entities come with their partition. An edge, or a fragment of an edge, is kAbsent where the
+  // entity that it leaves does not exist. Owners are not assigned here.
+  std::vector<index::Mutation> mutations = {};
+  Partitions partitions = {};  // of all entities that they belong to
+};
+
+// Tells the shard what it owns, and what not, as a map says. Older epochs are ignored.
+struct Assigned {};
+struct AssignRequest {
+  using Reply = Assigned;
+  std::vector<index::AssignOwner> owners = {};
+};
+
+// ---- The directory: in which partition an entity is. Entries are kept by the owner of the
+// entity's home partition, which follows from its id, and never change once they are there.
+
+struct Places {
+  std::vector<std::optional<index::PartitionId>> partitions = {};  // in the order asked for
+};
+struct Claim {
+  DocId id = {};
+  index::PartitionId home{};
+  index::PartitionId partition{};  // where the entity goes unless it has a place already
+};
+// Gives every id that has no place the one claimed, durably, and tells the places of all.
+struct ClaimRequest {
+  using Reply = Places;
+  std::vector<Claim> claims = {};
+};
+struct Locate {
+  DocId id = {};
+  index::PartitionId home{};
+};
+struct LocateRequest {
+  using Reply = Places;
+  std::vector<Locate> entities = {};
+};
+
+// ---- Reading
+
+struct Entities {
+  std::vector<std::optional<index::StoredEntity>> entities = {};  // in the order asked for
+};
+struct GetRequest {
+  using Reply = Entities;
+  std::vector<DocId> ids = {};
+  Partitions partitions = {};  // in which they are
+  index::Want want = {};
+};
+
+struct StatisticsReply {
+  index::TextStatistics text = {};
+};
+// What the shard adds to the statistics that the text leg needs.
+struct StatisticsRequest {
+  using Reply = StatisticsReply;
+  index::ShardQuery query = {};  // its scope has the partitions
+};
+
+struct FindReply {
+  index::Findings found = {};
+};
+// Runs the legs of a query that it has; a vector leg brings its vector.
+struct FindRequest {
+  using Reply = FindReply;
+  index::ShardQuery query = {};  // its scope has the partitions; `statistics` is ignored
+  std::optional<index::TextStatistics> statistics = {};  // of all shards
+};
+
+struct Sums {
+  std::optional<std::uint64_t> count = {};
+  std::vector<index::FacetCounts> facets = {};
+};
+// The count and the facets of entities that nearness or links brought in, and that the words of the
+// query do not match.
+struct SumRequest {
+  using Reply = Sums;
+  index::ShardQuery query = {};
+  std::vector<DocId> joined = {};
+};
+
+struct Presented {
+  std::vector<std::optional<index::StoredDocument>> documents = {};  // in the order asked for
+  std::vector<std::vector<index::HitSnippet>> snippets = {};         // the same; empty without text
+};
+// What to show of documents that were found.
+struct PresentRequest {
+  using Reply = Presented;
+  std::vector<index::DocIdentity> documents = {};
+  Partitions partitions = {};
+  std::optional<index::TextLeg> text = {};  // whose words are marked in snippets
+  index::SnippetOptions snippets = {};
+};
+
+// ---- Graph
+
+struct Heads {
+  std::vector<std::optional<index::EntityHead>> heads = {};  // in the order asked for
+};
+struct HeadsRequest {
+  using Reply = Heads;
+  std::vector<DocId> ids = {};
+  Partitions partitions = {};
+};
+
+struct EdgeLists {
+  std::vector<std::vector<index::GraphEdge>> edges = {};  // in the order of the nodes asked for
+};
+// Edges of nodes, those that leave first, then by name, other end and beginning. A shard knows the
+// edges that leave its own entities, wherever they lead.
+struct EdgesRequest {
+  using Reply = EdgeLists;
+  std::vector<DocId> nodes = {};
+  index::Direction direction = index::Direction::kOut;
+  index::EdgeFilter filter = {};
+  std::size_t limit = 10'000;  // per node
+  Partitions partitions = {};  // that edges begin in
+};
+
+// ---- Copies and care
+
+// The entities of one partition, a page at a time.
+struct ListRequest {
+  using Reply = index::ScanPage;
+  index::PartitionId partition{};
+  std::optional<index::DocNumber> after = {};  // `next` of the page before
+  std::size_t limit = 1'000;
+  index::Want want = {};
+};
+
+// See index/replication.h. The shard need not own what is read.
+struct ReadLogRequest {
+  using Reply = index::LogPage;
+  index::LogRequest log = {};
+};
+
+struct DigestReply {
+  index::PartitionDigest digest = {};
+  Lsn lsn = 0;  // of the view that it was computed on
+};
+struct DigestRequest {
+  using Reply = DigestReply;
+  index::PartitionId partition{};
+};
+
+struct StatsReply {
+  index::ShardStats stats = {};
+};
+struct StatsRequest {
+  using Reply = StatsReply;
+};
+
+struct Health {
+  Lsn last_lsn = 0;
+  std::uint64_t epoch = 0;     // the highest of any partition that it knows an owner of
+  std::size_t partitions = 0;  // owned
+};
+struct HealthRequest {
+  using Reply = Health;
+};
+
+// Bytes under their hash: centroids and other things that every router needs and that never change.
+struct BlobStored {};
+struct StoreBlobRequest {
+  using Reply = BlobStored;
+  Hash128 hash = {};  // kInvalidArgument if it is not the hash of the bytes
+  std::string bytes = {};
+};
+struct Blob {
+  std::optional<std::string> bytes = {};
+};
+struct ReadBlobRequest {
+  using Reply = Blob;
+  Hash128 hash = {};
+};
+
+using Request = std::variant<OpenSession, WriteRequest, AssignRequest, ClaimRequest, LocateRequest,
+                             GetRequest, StatisticsRequest, FindRequest, SumRequest, PresentRequest,
+                             HeadsRequest, EdgesRequest, ListRequest, ReadLogRequest, DigestRequest,
+                             StatsRequest, HealthRequest, StoreBlobRequest, ReadBlobRequest>;
+
+using Response =
+    std::variant<SessionOpened, WriteReply, Assigned, Places, Entities, StatisticsReply, FindReply,
+                 Sums, Presented, Heads, EdgeLists, index::ScanPage, index::LogPage, DigestReply,
+                 StatsReply, Health, BlobStored, Blob>;
+
+}  // namespace kin::router

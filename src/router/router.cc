@@ -1,0 +1,218 @@
+#include "router/router.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "router/calls/places.h"
+#include "router/calls/shards.h"
+#include "router/query/edge_reader.h"
+#include "router/query/routed_search.h"
+#include "router/query/walks.h"
+#include "router/writes/batch_write.h"
+
+namespace kin::router {
+namespace {
+
+class State final : public Router {
+ public:
+  State(std::string index, MetaStore& meta, Connect connect, const RouterOptions& options)
+      : shards_(std::move(index), meta, std::move(connect), options) {}
+
+  Status load() { return shards_.refresh(); }
+
+  Result<Written> write(std::span<const index::Mutation> mutations) override {
+    return BatchWrite(shards_, mutations).run();
+  }
+  Result<std::vector<std::optional<index::StoredEntity>>> get(std::span<const DocId> ids,
+                                                              const index::Want& want) override;
+  Result<RoutedHits> search(const index::ShardQuery& query, const SearchOptions& options) override {
+    return RoutedSearch(shards_, query, options).run();
+  }
+  Result<Presented> present(std::span<const index::ShardHit> hits,
+                            const std::optional<index::TextLeg>& text) override;
+  Result<index::Traversal> traverse(const index::TraverseRequest& request) override {
+    return walking(request.filter, [&](EdgeReader& reader) { return walk(reader, request); });
+  }
+  Result<std::optional<index::Path>> shortest_path(const index::PathRequest& request) override {
+    return walking(request.filter, [&](EdgeReader& reader) { return find_path(reader, request); });
+  }
+  std::vector<Result<Health>> health() override;
+  ShardMap map() const override { return shards_.known()->map; }
+
+ private:
+  // Runs `read` with the map of the moment, and again if that changes meanwhile. `read` says so by
+  // an empty optional.
+  template <typename Read>
+  auto with_map(const Read& read)
+      -> Result<typename std::decay_t<decltype(*read(KnownPointer(), SteadyTime()))>::value_type>;
+
+  // Walks with the map of the moment, and again if that changes meanwhile.
+  template <typename Walk>
+  auto walking(const index::EdgeFilter& filter, const Walk& walk)
+      -> decltype(walk(std::declval<EdgeReader&>()));
+
+  Shards shards_;
+};
+
+template <typename Read>
+auto State::with_map(const Read& read)
+    -> Result<typename std::decay_t<decltype(*read(KnownPointer(), SteadyTime()))>::value_type> {
+  const SteadyTime deadline = shards_.deadline();
+  for (;;) {
+    const KnownPointer known = shards_.known();
+    KIN_TRY(auto done, read(known, deadline));
+    if (done) return std::move(*done);
+    KIN_RETURN_IF_ERROR(shards_.refresh());
+    if (shards_.is_over(deadline))
+      return Error{Code::kUnavailable, "the map of the index changed during the request"};
+    if (shards_.known() == known) shards_.options().clock->sleep_for(shards_.options().pause);
+  }
+}
+
+template <typename Walk>
+auto State::walking(const index::EdgeFilter& filter, const Walk& walk)
+    -> decltype(walk(std::declval<EdgeReader&>())) {
+  using Found = std::decay_t<decltype(*walk(std::declval<EdgeReader&>()))>;
+  return with_map(
+      [&](const KnownPointer& known, SteadyTime deadline) -> Result<std::optional<Found>> {
+        EdgeReader reader(shards_, known, filter, deadline);
+        auto found = walk(reader);
+        if (reader.map_changed()) return std::optional<Found>();
+        if (!found.ok()) return found.error();
+        return std::optional<Found>(std::move(*found));
+      });
+}
+
+Result<std::vector<std::optional<index::StoredEntity>>> State::get(std::span<const DocId> ids,
+                                                                   const index::Want& want) {
+  using Found = std::vector<std::optional<index::StoredEntity>>;
+  return with_map(
+      [&](const KnownPointer& known, SteadyTime deadline) -> Result<std::optional<Found>> {
+        const PlacesFound places = locate(shards_, known, ids, deadline);
+        if (places.map_changed) return std::optional<Found>();
+        if (!places.problems.empty())
+          return with_context(places.problems[0].address, places.problems[0].error);
+        std::map<std::uint32_t, std::pair<GetRequest, std::vector<std::size_t>>> by_shard;
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+          const auto place = places.places.find(ids[i]);
+          if (place == places.places.end()) continue;
+          auto& [request, indexes] = by_shard[known->map.shard_of(place->second)];
+          request.ids.push_back(ids[i]);
+          request.partitions.insert(place->second);
+          request.want = want;
+          indexes.push_back(i);
+        }
+        std::vector<Ask<GetRequest>> asks;
+        for (const auto& [shard, one] : by_shard) asks.push_back({shard, one.first});
+        auto told = shards_.ask(known, asks, deadline);
+        Found found(ids.size());
+        for (std::size_t a = 0; a < asks.size(); ++a) {
+          if (told[a].map_changed) return std::optional<Found>();
+          if (!told[a].reply.ok())
+            return with_context(known->map.shards[asks[a].shard], told[a].reply.error());
+          auto& entities = told[a].reply->entities;
+          const auto& indexes = by_shard.at(asks[a].shard).second;
+          for (std::size_t i = 0; i < indexes.size() && i < entities.size(); ++i)
+            found[indexes[i]] = std::move(entities[i]);
+        }
+        return std::optional(std::move(found));
+      });
+}
+
+Result<Presented> State::present(std::span<const index::ShardHit> hits,
+                                 const std::optional<index::TextLeg>& text) {
+  return with_map(
+      [&](const KnownPointer& known, SteadyTime deadline) -> Result<std::optional<Presented>> {
+        std::map<std::uint32_t, std::pair<PresentRequest, std::vector<std::size_t>>> by_shard;
+        for (std::size_t i = 0; i < hits.size(); ++i) {
+          const auto shard = static_cast<std::uint32_t>(hits[i].shard);
+          auto& [request, indexes] = by_shard[shard];
+          request.documents.push_back(hits[i].doc);
+          request.partitions = known->map.partitions_of(shard);
+          request.text = text;
+          indexes.push_back(i);
+        }
+        std::vector<Ask<PresentRequest>> asks;
+        for (const auto& [shard, one] : by_shard) asks.push_back({shard, one.first});
+        auto told = shards_.ask(known, asks, deadline);
+        Presented shown;
+        shown.documents.resize(hits.size());
+        shown.snippets.resize(hits.size());
+        for (std::size_t a = 0; a < asks.size(); ++a) {
+          if (told[a].map_changed) return std::optional<Presented>();
+          if (!told[a].reply.ok())
+            return with_context(known->map.shards[asks[a].shard], told[a].reply.error());
+          Presented& part = *told[a].reply;
+          const auto& indexes = by_shard.at(asks[a].shard).second;
+          for (std::size_t i = 0; i < indexes.size() && i < part.documents.size(); ++i) {
+            shown.documents[indexes[i]] = std::move(part.documents[i]);
+            if (i < part.snippets.size()) shown.snippets[indexes[i]] = std::move(part.snippets[i]);
+          }
+        }
+        return std::optional(std::move(shown));
+      });
+}
+
+std::vector<Result<Health>> State::health() {
+  const KnownPointer known = shards_.known();
+  std::vector<Started<Health>> under_way;
+  const CallOptions options{
+      .map_epoch = known->map.epoch,
+      .deadline = shards_.options().clock->steady_now() + shards_.options().attempt};
+  for (const auto& client : known->clients)
+    under_way.push_back(start(*client, HealthRequest{}, options));
+  std::vector<Result<Health>> all;
+  for (auto& one : under_way) {
+    auto reply = one.wait();
+    const auto* health = reply.ok() ? std::get_if<Health>(&*reply) : nullptr;
+    if (health != nullptr)
+      all.emplace_back(*health);
+    else
+      all.emplace_back(reply.ok() ? Error{Code::kInternal, "a shard refused to say how it is"}
+                                  : reply.error());
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Router>> Router::open(std::string index, MetaStore& meta, Connect connect,
+                                             const RouterOptions& options) {
+  auto state = std::make_unique<State>(std::move(index), meta, std::move(connect), options);
+  KIN_RETURN_IF_ERROR(state->load());
+  return std::unique_ptr<Router>(std::move(state));
+}
+
+Status create_index(MetaStore& meta, const Connect& connect, NewIndex index,
+                    const RouterOptions& options) {
+  ShardMap& map = index.map;
+  if (map.shards.empty() || map.partitions.empty())
+    return Error{Code::kInvalidArgument, "an index needs shards and partitions"};
+  KIN_TRY(const auto known, meta.get(map_key(map.index)));
+  const Error exists{Code::kFailedPrecondition,
+                     fmt::format("there is an index named {} already", map.index)};
+  if (known) return exists;
+  const CallOptions how{.map_epoch = map.epoch,
+                        .deadline = options.clock->steady_now() + options.timeout};
+  if (index.centroids) {
+    if (index.centroids->size() != map.partitions.size())
+      return Error{Code::kInvalidArgument, "an index has as many centroids as partitions"};
+    const std::string bytes = index.centroids->encode();
+    map.centroids = hash128(bytes);
+    for (const std::string& address : map.shards) {
+      const auto stored =
+          call(*connect(address), StoreBlobRequest{.hash = *map.centroids, .bytes = bytes}, how);
+      if (!stored.ok()) return with_context(address, stored.error());
+    }
+  }
+  KIN_TRY(const auto written, meta.swap(map_key(map.index), 0, encode(map)));
+  if (!written) return exists;
+  // The index is made. A shard that does not answer now is told by the first router that asks it.
+  for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard) [[maybe_unused]]
+    const auto told = call(*connect(map.shards[shard]), map.assignment_of(shard), how);
+  return Done{};
+}
+
+}  // namespace kin::router

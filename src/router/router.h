@@ -1,0 +1,124 @@
+// One index over many shards.
+//
+//   KIN_RETURN_IF_ERROR(create_index(meta, connect, {.map = spread_partitions("papers", nodes,
+//   64)})); KIN_TRY(auto router, Router::open("papers", meta, connect)); KIN_TRY(const Written
+//   written, router->write(mutations)); KIN_TRY(const RoutedHits found, router->search({.text =
+//   index::TextLeg{.query = "tides"}}));
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "index/graph.h"
+#include "index/mutation.h"
+#include "index/query.h"
+#include "index/shard.h"
+#include "router/centroids.h"
+#include "router/meta_store.h"
+#include "router/requests.h"
+#include "router/shard_client.h"
+#include "router/shard_map.h"
+
+namespace kin::router {
+
+// The client of the shard at an address of a map. Never null.
+using Connect = std::function<std::shared_ptr<ShardClient>(const std::string& address)>;
+
+struct RouterOptions {
+  Clock* clock = &system_clock();
+  std::chrono::nanoseconds timeout = std::chrono::seconds{10};  // of a request as a whole
+  // Of one call to a shard. A call without an answer is sent again, within `timeout`.
+  std::chrono::nanoseconds attempt = std::chrono::seconds{2};
+  std::chrono::nanoseconds pause = std::chrono::milliseconds{10};  // before it is sent again
+  std::size_t known_places = 1'000'000;  // entities whose partition is remembered
+  // Makes the vectors that entities are placed by, if they do not bring them.
+  std::shared_ptr<const index::VectorSource> source = {};
+};
+
+// A shard that did not answer, or failed.
+struct ShardProblem {
+  std::uint32_t shard = 0;  // place in the map
+  std::string address = {};
+  Error error = {};
+};
+
+struct NewIndex {
+  ShardMap map = {};
+  std::optional<Centroids> centroids = {};  // as many as the map has partitions
+};
+// Stores the centroids at every shard, writes the map, and tells the shards what they own.
+// kFailedPrecondition if there is an index of that name.
+Status create_index(MetaStore& meta, const Connect& connect, NewIndex index,
+                    const RouterOptions& options = {});
+
+struct Written {
+  // One per mutation; nothing if it is unknown whether it was applied, or it was not: `problems`
+  // says why.
+  std::vector<std::optional<index::Outcome>> outcomes = {};
+  std::vector<ShardProblem> problems = {};
+};
+
+struct SearchOptions {
+  // Answer with what the other shards found if a shard fails; RoutedHits::missing names it.
+  bool partial = false;
+};
+
+struct RoutedHits {
+  index::ShardHits found = {};             // ShardHit::shard is the place in the map
+  std::size_t asked = 0;                   // shards that searched
+  std::vector<ShardProblem> missing = {};  // empty unless partial answers are allowed
+};
+
+// An index as if it were one shard. What was acknowledged is seen by every request that begins
+// later, through any router. Thread-safe; starts no thread. Any number of routers may serve an
+// index.
+class Router {
+ public:
+  // kNotFound if there is no such index. `meta` outlives the router.
+  static Result<std::unique_ptr<Router>> open(std::string index, MetaStore& meta, Connect connect,
+                                              const RouterOptions& options = {});
+  virtual ~Router() = default;
+  Router(const Router&) = delete;
+  Router& operator=(const Router&) = delete;
+
+  // Mutations of one entity are applied in their order and, as long as they are in one call, all or
+  // none. Those of different entities are independent: batches go to all shards at once. An
+  // entity stays in the partition where it was first put. Edges need the entity that they leave.
+  virtual Result<Written> write(std::span<const index::Mutation> mutations) = 0;
+
+  // In the order of `ids`; nothing for an entity that does not exist.
+  virtual Result<std::vector<std::optional<index::StoredEntity>>> get(
+      std::span<const DocId> ids, const index::Want& want = {}) = 0;
+
+  // As index::search() on one shard that holds everything. Words have global statistics. A vector
+  // leg alone asks only the shards that can have near enough vectors, as far as its `recall` goes.
+  // kInvalidArgument for a graph leg or an expansion: see traverse().
+  virtual Result<RoutedHits> search(const index::ShardQuery& query,
+                                    const SearchOptions& options = {}) = 0;
+  // What to show of hits of search(), in their order.
+  virtual Result<Presented> present(std::span<const index::ShardHit> hits,
+                                    const std::optional<index::TextLeg>& text) = 0;
+
+  // As index::traverse() and index::shortest_path(); among ways of equal length any may be given.
+  // The request has no partitions.
+  virtual Result<index::Traversal> traverse(const index::TraverseRequest& request) = 0;
+  virtual Result<std::optional<index::Path>> shortest_path(const index::PathRequest& request) = 0;
+
+  // The health of every shard in the map, or why it is not known.
+  virtual std::vector<Result<Health>> health() = 0;
+
+  virtual ShardMap map() const = 0;
+
+ protected:
+  Router() = default;
+};
+
+}  // namespace kin::router

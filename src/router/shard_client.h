@@ -1,0 +1,89 @@
+// How a router reaches one shard of an index: in this process, over a network, or in a simulation.
+//
+//   Started<Heads> one = start(first, HeadsRequest{...}, options);   // both are under way
+//   Started<Heads> other = start(second, HeadsRequest{...}, options);
+//   KIN_TRY(const auto reply, one.wait());
+//   if (const auto* refused = std::get_if<Refused>(&reply)) ...      // the map is old
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "router/requests.h"
+
+namespace kin::router {
+
+// The shard does not own a partition that was asked for, or owns it from an epoch on that is newer
+// than the caller's map. Nothing was done. `epoch` is the highest that the shard knows of the
+// partitions asked for, 0 if it knows none: if the caller's map is newer, the shard must be told.
+struct Refused {
+  std::uint64_t epoch = 0;
+  friend bool operator==(const Refused&, const Refused&) = default;
+};
+
+template <typename T>
+using Reply = Result<std::variant<T, Refused>>;
+
+struct CallOptions {
+  std::uint64_t map_epoch = 0;  // of the map by which the caller chose the shard
+  // When the caller gives up: kUnavailable. Whether the request was served is unknown then.
+  SteadyTime deadline = SteadyTime::max();
+};
+
+// A call that is under way. One thread only. Dropping it without wait() cancels the call, if it is
+// not too late.
+template <typename T>
+class Started {
+ public:
+  using Wait = std::function<Reply<T>()>;
+  // `wait` blocks until the reply is there or the deadline is over. Called at most once.
+  explicit Started(Wait wait) : wait_(std::move(wait)) {}
+
+  Reply<T> wait() {
+    KIN_CHECK(wait_ != nullptr, "a call is waited for once");
+    return std::exchange(wait_, nullptr)();
+  }
+
+ private:
+  Wait wait_;
+};
+
+// Thread-safe.
+class ShardClient {
+ public:
+  virtual ~ShardClient() = default;
+
+  // Begins a call and does not wait for its reply. The response is the request's `Reply`. Errors of
+  // the way there are kUnavailable; others are the shard's own.
+  virtual Started<Response> start(Request request, const CallOptions& options) = 0;
+};
+
+// The same, by the type of the request.
+template <typename Asked>
+Started<typename Asked::Reply> start(ShardClient& client, Asked request,
+                                     const CallOptions& options) {
+  using Answer = typename Asked::Reply;
+  auto under_way = std::make_shared<Started<Response>>(client.start(std::move(request), options));
+  return Started<Answer>([under_way]() -> Reply<Answer> {
+    KIN_TRY(auto reply, under_way->wait());
+    if (const auto* refused = std::get_if<Refused>(&reply))
+      return std::variant<Answer, Refused>(*refused);
+    auto* answer = std::get_if<Answer>(&std::get<Response>(reply));
+    if (answer == nullptr)
+      return Error{Code::kInternal, "a shard answered something else than it was asked"};
+    return std::variant<Answer, Refused>(std::move(*answer));
+  });
+}
+
+template <typename Asked>
+Reply<typename Asked::Reply> call(ShardClient& client, Asked request, const CallOptions& options) {
+  return start(client, std::move(request), options).wait();
+}
+
+}  // namespace kin::router

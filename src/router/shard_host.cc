@@ -1,0 +1,327 @@
+#include "router/shard_host.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "index/text_leg.h"
+
+namespace kin::router {
+namespace {
+
+Reply<Response> done(Response response) {
+  return std::variant<Response, Refused>(std::move(response));
+}
+Reply<Response> refused(const Refused& why) {
+  return std::variant<Response, Refused>(why);
+}
+
+// The entity that an edge leaves which is put or spoken about; null for other mutations.
+const DocId* edge_source(const index::Mutation& mutation) {
+  if (const auto* put = std::get_if<index::PutEdge>(&mutation)) return &put->edge.id.from;
+  if (const auto* set = std::get_if<index::SetEdges>(&mutation)) return &set->from;
+  if (const auto* add = std::get_if<index::AddEdgeFragment>(&mutation)) return &add->from;
+  return nullptr;
+}
+
+// The places of the mutations that can be applied. Edges of entities that do not exist are left
+// out: a shard would file them under partition 0, which another shard may own.
+Result<std::vector<std::size_t>> applicable(const index::TruthView& view,
+                                            const std::vector<index::Mutation>& mutations) {
+  std::vector<DocId> sources;
+  for (const auto& mutation : mutations) {
+    if (const DocId* from = edge_source(mutation)) sources.push_back(*from);
+  }
+  KIN_TRY(const auto heads, view.heads(sources));
+  std::unordered_set<DocId> there;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (heads[i]) there.insert(sources[i]);
+  }
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < mutations.size(); ++i) {
+    if (const auto* put = std::get_if<index::PutEntity>(&mutations[i]))
+      there.insert(put->entity.id);
+    const DocId* from = edge_source(mutations[i]);
+    if (from == nullptr || there.contains(*from)) places.push_back(i);
+  }
+  return places;
+}
+
+Status check_write(const WriteRequest& request) {
+  for (const auto& mutation : request.mutations) {
+    if (std::holds_alternative<index::AssignOwner>(mutation))
+      return Error{Code::kInvalidArgument, "a write does not assign owners"};
+    const auto* put = std::get_if<index::PutEntity>(&mutation);
+    if (put != nullptr && (!put->partition || !request.partitions.contains(*put->partition)))
+      return Error{Code::kInvalidArgument, "an entity comes without its partition"};
+  }
+  return Done{};
+}
+
+index::ShardQuery with_statistics(const index::ShardQuery& query,
+                                  const index::TextStatistics* statistics) {
+  index::ShardQuery asked = query;
+  asked.statistics = statistics;
+  return asked;
+}
+
+// Edges that begin in other partitions belong to another shard's answer.
+Status keep_own(const index::TruthView& view, const Partitions& partitions, EdgeLists& lists) {
+  std::vector<DocId> sources;
+  for (const auto& list : lists.edges) {
+    for (const auto& edge : list) sources.push_back(edge.id.from);
+  }
+  std::ranges::sort(sources);
+  sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
+  KIN_TRY(const auto heads, view.heads(sources));
+  std::unordered_set<DocId> own;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (heads[i] && partitions.contains(heads[i]->partition)) own.insert(sources[i]);
+  }
+  for (auto& list : lists.edges) {
+    std::erase_if(list, [&](const auto& edge) { return !own.contains(edge.id.from); });
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ShardHost>> ShardHost::open(const std::filesystem::path& folder,
+                                                   index::ShardOptions options) {
+  Clock& clock = *options.clock;
+  const index::TruthOptions files = options.truth;
+  KIN_TRY(auto shard, index::Shard::open(folder, std::move(options)));
+  KIN_TRY(auto directory, Directory::open(folder / "directory", files));
+  return std::unique_ptr<ShardHost>(new ShardHost(std::move(shard), std::move(directory), clock));
+}
+
+ShardHost::ShardHost(std::unique_ptr<index::Shard> shard, std::unique_ptr<Directory> directory,
+                     Clock& clock)
+    : shard_(std::move(shard)), directory_(std::move(directory)), clock_(clock) {
+  owners_ = shard_->stats().owners;
+}
+
+Status ShardHost::close() {
+  KIN_RETURN_IF_ERROR(shard_->close());
+  return directory_->close();
+}
+
+Reply<Response> ShardHost::serve(const Request& request, const CallOptions& options) {
+  if (clock_.steady_now() >= options.deadline)
+    return Error{Code::kUnavailable, "the time for the request was over before it was begun"};
+  return std::visit([&](const auto& one) { return answer(one, options); }, request);
+}
+
+std::optional<Refused> ShardHost::refusal(const Partitions& partitions,
+                                          const CallOptions& options) const {
+  const std::lock_guard lock(owning_);
+  std::uint64_t known = 0;
+  bool all = true;
+  for (const index::PartitionId partition : partitions) {
+    const auto owner = owners_.find(partition);
+    const bool is_known = owner != owners_.end();
+    if (is_known) known = std::max(known, owner->second.epoch);
+    all = all && is_known && owner->second.owned && options.map_epoch >= owner->second.epoch;
+  }
+  if (all) return {};
+  return Refused{.epoch = known};
+}
+
+std::optional<Refused> ShardHost::refusal(const index::ShardQuery& query,
+                                          const CallOptions& options) const {
+  return refusal(query.scope.partitions.value_or(Partitions{}), options);
+}
+
+Reply<Response> ShardHost::answer(const OpenSession&, const CallOptions&) {
+  KIN_TRY(const std::uint64_t session, shard_->open_session());
+  return done(SessionOpened{.session = session});
+}
+
+Reply<Response> ShardHost::answer(const WriteRequest& request, const CallOptions& options) {
+  KIN_RETURN_IF_ERROR(check_write(request));
+  const std::lock_guard lock(writing_);
+  if (const auto why = refusal(request.partitions, options)) return refused(*why);
+  KIN_TRY(WriteReply reply, write(request, options));
+  return done(std::move(reply));
+}
+
+Result<WriteReply> ShardHost::write(const WriteRequest& request, const CallOptions& options) {
+  std::vector<std::size_t> places;
+  {
+    const index::ShardView view = shard_->view();
+    KIN_TRY(places, applicable(view.truth(), request.mutations));
+  }
+  std::vector<index::Mutation> kept;
+  if (places.size() < request.mutations.size()) {
+    for (const std::size_t place : places) kept.push_back(request.mutations[place]);
+  }
+  const std::vector<index::Mutation>& mutations =
+      places.size() < request.mutations.size() ? kept : request.mutations;
+  KIN_TRY(index::Applied applied,
+          shard_->apply(mutations, {.map_epoch = options.map_epoch, .request = request.id}));
+  LastWrite& last = last_writes_[request.id.session];
+  if (applied.repeated) {
+    // The reply was lost on its way, or this is a late copy that nobody waits for.
+    if (last.sequence == request.id.sequence) return last.reply;
+    return WriteReply{.forgotten = true};
+  }
+  WriteReply reply;
+  reply.outcomes.assign(request.mutations.size(), {.effect = index::Effect::kAbsent});
+  for (std::size_t i = 0; i < places.size(); ++i) reply.outcomes[places[i]] = applied.outcomes[i];
+  for (index::Repeat& repeat : applied.repeats) {
+    repeat.mutation = places[repeat.mutation];
+    reply.repeats.push_back(repeat);
+  }
+  last = {.sequence = request.id.sequence, .reply = reply};
+  if (last_writes_.size() > index::kMostSessions) last_writes_.erase(last_writes_.begin());
+  return reply;
+}
+
+Reply<Response> ShardHost::answer(const AssignRequest& request, const CallOptions&) {
+  const std::lock_guard lock(writing_);
+  std::vector<index::Mutation> mutations(request.owners.begin(), request.owners.end());
+  KIN_TRY([[maybe_unused]] const auto applied, shard_->apply(mutations));
+  index::Owners now = shard_->stats().owners;
+  const std::lock_guard owning(owning_);
+  owners_ = std::move(now);
+  return done(Assigned{});
+}
+
+Reply<Response> ShardHost::answer(const ClaimRequest& request, const CallOptions& options) {
+  Partitions homes;
+  for (const Claim& claim : request.claims) homes.insert(claim.home);
+  // With the lock, so that no claim is granted after the partition has another owner.
+  const std::lock_guard lock(writing_);
+  if (const auto why = refusal(homes, options)) return refused(*why);
+  KIN_TRY(Places places, directory_->claim(request.claims));
+  return done(std::move(places));
+}
+
+Reply<Response> ShardHost::answer(const LocateRequest& request, const CallOptions& options) {
+  Partitions homes;
+  for (const Locate& one : request.entities) homes.insert(one.home);
+  if (const auto why = refusal(homes, options)) return refused(*why);
+  KIN_TRY(Places places, directory_->locate(request.entities));
+  return done(std::move(places));
+}
+
+Reply<Response> ShardHost::answer(const GetRequest& request, const CallOptions& options) {
+  if (const auto why = refusal(request.partitions, options)) return refused(*why);
+  KIN_TRY(auto entities, shard_->view().truth().get_many(request.ids, request.want));
+  for (auto& entity : entities) {
+    if (entity && !request.partitions.contains(entity->head.partition)) entity.reset();
+  }
+  return done(Entities{.entities = std::move(entities)});
+}
+
+Reply<Response> ShardHost::answer(const StatisticsRequest& request, const CallOptions& options) {
+  if (const auto why = refusal(request.query, options)) return refused(*why);
+  KIN_TRY(auto statistics, index::read_statistics(shard_->view(), request.query));
+  return done(StatisticsReply{.text = std::move(statistics)});
+}
+
+Reply<Response> ShardHost::answer(const FindRequest& request, const CallOptions& options) {
+  if (const auto why = refusal(request.query, options)) return refused(*why);
+  const auto* statistics = request.statistics ? &*request.statistics : nullptr;
+  KIN_TRY(auto found, index::find(shard_->view(), with_statistics(request.query, statistics)));
+  return done(FindReply{.found = std::move(found)});
+}
+
+Reply<Response> ShardHost::answer(const SumRequest& request, const CallOptions& options) {
+  if (const auto why = refusal(request.query, options)) return refused(*why);
+  index::ShardHits hits;
+  if (request.query.count) hits.count = 0;
+  for (const std::string& facet : request.query.facets) hits.facets.push_back({.name = facet});
+  for (const DocId& id : request.joined) hits.hits.push_back({.doc = {.id = id}});
+  KIN_RETURN_IF_ERROR(
+      index::add_joined(shard_->view(), with_statistics(request.query, nullptr), 0, hits));
+  return done(Sums{.count = hits.count, .facets = std::move(hits.facets)});
+}
+
+Reply<Response> ShardHost::answer(const PresentRequest& request, const CallOptions& options) {
+  if (const auto why = refusal(request.partitions, options)) return refused(*why);
+  const index::ShardView view = shard_->view();
+  Presented presented;
+  KIN_TRY(presented.documents, index::read_documents(view.truth(), request.documents));
+  if (request.text) {
+    const index::TextOptions& fields = view.text().options();
+    KIN_TRY(const index::TextQuery query, index::parse_leg(*request.text, fields));
+    KIN_TRY(presented.snippets,
+            index::make_snippets(fields, query, presented.documents, request.snippets));
+  }
+  return done(std::move(presented));
+}
+
+Reply<Response> ShardHost::answer(const HeadsRequest& request, const CallOptions& options) {
+  if (const auto why = refusal(request.partitions, options)) return refused(*why);
+  KIN_TRY(auto heads, shard_->view().truth().heads(request.ids));
+  for (auto& head : heads) {
+    if (head && !request.partitions.contains(head->partition)) head.reset();
+  }
+  return done(Heads{.heads = std::move(heads)});
+}
+
+Reply<Response> ShardHost::answer(const EdgesRequest& request, const CallOptions& options) {
+  if (const auto why = refusal(request.partitions, options)) return refused(*why);
+  const index::ShardView view = shard_->view();
+  EdgeLists lists;
+  for (const DocId& node : request.nodes) {
+    KIN_TRY(auto list, index::edges(view.truth(), {.node = node,
+                                                   .direction = request.direction,
+                                                   .filter = request.filter,
+                                                   .limit = request.limit}));
+    lists.edges.push_back(std::move(list));
+  }
+  KIN_RETURN_IF_ERROR(keep_own(view.truth(), request.partitions, lists));
+  return done(std::move(lists));
+}
+
+Reply<Response> ShardHost::answer(const ListRequest& request, const CallOptions& options) {
+  if (const auto why = refusal(Partitions{request.partition}, options)) return refused(*why);
+  KIN_TRY(auto page, shard_->view().truth().scan({.partition = request.partition,
+                                                  .after = request.after,
+                                                  .limit = request.limit,
+                                                  .want = request.want}));
+  return done(std::move(page));
+}
+
+Reply<Response> ShardHost::answer(const ReadLogRequest& request, const CallOptions&) {
+  KIN_TRY(auto page, index::read_log(shard_->view().truth(), request.log));
+  return done(std::move(page));
+}
+
+Reply<Response> ShardHost::answer(const DigestRequest& request, const CallOptions&) {
+  const index::ShardView view = shard_->view();
+  KIN_TRY(auto digest, index::digest_partition(view.truth(), request.partition));
+  return done(DigestReply{.digest = digest, .lsn = view.lsn()});
+}
+
+Reply<Response> ShardHost::answer(const StatsRequest&, const CallOptions&) {
+  return done(StatsReply{.stats = shard_->stats()});
+}
+
+Reply<Response> ShardHost::answer(const HealthRequest&, const CallOptions&) {
+  Health health{.last_lsn = shard_->view().lsn()};
+  const std::lock_guard lock(owning_);
+  for (const auto& [partition, owner] : owners_) {
+    health.epoch = std::max(health.epoch, owner.epoch);
+    health.partitions += owner.owned ? 1 : 0;
+  }
+  return done(health);
+}
+
+Reply<Response> ShardHost::answer(const StoreBlobRequest& request, const CallOptions&) {
+  KIN_RETURN_IF_ERROR(directory_->store_blob(request.hash, request.bytes));
+  return done(BlobStored{});
+}
+
+Reply<Response> ShardHost::answer(const ReadBlobRequest& request, const CallOptions&) {
+  KIN_TRY(auto bytes, directory_->read_blob(request.hash));
+  return done(Blob{.bytes = std::move(bytes)});
+}
+
+Started<Response> LocalClient::start(Request request, const CallOptions& options) {
+  auto reply = std::make_shared<Reply<Response>>(host_.serve(request, options));
+  return Started<Response>([reply] { return std::move(*reply); });
+}
+
+}  // namespace kin::router

@@ -1,0 +1,100 @@
+// The node's side: one shard of an index, as it answers routers.
+//
+//   KIN_TRY(auto host, ShardHost::open("data/papers", options));
+//   Reply<Response> reply = host->serve(request, {.map_epoch = 7, .deadline = soon});
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/step.h"
+#include "index/shard.h"
+#include "router/node/directory.h"
+#include "router/requests.h"
+#include "router/shard_client.h"
+
+namespace kin::router {
+
+// A shard that was never told what it owns refuses every request about partitions. Thread-safe;
+// starts no thread.
+class ShardHost {
+ public:
+  // Opens the shard and its directory, or makes them.
+  static Result<std::unique_ptr<ShardHost>> open(const std::filesystem::path& folder,
+                                                 index::ShardOptions options);
+
+  // Answers one request. A write is durable and found by every later request when this returns. A
+  // request whose deadline is over is not begun: kUnavailable.
+  Reply<Response> serve(const Request& request, const CallOptions& options);
+
+  // Does one piece of the shard's background work.
+  Result<StepOutcome> step() { return shard_->step(); }
+  // Writes a checkpoint and closes the files; no call may be running.
+  Status close();
+
+  index::Shard& shard() { return *shard_; }
+
+ private:
+  ShardHost(std::unique_ptr<index::Shard> shard, std::unique_ptr<Directory> directory,
+            Clock& clock);
+
+  // One for every request, by its type.
+  Reply<Response> answer(const OpenSession& request, const CallOptions& options);
+  Reply<Response> answer(const WriteRequest& request, const CallOptions& options);
+  Reply<Response> answer(const AssignRequest& request, const CallOptions& options);
+  Reply<Response> answer(const ClaimRequest& request, const CallOptions& options);
+  Reply<Response> answer(const LocateRequest& request, const CallOptions& options);
+  Reply<Response> answer(const GetRequest& request, const CallOptions& options);
+  Reply<Response> answer(const StatisticsRequest& request, const CallOptions& options);
+  Reply<Response> answer(const FindRequest& request, const CallOptions& options);
+  Reply<Response> answer(const SumRequest& request, const CallOptions& options);
+  Reply<Response> answer(const PresentRequest& request, const CallOptions& options);
+  Reply<Response> answer(const HeadsRequest& request, const CallOptions& options);
+  Reply<Response> answer(const EdgesRequest& request, const CallOptions& options);
+  Reply<Response> answer(const ListRequest& request, const CallOptions& options);
+  Reply<Response> answer(const ReadLogRequest& request, const CallOptions& options);
+  Reply<Response> answer(const DigestRequest& request, const CallOptions& options);
+  Reply<Response> answer(const StatsRequest& request, const CallOptions& options);
+  Reply<Response> answer(const HealthRequest& request, const CallOptions& options);
+  Reply<Response> answer(const StoreBlobRequest& request, const CallOptions& options);
+  Reply<Response> answer(const ReadBlobRequest& request, const CallOptions& options);
+
+  // Nothing if the shard owns all of them, from epochs that are in the caller's map.
+  std::optional<Refused> refusal(const Partitions& partitions, const CallOptions& options) const;
+  std::optional<Refused> refusal(const index::ShardQuery& query, const CallOptions& options) const;
+  // With `writing_` held.
+  Result<WriteReply> write(const WriteRequest& request, const CallOptions& options);
+
+  std::unique_ptr<index::Shard> shard_;
+  std::unique_ptr<Directory> directory_;
+  Clock& clock_;
+
+  mutable std::mutex owning_;  // held briefly; taken after writing_
+  index::Owners owners_;
+
+  std::mutex writing_;  // held during writes and changes of owners; guards what follows
+  struct LastWrite {
+    std::uint64_t sequence = 0;
+    WriteReply reply = {};
+  };
+  std::map<std::uint64_t, LastWrite> last_writes_;  // by session, since the shard was opened
+};
+
+// A shard in this process. Calls are served when they are started. Thread-safe; the host outlives
+// it.
+class LocalClient final : public ShardClient {
+ public:
+  explicit LocalClient(ShardHost& host) : host_(host) {}
+  Started<Response> start(Request request, const CallOptions& options) override;
+
+ private:
+  ShardHost& host_;
+};
+
+}  // namespace kin::router

@@ -1,0 +1,103 @@
+#include "router/shard_map.h"
+
+#include "base/bytes.h"
+#include "base/sized_text.h"
+
+namespace kin::router {
+namespace {
+
+constexpr std::string_view kMagic = "KMAP";
+constexpr std::uint16_t kVersion = 1;
+constexpr std::uint64_t kHomeSeed = 0x6b696e2d686f6d65ULL;  // fixed for ever
+
+Error damaged() {
+  return {Code::kDataLoss, "the stored map of an index is damaged"};
+}
+
+}  // namespace
+
+index::PartitionId ShardMap::home_of(const DocId& id) const {
+  return index::PartitionId{
+      static_cast<std::uint32_t>(hash64(id.view(), kHomeSeed) % partitions.size())};
+}
+
+Partitions ShardMap::partitions_of(std::uint32_t shard) const {
+  Partitions owned;
+  for (std::size_t i = 0; i < partitions.size(); ++i) {
+    if (partitions[i].shard == shard)
+      owned.insert(index::PartitionId{static_cast<std::uint32_t>(i)});
+  }
+  return owned;
+}
+
+AssignRequest ShardMap::assignment_of(std::uint32_t shard) const {
+  AssignRequest request;
+  for (std::size_t i = 0; i < partitions.size(); ++i) {
+    request.owners.push_back({.partition = index::PartitionId{static_cast<std::uint32_t>(i)},
+                              .epoch = partitions[i].epoch,
+                              .owned = partitions[i].shard == shard});
+  }
+  return request;
+}
+
+ShardMap spread_partitions(std::string index, std::vector<std::string> shards,
+                           std::size_t partitions) {
+  ShardMap map{.index = std::move(index), .shards = std::move(shards)};
+  for (std::size_t i = 0; i < partitions; ++i)
+    map.partitions.push_back(
+        {.shard = static_cast<std::uint32_t>(i % map.shards.size()), .epoch = map.epoch});
+  return map;
+}
+
+std::string encode(const ShardMap& map) {
+  std::string out(kMagic);
+  append_le(out, kVersion);
+  append_sized(out, map.index);
+  append_le(out, map.epoch);
+  out += static_cast<char>(map.centroids ? 1 : 0);
+  const Hash128 hash = map.centroids.value_or(Hash128{});
+  append_le(out, hash.low);
+  append_le(out, hash.high);
+  append_le(out, static_cast<std::uint32_t>(map.shards.size()));
+  for (const std::string& shard : map.shards) append_sized(out, shard);
+  append_le(out, static_cast<std::uint32_t>(map.partitions.size()));
+  for (const PartitionOwner& owner : map.partitions) {
+    append_le(out, owner.shard);
+    append_le(out, owner.epoch);
+  }
+  append_le(out, checksum(out));
+  return out;
+}
+
+Result<ShardMap> decode_shard_map(std::string_view bytes) {
+  const auto body = checked_body(bytes);
+  if (!body || !body->starts_with(kMagic)) return damaged();
+  ByteReader in(body->substr(kMagic.size()));
+  const auto version = in.read<std::uint16_t>();
+  if (in.ok() && version != kVersion)
+    return Error{Code::kFailedPrecondition,
+                 "the map of an index has a version that this program does not read"};
+  ShardMap map{.index = read_sized(in), .epoch = in.read<std::uint64_t>()};
+  const auto has_centroids = in.read<std::uint8_t>();
+  Hash128 hash{.low = in.read<std::uint64_t>()};
+  hash.high = in.read<std::uint64_t>();
+  if (has_centroids == 1) map.centroids = hash;
+  if (has_centroids > 1 || (has_centroids == 0 && hash != Hash128{})) return damaged();
+  // Counts are not trusted: reading stops at the end of the bytes.
+  for (auto count = in.read<std::uint32_t>(); count > 0 && in.ok(); --count)
+    map.shards.push_back(read_sized(in));
+  for (auto count = in.read<std::uint32_t>(); count > 0 && in.ok(); --count) {
+    PartitionOwner owner{.shard = in.read<std::uint32_t>()};
+    owner.epoch = in.read<std::uint64_t>();
+    if (owner.shard >= map.shards.size()) return damaged();
+    map.partitions.push_back(owner);
+  }
+  if (!in.ok() || !in.rest().empty() || map.partitions.empty()) return damaged();
+  return map;
+}
+
+std::string map_key(std::string_view index) {
+  return std::string("map/").append(index);
+}
+
+}  // namespace kin::router

@@ -1,0 +1,57 @@
+// The map of an index: which shard owns which partition.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/doc_id.h"
+#include "base/hash.h"
+#include "base/result.h"
+#include "index/entity.h"
+#include "router/requests.h"
+
+namespace kin::router {
+
+struct PartitionOwner {
+  std::uint32_t shard = 0;  // place in ShardMap::shards
+  std::uint64_t epoch = 0;  // of the map that made it the owner
+  friend bool operator==(const PartitionOwner&, const PartitionOwner&) = default;
+};
+
+// Changes only by MetaStore::swap(), to a map with the next epoch. Thread-compatible.
+struct ShardMap {
+  std::string index = {};
+  std::uint64_t epoch = 1;
+  std::vector<std::string> shards = {};         // addresses
+  std::vector<PartitionOwner> partitions = {};  // by number; at least one
+  std::optional<Hash128> centroids = {};        // nothing: entities are placed by their ids
+
+  // The partition that follows from an entity's id: its directory entry is there, and so is the
+  // entity if it has no vector. The same for ever as long as the number of partitions is.
+  index::PartitionId home_of(const DocId& id) const;
+  std::uint32_t shard_of(index::PartitionId partition) const {
+    return partitions[static_cast<std::size_t>(partition)].shard;
+  }
+  Partitions partitions_of(std::uint32_t shard) const;
+  // What the shard has to be told.
+  AssignRequest assignment_of(std::uint32_t shard) const;
+
+  friend bool operator==(const ShardMap&, const ShardMap&) = default;
+};
+
+// A new map that gives the shards partitions in turns.
+ShardMap spread_partitions(std::string index, std::vector<std::string> shards,
+                           std::size_t partitions);
+
+// The bytes of docs/formats.md, "A router: the map of an index".
+std::string encode(const ShardMap& map);
+// kDataLoss for bytes that no encoder wrote, kFailedPrecondition for an unknown version.
+Result<ShardMap> decode_shard_map(std::string_view bytes);
+
+// Its key in a MetaStore.
+std::string map_key(std::string_view index);
+
+}  // namespace kin::router

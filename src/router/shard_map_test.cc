@@ -1,0 +1,68 @@
+#include "router/shard_map.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace kin::router {
+namespace {
+
+using index::PartitionId;
+using testing::ElementsAre;
+
+ShardMap made() {
+  ShardMap map = spread_partitions("papers", {"one:1", "two:2"}, 5);
+  map.epoch = 300;
+  map.partitions[3] = {.shard = 0, .epoch = 299};
+  map.centroids = Hash128{.low = 1, .high = 2};
+  return map;
+}
+
+TEST(ShardMap, PartitionsAreGivenOutInTurns) {
+  const ShardMap map = spread_partitions("papers", {"one:1", "two:2"}, 5);
+  EXPECT_THAT(map.partitions_of(0), ElementsAre(PartitionId{0}, PartitionId{2}, PartitionId{4}));
+  EXPECT_THAT(map.partitions_of(1), ElementsAre(PartitionId{1}, PartitionId{3}));
+  EXPECT_EQ(map.shard_of(PartitionId{3}), 1U);
+}
+
+TEST(ShardMap, AShardIsToldOfAllPartitions) {
+  const AssignRequest told = made().assignment_of(1);
+  ASSERT_EQ(told.owners.size(), 5U);
+  EXPECT_FALSE(told.owners[3].owned);
+  EXPECT_EQ(told.owners[3].epoch, 299U);
+  EXPECT_TRUE(told.owners[1].owned);
+}
+
+TEST(ShardMap, HomesAreSpreadAndStayAsTheyAre) {
+  const ShardMap map = spread_partitions("papers", {"one:1"}, 4);
+  std::map<PartitionId, int> homes;
+  for (int i = 0; i < 4'000; ++i) ++homes[map.home_of(doc_id_of("test", std::to_string(i)))];
+  for (const auto& [home, count] : homes) EXPECT_NEAR(count, 1'000, 150);
+  EXPECT_EQ(map.home_of(doc_id_of("test", "a")), PartitionId{2});
+}
+
+// A change here is a change of format: raise the version and keep reading the old one.
+TEST(ShardMapFormat, BytesStayAsTheyWere) {
+  EXPECT_EQ(hash64(encode(made())), 18038351184950040482ULL);
+}
+
+TEST(ShardMapFormat, DecodesWhatItEncoded) {
+  EXPECT_EQ(*decode_shard_map(encode(made())), made());
+  ShardMap plain = made();
+  plain.centroids.reset();
+  EXPECT_EQ(*decode_shard_map(encode(plain)), plain);
+}
+
+TEST(ShardMapFormat, DamageIsFound) {
+  const std::string bytes = encode(made());
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ 16);
+    EXPECT_FALSE(decode_shard_map(damaged).ok()) << i;
+    EXPECT_FALSE(decode_shard_map(bytes.substr(0, i)).ok()) << i;
+  }
+}
+
+}  // namespace
+}  // namespace kin::router

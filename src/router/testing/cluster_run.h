@@ -1,0 +1,38 @@
+// One simulated life of an index: routers, nodes and a meta store, clients that write and read, and
+// everything going wrong.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "router/testing/simulated_node.h"
+
+namespace kin::router {
+
+struct RunOptions {
+  std::uint64_t seed = 1;
+  std::size_t nodes = 3;
+  std::size_t routers = 2;
+  std::size_t clients = 4;
+  std::size_t operations = 20;  // of each client
+  std::size_t keys = 5;
+  Sabotage sabotage = Sabotage::kNone;
+};
+
+struct RunReport {
+  std::optional<std::string> violation = {};
+  std::vector<std::string> notes = {};  // what happened, for people
+  std::uint64_t digest = 0;             // of the notes
+  std::size_t checked = 0;              // operations on keys
+  std::size_t unknown = 0;              // writes whose outcome nobody knows
+  std::size_t failed = 0;               // reads that got no answer
+};
+
+// Nothing acknowledged is lost, nothing deleted returns, no entity is there twice, and a read sees
+// what was acknowledged before it began: checked for gets, searches by words and by nearness,
+// lists, and edges from both ends. The same options give the same run.
+RunReport run_cluster(const RunOptions& options);
+
+}  // namespace kin::router

@@ -1,0 +1,45 @@
+#include "router/testing/local_cluster.h"
+
+namespace kin::router {
+
+LocalCluster::LocalCluster(const LocalClusterOptions& options) : clock_(*options.shard.clock) {
+  constexpr auto kLog = kv::StoreOptions::Engine::kLog;
+  auto meta = LocalMetaStore::open("/meta", {.engine = kLog, .disk = &disk_});
+  KIN_CHECK(meta.ok(), "the meta store opens");
+  meta_ = std::move(*meta);
+  std::vector<std::string> addresses;
+  for (std::size_t i = 0; i < options.shards; ++i) {
+    index::ShardOptions shard = options.shard;
+    shard.truth.engine = kLog;
+    shard.truth.disk = &disk_;
+    addresses.push_back(std::to_string(i));
+    auto host = ShardHost::open("/shard" + addresses.back(), shard);
+    KIN_CHECK(host.ok(), "the shard opens");
+    hosts_.push_back(std::move(*host));
+    clients_.push_back(std::make_shared<WatchedClient>(*hosts_.back()));
+  }
+  NewIndex index{.map = spread_partitions("things", addresses, options.partitions)};
+  if (!options.sample.empty()) {
+    auto centroids = Centroids::train(options.shard.spaces.at(0), options.sample,
+                                      {.partitions = options.partitions});
+    KIN_CHECK(centroids.ok(), "the sample fits");
+    index.centroids = std::move(*centroids);
+  }
+  const Status made = create_index(*meta_, connect(), std::move(index), {.clock = &clock_});
+  KIN_CHECK(made.ok(), made.ok() ? "" : made.error().message.c_str());
+  router_ = open_router();
+}
+
+Connect LocalCluster::connect() {
+  return [this](const std::string& address) -> std::shared_ptr<ShardClient> {
+    return clients_.at(std::stoul(address));
+  };
+}
+
+std::unique_ptr<Router> LocalCluster::open_router() {
+  auto opened = Router::open("things", *meta_, connect(), {.clock = &clock_});
+  KIN_CHECK(opened.ok(), opened.ok() ? "" : opened.error().message.c_str());
+  return std::move(*opened);
+}
+
+}  // namespace kin::router
