@@ -33,9 +33,9 @@ std::unique_ptr<ReachableMeta> make() {
 }
 
 INSTANTIATE_TEST_SUITE_P(OnRocksDb, MetaStoreContract,
-                         testing::Values(&make<kv::StoreOptions::Engine::kRocksDb>));
+                         testing::Values(with_contract(&make<kv::StoreOptions::Engine::kRocksDb>)));
 INSTANTIATE_TEST_SUITE_P(OnALog, MetaStoreContract,
-                         testing::Values(&make<kv::StoreOptions::Engine::kLog>));
+                         testing::Values(with_contract(&make<kv::StoreOptions::Engine::kLog>)));
 
 TEST(LocalMetaStore, AWatcherIsWokenByAChange) {
   LocalMeta<kv::StoreOptions::Engine::kLog> one;

@@ -7,6 +7,10 @@ namespace kin::router {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+MakeMeta with_contract(MakeMeta make) {
+  return make;
+}
+
 std::optional<std::uint64_t> MetaStoreContract::swap(std::string_view key, std::uint64_t expected,
                                                      std::optional<std::string_view> bytes) {
   const auto done = meta().swap(key, expected, bytes);

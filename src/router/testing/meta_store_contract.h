@@ -20,6 +20,8 @@ class ReachableMeta {
 };
 
 using MakeMeta = std::unique_ptr<ReachableMeta> (*)();
+// The same function. Whoever instantiates the suite calls this, so that the suite is linked.
+MakeMeta with_contract(MakeMeta make);
 
 class MetaStoreContract : public testing::TestWithParam<MakeMeta> {
  protected:

@@ -100,7 +100,7 @@ std::unique_ptr<ReachableMeta> make_meta() {
   return std::make_unique<SimulatedMetaStore>();
 }
 
-INSTANTIATE_TEST_SUITE_P(Simulated, MetaStoreContract, testing::Values(&make_meta));
+INSTANTIATE_TEST_SUITE_P(Simulated, MetaStoreContract, testing::Values(with_contract(&make_meta)));
 
 }  // namespace
 }  // namespace kin::router
