@@ -32,7 +32,7 @@ const std::string& CutLog::file_of(RecordId record) const {
 Result<std::string> CutLog::lines(RecordId record, std::optional<std::string_view> id,
                                   const Units& units, const RecordCut& cut, Cutter& cutter) const {
   std::string lines;
-  for (const Passage& passage : cut.passages) {
+  for (const CutPassage& passage : cut.passages) {
     const auto [begin, end] = passage.cut;
     KIN_TRY(const std::optional<std::string> of_id, cutter.id_of(passage.of));
     JsonWriter json;

@@ -17,9 +17,9 @@
 namespace kin::dedup {
 namespace {
 
-std::string encode_edits(const std::vector<Passage>& passages) {
+std::string encode_edits(const std::vector<CutPassage>& passages) {
   std::string bytes;
-  for (const Passage& passage : passages) {
+  for (const CutPassage& passage : passages) {
     append_varint(bytes, passage.field);
     append_varint(bytes, passage.cut.begin);
     append_varint(bytes, passage.cut.end);
@@ -139,7 +139,8 @@ Status Cuts::add(RecordId record, const RecordCut& cut, const std::string& log) 
   ++counts_.records;
   counts_.emptied += cut.emptied ? 1 : 0;
   counts_.passages += cut.passages.size();
-  for (const Passage& passage : cut.passages) counts_.bytes += passage.cut.end - passage.cut.begin;
+  for (const CutPassage& passage : cut.passages)
+    counts_.bytes += passage.cut.end - passage.cut.begin;
   if (!cut.emptied) KIN_RETURN_IF_ERROR(edits_->append(record, encode_edits(cut.passages)));
   return log_ ? log_->append(record, log) : Status(Done{});
 }

@@ -31,7 +31,7 @@ bool is_blank(std::string_view text) {
 }
 
 // Whether only white space is left of every field.
-bool is_emptied(const Units& units, const std::vector<Passage>& passages) {
+bool is_emptied(const Units& units, const std::vector<CutPassage>& passages) {
   std::size_t next = 0;
   for (std::uint32_t field = 0; field < units.fields().size(); ++field) {
     const std::string_view text = units.fields()[field].text;
@@ -164,7 +164,7 @@ Status Cutter::add_passages(const Units& units, const std::vector<Segment>& piec
               : std::min(bytes.end,
                          next_character(text, units.range(pieces[i + 1].units.begin).begin));
       if (from >= to) continue;
-      Passage passage;
+      CutPassage passage;
       passage.field = static_cast<std::uint32_t>(field);
       passage.cut = {from, to};
       KIN_RETURN_IF_ERROR(name_reference(units, pieces[i], passage));
@@ -177,7 +177,7 @@ Status Cutter::add_passages(const Units& units, const std::vector<Segment>& piec
 }
 
 // Sets the place where the text of a passage stays.
-Status Cutter::name_reference(const Units& units, const Segment& piece, Passage& passage) {
+Status Cutter::name_reference(const Units& units, const Segment& piece, CutPassage& passage) {
   KIN_TRY(const Reference* reference, references_.get(piece.of.record));
   const std::uint32_t of = piece.of.unit;
   const Reference::Run* run = reference->find(of);

@@ -16,7 +16,7 @@ namespace kin::dedup {
 
 // Bytes that are cut, and the place where the same passage stays. The passages of a record do not
 // overlap; everything outside them stays.
-struct Passage {
+struct CutPassage {
   std::uint32_t field = 0;
   ByteRange cut;
   RecordId of{};
@@ -25,9 +25,9 @@ struct Passage {
 };
 
 struct RecordCut {
-  std::vector<Passage> passages;  // by field, then by place
-  bool emptied = false;           // only white space is left of every field
-  std::uint64_t unverified = 0;   // units that have the hash of their reference, but another text
+  std::vector<CutPassage> passages;  // by field, then by place
+  bool emptied = false;              // only white space is left of every field
+  std::uint64_t unverified = 0;  // units that have the hash of their reference, but another text
 };
 
 // Cuts one record at a time. One thread only.
@@ -55,7 +55,7 @@ class Cutter {
   std::vector<Segment> outside_references(const Plan& plan,
                                           const std::vector<Segment>& segments) const;
   Status add_passages(const Units& units, const std::vector<Segment>& pieces, RecordCut& result);
-  Status name_reference(const Units& units, const Segment& piece, Passage& passage);
+  Status name_reference(const Units& units, const Segment& piece, CutPassage& passage);
   ByteRange interval_bytes(const Units& units, UnitRange interval) const;
 
   const CutOptions options_;
