@@ -1,4 +1,4 @@
-// The contract of fingerprint stores on this machine, and what is special about it.
+// The contract of fingerprint stores on this machine, and properties of the local one.
 #include <thread>
 
 #include "base/file.h"
@@ -146,7 +146,7 @@ class FingerprintsUnderTest final : public StoreUnderTest {
   }
 
  private:
-  // How many documents of an admission are there.
+  // The number of documents of an admission that exist.
   int halves(std::uint64_t number) const {
     const std::vector<DocId> ids = {document(std::to_string(number) + "a").doc,
                                     document(std::to_string(number) + "b").doc};

@@ -7,8 +7,8 @@
 namespace kin::dedup {
 namespace {
 
-// Calls visit(key, kind, chunk) for every key but the SimHash. Different kinds never share a key,
-// except by chance: every candidate is compared.
+// Calls visit(key, kind, chunk) for every key but the SimHash. Different kinds share a key only by
+// chance, which does no harm: every candidate is compared.
 template <typename Visit>
 void each_key(const store::Fingerprint& fingerprint, const Visit& visit) {
   using store::Shared;

@@ -1,4 +1,4 @@
-// Finds documents of the batch that is being decided, which the store does not have yet.
+// Finds documents of the batch that is being decided, which are not in the store yet.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class BatchIndex {
 
   struct Sharing {
     store::Shared shared = store::Shared::kNone;
-    std::vector<std::uint32_t> chunks = {};  // of the one asked about
+    std::vector<std::uint32_t> chunks = {};  // chunks of the given fingerprint
   };
   // By number of the document.
   std::map<std::size_t, Sharing> find(const store::Fingerprint& of) const;

@@ -11,7 +11,7 @@ namespace {
 using store::Fingerprint;
 using store::Shared;
 
-// Documents that a decision names at most.
+// Most documents that a decision names.
 constexpr std::size_t kMostNamed = 20;
 
 Existing existing_of(const Fingerprint& other, Method method, double similarity) {
@@ -25,7 +25,7 @@ Method method_named(std::string_view name) {
   return Method::kSeen;
 }
 
-// What the run decided that made the entry.
+// The action that the entry records.
 Action action_of(const store::LedgerEntry& entry) {
   if (entry.outcome == store::Outcome::kRejected) return Action::kDrop;
   return entry.method == name_of(Method::kChunk) ? Action::kKeepLink : Action::kKeep;
@@ -38,7 +38,7 @@ Decision skipped(std::string reason) {
   return decision;
 }
 
-// Verified matches first, the most alike first; then those by chunk.
+// Verified matches first, the most alike first; then matches by chunk.
 bool comes_first(const Rival& a, const Rival& b) {
   const auto order = [](const Rival& rival) {
     return std::tuple(rival.existing.method == Method::kChunk, -rival.existing.similarity,
@@ -181,13 +181,13 @@ Status Decider::look_up(Work& work) {
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   KIN_TRY(auto documents, stores_.fingerprints.get(wanted));
   for (auto& document : documents) {
-    // One that expired or was replaced since it was found is no candidate any more.
+    // A document that expired or was replaced since it was found is no longer a candidate.
     if (document) work.stored.emplace(document->doc, std::move(*document));
   }
   return Done{};
 }
 
-// Where a stored document stands that a killed attempt of this run may have admitted.
+// The order of a stored document that a killed attempt of this run may have admitted.
 Decider::Order Decider::order_of(const Work& work, std::size_t number,
                                  const Fingerprint& other) const {
   const auto found = work.numbers.find(other.doc);
@@ -235,7 +235,7 @@ Result<std::vector<Rival>> Decider::rivals_of(const Work& work, std::size_t numb
   for (const auto& [other, sharing] : earlier.find(mine)) {
     KIN_RETURN_IF_ERROR(meet(work.fingerprints[other], sharing.shared, sharing.chunks));
   }
-  // Later records decide only where no other does: then the one that they went for lost a race.
+  // Later records decide only if no other does: then the one they were dropped for lost a race.
   const bool open = std::all_of(rivals.begin(), rivals.end(), [](const Rival& rival) {
     return rival.existing.method == Method::kChunk;
   });
@@ -263,7 +263,7 @@ Status Decider::compare(Work& work, IngestReport& report) {
     std::vector<std::uint32_t> chunks;
     KIN_TRY(const auto rivals, rivals_of(work, i, earlier, chunks, report));
     decision = decide(mine, rivals, std::move(chunks), job_.priorities);
-    // A killed attempt of this run had it admitted, but not recorded: it came first.
+    // A killed attempt of this run admitted it, but did not record it: so it came first.
     if (admitted && decision->action == Action::kDrop) decision = Decision{};
     if (decision->action != Action::kDrop) earlier.add(i, mine);
   }

@@ -1,4 +1,4 @@
-// The keys by which a fingerprint is found, as a key-value store has them.
+// The keys by which a fingerprint is found in a key-value store.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct LookupKey {
   std::uint32_t chunk = 0;  // its number in the document, for kChunk
 };
 
-// Content, words, bands and chunks: equal documents have equal keys. A chunk that a document has
-// twice is one key. Appends to `keys`.
+// Content, words, bands and chunks: equal documents have equal keys. A chunk that occurs twice in a
+// document is one key. Appends to `keys`.
 void append_keys(const Fingerprint& fingerprint, std::vector<LookupKey>& keys);
 
 // Calls visit(key) for content, words, bands and chunks, each as one number of 64 bits: equal
@@ -32,14 +32,14 @@ void each_index_key(const Fingerprint& fingerprint, const Visit& visit) {
   for (const ChunkHash& chunk : fingerprint.chunks) visit(load_le<std::uint64_t>(chunk.data()));
 }
 
-// What `mine` shares with `theirs`, by comparing them; kSimHash up to `hamming` bits.
+// The keys that `mine` and `theirs` share, by comparing them; kSimHash up to `hamming` bits.
 Candidate sharing_of(const Fingerprint& mine, const Fingerprint& theirs, int hamming);
 
-// Puts the version of a candidate into Found::rows, once.
+// Adds the version of a candidate to Found::rows, once.
 void note_row(Found& found, const Fingerprint& candidate);
 
 // SimHashes that differ in at most `hamming` bits are equal in at least one of hamming + 1 blocks
-// of their bits. One prefix a block; a row of the store has the number of the document behind it.
+// of their bits. One prefix per block; a row of the store has the number of the document after it.
 std::vector<std::string> simhash_prefixes(std::uint64_t simhash, int hamming);
 
 }  // namespace kin::store

@@ -14,8 +14,8 @@ namespace kin::store {
 namespace {
 
 constexpr std::string_view kKeysFolder = "keys";
-// Documents that a key lists. More share a key only if they are made from one template, and
-// comparing with the first thousand of these is enough to find one that is alike.
+// Most documents that a key lists. More share a key only if they are made from one template, and
+// comparing with the first thousand is enough to find one that is alike.
 constexpr std::size_t kMostListed = 1'000;
 constexpr std::size_t kMostFaults = 100;
 // Documents whose keys are added or checked at once.

@@ -6,11 +6,11 @@
 namespace kin::store {
 namespace {
 
-// Enough that prefetches have arrived, few enough that they are still there.
+// Enough ids for prefetches to arrive, few enough for them to be still cached.
 constexpr std::size_t kChunk = 512;
 
-// The piece that holds `id`, if the run does. Which one it is cannot be predicted, so it is
-// searched for by selecting, not by branching: a branch that was guessed wrong costs more than the
+// The piece that holds `id`, if the run does. The piece cannot be predicted, so the
+// search uses selections instead of branches: a mispredicted branch costs more than the
 // search.
 const PieceView* piece_for(const RunView& run, SeenId id) {
   if (run.starts.empty() || id < run.from || id < run.starts.front()) return nullptr;
@@ -21,7 +21,7 @@ const PieceView* piece_for(const RunView& run, SeenId id) {
     start = start[half].high <= id.high ? start + half : start;
     left -= half;
   }
-  // Starts that share their leading half with `id` are told apart by the rest.
+  // Starts that share their leading half with `id` are compared by the rest.
   while (id < *start) --start;
   return &run.pieces[static_cast<std::size_t>(start - run.starts.data())];
 }
@@ -65,7 +65,7 @@ Result<bool> SeenLookup::read(const PieceView& piece, SeenId id) {
 }
 
 Result<bool> SeenLookup::contains(const SeenVersion& version, SeenId id) {
-  // All memory that may be needed is asked for first, and then looked at.
+  // Prefetches all memory that may be needed before using it.
   version.table->prefetch(id);
   if (version.frozen != nullptr) version.frozen->prefetch(id);
   asked_.clear();

@@ -52,7 +52,7 @@ RunInfo read_run(ByteReader& reader, bool& sound) {
   sound = sound && growing <= 1;
   read_all(reader, std::array{&run.from.high, &run.from.low, &run.ids, &run.digest});
   const auto pieces = reader.read<std::uint64_t>();
-  // A forged count ends with the bytes.
+  // A forged count stops at the end of the bytes.
   for (std::uint64_t i = 0; i < pieces && reader.ok(); ++i)
     read_all(reader, numbers_of(run.pieces.emplace_back()));
   return run;
@@ -107,7 +107,7 @@ Result<SeenManifest> decode_seen_manifest(std::string_view bytes) {
                              version, kVersion)};
   }
   const auto kind = reader.read<std::uint32_t>();
-  if (!is_kind(kind)) return damaged("it holds ids of a kind that does not exist");
+  if (!is_kind(kind)) return damaged("it has an unknown kind of ids");
   SeenManifest manifest;
   manifest.kind = static_cast<IdKind>(kind);
   read_all(reader, head_of(manifest));
@@ -116,7 +116,7 @@ Result<SeenManifest> decode_seen_manifest(std::string_view bytes) {
   for (std::uint64_t i = 0; i < runs && reader.ok(); ++i) {
     manifest.runs.push_back(read_run(reader, sound));
   }
-  // The checksum holds, so this is a fault of the program that wrote it, or a forgery.
+  // The checksum is right, so the program that wrote it is at fault, or it is a forgery.
   if (!sound || !reader.ok() || !reader.rest().empty()) return damaged("its parts do not add up");
   return manifest;
 }

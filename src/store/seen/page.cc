@@ -22,7 +22,7 @@ constexpr std::size_t kPayloadBytes = kSeenPageBytes - kPayload;
 
 std::uint64_t page_checksum(const char* page, const SeenPlace& place) {
   const std::string_view body(page + kFirst, kSeenPageBytes - kFirst);
-  // A page of another file, or from another place, must not pass for this one.
+  // A page of another file, or from another position, must be refused.
   return hash64(body, mix64(place.file) ^ (place.page + 1));
 }
 
@@ -108,7 +108,7 @@ Result<SeenPage> SeenPage::read(const char* bytes, const SeenPlace& place, IdKin
   // A forged page may have a right checksum. These bounds keep every read within the page.
   if (view.count_ == 0 || view.width_ == 0 || view.width_ > 64 ||
       needed_bytes(view.count_, view.width_, kind) > kPayloadBytes) {
-    return Error{Code::kDataLoss, "its header makes no sense"};
+    return Error{Code::kDataLoss, "its header is not valid"};
   }
   view.mask_ = ~std::uint64_t{0} >> (64 - view.width_);
   view.payload_ = bytes + kPayload;

@@ -25,13 +25,13 @@ constexpr SeenId in_filter(SeenId id, IdKind kind) {
   return kind == kPairs ? SeenId{id.high, 0} : id;
 }
 
-// A look-up that finds something reads one page, and most of what that costs is copying it: a page
-// of 4 KiB from the system's cache costs twice as much.
+// A look-up that finds something reads one page, and most of its cost is copying: a page of 4 KiB
+// from the system's cache costs twice as much.
 inline constexpr std::size_t kSeenPageBytes = 1024;
-// Bytes after a page that must be readable, though they do not count: ids are read as whole words.
+// Bytes after a page that must be readable, with any value: ids are read as whole words.
 inline constexpr std::size_t kSeenPageSlack = 16;
 
-// Where a page belongs. Part of its checksum, so that a page in the wrong place does not pass.
+// The position of a page. Part of its checksum, so that a misplaced page is refused.
 struct SeenPlace {
   std::uint64_t file = 0;
   std::uint64_t page = 0;
@@ -41,7 +41,7 @@ struct SeenPageBytes {
   alignas(64) std::array<char, kSeenPageBytes + kSeenPageSlack> bytes;
 };
 
-// Gathers ids in ascending order until a page is full. One thread only.
+// Collects ids in ascending order until a page is full. One thread only.
 class SeenPageBuilder {
  public:
   explicit SeenPageBuilder(IdKind kind);
@@ -63,8 +63,8 @@ class SeenPageBuilder {
 // A view of a valid page. Borrows the bytes. Thread-safe.
 class SeenPage {
  public:
-  // Of kSeenPageBytes and the slack at `bytes`. kDataLoss, without a path, if the page is damaged
-  // or not the one that belongs at `place`.
+  // Reads kSeenPageBytes and the slack at `bytes`. kDataLoss, without a path, if the page is
+  // damaged or does not belong at `place`.
   static Result<SeenPage> read(const char* bytes, const SeenPlace& place, IdKind kind);
 
   std::size_t size() const { return count_; }

@@ -1,5 +1,5 @@
-// A page with a checksum that holds but any other bytes reads without harm, and a page that was
-// built holds what was put in.
+// A page of any bytes with a valid checksum reads safely, and a page that was built holds the ids
+// that were added.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>

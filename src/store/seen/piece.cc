@@ -23,8 +23,8 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 // Syncing while writing keeps the log's own syncs from waiting for a whole run at once.
 constexpr std::uint64_t kSyncEvery = std::uint64_t{16} << 20;
 
-// The place of an id within a piece in 32 bits: rough, but never out of order, and a quarter of the
-// memory.
+// The position of an id within a piece in 32 bits: rough, but never out of order, and a quarter of
+// the memory.
 class Steps {
  public:
   Steps(SeenId first, SeenId last)
@@ -151,9 +151,9 @@ Result<std::shared_ptr<const Piece>> Piece::open(const SeenPlacement& placement,
                                                  const PieceInfo& info) {
   const fs::path path = piece_path(placement.folder, info.number);
   auto file = placement.disk->open_to_read(path);
-  // The manifest names it, so its absence is a loss.
+  // The manifest names it, so a missing file is a loss.
   if (!file && file.error().code == Code::kNotFound) {
-    return Error{Code::kDataLoss, fmt::format("{} is gone, with its ids", path.string())};
+    return Error{Code::kDataLoss, fmt::format("{} is missing, and its ids with it", path.string())};
   }
   if (!file) return file.error();
   std::shared_ptr<Piece> piece(new Piece(placement, info, std::move(*file)));
@@ -166,13 +166,13 @@ Status Piece::load_index() {
   KIN_TRY(file_bytes_, file_->size());
   // Before anything is read: a wrong size would put the end elsewhere.
   if (file_bytes_ != info_.pages * kSeenPageBytes + index_bytes + 8 + kFooterBytes) {
-    return damage("its size is not the one that the manifest says");
+    return damage("its size differs from the manifest");
   }
   std::string end(index_bytes + 8 + kFooterBytes, '\0');
   KIN_RETURN_IF_ERROR(file_->read_at(info_.pages * kSeenPageBytes, end.data(), end.size()));
   const std::string_view view(end);
   if (view.substr(index_bytes + 8) != footer(info_, placement_.kind)) {
-    return damage("its end is not the one that the manifest says");
+    return damage("its end differs from the manifest");
   }
   if (load_le<std::uint64_t>(end.data() + index_bytes) !=
       index_sum(view.substr(0, index_bytes), info_.number)) {
@@ -189,8 +189,8 @@ Error Piece::damage(std::string_view what) const {
       fmt::format("{} is damaged: {}", piece_path(placement_.folder, info_.number).string(), what)};
 }
 
-// Ids are spread evenly, so the place of a page in the index can be guessed from where it should
-// begin; a search by halves would touch a cold cache line at every step.
+// Ids are spread evenly, so the position of a page in the index can be estimated; a binary search
+// would touch a cold cache line at every step.
 std::uint64_t Piece::pages_below(std::uint64_t step) const {
   const std::uint64_t last_step = std::max<std::uint32_t>(1, index_.back());
   const std::uint64_t guess = std::min(info_.pages - 1, step * (info_.pages - 1) / last_step);
@@ -300,13 +300,13 @@ Status Piece::verify(const FilterFile* filter_file) const {
   const fs::path filter_name = filter_path(placement_.folder, info_.number);
   if (filter_file == nullptr) {
     return Error{Code::kDataLoss,
-                 fmt::format("{} is damaged or gone (the next writer makes it again)",
+                 fmt::format("{} is damaged or missing (the next writer rebuilds it)",
                              filter_name.string())};
   }
   KIN_TRY(const auto filter, filter_file->load());
   PieceInfo found{.number = info_.number, .pages = info_.pages};
   KIN_RETURN_IF_ERROR(for_each([&](SeenId id) -> Status {
-    // Everything that the manifest says about the piece is computed again.
+    // Everything in the manifest's entry is computed again.
     if (found.ids++ == 0) {
       found.first = id;
     } else if (id <= found.last) {
@@ -318,7 +318,7 @@ Status Piece::verify(const FilterFile* filter_file) const {
     return Error{Code::kDataLoss,
                  fmt::format("{} is damaged: it misses an id of its file", filter_name.string())};
   }));
-  if (found != info_) return damage("its ids are not the ones that the manifest says");
+  if (found != info_) return damage("its ids differ from the manifest");
   return Done{};
 }
 

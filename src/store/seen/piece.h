@@ -42,10 +42,10 @@ std::uint64_t digest_of(SeenId id);
 std::filesystem::path piece_path(const std::filesystem::path& folder, std::uint64_t number);
 std::filesystem::path filter_path(const std::filesystem::path& folder, std::uint64_t number);
 
-// What binds the filter file to the piece.
+// Binds the filter file to the piece.
 FilterIdentity identity_of(const PieceInfo& info);
 
-// Where the files of a set lie, and what they hold.
+// The folder and kind of a set's files.
 struct SeenPlacement {
   Disk* disk = nullptr;
   std::filesystem::path folder;
@@ -57,7 +57,7 @@ class PieceWriter {
  public:
   struct Plan {
     std::uint64_t number = 0;
-    std::uint64_t ids = 0;  // how many will be added, at most
+    std::uint64_t ids = 0;  // upper bound of the ids to add
     double filter_bits = 9;
   };
   struct Finished {
@@ -91,7 +91,7 @@ class PieceWriter {
 // A finished piece, open to read. Thread-safe.
 class Piece {
  public:
-  // kDataLoss if the file is not the one that `info` describes.
+  // kDataLoss if the file does not match `info`.
   static Result<std::shared_ptr<const Piece>> open(const SeenPlacement& placement,
                                                    const PieceInfo& info);
 
@@ -106,8 +106,8 @@ class Piece {
   Status append_numbers(SeenId from, SeenPageBytes& scratch,
                         std::vector<std::uint32_t>& numbers) const;
 
-  // The last page that may begin at or below `id`: nothing from `id` on is in pages before it,
-  // except that the index is rough and the page may begin above `id`.
+  // The last page that may begin at or below `id`. The index is rough: the page may begin above
+  // `id`, and then `id` can only be in a page before it.
   std::uint64_t page_of(SeenId id) const;
   // A page such that all ids from `id` on lie in it or after it.
   std::uint64_t page_before(SeenId id) const;
@@ -116,7 +116,7 @@ class Piece {
 
   // The filter from its file; kDataLoss if it is damaged, kNotFound if it is missing.
   Result<FilterFile> open_filter() const;
-  // The filter made again from the ids.
+  // Rebuilds the filter from the ids.
   Result<std::shared_ptr<const BlockFilter>> rebuild_filter(double bits_per_id) const;
 
   // Reads everything and checks checksums, order, count, digest, and that `filter` passes every id.

@@ -1,5 +1,5 @@
-// Whatever stands in the files of a piece: a look-up is right or refused, and a filter that is not
-// the piece's own is not taken for it.
+// Whatever the files of a piece contain: a look-up is right or refused, and the filter of another
+// piece is not accepted.
 #include <cstdlib>
 
 #include "base/bytes.h"

@@ -36,16 +36,16 @@ bool is_ours(std::string_view name) {
 }
 
 std::uint64_t random_seed() {
-  // Nobody can choose strings that collide in a set whose seed they do not know.
+  // Without the seed nobody can choose strings that collide in the set.
   std::random_device device;
   return (std::uint64_t{device()} << 32) | device();
 }
 
-// A set is made only where nothing else is.
+// A set is made only in an otherwise empty folder.
 Status check_ours(const fs::path& folder, Disk& disk) {
   KIN_TRY(const auto names, disk.list(folder));
   for (const std::string& name : names) {
-    // Files of an older set may stay; anything else is somebody's.
+    // Files of an older set may stay; other files belong to somebody else.
     if (is_ours(name)) continue;
     return Error{Code::kFailedPrecondition,
                  fmt::format("{} is not a seen set: it holds {} (name a new folder)",
@@ -54,7 +54,8 @@ Status check_ours(const fs::path& folder, Disk& disk) {
   return Done{};
 }
 
-// The numbers of a set made where files of an older one may still lie: all above those.
+// Numbers for a set in a folder that may still have files of an older one: higher than all of
+// those.
 Result<SeenManifest> blank_manifest(const fs::path& folder, const SeenOptions& options) {
   SeenManifest manifest;
   manifest.kind = options.kind.value_or(IdKind::kNumber);
@@ -76,7 +77,7 @@ Result<SeenManifest> make_manifest(const fs::path& folder, const SeenOptions& op
   KIN_RETURN_IF_ERROR(check_ours(folder, *options.disk));
   KIN_TRY(const SeenManifest manifest, blank_manifest(folder, options));
   const SeenPlacement placement{options.disk, folder, manifest.kind};
-  // The log comes first: a manifest without the log it names would mean that ids were lost.
+  // The log comes first: a manifest without its log would mean lost ids.
   KIN_TRY(const auto log, SeenLogWriter::create(placement, manifest.first_log, 0));
   KIN_RETURN_IF_ERROR(replace_whole(*options.disk, folder / kManifestName, encode(manifest)));
   return manifest;
@@ -92,7 +93,7 @@ Status check_nothing_lost(const fs::path& folder, Disk& disk) {
     if (number_of(name, ".log")) {
       KIN_TRY(const auto log, disk.open_to_read(folder / name));
       KIN_TRY(const std::uint64_t size, log->size());
-      // A log without ids is what a crash leaves while a set is made.
+      // A crash during the creation of a set leaves a log without ids.
       holds_ids = size > kSeenLogHeaderBytes;
     }
     if (!holds_ids) continue;
@@ -135,8 +136,8 @@ void insert_growing(std::shared_ptr<SeenTable>& table, SeenId id) {
   table->insert(id);
 }
 
-// After a log that is not sealed nothing may have been written: its successor was being made when
-// the crash came.
+// Nothing may have been written after a log that is not sealed: a crash interrupted the creation of
+// its successor.
 Status check_unborn(const SeenPlacement& placement, std::uint64_t number, std::uint64_t sequence) {
   const auto contents =
       replay_log(placement, {.number = number, .sequence = sequence}, [](SeenId) {});
@@ -147,7 +148,7 @@ Status check_unborn(const SeenPlacement& placement, std::uint64_t number, std::u
                     "is damaged: its end is missing, and a later log exists");
 }
 
-// A log that a crash kept from becoming a run becomes one.
+// Turns a log into a run that a crash prevented.
 Status write_out(const SeenPlacement& placement, SeenRuns& runs, RecoveredLogs& recovered,
                  const LogPosition& next) {
   // A run cannot be empty.
@@ -196,7 +197,7 @@ Status remove_leftovers(const SeenPlacement& placement, const SeenManifest& mani
     const bool leftover = (log && *log < manifest.first_log) || (piece && !live.contains(*piece)) ||
                           is_temporary(name);
     // Errors are harmless: nothing refers to the file.
-    if (leftover) (void)placement.disk->remove(placement.folder / name);  // else the next time
+    if (leftover) (void)placement.disk->remove(placement.folder / name);  // or next time
   }
   return Done{};
 }
@@ -208,8 +209,8 @@ Result<RecoveredLogs> recover_logs(const SeenPlacement& placement, SeenRuns& run
   RecoveredLogs recovered;
   recovered.table = std::make_shared<SeenTable>(placement.kind, SeenTable::slots_for(0));
   std::uint64_t sequence = ids_in_runs(manifest);
-  // All logs but the last are sealed. Each one's first id is numbered after those of the runs and
-  // logs before it, which finds a missing log.
+  // All logs but the last are sealed. The number of each one's first id follows those of the runs
+  // and logs before it, which reveals a missing log.
   for (std::uint64_t number = manifest.first_log;; ++number) {
     if (!logs.contains(number)) return log_damage(placement, number, "is gone");
     const SeenLogExpectation expected{number, sequence,
@@ -238,7 +239,7 @@ Result<RecoveredLogs> recover_logs(const SeenPlacement& placement, SeenRuns& run
     KIN_RETURN_IF_ERROR(write_out(placement, runs, recovered,
                                   {number + 1, later ? manifest.durable_log : number + 1,
                                    later ? manifest.durable_bytes : 0}));
-    (void)placement.disk->remove(log_path(placement.folder, number));  // else the next time
+    (void)placement.disk->remove(log_path(placement.folder, number));  // or next time
   }
 }
 

@@ -15,12 +15,12 @@
 
 namespace kin::store {
 
-// A piece as look-ups see it. Immutable.
+// A piece as look-ups use it. Immutable.
 struct PieceView {
   std::shared_ptr<const Piece> piece;
-  std::shared_ptr<const BlockFilter> filter;      // nothing: ask the file
-  std::shared_ptr<const FilterFile> filter_file;  // nothing: lost, so every id may be there
-  // Copies from `filter`, so that a look-up follows fewer pointers.
+  std::shared_ptr<const BlockFilter> filter;      // nothing: use the file
+  std::shared_ptr<const FilterFile> filter_file;  // nothing: lost, so every id may be present
+  // Copied from `filter`, so that a look-up follows fewer pointers.
   std::span<const BlockFilter::Block> blocks = {};
 
   // False only if `id` is not in the piece; for pairs, if its key is not. A filter that is missing
@@ -42,7 +42,7 @@ struct RunView {
 
 struct SeenRunsOptions {
   std::uint64_t piece_ids = 4'000'000;
-  std::uint64_t small_run_ids = 3'000'000;  // runs up to this size get a sharper filter
+  std::uint64_t small_run_ids = 3'000'000;  // runs up to this size get a more precise filter
   std::uint64_t filter_memory = std::uint64_t{1} << 30;  // for filters and page index
   bool read_only = false;
 };
@@ -62,19 +62,19 @@ struct SeenRunsBytes {
   std::uint64_t filter_files = 0;
 };
 
-// Which merges are due: those that keep the number of runs small while ids arrive, those that leave
-// two runs when the set is idle, or those that leave one.
+// The merges that are due: those that keep the number of runs small while ids arrive, those that
+// leave two runs in an idle set, or those that leave one.
 enum class MergeRule { kKeepFew, kTidy, kOne };
 
-// What the manifest records about the log.
+// The manifest's information about the log.
 struct LogPosition {
   std::uint64_t first = 1;    // logs below have been written out
   std::uint64_t durable = 1;  // a log ...
-  std::uint64_t bytes = 0;    // ... and how much of it is on the device for certain
+  std::uint64_t bytes = 0;    // ... and how much of it is certainly on the device
 };
 
 // For one thread at a time; results of views() stay valid on any thread. Do not add or merge after
-// an error: it is unknown which manifest is on the device.
+// an error: the manifest on the device is unknown then.
 class SeenRuns {
  public:
   static Result<std::unique_ptr<SeenRuns>> open(const SeenPlacement& placement,
@@ -84,8 +84,8 @@ class SeenRuns {
   // Adds a run of `ids`, ascending, which were in logs before `log.first`.
   Status add_run(std::span<const SeenId> ids, const LogPosition& log);
   bool merge_due(MergeRule rule) const;
-  // Advances the merge with the least left to do by one piece, or begins one. merge_due() must
-  // hold.
+  // Advances the merge with the least work left by one piece, or begins one. merge_due() must be
+  // true.
   Status merge_step(const LogPosition& log, MergeRule rule);
   // Writes the manifest with a new position of the log.
   Status note_log(const LogPosition& log);

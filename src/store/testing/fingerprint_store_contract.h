@@ -1,4 +1,4 @@
-// What every fingerprint store promises. A test includes this and instantiates
+// The contract of every fingerprint store. A test includes this and instantiates
 // FingerprintStoreContract with its kinds of store.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace kin::store {
 
-// A place for one store. Opening it again opens the store that is there.
+// A place for one store. Opening it again opens the existing store.
 class StorePlace {
  public:
   virtual ~StorePlace() = default;

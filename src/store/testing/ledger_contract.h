@@ -1,4 +1,4 @@
-// What every ledger promises. A test includes this and instantiates LedgerContract with its kinds
+// The contract of every ledger. A test includes this and instantiates LedgerContract with its kinds
 // of ledger.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace kin::store {
 
 inline constexpr WallTime kStart{std::chrono::milliseconds(1'000'000'000)};
 
-// A place for one ledger. Opening it again opens the ledger that is there.
+// A place for one ledger. Opening it again opens the existing ledger.
 class LedgerPlace {
  public:
   virtual ~LedgerPlace() = default;
