@@ -127,7 +127,7 @@ std::vector<Fused> list_all(std::span<const Findings> shards, const Candidates& 
   return all;
 }
 
-// Those of validity keep their order: every shard has all of them.
+// Values of validity keep their order, because every shard has all of them.
 void add_values(const std::vector<FacetCount>& more, FacetCounts& to) {
   std::map<std::string, FacetCount> by_key;
   for (const auto* values : {&std::as_const(to.values), &more}) {

@@ -1,4 +1,4 @@
-// What a router asks the shards of an index, in domain types. `rpc` turns these into messages.
+// The requests of a router to shards, in domain types. `rpc` turns these into messages.
 //
 // Every request names its reply as `Reply`. Requests about partitions are answered only by a shard
 // that owns them all (see Refused in shard_client.h).
@@ -100,7 +100,7 @@ struct GetRequest {
 struct StatisticsReply {
   index::TextStatistics text = {};
 };
-// What the shard adds to the statistics that the text leg needs.
+// Asks for the shard's part of the statistics that the text leg needs.
 struct StatisticsRequest {
   using Reply = StatisticsReply;
   index::ShardQuery query = {};  // its scope has the partitions
@@ -132,7 +132,7 @@ struct Presented {
   std::vector<std::optional<index::StoredDocument>> documents = {};  // in the order asked for
   std::vector<std::vector<index::HitSnippet>> snippets = {};         // the same; empty without text
 };
-// What to show of documents that were found.
+// Asks for the texts that show found documents.
 struct PresentRequest {
   using Reply = Presented;
   std::vector<index::DocIdentity> documents = {};

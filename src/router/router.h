@@ -35,7 +35,7 @@ using Connect = std::function<std::shared_ptr<ShardClient>(const std::string& ad
 struct RouterOptions {
   Clock* clock = &system_clock();
   std::chrono::nanoseconds timeout = std::chrono::seconds{10};  // of a request as a whole
-  // Of one call to a shard. A call without an answer is sent again, within `timeout`.
+  // Timeout of one call to a shard. A call without an answer is sent again, within `timeout`.
   std::chrono::nanoseconds attempt = std::chrono::seconds{2};
   std::chrono::nanoseconds pause = std::chrono::milliseconds{10};  // before it is sent again
   std::size_t known_places = 1'000'000;  // entities whose partition is remembered
@@ -103,7 +103,7 @@ class Router {
   // kInvalidArgument for a graph leg or an expansion: see traverse().
   virtual Result<RoutedHits> search(const index::ShardQuery& query,
                                     const SearchOptions& options = {}) = 0;
-  // What to show of hits of search(), in their order.
+  // The texts that show hits of search(), in their order.
   virtual Result<Presented> present(std::span<const index::ShardHit> hits,
                                     const std::optional<index::TextLeg>& text) = 0;
 

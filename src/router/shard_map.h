@@ -36,7 +36,7 @@ struct ShardMap {
     return partitions[static_cast<std::size_t>(partition)].shard;
   }
   Partitions partitions_of(std::uint32_t shard) const;
-  // What the shard has to be told.
+  // The assignment to send to the shard.
   AssignRequest assignment_of(std::uint32_t shard) const;
 
   friend bool operator==(const ShardMap&, const ShardMap&) = default;

@@ -14,7 +14,7 @@
 
 namespace kin::router {
 
-// What a router knows at a moment. Never changes.
+// The knowledge of a router at one moment. Immutable.
 struct Known {
   ShardMap map = {};
   std::shared_ptr<const Centroids> centroids = {};  // null: none

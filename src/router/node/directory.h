@@ -28,7 +28,7 @@ Result<index::PartitionId> decode_place(std::string_view bytes);
 // Thread-safe.
 class Directory {
  public:
-  // Of the options, the engine and the disk are used.
+  // Only the engine and the disk of the options are used.
   static Result<std::unique_ptr<Directory>> open(const std::filesystem::path& folder,
                                                  const index::TruthOptions& options);
 

@@ -27,7 +27,7 @@ class EdgeReader {
   using Lists = std::vector<std::vector<index::GraphEdge>>;
   Result<Lists> edges(std::span<const DocId> nodes, index::Direction direction, std::size_t limit);
 
-  // Which of the entities exist, and are valid at the filter's moment.
+  // For each entity, whether it exists and is valid at the filter's moment.
   Result<std::vector<bool>> exist(std::span<const DocId> ids);
 
   bool map_changed() const { return map_changed_; }

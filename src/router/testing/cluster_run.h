@@ -26,7 +26,7 @@ struct RunReport {
   std::vector<std::string> notes = {};  // what happened, for people
   std::uint64_t digest = 0;             // of the notes
   std::size_t checked = 0;              // operations on keys
-  std::size_t unknown = 0;              // writes whose outcome nobody knows
+  std::size_t unknown = 0;              // writes with an unknown outcome
   std::size_t failed = 0;               // reads that got no answer
 };
 

@@ -1,4 +1,4 @@
-// What clients did and saw, and whether a single register for each key could explain it.
+// The calls of clients with their results, and whether one register per key explains them.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Operation {
   Kind kind = Kind::kWrite;
   KeyState state = 0;
   SteadyTime begun = {};
-  std::optional<SteadyTime> ended = {};  // nothing: nobody knows whether and when it took effect
+  std::optional<SteadyTime> ended = {};  // nothing: it is unknown whether and when it took effect
   std::string what = {};                 // for people
 };
 

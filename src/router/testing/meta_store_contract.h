@@ -1,4 +1,4 @@
-// What every MetaStore must do.
+// The contract of every MetaStore.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What every ShardClient must do. A test instantiates the suite with the ways to reach a shard:
+// The contract of every ShardClient. A test instantiates the suite with the ways to reach a shard:
 //
 //   INSTANTIATE_TEST_SUITE_P(Local, ShardClientContract, testing::Values(&make_local));
 #pragma once

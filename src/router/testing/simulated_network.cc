@@ -13,7 +13,7 @@ Process SimulatedNetwork::start_process(std::string machine) {
 void SimulatedNetwork::stop_process(Process process) {
   up_.erase(process);
   const auto calls = std::exchange(under_way_[process], {});
-  // Later, so that whoever stops the process is not in the middle of one of its tasks.
+  // Later, so that the caller that stops the process is not inside one of its tasks.
   simulation_.after({}, [calls] {
     for (const auto& fail : calls) fail({Code::kCancelled, "the process was stopped"});
   });
@@ -22,7 +22,7 @@ void SimulatedNetwork::stop_process(Process process) {
 bool SimulatedNetwork::is_cut(Process from, Process to) const {
   const std::string& one = machines_.at(from);
   const std::string& other = machines_.at(to);
-  // What a process sent before it stopped still arrives.
+  // Messages that a process sent before it stopped still arrive.
   return !is_up(to) || cuts_.contains({one, other}) || cuts_.contains({other, one});
 }
 

@@ -65,7 +65,7 @@ bool SimulatedNode::survives(const std::function<void()>& work) {
     work();
     return true;
   }
-  // What a machine would find that stops before one of the next changes of its disk.
+  // The disk as a machine finds it that stopped before one of the next changes.
   std::uint64_t left = 1 + simulation_.random().below(12);
   const PowerCut cut{.seed = simulation_.random().next()};
   std::unique_ptr<SimulatedDisk> after;

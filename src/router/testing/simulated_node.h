@@ -80,7 +80,7 @@ class SimulatedClient final : public ShardClient {
   SimulatedNode& node_;
 };
 
-// What a trace calls a request.
+// The name of a request in a trace.
 std::string name_of(const Request& request);
 
 }  // namespace kin::router

@@ -50,7 +50,7 @@ class Simulation {
   // One line of what happened, with the time. Kept up to a limit.
   void note(const std::string& line);
   const std::vector<std::string>& notes() const { return notes_; }
-  // Of all lines: equal runs have equal hashes.
+  // A hash of all lines: equal runs have equal hashes.
   std::uint64_t digest() const { return digest_; }
 
  private:

@@ -25,8 +25,8 @@ const DocId& entity_of(const index::Mutation& mutation) {
   return *std::visit(EntityOf{}, mutation);
 }
 
-// What a mutation did that was applied before its shard restarted. Putting and removing entities
-// always ends in the state asked for; nobody knows about the others.
+// The outcome of a mutation that was applied before its shard restarted. Putting and removing
+// entities always ends in the requested state; the outcome of other mutations is unknown.
 std::optional<index::Outcome> forgotten_outcome(const index::Mutation& mutation) {
   if (std::holds_alternative<index::PutEntity>(mutation) ||
       std::holds_alternative<index::RemoveEntity>(mutation))
@@ -52,7 +52,7 @@ Result<Written> BatchWrite::run() {
     if (current.ok() && shards_.is_over(deadline_))
       current = Error{Code::kUnavailable, "the map of the index changed during the write"};
     if (!current.ok()) {
-      // What was written stays written.
+      // Earlier writes of the batch are not undone.
       written_.problems.push_back({.error = current.error()});
       return std::move(written_);
     }

@@ -1,4 +1,4 @@
-// Which documents have a key, for keys that come in no order: dozens a document.
+// Finds the documents with a key, for keys in random order, dozens per document.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +24,15 @@ struct KeyIndexOptions {
 };
 
 // The keys that were added last are in memory, the others in sorted runs with filters: the files of
-// a seen set, whose ids are pairs of a key and a number. A key that nothing has costs no read.
+// a seen set, whose ids are pairs of a key and a number. An absent key costs no read.
 //
 // Everything in it can be computed from the documents, so nothing is written when keys are added.
-// Runs have the keys of all documents below covered(); whoever opens it adds those of the others
-// again. Thread-safe: look-ups run beside each other, changes one at a time.
+// Runs have the keys of all documents below covered(); the caller adds those of the others again
+// after opening. Thread-safe: look-ups run in parallel, changes one at a time.
 class KeyIndex {
  public:
-  // A folder that is not there is made. kDataLoss if a file is damaged: the folder can be removed,
-  // and covered() is 0 then.
+  // Makes a missing folder. kDataLoss if a file is damaged: the folder can be removed, and
+  // covered() is 0 then.
   static Result<std::unique_ptr<KeyIndex>> open(const KeyIndexOptions& options);
 
   // The runs have the keys of documents with lower numbers, all of them.

@@ -20,7 +20,7 @@ namespace kin::store {
 // KeyIndex (src/store/fingerprints/key_index.h).
 inline constexpr IdKind kPairs{3};
 
-// What the filter of a file holds for an id.
+// The entry of an id in the filter of a file.
 constexpr SeenId in_filter(SeenId id, IdKind kind) {
   return kind == kPairs ? SeenId{id.high, 0} : id;
 }

@@ -102,7 +102,7 @@ class Piece {
   // Reads one page, in one of a hundred thousand cases two. `scratch` is the caller's.
   Result<bool> contains(SeenId id, SeenPageBytes& scratch) const;
 
-  // Of pairs: appends the numbers of the key `from.high` from `from.low` on, ascending.
+  // For pairs: appends the numbers of the key `from.high` from `from.low` on, ascending.
   Status append_numbers(SeenId from, SeenPageBytes& scratch,
                         std::vector<std::uint32_t>& numbers) const;
 

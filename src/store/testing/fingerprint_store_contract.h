@@ -132,7 +132,7 @@ TEST_P(FingerprintStoreContract, ABatchIsAskedAndAddedAsIfOneByOne) {
   const Found together = *store_->find(probes);
   ASSERT_EQ(together.candidates.size(), probes.size());
   for (std::size_t i = 0; i < probes.size(); ++i) {
-    // What is shared, by comparing with everything.
+    // The shared keys, found by comparing with every document.
     std::vector<Candidate> expected;
     for (const Fingerprint& other : stored) {
       Candidate candidate{.doc = other.doc};
