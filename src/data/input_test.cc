@@ -57,7 +57,7 @@ TEST(FindInputs, NamesWhatIsWrong) {
   EXPECT_EQ(error_of({a, b}), "no error");
   std::filesystem::create_directory(folder.path("empty"));
   EXPECT_THAT(error_of({folder.path("empty").string()}), HasSubstr("no dataset file below"));
-  EXPECT_THAT(error_of({folder.write("a.txt", "x")}), HasSubstr("a.txt has an extension"));
+  EXPECT_THAT(error_of({folder.write("a.txt", "x")}), HasSubstr("a.txt has an unknown extension"));
   EXPECT_THAT(error_of({"-", "-"}), HasSubstr("named twice"));
 }
 
