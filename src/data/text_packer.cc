@@ -43,17 +43,21 @@ std::string_view TextPacker::pack(std::string_view text) {
   return packed;
 }
 
-Result<std::string_view> TextPacker::unpack(std::string_view packed, std::uint64_t most) {
-  if (packed.empty()) return damaged();
+std::uint64_t TextPacker::size_of(std::string_view packed) {
+  if (packed.empty()) return 0;
   const std::string_view body = packed.substr(1);
-  if (packed.front() == kPlain) {
-    if (body.size() > most) return damaged();
-    return body;
-  }
-  if (packed.front() != kZstd) return damaged();
+  if (packed.front() == kPlain) return body.size();
+  if (packed.front() != kZstd) return 0;
   const unsigned long long size = ZSTD_getFrameContentSize(body.data(), body.size());
-  if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR || size > most)
-    return damaged();
+  return size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR ? 0 : size;
+}
+
+Result<std::string_view> TextPacker::unpack(std::string_view packed, std::uint64_t most) {
+  const std::uint64_t size = size_of(packed);
+  if (packed.empty() || size > most) return damaged();
+  const std::string_view body = packed.substr(1);
+  if (packed.front() == kPlain) return body;
+  if (packed.front() != kZstd) return damaged();
   std::string& plain = state_->plain;
   plain.resize(size);
   const std::size_t done =

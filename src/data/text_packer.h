@@ -22,6 +22,8 @@ class TextPacker {
   // The text that was packed, at most `most` bytes. kDataLoss if the bytes are not valid. Valid
   // until the next call, and as long as `packed`.
   Result<std::string_view> unpack(std::string_view packed, std::uint64_t most);
+  // The bytes of the text that was packed, as its packed form says; 0 if that is not valid.
+  static std::uint64_t size_of(std::string_view packed);
 
  private:
   struct State;

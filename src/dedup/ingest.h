@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/doc_id.h"
 #include "base/result.h"
+#include "dedup/fingerprint_parameters.h"
 #include "dedup/options.h"
 #include "dedup/progress.h"
 #include "dedup/run.h"
@@ -69,9 +70,6 @@ struct Rival {
 };
 Decision decide(const store::Fingerprint& record, std::span<const Rival> matches,
                 std::vector<std::uint32_t> shared_chunks, const Priorities& priorities);
-
-// The parameters of a store for runs with these options.
-store::FingerprintParameters fingerprint_parameters(const DedupOptions& options);
 
 struct IngestJob {
   // The audit log gets every record that was not simply kept. Only fields, columns, detectors and

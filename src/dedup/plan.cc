@@ -18,6 +18,7 @@
 #include "dedup/output/record_outputs.h"
 #include "dedup/output/run_checks.h"
 #include "dedup/outputs.h"
+#include "dedup/pairs/simhash_pairs.h"
 #include "dedup/scan/columns.h"
 #include "dedup/scan/long_records.h"
 #include "dedup/scan/scan.h"
@@ -387,14 +388,16 @@ class Planner {
     plan_.seconds = staged + std::max(0.0, few.report.seconds - few_staged);
   }
 
-  // The quadratic part of comparing SimHashes: negligible in a trial, dominant in the whole run.
-  // Every comparison waits for memory.
+  // The quadratic part of comparing SimHashes: negligible in a trial, not in the whole run, where
+  // it is bounded for each part of the hashes. Every comparison waits for memory.
   double simhash_seconds(double scale) const {
     constexpr double kComparison = 5e-9;
     if (!options_.detectors.simhash) return 0;
     std::vector<std::string> texts;
     for (const TrialRecord& record : sample_) texts.push_back(record.front().value_or(""));
-    return kComparison * simhash_comparisons(texts, options_) * scale * scale;
+    const double bound = static_cast<double>(plan_.documents) *
+                         static_cast<double>(kMostHashesCompared) * (options_.hamming + 1);
+    return kComparison * std::min(bound, simhash_comparisons(texts, options_) * scale * scale);
   }
 
   void fill_disk(const Trial& whole, double scale, const MemoryModel& model) {

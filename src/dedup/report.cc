@@ -177,9 +177,9 @@ void add_warnings(DedupReport& report) {
   }
   if (report.capped_buckets > 0) {
     report.warnings.push_back(
-        fmt::format("{} bands were shared by so many different records that not all pairs "
-                    "were compared: some duplicates may stay (a template? try a larger "
-                    "--shingle)",
+        fmt::format("{} bands or SimHashes were shared by so many different records that not all "
+                    "pairs were compared: some duplicates may stay (a template? try a larger "
+                    "--shingle, or --by minhash)",
                     report.capped_buckets));
   }
   if (report.cold_read_errors > 0) {

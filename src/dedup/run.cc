@@ -116,8 +116,12 @@ Status add_known(RunState& run) {
   KIN_RETURN_IF_ERROR(run.times.enter("append"));
   run.dataset().limit_memory(run.budget().reader);
   const RecordSet keep = kept_records(run.removals, run.dataset(), run.records);
-  return run.known->add(run.inputs->own(), run.inputs->own_rows(keep), run.options,
-                        &run.progress.work);
+  const RecordSet own = run.inputs->own_rows(keep);
+  return run.known->add({.inputs = run.inputs->own(),
+                         .keep = own,
+                         .options = run.options,
+                         .now = run.clock.now(),
+                         .work = &run.progress.work});
 }
 
 // Ids are added only when the outputs are in place: a run that is killed

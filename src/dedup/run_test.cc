@@ -384,6 +384,30 @@ TEST_F(RunTest, PairsOfATemplateGrowWithItsRecords) {
   EXPECT_LT(candidates(10'000) / candidates(2'000), 8);
 }
 
+TEST_F(RunTest, ARecordOfATemplateIsComparedWithAFewOthers) {
+  // Records that are near each other by their words and not alike. A few have a copy with one more
+  // word.
+  std::mt19937 random(5);
+  std::vector<std::string> texts;
+  for (int i = 0; i < 6'000; ++i) {
+    std::string text;
+    for (int word = 0; word < 120; ++word)
+      text += word % 30 == 0 ? fmt::format("x{} ", random() % 3'000) : fmt::format("w{} ", word);
+    texts.push_back(text);
+  }
+  for (int i = 0; i < 100; ++i) texts.push_back(texts[static_cast<std::size_t>(i) * 60] + "more");
+  write_corpus(texts);
+  DedupOptions options;
+  options.detectors = *parse_detectors("simhash");
+  options.threshold = 0.95;
+  const auto report = run(options);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  // All pairs that are near would be some 250 for each record.
+  EXPECT_LE(report->false_candidates, 24 * texts.size());
+  EXPECT_GT(report->capped_buckets, 0U);  // which is a warning: some duplicates may stay
+  EXPECT_GE(report->removed, 5U);
+}
+
 TEST_F(RunTest, OutputsHaveTheFormatOfTheirExtension) {
   write_corpus({"one two three four five six", "one two three four five six", "another text here"});
   DedupJob job;

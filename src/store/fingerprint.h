@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,15 @@ struct Fingerprint {
   std::string packed_text = {};              // as data::TextPacker packs it; empty: not kept
 
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
+};
+
+// The keys of a stored fingerprint, read without the rest. Views into its bytes.
+struct FingerprintKeys {
+  std::optional<Hash128> content = {};
+  std::optional<Hash128> words = {};
+  std::optional<std::uint64_t> simhash = {};
+  std::string_view bands = {};  // eight bytes each, little-endian
+  std::string_view signature = {};
 };
 
 // Identifies this version of a document: a hash of everything but the text. The same for

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -14,6 +15,10 @@
 #include "store/ledger.h"
 
 namespace kin::store {
+
+// The folders of both inside the folder that a user names.
+inline constexpr std::string_view kFingerprintsFolder = "fingerprints";
+inline constexpr std::string_view kLedgerFolder = "ledger";
 
 struct LocalStoreOptions {
   std::filesystem::path folder = {};

@@ -74,10 +74,17 @@ void StoreMeter::note(const char* name, std::size_t items, double seconds, bool 
 }
 
 void StoreMeter::note_candidates(const Found& found) {
-  const auto some = std::count_if(found.candidates.begin(), found.candidates.end(),
-                                  [](const auto& candidates) { return !candidates.empty(); });
   const std::scoped_lock lock(mutex_);
-  figures_.documents_with_candidates += static_cast<std::uint64_t>(some);
+  KeyHits& hits = figures_.hits;
+  for (const auto& candidates : found.candidates) {
+    Shared shared = Shared::kNone;
+    for (const Candidate& candidate : candidates) shared = shared | candidate.shared;
+    figures_.documents_with_candidates += candidates.empty() ? 0 : 1;
+    hits.content += has(shared, Shared::kContent) ? 1 : 0;
+    hits.minhash += has(shared, Shared::kWords | Shared::kBand) ? 1 : 0;
+    hits.simhash += has(shared, Shared::kSimHash) ? 1 : 0;
+    hits.chunk += has(shared, Shared::kChunk) ? 1 : 0;
+  }
 }
 
 StoreFigures StoreMeter::figures() const {

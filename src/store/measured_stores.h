@@ -27,11 +27,20 @@ struct CallFigures {
   std::array<std::uint64_t, kCallSeconds.size() + 1> by_seconds{};  // each call in one of them
 };
 
+// Documents that were looked up and share a key of the kind with a stored one.
+struct KeyHits {
+  std::uint64_t content = 0;
+  std::uint64_t minhash = 0;  // shingles or a band
+  std::uint64_t simhash = 0;
+  std::uint64_t chunk = 0;
+};
+
 struct StoreFigures {
   std::map<std::string, CallFigures> calls =
       {};                                       // "find", "get", "admit", "was_processed", "record"
   std::uint64_t documents_with_candidates = 0;  // of those that were looked up
-  cloud::CallCounts requests = {};              // to services; none for a store on this machine
+  KeyHits hits = {};
+  cloud::CallCounts requests = {};  // to services; none for a store on this machine
   CacheCounts cache = {};
 };
 

@@ -41,6 +41,9 @@ TEST(MeasuredStores, CountAndTimeTheirCallsAndPassTheAnswersOn) {
   EXPECT_EQ(figures.calls.at("find").calls, 2U);
   EXPECT_EQ(figures.calls.at("find").items, 3U);
   EXPECT_EQ(figures.documents_with_candidates, 1U);
+  EXPECT_EQ(figures.hits.content, 1U);
+  EXPECT_EQ(figures.hits.minhash, 0U);
+  EXPECT_EQ(figures.hits.chunk, 0U);
   EXPECT_EQ(figures.calls.at("was_processed").items, 1U);
   const CallFigures& admit = figures.calls.at("admit");
   EXPECT_EQ(admit.calls, 2U);

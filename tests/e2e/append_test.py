@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A series of runs with `--signature-store DIR --append` gives the same as `--against`, and a killed run does not change
-the store.
+"""A series of runs with `--signature-store DIR --append` gives the same as `--against`, a killed run does not change the
+store, and the folder is the same local store that `--config` uses.
 
 usage: append_test.py KINDRED [ROUNDS]
 """
@@ -75,6 +75,77 @@ def compare_with_against(kindred, folder, options, extension):
     assert removed > 20, f"{options}: {removed} duplicates of earlier days, which tells nothing"
 
 
+def store_settings(folder, store):
+    """A settings file for `--config` that names the folder of `--signature-store`."""
+    path = folder / f"{store.name}.yaml"
+    path.write_text(f"global_fingerprints:\n  backend: local\n  root_path: {store}\n")
+    return path
+
+
+def documents(kindred, folder, store):
+    """The number of documents, by opening the folder as a local store."""
+    told = subprocess.run([kindred, "store", "stats", "--json", "--config", store_settings(folder, store)], check=True,
+                          capture_output=True, text=True)
+    return json.loads(told.stdout)["documents"]
+
+
+def check(kindred, folder, store):
+    subprocess.run([kindred, "store", "check", "--config", store_settings(folder, store)], check=True,
+                   stdout=subprocess.DEVNULL)
+
+
+def reasons(path):
+    """The log of a run with --config, without the document's id in the store, which says how it was added."""
+    lines = []
+    for line in path.read_text().splitlines():
+        entry = json.loads(line)
+        for existing in entry["existing"]:
+            del existing["doc"]
+        entry["existing"].sort(key=json.dumps)
+        lines.append(entry)
+    return lines
+
+
+def numberless(path):
+    """The log of a run with --append, without the number of the reference: records without a text have none when they
+    come with --config."""
+    entries = audit(path)
+    for entry in entries:
+        entry.pop("duplicate_of_row_id", None)
+    return entries
+
+
+def compare_ways(kindred, folder):
+    """Fills one folder with --append and one with --config, and continues each of them both ways."""
+    appended, ingested, begin = folder / "appended", folder / "ingested", folder / "begin.jsonl"
+
+    def ingest(store, source, output):
+        run(kindred, source, "-o", output, "--config", store_settings(folder, store), "--run", source.stem)
+
+    def append(store, source, output):
+        run(kindred, source, "-o", output, "--signature-store", store, "--append")
+
+    # The records that a run with --config keeps: no other way to add them removes one.
+    ingest(folder / "scratch", folder / "day0.jsonl", begin)
+    append(appended, begin, folder / "a.jsonl")
+    ingest(ingested, begin, folder / "b.jsonl")
+    assert (folder / "a.jsonl").read_bytes() == (folder / "b.jsonl").read_bytes() == begin.read_bytes()
+    dropped = 0
+    for day, way, log in ((1, ingest, reasons), (2, append, numberless)):
+        # Each way over the folders of both, the second one over what the first added to the other's.
+        for store, stem in ((appended, "a"), (ingested, "b")):
+            way(store, folder / f"day{day}.jsonl", folder / f"{stem}.jsonl")
+            check(kindred, folder, store)
+        assert (folder / "a.jsonl").read_bytes() == (folder / "b.jsonl").read_bytes(), f"day {day}: the outputs differ"
+        logs = [log(folder / f"{stem}.removed.jsonl") for stem in "ab"]
+        assert logs[0] == logs[1], f"day {day}: the logs differ"
+        dropped += len(logs[0])
+        counts = [documents(kindred, folder, store) for store in (appended, ingested)]
+        assert counts[0] == counts[1], f"day {day}: {counts} documents"
+    assert dropped > 100, f"{dropped} duplicates, which tells nothing"
+    print(f"one store, both ways: {counts[0]} documents, {dropped} duplicates")
+
+
 def outputs(folder):
     return [(folder / name).read_bytes() for name in ("out.jsonl", "out.removed.jsonl")]
 
@@ -100,10 +171,11 @@ def kill_rounds(kindred, folder, rounds):
     begun = time.monotonic()
     subprocess.run(command(1), check=True)
     took = time.monotonic() - begun
-    expected, known = outputs(folder), (store / "known").read_bytes()
+    expected, known = outputs(folder), documents(kindred, folder, store)
     subprocess.run(command(2), check=True)
     third = outputs(folder)
-    old = (first / "known").read_bytes()
+    old = documents(kindred, folder, first)
+    assert old < known, "the second day adds nothing"
 
     kills = number = 0
     # A run may end before it is killed. More rounds follow until enough runs were killed.
@@ -118,12 +190,19 @@ def kill_rounds(kindred, folder, rounds):
                 process.send_signal(signal.SIGKILL)
                 process.wait()
                 kills += 1
-            now = (store / "known").read_bytes()
+            # Every other time the next run is the first to open what was left.
+            seen = store if rng.random() < 0.5 else folder / "copy"
+            if seen != store:
+                shutil.rmtree(seen, ignore_errors=True)
+                shutil.copytree(store, seen)
+            now = documents(kindred, folder, seen)
             assert now in (old, known), "the store is neither the old one nor the new one"
             if now == known:
                 break
             assert process.returncode != 0, "a finished run added nothing"
         assert outputs(folder) == expected, f"round {number}: the outputs differ"
+        if number % 4 == 0:
+            check(kindred, folder, store)
         subprocess.run(command(2), check=True)
         assert outputs(folder) == third, f"round {number}: the next day differs"
         left = [path.name for path in folder.iterdir() if path.name.startswith(".")]
@@ -148,6 +227,7 @@ def main():
                             ["--normalize", "aggressive", "--threshold", "0.6"], ["--verify", "none"]):
                 compare_with_against(kindred, folder, options, extension)
         print("the same as --against every time")
+        compare_ways(kindred, folder)
         make_days(folder, 3, 20_000, 8)
         kill_rounds(kindred, folder, rounds)
 

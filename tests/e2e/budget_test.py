@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Runs over one huge group keep to --max-memory, or are refused with a message that names a sufficient budget.
+"""Runs over one huge group keep to --max-memory.
 
 usage: budget_test.py KINDRED
 """
 import os
 import pathlib
 import random
-import re
 import resource
 import subprocess
 import sys
@@ -19,7 +18,7 @@ SMALL = 128
 
 
 def make_templates(path):
-    """Copies of one text, most of them changed a little: SimHash finds millions of pairs."""
+    """Copies of one text, most of them changed a little: millions of pairs have near SimHashes."""
     rng = random.Random(1)
     words = [f"w{i}" for i in range(5_000)]
     template = [rng.choice(words) for _ in range(120)]
@@ -74,18 +73,13 @@ class Runs:
 
 
 def check_pairs(runs, source):
+    """Nearly every SimHash is near very many others: the pairs of a record are bounded, and fit."""
     options = ("--by", "exact,simhash")
-    said, _, files = runs.dedup(source, SMALL, *options)
-    assert files is None, "so many pairs cannot fit"
-    enough = re.search(r"very many records are alike: .* \(use --max-memory (\d+)MiB or more\)", said)
-    assert enough, said
-    enough = int(enough.group(1))
-    _, peak, files = runs.dedup(source, enough, *options)
-    assert files is not None, f"{enough} MiB do not do, as was said"
-    assert peak <= enough, f"{peak} MiB held of {enough}"
+    _, peak, files = runs.dedup(source, SMALL, *options)
+    assert files is not None and peak <= SMALL, f"{peak} MiB held of {SMALL}"
     _, _, plenty = runs.dedup(source, 2_000, *options)
     assert files == plenty, "other bytes with other memory"
-    print(f"pairs: refused with {SMALL} MiB, {peak:.0f} MiB held of {enough}")
+    print(f"pairs: {peak:.0f} MiB held of {SMALL}")
 
 
 def check_chunks(runs, source):

@@ -21,6 +21,9 @@ namespace {
 using dedup::Action;
 using dedup::IngestReport;
 
+// Local stores get one in so many bytes of --max-memory. Readers and the writer get half of it.
+constexpr std::uint64_t kStoresShare = 3;
+
 // The flag that a run against shared stores does not support.
 std::optional<std::string_view> refused_flag(const dedup::DedupJob& job) {
   const dedup::DedupOptions& options = job.options;
@@ -116,7 +119,8 @@ Result<int> run_ingest_job(const dedup::DedupJob& job, const IngestFlags& flags,
                        verb);
   }
   KIN_TRY(const OpenedStores stores,
-          open_stores(config, dedup::fingerprint_parameters(job.options), system_clock()));
+          open_stores(config, dedup::fingerprint_parameters(job.options), system_clock(),
+                      job.options.max_memory / kStoresShare));
   dedup::IngestJob ingest;
   ingest.dedup = job;
   KIN_TRY(RemoteAccess remote,

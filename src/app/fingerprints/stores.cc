@@ -24,14 +24,14 @@ Status check_enabled(const StoresConfig& config) {
 
 store::LocalStoreOptions local_ledger(const StoresConfig& config, Clock& clock) {
   store::LocalStoreOptions options;
-  options.folder = config.root_path / "ledger";
+  options.folder = config.root_path / store::kLedgerFolder;
   options.retention = config.processed_ttl;
   options.clock = &clock;
   return options;
 }
 store::LocalStoreOptions local_fingerprints(const StoresConfig& config, Clock& clock) {
   store::LocalStoreOptions options;
-  options.folder = config.root_path / "fingerprints";
+  options.folder = config.root_path / store::kFingerprintsFolder;
   options.retention = config.fingerprints_ttl;
   options.clock = &clock;
   return options;
@@ -126,10 +126,13 @@ Status make_folder(const std::filesystem::path& folder) {
 
 Result<OpenedStores> open_backend(const StoresConfig& config,
                                   const std::optional<store::FingerprintParameters>& parameters,
-                                  Clock& clock) {
+                                  Clock& clock, std::uint64_t memory_bytes) {
   if (config.backend == Backend::kDynamoDb) return open_in_dynamo(config, parameters, clock);
   if (config.backend == Backend::kS3) return open_in_s3(config, parameters, clock);
-  const store::LocalStoreOptions options = local_fingerprints(config, clock);
+  store::LocalStoreOptions options = local_fingerprints(config, clock);
+  options.memory_bytes = memory_bytes / 2;
+  store::LocalStoreOptions ledger = local_ledger(config, clock);
+  ledger.memory_bytes = memory_bytes / 2;
   OpenedStores opened;
   if (parameters) {
     KIN_RETURN_IF_ERROR(make_folder(config.root_path));
@@ -137,7 +140,7 @@ Result<OpenedStores> open_backend(const StoresConfig& config,
   } else {
     KIN_TRY(opened.fingerprints, store::open_local_fingerprints(options));
   }
-  KIN_TRY(opened.ledger, store::open_local_ledger(local_ledger(config, clock)));
+  KIN_TRY(opened.ledger, store::open_local_ledger(ledger));
   return opened;
 }
 
@@ -182,9 +185,9 @@ Result<std::unique_ptr<store::Ledger>> open_ledger(const StoresConfig& config, C
 
 Result<OpenedStores> open_stores(const StoresConfig& config,
                                  const std::optional<store::FingerprintParameters>& parameters,
-                                 Clock& clock) {
+                                 Clock& clock, std::uint64_t memory_bytes) {
   KIN_RETURN_IF_ERROR(check_enabled(config));
-  KIN_TRY(OpenedStores opened, open_backend(config, parameters, clock));
+  KIN_TRY(OpenedStores opened, open_backend(config, parameters, clock, memory_bytes));
   if (config.redis) {
     KIN_TRY(const store::CacheOptions cache, cache_of(config, clock));
     auto cached =

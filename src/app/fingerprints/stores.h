@@ -28,9 +28,11 @@ Result<std::string> create_stores(const StoresConfig& config, Clock& clock);
 
 // With `parameters`, a new store is bound to them, and an existing one made with others is refused.
 // Without, the store is opened as it is; kNotFound if there is none. DynamoDB tables must exist.
+// Local ones use up to `memory_bytes` for buffers, caches and filters.
 Result<OpenedStores> open_stores(const StoresConfig& config,
                                  const std::optional<store::FingerprintParameters>& parameters,
-                                 Clock& clock);
+                                 Clock& clock,
+                                 std::uint64_t memory_bytes = std::uint64_t{512} << 20);
 // kNotFound if there is no ledger.
 Result<std::unique_ptr<store::Ledger>> open_ledger(const StoresConfig& config, Clock& clock);
 

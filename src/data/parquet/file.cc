@@ -214,6 +214,14 @@ std::uint64_t longest_average_row(const ParquetFile& file) {
   return longest;
 }
 
+std::uint64_t longest_likely_row(const ParquetFile& file) {
+  constexpr std::uint64_t kFewRows = 4;
+  std::uint64_t longest = 2 * longest_average_row(file);
+  for (const GroupPlace& group : file.footer->groups)
+    if (group.rows <= kFewRows) longest = std::max(longest, bytes_of(group));
+  return longest;
+}
+
 Result<ParquetFile> read_parquet_footer(const Input& input, const fs::path& temporary_folder) {
   ParquetFile file;
   file.shown_as = input.shown_as;

@@ -40,6 +40,9 @@ struct ParquetFile {
 
 // The average bytes of a row of the row group whose rows are the longest.
 std::uint64_t longest_average_row(const ParquetFile& file);
+// How long a row may be: twice that, or all of a row group with a few rows, of which one may have
+// nearly all the bytes.
+std::uint64_t longest_likely_row(const ParquetFile& file);
 
 // Reads the footer of `input`. A name that DuckDB would read as a pattern is accessed through a
 // link in `temporary_folder`.

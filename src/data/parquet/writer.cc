@@ -288,10 +288,10 @@ std::optional<std::uint64_t> rows_at_a_time(const ParquetFile& file) {
 std::uint64_t least_duckdb_memory(const ParquetFile& file, bool long_rows) {
   std::uint64_t thread = file.thread_bytes;
   if (long_rows) {
-    // A row group as it is read, as vectors and as text; some rows are longer than the average.
+    // A row group as it is read, as vectors and as text.
     constexpr std::uint64_t kGroupBytes = 8 << 20;
     constexpr std::uint64_t kCopies = 5;
-    thread = kCopies * std::max(kGroupBytes, 2 * longest_average_row(file));
+    thread = kCopies * std::max(kGroupBytes, longest_likely_row(file));
   }
   return kDuckDbBytes + duckdb_thread_need(thread) + kDuckDbLeastHeldBack;
 }

@@ -53,6 +53,19 @@ TEST_F(ParquetWriter, TakesNamesThatDifferInCaseForOneColumnAndSaysSo) {
   }
 }
 
+TEST_F(ParquetWriter, CountsOnOneOfAFewRowsHavingAllTheBytes) {
+  constexpr std::uint64_t kLong = 30'000'000;
+  const std::string path =
+      make("a.parquet",
+           "SELECT repeat('x', CASE range WHEN 2 THEN 30000000 ELSE 1 END) AS text FROM "
+           "range(4)");
+  const Input input{path, {Format::kParquet, Compression::kNone}, 0, path};
+  const ParquetFile file = read_parquet_footer(input, folder.path("")).value();
+  const auto need = least_parquet_memory({&file, 1}, {Format::kJsonl, Compression::kNone});
+  // DuckDB holds a row as it is read, as a vector and as text.
+  EXPECT_GE(need.value(), 5 * kLong);
+}
+
 TEST_F(ParquetWriter, WritesTheSameRowsInPiecesOfAnySize) {
   const std::string a =
       make("a.parquet", "SELECT range AS id, 'x' || range AS text FROM range(7000)",

@@ -68,7 +68,7 @@ data::Dataset& RunInputs::own() {
 }
 
 std::size_t RunInputs::reference_files() const {
-  return has_known() ? known_->manifest().files.size() : reference_files_;
+  return has_known() ? known_->files().size() : reference_files_;
 }
 
 RecordSet RunInputs::own_rows(const RecordSet& all) const {

@@ -9,6 +9,8 @@
 
 #include "base/bytes.h"
 #include "base/workers.h"
+#include "dedup/groups/component.h"
+#include "dedup/groups/strangers.h"
 #include "dedup/pairs/similarity.h"
 #include "dedup/spill/budget.h"
 #include "dedup/spill/shared_keys.h"
@@ -24,69 +26,6 @@ constexpr std::size_t kBatchRecords = 4'096;
 
 // Pairs of a component that are re-sorted at a time.
 constexpr std::size_t kPairsAtOnce = std::size_t{1} << 20;
-
-// One connected component of candidate pairs, its records ranked best first.
-struct Component {
-  std::vector<RecordId> records;  // by rank
-  // Pairs of ranks instead of records: a is the better one. Sorted. Borrowed.
-  std::span<const Edge> links;
-};
-
-std::uint32_t better_of(const Edge& link) {
-  return static_cast<std::uint32_t>(row_number(link.a));
-}
-std::uint32_t worse_of(const Edge& link) {
-  return static_cast<std::uint32_t>(row_number(link.b));
-}
-
-bool by_rank(const Edge& x, const Edge& y) {
-  // Cast, and thereby copied: a packed member cannot be bound to a reference, as a tuple would do.
-  const auto key = [](const Edge& link) {
-    return std::tuple(RecordId{link.a}, RecordId{link.b}, Method{link.method});
-  };
-  return key(x) < key(y);
-}
-
-// The records of `edges`, each once, sorted. Uses little extra memory.
-std::vector<RecordId> records_of(std::span<const Edge> edges) {
-  std::vector<RecordId> sorted;
-  std::size_t next_cleaning = std::size_t{1} << 16;
-  const auto clean = [&] {
-    std::sort(sorted.begin(), sorted.end());
-    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-    next_cleaning = std::max(next_cleaning, 2 * sorted.size());
-  };
-  for (const Edge& edge : edges) {
-    for (const RecordId record : {edge.a, edge.b}) sorted.push_back(record);
-    if (sorted.size() >= next_cleaning) clean();
-  }
-  clean();
-  return sorted;
-}
-
-// Replaces the records in the edges of one component by their ranks.
-Component rank(std::span<Edge> edges, const KeepOrder& order) {
-  Component component;
-  const std::vector<RecordId> sorted = records_of(edges);
-  component.records = sorted;
-  std::sort(component.records.begin(), component.records.end(),
-            [&](RecordId a, RecordId b) { return a != b && order.better(a, b); });
-  std::vector<std::uint32_t> ranks(sorted.size());
-  const auto position = [&](RecordId id) {
-    return static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), id) -
-                                    sorted.begin());
-  };
-  for (std::uint32_t i = 0; i < component.records.size(); ++i)
-    ranks[position(component.records[i])] = i;
-  for (Edge& edge : edges) {
-    const auto [better, worse] = std::minmax(ranks[position(edge.a)], ranks[position(edge.b)]);
-    edge.a = record_id(better);
-    edge.b = record_id(worse);
-  }
-  std::sort(edges.begin(), edges.end(), by_rank);
-  component.links = edges;
-  return component;
-}
 
 // Solves components, on one thread.
 class Solver {
@@ -161,16 +100,20 @@ class Solver {
   // duplicates are removed.
   Status solve_star(const Component& component, std::vector<Removal>& removals) {
     std::vector<State> states(component.records.size(), State::kOpen);
+    Strangers strangers(component, input_.scan);
     for (const Edge& link : component.links) {
       const std::uint32_t better = better_of(link);
       const std::uint32_t worse = worse_of(link);
       const bool references = input_.scan.order.is_reference(component.records[worse]);
-      if (references || states[better] == State::kRemoved || states[worse] == State::kRemoved) {
+      if (references || states[better] == State::kRemoved || states[worse] == State::kRemoved ||
+          strangers.skips(link)) {
         ++counts_.not_needed;
         continue;
       }
       KIN_RETURN_IF_ERROR(try_pair(component, better, worse, link.method, states, removals));
+      if (states[worse] != State::kRemoved) strangers.met(link);
     }
+    counts_.capped += strangers.skipped() ? 1 : 0;
     return component.records.size() < 3 ? Status(Done{}) : look_again(component, states, removals);
   }
 
@@ -286,21 +229,27 @@ class Solver {
     UnionFind joined(component.records.size());
     const auto rank_of = [](std::uint32_t rank) { return record_id(rank); };
     std::vector<Method> methods(component.records.size(), Method::kMinHash);
+    Strangers strangers(component, input_.scan);
     for (const Edge& link : component.links) {
       const std::uint32_t better = better_of(link);
       const std::uint32_t worse = worse_of(link);
       const bool references = input_.scan.order.is_reference(component.records[worse]);
-      if (references || joined.find(rank_of(better)) == joined.find(rank_of(worse))) {
+      if (references || joined.find(rank_of(better)) == joined.find(rank_of(worse)) ||
+          strangers.skips(link)) {
         ++counts_.not_needed;
         continue;
       }
       KIN_TRY(const std::optional<double> similarity,
               check(link.method, component.records[better], component.records[worse]));
-      if (!similarity) continue;
+      if (!similarity) {
+        strangers.met(link);
+        continue;
+      }
       joined.join(rank_of(better), rank_of(worse));
       methods[better] = link.method;
       methods[worse] = link.method;
     }
+    counts_.capped += strangers.skipped() ? 1 : 0;
     for (std::uint32_t i = 0; i < component.records.size(); ++i) {
       const std::size_t best = row_number(joined.find(rank_of(i)));
       if (best == i) continue;

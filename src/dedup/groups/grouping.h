@@ -32,6 +32,8 @@ struct GroupCounts {
   std::atomic<std::uint64_t> below_threshold{0};  // pairs found not to be
   std::atomic<std::uint64_t> not_needed{0};       // pairs that could no longer change anything
   std::atomic<std::uint64_t> added{0};            // pairs added because partners were removed
+  // Components with records so many of whose pairs were not alike that the rest were not compared.
+  std::atomic<std::uint64_t> capped{0};
 };
 
 // Decides which class representatives are removed. In a star, every removal was checked against the

@@ -16,8 +16,6 @@
 #include "dedup/scan/columns.h"
 #include "dedup/uploads.h"
 #include "dedup/work_folder.h"
-#include "sketch/word_hash.h"
-#include "text/normalize.h"
 
 namespace kin::dedup {
 namespace {
@@ -257,30 +255,6 @@ class Ingest {
 
 }  // namespace
 
-store::FingerprintParameters fingerprint_parameters(const DedupOptions& options) {
-  store::FingerprintParameters parameters;
-  const auto add = [&](const char* flag, std::string value) {
-    parameters.settings.emplace_back(flag, std::move(value));
-  };
-  add("--by", by_of(options));
-  // An explicit value also applies to exact duplicates, so it differs from the default.
-  add("--normalize", fmt::format("{}{}", text::name_of(options.shingles.normalization),
-                                 options.exact_normalization ? "" : " by default"));
-  add("--shingle", sketch::to_string(options.shingles));
-  add("--hashes", fmt::format("{}", options.hashes));
-  const auto banding = banding_of(options);
-  add("--bands", banding ? sketch::to_string(*banding) : "none");
-  if (options.detectors.chunk) {
-    const bool fixed = options.chunks.kind == sketch::ChunkOptions::Kind::kFixed;
-    add("--chunk", fmt::format("{}:{}", fixed ? "fixed" : "content", options.chunks.size));
-  }
-  add("sketches",
-      fmt::format("{}.{}.{} (Unicode {})", sketch::kShingleVersion, sketch::kMinHashVersion,
-                  sketch::kBandKeyVersion, text::unicode_version()));
-  parameters.hamming = options.hamming;
-  return parameters;
-}
-
 namespace {
 
 void write_stores(JsonWriter& json, const store::StoreFigures& stores) {
@@ -302,6 +276,13 @@ void write_stores(JsonWriter& json, const store::StoreFigures& stores) {
   }
   json.end()
       .field("documents_with_candidates", stores.documents_with_candidates)
+      .key("hits")
+      .begin_object()
+      .field("content", stores.hits.content)
+      .field("minhash", stores.hits.minhash)
+      .field("simhash", stores.hits.simhash)
+      .field("chunk", stores.hits.chunk)
+      .end()
       .field("requests", stores.requests.requests)
       .field("retries", stores.requests.retries)
       .field("throttles", stores.requests.throttles)

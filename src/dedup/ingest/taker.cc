@@ -1,7 +1,5 @@
 #include "dedup/ingest/taker.h"
 
-#include <fmt/format.h>
-
 #include "base/workers.h"
 #include "sketch/chunks.h"
 
@@ -49,27 +47,14 @@ Taken RecordTaker::take_one(KnownSketcher& sketcher, const data::Batch& batch, s
   made.created = now;
   if (sketched.text) {
     taken.has_text = true;
-    made.content = sketched.row.exact;
-    made.words = sketched.row.words;
-    if (sketched.row.simhash != 0) made.simhash = sketched.row.simhash;
-    if (sketched.row.words) {
-      made.bands = sketched.row.bands;
-      made.signature = sketched.row.signature;
-    }
+    KnownSketcher::fill(sketched, made);
     if (options_.detectors.chunk) {
       for (const sketch::Chunk& chunk : sketch::chunks(*sketched.text, options_.chunks))
         made.chunks.push_back(chunk.sha256);
     }
-    made.packed_text = sketched.packed;
-  }
-  // Records without an id are the same document if their text is the same.
-  if (sketched.id) {
-    made.key = *sketched.id;
-  } else if (sketched.text) {
-    const Hash128 text = hash128(*sketched.text);
-    made.key = fmt::format("text:{:016x}{:016x}", text.high, text.low);
   } else {
-    made.key = taken.where;
+    // Records without an id are the same document if their text is the same.
+    made.key = sketched.id.value_or(taken.where);
   }
   made.doc = doc_id_of(made.source, made.key);
   return taken;

@@ -10,7 +10,7 @@ namespace kin::dedup {
 
 KnownDataset::KnownDataset(const KnownRecords& known, std::size_t fields)
     : known_(known), fields_(fields) {
-  for (const KnownManifest::File& file : known.manifest().files) {
+  for (const KnownRecords::File& file : known.files()) {
     data::Input input;
     input.shown_as = file.name;
     files_.push_back(std::move(input));

@@ -4,11 +4,16 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/testing/manual_clock.h"
+#include "dedup/fingerprint_parameters.h"
+#include "dedup/known/sketcher.h"
 
 namespace kin::dedup {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 class KnownRecordsTest : public testing::Test {
  protected:
@@ -31,9 +36,12 @@ class KnownRecordsTest : public testing::Test {
     ASSERT_TRUE(write_file_atomically(path, lines).ok());
     auto files = data::find_inputs(std::vector<std::string>{path.string()}, folder_.path());
     auto dataset = data::Dataset::open(std::move(*files), {});
-    ASSERT_TRUE(
-        (*dataset)->scan({.columns = {"text"}}, [](const auto&, int) { return Done{}; }).ok());
-    const Status added = known.add(**dataset, keep, options_, nullptr);
+    data::ScanOptions all;
+    all.columns = {"text"};
+    all.optional_columns = 1;
+    ASSERT_TRUE((*dataset)->scan(all, [](const auto&, int) { return Done{}; }).ok());
+    const Status added =
+        known.add({.inputs = **dataset, .keep = keep, .options = options_, .now = clock_.now()});
     ASSERT_TRUE(added.ok()) << added.error().message;
   }
 
@@ -52,8 +60,18 @@ class KnownRecordsTest : public testing::Test {
     return found;
   }
 
+  // The same folder as the store of `kindred dedup --config`.
+  store::LocalStoreOptions as_local_store() const {
+    store::LocalStoreOptions where;
+    where.folder = *options_.signature_store / store::kFingerprintsFolder;
+    where.memory_bytes = 16 << 20;
+    where.clock = &clock_;
+    return where;
+  }
+
   TemporaryFolder folder_ = *TemporaryFolder::create();
   DedupOptions options_;
+  mutable ManualClock clock_;
 };
 
 constexpr const char* kThree =
@@ -75,8 +93,9 @@ TEST_F(KnownRecordsTest, HaveWhatARunKept) {
   }
   const auto known = open();
   EXPECT_EQ(known->size(), 2U);
-  EXPECT_EQ(known->manifest().files.size(), 1U);
-  EXPECT_THAT(texts(*known), testing::ElementsAre("-:four five six", "a:one two three"));
+  EXPECT_THAT(known->files(),
+              ElementsAre(KnownRecords::File{0, (folder_.path() / "in.jsonl").string()}));
+  EXPECT_THAT(texts(*known), ElementsAre("-:four five six", "a:one two three"));
 }
 
 TEST_F(KnownRecordsTest, DoNotCountBeforeTheyAreCommitted) {
@@ -90,7 +109,7 @@ TEST_F(KnownRecordsTest, DoNotCountBeforeTheyAreCommitted) {
     add(*known, kThree, all_but_second());
     ASSERT_TRUE(known->commit().ok());
   }
-  EXPECT_THAT(texts(*open()), testing::ElementsAre("-:four five six", "a:one two three"));
+  EXPECT_THAT(texts(*open()), ElementsAre("-:four five six", "a:one two three"));
 }
 
 TEST_F(KnownRecordsTest, OfOtherOptionsAreRefusedByTheFlag) {
@@ -107,8 +126,8 @@ TEST_F(KnownRecordsTest, OfOtherOptionsAreRefusedByTheFlag) {
   other.threshold = 0.7;
   EXPECT_THAT(refused(other), HasSubstr("--threshold 0.8"));
   other = options_;
-  other.fields = {"body"};
-  EXPECT_THAT(refused(other), HasSubstr("--field text"));
+  other.fields = {"title", "body"};
+  EXPECT_THAT(refused(other), HasSubstr("--field 1 column, and this run has --field 2 columns"));
   other = options_;
   other.hashes = 256;
   EXPECT_THAT(refused(other), HasSubstr("--hashes 128"));
@@ -123,17 +142,97 @@ TEST_F(KnownRecordsTest, OfOtherOptionsAreRefusedByTheFlag) {
   EXPECT_EQ(refused(other), "");
 }
 
-TEST_F(KnownRecordsTest, ThatAreDamagedAreRefused) {
+TEST_F(KnownRecordsTest, OfAnEarlierVersionAreRefusedWithTheRemedy) {
+  std::filesystem::create_directories(*options_.signature_store);
+  ASSERT_TRUE(write_file_atomically(*options_.signature_store / "known", "KINKNOWN and more").ok());
+  const auto known = KnownRecords::open(options_);
+  ASSERT_FALSE(known.ok());
+  EXPECT_EQ(known.error().code, Code::kFailedPrecondition);
+  EXPECT_THAT(known.error().message, HasSubstr("name a new folder"));
+  const auto store =
+      store::open_local_fingerprints(as_local_store(), fingerprint_parameters(options_));
+  ASSERT_FALSE(store.ok());
+  EXPECT_THAT(store.error().message, HasSubstr("name a new folder"));
+}
+
+TEST_F(KnownRecordsTest, AreTheDocumentsOfALocalStore) {
   {
     const auto known = open();
     add(*known, kThree, all_but_second());
     ASSERT_TRUE(known->commit().ok());
   }
-  const std::filesystem::path path = *options_.signature_store / kKnownName;
-  std::string bytes = *read_file(path);
-  bytes[20] = static_cast<char>(bytes[20] ^ 1);
-  ASSERT_TRUE(write_file_atomically(path, bytes).ok());
-  EXPECT_EQ(KnownRecords::open(options_).error().code, Code::kDataLoss);
+  auto store = *store::open_local_fingerprints(as_local_store(), fingerprint_parameters(options_));
+  EXPECT_EQ(store->stats()->documents, 2U);
+  EXPECT_THAT(*store->check(), IsEmpty());
+  std::vector<std::string> keys;
+  ASSERT_TRUE(store
+                  ->each([&](const store::Fingerprint& document) -> Status {
+                    keys.push_back(document.key);
+                    return Done{};
+                  })
+                  .ok());
+  EXPECT_THAT(keys, ElementsAre("a", key_of_record({}, "four five six")));
+}
+
+TEST_F(KnownRecordsTest, HaveTheDocumentsThatALocalStoreAdmitted) {
+  {
+    const auto known = open();
+    add(*known, kThree, all_but_second());
+    ASSERT_TRUE(known->commit().ok());
+  }
+  {
+    auto store =
+        *store::open_local_fingerprints(as_local_store(), fingerprint_parameters(options_));
+    data::TextPacker packer;
+    store::Fingerprint made;
+    made.doc = doc_id_of("", "c");
+    made.key = "c";
+    made.packed_text = packer.pack("admitted");
+    const std::vector<store::Fingerprint> batch = {made};
+    const std::vector<std::size_t> chosen = {0};
+    const auto never = [](const auto&, const auto&) -> Result<bool> { return false; };
+    ASSERT_TRUE(store->admit(batch, *store->find(batch), chosen, never).ok());
+  }
+  {
+    const auto known = open();
+    EXPECT_THAT(texts(*known), ElementsAre("-:four five six", "a:one two three", "c:admitted"));
+    add(*known, kThree, RecordSet(3, true));
+    ASSERT_TRUE(known->commit().ok());
+  }
+  const std::string file = (folder_.path() / "in.jsonl").string();
+  EXPECT_THAT(open()->files(),
+              ElementsAre(KnownRecords::File{0, file},
+                          KnownRecords::File{2, options_.signature_store->string()},
+                          KnownRecords::File{3, file}));
+}
+
+TEST_F(KnownRecordsTest, WithOneIdAreDocumentsOfTheirOwn) {
+  {
+    const auto known = open();
+    add(*known, "{\"id\": \"a\", \"text\": \"one\"}\n{\"id\": \"a\", \"text\": \"two\"}\n",
+        RecordSet(2, true));
+    ASSERT_TRUE(known->commit().ok());
+  }
+  EXPECT_THAT(texts(*open()), ElementsAre("a:one", "a:two"));
+  auto store = *store::open_local_fingerprints(as_local_store(), fingerprint_parameters(options_));
+  EXPECT_EQ(store->stats()->documents, 2U);
+  EXPECT_THAT(*store->check(), IsEmpty());
+}
+
+TEST_F(KnownRecordsTest, WithoutATextHaveANumberAndNoDocument) {
+  {
+    const auto known = open();
+    add(*known, "{\"id\": \"a\"}\n{\"id\": \"b\", \"text\": \"two\"}\n", RecordSet(2, true));
+    ASSERT_TRUE(known->commit().ok());
+  }
+  {
+    const auto known = open();
+    EXPECT_EQ(known->size(), 2U);
+    EXPECT_THAT(texts(*known), ElementsAre("b:two"));
+  }
+  auto store = *store::open_local_fingerprints(as_local_store(), fingerprint_parameters(options_));
+  EXPECT_EQ(store->stats()->documents, 1U);
+  EXPECT_THAT(*store->check(), IsEmpty());
 }
 
 TEST_F(KnownRecordsTest, ADryRunMakesNothing) {

@@ -1,5 +1,7 @@
 #include "dedup/known/sketcher.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/bytes.h"
@@ -58,6 +60,29 @@ void KnownSketcher::sketch_text(std::string_view text) {
   hasher_.sign(shingles, signature_);
   sketch::band_keys(signature_, banding_, row_.bands);
   if (!row_.signature.empty()) sketch::compact(signature_, row_.signature);
+}
+
+void KnownSketcher::fill(const Sketched& sketched, store::Fingerprint& made) {
+  made.key = key_of_record(sketched.id, *sketched.text);
+  made.content = sketched.row.exact;
+  made.words = sketched.row.words;
+  if (sketched.row.simhash != 0) made.simhash = sketched.row.simhash;
+  if (sketched.row.words) {
+    made.bands = sketched.row.bands;
+    made.signature = sketched.row.signature;
+  }
+  made.packed_text = sketched.packed;
+}
+
+std::string key_of_record(std::optional<std::string_view> id, std::string_view text) {
+  if (id) return std::string(*id);
+  const Hash128 hash = hash128(text);
+  return fmt::format("text:{:016x}{:016x}", hash.high, hash.low);
+}
+
+std::optional<std::string_view> id_of_key(std::string_view key, std::string_view text) {
+  if (key.starts_with("text:") && key == key_of_record({}, text)) return {};
+  return key;
 }
 
 }  // namespace kin::dedup

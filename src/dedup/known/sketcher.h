@@ -1,4 +1,4 @@
-// Computes the keys and the packed text that a store of known records keeps.
+// Computes the keys and the packed text of a record, which a store keeps.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,23 @@
 
 #include "data/batch.h"
 #include "data/text_packer.h"
-#include "dedup/known/format.h"
 #include "dedup/options.h"
 #include "dedup/scan/scan.h"
 #include "sketch/banding.h"
 #include "sketch/minhash.h"
 #include "sketch/shingles.h"
+#include "store/fingerprint.h"
 
 namespace kin::dedup {
+
+// The keys of a record.
+struct KnownRow {
+  std::optional<Hash128> exact;  // of the text
+  std::optional<Hash128> words;  // of the shingles
+  std::uint64_t simhash = 0;     // 0: none
+  std::vector<std::uint64_t> bands;
+  std::vector<std::uint8_t> signature;
+};
 
 // Computes the same keys as scan_records(). One thread only.
 class KnownSketcher {
@@ -35,6 +44,8 @@ class KnownSketcher {
   };
   // Columns of the batch: the fields, and the id if the options have one.
   Sketched sketch(const data::Batch& batch, std::size_t record);
+  // Copies keys, packed text and key_of_record() of a record with a text.
+  static void fill(const Sketched& sketched, store::Fingerprint& made);
 
  private:
   void sketch_text(std::string_view text);
@@ -50,5 +61,10 @@ class KnownSketcher {
   std::string joined_;
   KnownRow row_;
 };
+
+// The key of a document: its id, or one made from its text if it has none.
+std::string key_of_record(std::optional<std::string_view> id, std::string_view text);
+// The id that the key was made from; nothing if it was made from the text.
+std::optional<std::string_view> id_of_key(std::string_view key, std::string_view text);
 
 }  // namespace kin::dedup

@@ -156,7 +156,7 @@ void note_pairs(const CandidateCounts& candidates, const GroupCounts& groups, De
   report.false_candidates = candidates.below_estimate + groups.below_threshold;
   report.not_needed = groups.not_needed;
   report.large_buckets = candidates.large_buckets;
-  report.capped_buckets = candidates.capped_buckets;
+  report.capped_buckets = candidates.capped_buckets + groups.capped;
 }
 
 void describe_inputs(const RunInputs& inputs, DedupReport& report) {

@@ -12,8 +12,10 @@
 namespace kin::dedup {
 namespace {
 
-// Among records with one hash, this many are paired with all the others.
 constexpr std::size_t kMostAnchors = 16;
+// A record with more near ones than this belongs to a template. It is paired with so many better
+// ones. If all of these are removed, the grouping looks at it again.
+constexpr std::uint8_t kMostPartners = 32;
 
 struct Hashed {
   std::uint64_t hash;
@@ -28,6 +30,7 @@ Edge edge_between(RecordId a, RecordId b) {
 struct Group {
   std::uint64_t hash;
   std::span<const RecordId> records;
+  std::size_t first;  // place of its records among those of all groups
 };
 
 // All distinct hashes, the one with the best record first. Their records are in `records`.
@@ -49,7 +52,7 @@ std::vector<Group> group_by_hash(const Scan& scan, const Classes& classes,
   for (std::size_t begin = 0; begin < all.size();) {
     std::size_t end = begin;
     while (end < all.size() && all[end].hash == all[begin].hash) ++end;
-    groups.push_back({all[begin].hash, std::span(records).subspan(begin, end - begin)});
+    groups.push_back({all[begin].hash, std::span(records).subspan(begin, end - begin), begin});
     begin = end;
   }
   std::sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
@@ -60,27 +63,54 @@ std::vector<Group> group_by_hash(const Scan& scan, const Classes& classes,
   return groups;
 }
 
+// How many better records each record was paired with, by its place in the groups. A group is in
+// one bucket at a time, so threads that work on different buckets change different counts.
+class Partners {
+ public:
+  explicit Partners(std::size_t records)
+      : counts_(records), most_(records <= kFewHashed ? std::uint8_t{kFewHashed} : kMostPartners) {}
+
+  // Whether there are so few records that all pairs are taken.
+  bool all() const { return most_ == kFewHashed; }
+  // Among records with one hash, this many are paired with all the others.
+  std::size_t anchors() const { return all() ? kFewHashed : kMostAnchors; }
+
+  bool enough(const Group& group, std::size_t i) const { return counts_[group.first + i] >= most_; }
+  void add(const Group& group, std::size_t i) { ++counts_[group.first + i]; }
+
+ private:
+  std::vector<std::uint8_t> counts_;
+  std::uint8_t most_;
+};
+
 // Collects pairs and passes them on, many at a time. One thread only.
 class PairBuffer {
  public:
-  explicit PairBuffer(const EdgeVisitor& visit) : visit_(visit) {}
+  PairBuffer(const KeepOrder& order, Partners& partners, const EdgeVisitor& visit)
+      : order_(order), partners_(partners), visit_(visit) {}
 
   Status within(const Group& group) {
-    const std::size_t anchors = std::min(kMostAnchors, group.records.size());
-    for (std::size_t i = 0; i < anchors; ++i) {
-      for (std::size_t j = i + 1; j < group.records.size(); ++j) {
-        KIN_RETURN_IF_ERROR(add(group.records[i], group.records[j]));
-      }
+    for (std::size_t i = 1; i < group.records.size(); ++i) {
+      for (std::size_t j = 0; j < std::min(i, partners_.anchors()); ++j)
+        KIN_RETURN_IF_ERROR(add(group.records[j], group, i));
     }
     return Done{};
   }
 
-  // Pairs the best of each group with all of the other: no other pair of the two groups is
-  // closer.
+  // Pairs the best of each group with those of the other, or all if there are few: no other pair of
+  // the two groups is closer. The best of `a` is better than that of `b`.
   Status between(const Group& a, const Group& b) {
-    for (const RecordId record : a.records) KIN_RETURN_IF_ERROR(add(record, b.records.front()));
-    for (std::size_t i = 1; i < b.records.size(); ++i)
-      KIN_RETURN_IF_ERROR(add(a.records.front(), b.records[i]));
+    // Records after the first few have enough partners within their group.
+    const std::size_t from_a = std::min(partners_.anchors(), a.records.size());
+    const std::size_t from_b = std::min(partners_.anchors(), b.records.size());
+    for (std::size_t i = 0; i < from_a; ++i) {
+      const std::size_t others = i == 0 || partners_.all() ? from_b : 1;
+      for (std::size_t j = 0; j < others; ++j) {
+        KIN_RETURN_IF_ERROR(order_.better(a.records[i], b.records[j])
+                                ? add_if_needed(a.records[i], b, j)
+                                : add_if_needed(b.records[j], a, i));
+      }
+    }
     return Done{};
   }
 
@@ -93,11 +123,18 @@ class PairBuffer {
  private:
   static constexpr std::size_t kAtOnce = 4'096;
 
-  Status add(RecordId a, RecordId b) {
-    edges_.push_back(edge_between(a, b));
+  Status add_if_needed(RecordId better, const Group& group, std::size_t i) {
+    return partners_.enough(group, i) ? Status(Done{}) : add(better, group, i);
+  }
+
+  Status add(RecordId better, const Group& group, std::size_t i) {
+    partners_.add(group, i);
+    edges_.push_back(edge_between(better, group.records[i]));
     return edges_.size() < kAtOnce ? Status(Done{}) : flush();
   }
 
+  const KeepOrder& order_;
+  Partners& partners_;
   const EdgeVisitor& visit_;
   std::vector<Edge> edges_;
 };
@@ -137,20 +174,23 @@ std::vector<Bucket> buckets_by(std::uint64_t part, std::span<const Group> ranked
 // Finds the pairs of a bucket whose hashes are at most `distance` bits apart. One thread only.
 class BucketSearch {
  public:
-  BucketSearch(std::span<const Group> ranked, int distance, CandidateCounts& counts,
-               PairBuffer& buffer)
-      : groups_(ranked), distance_(distance), counts_(counts), buffer_(buffer) {}
+  BucketSearch(std::span<const Group> ranked, int distance, const Partners& partners,
+               CandidateCounts& counts, PairBuffer& buffer)
+      : groups_(ranked),
+        distance_(distance),
+        partners_(partners),
+        counts_(counts),
+        buffer_(buffer) {}
 
   // The hashes of `bucket` agree in all bits but `free`. A pair that agrees in one of the parts
   // `met` has been found by that part.
-  Status search(Bucket bucket, std::uint64_t free, std::vector<std::uint64_t> met) {
-    if (bucket.size() <= kSmallBucket) return compare(bucket, met);
+  Status search(Bucket bucket, std::uint64_t free, std::vector<std::uint64_t> met, int depth = 1) {
+    if (bucket.size() <= kSmallBucket || depth == kDeepest) return compare(bucket, met);
     // The same argument again: hashes that are near agree in one part of the remaining bits.
     std::vector<std::uint32_t> places(bucket.begin(), bucket.end());
     for (const std::uint64_t part : cut_bits(free, distance_ + 1)) {
-      for (const Bucket smaller : buckets_by(part, groups_, places)) {
-        KIN_RETURN_IF_ERROR(compare(smaller, met));
-      }
+      for (const Bucket smaller : buckets_by(part, groups_, places))
+        KIN_RETURN_IF_ERROR(search(smaller, free & ~part, met, depth + 1));
       met.push_back(part);
     }
     return Done{};
@@ -158,27 +198,28 @@ class BucketSearch {
 
  private:
   static constexpr std::size_t kSmallBucket = 256;
-  // A bucket that is still large is a template: a group is paired with this many better ones in it.
-  // If all of these are removed, the grouping looks at the group again.
+  // Every level sorts a bucket once for each part.
+  static constexpr int kDeepest = 3;
+  // A bucket that is still large gives a group this many partners.
   static constexpr int kEnoughPartners = 4;
-  // A group searches for them among this many, so that the cost of a bucket is linear.
-  static constexpr std::size_t kMostCompared = 4'096;
 
   Status compare(Bucket bucket, std::span<const std::uint64_t> met) {
     const bool large = bucket.size() > kSmallBucket;
-    const std::size_t enough = large ? kEnoughPartners : bucket.size();
     bool capped = false;
     for (std::size_t worse = 1; worse < bucket.size(); ++worse) {
       const Group& b = groups_[bucket[worse]];
-      const std::size_t most = large ? std::min(worse, kMostCompared) : worse;
-      std::size_t partners = 0;
-      for (std::size_t better = 0; better < most && partners < enough; ++better) {
+      const std::size_t most = std::min(worse, kMostHashesCompared);
+      int found = 0;
+      const auto enough = [&] {
+        return (large && found == kEnoughPartners) || partners_.enough(b, 0);
+      };
+      for (std::size_t better = 0; better < most && !enough(); ++better) {
         const Group& a = groups_[bucket[better]];
         if (sketch::hamming(a.hash, b.hash) > distance_ || agree(a.hash ^ b.hash, met)) continue;
-        ++partners;
+        ++found;
         KIN_RETURN_IF_ERROR(buffer_.between(a, b));
       }
-      capped = capped || (most < worse && partners < enough);
+      capped = capped || (most < worse && !enough());
     }
     counts_.large_buckets += large ? 1 : 0;
     counts_.capped_buckets += capped ? 1 : 0;
@@ -192,6 +233,7 @@ class BucketSearch {
 
   std::span<const Group> groups_;
   int distance_;
+  const Partners& partners_;
   CandidateCounts& counts_;
   PairBuffer& buffer_;
 };
@@ -202,6 +244,7 @@ Status find_simhash_pairs(const Scan& scan, const Classes& classes, const DedupO
                           CandidateCounts& counts, const EdgeVisitor& visit) {
   std::vector<RecordId> records;
   const std::vector<Group> ranked = group_by_hash(scan, classes, records);
+  Partners partners(records.size());
   // Work is handed out in slices: one group or one bucket is too little for a thread.
   constexpr std::size_t kAtOnce = 1'024;
   const auto parts = static_cast<std::uint64_t>(options.hamming) + 2;
@@ -209,7 +252,7 @@ Status find_simhash_pairs(const Scan& scan, const Classes& classes, const DedupO
     const std::size_t slices = (count + kAtOnce - 1) / kAtOnce;
     SpreadWork watched(scan.work, kSimHashWork / parts, slices);
     return parallel_for(options.threads, slices, [&](std::size_t slice) -> Status {
-      PairBuffer buffer(visit);
+      PairBuffer buffer(scan.order, partners, visit);
       const std::size_t end = std::min(count, (slice + 1) * kAtOnce);
       for (std::size_t i = slice * kAtOnce; i < end; ++i) KIN_RETURN_IF_ERROR(work(i, buffer));
       watched.finished_one();
@@ -218,14 +261,15 @@ Status find_simhash_pairs(const Scan& scan, const Classes& classes, const DedupO
   };
   KIN_RETURN_IF_ERROR(share_out(
       ranked.size(), [&](std::size_t i, PairBuffer& buffer) { return buffer.within(ranked[i]); }));
-  // Two hashes that differ in at most k bits agree in one of any k + 1 parts of their bits.
   std::vector<std::uint32_t> places(ranked.size());
   std::iota(places.begin(), places.end(), 0U);
+  // Two hashes that differ in at most k bits agree in one of any k + 1 parts of their bits.
   std::vector<std::uint64_t> met;
   for (const std::uint64_t part : cut_bits(~std::uint64_t{0}, options.hamming + 1)) {
     const std::vector<Bucket> buckets = buckets_by(part, ranked, places);
     KIN_RETURN_IF_ERROR(share_out(buckets.size(), [&](std::size_t i, PairBuffer& buffer) {
-      return BucketSearch(ranked, options.hamming, counts, buffer).search(buckets[i], ~part, met);
+      BucketSearch search(ranked, options.hamming, partners, counts, buffer);
+      return search.search(buckets[i], ~part, met);
     }));
     met.push_back(part);
   }

@@ -15,6 +15,10 @@ namespace kin::dedup {
 namespace {
 
 constexpr std::uint64_t kSeenShare = 8;  // one in so many bytes
+// Less makes the store slow and its files small; more gains nothing.
+constexpr std::uint64_t kKnownShare = 8;
+constexpr std::uint64_t kKnownLeast = 24 << 20;
+constexpr std::uint64_t kKnownMost = 128 << 20;
 
 std::uint64_t left_of(std::uint64_t share, std::uint64_t used) {
   return share - std::min(share, used);
@@ -71,13 +75,20 @@ std::uint64_t seen_memory(const DedupOptions& options, std::uint64_t max_memory)
   return std::min(max_memory, std::max(store::kSeenLeastMemory, max_memory / kSeenShare));
 }
 
+std::uint64_t known_memory(const DedupOptions& options, std::uint64_t max_memory) {
+  if (!options.append) return 0;
+  return std::min(max_memory, std::clamp(max_memory / kKnownShare, kKnownLeast, kKnownMost));
+}
+
 std::uint64_t reserved_memory(const DedupOptions& options, std::uint64_t max_memory) {
   const std::uint64_t remote = options.remote != nullptr ? kRemoteBytes : 0;
-  return std::min(max_memory, seen_memory(options, max_memory) + remote);
+  return std::min(max_memory,
+                  seen_memory(options, max_memory) + known_memory(options, max_memory) + remote);
 }
 
 std::uint64_t total_memory(const DedupOptions& options, std::uint64_t own) {
   if (options.remote != nullptr) own += kRemoteBytes;
+  if (options.append) own += std::clamp(own / (kKnownShare - 1) + 1, kKnownLeast, kKnownMost);
   if (!options.skip_seen) return own;
   return own + std::max(store::kSeenLeastMemory, own / (kSeenShare - 1) + 1);
 }

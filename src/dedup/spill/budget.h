@@ -19,7 +19,9 @@ struct KeyBytes {
 
 // The part of `max_memory` for the seen set of --skip-seen; 0 if there is none.
 std::uint64_t seen_memory(const DedupOptions& options, std::uint64_t max_memory);
-// The same for the seen set, and for requests to other machines if remote files are read.
+// The same for the buffers of the store of --append.
+std::uint64_t known_memory(const DedupOptions& options, std::uint64_t max_memory);
+// The same for all of them, and for requests to other machines if remote files are read.
 std::uint64_t reserved_memory(const DedupOptions& options, std::uint64_t max_memory);
 // The smallest --max-memory in which these leave `own` bytes to the run itself.
 std::uint64_t total_memory(const DedupOptions& options, std::uint64_t own);
@@ -54,7 +56,7 @@ struct Budget {
 // of cuts.
 inline std::uint64_t bytes_a_record(const DedupOptions& options) {
   return 40 + (options.keep.kind == KeepPolicy::Kind::kFirst ? 0 : 16) +
-         (options.detectors.simhash ? 40 : 0) + (options.detectors.chunk ? 16 : 0) +
+         (options.detectors.simhash ? 41 : 0) + (options.detectors.chunk ? 16 : 0) +
          (options.skip_seen ? 9 : 0) + (options.cut ? 50 : 0) + (options.append ? 16 : 0);
 }
 

@@ -8,9 +8,10 @@
 namespace kin::store {
 namespace {
 
-// The first byte of a fingerprint, and of parameters.
+// The first byte of a fingerprint, of parameters, and of an origin.
 constexpr std::uint8_t kFingerprintVersion = 1;
 constexpr std::uint8_t kParametersVersion = 1;
+constexpr std::uint8_t kOriginVersion = 1;
 
 enum Flags : std::uint8_t { kHasContent = 1, kHasWords = 2, kHasSimhash = 4 };
 
@@ -43,6 +44,20 @@ template <typename T>
 std::vector<T> read_list(ByteReader& in) {
   const auto count = in.read<std::uint32_t>();
   return in.read_vector<T>(count);
+}
+
+constexpr std::size_t kTexts = 5;  // key, source, type, language, run
+
+// Reads from the flags to the signature. False if a flag is unknown.
+bool read_keys(ByteReader& in, FingerprintKeys& keys) {
+  const auto flags = in.read<std::uint8_t>();
+  if ((flags & ~(kHasContent | kHasWords | kHasSimhash)) != 0) return false;
+  if ((flags & kHasContent) != 0) keys.content = in.read<Hash128>();
+  if ((flags & kHasWords) != 0) keys.words = in.read<Hash128>();
+  if ((flags & kHasSimhash) != 0) keys.simhash = in.read<std::uint64_t>();
+  keys.bands = in.read_bytes(sizeof(std::uint64_t) * in.read<std::uint32_t>());
+  keys.signature = in.read_bytes(in.read<std::uint32_t>());
+  return in.ok();
 }
 
 }  // namespace
@@ -88,16 +103,46 @@ Result<Fingerprint> decode_fingerprint(std::string_view bytes) {
   for (std::string* text : {&fingerprint.key, &fingerprint.source, &fingerprint.type,
                             &fingerprint.language, &fingerprint.run})
     *text = read_sized(in);
-  const auto flags = in.read<std::uint8_t>();
-  if ((flags & ~(kHasContent | kHasWords | kHasSimhash)) != 0) return damaged("a fingerprint");
-  if ((flags & kHasContent) != 0) fingerprint.content = in.read<Hash128>();
-  if ((flags & kHasWords) != 0) fingerprint.words = in.read<Hash128>();
-  if ((flags & kHasSimhash) != 0) fingerprint.simhash = in.read<std::uint64_t>();
-  fingerprint.bands = read_list<std::uint64_t>(in);
-  fingerprint.signature = read_list<std::uint8_t>(in);
+  FingerprintKeys keys;
+  if (!read_keys(in, keys)) return damaged("a fingerprint");
+  fingerprint.content = keys.content;
+  fingerprint.words = keys.words;
+  fingerprint.simhash = keys.simhash;
+  fingerprint.bands =
+      ByteReader(keys.bands).read_vector<std::uint64_t>(keys.bands.size() / sizeof(std::uint64_t));
+  fingerprint.signature.assign(keys.signature.begin(), keys.signature.end());
   fingerprint.chunks = read_list<ChunkHash>(in);
   if (!in.ok() || !in.rest().empty()) return damaged("a fingerprint");
   return fingerprint;
+}
+
+Result<FingerprintKeys> decode_keys(std::string_view bytes) {
+  KIN_TRY(const std::string_view body, body_of(bytes, kFingerprintVersion, "a fingerprint"));
+  ByteReader in(body);
+  in.read_bytes(sizeof(DocId) + sizeof(std::int64_t));
+  for (std::size_t i = 0; i < kTexts; ++i) in.read_bytes(in.read<std::uint32_t>());
+  FingerprintKeys keys;
+  if (!read_keys(in, keys)) return damaged("a fingerprint");
+  return keys;
+}
+
+std::string encode_origin(const OriginValue& origin) {
+  std::string out(1, static_cast<char>(kOriginVersion));
+  append_le(out, origin.end);
+  out += origin.name;
+  append_le(out, checksum(out));
+  return out;
+}
+
+Result<OriginValue> decode_origin(std::string_view bytes) {
+  constexpr std::string_view kWhat = "the name of a file of earlier records";
+  KIN_TRY(const std::string_view body, body_of(bytes, kOriginVersion, kWhat));
+  ByteReader in(body);
+  OriginValue origin;
+  origin.end = in.read<std::uint32_t>();
+  if (!in.ok()) return damaged(kWhat);
+  origin.name = in.rest();
+  return origin;
 }
 
 std::string encode_parameters(const FingerprintParameters& parameters) {

@@ -13,6 +13,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   append_le(bytes, checksum(bytes));
   if (const auto fingerprint = decode_fingerprint(bytes)) {
     if (encode_fingerprint(*fingerprint) != bytes) std::abort();
+    const auto keys = decode_keys(bytes);
+    if (!keys || keys->content != fingerprint->content || keys->words != fingerprint->words ||
+        keys->signature.size() != fingerprint->signature.size())
+      std::abort();
+  }
+  (void)decode_keys(bytes);
+  if (const auto origin = decode_origin(bytes)) {
+    if (encode_origin(*origin) != bytes) std::abort();
   }
   if (const auto parameters = decode_parameters(bytes)) {
     if (encode_parameters(*parameters) != bytes) std::abort();

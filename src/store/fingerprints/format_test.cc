@@ -38,6 +38,33 @@ TEST(FingerprintFormat, StaysAsItIs) {
   EXPECT_EQ(encode_fingerprint(example()).size(), 174U);
 }
 
+TEST(FingerprintFormat, KeysAreReadInPlace) {
+  const std::string bytes = encode_fingerprint(example());
+  const auto keys = decode_keys(bytes);
+  ASSERT_TRUE(keys.ok());
+  EXPECT_EQ(keys->content, example().content);
+  EXPECT_EQ(keys->words, example().words);
+  EXPECT_EQ(keys->simhash, example().simhash);
+  EXPECT_EQ(keys->bands, as_bytes_view(std::span<const std::uint64_t>(example().bands)));
+  EXPECT_EQ(keys->signature, "\x08\x09\x0a");
+}
+
+TEST(FingerprintFormat, OriginsStayAsTheyAre) {
+  const std::string bytes = encode_origin({.end = 258, .name = "day1.jsonl"});
+  EXPECT_EQ(bytes.substr(0, 15), std::string("\x01\x02\x01\0\0day1.jsonl", 15));
+  EXPECT_EQ(bytes.size(), 23U);
+  const auto origin = decode_origin(bytes);
+  ASSERT_TRUE(origin.ok());
+  EXPECT_EQ(origin->end, 258U);
+  EXPECT_EQ(origin->name, "day1.jsonl");
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::string bad = bytes;
+    bad[i] = static_cast<char>(bad[i] ^ 0x10);
+    EXPECT_FALSE(decode_origin(bad).ok()) << i;
+    EXPECT_FALSE(decode_origin(bytes.substr(0, i)).ok()) << i;
+  }
+}
+
 TEST(FingerprintFormat, NoticesEveryFlippedBitAndEveryCut) {
   const std::string good = encode_fingerprint(example());
   for (std::size_t i = 0; i < good.size(); ++i) {

@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "store/fingerprints/key_index.h"
 #include "store/fingerprints/keys.h"
-#include "store/fingerprints/local_documents.h"
+#include "store/local_documents.h"
 #include "store/local_stores.h"
 
 namespace kin::store {

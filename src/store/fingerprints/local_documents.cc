@@ -1,10 +1,13 @@
-#include "store/fingerprints/local_documents.h"
+#include "store/local_documents.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <fstream>
 
 #include "base/bytes.h"
+#include "data/text_packer.h"
 #include "store/fingerprints/format.h"
 #include "store/fingerprints/keys.h"
 
@@ -12,7 +15,7 @@ namespace kin::store {
 namespace {
 
 // Families of the key-value store. Numbers as keys are big-endian, so that they are in order.
-constexpr kv::Family kRows{1};       // number → fingerprint without its text; empty if replaced
+constexpr kv::Family kRows{1};       // number → fingerprint without its text; empty: no document
 constexpr kv::Family kTexts{2};      // number → packed text
 constexpr kv::Family kSimhashes{3};  // prefix of a SimHash and number → SimHash
 
@@ -21,9 +24,18 @@ constexpr std::string_view kLayoutKey = "layout";
 constexpr std::string_view kNextKey = "next";
 constexpr std::string_view kReplacedKey = "replaced";
 constexpr std::string_view kLeftOutKey = "capped";
+constexpr std::string_view kLongestKey = "longest";
+constexpr std::string_view kOriginPrefix = "origin";  // and a number → OriginValue
+constexpr std::string_view kAddingKey = "adding";     // there are rows that were not committed
 
 // Version of the families, and of the keys beside them.
-constexpr std::string_view kLayout = "2";
+constexpr std::string_view kLayout = "3";
+
+// Changes of additions that are written at once.
+constexpr std::size_t kBatchChanges = 4'096;
+constexpr std::size_t kBatchBytes = 1 << 20;
+// They need no log: commit() flushes.
+constexpr kv::WriteOptions kWithoutLog{.sync = false, .log = false};
 
 using Number = LocalDocuments::Number;
 
@@ -52,10 +64,34 @@ Result<T> read_number(const kv::KeyValueStore& kv, std::string_view key) {
   return bytes && bytes->size() == sizeof(T) ? load_le<T>(bytes->data()) : T{};
 }
 
+std::uint64_t text_bytes(const Fingerprint& fingerprint) {
+  return data::TextPacker::size_of(fingerprint.packed_text);
+}
+
+void raise_to(std::atomic<std::uint64_t>& most, std::uint64_t value) {
+  for (std::uint64_t seen = most; seen < value && !most.compare_exchange_weak(seen, value);) {
+  }
+}
+
+// Earlier versions of --signature-store DIR --append kept records in other files.
+Status check_layout_of(const std::filesystem::path& folder) {
+  constexpr std::string_view kMagic = "KINKNOWN";
+  std::ifstream file(folder / "known", std::ios::binary);
+  std::string head(kMagic.size(), '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  if (!file || head != kMagic) return Done{};
+  return Error{Code::kFailedPrecondition,
+               fmt::format("{} was made by an earlier version of Kindred, which kept records in "
+                           "other files (name a new folder, and add the outputs of earlier runs to "
+                           "it with kindred dedup OUTPUTS --signature-store DIR --append)",
+                           folder.string())};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<LocalDocuments>> LocalDocuments::open(
     const LocalStoreOptions& options, const std::optional<FingerprintParameters>& parameters) {
+  if (options.disk == nullptr) KIN_RETURN_IF_ERROR(check_layout_of(options.folder.parent_path()));
   std::unique_ptr<LocalDocuments> documents(new LocalDocuments(options));
   kv::StoreOptions kv;
   kv.mode = parameters ? kv::StoreOptions::Mode::kOpenOrMake : kv::StoreOptions::Mode::kOpen;
@@ -68,6 +104,7 @@ Result<std::unique_ptr<LocalDocuments>> LocalDocuments::open(
   KIN_TRY(documents->kv_, kv::KeyValueStore::open(options.folder, kv));
   KIN_RETURN_IF_ERROR(documents->describe(parameters));
   KIN_RETURN_IF_ERROR(documents->read_counts());
+  KIN_RETURN_IF_ERROR(documents->remove_additions());
   return documents;
 }
 
@@ -101,9 +138,67 @@ Status LocalDocuments::describe(const std::optional<FingerprintParameters>& para
 
 Status LocalDocuments::read_counts() {
   KIN_TRY(next_, read_number<Number>(*kv_, kNextKey));
-  KIN_TRY(counts_.replaced, read_number<std::uint64_t>(*kv_, kReplacedKey));
+  KIN_TRY(counts_.without_document, read_number<std::uint64_t>(*kv_, kReplacedKey));
   KIN_TRY(counts_.left_out, read_number<std::uint64_t>(*kv_, kLeftOutKey));
+  KIN_TRY(counts_.longest_text, read_number<std::uint64_t>(*kv_, kLongestKey));
   return Done{};
+}
+
+// A process that was killed left them. Each family has what was flushed of it.
+Status LocalDocuments::remove_additions() {
+  KIN_TRY(const auto adding, kv_->get(kAddingKey));
+  if (!adding) return Done{};
+  const std::string past_all(sizeof(Number) + 1, '\xff');
+  kv::Batch batch(*kv_);
+  batch.remove_range(number_key(next_), past_all, kRows);
+  batch.remove_range(number_key(next_), past_all, kTexts);
+  kv::Cursor at = kv_->cursor({}, kSimhashes);
+  for (; at.valid(); at.next()) {
+    const std::string_view number = at.key().substr(at.key().size() - sizeof(Number));
+    if (number_of_key(number) < next_) continue;
+    batch.remove(at.key(), kSimhashes);
+    if (batch.size() < kBatchChanges) continue;
+    KIN_RETURN_IF_ERROR(kv_->write(batch, {.sync = false}));
+    batch.clear();
+  }
+  KIN_RETURN_IF_ERROR(at.status());
+  batch.remove(kAddingKey);
+  return kv_->write(batch, {.sync = true});
+}
+
+Result<std::unique_ptr<LocalDocuments::Additions>> LocalDocuments::begin_additions(Number end) {
+  KIN_RETURN_IF_ERROR(remove_additions());  // of an earlier call
+  kv::Batch batch(*kv_);
+  batch.put(kAddingKey, "");
+  KIN_RETURN_IF_ERROR(kv_->write(batch, {.sync = true}));
+  return std::unique_ptr<Additions>(new Additions(*this, end));
+}
+
+Error LocalDocuments::missing(Number number) const {
+  return {Code::kDataLoss,
+          fmt::format("{}: document {} is listed and missing (run kindred store check; restore the "
+                      "store from a backup)",
+                      where_, number)};
+}
+
+Result<std::vector<LocalDocuments::Origin>> LocalDocuments::origins() const {
+  std::vector<Origin> origins;
+  KIN_RETURN_IF_ERROR(
+      kv_->for_each(kOriginPrefix, [&](std::string_view key, std::string_view value) -> Status {
+        const auto origin = decode_origin(value);
+        if (!origin) return with_context(where_, origin.error());
+        const Number first = number_of_key(key.substr(kOriginPrefix.size()));
+        const Number before = origins.empty() ? 0 : origins.back().end;
+        if (first < before || origin->end <= first || origin->end > next_) {
+          return Error{Code::kDataLoss,
+                       fmt::format("{}: files of earlier records overlap (restore the store from "
+                                   "a backup)",
+                                   where_)};
+        }
+        origins.push_back({first, origin->end, std::string(origin->name)});
+        return Done{};
+      }));
+  return origins;
 }
 
 Result<LocalDocuments::Rows> LocalDocuments::read(const std::set<Number>& numbers,
@@ -118,12 +213,7 @@ Result<LocalDocuments::Rows> LocalDocuments::read(const std::set<Number>& number
   Rows found;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const Number number = number_of_key(keys[i]);
-    if (!rows[i]) {
-      return Error{Code::kDataLoss,
-                   fmt::format("{}: document {} is listed and missing (run kindred store check; "
-                               "restore the store from a backup)",
-                               where_, number)};
-    }
+    if (!rows[i]) return missing(number);
     if (rows[i]->empty()) continue;
     auto fingerprint = decode_fingerprint(*rows[i]);
     if (!fingerprint) return with_context(where_, fingerprint.error());
@@ -134,7 +224,7 @@ Result<LocalDocuments::Rows> LocalDocuments::read(const std::set<Number>& number
 }
 
 Status LocalDocuments::each(Number first, const Visit& visit) const {
-  kv::Cursor at = kv_->cursor({.from = number_key(first)}, kRows);
+  kv::Cursor at = kv_->cursor({.from = number_key(first), .to = number_key(next_)}, kRows);
   for (; at.valid(); at.next()) {
     if (at.value().empty()) continue;
     const Number number = number_of_key(at.key());
@@ -144,6 +234,19 @@ Status LocalDocuments::each(Number first, const Visit& visit) const {
     KIN_RETURN_IF_ERROR(visit(number, *fingerprint));
   }
   return at.status();
+}
+
+Status LocalDocuments::each_keys(Number first, Number end, const VisitKeys& visit) const {
+  kv::Cursor at = kv_->cursor({.from = number_key(first), .to = number_key(end)}, kRows);
+  for (Number number = first; number < end; ++number, at.next()) {
+    KIN_RETURN_IF_ERROR(at.status());
+    if (!at.valid() || number_of_key(at.key()) != number) return missing(number);
+    if (at.value().empty()) continue;
+    const auto keys = decode_keys(at.value());
+    if (!keys) return with_context(fmt::format("{}: document {}", where_, number), keys.error());
+    KIN_RETURN_IF_ERROR(visit(number, *keys));
+  }
+  return Done{};
 }
 
 Status LocalDocuments::each_with_text(const Visit& visit) const {
@@ -185,14 +288,25 @@ Result<std::optional<Number>> LocalDocuments::Changes::put(const Fingerprint& fi
     KIN_RETURN_IF_ERROR(remove(*before, stored.value_or("")));
   }
   const Number own = next_++;
-  if (fingerprint.simhash) {
-    for (const std::string& prefix :
-         simhash_prefixes(*fingerprint.simhash, documents_.parameters_.hamming))
-      batch_.put(prefix + number_key(own), bytes_of(*fingerprint.simhash), kSimhashes);
-  }
-  batch_.put(number_key(own), row, kRows);
-  if (!fingerprint.packed_text.empty()) put_text(fingerprint, own);
+  documents_.put_new(batch_, own, fingerprint, row);
+  counts_.longest_text = std::max(counts_.longest_text, text_bytes(fingerprint));
   return std::optional(own);
+}
+
+void LocalDocuments::put_new(kv::Batch& batch, Number number, const Fingerprint& fingerprint,
+                             std::string_view row) const {
+  if (fingerprint.simhash) {
+    for (const std::string& prefix : simhash_prefixes(*fingerprint.simhash, parameters_.hamming))
+      batch.put(prefix + number_key(number), bytes_of(*fingerprint.simhash), kSimhashes);
+  }
+  batch.put(number_key(number), row, kRows);
+  if (!fingerprint.packed_text.empty())
+    batch.put(number_key(number), fingerprint.packed_text, kTexts);
+}
+
+void LocalDocuments::remove_simhash(kv::Batch& batch, Number number, std::uint64_t simhash) const {
+  for (const std::string& prefix : simhash_prefixes(simhash, parameters_.hamming))
+    batch.remove(prefix + number_key(number), kSimhashes);
 }
 
 void LocalDocuments::Changes::put_text(const Fingerprint& fingerprint, Number number) {
@@ -200,31 +314,70 @@ void LocalDocuments::Changes::put_text(const Fingerprint& fingerprint, Number nu
     batch_.remove(number_key(number), kTexts);
   } else {
     batch_.put(number_key(number), fingerprint.packed_text, kTexts);
+    counts_.longest_text = std::max(counts_.longest_text, text_bytes(fingerprint));
   }
 }
 
 Status LocalDocuments::Changes::remove(Number number, std::string_view row) {
   const auto old = decode_fingerprint(row);
   if (!old) return with_context(documents_.where_, old.error());
-  if (old->simhash) {
-    for (const std::string& prefix :
-         simhash_prefixes(*old->simhash, documents_.parameters_.hamming))
-      batch_.remove(prefix + number_key(number), kSimhashes);
-  }
+  if (old->simhash) documents_.remove_simhash(batch_, number, *old->simhash);
   batch_.put(number_key(number), "", kRows);
   batch_.remove(number_key(number), kTexts);
-  ++counts_.replaced;
+  ++counts_.without_document;
   return Done{};
 }
 
 Status LocalDocuments::Changes::commit() {
-  batch_.put(kNextKey, bytes_of(next_));
-  batch_.put(kReplacedKey, bytes_of(counts_.replaced));
-  batch_.put(kLeftOutKey, bytes_of(counts_.left_out));
-  KIN_RETURN_IF_ERROR(documents_.kv_->write(batch_, {.sync = true}));
-  documents_.counts_ = counts_;
-  documents_.next_ = next_;
+  return documents_.commit(batch_, next_, counts_);
+}
+
+Status LocalDocuments::commit(kv::Batch& batch, Number next, const Counts& counts) {
+  batch.put(kNextKey, bytes_of(next));
+  batch.put(kReplacedKey, bytes_of(counts.without_document));
+  batch.put(kLeftOutKey, bytes_of(counts.left_out));
+  batch.put(kLongestKey, bytes_of(counts.longest_text));
+  KIN_RETURN_IF_ERROR(kv_->write(batch, {.sync = true}));
+  counts_ = counts;
+  next_ = next;
   return Done{};
+}
+
+Status LocalDocuments::Additions::put(std::span<const Addition> additions) {
+  kv::Batch batch(*documents_.kv_);
+  for (const Addition& addition : additions) {
+    if (addition.document) {
+      documents_.put_new(batch, addition.number, *addition.document,
+                         encode_fingerprint(*addition.document));
+      raise_to(longest_text_, text_bytes(*addition.document));
+    } else {
+      batch.put(number_key(addition.number), "", kRows);
+      ++without_document_;
+    }
+    if (batch.bytes() < kBatchBytes) continue;
+    KIN_RETURN_IF_ERROR(documents_.kv_->write(batch, kWithoutLog));
+    batch.clear();
+  }
+  put_ += additions.size();
+  return batch.size() == 0 ? Status(Done{}) : documents_.kv_->write(batch, kWithoutLog);
+}
+
+Status LocalDocuments::Additions::commit(std::span<const Origin> origins) {
+  if (put_ != end_ - documents_.next_) {
+    return Error{Code::kInternal, fmt::format("{}: {} of {} records were added", documents_.where_,
+                                              put_.load(), end_ - documents_.next_)};
+  }
+  KIN_RETURN_IF_ERROR(documents_.kv_->flush());
+  Counts counts = documents_.counts_;
+  counts.without_document += without_document_;
+  counts.longest_text = std::max(counts.longest_text, longest_text_.load());
+  kv::Batch batch(*documents_.kv_);
+  for (const Origin& origin : origins) {
+    batch.put(std::string(kOriginPrefix) + number_key(origin.first),
+              encode_origin({.end = origin.end, .name = origin.name}));
+  }
+  batch.remove(kAddingKey);
+  return documents_.commit(batch, end_, counts);
 }
 
 }  // namespace kin::store

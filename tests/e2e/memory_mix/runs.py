@@ -105,6 +105,8 @@ def cases_once_broken():
         Case(6, ["halfmega.jsonl"], "out.parquet", default, 128, 2),
         Case(7, ["manysmall.jsonl"], "out.jsonl", default, 128, 2),
         Case(8, ["kilobytes.parquet"], "out.parquet", default, 128, 2),
+        # Three rows, one of which has nearly all the bytes.
+        Case(9145329, ["lines0.parquet"], "out.jsonl.zst", default, 128, 2),
     ]
 
 
