@@ -46,7 +46,11 @@ class Server:
 
     def get(self, key):
         """Nothing if there is no such object."""
-        return self.request("GET", key, {}, b"", missing=True)
+        while True:
+            try:
+                return self.request("GET", key, {}, b"", missing=True)
+            except http.client.IncompleteRead:
+                pass  # this server's objects are files: it was replaced while it was read
 
     def remove(self, key):
         self.request("DELETE", key, {}, b"")
@@ -60,7 +64,7 @@ class Server:
         """A signed request directly to the server."""
         path = urllib.parse.quote(f"/{BUCKET}/{key}" if key else f"/{BUCKET}")
         text = urllib.parse.urlencode(sorted(query.items()), quote_via=urllib.parse.quote)
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
         connection.request(method, path + ("?" + text if text else ""), body,
                            signed(method, path, text, body, f"127.0.0.1:{self.port}"))
         answer = connection.getresponse()

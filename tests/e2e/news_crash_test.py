@@ -147,7 +147,7 @@ class Reader:
         thread = threading.Thread(target=self.collect, args=(process,))
         thread.start()
         with self.acknowledging:
-            told = self.acknowledging.wait_for(lambda: self.polls - before >= awaited, timeout=60)
+            told = self.acknowledging.wait_for(lambda: self.polls - before >= awaited, timeout=600)
         assert told, f"{self.polls - before} of {awaited} polls were acknowledged"
         time.sleep(self.rng.uniform(0, 0.02))
         killed = process.poll() is None

@@ -22,7 +22,7 @@ import time
 FERRY = "Ferry Olympia stranded near Chania"
 RESCUE = "Passengers of stranded ferry Olympia rescued near Chania"
 TRAM = "Tram drivers strike in Lisbon"
-PATIENCE = 60  # seconds that any event is waited for
+PATIENCE = 600  # seconds that any event is waited for
 
 
 class Feeds:

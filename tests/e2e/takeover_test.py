@@ -66,13 +66,11 @@ class Worker:
             return None  # s3rver shows an object while it is written, as S3 does not
 
     def wait_for_records(self, process, attempt, least=1):
-        limit = time.monotonic() + 60
         while True:
             now = self.checkpoint()
             if now and now["attempt"] == attempt and sum(file["records"] for file in now["files"]) >= least:
                 return
             assert process.poll() is None, f"ended too early: {process.communicate()}"
-            assert time.monotonic() < limit, "no checkpoint"
             time.sleep(0.01)
 
 
