@@ -48,6 +48,25 @@ foreach(library snappy lz4 bz2)
   target_link_libraries(kin_rocksdb INTERFACE ${kin_${library}_LIBRARY})
 endforeach()
 target_link_libraries(kin_rocksdb INTERFACE kin_zstd ZLIB::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
+# gRPC and protobuf, static for the same reason: they are some sixty libraries.
+pkg_get_variable(kin_grpc_FOLDER grpc++ libdir)
+execute_process(COMMAND ${PKG_CONFIG_EXECUTABLE} --static --libs grpc++ protobuf
+  OUTPUT_VARIABLE kin_grpc_FLAGS OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "-l[a-zA-Z0-9_+]+" kin_grpc_NAMES "-lgrpc++_reflection ${kin_grpc_FLAGS}")
+list(REMOVE_DUPLICATES kin_grpc_NAMES)
+set(kin_grpc_ARCHIVES "")
+foreach(name ${kin_grpc_NAMES})
+  string(SUBSTRING ${name} 2 -1 name)
+  find_library(kin_grpc_${name}_LIBRARY NAMES lib${name}.a HINTS ${kin_grpc_FOLDER})
+  if(kin_grpc_${name}_LIBRARY AND NOT name MATCHES "^(ssl|crypto|z|dl|rt|atomic)$")
+    list(APPEND kin_grpc_ARCHIVES ${kin_grpc_${name}_LIBRARY})
+  endif()
+endforeach()
+find_program(KIN_PROTOC protoc REQUIRED)
+find_program(KIN_GRPC_PLUGIN grpc_cpp_plugin REQUIRED)
+add_library(kin_grpc INTERFACE)
+target_link_libraries(kin_grpc INTERFACE -Wl,--start-group ${kin_grpc_ARCHIVES} -Wl,--end-group
+  OpenSSL::SSL OpenSSL::Crypto ZLIB::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
 # scripts/setup puts DuckDB under .deps; a system-wide libduckdb serves as well.
 kin_find_library(kin_duckdb duckdb.h duckdb ${PROJECT_SOURCE_DIR}/.deps/duckdb)
 

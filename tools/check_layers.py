@@ -48,8 +48,9 @@ INSIDE = {
     "stories": ["feeds", "grouping", "newsroom"],
     "search": ["vectors", "serving"],
     "router": ["node", "meta", "calls", "writes", "query"],
-    "server": ["http", "page", "api", "service"],
-    "app": ["fingerprints", "dedup", "seen", "search", "stories"],
+    "rpc": ["wire"],
+    "server": ["http", "page", "routed", "api", "node", "service"],
+    "app": ["fingerprints", "dedup", "seen", "search", "stories", "nodes"],
     "bench": ["dedup", "seen", "stories", "search"],
 }
 TESTING = "testing"
@@ -83,6 +84,7 @@ HOMES = {
     "faiss/": ["router"],
     "grpc": ["rpc"],
     "google/protobuf": ["rpc"],
+    "kindred/v1/": ["rpc"],  # made from src/rpc/proto
     "boost/": ["server"],
     "prometheus/": ["server"],
     "CLI/": ["app", "bench"],

@@ -14,10 +14,10 @@ namespace kin::app {
 
 std::span<Command (*const)(CLI::App&)> all_commands() {
   static constexpr std::array kCommands{
-      &add_dedup_command,      &add_plan_command,  &add_explain_command, &add_eval_command,
-      &add_seen_command,       &add_store_command, &add_ledger_command,  &add_feeds_command,
-      &add_stories_command,    &add_index_command, &add_search_command,  &add_serve_command,
-      &add_completions_command};
+      &add_dedup_command,   &add_plan_command,   &add_explain_command, &add_eval_command,
+      &add_seen_command,    &add_store_command,  &add_ledger_command,  &add_feeds_command,
+      &add_stories_command, &add_index_command,  &add_search_command,  &add_serve_command,
+      &add_node_command,    &add_router_command, &add_shards_command,  &add_completions_command};
   return kCommands;
 }
 

@@ -41,6 +41,9 @@ Command add_stories_command(CLI::App& app);
 Command add_index_command(CLI::App& app);
 Command add_search_command(CLI::App& app);
 Command add_serve_command(CLI::App& app);
+Command add_node_command(CLI::App& app);
+Command add_router_command(CLI::App& app);
+Command add_shards_command(CLI::App& app);
 Command add_completions_command(CLI::App& app);
 
 // All of them, in the order in which `kindred --help` lists them.

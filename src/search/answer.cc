@@ -111,6 +111,103 @@ std::string to_json(const Answer& answer) {
   return json.end().take();
 }
 
+namespace {
+
+using data::JsonValue;
+
+double number_in(const JsonValue& json) {
+  return json.number() == nullptr ? 0 : *json.number();
+}
+template <typename Whole>
+Whole whole_in(const JsonValue& json) {
+  // Any peer may have written it.
+  const double number = number_in(json);
+  const bool fits = number >= 0 && number <= static_cast<double>(1ULL << 53);
+  return fits ? static_cast<Whole>(number) : Whole{};
+}
+std::string text_in(const JsonValue& json) {
+  return std::string(json.text());
+}
+
+MarkedText marked_in(const JsonValue& json) {
+  MarkedText text;
+  for (const JsonValue& part : json.items())
+    text.push_back({.text = text_in(part["text"]), .mark = part["mark"].boolean() != nullptr});
+  return text;
+}
+
+std::vector<index::LegScore> legs_in(const JsonValue& json) {
+  std::vector<index::LegScore> legs;
+  for (const JsonValue& one : json.items()) {
+    index::LegScore leg{.score = number_in(one["score"]),
+                        .share = number_in(one["share"]),
+                        .rank = whole_in<std::uint32_t>(one["rank"])};
+    for (const auto kind : {index::LegKind::kVector, index::LegKind::kGraph})
+      if (name_of(kind) == one["leg"].text()) leg.leg = kind;
+    legs.push_back(leg);
+  }
+  return legs;
+}
+
+std::optional<AnswerTrace> trace_in(const JsonValue& json) {
+  if (json.is_null()) return {};
+  AnswerTrace trace{.by = text_in(json["by"]), .hops = whole_in<std::uint32_t>(json["hops"])};
+  for (const JsonValue& edge : json["edges"].items())
+    trace.edges.push_back({.from = text_in(edge["from"]),
+                           .to = text_in(edge["to"]),
+                           .name = text_in(edge["name"]),
+                           .weight = number_in(edge["weight"])});
+  return trace;
+}
+
+std::optional<AnswerReason> reason_in(const JsonValue& json) {
+  if (json.is_null()) return {};
+  AnswerReason why;
+  for (const JsonValue& term : json["terms"].items())
+    why.terms.push_back({.term = text_in(term["term"]),
+                         .score = number_in(term["score"]),
+                         .frequency = whole_in<std::uint32_t>(term["frequency"]),
+                         .documents = whole_in<std::uint64_t>(term["documents"])});
+  if (const double* similarity = json["similarity"].number()) why.similarity = *similarity;
+  return why;
+}
+
+AnswerHit hit_in(const JsonValue& json) {
+  AnswerHit hit{.score = number_in(json["score"]),
+                .to = text_in(json["to"]),
+                .name = text_in(json["name"]),
+                .title = marked_in(json["title"]),
+                .snippet = marked_in(json["snippet"]),
+                .legs = legs_in(json["legs"]),
+                .trace = trace_in(json["trace"]),
+                .why = reason_in(json["why"])};
+  using index::DocKind;
+  for (const auto kind : {DocKind::kEdge, DocKind::kEntityFragment, DocKind::kEdgeFragment})
+    if (index::name_of(kind) == json["kind"].text()) hit.kind = kind;
+  hit.document.id = text_in(json["id"]);
+  hit.document.source = text_in(json["source"]);
+  for (const JsonValue& tag : json["tags"].items()) hit.document.tags.push_back(text_in(tag));
+  return hit;
+}
+
+}  // namespace
+
+Answer answer_of(const JsonValue& json) {
+  Answer answer{.mode = text_in(json["mode"]), .milliseconds = number_in(json["milliseconds"])};
+  for (const JsonValue& hit : json["hits"].items()) answer.hits.push_back(hit_in(hit));
+  if (json["count"].number() != nullptr) answer.count = whole_in<std::uint64_t>(json["count"]);
+  if (const auto* facets = json["facets"].object()) {
+    for (const auto& [name, values] : *facets) {
+      index::FacetCounts& facet = answer.facets.emplace_back();
+      facet.name = name;
+      for (const JsonValue& value : values.items())
+        facet.values.push_back(
+            {.value = text_in(value["value"]), .count = whole_in<std::uint64_t>(value["count"])});
+    }
+  }
+  return answer;
+}
+
 std::string plain_text(const MarkedText& text) {
   std::string plain;
   for (const MarkedPart& part : text) plain += part.text;

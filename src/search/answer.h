@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json_writer.h"
+#include "data/json_value.h"
 #include "index/query.h"
 #include "search/document.h"
 
@@ -69,6 +70,9 @@ std::string_view name_of(index::LegKind leg);
 
 // An Answer of docs/api.md.
 std::string to_json(const Answer& answer);
+// What to_json() wrote, without attributes and times of documents. Fields that are missing are
+// empty. Thread-safe.
+Answer answer_of(const data::JsonValue& json);
 void write_hit(JsonWriter& json, const AnswerHit& hit);
 void write_edge(JsonWriter& json, const AnswerEdge& edge);
 

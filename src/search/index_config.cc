@@ -174,6 +174,30 @@ Status check(const IndexConfig& config) {
 }
 
 // The checksum has a line of its own, so that the settings stay a JSON text that people can read.
+index::SpaceOptions space_options(const SpaceConfig& config) {
+  return {.name = config.name,
+          .space = {.dimension = config.dimension,
+                    .distance = config.distance,
+                    .storage = config.storage,
+                    .bits = config.bits}};
+}
+
+Result<index::ShardOptions> node_shard_options(const IndexConfig& config) {
+  using embed::EmbedderKind;
+  const bool given = config.embed.kind == EmbedderKind::kGiven;
+  if (!given && config.embed.kind != EmbedderKind::kNone)
+    return Error{Code::kFailedPrecondition,
+                 "an index on nodes takes vectors that come with the documents (--dim N), or none "
+                 "(--embed none)"};
+  if (config.dedup)
+    return Error{Code::kFailedPrecondition,
+                 "an index on nodes does not look for near-duplicates (leave out --dedup)"};
+  index::ShardOptions options{.language = config.language};
+  if (given) options.spaces.push_back(space_options(config.main));
+  for (const SpaceConfig& space : config.more) options.spaces.push_back(space_options(space));
+  return options;
+}
+
 std::string encode(const IndexConfig& config) {
   const std::string body = body_of(config);
   return fmt::format("{}\n{:016x}\n", body, checksum(body));

@@ -24,8 +24,9 @@ struct SpaceConfig {
 };
 
 inline constexpr std::string_view kMainSpace = "main";
-// The file of an index that has its settings.
+// The file of an index that has its settings, and the folder of its shard.
 inline constexpr const char* kConfigName = "index.json";
+inline constexpr const char* kShardName = "shard";
 
 struct IndexConfig {
   embed::EmbedderSpec embed = {};  // the source of the main space's vectors
@@ -44,6 +45,12 @@ Status choose_vectors(IndexConfig& config, const std::string& embed, std::uint32
 
 // kInvalidArgument names the setting that is wrong.
 Status check(const IndexConfig& config);
+
+// The options of a space whose vectors come with the documents.
+index::SpaceOptions space_options(const SpaceConfig& config);
+// The options of a node's shard. kFailedPrecondition for settings that only an index on one machine
+// can have: vectors that are made from the documents, and the search for near-duplicates.
+Result<index::ShardOptions> node_shard_options(const IndexConfig& config);
 
 // docs/formats.md, "An index's settings".
 std::string encode(const IndexConfig& config);

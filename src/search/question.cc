@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
+#include "base/check.h"
+#include "base/json_writer.h"
 #include "data/json_fields.h"
 #include "search/document.h"
 
@@ -147,6 +151,32 @@ Result<Question> question_of(const JsonValue& json) {
   // Unknown fields are errors: a misspelt name would otherwise be ignored in silence.
   KIN_RETURN_IF_ERROR(fields.finish());
   return question;
+}
+
+std::string to_json(const Question& question) {
+  KIN_CHECK(question.pipeline.empty(), "a pipeline is not written");
+  JsonWriter json;
+  json.begin_object().field("q", question.text).field("mode", name_of(question.mode));
+  json.field("k", question.k).field("offset", question.offset).field("fuzzy", question.fuzzy);
+  json.field("plain", question.plain).field("exact", question.exact);
+  json.field("explain", question.explain).field("facets", question.facets);
+  if (!question.vector.empty()) json.field("vector", question.vector);
+  if (!question.space.empty()) json.field("space", question.space);
+  if (!question.from.empty()) json.field("from", question.from);
+  if (question.alpha) json.field("alpha", *question.alpha);
+  for (const auto& [name, fusion] : kFusions)
+    if (fusion == question.fusion) json.field("fusion", name);
+  std::map<std::string, std::vector<std::string>> filters;
+  for (const index::Filter& filter : question.scope.filters)
+    filters[filter.name].push_back(filter.value);
+  json.key("filter").begin_object();
+  for (const auto& [name, values] : filters) json.field(name, values);
+  json.end();
+  if (question.scope.as_of) write_moment(json, "as_of", *question.scope.as_of);
+  json.field("expand", question.expand.hops).field("edges", question.expand.edges.names);
+  for (const auto& [name, direction] : kDirections)
+    if (direction == question.expand.direction) json.field("direction", name);
+  return json.field("decay", question.expand.decay).end().take();
 }
 
 }  // namespace kin::search

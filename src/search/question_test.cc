@@ -32,6 +32,26 @@ TEST(Question, ReadsEveryField) {
   EXPECT_EQ(question->vector.size(), 2U);
 }
 
+TEST(Question, IsReadAsItWasWritten) {
+  for (
+      const char* json :
+      {R"({"q": "tides"})", R"({"vector": [1, 2.5], "mode": "vector", "exact": true})",
+       R"({"q": "tides", "mode": "hybrid", "k": 5, "offset": 10, "filter": {"tag": ["x", "y"], "year": "1966"},
+            "as_of": "1970", "expand": 2, "edges": ["cites"], "direction": "out", "fuzzy": 1, "alpha": 0.4,
+            "fusion": "rrf", "facets": ["tag"], "explain": true, "plain": true, "space": "s", "from": ["a"]})"}) {
+    const auto question = ask(json);
+    ASSERT_TRUE(question.ok()) << question.error().message;
+    const std::string written = to_json(*question);
+    const auto again = ask(written);
+    ASSERT_TRUE(again.ok()) << again.error().message;
+    EXPECT_EQ(to_json(*again), written);
+    EXPECT_EQ(again->scope.as_of, question->scope.as_of);
+    EXPECT_EQ(again->scope.filters.size(), question->scope.filters.size());
+    EXPECT_EQ(again->expand.direction, question->expand.direction);
+    EXPECT_EQ(again->vector, question->vector);
+  }
+}
+
 TEST(Question, ReadsPipelines) {
   const auto question = ask(
       R"({"pipeline": [{"find": "vector", "q": "tides", "k": 200}, {"expand": 1, "edges": ["cites"]},

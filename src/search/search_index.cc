@@ -22,16 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 using embed::EmbedderKind;
 
-constexpr const char* kShardName = "shard";
-
-index::SpaceOptions space_of(const SpaceConfig& config) {
-  return {.name = config.name,
-          .space = {.dimension = config.dimension,
-                    .distance = config.distance,
-                    .storage = config.storage,
-                    .bits = config.bits}};
-}
-
 std::string name_of(const Document& document) {
   return fmt::format("document \"{}\"", document.id);
 }
@@ -41,14 +31,14 @@ Status check_vector(const SpaceConfig& space, const std::vector<float>& vector) 
     return Error{Code::kInvalidArgument,
                  fmt::format("its vector has {} numbers, and those of the space \"{}\" have {}",
                              vector.size(), space.name, space.dimension)};
-  return index::check_vector(space_of(space).space, vector);
+  return index::check_vector(space_options(space).space, vector);
 }
 
 // A space whose vectors an embedder makes from the documents' texts.
 index::SpaceOptions computed_space(const SpaceConfig& config,
                                    std::shared_ptr<const embed::Embedder> embedder,
                                    std::uint64_t generation) {
-  index::SpaceOptions space = space_of(config);
+  index::SpaceOptions space = space_options(config);
   space.space.dimension = embedder->info().dimension;
   space.origin = index::VectorOrigin::kComputed;
   space.source = std::make_shared<EmbedderSource>(std::move(embedder));
@@ -155,14 +145,14 @@ Result<std::vector<index::SpaceOptions>> SearchIndex::State::spaces() {
     if (corpus.model != nullptr)
       all.push_back(computed_space(config.main, corpus.model, corpus.number));
   } else if (config.embed.kind == EmbedderKind::kGiven) {
-    all.push_back(space_of(config.main));
+    all.push_back(space_options(config.main));
   } else if (needs_embedder(config)) {
     KIN_TRY(embedder, embedder_for(config, options, Use::kExisting));
     all.push_back(computed_space(config.main, embedder, embedder->info().model_hash));
     // Requests to another machine are expensive, so their vectors are stored with the document.
     if (embeds_on_the_way()) all.back().origin = index::VectorOrigin::kGiven;
   }
-  for (const SpaceConfig& space : config.more) all.push_back(space_of(space));
+  for (const SpaceConfig& space : config.more) all.push_back(space_options(space));
   return all;
 }
 

@@ -4,38 +4,19 @@
 
 #include <chrono>
 
-#include "net/address.h"
 #include "server/api/index_api.h"
 #include "server/api/stories_api.h"
 #include "server/api/stories_feeds.h"
 #include "server/http/event_stream.h"
 #include "server/page/assets.h"
 #include "server/page/site.h"
+#include "server/service/safety.h"
 #include "server/service/step_thread.h"
 #include "stories/news_json.h"
 #include "stories/poller.h"
 
 namespace kin::server {
 namespace {
-
-Result<bool> is_loopback(const std::string& text) {
-  const auto address = net::IpAddress::parse(text);
-  if (!address)
-    return Error{Code::kInvalidArgument,
-                 fmt::format("cannot listen on \"{}\": it is not an IP address", text)};
-  return net::classify(*address) == net::AddressKind::kLoopback;
-}
-
-Status check_safety(const ServiceOptions& options, bool loopback) {
-  if (!options.token.empty()) KIN_RETURN_IF_ERROR(check_token(options.token));
-  // A token without TLS could be read on the way.
-  if (loopback || (!options.token.empty() && options.tls)) return Done{};
-  return Error{
-      Code::kInvalidArgument,
-      fmt::format("{} can be reached by other machines, so a token and TLS are both needed: "
-                  "--token-file FILE --tls-cert FILE --tls-key FILE (or listen on 127.0.0.1)",
-                  options.address)};
-}
 
 // More stories than a page shows. Loading the page again is cheaper than a longer event.
 constexpr std::size_t kMostInEvent = 1'000;
@@ -125,8 +106,9 @@ Status WebService::State::serve() {
 WebService::WebService(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Result<std::unique_ptr<WebService>> WebService::start(ServiceOptions options) {
-  KIN_TRY(const bool loopback, is_loopback(options.address));
-  KIN_RETURN_IF_ERROR(check_safety(options, loopback));
+  KIN_TRY(const bool loopback, check_safety({.address = options.address,
+                                             .token = options.token,
+                                             .has_tls = options.tls.has_value()}));
   if (!options.public_url.empty()) {
     KIN_TRY(options.public_url, parse_public_url(options.public_url));
   }
@@ -153,11 +135,8 @@ std::uint16_t WebService::port() const {
 }
 
 std::string WebService::url() const {
-  const std::string& address = state_->options.address;
-  return fmt::format("{}://{}:{}/", state_->options.tls ? "https" : "http",
-                     // An IPv6 address needs brackets in a URL.
-                     address.find(':') == std::string::npos ? address : "[" + address + "]",
-                     port());
+  return url_of({.address = state_->options.address, .has_tls = state_->options.tls.has_value()},
+                port());
 }
 
 void WebService::stop() {

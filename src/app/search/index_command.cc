@@ -6,6 +6,7 @@
 #include "app/command.h"
 #include "app/print.h"
 #include "app/progress_line.h"
+#include "app/remote_api.h"
 #include "app/search/index_flags.h"
 #include "app/search/index_report.h"
 #include "app/words.h"
@@ -44,6 +45,7 @@ Examples:
   kindred index create faces --dim 512 --distance l2
   kindred index create scenes --dim 512 --space audio:128:cosine
   kindred index create corpus --dedup link --threshold 0.85
+  kindred index create papers --embed none --partitions 64 --at 127.0.0.1:8723
 
 Sources of vectors (--embed):
   corpus           learnt from the documents, and again as these grow or change (the default)
@@ -58,6 +60,7 @@ Examples:
   kindred index add papers papers.jsonl
   kindred index add papers 'parts-*.parquet'
   zcat dump.jsonl.gz | kindred index add papers -
+  kindred index add papers papers.jsonl --at 127.0.0.1:8723
 
 Columns: id, title, text, tags, links, embedding, valid_from, valid_until, published, source, summary,
 summaries, fragments; all others are kept as attributes. Only id is needed.
@@ -68,6 +71,8 @@ then waits until vectors are learnt and background work is done (--no-wait leave
 
 struct IndexArguments {
   IndexFlags place;
+  AtFlags at;
+  std::uint32_t partitions = 0;
   std::string embed;
   std::uint32_t dimension = 0;
   std::string distance = "cosine";
@@ -125,23 +130,50 @@ Result<IndexConfig> config_of(const IndexArguments& arguments) {
   return config;
 }
 
+Result<int> created(const IndexArguments& arguments) {
+  const std::string& name = arguments.place.name;
+  const std::string at = arguments.at.at.empty() ? "" : " --at " + arguments.at.at;
+  return print_result(
+      arguments.json
+          ? JsonWriter().begin_object().field("created", name).end().take() + "\n"
+          : fmt::format("created index {0}; add documents with: kindred index add {0} FILE{1}\n",
+                        name, at));
+}
+
+// Asks a router or a server to make the index.
+Result<int> create_remote(const IndexArguments& arguments, const CLI::App& verb) {
+  if (!arguments.spaces.empty() || !arguments.storage.empty())
+    return wrong_usage(
+        {Code::kInvalidArgument, "--at cannot be combined with --space or --vectors"}, verb);
+  const auto api = RemoteApi::open(arguments.at);
+  if (!api) return wrong_usage(api.error(), verb);
+  JsonWriter json;
+  json.begin_object().field("name", arguments.place.name).field("embed", arguments.embed);
+  json.field("dim", arguments.dimension).field("distance", arguments.distance);
+  json.field("bits", arguments.bits).field("language", arguments.language);
+  if (!arguments.dedup.empty())
+    json.field("dedup", arguments.dedup).field("threshold", arguments.threshold);
+  if (arguments.partitions > 0) json.field("partitions", arguments.partitions);
+  KIN_TRY([[maybe_unused]] const std::string answer, (*api)->post("/indexes", json.end().take()));
+  return created(arguments);
+}
+
 Result<int> run_create(const IndexArguments& arguments, const CLI::App& verb) {
   const Status named = search::check_name(arguments.place.name);
   if (!named.ok()) return wrong_usage(named.error(), verb);
   const auto config = config_of(arguments);
   if (!config) return wrong_usage(config.error(), verb);
+  if (!arguments.at.at.empty()) return create_remote(arguments, verb);
+  if (arguments.partitions > 0)
+    return wrong_usage({Code::kInvalidArgument, "--partitions needs --at: the address of a router"},
+                       verb);
   KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
-  const Status created = indexes->create(arguments.place.name, *config);
+  const Status made = indexes->create(arguments.place.name, *config);
   // For example a model that does not exist.
-  if (!created.ok() && created.error().code == Code::kInvalidArgument)
-    return wrong_usage(created.error(), verb);
-  KIN_RETURN_IF_ERROR(created);
-  const std::string& name = arguments.place.name;
-  return print_result(
-      arguments.json
-          ? JsonWriter().begin_object().field("created", name).end().take() + "\n"
-          : fmt::format("created index {0}; add documents with: kindred index add {0} FILE\n",
-                        name));
+  if (!made.ok() && made.error().code == Code::kInvalidArgument)
+    return wrong_usage(made.error(), verb);
+  KIN_RETURN_IF_ERROR(made);
+  return created(arguments);
 }
 
 struct Adding {
@@ -164,6 +196,41 @@ std::string progress_text(const Adding& adding, double seconds) {
   return line + "  " + format_bytes(resident_bytes());
 }
 
+// Sends the documents to a router or a server.
+Result<int> add_remote(IndexArguments& arguments, const CLI::App& verb) {
+  const auto api = RemoteApi::open(arguments.at);
+  if (!api) return wrong_usage(api.error(), verb);
+  KIN_TRY(const LockedFolder spool, LockedFolder::create());
+  arguments.files.temporary_folder = spool.path();
+  std::atomic<bool> stop{false};
+  const StopSignals signals(stop);
+  Adding adding;
+  const auto take = [&](std::span<const Document> documents) -> Status {
+    if (stop) return Error{Code::kCancelled, "stopped"};
+    JsonWriter json;
+    json.begin_object().key("documents").begin_array();
+    for (const Document& document : documents) search::write_document(json, document);
+    KIN_TRY(
+        [[maybe_unused]] const std::string answer,
+        (*api)->post("/indexes/" + arguments.place.name + "/documents", json.end().end().take()));
+    adding.added += documents.size();
+    return Done{};
+  };
+  const Status read = [&] {
+    const ProgressLine line([&](double seconds) { return progress_text(adding, seconds); },
+                            !arguments.json);
+    return search::read_documents(arguments.files, adding.files, take);
+  }();
+  if (!read.ok() && adding.added > 0)
+    say(fmt::format("kindred: the {} documents before it were added\n", with_commas(adding.added)));
+  if (!read.ok()) return unfinished(read.error(), signals);
+  return print_result(
+      arguments.json
+          ? JsonWriter().begin_object().field("added", adding.added.load()).end().take() + "\n"
+          : fmt::format("{} documents added to {} at {}\n", with_commas(adding.added),
+                        arguments.place.name, arguments.at.at));
+}
+
 Status add_files(const IndexArguments& arguments, SearchIndex& index, Adding& adding,
                  const std::atomic<bool>& stop) {
   const ProgressLine line([&](double seconds) { return progress_text(adding, seconds); },
@@ -183,8 +250,9 @@ Status add_files(const IndexArguments& arguments, SearchIndex& index, Adding& ad
   return index.wait_until_idle([&] { return stop.load(); });
 }
 
-Result<int> run_add(IndexArguments& arguments) {
+Result<int> run_add(IndexArguments& arguments, const CLI::App& verb) {
   arguments.files.skip_errors = arguments.on_error == "skip";
+  if (!arguments.at.at.empty()) return add_remote(arguments, verb);
   KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {.tend = true}));
   KIN_TRY(const auto index, indexes->open(arguments.place.name));
   KIN_TRY(const LockedFolder spool, LockedFolder::create());
@@ -350,6 +418,11 @@ CLI::App* add_create(CLI::App& index, IndexArguments& arguments) {
       ->type_name("0.3..1")
       ->check(number(0.3, 1))
       ->capture_default_str();
+  verb->add_option("--partitions", arguments.partitions,
+                   "Pieces of an index on nodes, of which each node gets some (default: 64)")
+      ->type_name("N")
+      ->check(whole_number(1, 65'536));
+  add_at_flags(*verb, arguments.at);
   add_json(*verb, arguments);
   return verb;
 }
@@ -368,6 +441,7 @@ CLI::App* add_add(CLI::App& index, IndexArguments& arguments) {
                   ->type_name("fail|skip"),
               {"fail", "skip"});
   verb->add_flag("--no-wait", arguments.no_wait, "Do not wait for background work");
+  add_at_flags(*verb, arguments.at);
   add_json(*verb, arguments);
   return verb;
 }
@@ -413,7 +487,7 @@ Command add_index_command(CLI::App& app) {
   CLI::App* drop = add_simple(*verb, *arguments, "drop", "Delete an index with all its documents",
                               "\nExamples:\n  kindred index drop papers");
   return with_verbs(*verb, {{create, [=] { return run_create(*arguments, *create); }},
-                            {add, [=] { return run_add(*arguments); }},
+                            {add, [=] { return run_add(*arguments, *add); }},
                             {list, [=] { return run_list(*arguments); }},
                             {stats, [=] { return run_stats(*arguments); }},
                             {remove, [=] { return run_delete(*arguments); }},

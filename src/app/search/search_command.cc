@@ -6,6 +6,7 @@
 #include "app/command.h"
 #include "app/dashed_words.h"
 #include "app/print.h"
+#include "app/remote_api.h"
 #include "app/search/index_flags.h"
 #include "app/search/print.h"
 #include "app/search/run.h"
@@ -30,6 +31,7 @@ Examples:
   kindred search papers CACM-0001 --mode graph --to CACM-0042
   kindred search papers --pipeline '[{"find": "vector", "q": "tides", "k": 200}, {"expand": 1}, {"limit": 10}]'
   kindred search papers --queries queries.jsonl --qrels qrels.tsv -o run.jsonl
+  kindred search papers "tides" --at 127.0.0.1:8723
 
 TEXT is a list of words, or a query:
   a AND b, a OR b, NOT c, (…), +a -b   "a phrase"   begin*   w?ld*   word~1   title:word   tag:value
@@ -39,6 +41,7 @@ NAME that is given.)";
 
 struct SearchArguments {
   IndexFlags place;
+  AtFlags at;
   std::vector<std::string> words;
   Question question;
   std::string mode;
@@ -167,9 +170,25 @@ Result<int> run_one(const SearchArguments& arguments, const search::SearchIndex&
                                      : to_words(answer, arguments.question.offset));
 }
 
+// Asks a router or a server instead of opening the index.
+Result<int> run_remote(const SearchArguments& arguments, const CLI::App& verb) {
+  if (!arguments.to.empty() || !arguments.queries.empty() || !arguments.pipeline.empty())
+    return wrong_usage(
+        {Code::kInvalidArgument, "--at cannot be combined with --to, --queries or --pipeline"},
+        verb);
+  const auto api = RemoteApi::open(arguments.at);
+  if (!api) return wrong_usage(api.error(), verb);
+  KIN_TRY(const std::string text, (*api)->post("/indexes/" + arguments.place.name + "/search",
+                                               search::to_json(arguments.question)));
+  if (arguments.json) return print_result(text + "\n");
+  KIN_TRY(const data::JsonValue json, data::parse_json(text));
+  return print_result(to_words(search::answer_of(json), arguments.question.offset));
+}
+
 Result<int> run_search(SearchArguments& arguments, const CLI::App& verb) {
   if (const Status understood = understand(arguments); !understood.ok())
     return wrong_usage(understood.error(), verb);
+  if (!arguments.at.at.empty()) return run_remote(arguments, verb);
   KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
   KIN_TRY(const auto index, indexes->open(arguments.place.name));
   if (!arguments.to.empty()) return run_path(arguments, *index);
@@ -267,6 +286,7 @@ Command add_search_command(CLI::App& app) {
   add_links(*verb, *arguments);
   add_output(*verb, *arguments);
   add_data_flag(*verb, arguments->place.data);
+  add_at_flags(*verb, arguments->at);
   return {.verb = verb,
           .run = [=]() -> Result<int> { return run_search(*arguments, *verb); },
           .takes_dashed_words = true};

@@ -1,22 +1,18 @@
 #include <fmt/format.h>
 #include <spawn.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <CLI/CLI.hpp>
 #include <array>
-#include <charconv>
-#include <chrono>
-#include <fstream>
 #include <random>
 #include <thread>
 
 #include "app/command.h"
 #include "app/data_folder.h"
+#include "app/listen_flags.h"
 #include "app/print.h"
 #include "app/search/index_flags.h"
 #include "app/stories/newsroom_flags.h"
-#include "base/file.h"
 #include "server/web_service.h"
 
 namespace kin::app {
@@ -41,69 +37,21 @@ Behind a reverse proxy that speaks TLS, listen on 127.0.0.1 and name the address
   kindred serve --public-url https://news.example.org --token-file token)";
 
 struct ServeArguments {
-  std::string listen = "127.0.0.1:8722";
+  ListenFlags listen{.listen = "127.0.0.1:8722"};
   NewsroomFlags newsroom;
-  std::string token_file;
-  std::string certificate;
-  std::string key;
-  std::string port_file;
   std::string public_url;
   std::uint32_t refresh_gap = 30;
   bool no_refresh = false;
   bool open = false;
 };
 
-Error bad_listen(const std::string& text) {
-  return {Code::kInvalidArgument,
-          fmt::format("--listen: \"{}\" is not ADDRESS:PORT, such as 127.0.0.1:8722 or [::1]:8722",
-                      text)};
-}
-
-Status understand_listen(const std::string& text, server::ServiceOptions& options) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string::npos) return bad_listen(text);
-  std::string address = text.substr(0, colon);
-  if (address.starts_with('[') && address.ends_with(']'))
-    address = address.substr(1, address.size() - 2);
-  // ::1:8722 is an address, too.
-  else if (address.find(':') != std::string::npos)
-    return bad_listen(text);
-  if (address == "localhost") address = "127.0.0.1";
-  const char* end = text.data() + text.size();
-  const auto [stopped, problem] = std::from_chars(text.data() + colon + 1, end, options.port);
-  if (problem != std::errc() || stopped != end || address.empty()) return bad_listen(text);
-  options.address = address;
-  return Done{};
-}
-
-Result<std::string> read_token(const std::string& path) {
-  std::ifstream file(path);
-  std::string token;
-  if (!file || !std::getline(file, token))
-    return Error{
-        Code::kInvalidArgument,
-        fmt::format("{} has no token on its first line (make one: openssl rand -hex 24 > {})", path,
-                    path)};
-  // Editors leave such characters at the end of a file.
-  while (token.ends_with('\r') || token.ends_with(' ')) token.pop_back();
-  return token;
-}
-
-Status understand_safety(const ServeArguments& arguments, server::ServiceOptions& options) {
-  if (arguments.certificate.empty() != arguments.key.empty())
-    return Error{Code::kInvalidArgument, "--tls-cert and --tls-key go together"};
-  if (!arguments.certificate.empty())
-    options.tls = server::TlsFiles{.certificate = arguments.certificate, .key = arguments.key};
-  if (!arguments.token_file.empty()) {
-    KIN_TRY(options.token, read_token(arguments.token_file));
-  }
-  return Done{};
-}
-
 Result<server::ServiceOptions> understand(const ServeArguments& arguments) {
   server::ServiceOptions options;
-  KIN_RETURN_IF_ERROR(understand_listen(arguments.listen, options));
-  KIN_RETURN_IF_ERROR(understand_safety(arguments, options));
+  KIN_TRY(const Listening listening, app::understand(arguments.listen));
+  options.address = listening.address;
+  options.port = listening.port;
+  options.token = listening.token;
+  options.tls = listening.tls;
   KIN_TRY(const std::filesystem::path data, data_folder(arguments.newsroom.data));
   options.folder = data;
   options.indexes = indexes_folder(data);
@@ -116,23 +64,6 @@ Result<server::ServiceOptions> understand(const ServeArguments& arguments) {
   options.index.private_embedders = arguments.newsroom.allow_private;
   options.on_problem = [](const Error& error) { say("kindred: " + error.message + "\n"); };
   return options;
-}
-
-// Raises the limit of open files to the system's maximum, for many connections.
-void raise_file_limit() {
-  static constexpr rlim_t kEnough = 65'536;
-  rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
-  const rlim_t wanted =
-      files.rlim_max == RLIM_INFINITY ? kEnough : std::min(files.rlim_max, kEnough);
-  if (files.rlim_cur == RLIM_INFINITY || files.rlim_cur >= wanted) return;
-  files.rlim_cur = wanted;
-  ::setrlimit(RLIMIT_NOFILE, &files);  // a lower limit serves too, just fewer at once
-}
-
-// For programs that wait for the port: the file appears with its contents complete.
-Status write_port(const std::string& path, std::uint16_t port) {
-  return write_file_atomically(path, fmt::format("{}\n", port));
 }
 
 void open_browser(const std::string& url) {
@@ -178,11 +109,9 @@ Result<int> run_serve(const ServeArguments& arguments, const CLI::App& verb) {
   if (!service) return in_use(service.error(), *understood);
   const std::string url = (*service)->url();
   KIN_RETURN_IF_ERROR(print(welcome(url, *understood)));
-  if (!arguments.port_file.empty())
-    KIN_RETURN_IF_ERROR(write_port(arguments.port_file, (*service)->port()));
+  KIN_RETURN_IF_ERROR(write_port(arguments.listen, (*service)->port()));
   if (arguments.open) open_browser(url);
-  // A signal handler can set a flag, but not wake a thread that waits on a condition.
-  while (!stop) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  wait_for_signal(stop);
   (*service)->stop();
   return kDone;
 }
@@ -193,18 +122,9 @@ Command add_serve_command(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("serve", "Serve the page, the JSON API and the stories feed");
   const auto arguments = std::make_shared<ServeArguments>();
   verb->footer(kExamples);
-  verb->add_option("--listen", arguments->listen,
-                   "Address to listen on; port 0 chooses a free port")
-      ->type_name("ADDRESS:PORT")
-      ->capture_default_str();
+  add_listen_flags(*verb, arguments->listen);
   add_data_flag(*verb, arguments->newsroom);
   add_address_flag(*verb, arguments->newsroom);
-  verb->add_option("--token-file", arguments->token_file,
-                   "File whose first line is the token that requests must carry")
-      ->type_name("FILE");
-  verb->add_option("--tls-cert", arguments->certificate, "Certificate, with its chain (PEM)")
-      ->type_name("FILE");
-  verb->add_option("--tls-key", arguments->key, "Key of the certificate (PEM)")->type_name("FILE");
   verb->add_option("--public-url", arguments->public_url,
                    "Address of the page for browsers, if a reverse proxy is in front")
       ->type_name("URL");
@@ -214,9 +134,6 @@ Command add_serve_command(CLI::App& app) {
       ->capture_default_str();
   verb->add_flag("--no-refresh", arguments->no_refresh, "Poll feeds only on request");
   verb->add_flag("--open", arguments->open, "Open the page in the browser");
-  verb->add_option("--port-file", arguments->port_file,
-                   "Write the port to this file when the server is ready")
-      ->type_name("FILE");
   return {verb, [=]() -> Result<int> { return run_serve(*arguments, *verb); }};
 }
 

@@ -9,231 +9,11 @@
 
 #include "index/graph.h"
 #include "index/present.h"
-#include "index/text_leg.h"
-#include "text/stop_words.h"
 
 namespace kin::search {
 namespace {
 
 using index::ShardView;
-
-constexpr std::size_t kSnippetBytes = 240;
-
-index::TextLeg text_leg(const Question& question) {
-  using Syntax = index::TextLeg::Syntax;
-  return {.query = question.text,
-          .syntax = question.plain ? Syntax::kPlain : Syntax::kLanguage,
-          .fuzzy = question.fuzzy};
-}
-
-// The query without words such as "the". Words that must be there, phrases and patterns stay.
-index::TextQuery without_common(index::TextQuery query, const std::string& language) {
-  using Kind = index::TextQuery::Kind;
-  if (query.kind == Kind::kWords) query.text = text::without_stop_words(query.text, language);
-  if (query.kind != Kind::kBoolean) return query;
-  std::vector<index::TextQuery> kept;
-  for (index::TextQuery& part : query.should) {
-    part = without_common(std::move(part), language);
-    if (part.kind != Kind::kWords || !part.text.empty()) kept.push_back(std::move(part));
-  }
-  query.should = std::move(kept);
-  return query;
-}
-
-bool is_empty(const index::TextQuery& query) {
-  using Kind = index::TextQuery::Kind;
-  if (query.kind == Kind::kWords) return query.text.empty();
-  return query.kind == Kind::kBoolean && query.must.empty() && query.must_not.empty() &&
-         std::ranges::all_of(query.should, is_empty);
-}
-
-// True if the question has words, but only common ones such as "the".
-bool is_common(const SearchSettings& settings, const Question& question) {
-  if (question.text.empty() || !question.vector.empty()) return false;
-  index::TextLeg leg = text_leg(question);
-  leg.fuzzy = 0;
-  const auto query = index::parse_leg(leg, settings.text);
-  // Syntax errors are reported by the search itself.
-  if (!query || is_empty(*query)) return false;
-  return is_empty(without_common(*query, settings.text.language));
-}
-
-bool has_vectors(const ShardView& view, const Question& question) {
-  const auto space = view.space(question.space);
-  return space && ((*space)->source != nullptr || !question.vector.empty());
-}
-
-// Whether a vector can be made: "*", "tag:sea" and "-lakes" have no words for it.
-bool has_meaning(const SearchSettings& settings, const Question& question) {
-  if (!question.vector.empty()) return true;
-  const auto words = index::extract_words(text_leg(question), settings.text);
-  return !words || !words->empty();  // syntax errors are reported by the search itself
-}
-
-Mode mode_of(const ShardView& view, const SearchSettings& settings, const Question& question) {
-  const Mode mode = question.mode;
-  // A question without words to make a vector of is answered by its filters and patterns alone.
-  if (mode == Mode::kHybrid && !question.text.empty())
-    return has_meaning(settings, question) ? Mode::kHybrid : Mode::kText;
-  if (mode != Mode::kBest) return mode;
-  if (!question.from.empty()) return Mode::kGraph;
-  if (question.text.empty()) return question.vector.empty() ? Mode::kText : Mode::kVector;
-  return has_vectors(view, question) && has_meaning(settings, question) ? Mode::kHybrid
-                                                                        : Mode::kText;
-}
-
-Status check_space(const ShardView& view, const Question& question) {
-  if (view.spaces().empty())
-    return Error{Code::kFailedPrecondition,
-                 "the index has no vectors, or has not learnt any yet: search it by \"text\" or "
-                 "\"graph\""};
-  KIN_TRY(const index::SpaceView* space, view.space(question.space));
-  const std::uint32_t dimension = space->index->space().dimension;
-  if (question.vector.empty() || question.vector.size() == dimension) return Done{};
-  return Error{Code::kInvalidArgument,
-               fmt::format("the vector has {} numbers, and those of the space \"{}\" have {}",
-                           question.vector.size(), space->name, dimension)};
-}
-
-std::vector<DocId> starts_of(const Question& question) {
-  std::vector<DocId> from;
-  for (const std::string& id : question.from) from.push_back(doc_id(id));
-  if (from.empty() && !question.text.empty()) from.push_back(doc_id(question.text));
-  return from;
-}
-
-Status check_starts(const ShardView& view, const Question& question) {
-  const std::vector<DocId> from = starts_of(question);
-  KIN_TRY(const auto heads, view.truth().heads(from));
-  // A start that does not exist would find nothing without saying why.
-  for (std::size_t i = 0; i < heads.size(); ++i)
-    if (!heads[i])
-      return Error{Code::kNotFound,
-                   fmt::format("there is no document \"{}\" to begin at",
-                               question.from.empty() ? question.text : question.from[i])};
-  return Done{};
-}
-
-// The vector to search by, made once for all shards and legs. Empty if the words have none in the
-// space.
-Result<std::vector<float>> make_vector(const ShardView& view, const Question& question,
-                                       const std::string& words) {
-  KIN_TRY(const index::SpaceView* space, view.space(question.space));
-  if (space->source == nullptr)
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("the space \"{}\" has no embedder for texts: search it by a vector",
-                             space->name)};
-  if (words.empty())
-    return Error{Code::kInvalidArgument, "a search by vector needs a vector or words"};
-  KIN_TRY(std::vector<float> vector, space->source->query(words));
-  // A vector of zeros has no direction. Without a vector the leg finds nothing.
-  if (std::ranges::all_of(vector, [](float value) { return value == 0; })) vector.clear();
-  return vector;
-}
-
-// A question as a query, and the words to mark in its hits.
-struct ReadyQuery {
-  index::ShardQuery query = {};
-  index::TextQuery words = {};
-  index::TextQuery marks = {};  // `words` without common ones
-};
-
-Result<ReadyQuery> make_query(const ShardView& view, const SearchSettings& settings,
-                              const Question& question, Mode mode) {
-  // The moment of the facet "validity": for a question about the past, that moment.
-  const index::Millis now = settings.clock->now().time_since_epoch().count();
-  ReadyQuery ready{.query = {.scope = question.scope,
-                             .fusion = {.how = question.fusion,
-                                        .alpha = question.alpha.value_or(settings.alpha)},
-                             .expand = question.expand,
-                             .k = question.k,
-                             .offset = question.offset,
-                             .facets = question.facets,
-                             .validity_at = question.scope.as_of.value_or(now)}};
-  index::ShardQuery& query = ready.query;
-  query.expand.edges.as_of = question.scope.as_of;
-  if (mode == Mode::kGraph) {
-    KIN_RETURN_IF_ERROR(check_starts(view, question));
-    query.graph = index::GraphStart{.from = starts_of(question)};
-    return ready;
-  }
-  const index::TextLeg words = text_leg(question);
-  const bool asks_words = mode == Mode::kText || mode == Mode::kHybrid;
-  if (asks_words && !question.text.empty()) {
-    query.text = words;
-    KIN_TRY(ready.words, index::parse_leg(words, settings.text));
-  }
-  if (mode == Mode::kVector || mode == Mode::kHybrid) {
-    KIN_RETURN_IF_ERROR(check_space(view, question));
-    query.vector = index::VectorLeg{
-        .space = question.space, .vector = question.vector, .exact = question.exact};
-    if (question.vector.empty()) {
-      KIN_TRY(const std::string meant, index::extract_words(words, settings.text));
-      KIN_TRY(query.vector->vector, make_vector(view, question, meant));
-      // Words that were not searched for are marked in the hits all the same.
-      if (!query.text) ready.words = index::plain_query(meant);
-    }
-  }
-  ready.marks = without_common(ready.words, settings.text.language);
-  // A vector leg alone ranks all documents, so there is nothing to count.
-  query.count = question.count && (query.text || !query.vector);
-  return ready;
-}
-
-// A pipeline as stages. The words of the last stage that has any are marked.
-struct ReadyStages {
-  std::vector<index::Stage> stages = {};
-  index::TextQuery words = {};
-  index::TextQuery marks = {};
-  bool by_words = false;
-};
-
-Result<ReadyStages> make_stages(const ShardView& view, const SearchSettings& settings,
-                                const Question& question) {
-  ReadyStages ready;
-  for (const StageQuestion& stage : question.pipeline) {
-    if (stage.kind == StageQuestion::Kind::kFind) {
-      auto made = make_query(view, settings, stage.find, mode_of(view, settings, stage.find));
-      if (!made)
-        return with_context(fmt::format("stage {} of the pipeline", ready.stages.size() + 1),
-                            made.error());
-      // Stages by links and filters keep the words of the stage before.
-      if (made->query.text || made->query.vector) {
-        ready.words = std::move(made->words);
-        ready.marks = std::move(made->marks);
-        ready.by_words = made->query.text.has_value();
-      }
-      ready.stages.emplace_back(
-          index::FindStage{.query = std::move(made->query), .keep = stage.keep});
-    } else if (stage.kind == StageQuestion::Kind::kExpand) {
-      ready.stages.emplace_back(index::ExpandStage{.expand = stage.expand});
-    } else if (stage.kind == StageQuestion::Kind::kFilter) {
-      ready.stages.emplace_back(index::FilterStage{.scope = stage.filter});
-    } else {
-      ready.stages.emplace_back(index::LimitStage{.k = stage.limit});
-    }
-  }
-  return ready;
-}
-
-MarkedText marked(const index::HitSnippet& snippet) {
-  MarkedText parts;
-  const std::string_view text = snippet.part;
-  const auto add = [&](std::size_t from, std::size_t to, bool mark) {
-    if (from < to) parts.push_back({std::string(text.substr(from, to - from)), mark});
-  };
-  // An ellipsis where the part begins or ends inside the field.
-  if (snippet.begin > 0) parts.push_back({"… ", false});
-  std::size_t at = 0;
-  for (const index::TextRange& range : snippet.marks) {
-    add(at, range.begin, false);
-    add(range.begin, range.end, true);
-    at = range.end;
-  }
-  add(at, text.size(), false);
-  if (!snippet.ends_field) parts.push_back({" …", false});
-  return parts;
-}
 
 // Names of documents, each looked up once.
 class Keys {
@@ -357,12 +137,6 @@ class Presenter {
 
 }  // namespace
 
-double alpha_for(embed::EmbedderKind kind) {
-  using embed::EmbedderKind;
-  if (kind == EmbedderKind::kHttp || kind == EmbedderKind::kGiven) return 0.5;
-  return kind == EmbedderKind::kModel2Vec ? 0.4 : 0.2;
-}
-
 std::string key_of(const ShardView& view, const DocId& id) {
   const auto entity = view.truth().get(id, {.vectors = false, .summaries = false});
   return entity && *entity ? (*entity)->entity.key : to_string(id);
@@ -370,81 +144,38 @@ std::string key_of(const ShardView& view, const DocId& id) {
 
 namespace {
 
-// The answer to an empty question.
-index::ShardHits nothing(const Question& question) {
-  index::ShardHits none{.count = 0};
-  for (const std::string& name : question.facets) none.facets.push_back({.name = name});
-  return none;
-}
-
-// The query for its counts alone, which cover the matches of its words.
-index::ShardQuery counting(index::ShardQuery query) {
-  if (query.text) {
-    query.vector.reset();
-    query.expand = {};
+// One shard.
+class SearchedView final : public Searched {
+ public:
+  explicit SearchedView(const ShardView& view) : view_(view) {}
+  bool has_spaces() const override { return !view_.spaces().empty(); }
+  Result<SearchedSpace> space(const std::string& name) const override {
+    KIN_TRY(const index::SpaceView* space, view_.space(name));
+    return SearchedSpace{
+        .name = space->name, .dimension = space->index->space().dimension, .source = space->source};
   }
-  query.k = 1;
-  query.offset = 0;
-  return query;
-}
-
-Status count_words(const ShardView& view, const index::ShardQuery& asked, index::ShardHits& hits) {
-  KIN_TRY(index::ShardHits counted, index::search(view, counting(asked)));
-  hits.count = counted.count;
-  hits.facets = std::move(counted.facets);
-  return Done{};
-}
-
-// A user who chooses another value of a filtered facet replaces the present one, so the counts of
-// that facet ignore its own filter.
-Status count_own_facets(const ShardView& view, const index::ShardQuery& asked,
-                        index::ShardHits& hits) {
-  for (index::FacetCounts& facet : hits.facets) {
-    index::ShardQuery query = counting(asked);
-    const auto removed = std::erase_if(query.scope.filters, [&](const index::Filter& filter) {
-      return filter.name == facet.name;
-    });
-    if (removed == 0) continue;
-    query.count = false;
-    query.facets = {facet.name};
-    KIN_TRY(index::ShardHits counted, index::search(view, query));
-    facet = std::move(counted.facets.front());
+  Result<std::vector<bool>> exist(std::span<const DocId> ids) const override {
+    KIN_TRY(const auto heads, view_.truth().heads(ids));
+    std::vector<bool> there;
+    for (const auto& head : heads) there.push_back(head.has_value());
+    return there;
   }
-  return Done{};
-}
+  Result<index::ShardHits> search(const index::ShardQuery& query) const override {
+    return index::search(view_, query);
+  }
+  Result<index::ShardHits> run(std::span<const index::Stage> stages) const override {
+    return index::run_pipeline(view_, stages);
+  }
+
+ private:
+  const ShardView& view_;
+};
 
 }  // namespace
 
 Result<Found> find(const ShardView& view, const SearchSettings& settings,
                    const Question& question) {
-  if (!question.pipeline.empty()) {
-    KIN_TRY(ReadyStages ready, make_stages(view, settings, question));
-    KIN_TRY(index::ShardHits hits, index::run_pipeline(view, ready.stages));
-    return Found{.hits = std::move(hits),
-                 .words = std::move(ready.words),
-                 .marks = std::move(ready.marks),
-                 .by_words = ready.by_words,
-                 .mode = "pipeline"};
-  }
-  const Mode mode = mode_of(view, settings, question);
-  if (mode != Mode::kGraph && is_common(settings, question))
-    return Found{.hits = nothing(question), .mode = std::string(name_of(mode))};
-  KIN_TRY(ReadyQuery ready, make_query(view, settings, question, mode));
-  const index::ShardQuery asked = ready.query;
-  // Hits by meaning and links are open-ended, so they are not counted.
-  if (asked.text) {
-    ready.query.count = false;
-    ready.query.facets.clear();
-  }
-  KIN_TRY(index::ShardHits hits, index::search(view, ready.query));
-  if (asked.text && (asked.count || !asked.facets.empty()))
-    KIN_RETURN_IF_ERROR(count_words(view, asked, hits));
-  KIN_RETURN_IF_ERROR(count_own_facets(view, asked, hits));
-  return Found{.hits = std::move(hits),
-               .words = std::move(ready.words),
-               .marks = std::move(ready.marks),
-               .by_words = ready.query.text.has_value(),
-               .mode = std::string(name_of(mode))};
+  return find(SearchedView(view), settings, question);
 }
 
 Result<Answer> present(const ShardView& view, const Found& found, const Question& question) {

@@ -6,36 +6,15 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "embed/embedder_spec.h"
-#include "index/query.h"
-#include "index/text_leg.h"
 #include "index/view.h"
 #include "search/answer.h"
+#include "search/asking.h"
 #include "search/question.h"
 #include "search/search_index.h"
 
 namespace kin::search {
 
-struct SearchSettings {
-  index::TextOptions text = {};
-  double alpha = 0.3;  // weight of the vector leg, unless a question says otherwise
-  const Clock* clock = &system_clock();  // says what is valid now, and how long an answer took
-};
-
-// The weight of an embedder's vectors beside words, tuned on judged collections.
-double alpha_for(embed::EmbedderKind kind);
-
-// The result of a search, before presentation.
-struct Found {
-  index::ShardHits hits = {};
-  index::TextQuery words = {};  // the words that were searched for
-  index::TextQuery marks = {};  // the words to mark in the hits
-  bool by_words = false;        // they were searched for: scores are explained by them
-  std::string mode = {};        // how it was searched
-  const index::TextStatistics* statistics = nullptr;  // that it was searched with; null: the view's
-};
-
-// Makes the question's vector, if it needs one, and searches. Thread-safe, as all functions here.
+// As find() of search/asking.h, on one shard. Thread-safe, as all functions here.
 Result<Found> find(const index::ShardView& view, const SearchSettings& settings,
                    const Question& question);
 

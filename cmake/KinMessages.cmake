@@ -1,0 +1,27 @@
+# kin_messages(<target> <folder> <file.proto>...)
+#
+# Builds the messages and services of src/<folder> as the static library <target>. What protoc
+# writes stays in the build folder; no warnings are asked of it, and nothing checks its style.
+function(kin_messages target folder)
+  set(root ${PROJECT_SOURCE_DIR}/src/${folder})
+  set(out ${CMAKE_BINARY_DIR}/messages)
+  file(MAKE_DIRECTORY ${out})
+  set(generated "")
+  foreach(file ${ARGN})
+    string(REGEX REPLACE "\\.proto$" "" name ${file})
+    set(outputs ${out}/${name}.pb.cc ${out}/${name}.pb.h)
+    set(commands COMMAND ${KIN_PROTOC} -I ${root} --cpp_out=${out} ${root}/${file})
+    file(STRINGS ${root}/${file} services REGEX "^service ")
+    if(services)
+      list(APPEND outputs ${out}/${name}.grpc.pb.cc ${out}/${name}.grpc.pb.h)
+      list(APPEND commands COMMAND ${KIN_PROTOC} -I ${root} --grpc_out=${out}
+        --plugin=protoc-gen-grpc=${KIN_GRPC_PLUGIN} ${root}/${file})
+    endif()
+    list(TRANSFORM ARGN PREPEND ${root}/ OUTPUT_VARIABLE all)
+    add_custom_command(OUTPUT ${outputs} ${commands} DEPENDS ${all} VERBATIM)
+    list(APPEND generated ${outputs})
+  endforeach()
+  add_library(${target} STATIC ${generated})
+  target_include_directories(${target} SYSTEM PUBLIC ${out})
+  target_link_libraries(${target} PUBLIC kin_grpc)
+endfunction()

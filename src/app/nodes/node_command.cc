@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "app/command.h"
+#include "app/listen_flags.h"
+#include "app/print.h"
+#include "server/node_service.h"
+
+namespace kin::app {
+namespace {
+
+constexpr const char* kExamples = R"(
+Examples:
+  kindred node --data /srv/kindred --listen 127.0.0.1:7700
+  kindred node --data /srv/kindred --listen 10.0.0.7:7700 --token-file token --tls-cert cert.pem --tls-key key.pem
+
+Serves shards of indexes over gRPC to `kindred router`, which makes the indexes and spreads documents over its
+nodes. Changes are durable when they are acknowledged; a node that was killed goes on where it was.
+
+An address that other machines can reach needs a token (openssl rand -hex 24 > token) and TLS.)";
+
+struct NodeArguments {
+  ListenFlags listen{.listen = "127.0.0.1:7700"};
+  std::string data;
+};
+
+Result<int> run_node(const NodeArguments& arguments, const CLI::App& verb) {
+  const auto listening = understand(arguments.listen);
+  if (!listening) return wrong_usage(listening.error(), verb);
+  raise_file_limit();
+  std::atomic<bool> stop{false};
+  const StopSignals signals(stop);
+  server::NodeOptions options{.address = listening->address,
+                              .port = listening->port,
+                              .folder = arguments.data,
+                              .token = listening->token,
+                              .tls = listening->tls};
+  options.on_problem = [](const Error& error) { say("kindred: " + error.message + "\n"); };
+  auto service = server::NodeService::start(std::move(options));
+  if (!service && service.error().code == Code::kInvalidArgument)
+    return wrong_usage(service.error(), verb);
+  if (!service) return service.error();
+  KIN_RETURN_IF_ERROR(
+      print(fmt::format("The node is at {}:{}\nData folder: {}. Press Ctrl-C to stop.\n",
+                        listening->address, (*service)->port(), arguments.data)));
+  KIN_RETURN_IF_ERROR(write_port(arguments.listen, (*service)->port()));
+  wait_for_signal(stop);
+  KIN_RETURN_IF_ERROR((*service)->stop());
+  return kDone;
+}
+
+}  // namespace
+
+Command add_node_command(CLI::App& app) {
+  CLI::App* verb = app.add_subcommand("node", "Serve shards of indexes to a router");
+  const auto arguments = std::make_shared<NodeArguments>();
+  verb->footer(kExamples);
+  verb->add_option("--data", arguments->data, "Folder of the shards")->type_name("DIR")->required();
+  add_listen_flags(*verb, arguments->listen);
+  return {verb, [=]() -> Result<int> { return run_node(*arguments, *verb); }};
+}
+
+}  // namespace kin::app

@@ -1,0 +1,42 @@
+// The JSON API of a router or a server (docs/api.md), for verbs that work on its indexes.
+//
+//   KIN_TRY(const auto api, RemoteApi::open(flags));
+//   KIN_TRY(const data::JsonValue answer, api->get("/indexes"));
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "data/json_value.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace kin::app {
+
+struct AtFlags {
+  std::string at = {};  // HOST:PORT or a URL; empty: this machine's own indexes
+  std::string token_file = {};
+  std::string certificates = {};
+};
+// --at, --at-token-file and --at-ca.
+void add_at_flags(CLI::App& verb, AtFlags& flags);
+
+// One thread only.
+class RemoteApi {
+ public:
+  // kInvalidArgument if the address or the token is not one.
+  static Result<std::unique_ptr<RemoteApi>> open(const AtFlags& flags);
+  virtual ~RemoteApi() = default;
+
+  // `path` is what follows /api/v1. A refusal of the server is an error with its message.
+  virtual Result<std::string> get(const std::string& path) = 0;
+  virtual Result<std::string> post(const std::string& path, std::string json) = 0;
+
+ protected:
+  RemoteApi() = default;
+};
+
+}  // namespace kin::app

@@ -1,0 +1,197 @@
+#include "rpc/grpc_client.h"
+
+#include <fmt/format.h>
+#include <grpcpp/grpcpp.h>
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+
+#include "kindred/v1/node.grpc.pb.h"
+#include "rpc/wire/convert.h"
+#include "rpc/wire/quiet.h"
+
+namespace kin::rpc {
+namespace v1 = kindred::v1;
+using router::CallOptions;
+using router::Reply;
+using router::Response;
+using router::Started;
+
+namespace {
+
+constexpr int kFirstReconnectMillis = 100;
+constexpr int kLastReconnectMillis = 1'000;
+
+grpc::ChannelArguments channel_arguments(const ConnectionOptions& options) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(static_cast<int>(options.most_bytes));
+  arguments.SetMaxSendMessageSize(-1);  // the node decides
+  // A node that was started again is found within a second.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kFirstReconnectMillis);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kLastReconnectMillis);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kLastReconnectMillis);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  return arguments;
+}
+
+std::shared_ptr<grpc::ChannelCredentials> credentials(const ConnectionOptions& options) {
+  if (!options.trusted) return grpc::InsecureChannelCredentials();
+  grpc::SslCredentialsOptions tls;
+  tls.pem_root_certs = *options.trusted;
+  return grpc::SslCredentials(tls);
+}
+
+// The error that a status of gRPC means for the caller of a shard. Repeating a call that failed
+// with kUnavailable may help; the others need somebody to change something.
+Error error_of(const grpc::Status& status, const std::string& address) {
+  const auto say = [&](Code code, std::string_view what) {
+    return Error{code, fmt::format("the node at {} {}", address, what)};
+  };
+  switch (status.error_code()) {
+    case grpc::UNAUTHENTICATED:
+    case grpc::PERMISSION_DENIED:
+      return say(Code::kFailedPrecondition, "refuses the token (use the node's own token)");
+    case grpc::RESOURCE_EXHAUSTED:
+      return say(
+          Code::kResourceExhausted,
+          fmt::format("cannot take or give a message of this size: {}", status.error_message()));
+    case grpc::UNIMPLEMENTED:
+      return say(Code::kFailedPrecondition, "is not a node of Kindred, or an older one");
+    case grpc::DEADLINE_EXCEEDED: return say(Code::kUnavailable, "did not answer in time");
+    case grpc::CANCELLED: return say(Code::kUnavailable, "did not answer: the call was cancelled");
+    default:
+      return say(Code::kUnavailable, fmt::format("does not answer: {}", status.error_message()));
+  }
+}
+
+// A call that is under way, with its messages. The thread of gRPC that ends it and the one that
+// waits share it.
+struct ShardCall {
+  grpc::ClientContext context;
+  v1::CallRequest request;
+  v1::CallReply answer;
+  std::mutex mutex;
+  std::condition_variable ended;
+  std::optional<grpc::Status> status;  // once it ended
+
+  void end(grpc::Status with) {
+    const std::lock_guard lock(mutex);
+    status = std::move(with);
+    ended.notify_all();
+  }
+  grpc::Status wait() {
+    std::unique_lock lock(mutex);
+    ended.wait(lock, [&] { return status.has_value(); });
+    return *status;
+  }
+};
+
+// Cancels a call that nobody waits for.
+class Waiter {
+ public:
+  Waiter(std::shared_ptr<ShardCall> call, std::shared_ptr<NodeConnection> node)
+      : call_(std::move(call)), node_(std::move(node)) {}
+  ~Waiter() {
+    if (call_) call_->context.TryCancel();
+  }
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+
+  Reply<Response> wait() {
+    const auto call = std::exchange(call_, nullptr);
+    if (const grpc::Status status = call->wait(); !status.ok())
+      return error_of(status, node_->address());
+    return from_wire(call->answer);
+  }
+
+ private:
+  std::shared_ptr<ShardCall> call_;
+  std::shared_ptr<NodeConnection> node_;
+};
+
+}  // namespace
+
+struct NodeConnection::State {
+  std::string address;
+  ConnectionOptions options;
+  std::unique_ptr<v1::Node::Stub> stub;
+
+  // Deadlines of gRPC are times of the wall clock; this one is near enough for jumps not to matter.
+  void prepare(grpc::ClientContext& context, std::chrono::nanoseconds left) const {
+    context.set_deadline(std::chrono::system_clock::time_point(
+        options.clock->now() + std::chrono::ceil<std::chrono::milliseconds>(left)));
+    if (!options.token.empty()) context.AddMetadata("authorization", "Bearer " + options.token);
+  }
+};
+
+NodeConnection::NodeConnection(std::unique_ptr<State> state) : state_(std::move(state)) {}
+NodeConnection::~NodeConnection() = default;
+
+const std::string& NodeConnection::address() const {
+  return state_->address;
+}
+
+Result<std::shared_ptr<NodeConnection>> NodeConnection::open(const std::string& address,
+                                                             const ConnectionOptions& options) {
+  const std::size_t colon = address.rfind(':');
+  const bool is_address = colon != std::string::npos && colon > 0 && colon + 1 < address.size() &&
+                          address.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+  if (!is_address)
+    return Error{Code::kInvalidArgument,
+                 fmt::format("\"{}\" is not the address of a node (use HOST:PORT)", address)};
+  keep_libraries_quiet();
+  auto state = std::make_unique<State>();
+  state->address = address;
+  state->options = options;
+  state->stub = v1::Node::NewStub(
+      grpc::CreateCustomChannel(address, credentials(options), channel_arguments(options)));
+  return std::shared_ptr<NodeConnection>(new NodeConnection(std::move(state)));
+}
+
+Status NodeConnection::create_index(const ServedIndex& index) {
+  grpc::ClientContext context;
+  state_->prepare(context, state_->options.timeout);
+  v1::CreateIndexRequest request;
+  request.set_index(index.name);
+  request.set_settings(index.settings);
+  v1::CreateIndexReply reply;
+  const grpc::Status status = state_->stub->CreateIndex(&context, request, &reply);
+  if (!status.ok()) return error_of(status, address());
+  if (reply.has_failure()) return with_context(address(), from_wire(reply.failure()));
+  return Done{};
+}
+
+Result<std::vector<ServedIndex>> NodeConnection::list_indexes() {
+  grpc::ClientContext context;
+  state_->prepare(context, state_->options.timeout);
+  v1::ListIndexesReply reply;
+  const grpc::Status status = state_->stub->ListIndexes(&context, {}, &reply);
+  if (!status.ok()) return error_of(status, address());
+  if (reply.has_failure()) return with_context(address(), from_wire(reply.failure()));
+  std::vector<ServedIndex> indexes;
+  for (const v1::ListedIndex& one : reply.indexes())
+    indexes.push_back({.name = one.index(), .settings = one.settings()});
+  return indexes;
+}
+
+Started<Response> GrpcClient::start(router::Request request, const CallOptions& options) {
+  const NodeConnection::State& node = *node_->state_;
+  const SteadyTime now = node.options.clock->steady_now();
+  if (options.deadline <= now) {
+    return Started<Response>([]() -> Reply<Response> {
+      return Error{Code::kUnavailable, "the time for the request was over before it was sent"};
+    });
+  }
+  auto call = std::make_shared<ShardCall>();
+  const bool endless = options.deadline == SteadyTime::max();
+  node.prepare(call->context, endless ? node.options.timeout : options.deadline - now);
+  to_wire(Call{.index = index_, .map_epoch = options.map_epoch, .request = std::move(request)},
+          call->request);
+  node.stub->async()->Call(&call->context, &call->request, &call->answer,
+                           [call](grpc::Status status) { call->end(std::move(status)); });
+  auto waiter = std::make_shared<Waiter>(std::move(call), node_);
+  return Started<Response>([waiter] { return waiter->wait(); });
+}
+
+}  // namespace kin::rpc

@@ -1,0 +1,59 @@
+// Serves the shards of a node over gRPC, with gRPC's standard health and reflection services.
+//
+//   KIN_TRY(auto server, NodeServer::start(indexes, {.address = "127.0.0.1", .port = 7700}));
+//   ...
+//   server->stop();
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "rpc/served_indexes.h"
+
+namespace kin::rpc {
+
+// A certificate and its key, as PEM.
+struct TlsIdentity {
+  std::string certificate = {};
+  std::string key = {};
+};
+
+struct NodeServerOptions {
+  std::string address = "127.0.0.1";  // IPv4 or IPv6, without brackets
+  std::uint16_t port = 0;             // 0: any free port
+  // Callers must send it, except for health and reflection. Empty: nobody needs one.
+  std::string token = {};
+  std::optional<TlsIdentity> tls = {};         // nothing: connections are not encrypted
+  std::size_t most_bytes = kMostMessageBytes;  // of a request; larger ones are refused
+  std::size_t most_calls = 256;                // at once; others are refused with UNAVAILABLE
+  const Clock* clock = &system_clock();
+};
+
+// Thread-safe. Calls are served on threads of gRPC.
+class NodeServer {
+ public:
+  // `indexes` must outlive the server. kUnavailable if the address cannot be listened at, or the
+  // certificate or the key cannot be used.
+  static Result<std::unique_ptr<NodeServer>> start(ServedIndexes& indexes,
+                                                   const NodeServerOptions& options);
+  // As stop().
+  ~NodeServer();
+  NodeServer(const NodeServer&) = delete;
+  NodeServer& operator=(const NodeServer&) = delete;
+
+  std::uint16_t port() const;
+  // Takes no more calls, and returns once the running ones have ended.
+  void stop();
+
+ private:
+  struct State;
+  explicit NodeServer(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kin::rpc

@@ -1,0 +1,36 @@
+// The indexes whose shards a node serves.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "router/shard_host.h"
+
+namespace kin::rpc {
+
+// The largest message that nodes and their clients take unless they are told otherwise.
+inline constexpr std::size_t kMostMessageBytes = std::size_t{64} << 20;
+
+struct ServedIndex {
+  std::string name = {};
+  std::string settings = {};  // bytes that only the maker of the index and the node understand
+  friend bool operator==(const ServedIndex&, const ServedIndex&) = default;
+};
+
+// Thread-safe.
+class ServedIndexes {
+ public:
+  virtual ~ServedIndexes() = default;
+
+  // Never null. kNotFound if the node has no shard of the index.
+  virtual Result<std::shared_ptr<router::ShardHost>> find(const std::string& index) = 0;
+  // Makes a shard; it is there after a restart. If there is one with the same settings, nothing
+  // changes; kFailedPrecondition if its settings are different.
+  virtual Status create(const ServedIndex& index) = 0;
+  virtual Result<std::vector<ServedIndex>> list() = 0;
+};
+
+}  // namespace kin::rpc

@@ -1,0 +1,62 @@
+// The requests to a shard and their replies, as messages of node.proto.
+#pragma once
+
+#include "router/requests.h"
+#include "router/shard_client.h"
+#include "rpc/wire/index_messages.h"
+
+KIN_EMPTY_MESSAGE(router::OpenSession, OpenSession)
+KIN_MESSAGE(router::SessionOpened, SessionOpened, session)
+KIN_MESSAGE(index::RequestId, RequestId, session, sequence)
+KIN_MESSAGE(router::WriteRequest, WriteRequest, id, mutations, partitions)
+KIN_MESSAGE(router::WriteReply, WriteReply, outcomes, repeats, forgotten)
+KIN_MESSAGE(router::AssignRequest, AssignRequest, owners)
+KIN_EMPTY_MESSAGE(router::Assigned, Assigned)
+
+KIN_MESSAGE(router::Claim, Claim, id, home, partition)
+KIN_MESSAGE(router::ClaimRequest, ClaimRequest, claims)
+KIN_MESSAGE(router::Locate, Locate, id, home)
+KIN_MESSAGE(router::LocateRequest, LocateRequest, entities)
+KIN_MESSAGE(router::Places, Places, partitions)
+
+KIN_MESSAGE(index::Want, Want, vectors, summaries, as_of)
+KIN_MESSAGE(router::GetRequest, GetRequest, ids, partitions, want)
+KIN_MESSAGE(router::Entities, Entities, entities)
+KIN_MESSAGE(router::StatisticsRequest, StatisticsRequest, query)
+KIN_MESSAGE(router::StatisticsReply, StatisticsReply, text)
+KIN_MESSAGE(router::FindRequest, FindRequest, query, statistics)
+KIN_MESSAGE(router::FindReply, FindReply, found)
+KIN_MESSAGE(router::SumRequest, SumRequest, query, joined)
+KIN_MESSAGE(router::Sums, Sums, count, facets)
+KIN_MESSAGE(index::SnippetOptions, SnippetOptions, length)
+KIN_MESSAGE(router::PresentRequest, PresentRequest, documents, partitions, text, snippets)
+KIN_MESSAGE(router::Presented, Presented, documents, snippets)
+
+KIN_MESSAGE(router::HeadsRequest, HeadsRequest, ids, partitions)
+KIN_MESSAGE(router::Heads, Heads, heads)
+KIN_MESSAGE(router::EdgesRequest, EdgesRequest, nodes, direction, filter, limit, partitions)
+KIN_MESSAGE(router::EdgeLists, EdgeLists, edges)
+
+KIN_MESSAGE(router::ListRequest, ListRequest, partition, after, limit, want)
+KIN_MESSAGE(index::ScanPage, ScanPage, entities, next)
+KIN_MESSAGE(index::LogRequest, LogRequest, after, partitions, limit)
+KIN_MESSAGE(router::ReadLogRequest, ReadLogRequest, log)
+KIN_MESSAGE(index::LogPage, LogPage, records, up_to)
+KIN_MESSAGE(router::DigestRequest, DigestRequest, partition)
+KIN_MESSAGE(router::DigestReply, DigestReply, digest, lsn)
+KIN_EMPTY_MESSAGE(router::StatsRequest, StatsRequest)
+KIN_MESSAGE(router::StatsReply, StatsReply, stats)
+KIN_EMPTY_MESSAGE(router::HealthRequest, HealthRequest)
+KIN_MESSAGE(router::Health, Health, last_lsn, epoch, partitions)
+KIN_MESSAGE(router::StoreBlobRequest, StoreBlobRequest, hash, bytes)
+KIN_EMPTY_MESSAGE(router::BlobStored, BlobStored)
+KIN_MESSAGE(router::ReadBlobRequest, ReadBlobRequest, hash)
+KIN_MESSAGE(router::Blob, Blob, bytes)
+
+KIN_MESSAGE(router::Refused, Refused, epoch)
+KIN_ONE_OF(router::Request, Request, open_session, write, assign, claim, locate, get, statistics,
+           find, sum, present, heads, edges, list, read_log, digest, stats, health, store_blob,
+           read_blob)
+KIN_ONE_OF(router::Response, Response, session_opened, written, assigned, places, entities,
+           statistics, found, sums, presented, heads, edges, page, log, digest, stats, health,
+           blob_stored, blob)

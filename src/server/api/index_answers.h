@@ -1,0 +1,46 @@
+// Answers of the JSON API of indexes that are the same for an index on this machine
+// (search::SearchIndex) and one over nodes (RoutedIndex). Thread-safe.
+#pragma once
+
+#include "base/json_writer.h"
+#include "base/result.h"
+#include "search/answer.h"
+#include "search/document.h"
+#include "server/api/index_requests.h"
+#include "server/http/message.h"
+
+namespace kin::server {
+
+inline Response no_document(const std::string& id) {
+  return error_response(404, "there is no document \"" + id + "\"");
+}
+
+template <typename Index>
+Result<Response> document_answer(const Index& index, const Request& request) {
+  KIN_RETURN_IF_ERROR(only_parameters(request, {"id", "as_of"}));
+  KIN_TRY(const auto id, id_in(request));
+  KIN_TRY(const auto as_of, as_of_in(request));
+  KIN_TRY(const auto document, index.document(id, as_of));
+  if (!document) return no_document(id);
+  JsonWriter json;
+  json.begin_object().key("document");
+  search::write_document(json, *document);
+  return json_response(200, json.end().take());
+}
+
+template <typename Index>
+Result<Response> remove_answer(Index& index, const Request& request) {
+  KIN_TRY(const auto id, id_in(request));
+  KIN_TRY(const auto removed, index.remove({&id, 1}));
+  if (removed == 0) return no_document(id);
+  return Response{.status = 204};
+}
+
+template <typename Index>
+Result<Response> search_answer(const Index& index, const Result<search::Question>& question) {
+  if (!question) return question.error();
+  KIN_TRY(const auto answer, index.search(*question));
+  return json_response(200, search::to_json(answer));
+}
+
+}  // namespace kin::server

@@ -1,0 +1,118 @@
+#include "server/api/router_api.h"
+
+#include "base/json_writer.h"
+#include "server/api/index_answers.h"
+#include "server/api/index_requests.h"
+
+namespace kin::server {
+namespace {
+
+constexpr std::uint32_t kUsualPartitions = 64;
+
+// An index and its shards: where they are, what they own, whether they answer.
+void write_index(JsonWriter& json, const std::string& name, RoutedIndex& index) {
+  const router::ShardMap map = index.shards().map();
+  const auto health = index.shards().health();
+  json.begin_object().field("name", name).field("epoch", map.epoch);
+  json.field("partitions", static_cast<std::uint64_t>(map.partitions.size()));
+  json.key("shards").begin_array();
+  for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard) {
+    const auto owned = static_cast<std::uint64_t>(map.partitions_of(shard).size());
+    json.begin_object().field("address", map.shards[shard]).field("partitions", owned);
+    if (health[shard]) {
+      json.field("last_lsn", health[shard]->last_lsn).field("epoch", health[shard]->epoch);
+    } else {
+      json.field("problem", health[shard].error().message);
+    }
+    json.end();
+  }
+  json.end().end();
+}
+
+Result<Response> index_answer(int status, const std::string& name, RoutedIndex& index) {
+  JsonWriter json;
+  json.begin_object().key("index");
+  write_index(json, name, index);
+  return json_response(status, json.end().take());
+}
+
+Result<Response> list_answer(RoutedIndexes& indexes) {
+  KIN_TRY(const auto names, indexes.names());
+  JsonWriter json;
+  json.begin_object().key("indexes").begin_array();
+  for (const std::string& name : names) {
+    KIN_TRY(const auto index, indexes.open(name));
+    write_index(json, name, *index);
+  }
+  return json_response(200, json.end().end().take());
+}
+
+Result<Response> create_answer(RoutedIndexes& indexes, const Request& request) {
+  KIN_TRY(const auto made, new_index_in(request));
+  const std::uint32_t partitions = made.partitions == 0 ? kUsualPartitions : made.partitions;
+  KIN_RETURN_IF_ERROR(indexes.create(made.name, made.config, partitions));
+  KIN_TRY(const auto index, indexes.open(made.name));
+  return index_answer(201, made.name, *index);
+}
+
+Result<Response> add_answer(RoutedIndex& index, const Request& request) {
+  KIN_TRY(const auto documents, documents_in(request));
+  KIN_TRY(const std::uint64_t added, index.add(documents));
+  return json_response(200, JsonWriter().begin_object().field("added", added).end().take());
+}
+
+using Ask = std::function<Result<Response>(RoutedIndex& index, const Request& request)>;
+
+// A route about one index. Its handler waits for nodes.
+Route about_index(RoutedIndexes& indexes, std::string method, std::string below, Ask ask) {
+  return {.method = std::move(method),
+          .pattern = "/api/v1/indexes/{name}" + std::move(below),
+          .named_handler =
+              [&indexes, ask = std::move(ask)](const Request& request, const std::string& name) {
+                const auto index = indexes.open(name);
+                return index ? or_error(ask(**index, request), Blame::kRemote)
+                             : error_response(index.error(), Blame::kRemote);
+              },
+          .lane = Lane::kSlow};
+}
+
+}  // namespace
+
+void add_router_api(RouteTable& routes, RoutedIndexes& indexes) {
+  routes.add({.method = "GET",
+              .pattern = "/api/v1/indexes",
+              .handler =
+                  [&indexes](const Request&, std::uint64_t) {
+                    return or_error(list_answer(indexes), Blame::kRemote);
+                  },
+              .lane = Lane::kSlow});
+  routes.add({.method = "POST",
+              .pattern = "/api/v1/indexes",
+              .handler =
+                  [&indexes](const Request& request, std::uint64_t) {
+                    return or_error(create_answer(indexes, request), Blame::kRemote);
+                  },
+              .lane = Lane::kSlow});
+  routes.add({.method = "GET",
+              .pattern = "/api/v1/indexes/{name}",
+              .named_handler =
+                  [&indexes](const Request&, const std::string& name) {
+                    const auto index = indexes.open(name);
+                    return index ? or_error(index_answer(200, name, **index), Blame::kRemote)
+                                 : error_response(index.error(), Blame::kRemote);
+                  },
+              .lane = Lane::kSlow});
+  Route add = about_index(indexes, "POST", "/documents", add_answer);
+  add.most_body = kLargestBatch;
+  routes.add(std::move(add));
+  routes.add(about_index(indexes, "GET", "/document", document_answer<RoutedIndex>));
+  routes.add(about_index(indexes, "DELETE", "/document", remove_answer<RoutedIndex>));
+  routes.add(about_index(indexes, "GET", "/search", [](RoutedIndex& index, const Request& asked) {
+    return search_answer(index, question_in_query(asked));
+  }));
+  routes.add(about_index(indexes, "POST", "/search", [](RoutedIndex& index, const Request& asked) {
+    return search_answer(index, question_in_body(asked));
+  }));
+}
+
+}  // namespace kin::server

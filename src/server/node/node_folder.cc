@@ -1,0 +1,104 @@
+#include "server/node/node_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "search/index_config.h"
+#include "search/index_folder.h"
+
+namespace kin::server {
+
+namespace fs = std::filesystem;
+
+Result<std::unique_ptr<NodeFolder>> NodeFolder::open(fs::path folder, Clock& clock) {
+  std::unique_ptr<NodeFolder> node(new NodeFolder(std::move(folder), clock));
+  std::error_code problem;
+  for (fs::directory_iterator at(node->folder_, problem), end; !problem && at != end;
+       at.increment(problem)) {
+    const fs::path settings = at->path() / search::kConfigName;
+    // A folder without settings was never acknowledged.
+    if (!fs::exists(settings)) continue;
+    const std::string name = at->path().filename().string();
+    KIN_TRY(const std::string bytes, read_file(settings));
+    auto opened = node->open_shard(name, bytes);
+    if (!opened) return with_context(at->path().string(), opened.error());
+    node->served_.emplace(name, std::move(*opened));
+  }
+  if (problem && problem != std::errc::no_such_file_or_directory)
+    return Error{Code::kUnavailable,
+                 fmt::format("{}: {}", node->folder_.string(), problem.message())};
+  return node;
+}
+
+Result<NodeFolder::Served> NodeFolder::open_shard(const std::string& name,
+                                                  const std::string& settings) const {
+  KIN_TRY(const search::IndexConfig config, search::decode_config(settings));
+  KIN_TRY(index::ShardOptions options, search::node_shard_options(config));
+  options.clock = &clock_;
+  KIN_TRY(auto host, router::ShardHost::open(folder_ / name / search::kShardName, options));
+  return Served{.settings = settings, .host = std::move(host)};
+}
+
+Result<std::shared_ptr<router::ShardHost>> NodeFolder::find(const std::string& index) {
+  const std::lock_guard lock(mutex_);
+  const auto found = served_.find(index);
+  if (found != served_.end()) return found->second.host;
+  return Error{Code::kNotFound, fmt::format("the node has no shard of an index \"{}\"", index)};
+}
+
+Status NodeFolder::create(const rpc::ServedIndex& index) {
+  KIN_RETURN_IF_ERROR(search::check_name(index.name));
+  const std::lock_guard creating(creating_);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto there = served_.find(index.name);
+    if (there != served_.end() && there->second.settings == index.settings) return Done{};
+    if (there != served_.end())
+      return Error{Code::kFailedPrecondition,
+                   fmt::format("the node has an index \"{}\" with other settings", index.name)};
+  }
+  KIN_TRY(Served made, open_shard(index.name, index.settings));
+  // The settings come last: a folder without them does not count.
+  KIN_RETURN_IF_ERROR(
+      write_file_atomically(folder_ / index.name / search::kConfigName, index.settings));
+  const std::lock_guard lock(mutex_);
+  served_.emplace(index.name, std::move(made));
+  return Done{};
+}
+
+Result<std::vector<rpc::ServedIndex>> NodeFolder::list() {
+  const std::lock_guard lock(mutex_);
+  std::vector<rpc::ServedIndex> all;
+  for (const auto& [name, served] : served_)
+    all.push_back({.name = name, .settings = served.settings});
+  return all;
+}
+
+Result<StepOutcome> NodeFolder::step() {
+  std::vector<std::shared_ptr<router::ShardHost>> hosts;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, served] : served_) hosts.push_back(served.host);
+  }
+  StepOutcome all = StepOutcome::idle();
+  for (const auto& host : hosts) {
+    KIN_TRY(const StepOutcome one, host->step());
+    all = combine(all, one);
+  }
+  return all;
+}
+
+Status NodeFolder::close() {
+  const std::lock_guard lock(mutex_);
+  Status first = Done{};
+  for (auto& [name, served] : served_) {
+    const Status closed = served.host->close();
+    if (first.ok() && !closed.ok()) first = closed;
+  }
+  served_.clear();
+  return first;
+}
+
+}  // namespace kin::server

@@ -1,0 +1,52 @@
+// The shards of a node, in a folder: one sub-folder for each index.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/step.h"
+#include "router/shard_host.h"
+#include "rpc/served_indexes.h"
+
+namespace kin::server {
+
+// Settings are those of docs/formats.md, "An index's settings". Thread-safe; starts no thread.
+class NodeFolder final : public rpc::ServedIndexes {
+ public:
+  // Opens all shards of the folder, which need not exist. `clock` must outlive it.
+  static Result<std::unique_ptr<NodeFolder>> open(std::filesystem::path folder, Clock& clock);
+
+  Result<std::shared_ptr<router::ShardHost>> find(const std::string& index) override;
+  // kInvalidArgument for a name or settings that are not valid, kFailedPrecondition for settings
+  // that a node cannot serve.
+  Status create(const rpc::ServedIndex& index) override;
+  Result<std::vector<rpc::ServedIndex>> list() override;
+
+  // Does one piece of background work for every shard.
+  Result<StepOutcome> step();
+  // Writes checkpoints and closes the files. No call may be running.
+  Status close();
+
+ private:
+  struct Served {
+    std::string settings = {};
+    std::shared_ptr<router::ShardHost> host = {};
+  };
+  NodeFolder(std::filesystem::path folder, Clock& clock)
+      : folder_(std::move(folder)), clock_(clock) {}
+  Result<Served> open_shard(const std::string& name, const std::string& settings) const;
+
+  const std::filesystem::path folder_;
+  Clock& clock_;
+  std::mutex creating_;  // held while a shard is made; taken before mutex_
+  std::mutex mutex_;     // guards the map
+  std::map<std::string, Served> served_;
+};
+
+}  // namespace kin::server

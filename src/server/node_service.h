@@ -1,0 +1,50 @@
+// `kindred node`: the shards of a folder, served over gRPC.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "rpc/served_indexes.h"
+#include "server/http/server.h"
+
+namespace kin::server {
+
+struct NodeOptions {
+  std::string address = "127.0.0.1";  // IPv4 or IPv6, without brackets
+  std::uint16_t port = 0;             // 0: any free port
+  std::filesystem::path folder;       // a folder for each index
+  std::string token{};                // empty: no token is needed
+  std::optional<TlsFiles> tls{};
+  std::size_t most_bytes = rpc::kMostMessageBytes;  // of a request
+  Clock* clock = &system_clock();
+  // Receives errors of background work. Called on any thread.
+  std::function<void(const Error&)> on_problem{};
+};
+
+// Thread-safe. One process can have a folder open at a time.
+class NodeService {
+ public:
+  // Opens the shards that are there and starts to serve. kInvalidArgument if the address is not a
+  // loopback address and token or TLS is missing.
+  static Result<std::unique_ptr<NodeService>> start(NodeOptions options);
+  // As stop(); an error is lost.
+  ~NodeService();
+
+  std::uint16_t port() const;
+  // Finishes running requests, then closes the shards.
+  Status stop();
+
+ private:
+  struct State;
+  explicit NodeService(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace kin::server

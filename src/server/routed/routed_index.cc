@@ -1,0 +1,187 @@
+#include "server/routed/routed_index.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "index/mutation.h"
+#include "search/asking.h"
+
+namespace kin::server {
+namespace {
+
+using index::Mutation;
+using search::Answer;
+using search::AnswerHit;
+using search::Document;
+using search::Question;
+
+constexpr index::Want kContents{.vectors = false, .summaries = false};
+
+// The documents behind a router, as questions search them.
+class SearchedRouter final : public search::Searched {
+ public:
+  SearchedRouter(router::Router& router, std::span<const index::SpaceOptions> spaces)
+      : router_(router), spaces_(spaces) {}
+
+  bool has_spaces() const override { return !spaces_.empty(); }
+  Result<search::SearchedSpace> space(const std::string& name) const override {
+    for (const index::SpaceOptions& one : spaces_) {
+      if (name.empty() || one.name == name)
+        return search::SearchedSpace{.name = one.name, .dimension = one.space.dimension};
+    }
+    return Error{Code::kNotFound, fmt::format("the index has no space \"{}\"", name)};
+  }
+  Result<std::vector<bool>> exist(std::span<const DocId> ids) const override {
+    KIN_TRY(const auto entities, router_.get(ids, kContents));
+    std::vector<bool> there;
+    for (const auto& entity : entities) there.push_back(entity.has_value());
+    return there;
+  }
+  Result<index::ShardHits> search(const index::ShardQuery& query) const override {
+    KIN_TRY(router::RoutedHits hits, router_.search(query));
+    return std::move(hits.found);
+  }
+  Result<index::ShardHits> run(std::span<const index::Stage>) const override {
+    return Error{Code::kInvalidArgument, "an index on nodes does not run pipelines yet"};
+  }
+
+ private:
+  router::Router& router_;
+  std::span<const index::SpaceOptions> spaces_;
+};
+
+// Why some mutations are not acknowledged.
+Error not_acknowledged(const router::Written& written, std::size_t missing, std::size_t all) {
+  std::string why = "no node answered";
+  if (!written.problems.empty()) {
+    const router::ShardProblem& first = written.problems.front();
+    why = fmt::format("the node at {}: {}", first.address, first.error.message);
+  }
+  return {Code::kUnavailable,
+          fmt::format("{} of {} changes are not acknowledged; send them again ({})", missing, all,
+                      why)};
+}
+
+// Writes, and expects an outcome for each.
+Result<std::vector<index::Outcome>> write_all(router::Router& router,
+                                              std::span<const Mutation> mutations) {
+  KIN_TRY(const router::Written written, router.write(mutations));
+  std::vector<index::Outcome> outcomes;
+  for (const auto& outcome : written.outcomes) {
+    if (outcome) outcomes.push_back(*outcome);
+  }
+  if (outcomes.size() < mutations.size())
+    return not_acknowledged(written, mutations.size() - outcomes.size(), mutations.size());
+  return outcomes;
+}
+
+}  // namespace
+
+Status RoutedIndex::check(const Document& document, std::span<const Mutation> mutations) const {
+  const auto named = [&](const Error& error) {
+    return with_context(fmt::format("document \"{}\"", document.id), error);
+  };
+  for (const Mutation& mutation : mutations) {
+    if (const Status valid = index::check(mutation); !valid.ok()) return named(valid.error());
+  }
+  KIN_TRY(const index::ShardOptions options, search::node_shard_options(config_));
+  const auto& entity = std::get<index::PutEntity>(mutations.front()).entity;
+  for (const index::SpaceVector& vector : entity.vectors) {
+    const auto space = std::ranges::find(options.spaces, vector.space, &index::SpaceOptions::name);
+    if (space == options.spaces.end())
+      return named({Code::kInvalidArgument,
+                    fmt::format("the index has no space \"{}\" for its vector", vector.space)});
+    if (const Status fits = index::check_vector(space->space, vector.values); !fits.ok())
+      return named(fits.error());
+  }
+  return Done{};
+}
+
+Result<std::uint64_t> RoutedIndex::add(std::span<const Document> documents) {
+  std::vector<Mutation> all;
+  for (const Document& document : documents) {
+    std::vector<Mutation> mutations = search::mutations_of(document, search::kMainSpace);
+    KIN_RETURN_IF_ERROR(check(document, mutations));
+    std::ranges::move(mutations, std::back_inserter(all));
+  }
+  KIN_TRY([[maybe_unused]] const auto outcomes, write_all(*router_, all));
+  return documents.size();
+}
+
+Result<std::uint64_t> RoutedIndex::remove(std::span<const std::string> ids) {
+  std::vector<Mutation> all;
+  for (const std::string& id : ids) all.emplace_back(index::RemoveEntity{search::doc_id(id)});
+  KIN_TRY(const auto outcomes, write_all(*router_, all));
+  return static_cast<std::uint64_t>(
+      std::ranges::count(outcomes, index::Effect::kDone, &index::Outcome::effect));
+}
+
+Result<std::optional<Document>> RoutedIndex::document(std::string_view id,
+                                                      std::optional<index::Millis> as_of) const {
+  const DocId asked = search::doc_id(id);
+  KIN_TRY(const auto entities, router_->get({&asked, 1}, {.as_of = as_of}));
+  if (!entities.front()) return std::optional<Document>();
+  return std::optional(search::document_of(entities.front()->entity));
+}
+
+Result<Answer> RoutedIndex::search(const Question& question) const {
+  const SteadyTime start = clock_.steady_now();
+  KIN_TRY(const index::ShardOptions options, search::node_shard_options(config_));
+  const search::SearchSettings settings{.text = index::text_options(options),
+                                        .alpha = search::alpha_for(config_.embed.kind),
+                                        .clock = &clock_};
+  const SearchedRouter searched(*router_, options.spaces);
+  KIN_TRY(const search::Found found, search::find(searched, settings, question));
+  Answer answer{.count = found.hits.count, .facets = found.hits.facets, .mode = found.mode};
+  KIN_TRY(answer.hits, present(found.hits, question));
+  const std::chrono::duration<double, std::milli> taken = clock_.steady_now() - start;
+  answer.milliseconds = taken.count();
+  return answer;
+}
+
+Result<std::vector<AnswerHit>> RoutedIndex::present(const index::ShardHits& found,
+                                                    const Question& question) const {
+  if (found.hits.empty()) return std::vector<AnswerHit>();
+  std::optional<index::TextLeg> words;
+  if (question.show && !question.text.empty()) words = search::text_leg(question);
+  KIN_TRY(const router::Presented shown, router_->present(found.hits, words));
+  // Edges and fragments are shown with the entities at their ends.
+  std::vector<DocId> ends;
+  for (const index::ShardHit& hit : found.hits) {
+    if (hit.doc.kind == index::DocKind::kEntity) continue;
+    ends.push_back(hit.doc.id);
+    if (!hit.doc.name.empty()) ends.push_back(hit.doc.to);
+  }
+  KIN_TRY(const auto entities, router_->get(ends, kContents));
+  std::unordered_map<DocId, Document> known;
+  for (const auto& entity : entities) {
+    if (entity) known.emplace(entity->entity.id, search::document_of(entity->entity));
+  }
+  const auto document = [&](const DocId& id) {
+    const auto at = known.find(id);
+    return at == known.end() ? Document{.id = to_string(id)} : at->second;
+  };
+
+  std::vector<AnswerHit> hits;
+  for (std::size_t i = 0; i < found.hits.size(); ++i) {
+    const index::ShardHit& from = found.hits[i];
+    if (!shown.documents[i]) continue;  // removed since it was found
+    AnswerHit hit{.kind = from.doc.kind, .score = from.score, .legs = from.legs};
+    const auto* entity = std::get_if<index::StoredEntity>(&*shown.documents[i]);
+    hit.document = entity ? search::document_of(entity->entity) : document(from.doc.id);
+    hit.document.text.clear();  // answers have snippets instead
+    hit.name = from.doc.name;
+    if (!hit.name.empty()) hit.to = document(from.doc.to).id;
+    if (i < shown.snippets.size()) {
+      for (const index::HitSnippet& snippet : shown.snippets[i])
+        (snippet.field == "title" ? hit.title : hit.snippet) = search::marked(snippet);
+    }
+    if (hit.title.empty() && !hit.document.title.empty()) hit.title = {{hit.document.title, false}};
+    hits.push_back(std::move(hit));
+  }
+  return hits;
+}
+
+}  // namespace kin::server

@@ -1,0 +1,105 @@
+#include "server/routed/routed_indexes.h"
+
+#include <fmt/format.h>
+
+#include "search/index_folder.h"
+
+namespace kin::server {
+namespace {
+
+std::string settings_key(const std::string& name) {
+  return "settings/" + name;
+}
+
+// Stands for a node whose address in a map is not one.
+class NoClient final : public router::ShardClient {
+ public:
+  explicit NoClient(Error why) : why_(std::move(why)) {}
+  router::Started<router::Response> start(router::Request, const router::CallOptions&) override {
+    return router::Started<router::Response>(
+        [why = why_]() -> router::Reply<router::Response> { return why; });
+  }
+
+ private:
+  Error why_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<rpc::NodeConnection>> RoutedIndexes::connection(const std::string& address) {
+  const std::lock_guard lock(mutex_);
+  auto& known = connections_[address];
+  if (!known) {
+    KIN_TRY(known, rpc::NodeConnection::open(address, options_.connection));
+  }
+  return known;
+}
+
+router::Connect RoutedIndexes::connect_to(const std::string& name) {
+  return [this, name](const std::string& address) -> std::shared_ptr<router::ShardClient> {
+    auto node = connection(address);
+    if (!node) return std::make_shared<NoClient>(node.error());
+    return std::make_shared<rpc::GrpcClient>(std::move(*node), name);
+  };
+}
+
+Result<std::vector<std::string>> RoutedIndexes::names() {
+  const std::string prefix = router::map_key("");
+  KIN_TRY(const auto maps, meta_.watch(prefix, 0, options_.routing.clock->steady_now()));
+  std::vector<std::string> names;
+  for (const router::MetaEntry& entry : maps.entries) {
+    if (entry.value) names.push_back(entry.key.substr(prefix.size()));
+  }
+  return names;
+}
+
+Status RoutedIndexes::keep_settings(const std::string& name, const std::string& settings) {
+  KIN_TRY(const auto now, meta_.get(settings_key(name)));
+  KIN_TRY(const auto written, meta_.swap(settings_key(name), now ? now->revision : 0, settings));
+  if (written) return Done{};
+  return Error{Code::kFailedPrecondition,
+               fmt::format("somebody else makes the index \"{}\" now", name)};
+}
+
+Status RoutedIndexes::create(const std::string& name, const search::IndexConfig& config,
+                             std::size_t partitions) {
+  KIN_RETURN_IF_ERROR(search::check_name(name));
+  KIN_TRY([[maybe_unused]] const auto options, search::node_shard_options(config));
+  if (options_.nodes.empty())
+    return Error{Code::kFailedPrecondition, "the router has no nodes (use --node ADDRESS)"};
+  const std::lock_guard creating(creating_);
+  KIN_TRY(const auto map, meta_.get(router::map_key(name)));
+  if (map)
+    return Error{Code::kFailedPrecondition, fmt::format("there is an index \"{}\" already", name)};
+  const std::string settings = search::encode(config);
+  for (const std::string& address : options_.nodes) {
+    KIN_TRY(const auto node, connection(address));
+    KIN_RETURN_IF_ERROR(node->create_index({.name = name, .settings = settings}));
+  }
+  KIN_RETURN_IF_ERROR(keep_settings(name, settings));
+  return router::create_index(meta_, connect_to(name),
+                              {.map = router::spread_partitions(name, options_.nodes, partitions)},
+                              options_.routing);
+}
+
+Result<std::shared_ptr<RoutedIndex>> RoutedIndexes::open(const std::string& name) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = opened_.find(name); known != opened_.end()) return known->second;
+  }
+  KIN_RETURN_IF_ERROR(search::check_name(name));
+  KIN_TRY(const auto map, meta_.get(router::map_key(name)));
+  KIN_TRY(const auto settings, meta_.get(settings_key(name)));
+  if (!map || !settings)
+    return Error{Code::kNotFound, fmt::format("there is no index \"{}\"", name)};
+  KIN_TRY(search::IndexConfig config, search::decode_config(settings->bytes));
+  KIN_TRY(auto router, router::Router::open(name, meta_, connect_to(name), options_.routing));
+  const std::lock_guard lock(mutex_);
+  auto& index = opened_[name];
+  if (!index)
+    index = std::make_shared<RoutedIndex>(std::move(config), std::move(router),
+                                          *options_.routing.clock);
+  return index;
+}
+
+}  // namespace kin::server

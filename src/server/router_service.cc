@@ -1,0 +1,91 @@
+#include "server/router_service.h"
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "router/local_meta_store.h"
+#include "server/api/router_api.h"
+#include "server/page/site.h"
+#include "server/routed/routed_indexes.h"
+#include "server/service/safety.h"
+
+namespace kin::server {
+
+// Members use those above them, so they are destroyed in the right order.
+struct RouterService::State {
+  RouterServiceOptions options;
+  std::unique_ptr<router::LocalMetaStore> meta{};
+  std::unique_ptr<RoutedIndexes> indexes{};
+  std::unique_ptr<Site> site{};
+  std::unique_ptr<HttpServer> server{};
+  bool stopped = false;
+
+  Status open_indexes();
+  Status serve(bool loopback);
+};
+
+Status RouterService::State::open_indexes() {
+  KIN_TRY(meta, router::LocalMetaStore::open(options.folder));
+  RoutedOptions routed{.nodes = options.nodes};
+  routed.connection.token = options.node_token;
+  routed.routing.clock = options.clock;
+  if (!options.node_certificates.empty()) {
+    KIN_TRY(routed.connection.trusted, read_file(options.node_certificates));
+  }
+  for (const std::string& node : options.nodes) {
+    KIN_TRY([[maybe_unused]] const auto connection,
+            rpc::NodeConnection::open(node, routed.connection));
+  }
+  indexes = std::make_unique<RoutedIndexes>(*meta, std::move(routed));
+  return Done{};
+}
+
+Status RouterService::State::serve(bool loopback) {
+  site = std::make_unique<Site>(GateOptions{.loopback = loopback,
+                                            .tls = options.tls.has_value(),
+                                            .token = options.token,
+                                            .clock = options.clock});
+  add_router_api(site->routes(), *indexes);
+  ServerOptions settings;
+  settings.address = options.address;
+  settings.port = options.port;
+  settings.clock = options.clock;
+  if (options.tls) settings.tls = std::make_unique<TlsFiles>(*options.tls);
+  KIN_TRY(server, HttpServer::start(std::move(settings),
+                                    [this](const Request& head) { return site->plan(head); }));
+  return Done{};
+}
+
+RouterService::RouterService(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Result<std::unique_ptr<RouterService>> RouterService::start(RouterServiceOptions options) {
+  KIN_TRY(const bool loopback, check_safety({.address = options.address,
+                                             .token = options.token,
+                                             .has_tls = options.tls.has_value()}));
+  auto state = std::make_unique<State>();
+  state->options = std::move(options);
+  KIN_RETURN_IF_ERROR(state->open_indexes());
+  KIN_RETURN_IF_ERROR(state->serve(loopback));
+  return std::unique_ptr<RouterService>(new RouterService(std::move(state)));
+}
+
+RouterService::~RouterService() {
+  stop();
+}
+
+std::uint16_t RouterService::port() const {
+  return state_->server->port();
+}
+
+std::string RouterService::url() const {
+  return url_of({.address = state_->options.address, .has_tls = state_->options.tls.has_value()},
+                port());
+}
+
+void RouterService::stop() {
+  if (state_->stopped) return;
+  state_->stopped = true;
+  state_->server->stop();
+}
+
+}  // namespace kin::server
