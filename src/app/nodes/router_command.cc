@@ -30,6 +30,7 @@ struct RouterArguments {
   std::vector<std::string> nodes;
   std::string node_token_file;
   std::string node_certificates;
+  std::string log;
 };
 
 Result<server::RouterServiceOptions> understand_router(const RouterArguments& arguments) {
@@ -40,7 +41,8 @@ Result<server::RouterServiceOptions> understand_router(const RouterArguments& ar
                                        .token = listening.token,
                                        .tls = listening.tls,
                                        .nodes = arguments.nodes,
-                                       .node_certificates = arguments.node_certificates};
+                                       .node_certificates = arguments.node_certificates,
+                                       .log = arguments.log};
   if (!arguments.node_token_file.empty()) {
     KIN_TRY(options.node_token, read_token(arguments.node_token_file));
   }
@@ -85,6 +87,7 @@ Command add_router_command(CLI::App& app) {
                    "reached without TLS")
       ->type_name("FILE");
   add_listen_flags(*verb, arguments->listen);
+  add_log_flag(*verb, arguments->log);
   return {verb, [=]() -> Result<int> { return run_router(*arguments, *verb); }};
 }
 

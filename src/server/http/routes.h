@@ -33,7 +33,8 @@ struct Plan {
   Lane lane = Lane::kQuick;
   std::size_t most_body = kUsualBody;
   BodyKind body = BodyKind::kJson;
-  bool open = false;  // needs no token, because it holds no user data
+  bool open = false;         // needs no token, because it holds no user data
+  std::string_view route{};  // the pattern; empty if there is no route
 };
 
 struct Route {

@@ -76,15 +76,22 @@ Result<std::vector<rpc::ServedIndex>> NodeFolder::list() {
   return all;
 }
 
+std::map<std::string, NodeFolder::Served> NodeFolder::served() {
+  const std::lock_guard lock(mutex_);
+  return served_;
+}
+
+std::vector<NamedStats> NodeFolder::stats() {
+  std::vector<NamedStats> all;
+  for (const auto& [name, shard] : served())
+    all.push_back({.index = name, .stats = shard.host->shard().stats()});
+  return all;
+}
+
 Result<StepOutcome> NodeFolder::step() {
-  std::vector<std::shared_ptr<router::ShardHost>> hosts;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [name, served] : served_) hosts.push_back(served.host);
-  }
   StepOutcome all = StepOutcome::idle();
-  for (const auto& host : hosts) {
-    KIN_TRY(const StepOutcome one, host->step());
+  for (const auto& [name, shard] : served()) {
+    KIN_TRY(const StepOutcome one, shard.host->step());
     all = combine(all, one);
   }
   return all;

@@ -16,6 +16,11 @@
 
 namespace kin::server {
 
+struct NamedStats {
+  std::string index = {};
+  index::ShardStats stats = {};
+};
+
 // Settings are those of docs/formats.md, "An index's settings". Thread-safe; starts no thread.
 class NodeFolder final : public rpc::ServedIndexes {
  public:
@@ -27,6 +32,8 @@ class NodeFolder final : public rpc::ServedIndexes {
   // that a node cannot serve.
   Status create(const rpc::ServedIndex& index) override;
   Result<std::vector<rpc::ServedIndex>> list() override;
+
+  std::vector<NamedStats> stats();
 
   // Does one piece of background work for every shard.
   Result<StepOutcome> step();
@@ -40,6 +47,8 @@ class NodeFolder final : public rpc::ServedIndexes {
   };
   NodeFolder(std::filesystem::path folder, Clock& clock)
       : folder_(std::move(folder)), clock_(clock) {}
+  // All shards as they are now, so that nobody waits for work on one of them.
+  std::map<std::string, Served> served();
   Result<Served> open_shard(const std::string& name, const std::string& settings) const;
 
   const std::filesystem::path folder_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "search/index_folder.h"
+#include "server/routed/measured_client.h"
 
 namespace kin::server {
 namespace {
@@ -39,7 +40,10 @@ router::Connect RoutedIndexes::connect_to(const std::string& name) {
   return [this, name](const std::string& address) -> std::shared_ptr<router::ShardClient> {
     auto node = connection(address);
     if (!node) return std::make_shared<NoClient>(node.error());
-    return std::make_shared<rpc::GrpcClient>(std::move(*node), name);
+    auto client = std::make_shared<rpc::GrpcClient>(std::move(*node), name);
+    if (options_.metrics == nullptr) return client;
+    return std::make_shared<MeasuredClient>(std::move(client), address, *options_.metrics,
+                                            *options_.routing.clock);
   };
 }
 

@@ -14,6 +14,7 @@
 #include "rpc/grpc_client.h"
 #include "search/index_config.h"
 #include "server/routed/routed_index.h"
+#include "server/watch/metrics.h"
 
 namespace kin::server {
 
@@ -21,6 +22,7 @@ struct RoutedOptions {
   std::vector<std::string> nodes = {};  // addresses: new indexes are spread over them
   rpc::ConnectionOptions connection = {};
   router::RouterOptions routing = {};
+  Metrics* metrics = nullptr;  // gets the calls to nodes; must outlive the indexes
 };
 
 // Maps and settings are in the meta store: `map/` and `settings/` before the name. Thread-safe.
