@@ -9,6 +9,7 @@
 #include "router/calls/shards.h"
 #include "router/query/edge_reader.h"
 #include "router/query/routed_search.h"
+#include "router/query/showing.h"
 #include "router/query/walks.h"
 #include "router/writes/batch_write.h"
 
@@ -30,8 +31,7 @@ class State final : public Router {
   Result<RoutedHits> search(const index::ShardQuery& query, const SearchOptions& options) override {
     return RoutedSearch(shards_, query, options).run();
   }
-  Result<Presented> present(std::span<const index::ShardHit> hits,
-                            const std::optional<index::TextLeg>& text) override;
+  Result<Presented> present(std::span<const index::ShardHit> hits, const Show& show) override;
   Result<index::Traversal> traverse(const index::TraverseRequest& request) override {
     return walking(request.filter, [&](EdgeReader& reader) { return walk(reader, request); });
   }
@@ -121,38 +121,10 @@ Result<std::vector<std::optional<index::StoredEntity>>> State::get(std::span<con
       });
 }
 
-Result<Presented> State::present(std::span<const index::ShardHit> hits,
-                                 const std::optional<index::TextLeg>& text) {
-  return with_map(
-      [&](const KnownPointer& known, SteadyTime deadline) -> Result<std::optional<Presented>> {
-        std::map<std::uint32_t, std::pair<PresentRequest, std::vector<std::size_t>>> by_shard;
-        for (std::size_t i = 0; i < hits.size(); ++i) {
-          const auto shard = static_cast<std::uint32_t>(hits[i].shard);
-          auto& [request, indexes] = by_shard[shard];
-          request.documents.push_back(hits[i].doc);
-          request.partitions = known->map.partitions_of(shard);
-          request.text = text;
-          indexes.push_back(i);
-        }
-        std::vector<Ask<PresentRequest>> asks;
-        for (const auto& [shard, one] : by_shard) asks.push_back({shard, one.first});
-        auto told = shards_.ask(known, asks, deadline);
-        Presented shown;
-        shown.documents.resize(hits.size());
-        shown.snippets.resize(hits.size());
-        for (std::size_t a = 0; a < asks.size(); ++a) {
-          if (told[a].map_changed) return std::optional<Presented>();
-          if (!told[a].reply.ok())
-            return with_context(known->map.shards[asks[a].shard], told[a].reply.error());
-          Presented& part = *told[a].reply;
-          const auto& indexes = by_shard.at(asks[a].shard).second;
-          for (std::size_t i = 0; i < indexes.size() && i < part.documents.size(); ++i) {
-            shown.documents[indexes[i]] = std::move(part.documents[i]);
-            if (i < part.snippets.size()) shown.snippets[indexes[i]] = std::move(part.snippets[i]);
-          }
-        }
-        return std::optional(std::move(shown));
-      });
+Result<Presented> State::present(std::span<const index::ShardHit> hits, const Show& show) {
+  return with_map([&](const KnownPointer& known, SteadyTime deadline) {
+    return read_shown(shards_, known, hits, show, deadline);
+  });
 }
 
 std::vector<Result<Health>> State::health() {

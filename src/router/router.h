@@ -41,6 +41,9 @@ struct RouterOptions {
   std::size_t known_places = 1'000'000;  // entities whose partition is remembered
   // Makes the vectors that entities are placed by, if they do not bring them.
   std::shared_ptr<const index::VectorSource> source = {};
+  // The text options of the shards. With them the statistics of words are remembered, and a search
+  // that knows all of its words costs one round of calls. Nothing: they are read for every search.
+  std::optional<index::TextOptions> text = {};
 };
 
 // A shard that did not answer, or failed.
@@ -69,10 +72,13 @@ struct Written {
 struct SearchOptions {
   // Answer with what the other shards found if a shard fails; RoutedHits::missing names it.
   bool partial = false;
+  // Show the hits as well: RoutedHits::shown. `most` is chosen by the router.
+  std::optional<Show> show = {};
 };
 
 struct RoutedHits {
   index::ShardHits found = {};             // ShardHit::shard is the place in the map
+  Presented shown = {};                    // of the hits, in their order, if asked for
   std::size_t asked = 0;                   // shards that searched
   std::vector<ShardProblem> missing = {};  // empty unless partial answers are allowed
 };
@@ -103,9 +109,9 @@ class Router {
   // kInvalidArgument for a graph leg or an expansion: see traverse().
   virtual Result<RoutedHits> search(const index::ShardQuery& query,
                                     const SearchOptions& options = {}) = 0;
-  // The texts that show hits of search(), in their order.
-  virtual Result<Presented> present(std::span<const index::ShardHit> hits,
-                                    const std::optional<index::TextLeg>& text) = 0;
+  // What shows hits of search(), in their order; `most` is ignored. For callers that choose among
+  // the hits first.
+  virtual Result<Presented> present(std::span<const index::ShardHit> hits, const Show& show) = 0;
 
   // As index::traverse() and index::shortest_path(); among ways of equal length any may be given.
   // The request has no partitions.

@@ -160,7 +160,7 @@ class SearchedView final : public Searched {
     for (const auto& head : heads) there.push_back(head.has_value());
     return there;
   }
-  Result<index::ShardHits> search(const index::ShardQuery& query) const override {
+  Result<index::ShardHits> search(const index::ShardQuery& query, const Showing*) const override {
     return index::search(view_, query);
   }
   Result<index::ShardHits> run(std::span<const index::Stage> stages) const override {

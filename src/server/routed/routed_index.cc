@@ -19,7 +19,7 @@ using search::Question;
 
 constexpr index::Want kContents{.vectors = false, .summaries = false};
 
-// The documents behind a router, as questions search them.
+// The documents behind a router, as one question searches them. One thread only.
 class SearchedRouter final : public search::Searched {
  public:
   SearchedRouter(router::Router& router, std::span<const index::SpaceOptions> spaces)
@@ -39,10 +39,18 @@ class SearchedRouter final : public search::Searched {
     for (const auto& entity : entities) there.push_back(entity.has_value());
     return there;
   }
-  Result<index::ShardHits> search(const index::ShardQuery& query) const override {
-    KIN_TRY(router::RoutedHits hits, router_.search(query));
+  Result<index::ShardHits> search(const index::ShardQuery& query,
+                                  const search::Showing* showing) const override {
+    router::SearchOptions options;
+    if (showing != nullptr)
+      options.show =
+          router::Show{.text = showing->marks, .snippets = {.length = search::kSnippetBytes}};
+    KIN_TRY(router::RoutedHits hits, router_.search(query, options));
+    if (showing != nullptr) shown_ = std::move(hits.shown);
     return std::move(hits.found);
   }
+  // Shows the hits that were searched for with `showing`.
+  const router::Presented& shown() const { return shown_; }
   Result<index::ShardHits> run(std::span<const index::Stage>) const override {
     return Error{Code::kInvalidArgument, "an index on nodes does not run pipelines yet"};
   }
@@ -50,6 +58,7 @@ class SearchedRouter final : public search::Searched {
  private:
   router::Router& router_;
   std::span<const index::SpaceOptions> spaces_;
+  mutable router::Presented shown_;
 };
 
 // Why some mutations are not acknowledged.
@@ -135,18 +144,14 @@ Result<Answer> RoutedIndex::search(const Question& question) const {
   const SearchedRouter searched(*router_, options.spaces);
   KIN_TRY(const search::Found found, search::find(searched, settings, question));
   Answer answer{.count = found.hits.count, .facets = found.hits.facets, .mode = found.mode};
-  KIN_TRY(answer.hits, present(found.hits, question));
+  KIN_TRY(answer.hits, present(found.hits, searched.shown()));
   const std::chrono::duration<double, std::milli> taken = clock_.steady_now() - start;
   answer.milliseconds = taken.count();
   return answer;
 }
 
 Result<std::vector<AnswerHit>> RoutedIndex::present(const index::ShardHits& found,
-                                                    const Question& question) const {
-  if (found.hits.empty()) return std::vector<AnswerHit>();
-  std::optional<index::TextLeg> words;
-  if (question.show && !question.text.empty()) words = search::text_leg(question);
-  KIN_TRY(const router::Presented shown, router_->present(found.hits, words));
+                                                    const router::Presented& shown) const {
   // Edges and fragments are shown with the entities at their ends.
   std::vector<DocId> ends;
   for (const index::ShardHit& hit : found.hits) {
@@ -154,7 +159,10 @@ Result<std::vector<AnswerHit>> RoutedIndex::present(const index::ShardHits& foun
     ends.push_back(hit.doc.id);
     if (!hit.doc.name.empty()) ends.push_back(hit.doc.to);
   }
-  KIN_TRY(const auto entities, router_->get(ends, kContents));
+  std::vector<std::optional<index::StoredEntity>> entities;
+  if (!ends.empty()) {
+    KIN_TRY(entities, router_->get(ends, kContents));
+  }
   std::unordered_map<DocId, Document> known;
   for (const auto& entity : entities) {
     if (entity) known.emplace(entity->entity.id, search::document_of(entity->entity));

@@ -45,7 +45,7 @@ class RoutedIndex {
  private:
   Status check(const search::Document& document, std::span<const index::Mutation> mutations) const;
   Result<std::vector<search::AnswerHit>> present(const index::ShardHits& found,
-                                                 const search::Question& question) const;
+                                                 const router::Presented& shown) const;
 
   const search::IndexConfig config_;
   const std::unique_ptr<router::Router> router_;

@@ -93,7 +93,10 @@ Result<std::shared_ptr<RoutedIndex>> RoutedIndexes::open(const std::string& name
   if (!map || !settings)
     return Error{Code::kNotFound, fmt::format("there is no index \"{}\"", name)};
   KIN_TRY(search::IndexConfig config, search::decode_config(settings->bytes));
-  KIN_TRY(auto router, router::Router::open(name, meta_, connect_to(name), options_.routing));
+  KIN_TRY(const index::ShardOptions shard, search::node_shard_options(config));
+  router::RouterOptions routing = options_.routing;
+  routing.text = index::text_options(shard);
+  KIN_TRY(auto router, router::Router::open(name, meta_, connect_to(name), routing));
   const std::lock_guard lock(mutex_);
   auto& index = opened_[name];
   if (!index)
