@@ -13,6 +13,7 @@
 
 #include "base/doc_id.h"
 #include "base/hash.h"
+#include "index/about.h"
 #include "index/find.h"
 #include "index/graph.h"
 #include "index/mutation.h"
@@ -195,14 +196,7 @@ struct ScopeRequest {
   index::Scope scope = {};  // with its partitions
 };
 
-// An entity with everything that is said about it.
-struct About {
-  index::StoredEntity entity = {};
-  std::vector<index::StoredEdge> edges = {};  // that leave it, by name, other end and beginning
-  std::vector<index::StoredFragment> fragments = {};
-  // Those of each edge; of an edge with several periods they are with the first.
-  std::vector<std::vector<index::StoredFragment>> edge_fragments = {};
-};
+using index::About;
 struct Abouts {
   std::vector<std::optional<About>> entities = {};  // in the order asked for
 };

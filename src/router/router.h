@@ -83,6 +83,11 @@ struct RoutedHits {
   std::vector<ShardProblem> missing = {};  // empty unless partial answers are allowed
 };
 
+struct EntityPage {
+  std::vector<About> entities = {};
+  std::optional<index::DocNumber> next = {};  // for ListRequest::after; nothing: the last page
+};
+
 // An index as if it were one shard. What was acknowledged is seen by every request that begins
 // later, through any router. Thread-safe; starts no thread. Any number of routers may serve an
 // index.
@@ -118,8 +123,18 @@ class Router {
   virtual Result<index::Traversal> traverse(const index::TraverseRequest& request) = 0;
   virtual Result<std::optional<index::Path>> shortest_path(const index::PathRequest& request) = 0;
 
+  // Entities with everything that is said about them, in the order of `ids`; nothing for one that
+  // does not exist.
+  virtual Result<std::vector<std::optional<About>>> about(std::span<const DocId> ids,
+                                                          const index::Want& want = {}) = 0;
+  // The same for the entities of a partition, from the oldest on, a page at a time.
+  virtual Result<EntityPage> list(const ListRequest& request) = 0;
+
   // The health of every shard in the map, or why it is not known.
   virtual std::vector<Result<Health>> health() = 0;
+  virtual std::vector<Result<StatsReply>> stats() = 0;
+  // Compares indexes and truth of every shard, which takes long.
+  virtual std::vector<Result<CheckReply>> check() = 0;
 
   virtual ShardMap map() const = 0;
 

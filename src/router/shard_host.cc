@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "index/about.h"
 #include "index/find.h"
 #include "index/text_leg.h"
 
@@ -88,34 +89,6 @@ Result<Presented> present(const index::ShardView& view,
     if (auto* entity = std::get_if<index::StoredEntity>(&*document)) entity->entity.text.clear();
   }
   return presented;
-}
-
-constexpr std::size_t kAll = 1'000'000;  // edges of an entity, fragments of anything
-
-Result<About> about_entity(const index::TruthView& truth, index::StoredEntity entity,
-                           std::optional<index::Millis> as_of) {
-  const DocId id = entity.entity.id;
-  About about{.entity = std::move(entity)};
-  KIN_TRY(const auto edges,
-          index::edges(truth, {.node = id, .filter = {.as_of = as_of}, .limit = kAll}));
-  const index::FragmentRange range{.until = as_of ? *as_of + 1 : index::kForever, .limit = kAll};
-  // Most indexes have none: this spares a look-up for each edge.
-  const bool has_fragments = truth.counters().fragments > 0;
-  if (has_fragments) {
-    KIN_TRY(about.fragments, truth.fragments(id, range));
-  }
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    // Edges of a walk come without their summaries.
-    KIN_TRY(const auto stored, truth.edge(edges[i].id));
-    about.edges.push_back(stored.value_or(index::StoredEdge{
-        .edge = {.id = edges[i].id, .until = edges[i].until, .weight = edges[i].weight}}));
-    auto& said = about.edge_fragments.emplace_back();
-    const bool again =
-        i > 0 && edges[i - 1].id.name == edges[i].id.name && edges[i - 1].id.to == edges[i].id.to;
-    if (again || !has_fragments) continue;
-    KIN_TRY(said, truth.fragments(edges[i].id, range));
-  }
-  return about;
 }
 
 // Shows the shard's own best hits.
@@ -430,7 +403,7 @@ Reply<Response> ShardHost::answer(const AboutRequest& request, const CallOptions
   for (auto& entity : entities) {
     auto& about = abouts.entities.emplace_back();
     if (!entity || !request.partitions.contains(entity->head.partition)) continue;
-    KIN_TRY(about, about_entity(view.truth(), std::move(*entity), request.want.as_of));
+    KIN_TRY(about, index::read_about(view.truth(), std::move(*entity), request.want.as_of));
   }
   return done(std::move(abouts));
 }

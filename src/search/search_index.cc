@@ -433,7 +433,7 @@ Result<std::optional<Document>> SearchIndex::document(std::string_view id,
   const index::ShardView view = shard->view();
   KIN_TRY(const auto stored, view.truth().get(doc_id(id), {.vectors = false, .as_of = as_of}));
   if (!stored) return std::optional<Document>();
-  KIN_TRY(Document document, with_links(view, stored->entity, as_of));
+  KIN_TRY(Document document, with_links(view, *stored, as_of));
   return std::optional(std::move(document));
 }
 
@@ -455,7 +455,7 @@ Status SearchIndex::each(const std::function<Status(const Document&)>& visit) co
   while (true) {
     KIN_TRY(const index::ScanPage page, view.truth().scan(request));
     for (const index::StoredEntity& stored : page.entities) {
-      KIN_TRY(Document document, with_links(view, stored.entity, {}));
+      KIN_TRY(Document document, with_links(view, stored, {}));
       // Vectors that an embedder made are not part of the document, even where they are stored.
       for (const index::SpaceVector& vector : stored.entity.vectors) {
         if (vector.space != config().main.name) {

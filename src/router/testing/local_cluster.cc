@@ -22,7 +22,7 @@ LocalCluster::LocalCluster(const LocalClusterOptions& options)
   NewIndex index{.map = spread_partitions("things", addresses, options.partitions)};
   if (!options.sample.empty()) {
     auto centroids = Centroids::train(options.shard.spaces.at(0), options.sample,
-                                      {.partitions = options.partitions});
+                                      {.partitions = options.partitions, .shards = options.shards});
     KIN_CHECK(centroids.ok(), "the sample fits");
     index.centroids = std::move(*centroids);
   }

@@ -57,7 +57,7 @@ KIN_MESSAGE(router::Blob, Blob, bytes)
 KIN_MESSAGE(router::ScopeRequest, ScopeRequest, ids, scope)
 KIN_MESSAGE(router::AgesInScope, AgesInScope, ages)
 KIN_MESSAGE(router::AboutRequest, AboutRequest, ids, partitions, want)
-KIN_MESSAGE(router::About, About, entity, edges, fragments, edge_fragments)
+KIN_MESSAGE(index::About, About, entity, edges, fragments, edge_fragments)
 KIN_MESSAGE(router::Abouts, Abouts, entities)
 KIN_EMPTY_MESSAGE(router::CheckRequest, CheckRequest)
 KIN_MESSAGE(index::CheckReport, CheckReport, entities, edges, fragments, text_documents, vectors,
