@@ -65,7 +65,8 @@ class HttpApi final : public RemoteApi {
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    const bool plain = is_ascii_alpha(c) || is_ascii_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
+    const bool plain =
+        is_ascii_alpha(c) || is_ascii_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
     out += plain ? std::string(1, c) : percent_escape(c);
   }
   return out;

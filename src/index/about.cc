@@ -9,12 +9,10 @@ constexpr std::size_t kAll = 1'000'000;  // edges of an entity, fragments of any
 
 }  // namespace
 
-Result<About> read_about(const TruthView& truth, StoredEntity entity,
-                         std::optional<Millis> as_of) {
+Result<About> read_about(const TruthView& truth, StoredEntity entity, std::optional<Millis> as_of) {
   const DocId id = entity.entity.id;
   About about{.entity = std::move(entity)};
-  KIN_TRY(const auto found,
-          edges(truth, {.node = id, .filter = {.as_of = as_of}, .limit = kAll}));
+  KIN_TRY(const auto found, edges(truth, {.node = id, .filter = {.as_of = as_of}, .limit = kAll}));
   const FragmentRange range{.until = as_of ? *as_of + 1 : kForever, .limit = kAll};
   // Most indexes have none: this spares a look-up for each edge.
   const bool has_fragments = truth.counters().fragments > 0;

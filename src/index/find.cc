@@ -36,8 +36,7 @@ class Candidates {
       const Findings& found = shards[s];
       ordinals_.emplace_back(found.candidates.size(), kNoCandidate);
       for (std::uint32_t c = 0; c < found.candidates.size(); ++c)
-        origins_.push_back(
-            {&found.candidates[c], s, c, c < found.ages.size() ? found.ages[c] : 0});
+        origins_.push_back({&found.candidates[c], s, c, c < found.ages.size() ? found.ages[c] : 0});
     }
     // Stable: if two shards hold a document, the first one's stays.
     std::ranges::stable_sort(origins_, less);
@@ -205,12 +204,11 @@ ShardHits fuse(std::span<const Findings> shards, const ShardQuery& query) {
                                  : list_all(candidates);
   for (Fused& one : fused) {
     const Candidates::Origin& origin = candidates.origin(one.document);
-    ShardHit hit{
-        .doc = *origin.doc,
-        .age = origin.age,
-        .shard = origin.shard,
-        .score = one.score,
-        .legs = std::move(one.legs)};
+    ShardHit hit{.doc = *origin.doc,
+                 .age = origin.age,
+                 .shard = origin.shard,
+                 .score = one.score,
+                 .legs = std::move(one.legs)};
     const auto& traces = shards[origin.shard].traces;
     if (const auto trace = traces.find(origin.candidate); trace != traces.end())
       hit.trace = trace->second;

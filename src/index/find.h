@@ -45,8 +45,8 @@ Result<Findings> find(const ShardView& view, const ShardQuery& query);
 // Merges the results of find() with the same query on shards that hold different documents; if two
 // shards hold a document, the first shard's scores count. Gives the hits of all pages in order,
 // each with its shard. Of equal scores the older document comes first, as on one shard, if shards
-// were written with ages that compare; then identities decide. Does not follow `expand`. Counts and facets are those
-// of the text leg; see add_joined(). Thread-safe.
+// were written with ages that compare; then identities decide. Does not follow `expand`. Counts and
+// facets are those of the text leg; see add_joined(). Thread-safe.
 ShardHits fuse(std::span<const Findings> shards, const ShardQuery& query);
 
 // Adds hits of shard number `shard` to the count and the facets of

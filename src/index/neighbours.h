@@ -1,5 +1,5 @@
-// Neighbours of hits: the scores that links pass on. For one shard, and for a caller that walks over
-// the edges of several.
+// Neighbours of hits: the scores that links pass on. For one shard, and for a caller that walks
+// over the edges of several.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,7 @@ struct Neighbour {
 std::vector<Seed> seeds_of(const GraphStart& start);
 
 // The walk that reaches all neighbours. It obeys `as_of` of the scope, and nothing else.
-TraverseRequest walk_from(std::span<const Seed> seeds, const Expansion& expand,
-                          const Scope& scope);
+TraverseRequest walk_from(std::span<const Seed> seeds, const Expansion& expand, const Scope& scope);
 
 // The nodes of such a walk that a score reaches, in its order. A seed is among them if a way leads
 // to it from another seed. An edge passes on the score of its start times `decay` times its weight.

@@ -51,8 +51,8 @@ struct WriteRequest {
   // Entities come with their partition. An edge, or a fragment of an edge, is kAbsent where the
   // entity that it leaves does not exist. Owners are not assigned here.
   std::vector<index::Mutation> mutations = {};
-  Partitions partitions = {};               // of all entities that they belong to
-  std::vector<std::uint64_t> ages = {};     // see index::ApplyOptions
+  Partitions partitions = {};            // of all entities that they belong to
+  std::vector<std::uint64_t> ages = {};  // see index::ApplyOptions
 };
 
 // Tells the shard what it owns, and what not, as a map says. Older epochs are ignored.
@@ -109,7 +109,6 @@ struct StatisticsRequest {
   using Reply = StatisticsReply;
   index::ShardQuery query = {};  // its scope has the partitions
 };
-
 
 struct Sums {
   std::optional<std::uint64_t> count = {};

@@ -242,8 +242,9 @@ TEST_F(RouterTest, RememberedStatisticsAreNotUsedAfterAWrite) {
 }
 
 TEST_F(RouterTest, LinksAndWordsAreNotSearchedAtOnce) {
-  EXPECT_EQ(router_->search({.text = index::TextLeg{.query = "tide"},
-                             .graph = index::GraphStart{.from = {DocId{}}}})
+  EXPECT_EQ(router_
+                ->search({.text = index::TextLeg{.query = "tide"},
+                          .graph = index::GraphStart{.from = {DocId{}}}})
                 .error()
                 .code,
             Code::kInvalidArgument);

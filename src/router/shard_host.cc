@@ -81,8 +81,7 @@ Result<Presented> present(const index::ShardView& view,
     const index::TextOptions& fields = view.text().options();
     KIN_TRY(index::TextQuery query, index::parse_leg(*text, fields));
     query = index::without_common(std::move(query), fields.language);
-    KIN_TRY(presented.snippets,
-            index::make_snippets(fields, query, presented.documents, snippets));
+    KIN_TRY(presented.snippets, index::make_snippets(fields, query, presented.documents, snippets));
   }
   for (auto& document : presented.documents) {
     if (!document) continue;
@@ -217,10 +216,9 @@ Result<WriteReply> ShardHost::write(const WriteRequest& request, const CallOptio
   }
   const std::vector<index::Mutation>& mutations =
       places.size() < request.mutations.size() ? kept : request.mutations;
-  KIN_TRY(index::Applied applied,
-          shard_->apply(mutations, {.map_epoch = options.map_epoch,
-                                    .request = request.id,
-                                    .ages = std::move(ages)}));
+  KIN_TRY(index::Applied applied, shard_->apply(mutations, {.map_epoch = options.map_epoch,
+                                                            .request = request.id,
+                                                            .ages = std::move(ages)}));
   LastWrite& last = last_writes_[request.id.session];
   if (applied.repeated) {
     // The reply was lost on its way, or this is a late copy that nobody waits for.

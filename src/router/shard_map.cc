@@ -44,9 +44,9 @@ ShardMap spread_partitions(std::string index, std::vector<std::string> shards,
                            std::size_t partitions) {
   ShardMap map{.index = std::move(index), .shards = std::move(shards)};
   for (std::size_t i = 0; i < partitions; ++i)
-    map.partitions.push_back({.shard = static_cast<std::uint32_t>(
-                                  shard_of_partition(i, partitions, map.shards.size())),
-                              .epoch = map.epoch});
+    map.partitions.push_back(
+        {.shard = static_cast<std::uint32_t>(shard_of_partition(i, partitions, map.shards.size())),
+         .epoch = map.epoch});
   return map;
 }
 

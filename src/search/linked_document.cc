@@ -23,8 +23,7 @@ Document linked_document(const index::About& about,
                      .weight = edge.weight,
                      .valid = {edge.id.since, edge.until},
                      .summary = edge.summary});
-    if (i < about.edge_fragments.size())
-      links.back().fragments = contents(about.edge_fragments[i]);
+    if (i < about.edge_fragments.size()) links.back().fragments = contents(about.edge_fragments[i]);
   }
   if (!links.empty()) document.links = std::move(links);
   return document;

@@ -26,7 +26,7 @@ struct RouterService::State {
 
 Status RouterService::State::open_indexes() {
   KIN_TRY(meta, router::LocalMetaStore::open(options.folder));
-  RoutedOptions routed{.nodes = options.nodes};
+  RoutedOptions routed{.nodes = options.nodes, .embedders = options.embedders};
   routed.connection.token = options.node_token;
   routed.routing.clock = options.clock;
   if (!options.node_certificates.empty()) {

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "search/search_index.h"
 #include "server/http/server.h"
 
 namespace kin::server {
@@ -25,6 +26,7 @@ struct RouterServiceOptions {
   // File with PEM certificates, one of which signed the nodes'. Empty: nodes are not asked for TLS.
   std::string node_certificates{};
   Clock* clock = &system_clock();
+  search::OpenOptions embedders = {};  // of indexes whose vectors the router makes
 };
 
 // Thread-safe. One process can have a folder open at a time.

@@ -159,6 +159,31 @@ def check_same_answers(kindred, scratch, router, made):
     return sorted(run("index", "export", "papers").stdout.splitlines())
 
 
+def check_meaning(kindred, scratch, router, made):
+    """A router makes vectors of documents and questions: hybrid and vector answers are those of one index."""
+    lines = scratch / "meaning.jsonl"
+    meant = [{**one, "text": f"{draw_phrase(i)} {one['text']}"} for i, one in enumerate(made[:200])]
+    lines.write_text("".join(json.dumps(one) + "\n" for one in meant))
+    at = ["--at", f"127.0.0.1:{router.port}", "--at-token-file", scratch / "token"]
+    local = ["--data", scratch / "two" / "data"]
+    for where in (at, local):
+        for words in (["create", "meaning", "--embed", "words"], ["add", "meaning", lines]):
+            subprocess.run([kindred, "index", *words, *where], check=True, capture_output=True, text=True)
+    compared = 0
+    for text in ["ships in a storm", "the price of bread", "music for children", "winter mountains"]:
+        for mode in ("hybrid", "vector"):
+            found = [json.loads(subprocess.run([kindred, "search", "meaning", text, "--mode", mode, "--exact", "--json", *where],
+                                               check=True, capture_output=True, text=True).stdout) for where in (local, at)]
+            assert comparable(found[0]) == comparable(found[1]), f"{text} {mode}\n{found[0]}\n{found[1]}"
+            compared += len(found[0]["hits"])
+    assert compared > 40, compared
+
+
+def draw_phrase(number):
+    phrases = ["a sailor on the sea", "bakers sell loaves", "songs at school", "snow on the peaks", "trains and stations"]
+    return phrases[number % len(phrases)]
+
+
 def check_command_line(kindred, scratch, router, made, kept):
     """`--at` works on a router's indexes as on this machine's own."""
     lines = scratch / "few.jsonl"
@@ -281,6 +306,7 @@ def main():
             for start in range(0, len(made), 100):
                 must(router, "POST", "/api/v1/indexes/papers/documents", {"documents": made[start:start + 100]})
             kept = check_same_answers(kindred, scratch, router, made)
+            check_meaning(kindred, scratch, router, made)
             shards = must(router, "GET", "/api/v1/indexes/papers")["index"]["shards"]
             assert len(shards) == NODES and all(one["partitions"] == 16 and one["last_lsn"] > 0 for one in shards), shards
             check_command_line(kindred, scratch, router, made, kept)

@@ -211,9 +211,8 @@ Result<int> add_remote(IndexArguments& arguments, const CLI::App& verb) {
     JsonWriter json;
     json.begin_object().key("documents").begin_array();
     for (const Document& document : documents) search::write_document(json, document);
-    KIN_TRY(
-        [[maybe_unused]] const std::string answer,
-        (*api)->post(index_path(arguments.place.name) + "/documents", json.end().end().take()));
+    KIN_TRY([[maybe_unused]] const std::string answer,
+            (*api)->post(index_path(arguments.place.name) + "/documents", json.end().end().take()));
     adding.added += documents.size();
     return Done{};
   };
@@ -331,9 +330,9 @@ Result<int> run_drop(const IndexArguments& arguments) {
 
 Result<int> print_deleted(const IndexArguments& arguments, std::uint64_t removed) {
   const std::uint64_t absent = arguments.ids.size() - removed;
-  return print_result(
-      arguments.json ? fmt::format("{{\"deleted\": {}, \"not_there\": {}}}\n", removed, absent)
-                     : fmt::format("{} deleted, {} not found\n", removed, absent));
+  return print_result(arguments.json
+                          ? fmt::format("{{\"deleted\": {}, \"not_there\": {}}}\n", removed, absent)
+                          : fmt::format("{} deleted, {} not found\n", removed, absent));
 }
 
 Result<int> run_remote_delete(const IndexArguments& arguments, RemoteApi& api) {
@@ -450,8 +449,8 @@ Result<int> run_export(const IndexArguments& arguments) {
 }
 
 Result<int> run_remote_export(const IndexArguments& arguments, RemoteApi& api) {
-  return export_documents(
-      arguments, [&](const Visit& visit) { return each_remote(arguments, api, visit); });
+  return export_documents(arguments,
+                          [&](const Visit& visit) { return each_remote(arguments, api, visit); });
 }
 
 using LocalRun = Result<int> (*)(const IndexArguments&);
@@ -581,14 +580,16 @@ Command add_index_command(CLI::App& app) {
   for (CLI::App* one : {stats, remove, check, exported}) add_at_flags(*one, arguments->at);
   CLI::App* drop = add_simple(*verb, *arguments, "drop", "Delete an index with all its documents",
                               "\nExamples:\n  kindred index drop papers");
-  return with_verbs(*verb, {{create, [=] { return run_create(*arguments, *create); }},
-                            {add, [=] { return run_add(*arguments, *add); }},
-                            {list, [=] { return run_list(*arguments); }},
-                            {stats, [=] { return run_either(*arguments, *stats, run_stats, run_remote_stats); }},
-                            {remove, [=] { return run_either(*arguments, *remove, run_delete, run_remote_delete); }},
-                            {check, [=] { return run_either(*arguments, *check, run_check, run_remote_check); }},
-                            {exported, [=] { return run_either(*arguments, *exported, run_export, run_remote_export); }},
-                            {drop, [=] { return run_drop(*arguments); }}});
+  return with_verbs(
+      *verb,
+      {{create, [=] { return run_create(*arguments, *create); }},
+       {add, [=] { return run_add(*arguments, *add); }},
+       {list, [=] { return run_list(*arguments); }},
+       {stats, [=] { return run_either(*arguments, *stats, run_stats, run_remote_stats); }},
+       {remove, [=] { return run_either(*arguments, *remove, run_delete, run_remote_delete); }},
+       {check, [=] { return run_either(*arguments, *check, run_check, run_remote_check); }},
+       {exported, [=] { return run_either(*arguments, *exported, run_export, run_remote_export); }},
+       {drop, [=] { return run_drop(*arguments); }}});
 }
 
 }  // namespace kin::app

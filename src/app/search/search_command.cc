@@ -177,8 +177,8 @@ std::optional<search::Path> path_of(const data::JsonValue& json) {
   if (json.is_null()) return {};
   search::Path path;
   for (const data::JsonValue& node : json["nodes"].items())
-    path.nodes.push_back({.id = std::string(node["id"].text()),
-                          .title = std::string(node["title"].text())});
+    path.nodes.push_back(
+        {.id = std::string(node["id"].text()), .title = std::string(node["title"].text())});
   for (const data::JsonValue& edge : json["edges"].items()) {
     const double* weight = edge["weight"].number();
     path.edges.push_back({.from = std::string(edge["from"].text()),
@@ -193,10 +193,10 @@ Result<int> run_remote_path(const SearchArguments& arguments, RemoteApi& api) {
   const search::PathQuestion path = path_question(arguments);
   std::string edges;
   for (const std::string& name : path.edges) edges += (edges.empty() ? "" : ",") + name;
-  const std::string asked = fmt::format(
-      "{}/path?from={}&to={}&direction={}&edges={}&as_of={}", index_path(arguments.place.name),
-      escaped(path.from), escaped(path.to), arguments.direction, escaped(edges),
-      escaped(arguments.as_of));
+  const std::string asked =
+      fmt::format("{}/path?from={}&to={}&direction={}&edges={}&as_of={}",
+                  index_path(arguments.place.name), escaped(path.from), escaped(path.to),
+                  arguments.direction, escaped(edges), escaped(arguments.as_of));
   KIN_TRY(const std::string text, api.get(asked));
   if (arguments.json) return print_result(text + "\n");
   KIN_TRY(const data::JsonValue json, data::parse_json(text));

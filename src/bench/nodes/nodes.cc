@@ -33,7 +33,8 @@ double now() {
 LatencyFigures latency(std::vector<double> seconds) {
   if (seconds.empty()) return {};
   std::ranges::sort(seconds);
-  return {.p50 = 1e3 * seconds[seconds.size() / 2], .p99 = 1e3 * seconds[seconds.size() * 99 / 100]};
+  return {.p50 = 1e3 * seconds[seconds.size() / 2],
+          .p99 = 1e3 * seconds[seconds.size() * 99 / 100]};
 }
 
 // The documents in batches, as bodies of requests.
@@ -107,14 +108,13 @@ search::Question question_of(const std::vector<std::string>& words) {
 }
 
 // The request that a router sends to the only shard of an index.
-router::FindRequest direct_request(const search::Question& question,
-                                   const router::ShardMap& map) {
+router::FindRequest direct_request(const search::Question& question, const router::ShardMap& map) {
   const index::TextLeg leg = search::text_leg(question);
   router::FindRequest request;
   request.query = {.text = leg, .k = question.k, .count = true, .words_only = true};
   request.query.scope.partitions = map.partitions_of(0);
-  request.show = router::Show{
-      .text = leg, .snippets = {.length = search::kSnippetBytes}, .most = question.k};
+  request.show =
+      router::Show{.text = leg, .snippets = {.length = search::kSnippetBytes}, .most = question.k};
   return request;
 }
 
@@ -217,12 +217,12 @@ std::string to_json(const NodesFigures& figures) {
 }
 
 std::string to_table(const NodesFigures& figures) {
-  std::string out = fmt::format("{} documents, {} questions\n", figures.documents,
-                                figures.bench.queries);
+  std::string out =
+      fmt::format("{} documents, {} questions\n", figures.documents, figures.bench.queries);
   if (figures.direct.p50 > 0) {
     out += fmt::format("{:<28}{:>10}{:>10}\n", "one question, ms", "p50", "p99");
-    out += fmt::format("{:<28}{:>10.3f}{:>10.3f}\n", "direct call to the node",
-                       figures.direct.p50, figures.direct.p99);
+    out += fmt::format("{:<28}{:>10.3f}{:>10.3f}\n", "direct call to the node", figures.direct.p50,
+                       figures.direct.p99);
     out += fmt::format("{:<28}{:>10.3f}{:>10.3f}\n", "through the router", figures.routed.p50,
                        figures.routed.p99);
     out += fmt::format("{:<28}{:>10.3f}{:>10.3f}\n", "overhead",

@@ -27,10 +27,17 @@ constexpr std::uint32_t kDimension = 100;
 // ---- Texts
 
 struct TextSet {
-  std::string name;
-  std::vector<Document> documents;
-  std::vector<std::string> questions;
+  std::string name = {};
+  std::vector<Document> documents = {};
+  std::vector<std::string> questions = {};
 };
+
+Status make_folder(const fs::path& folder) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (!failed) return Done{};
+  return Error{Code::kUnavailable, fmt::format("{}: {}", folder.string(), failed.message())};
+}
 
 Result<std::vector<TextSet>> read_sets(const SameBench& bench) {
   std::vector<TextSet> sets;
@@ -82,9 +89,9 @@ std::string without_time(const std::string& json) {
 
 Result<SameFigures::Texts> compare(const TextSet& set, const SameBench& bench,
                                    const fs::path& folder) {
-  SameFigures::Texts figures{.set = set.name,
-                             .documents = set.documents.size(),
-                             .questions = set.questions.size()};
+  SameFigures::Texts figures{
+      .set = set.name, .documents = set.documents.size(), .questions = set.questions.size()};
+  KIN_RETURN_IF_ERROR(make_folder(folder));
   KIN_TRY(const auto one, local_index(set, folder / "one"));
   KIN_TRY(const auto fleet, Fleet::start(bench.nodes, folder / "many"));
   Caller caller(fleet->router().port());
@@ -196,9 +203,9 @@ Status open_cluster(const SameBench& bench, const VectorFile& file, const fs::pa
   for (std::size_t i = 0; i < file.indexed.size(); i += every)
     sample.push_back(file.vector(file.indexed[i]));
   router::NewIndex index{.map = router::spread_partitions("words", addresses, kPartitions)};
-  KIN_TRY(index.centroids, router::Centroids::train(vector_options().spaces[0], sample,
-                                                    {.partitions = kPartitions,
-                                                     .shards = bench.nodes}));
+  KIN_TRY(index.centroids,
+          router::Centroids::train(vector_options().spaces[0], sample,
+                                   {.partitions = kPartitions, .shards = bench.nodes}));
   KIN_RETURN_IF_ERROR(router::create_index(*cluster.meta, cluster.connect(), std::move(index)));
   KIN_TRY(cluster.router, router::Router::open("words", *cluster.meta, cluster.connect()));
   return Done{};
@@ -214,6 +221,7 @@ std::size_t count_common(const std::vector<index::ShardHit>& truth,
 
 Result<SameFigures::Vectors> compare_vectors(const SameBench& bench, const fs::path& folder) {
   KIN_TRY(const VectorFile file, VectorFile::read(bench));
+  KIN_RETURN_IF_ERROR(make_folder(folder));
   KIN_TRY(const auto one, index::Shard::open(folder / "one", vector_options()));
   Cluster many;
   KIN_RETURN_IF_ERROR(open_cluster(bench, file, folder, many));
@@ -282,17 +290,17 @@ std::string to_json(const SameFigures& figures) {
 std::string to_table(const SameFigures& figures) {
   std::string out;
   for (const SameFigures::Texts& texts : figures.texts) {
-    out += fmt::format("{:<12}{:>8} documents{:>8} questions{:>8} answers the same over {} nodes\n",
-                       texts.set, texts.documents, texts.questions, texts.same,
-                       figures.bench.nodes);
+    out +=
+        fmt::format("{:<12}{:>8} documents{:>8} questions{:>8} answers the same over {} nodes\n",
+                    texts.set, texts.documents, texts.questions, texts.same, figures.bench.nodes);
     if (!texts.first_difference.empty())
       out += fmt::format("first difference: {}\n", texts.first_difference);
   }
   if (const auto& vectors = figures.vectors)
-    out += fmt::format("{} vectors: recall@10 {:.4f} on one shard, {:.4f} over {}; {:.1f} % of the "
-                       "shards asked\n",
-                       vectors->vectors, vectors->one, vectors->many, figures.bench.nodes,
-                       100 * vectors->visited);
+    out += fmt::format(
+        "{} vectors: recall@10 {:.4f} on one shard, {:.4f} over {}; {:.1f} % of the "
+        "shards asked\n",
+        vectors->vectors, vectors->one, vectors->many, figures.bench.nodes, 100 * vectors->visited);
   return out;
 }
 

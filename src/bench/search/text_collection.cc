@@ -53,8 +53,8 @@ Result<std::vector<search::Document>> read_articles(const fs::path& folder) {
   return articles;
 }
 
-std::vector<std::vector<std::string>> title_queries(
-    const std::vector<search::Document>& documents, int count) {
+std::vector<std::vector<std::string>> title_queries(const std::vector<search::Document>& documents,
+                                                    int count) {
   Random random(21578);
   std::vector<std::vector<std::string>> queries;
   std::vector<text::Token> tokens;

@@ -114,8 +114,8 @@ Status Shard::State::follow_space(const std::shared_ptr<SpaceGeneration>& genera
 
 Status Shard::State::publish() {
   KIN_TRY(TruthView truth, truth_->view());
-  auto next = std::make_shared<ShardView::State>(
-      ShardView::State{.truth = std::move(truth), .text = text_->view(), .partitions = partitions_});
+  auto next = std::make_shared<ShardView::State>(ShardView::State{
+      .truth = std::move(truth), .text = text_->view(), .partitions = partitions_});
   for (const ShardSpace& space : spaces_) {
     const auto& generation = space.live;
     next->spaces.push_back(

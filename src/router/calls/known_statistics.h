@@ -1,4 +1,5 @@
-// Statistics of words that shards told, remembered for as long as the shards stay in the same state.
+// Statistics of words that shards told, remembered for as long as the shards stay in the same
+// state.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,7 @@ class KnownStatistics {
   };
 
   std::optional<index::LegTerms> terms_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;               // guards what follows
   std::map<std::string, OfShard> shards_;  // by address
 };
 

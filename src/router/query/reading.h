@@ -21,8 +21,7 @@ using PartsOf = std::remove_cvref_t<decltype(std::declval<typename Asked::Reply>
 template <typename Asked>
 Result<std::optional<PartsOf<Asked>>> read_entities(Shards& shards, const KnownPointer& known,
                                                     std::span<const DocId> ids,
-                                                    const index::Want& want,
-                                                    SteadyTime deadline) {
+                                                    const index::Want& want, SteadyTime deadline) {
   using Found = PartsOf<Asked>;
   const PlacesFound places = locate(shards, known, ids, deadline);
   if (places.map_changed) return std::optional<Found>();

@@ -135,7 +135,8 @@ Result<std::optional<RoutedHits>> RoutedSearch::attempt() {
   RoutedHits hits{.found = index::fuse(found_, query_), .asked = found_.size()};
   for (index::ShardHit& hit : hits.found.hits)
     hit.shard = query_.graph ? reached_at_.at(hit.doc.id) : found_at_[hit.shard];
-  if (query_.expand.hops > 0 && !query_.graph) KIN_RETURN_IF_ERROR(join_neighbours(hits.found.hits));
+  if (query_.expand.hops > 0 && !query_.graph)
+    KIN_RETURN_IF_ERROR(join_neighbours(hits.found.hits));
   if (map_changed_) return std::optional<RoutedHits>();
   KIN_RETURN_IF_ERROR(add_joined(hits));
   index::keep_page(query_, hits.found);
@@ -294,8 +295,8 @@ Result<bool> RoutedSearch::show(RoutedHits& hits) {
   return true;
 }
 
-Result<std::vector<RoutedSearch::Reached>> RoutedSearch::reach(
-    std::span<const index::Seed> seeds, const index::Expansion& expand) {
+Result<std::vector<RoutedSearch::Reached>> RoutedSearch::reach(std::span<const index::Seed> seeds,
+                                                               const index::Expansion& expand) {
   std::vector<Reached> reached;
   const index::TraverseRequest request = index::walk_from(seeds, expand, query_.scope);
   EdgeReader reader(shards_, known_, request.filter, deadline_);
@@ -438,8 +439,7 @@ Status RoutedSearch::find_near() {
 }
 
 Status RoutedSearch::add_joined(RoutedHits& hits) {
-  if (!query_.text || query_.words_only || (!query_.count && query_.facets.empty()))
-    return Done{};
+  if (!query_.text || query_.words_only || (!query_.count && query_.facets.empty())) return Done{};
   std::map<std::uint32_t, std::vector<DocId>> by_shard;
   for (const index::ShardHit& hit : hits.found.hits) {
     const bool by_text =

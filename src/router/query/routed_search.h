@@ -77,7 +77,7 @@ class RoutedSearch {
   std::optional<index::TextStatistics> statistics_;
   std::vector<std::uint32_t> found_at_;  // shards, in the order of found_
   std::vector<index::Findings> found_;
-  std::vector<FindReply> replies_;  // the same, without their findings
+  std::vector<FindReply> replies_;             // the same, without their findings
   std::map<DocId, std::uint32_t> reached_at_;  // shards of what the graph leg found
   std::vector<ShardProblem> missing_;
 };

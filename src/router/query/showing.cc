@@ -18,9 +18,8 @@ std::map<std::uint32_t, Part> by_shard(const ShardMap& map, std::span<const inde
     const auto shard = static_cast<std::uint32_t>(hits[i].shard);
     Part& part = parts[shard];
     if (part.places.empty())
-      part.request = {.partitions = map.partitions_of(shard),
-                      .text = show.text,
-                      .snippets = show.snippets};
+      part.request = {
+          .partitions = map.partitions_of(shard), .text = show.text, .snippets = show.snippets};
     part.request.documents.push_back(hits[i].doc);
     part.places.push_back(i);
   }
@@ -30,8 +29,8 @@ std::map<std::uint32_t, Part> by_shard(const ShardMap& map, std::span<const inde
 }  // namespace
 
 Result<std::optional<Presented>> read_shown(Shards& shards, const KnownPointer& known,
-                                            std::span<const index::ShardHit> hits,
-                                            const Show& show, SteadyTime deadline) {
+                                            std::span<const index::ShardHit> hits, const Show& show,
+                                            SteadyTime deadline) {
   const auto parts = by_shard(known->map, hits, show);
   std::vector<Ask<PresentRequest>> asks;
   for (const auto& [shard, part] : parts) asks.push_back({shard, part.request});

@@ -10,7 +10,7 @@ namespace kin::router {
 
 // In the order of the hits, whose shards are places in the map. Nothing if the map has changed.
 Result<std::optional<Presented>> read_shown(Shards& shards, const KnownPointer& known,
-                                            std::span<const index::ShardHit> hits,
-                                            const Show& show, SteadyTime deadline);
+                                            std::span<const index::ShardHit> hits, const Show& show,
+                                            SteadyTime deadline);
 
 }  // namespace kin::router

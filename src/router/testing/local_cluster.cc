@@ -2,7 +2,7 @@
 
 namespace kin::router {
 
-LocalCluster::LocalCluster(const LocalClusterOptions& options) 
+LocalCluster::LocalCluster(const LocalClusterOptions& options)
     : clock_(*options.shard.clock), text_(index::text_options(options.shard)) {
   constexpr auto kLog = kv::StoreOptions::Engine::kLog;
   auto meta = LocalMetaStore::open("/meta", {.engine = kLog, .disk = &disk_});

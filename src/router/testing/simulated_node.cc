@@ -8,9 +8,9 @@ namespace kin::router {
 namespace {
 
 constexpr std::array<const char*, std::variant_size_v<Request>> kNames{
-    "open session", "write", "assign",  "claim",      "locate",   "get",  "statistics",
-    "find",         "sum",   "present", "heads",      "edges",    "list", "read log",
-    "digest",       "stats", "health",  "store blob", "read blob", "scope", "about", "check"};
+    "open session", "write",      "assign",    "claim", "locate", "get",      "statistics", "find",
+    "sum",          "present",    "heads",     "edges", "list",   "read log", "digest",     "stats",
+    "health",       "store blob", "read blob", "scope", "about",  "check"};
 
 }  // namespace
 

@@ -87,8 +87,7 @@ Result<RoutedIndex::Place> place_in(const Request& request) {
   const std::size_t colon = text.find(':');
   const auto partition = parse_number<std::uint32_t>(text.substr(0, colon));
   std::optional<std::uint32_t> number;
-  if (colon != std::string_view::npos)
-    number = parse_number<std::uint32_t>(text.substr(colon + 1));
+  if (colon != std::string_view::npos) number = parse_number<std::uint32_t>(text.substr(colon + 1));
   if (!partition || (colon != std::string_view::npos && !number))
     return Error{Code::kInvalidArgument, "parameter \"after\" is not the \"next\" of a page"};
   place.partition = *partition;

@@ -8,6 +8,7 @@
 
 #include "index/mutation.h"
 #include "search/asking.h"
+#include "search/embedding.h"
 #include "search/linked_document.h"
 
 namespace kin::server {
@@ -24,14 +25,17 @@ constexpr index::Want kContents{.vectors = false, .summaries = false};
 // The documents behind a router, as one question searches them. One thread only.
 class SearchedRouter final : public search::Searched {
  public:
-  SearchedRouter(router::Router& router, std::span<const index::SpaceOptions> spaces)
-      : router_(router), spaces_(spaces) {}
+  SearchedRouter(router::Router& router, std::span<const index::SpaceOptions> spaces,
+                 std::shared_ptr<const index::VectorSource> source)
+      : router_(router), spaces_(spaces), source_(std::move(source)) {}
 
   bool has_spaces() const override { return !spaces_.empty(); }
   Result<search::SearchedSpace> space(const std::string& name) const override {
     for (const index::SpaceOptions& one : spaces_) {
       if (name.empty() || one.name == name)
-        return search::SearchedSpace{.name = one.name, .dimension = one.space.dimension};
+        return search::SearchedSpace{.name = one.name,
+                                     .dimension = one.space.dimension,
+                                     .source = one.name == search::kMainSpace ? source_ : nullptr};
     }
     return Error{Code::kNotFound, fmt::format("the index has no space \"{}\"", name)};
   }
@@ -60,6 +64,7 @@ class SearchedRouter final : public search::Searched {
  private:
   router::Router& router_;
   std::span<const index::SpaceOptions> spaces_;
+  std::shared_ptr<const index::VectorSource> source_;  // of the main space
   mutable router::Presented shown_;
 };
 
@@ -90,6 +95,14 @@ Result<std::vector<index::Outcome>> write_all(router::Router& router,
 
 }  // namespace
 
+RoutedIndex::RoutedIndex(search::IndexConfig config, std::unique_ptr<router::Router> router,
+                         std::shared_ptr<const embed::Embedder> embedder, Clock& clock)
+    : config_(std::move(config)),
+      router_(std::move(router)),
+      embedder_(std::move(embedder)),
+      source_(embedder_ ? search::source_of(embedder_) : nullptr),
+      clock_(clock) {}
+
 Status RoutedIndex::check(const Document& document, std::span<const Mutation> mutations) const {
   const auto named = [&](const Error& error) {
     return with_context(fmt::format("document \"{}\"", document.id), error);
@@ -111,6 +124,18 @@ Status RoutedIndex::check(const Document& document, std::span<const Mutation> mu
 }
 
 Result<std::uint64_t> RoutedIndex::add(std::span<const Document> documents) {
+  std::vector<Document> with_vectors;
+  if (embedder_) {
+    for (const Document& document : documents) {
+      if (!document.embedding.empty())
+        return Error{Code::kInvalidArgument,
+                     fmt::format("document \"{}\": it brings an embedding, but the index makes its "
+                                 "own vectors (leave the column out)",
+                                 document.id)};
+    }
+    KIN_TRY(with_vectors, search::embedded(*embedder_, documents));
+    documents = with_vectors;
+  }
   std::vector<Mutation> all;
   for (const Document& document : documents) {
     std::vector<Mutation> mutations = search::mutations_of(document, search::kMainSpace);
@@ -172,12 +197,12 @@ Result<std::optional<search::Path>> RoutedIndex::path(const search::PathQuestion
                                                 i == 0 ? question.from : question.to,
                                                 question.as_of ? " at that time" : "")};
   }
-  KIN_TRY(const auto found, router_->shortest_path({.from = ends[0],
-                                                    .to = ends[1],
-                                                    .direction = question.direction,
-                                                    .filter = {.names = question.edges,
-                                                               .as_of = question.as_of},
-                                                    .max_hops = question.hops}));
+  KIN_TRY(const auto found,
+          router_->shortest_path({.from = ends[0],
+                                  .to = ends[1],
+                                  .direction = question.direction,
+                                  .filter = {.names = question.edges, .as_of = question.as_of},
+                                  .max_hops = question.hops}));
   if (!found) return std::optional<search::Path>();
   KIN_TRY(const auto entities, router_->get(found->nodes, kContents));
   search::Path path;
@@ -246,7 +271,7 @@ Result<Answer> RoutedIndex::search(const Question& question) const {
   const search::SearchSettings settings{.text = index::text_options(options),
                                         .alpha = search::alpha_for(config_.embed.kind),
                                         .clock = &clock_};
-  const SearchedRouter searched(*router_, options.spaces);
+  const SearchedRouter searched(*router_, options.spaces, source_);
   KIN_TRY(const search::Found found, search::find(searched, settings, question));
   Answer answer{.count = found.hits.count, .facets = found.hits.facets, .mode = found.mode};
   KIN_TRY(answer.hits, present(found.hits, searched.shown()));

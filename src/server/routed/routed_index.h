@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "embed/embedder.h"
 #include "router/router.h"
 #include "search/answer.h"
 #include "search/document.h"
@@ -25,8 +26,10 @@ namespace kin::server {
 // Thread-safe.
 class RoutedIndex {
  public:
-  RoutedIndex(search::IndexConfig config, std::unique_ptr<router::Router> router, Clock& clock)
-      : config_(std::move(config)), router_(std::move(router)), clock_(clock) {}
+  // `embedder` makes the vectors of documents and questions; null: they are given, or there are
+  // none.
+  RoutedIndex(search::IndexConfig config, std::unique_ptr<router::Router> router,
+              std::shared_ptr<const embed::Embedder> embedder, Clock& clock);
 
   const search::IndexConfig& config() const { return config_; }
   router::Router& shards() { return *router_; }
@@ -71,6 +74,8 @@ class RoutedIndex {
 
   const search::IndexConfig config_;
   const std::unique_ptr<router::Router> router_;
+  const std::shared_ptr<const embed::Embedder> embedder_;
+  const std::shared_ptr<const index::VectorSource> source_;  // of embedder_
   Clock& clock_;
 };
 

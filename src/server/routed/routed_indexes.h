@@ -13,6 +13,7 @@
 #include "router/meta_store.h"
 #include "rpc/grpc_client.h"
 #include "search/index_config.h"
+#include "search/search_index.h"
 #include "server/routed/routed_index.h"
 
 namespace kin::server {
@@ -21,6 +22,7 @@ struct RoutedOptions {
   std::vector<std::string> nodes = {};  // addresses: new indexes are spread over them
   rpc::ConnectionOptions connection = {};
   router::RouterOptions routing = {};
+  search::OpenOptions embedders = {};  // where embedders are, and what they may reach
 };
 
 // Maps and settings are in the meta store: `map/` and `settings/` before the name. Thread-safe.
