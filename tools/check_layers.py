@@ -51,7 +51,7 @@ INSIDE = {
     "rpc": ["wire"],
     "server": ["http", "watch", "page", "routed", "api", "node", "service"],
     "app": ["fingerprints", "dedup", "seen", "search", "stories", "nodes"],
-    "bench": ["dedup", "seen", "stories", "search"],
+    "bench": ["dedup", "seen", "stories", "search", "nodes"],
 }
 TESTING = "testing"
 

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/listen_flags.h"
+#include "base/ascii.h"
 #include "net/http_client.h"
 #include "net/url.h"
 
@@ -32,6 +33,10 @@ class HttpApi final : public RemoteApi {
   Result<std::string> post(const std::string& path, std::string json) override {
     return ask({.url = url(path), .body = net::HttpBody{"application/json", std::move(json)}});
   }
+  Status remove(const std::string& path) override {
+    KIN_TRY([[maybe_unused]] const std::string body, ask({.url = url(path), .method = "DELETE"}));
+    return Done{};
+  }
 
  private:
   std::string url(const std::string& path) const { return origin_ + "/api/v1" + path; }
@@ -56,6 +61,16 @@ class HttpApi final : public RemoteApi {
 };
 
 }  // namespace
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain =
+        is_ascii_alpha(c) || is_ascii_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
+    out += plain ? std::string(1, c) : percent_escape(c);
+  }
+  return out;
+}
 
 void add_at_flags(CLI::App& verb, AtFlags& flags) {
   verb.add_option("--at", flags.at,

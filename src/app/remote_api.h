@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "data/json_value.h"
@@ -24,6 +25,13 @@ struct AtFlags {
 // --at, --at-token-file and --at-ca.
 void add_at_flags(CLI::App& verb, AtFlags& flags);
 
+// A name or a value as a part of a path or a query: all but letters, digits and -._~ is escaped.
+std::string escaped(std::string_view text);
+// "/indexes/NAME".
+inline std::string index_path(std::string_view name) {
+  return "/indexes/" + escaped(name);
+}
+
 // One thread only.
 class RemoteApi {
  public:
@@ -34,6 +42,7 @@ class RemoteApi {
   // `path` is what follows /api/v1. A refusal of the server is an error with its message.
   virtual Result<std::string> get(const std::string& path) = 0;
   virtual Result<std::string> post(const std::string& path, std::string json) = 0;
+  virtual Status remove(const std::string& path) = 0;
 
  protected:
   RemoteApi() = default;

@@ -11,6 +11,8 @@
 #include "bench/dedup/dedup.h"
 #include "bench/dedup/fingerprints.h"
 #include "bench/dedup/speed.h"
+#include "bench/nodes/nodes.h"
+#include "bench/nodes/same.h"
 #include "bench/search/shard.h"
 #include "bench/search/text.h"
 #include "bench/search/vectors.h"
@@ -66,6 +68,8 @@ struct BenchArguments {
   TextBench text;
   VectorsBench vectors;
   ShardBench shard;
+  NodesBench nodes;
+  SameBench same;
   std::string vectors_peer = "hnswlib";
   CorpusOptions corpus;
   std::string corpus_output;
@@ -312,6 +316,47 @@ CLI::App* add_shard(CLI::App& bench, BenchArguments& arguments) {
   return verb;
 }
 
+CLI::App* add_nodes(CLI::App& bench, BenchArguments& arguments) {
+  NodesBench& nodes = arguments.nodes;
+  CLI::App* verb = bench.add_subcommand(
+      "nodes", "A router over nodes: overhead of a question, processor time, durable inserts");
+  verb->add_option("--articles", nodes.articles, "Where scripts/setup --bench put Reuters-21578")
+      ->type_name("DIR")
+      ->capture_default_str();
+  with_count(verb->add_option("--queries", nodes.queries, "Number of questions"), 1, 1'000'000);
+  with_count(verb->add_option("--batch", nodes.batch, "Documents per request"), 1, 10'000);
+  with_count(verb->add_option("--callers", nodes.callers, "Requests under way while adding"), 1,
+             64);
+  verb->add_option("--nodes", nodes.nodes, "Numbers of nodes")
+      ->delimiter(',')
+      ->type_name("N,N…")
+      ->capture_default_str();
+  add_temp_flag(*verb, nodes.folder);
+  return verb;
+}
+
+CLI::App* add_same(CLI::App& bench, BenchArguments& arguments) {
+  SameBench& same = arguments.same;
+  CLI::App* verb = bench.add_subcommand(
+      "same", "Answers over several nodes against those of one index: texts and vectors");
+  verb->add_option("--collection", same.collections,
+                   "Folder with docs.jsonl or corpus.jsonl, queries.jsonl and qrels.tsv; may be "
+                   "repeated")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  verb->add_option("--articles", same.articles, "Where scripts/setup --bench put Reuters-21578")
+      ->type_name("DIR");
+  verb->add_option("--vectors", same.vectors, "Where scripts/setup --bench put the vectors")
+      ->type_name("DIR");
+  with_count(verb->add_option("--nodes", same.nodes, "Number of nodes"), 1, 64);
+  with_count(verb->add_option("--queries", same.queries, "Questions to articles and vectors"), 1,
+             1'000'000);
+  with_count(verb->add_option("--most", same.most_vectors, "Vectors to use at most"), 1'000,
+             100'000'000);
+  add_temp_flag(*verb, same.folder);
+  return verb;
+}
+
 CLI::App* add_fingerprints(CLI::App& bench, BenchArguments& arguments) {
   FingerprintsBench& fingerprints = arguments.fingerprints;
   CLI::App* verb = bench.add_subcommand(
@@ -428,6 +473,8 @@ app::Program bench_program() {
                 add_verb<add_text, run<bench_text, &BenchArguments::text>>,
                 add_verb<add_vectors, run_vectors>,
                 add_verb<add_shard, run<bench_shard, &BenchArguments::shard>>,
+                add_verb<add_nodes, run<bench_nodes, &BenchArguments::nodes>>,
+                add_verb<add_same, run<bench_same, &BenchArguments::same>>,
                 add_verb<add_corpus, run_corpus>, add_verb<add_copy, run_copy>}};
 }
 

@@ -39,6 +39,13 @@ EdgeId edge_of(const DocIdentity& identity) {
   return {.from = identity.id, .name = identity.name, .to = identity.to};
 }
 
+const Version& version_of(const StoredDocument& document) {
+  if (const auto* entity = std::get_if<StoredEntity>(&document)) return entity->head.version;
+  if (const auto* edge = std::get_if<StoredEdge>(&document)) return edge->version;
+  if (const auto* said = std::get_if<EntityFragmentRef>(&document)) return said->fragment.version;
+  return std::get<EdgeFragmentRef>(document).fragment.version;
+}
+
 // Fragments are stored by time; the hash distinguishes fragments of the same moment.
 std::optional<StoredFragment> pick(std::vector<StoredFragment> said, const DocIdentity& wanted) {
   for (StoredFragment& one : said) {
@@ -79,6 +86,27 @@ Result<std::vector<std::optional<DocIdentity>>> identify(const TruthView& view,
     KIN_TRY(found[i], identity_of(view, *rows[i]));
   }
   return found;
+}
+
+Result<std::vector<std::uint64_t>> read_ages(const TruthView& view,
+                                             std::span<const DocIdentity> identities) {
+  std::vector<std::uint64_t> ages(identities.size(), 0);
+  std::vector<DocId> ids;
+  std::vector<std::size_t> entities;
+  for (std::size_t i = 0; i < identities.size(); ++i) {
+    if (identities[i].kind == DocKind::kEntity) {
+      ids.push_back(identities[i].id);
+      entities.push_back(i);
+      continue;
+    }
+    KIN_TRY(const auto other, read_other(view, identities[i]));
+    if (other) ages[i] = version_of(*other).lsn;
+  }
+  KIN_TRY(const auto heads, view.heads(ids));
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    if (heads[i]) ages[entities[i]] = heads[i]->version.lsn;
+  }
+  return ages;
 }
 
 Result<std::vector<std::optional<StoredDocument>>> read_documents(

@@ -33,6 +33,10 @@ struct DocIdentity {
 Result<std::vector<std::optional<DocIdentity>>> identify(const TruthView& view,
                                                          std::span<const DocNumber> numbers);
 
+// The age of each document that is there, 0 for others; see ApplyOptions::ages. Thread-safe.
+Result<std::vector<std::uint64_t>> read_ages(const TruthView& view,
+                                             std::span<const DocIdentity> identities);
+
 // The documents as the view has them, whichever view they were found on: nothing for a document
 // that no longer exists. Entities come without vectors and summaries. Thread-safe.
 Result<std::vector<std::optional<StoredDocument>>> read_documents(

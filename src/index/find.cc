@@ -27,29 +27,32 @@ std::vector<DocNumber> numbers_of(const std::vector<LegFound>& legs) {
   return numbers;
 }
 
-// The candidates of all shards, each once, numbered in the order of their identities.
+// The candidates of all shards, each once, numbered from the oldest; those of equal age in the
+// order of their identities.
 class Candidates {
  public:
   explicit Candidates(std::span<const Findings> shards) {
-    std::vector<Origin> all;
     for (std::size_t s = 0; s < shards.size(); ++s) {
-      ordinals_.emplace_back(shards[s].candidates.size(), kNoCandidate);
-      for (std::uint32_t c = 0; c < shards[s].candidates.size(); ++c)
-        all.push_back({&shards[s].candidates[c], s, c});
+      const Findings& found = shards[s];
+      ordinals_.emplace_back(found.candidates.size(), kNoCandidate);
+      for (std::uint32_t c = 0; c < found.candidates.size(); ++c)
+        origins_.push_back({&found.candidates[c], s, c, c < found.ages.size() ? found.ages[c] : 0});
     }
-    // Stable: if two shards hold a document, the first one's comes first.
-    std::ranges::stable_sort(all, [](const Origin& a, const Origin& b) { return *a.doc < *b.doc; });
-    for (const Origin& one : all) {
-      if (!origins_.empty() && *origins_.back().doc == *one.doc) continue;
-      ordinals_[one.shard][one.candidate] = static_cast<std::uint32_t>(origins_.size());
-      origins_.push_back(one);
-    }
+    // Stable: if two shards hold a document, the first one's stays.
+    std::ranges::stable_sort(origins_, less);
+    origins_.erase(std::unique(origins_.begin(), origins_.end(), same), origins_.end());
+    std::ranges::sort(origins_, [](const Origin& a, const Origin& b) {
+      return a.age != b.age ? a.age < b.age : less(a, b);
+    });
+    for (std::uint32_t ordinal = 0; ordinal < origins_.size(); ++ordinal)
+      ordinals_[origins_[ordinal].shard][origins_[ordinal].candidate] = ordinal;
   }
 
   struct Origin {
     const DocIdentity* doc;
     std::size_t shard;
     std::uint32_t candidate;
+    std::uint64_t age;
   };
   const Origin& origin(std::uint32_t ordinal) const { return origins_[ordinal]; }
   std::size_t size() const { return origins_.size(); }
@@ -59,6 +62,9 @@ class Candidates {
   }
 
  private:
+  static bool less(const Origin& a, const Origin& b) { return *a.doc < *b.doc; }
+  static bool same(const Origin& a, const Origin& b) { return *a.doc == *b.doc; }
+
   std::vector<Origin> origins_;
   std::vector<std::vector<std::uint32_t>> ordinals_;
 };
@@ -78,8 +84,8 @@ LegFound merge_leg(LegKind kind, std::span<const Findings> shards, const Candida
       }
     }
   }
-  // Hits without a rank come last. Ties go by ordinal, the order of identities, so that the order
-  // of the shards does not matter.
+  // Hits without a rank come last. Ties go by ordinal, so that the order of the shards does not
+  // matter.
   std::ranges::sort(merged.hits, [](const LegHit& a, const LegHit& b) {
     if ((a.rank == 0) != (b.rank == 0)) return b.rank == 0;
     return a.score != b.score ? a.score > b.score : a.document < b.document;
@@ -115,15 +121,11 @@ std::vector<LegFound> merge_legs(std::span<const Findings> shards, const Candida
   return legs;
 }
 
-// Without legs: shard by shard, each in its own order, so that pages neither overlap nor have gaps.
-std::vector<Fused> list_all(std::span<const Findings> shards, const Candidates& candidates) {
+// Without legs: from the oldest on. Each shard gave its oldest ones, as far as the page goes.
+std::vector<Fused> list_all(const Candidates& candidates) {
   std::vector<Fused> all;
-  for (std::size_t s = 0; s < shards.size(); ++s) {
-    for (std::uint32_t c = 0; c < shards[s].candidates.size(); ++c) {
-      const std::uint32_t ordinal = candidates.ordinal(s, c);
-      if (ordinal != kNoCandidate) all.push_back({.document = ordinal, .score = 1});
-    }
-  }
+  for (std::uint32_t ordinal = 0; ordinal < candidates.size(); ++ordinal)
+    all.push_back({.document = ordinal, .score = 1});
   return all;
 }
 
@@ -176,6 +178,7 @@ Result<Findings> find(const ShardView& view, const ShardQuery& query) {
                    static_cast<std::uint32_t>(found.candidates.size()));
     found.candidates.push_back(std::move(*identities[i]));
   }
+  KIN_TRY(found.ages, read_ages(view.truth(), found.candidates));
   for (const LegFound& leg : search.found()) {
     LegFound& named = found.legs.emplace_back(LegFound{.leg = leg.leg});
     for (LegHit hit : leg.hits) {
@@ -198,11 +201,14 @@ ShardHits fuse(std::span<const Findings> shards, const ShardQuery& query) {
   const Candidates candidates(shards);
   std::vector<Fused> fused = has_legs(query)
                                  ? fuse_legs(merge_legs(shards, candidates, query), query.fusion)
-                                 : list_all(shards, candidates);
+                                 : list_all(candidates);
   for (Fused& one : fused) {
     const Candidates::Origin& origin = candidates.origin(one.document);
-    ShardHit hit{
-        .doc = *origin.doc, .shard = origin.shard, .score = one.score, .legs = std::move(one.legs)};
+    ShardHit hit{.doc = *origin.doc,
+                 .age = origin.age,
+                 .shard = origin.shard,
+                 .score = one.score,
+                 .legs = std::move(one.legs)};
     const auto& traces = shards[origin.shard].traces;
     if (const auto trace = traces.find(origin.candidate); trace != traces.end())
       hit.trace = trace->second;
@@ -234,6 +240,30 @@ Status add_joined(const ShardView& view, const ShardQuery& query, std::size_t sh
     if (head) numbers.push_back(static_cast<std::uint32_t>(head->number));
   }
   return sum_joined(view, query, numbers, result);
+}
+
+Result<std::vector<std::optional<std::uint64_t>>> ages_in_scope(const ShardView& view,
+                                                                const Scope& scope,
+                                                                std::span<const DocId> ids) {
+  std::vector<std::optional<std::uint64_t>> ages(ids.size());
+  KIN_TRY(ScopedDocs docs, ScopedDocs::of(view, scope));
+  if (!docs.has_entities()) return ages;
+  const IdFilter* among = docs.entities();
+  KIN_TRY(const auto heads, view.truth().heads(ids));
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto& head = heads[i];
+    if (!head || (scope.partitions && !scope.partitions->contains(head->partition))) continue;
+    if (among == nullptr || among->contains(static_cast<std::uint32_t>(head->number)))
+      ages[i] = head->version.lsn;
+  }
+  return ages;
+}
+
+void put_in_order_of_age(std::vector<ShardHit>& hits) {
+  std::ranges::sort(hits, [](const ShardHit& a, const ShardHit& b) {
+    if (a.score != b.score) return a.score > b.score;
+    return a.age != b.age ? a.age < b.age : a.doc < b.doc;
+  });
 }
 
 void add_counts(const FacetCounts& from, FacetCounts& to) {

@@ -31,6 +31,7 @@ Result<TextStatistics> read_statistics(const ShardView& view, const ShardQuery& 
 // The results of a query's legs on one shard.
 struct Findings {
   std::vector<DocIdentity> candidates = {};  // each once
+  std::vector<std::uint64_t> ages = {};      // theirs; see ApplyOptions::ages. Of all, or of none
   std::vector<LegFound> legs = {};           // their raw scores; hits name places in `candidates`
   std::unordered_map<std::uint32_t, GraphTrace> traces = {};  // of the graph leg, by candidate
   std::optional<std::uint64_t> count = {};                    // see ShardQuery::count
@@ -43,9 +44,9 @@ Result<Findings> find(const ShardView& view, const ShardQuery& query);
 
 // Merges the results of find() with the same query on shards that hold different documents; if two
 // shards hold a document, the first shard's scores count. Gives the hits of all pages in order,
-// each with its shard; ties are broken by identity. Which of several candidates with equal scores a
-// leg takes at its depth is up to the shards. Does not follow `expand`. Counts and facets are those
-// of the text leg; see add_joined(). Thread-safe.
+// each with its shard. Of equal scores the older document comes first, as on one shard, if shards
+// were written with ages that compare; then identities decide. Does not follow `expand`. Counts and
+// facets are those of the text leg; see add_joined(). Thread-safe.
 ShardHits fuse(std::span<const Findings> shards, const ShardQuery& query);
 
 // Adds hits of shard number `shard` to the count and the facets of
@@ -53,6 +54,14 @@ ShardHits fuse(std::span<const Findings> shards, const ShardQuery& query);
 // words of the query. Does nothing without a text leg. Thread-safe.
 Status add_joined(const ShardView& view, const ShardQuery& query, std::size_t shard,
                   ShardHits& result);
+
+// The age of each entity that is in scope; nothing for others. Thread-safe.
+Result<std::vector<std::optional<std::uint64_t>>> ages_in_scope(const ShardView& view,
+                                                                const Scope& scope,
+                                                                std::span<const DocId> ids);
+
+// Puts hits in order: best first, of equal scores the older one, then by identity. Thread-safe.
+void put_in_order_of_age(std::vector<ShardHit>& hits);
 
 // Adds the counts of a facet to those of another shard, in the order of counts, then of values; the
 // values of validity keep their order. Thread-safe.

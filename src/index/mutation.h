@@ -113,6 +113,9 @@ struct ApplyOptions {
   // that of the last request of its session changes nothing (Applied::repeated), also after a
   // crash. kFailedPrecondition for a session that is not open.
   std::optional<RequestId> request = {};
+  // One per mutation, or none: numbers that grow with time over all shards of an index. Versions of
+  // the documents written are at least these, so that documents of different shards have an order.
+  std::vector<std::uint64_t> ages = {};
 };
 
 // kInvalidArgument for a mutation that no shard can store: an entity without a key, an empty name,

@@ -64,16 +64,6 @@ std::vector<ShardHit> listed_hits(const ScopedDocs& docs, std::size_t depth) {
   return hits;
 }
 
-// The share of the links is the score that they add to the hit's own.
-void lift(ShardHit& hit, Neighbour neighbour, std::uint32_t rank) {
-  hit.legs.push_back({.leg = LegKind::kGraph,
-                      .score = neighbour.score,
-                      .share = neighbour.score - hit.score,
-                      .rank = rank});
-  hit.score = neighbour.score;
-  hit.trace = std::move(neighbour.trace);
-}
-
 // The hits of all pages, not yet identified. A single shard fuses by number: reading the identity
 // of every candidate would cost more than the search.
 Result<ShardHits> find_all(const ShardView& view, const ShardQuery& query, const DocSet* among) {

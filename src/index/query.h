@@ -102,7 +102,9 @@ struct ShardQuery {
   // Counts the matches of the text leg and the hits that other legs or links add to them; without
   // legs, the documents in scope. An error with other legs alone.
   bool count = false;
-  std::vector<std::string> facets = {};        // of the same; with other legs alone, of the scope
+  std::vector<std::string> facets = {};  // of the same; with other legs alone, of the scope
+  // With a text leg: count, and facets, of its matches alone.
+  bool words_only = false;
   Millis validity_at = 0;                      // the moment that the facet "validity" refers to
   const TextStatistics* statistics = nullptr;  // of all shards, instead of this one's own
 };
@@ -141,6 +143,7 @@ struct ShardHit {
   DocNumber number =
       kNoNumber;  // in the view that it was found on; none if several shards were asked
   DocIdentity doc = {};
+  std::uint64_t age = 0;  // see ApplyOptions::ages; 0 if one shard was asked
   std::size_t shard = 0;  // place among the shards that were asked
   double score = 0;
   std::vector<LegScore> legs = {};

@@ -60,6 +60,8 @@ Result<std::unique_ptr<Shard>> Shard::State::open(const std::filesystem::path& f
   {
     // Everything is restored as of one view, which is gone before the first view is published.
     KIN_TRY(const TruthView view, state->truth_->view());
+    KIN_TRY(auto partitions, view.partitions());
+    state->partitions_ = std::make_shared<const std::set<PartitionId>>(std::move(partitions));
     KIN_RETURN_IF_ERROR(state->restore(view));
     KIN_RETURN_IF_ERROR(state->replay(view));
   }
@@ -152,8 +154,11 @@ Result<Applied> Shard::State::apply(std::span<const Mutation> mutations,
       ScreenedBatch screened,
       Screening(*options_.near_duplicates, *near_, now_->truth, options.map_epoch).run(mutations));
   prepared.origins = std::move(screened.origins);
-  KIN_TRY(Applied applied,
-          follow_batch(truth_->apply_checked(screened.mutations, options), prepared));
+  ApplyOptions how = options;
+  how.ages.clear();
+  for (const std::size_t origin : prepared.origins)
+    how.ages.push_back(origin < options.ages.size() ? options.ages[origin] : 0);
+  KIN_TRY(Applied applied, follow_batch(truth_->apply_checked(screened.mutations, how), prepared));
   if (applied.repeated) return applied;
   // Outcomes are those of the mutations given: left-out ones are duplicates, added ones have none.
   std::vector<Outcome> outcomes(mutations.size(), {.effect = Effect::kDuplicate});

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "text/stop_words.h"
 #include "text/tokens.h"
 
 namespace kin::index {
@@ -89,6 +90,19 @@ Result<TextQuery> parse_leg(const TextLeg& leg, const TextOptions& options) {
 
 TextQuery make_fuzzy(TextQuery query, int distance, const TextOptions& options) {
   return FuzzyMaker(distance, options).make(std::move(query), Occurs::kMaybe);
+}
+
+TextQuery without_common(TextQuery query, const std::string& language) {
+  using Kind = TextQuery::Kind;
+  if (query.kind == Kind::kWords) query.text = text::without_stop_words(query.text, language);
+  if (query.kind != Kind::kBoolean) return query;
+  std::vector<TextQuery> kept;
+  for (TextQuery& part : query.should) {
+    part = without_common(std::move(part), language);
+    if (part.kind != Kind::kWords || !part.text.empty()) kept.push_back(std::move(part));
+  }
+  query.should = std::move(kept);
+  return query;
 }
 
 Result<std::string> extract_words(const TextLeg& leg, const TextOptions& options) {

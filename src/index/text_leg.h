@@ -17,6 +17,9 @@ Result<TextQuery> parse_leg(const TextLeg& leg, const TextOptions& options);
 // exactly, words of up to five letters differ by at most one. Excluded words stay as they are.
 TextQuery make_fuzzy(TextQuery query, int distance, const TextOptions& options);
 
+// The query without words such as "the". Words that must be there, phrases and patterns stay.
+TextQuery without_common(TextQuery query, const std::string& language);
+
 // The plain words that the leg asks for, without those that it excludes.
 Result<std::string> extract_words(const TextLeg& leg, const TextOptions& options);
 

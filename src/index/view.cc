@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "index/shard/space.h"
 
 namespace kin::index {
@@ -17,6 +19,10 @@ SpaceOptions options_of(const SpaceView& space) {
 }
 
 }  // namespace
+
+bool ShardView::is_within(const std::set<PartitionId>& partitions) const {
+  return state_->partitions && std::ranges::includes(partitions, *state_->partitions);
+}
 
 Result<const SpaceView*> ShardView::space(std::string_view name) const {
   std::vector<std::string> names;

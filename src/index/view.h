@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,6 +40,8 @@ class ShardView {
     TruthView truth;
     TextView text;
     std::vector<SpaceView> spaces = {};
+    // Every partition that has an entity is among them. Null: not known.
+    std::shared_ptr<const std::set<PartitionId>> partitions = {};
   };
 
   explicit ShardView(std::shared_ptr<const State> state) : state_(std::move(state)) {}
@@ -47,6 +50,8 @@ class ShardView {
   const TextView& text() const { return state_->text; }
   const std::vector<SpaceView>& spaces() const { return state_->spaces; }
   Lsn lsn() const { return truth().lsn(); }
+  // Whether all entities are in these partitions. False also where that is not known.
+  bool is_within(const std::set<PartitionId>& partitions) const;
 
   // An empty name means the first space. kNotFound, with the existing names, if there is none.
   Result<const SpaceView*> space(std::string_view name) const;

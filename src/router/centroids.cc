@@ -4,10 +4,12 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/bytes.h"
 #include "base/sized_text.h"
 #include "index/centroids.h"
+#include "router/shard_map.h"
 
 namespace kin::router {
 namespace {
@@ -45,6 +47,52 @@ std::vector<std::size_t> neighbours(std::span<const std::vector<float>> sample, 
   return places;
 }
 
+using Rows = std::vector<std::vector<float>>;
+
+// The direction in which the rows at `places` differ most, by power iteration.
+std::vector<double> main_direction(const Rows& rows, std::span<const std::size_t> places) {
+  constexpr int kRounds = 20;
+  const std::size_t dimension = rows.front().size();
+  std::vector<double> mean(dimension, 0);
+  for (const std::size_t place : places) {
+    for (std::size_t d = 0; d < dimension; ++d)
+      mean[d] += static_cast<double>(rows[place][d]) / static_cast<double>(places.size());
+  }
+  std::vector<double> direction(dimension);
+  for (std::size_t d = 0; d < dimension; ++d) direction[d] = rows[places.front()][d] - mean[d];
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<double> next(dimension, 0);
+    for (const std::size_t place : places) {
+      double along = 0;
+      for (std::size_t d = 0; d < dimension; ++d)
+        along += (rows[place][d] - mean[d]) * direction[d];
+      for (std::size_t d = 0; d < dimension; ++d) next[d] += along * (rows[place][d] - mean[d]);
+    }
+    double length = 0;
+    for (const double value : next) length += value * value;
+    if (length == 0) break;  // all rows are the same
+    for (std::size_t d = 0; d < dimension; ++d) direction[d] = next[d] / std::sqrt(length);
+  }
+  return direction;
+}
+
+// Puts places of neighbouring rows beside each other: halves along the main direction, and so on
+// until there is one part for each shard.
+void arrange(const Rows& rows, std::span<std::size_t> places, std::size_t shards) {
+  if (shards < 2 || places.size() < 2) return;
+  const std::vector<double> direction = main_direction(rows, places);
+  const auto along = [&](std::size_t place) {
+    double sum = 0;
+    for (std::size_t d = 0; d < direction.size(); ++d) sum += rows[place][d] * direction[d];
+    return sum;
+  };
+  std::ranges::stable_sort(places, {}, along);
+  const std::size_t left = shards / 2;
+  const std::size_t cut = places.size() * left / shards;
+  arrange(rows, places.first(cut), left);
+  arrange(rows, places.subspan(cut), shards - left);
+}
+
 }  // namespace
 
 index::VectorSpace Centroids::shape() const {
@@ -76,16 +124,20 @@ Result<Centroids> Centroids::train(const index::SpaceOptions& space,
     KIN_TRY(auto one, index::prepared(made.shape(), vector));
     prepared.push_back(std::move(one));
   }
-  for (const auto& centre : index::train_centroids(prepared, options.partitions, options.seed)) {
-    made.values_.insert(made.values_.end(), centre.begin(), centre.end());
-  }
-  made.measure(prepared);
+  const auto centres = index::train_centroids(prepared, options.partitions, options.seed);
+  std::vector<std::size_t> order(centres.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  arrange(centres, order, options.shards);
+  for (const std::size_t place : order)
+    made.values_.insert(made.values_.end(), centres[place].begin(), centres[place].end());
+  made.measure(prepared, options.shards);
   return made;
 }
 
-// By how much the centroid of a neighbour's partition is farther than the nearest centroid. With
+// By how much the nearest centroid of a neighbour's shard is farther than the nearest of all. With
 // more vectors neighbours are nearer, and so is that centroid: what is measured here suffices.
-void Centroids::measure(std::span<const std::vector<float>> sample) {
+void Centroids::measure(std::span<const std::vector<float>> sample, std::size_t shards) {
+  const std::size_t groups = shards == 0 ? size() : std::min(shards, size());
   std::vector<std::size_t> owners;
   for (const auto& vector : sample) owners.push_back(place_of(distances(vector)));
   std::vector<double> needed;
@@ -93,8 +145,13 @@ void Centroids::measure(std::span<const std::vector<float>> sample) {
   for (std::size_t query = 0; query < sample.size(); query += stride) {
     const std::vector<double> all = distances(sample[query]);
     const double least = std::max(all[owners[query]], 1e-9);
+    std::vector<double> nearest(groups, std::numeric_limits<double>::infinity());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      double& of_shard = nearest[shard_of_partition(i, size(), groups)];
+      of_shard = std::min(of_shard, all[i]);
+    }
     for (const std::size_t place : neighbours(sample, query))
-      needed.push_back(all[owners[place]] / least);
+      needed.push_back(nearest[shard_of_partition(owners[place], size(), groups)] / least);
   }
   std::ranges::sort(needed);
   for (const double recall : kRecalls) {

@@ -17,6 +17,10 @@ namespace kin::router {
 struct TrainOptions {
   std::size_t partitions = 64;
   std::uint64_t seed = 1;
+  // Shards that the partitions are spread over by spread_partitions(). Neighbouring centroids get
+  // numbers of one shard, and near() is measured by shards: over more of them a search would miss
+  // more. 0: every partition may be on a shard of its own.
+  std::size_t shards = 0;
 };
 
 // Partition i holds the vectors that are nearest to centroid i. Trained once on a sample, stored
@@ -51,7 +55,7 @@ class Centroids {
   index::VectorSpace shape() const;
   std::span<const float> row(std::size_t i) const;
   std::vector<double> distances(std::span<const float> prepared) const;
-  void measure(std::span<const std::vector<float>> sample);
+  void measure(std::span<const std::vector<float>> sample, std::size_t shards);
 
   std::string space_;
   index::Distance distance_ = index::Distance::kCosine;

@@ -7,9 +7,10 @@ namespace {
 
 // In the order of Request.
 constexpr auto kKinds = std::to_array<std::string_view>(
-    {"open session", "write", "assign", "claim", "locate", "get", "statistics", "find", "sum",
-     "present", "heads", "edges", "list", "read log", "digest", "stats", "health", "store blob",
-     "read blob"});
+    {"open session", "write",    "assign", "claim",   "locate", "get",
+     "statistics",   "find",     "sum",    "present", "heads",  "edges",
+     "list",         "read log", "digest", "stats",   "health", "store blob",
+     "read blob",    "scope",    "about",  "check"});
 static_assert(kKinds.size() == std::variant_size_v<Request>);
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include "base/doc_id.h"
 #include "base/hash.h"
+#include "index/about.h"
 #include "index/find.h"
 #include "index/graph.h"
 #include "index/mutation.h"
@@ -51,7 +52,8 @@ struct WriteRequest {
   // Entities come with their partition. An edge, or a fragment of an edge, is kAbsent where the
   // entity that it leaves does not exist. Owners are not assigned here.
   std::vector<index::Mutation> mutations = {};
-  Partitions partitions = {};  // of all entities that they belong to
+  Partitions partitions = {};            // of all entities that they belong to
+  std::vector<std::uint64_t> ages = {};  // see index::ApplyOptions
 };
 
 // Tells the shard what it owns, and what not, as a map says. Older epochs are ignored.
@@ -100,21 +102,13 @@ struct GetRequest {
 
 struct StatisticsReply {
   index::TextStatistics text = {};
+  // A number for the state of the shard that they are of. In one state, statistics do not change.
+  std::uint64_t state = 0;
 };
 // Asks for the shard's part of the statistics that the text leg needs.
 struct StatisticsRequest {
   using Reply = StatisticsReply;
   index::ShardQuery query = {};  // its scope has the partitions
-};
-
-struct FindReply {
-  index::Findings found = {};
-};
-// Runs the legs of a query that it has; a vector leg brings its vector.
-struct FindRequest {
-  using Reply = FindReply;
-  index::ShardQuery query = {};  // its scope has the partitions; `statistics` is ignored
-  std::optional<index::TextStatistics> statistics = {};  // of all shards
 };
 
 struct Sums {
@@ -129,17 +123,42 @@ struct SumRequest {
   std::vector<DocId> joined = {};
 };
 
+// Documents come without their texts, which are long: snippets are made of them.
 struct Presented {
   std::vector<std::optional<index::StoredDocument>> documents = {};  // in the order asked for
   std::vector<std::vector<index::HitSnippet>> snippets = {};         // the same; empty without text
 };
-// Asks for the texts that show found documents.
+// Asks for what shows found documents.
 struct PresentRequest {
   using Reply = Presented;
   std::vector<index::DocIdentity> documents = {};
   Partitions partitions = {};
-  std::optional<index::TextLeg> text = {};  // whose words are marked in snippets
+  // Its words are marked in snippets, except common ones such as "the". Nothing: no snippets.
+  std::optional<index::TextLeg> text = {};
   index::SnippetOptions snippets = {};
+};
+
+// How the best hits of a shard are shown; see PresentRequest.
+struct Show {
+  std::optional<index::TextLeg> text = {};
+  index::SnippetOptions snippets = {};
+  std::size_t most = 0;  // hits of a shard that are shown with its findings
+};
+struct FindReply {
+  index::Findings found = {};
+  // Instead of findings: the shard is in another state than the one asked about.
+  std::optional<StatisticsReply> changed = {};
+  std::vector<std::uint32_t> shown = {};  // places among the candidates
+  Presented presented = {};               // in the order of `shown`
+};
+// Runs the legs of a query that it has; a vector leg brings its vector.
+struct FindRequest {
+  using Reply = FindReply;
+  index::ShardQuery query = {};  // its scope has the partitions; `statistics` is ignored
+  std::optional<index::TextStatistics> statistics = {};  // of all shards
+  // The state of this shard that `statistics` contain. Nothing: whatever it is.
+  std::optional<std::uint64_t> state = {};
+  std::optional<Show> show = {};
 };
 
 // ---- Graph
@@ -165,6 +184,27 @@ struct EdgesRequest {
   index::EdgeFilter filter = {};
   std::size_t limit = 10'000;  // per node
   Partitions partitions = {};  // that edges begin in
+};
+
+// Whether entities are in a scope; see index::ages_in_scope().
+struct AgesInScope {
+  std::vector<std::optional<std::uint64_t>> ages = {};  // in the order asked for
+};
+struct ScopeRequest {
+  using Reply = AgesInScope;
+  std::vector<DocId> ids = {};
+  index::Scope scope = {};  // with its partitions
+};
+
+using index::About;
+struct Abouts {
+  std::vector<std::optional<About>> entities = {};  // in the order asked for
+};
+struct AboutRequest {
+  using Reply = Abouts;
+  std::vector<DocId> ids = {};
+  Partitions partitions = {};  // in which they are
+  index::Want want = {};       // with `as_of`: edges and fragments of that moment, too
 };
 
 // ---- Copies and care
@@ -202,6 +242,14 @@ struct StatsRequest {
   bool sizes = false;  // of partitions, too
 };
 
+struct CheckReply {
+  index::CheckReport report = {};
+};
+// Compares the shard's indexes with its truth; see index::Shard::check(). Takes long.
+struct CheckRequest {
+  using Reply = CheckReply;
+};
+
 struct Health {
   Lsn last_lsn = 0;
   std::uint64_t epoch = 0;     // the highest of any partition that it knows an owner of
@@ -229,12 +277,13 @@ struct ReadBlobRequest {
 using Request = std::variant<OpenSession, WriteRequest, AssignRequest, ClaimRequest, LocateRequest,
                              GetRequest, StatisticsRequest, FindRequest, SumRequest, PresentRequest,
                              HeadsRequest, EdgesRequest, ListRequest, ReadLogRequest, DigestRequest,
-                             StatsRequest, HealthRequest, StoreBlobRequest, ReadBlobRequest>;
+                             StatsRequest, HealthRequest, StoreBlobRequest, ReadBlobRequest,
+                             ScopeRequest, AboutRequest, CheckRequest>;
 
 using Response =
     std::variant<SessionOpened, WriteReply, Assigned, Places, Entities, StatisticsReply, FindReply,
                  Sums, Presented, Heads, EdgeLists, index::ScanPage, index::LogPage, DigestReply,
-                 StatsReply, Health, BlobStored, Blob>;
+                 StatsReply, Health, BlobStored, Blob, AgesInScope, Abouts, CheckReply>;
 
 // What people call a request: "find". For logs, metrics and traces.
 std::string_view kind_of(const Request& request);

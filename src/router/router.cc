@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
-#include "router/calls/places.h"
 #include "router/calls/shards.h"
 #include "router/query/edge_reader.h"
+#include "router/query/reading.h"
 #include "router/query/routed_search.h"
+#include "router/query/showing.h"
 #include "router/query/walks.h"
 #include "router/writes/batch_write.h"
 
@@ -30,16 +30,25 @@ class State final : public Router {
   Result<RoutedHits> search(const index::ShardQuery& query, const SearchOptions& options) override {
     return RoutedSearch(shards_, query, options).run();
   }
-  Result<Presented> present(std::span<const index::ShardHit> hits,
-                            const std::optional<index::TextLeg>& text) override;
+  Result<Presented> present(std::span<const index::ShardHit> hits, const Show& show) override;
   Result<index::Traversal> traverse(const index::TraverseRequest& request) override {
     return walking(request.filter, [&](EdgeReader& reader) { return walk(reader, request); });
   }
   Result<std::optional<index::Path>> shortest_path(const index::PathRequest& request) override {
     return walking(request.filter, [&](EdgeReader& reader) { return find_path(reader, request); });
   }
-  std::vector<Result<Health>> health() override { return ask_all(HealthRequest{}); }
-  std::vector<Result<StatsReply>> stats() override { return ask_all(StatsRequest{.sizes = true}); }
+  Result<std::vector<std::optional<About>>> about(std::span<const DocId> ids,
+                                                  const index::Want& want) override;
+  Result<EntityPage> list(const ListRequest& request) override;
+  std::vector<Result<Health>> health() override {
+    return ask_each(HealthRequest{}, shards_.options().attempt);
+  }
+  std::vector<Result<StatsReply>> stats(const StatsRequest& request) override {
+    return ask_each(request, shards_.options().timeout);
+  }
+  std::vector<Result<CheckReply>> check() override {
+    return ask_each(CheckRequest{}, std::chrono::hours{1});
+  }
   ShardMap map() const override { return shards_.known()->map; }
 
  private:
@@ -49,14 +58,15 @@ class State final : public Router {
   auto with_map(const Read& read)
       -> Result<typename std::decay_t<decltype(*read(KnownPointer(), SteadyTime()))>::value_type>;
 
+  // Every shard's reply to one call, or why there is none.
+  template <typename Asked>
+  std::vector<Result<typename Asked::Reply>> ask_each(const Asked& request,
+                                                      std::chrono::nanoseconds patience);
+
   // Walks with the map of the moment, and again if that changes meanwhile.
   template <typename Walk>
   auto walking(const index::EdgeFilter& filter, const Walk& walk)
       -> decltype(walk(std::declval<EdgeReader&>()));
-
-  // Every shard's reply to one call, or why there is none.
-  template <typename Asked>
-  std::vector<Result<typename Asked::Reply>> ask_all(const Asked& request);
 
   Shards shards_;
 };
@@ -92,82 +102,57 @@ auto State::walking(const index::EdgeFilter& filter, const Walk& walk)
 
 Result<std::vector<std::optional<index::StoredEntity>>> State::get(std::span<const DocId> ids,
                                                                    const index::Want& want) {
-  using Found = std::vector<std::optional<index::StoredEntity>>;
-  return with_map(
-      [&](const KnownPointer& known, SteadyTime deadline) -> Result<std::optional<Found>> {
-        const PlacesFound places = locate(shards_, known, ids, deadline);
-        if (places.map_changed) return std::optional<Found>();
-        if (!places.problems.empty())
-          return with_context(places.problems[0].address, places.problems[0].error);
-        std::map<std::uint32_t, std::pair<GetRequest, std::vector<std::size_t>>> by_shard;
-        for (std::size_t i = 0; i < ids.size(); ++i) {
-          const auto place = places.places.find(ids[i]);
-          if (place == places.places.end()) continue;
-          auto& [request, indexes] = by_shard[known->map.shard_of(place->second)];
-          request.ids.push_back(ids[i]);
-          request.partitions.insert(place->second);
-          request.want = want;
-          indexes.push_back(i);
-        }
-        std::vector<Ask<GetRequest>> asks;
-        for (const auto& [shard, one] : by_shard) asks.push_back({shard, one.first});
-        auto told = shards_.ask(known, asks, deadline);
-        Found found(ids.size());
-        for (std::size_t a = 0; a < asks.size(); ++a) {
-          if (told[a].map_changed) return std::optional<Found>();
-          if (!told[a].reply.ok())
-            return with_context(known->map.shards[asks[a].shard], told[a].reply.error());
-          auto& entities = told[a].reply->entities;
-          const auto& indexes = by_shard.at(asks[a].shard).second;
-          for (std::size_t i = 0; i < indexes.size() && i < entities.size(); ++i)
-            found[indexes[i]] = std::move(entities[i]);
-        }
-        return std::optional(std::move(found));
-      });
+  return with_map([&](const KnownPointer& known, SteadyTime deadline) {
+    return read_entities<GetRequest>(shards_, known, ids, want, deadline);
+  });
 }
 
-Result<Presented> State::present(std::span<const index::ShardHit> hits,
-                                 const std::optional<index::TextLeg>& text) {
-  return with_map(
-      [&](const KnownPointer& known, SteadyTime deadline) -> Result<std::optional<Presented>> {
-        std::map<std::uint32_t, std::pair<PresentRequest, std::vector<std::size_t>>> by_shard;
-        for (std::size_t i = 0; i < hits.size(); ++i) {
-          const auto shard = static_cast<std::uint32_t>(hits[i].shard);
-          auto& [request, indexes] = by_shard[shard];
-          request.documents.push_back(hits[i].doc);
-          request.partitions = known->map.partitions_of(shard);
-          request.text = text;
-          indexes.push_back(i);
-        }
-        std::vector<Ask<PresentRequest>> asks;
-        for (const auto& [shard, one] : by_shard) asks.push_back({shard, one.first});
-        auto told = shards_.ask(known, asks, deadline);
-        Presented shown;
-        shown.documents.resize(hits.size());
-        shown.snippets.resize(hits.size());
-        for (std::size_t a = 0; a < asks.size(); ++a) {
-          if (told[a].map_changed) return std::optional<Presented>();
-          if (!told[a].reply.ok())
-            return with_context(known->map.shards[asks[a].shard], told[a].reply.error());
-          Presented& part = *told[a].reply;
-          const auto& indexes = by_shard.at(asks[a].shard).second;
-          for (std::size_t i = 0; i < indexes.size() && i < part.documents.size(); ++i) {
-            shown.documents[indexes[i]] = std::move(part.documents[i]);
-            if (i < part.snippets.size()) shown.snippets[indexes[i]] = std::move(part.snippets[i]);
-          }
-        }
-        return std::optional(std::move(shown));
-      });
+Result<std::vector<std::optional<About>>> State::about(std::span<const DocId> ids,
+                                                       const index::Want& want) {
+  return with_map([&](const KnownPointer& known, SteadyTime deadline) {
+    return read_entities<AboutRequest>(shards_, known, ids, want, deadline);
+  });
+}
+
+Result<EntityPage> State::list(const ListRequest& request) {
+  const auto read = [&](const KnownPointer& known,
+                        SteadyTime deadline) -> Result<std::optional<index::ScanPage>> {
+    if (static_cast<std::size_t>(request.partition) >= known->map.partitions.size())
+      return Error{Code::kInvalidArgument, "the index has no such partition"};
+    ListRequest heads = request;
+    heads.want = {.vectors = false, .summaries = false};
+    const std::vector<Ask<ListRequest>> asks{{known->map.shard_of(request.partition), heads}};
+    auto told = shards_.ask(known, asks, deadline);
+    if (told[0].map_changed) return std::optional<index::ScanPage>();
+    if (!told[0].reply.ok())
+      return with_context(known->map.shards[asks[0].shard], told[0].reply.error());
+    return std::optional(std::move(*told[0].reply));
+  };
+  KIN_TRY(const index::ScanPage page, with_map(read));
+  std::vector<DocId> ids;
+  for (const index::StoredEntity& one : page.entities) ids.push_back(one.entity.id);
+  KIN_TRY(auto abouts, about(ids, request.want));
+  EntityPage found{.next = page.next};
+  for (auto& one : abouts) {
+    if (one) found.entities.push_back(std::move(*one));
+  }
+  return found;
+}
+
+Result<Presented> State::present(std::span<const index::ShardHit> hits, const Show& show) {
+  return with_map([&](const KnownPointer& known, SteadyTime deadline) {
+    return read_shown(shards_, known, hits, show, deadline);
+  });
 }
 
 template <typename Asked>
-std::vector<Result<typename Asked::Reply>> State::ask_all(const Asked& request) {
+std::vector<Result<typename Asked::Reply>> State::ask_each(const Asked& request,
+                                                           std::chrono::nanoseconds patience) {
   using Answer = typename Asked::Reply;
   const KnownPointer known = shards_.known();
-  const CallOptions options{
-      .map_epoch = known->map.epoch,
-      .deadline = shards_.options().clock->steady_now() + shards_.options().attempt};
   std::vector<Started<Answer>> under_way;
+  const CallOptions options{.map_epoch = known->map.epoch,
+                            .deadline = shards_.options().clock->steady_now() + patience};
   for (const auto& client : known->clients)
     under_way.push_back(start(*client, Asked(request), options));
   std::vector<Result<Answer>> all;

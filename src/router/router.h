@@ -41,6 +41,9 @@ struct RouterOptions {
   std::size_t known_places = 1'000'000;  // entities whose partition is remembered
   // Makes the vectors that entities are placed by, if they do not bring them.
   std::shared_ptr<const index::VectorSource> source = {};
+  // The text options of the shards. With them the statistics of words are remembered, and a search
+  // that knows all of its words costs one round of calls. Nothing: they are read for every search.
+  std::optional<index::TextOptions> text = {};
 };
 
 // A shard that did not answer, or failed.
@@ -69,12 +72,20 @@ struct Written {
 struct SearchOptions {
   // Answer with what the other shards found if a shard fails; RoutedHits::missing names it.
   bool partial = false;
+  // Show the hits as well: RoutedHits::shown. `most` is chosen by the router.
+  std::optional<Show> show = {};
 };
 
 struct RoutedHits {
   index::ShardHits found = {};             // ShardHit::shard is the place in the map
+  Presented shown = {};                    // of the hits, in their order, if asked for
   std::size_t asked = 0;                   // shards that searched
   std::vector<ShardProblem> missing = {};  // empty unless partial answers are allowed
+};
+
+struct EntityPage {
+  std::vector<About> entities = {};
+  std::optional<index::DocNumber> next = {};  // for ListRequest::after; nothing: the last page
 };
 
 // An index as if it were one shard. What was acknowledged is seen by every request that begins
@@ -103,19 +114,28 @@ class Router {
   // kInvalidArgument for a graph leg or an expansion: see traverse().
   virtual Result<RoutedHits> search(const index::ShardQuery& query,
                                     const SearchOptions& options = {}) = 0;
-  // The texts that show hits of search(), in their order.
-  virtual Result<Presented> present(std::span<const index::ShardHit> hits,
-                                    const std::optional<index::TextLeg>& text) = 0;
+  // What shows hits of search(), in their order; `most` is ignored. For callers that choose among
+  // the hits first.
+  virtual Result<Presented> present(std::span<const index::ShardHit> hits, const Show& show) = 0;
 
   // As index::traverse() and index::shortest_path(); among ways of equal length any may be given.
   // The request has no partitions.
   virtual Result<index::Traversal> traverse(const index::TraverseRequest& request) = 0;
   virtual Result<std::optional<index::Path>> shortest_path(const index::PathRequest& request) = 0;
 
+  // Entities with everything that is said about them, in the order of `ids`; nothing for one that
+  // does not exist.
+  virtual Result<std::vector<std::optional<About>>> about(std::span<const DocId> ids,
+                                                          const index::Want& want = {}) = 0;
+  // The same for the entities of a partition, from the oldest on, a page at a time.
+  virtual Result<EntityPage> list(const ListRequest& request) = 0;
+
   // The health of every shard in the map, or why it is not known.
   virtual std::vector<Result<Health>> health() = 0;
-  // The same for what it holds, with the sizes of partitions.
-  virtual std::vector<Result<StatsReply>> stats() = 0;
+  // The same for what it holds; the sizes of partitions take longer.
+  virtual std::vector<Result<StatsReply>> stats(const StatsRequest& request = {}) = 0;
+  // Compares indexes and truth of every shard, which takes long.
+  virtual std::vector<Result<CheckReply>> check() = 0;
 
   virtual ShardMap map() const = 0;
 

@@ -187,19 +187,67 @@ TEST_F(RouterTest, ShardsThatWereNotToldAreToldByTheFirstRouter) {
 TEST_F(RouterTest, HitsAreShownByTheShardsThatHoldThem) {
   fill(30);
   const index::TextLeg leg{.query = "tide"};
-  const auto found = router_->search({.text = leg, .k = 30});
-  const auto shown = router_->present(found->found.hits, leg);
-  ASSERT_TRUE(shown.ok());
-  ASSERT_THAT(shown->documents, SizeIs(30));
-  for (std::size_t i = 0; i < 30; ++i) {
-    EXPECT_EQ(std::get<index::StoredEntity>(*shown->documents[i]).entity.id,
-              found->found.hits[i].doc.id);
-    EXPECT_THAT(shown->snippets[i][0].marks, SizeIs(1));
+  for (const std::size_t offset : {0, 4}) {
+    const auto found =
+        router_->search({.text = leg, .k = 20, .offset = offset}, {.show = Show{.text = leg}});
+    ASSERT_TRUE(found.ok());
+    const auto& hits = found->found.hits;
+    const auto later = router_->present(hits, {.text = leg});
+    ASSERT_TRUE(later.ok());
+    for (const Presented* shown : {&found->shown, &*later}) {
+      ASSERT_THAT(shown->documents, SizeIs(20));
+      for (std::size_t i = 0; i < 20; ++i) {
+        EXPECT_EQ(std::get<index::StoredEntity>(*shown->documents[i]).entity.id, hits[i].doc.id);
+        EXPECT_THAT(shown->snippets[i][0].marks, SizeIs(1));
+      }
+    }
   }
 }
 
-TEST_F(RouterTest, LinksAreNotFollowedByASearch) {
-  EXPECT_EQ(router_->search({.expand = {.hops = 1}}).error().code, Code::kInvalidArgument);
+TEST_F(RouterTest, SearchesForKnownWordsCostOneRoundOfCalls) {
+  fill(30);
+  const auto calls = [&] {
+    std::size_t all = 0;
+    for (std::size_t shard = 0; shard < 4; ++shard) all += cluster_.client(shard).calls;
+    return all;
+  };
+  const auto cost = [&](const std::string& words) {
+    const std::size_t before = calls();
+    const auto found = router_->search({.text = index::TextLeg{.query = words}, .k = 2});
+    EXPECT_TRUE(found.ok() && found->found.hits.size() == 2);
+    return calls() - before;
+  };
+  EXPECT_EQ(cost("tide"), 8U);  // statistics first
+  EXPECT_EQ(cost("tide"), 4U);
+  EXPECT_EQ(cost("+tide tide"), 4U);
+  EXPECT_EQ(cost("ti*"), 8U);  // only shards know which words these are
+}
+
+TEST_F(RouterTest, RememberedStatisticsAreNotUsedAfterAWrite) {
+  fill(30);
+  const auto other = cluster_.open_router();
+  const index::ShardQuery query{.text = index::TextLeg{.query = "tide"}, .k = 100, .count = true};
+  for (std::size_t i = 30; i < 40; ++i) {
+    const auto before = router_->search(query);
+    ASSERT_TRUE(before.ok());
+    EXPECT_EQ(before->found.count, i);
+    ASSERT_TRUE(other->write(std::vector<index::Mutation>{put(i)}).ok());
+    const auto remembered = router_->search(query);
+    const auto fresh = cluster_.open_router()->search(query);
+    ASSERT_TRUE(remembered.ok() && fresh.ok());
+    ASSERT_EQ(remembered->found.hits.size(), i + 1);
+    for (std::size_t h = 0; h <= i; ++h)
+      EXPECT_EQ(remembered->found.hits[h].score, fresh->found.hits[h].score);
+  }
+}
+
+TEST_F(RouterTest, LinksAndWordsAreNotSearchedAtOnce) {
+  EXPECT_EQ(router_
+                ->search({.text = index::TextLeg{.query = "tide"},
+                          .graph = index::GraphStart{.from = {DocId{}}}})
+                .error()
+                .code,
+            Code::kInvalidArgument);
 }
 
 }  // namespace

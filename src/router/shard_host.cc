@@ -1,8 +1,13 @@
 #include "router/shard_host.h"
 
 #include <algorithm>
+#include <span>
 #include <unordered_set>
 
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "index/about.h"
+#include "index/find.h"
 #include "index/text_leg.h"
 
 namespace kin::router {
@@ -57,6 +62,51 @@ Status check_write(const WriteRequest& request) {
   return Done{};
 }
 
+// Both clocks: one of them may repeat a time after the machine was restarted.
+std::uint64_t moment_of(const Clock& clock) {
+  std::string bytes;
+  append_le(bytes, static_cast<std::uint64_t>(clock.now().time_since_epoch().count()));
+  append_le(bytes, static_cast<std::uint64_t>(clock.steady_now().time_since_epoch().count()));
+  return hash64(bytes);
+}
+
+// Reads documents, and makes snippets of them if `text` is given.
+Result<Presented> present(const index::ShardView& view,
+                          std::span<const index::DocIdentity> documents,
+                          const std::optional<index::TextLeg>& text,
+                          const index::SnippetOptions& snippets) {
+  Presented presented;
+  KIN_TRY(presented.documents, index::read_documents(view.truth(), documents));
+  if (text) {
+    const index::TextOptions& fields = view.text().options();
+    KIN_TRY(index::TextQuery query, index::parse_leg(*text, fields));
+    query = index::without_common(std::move(query), fields.language);
+    KIN_TRY(presented.snippets, index::make_snippets(fields, query, presented.documents, snippets));
+  }
+  for (auto& document : presented.documents) {
+    if (!document) continue;
+    if (auto* entity = std::get_if<index::StoredEntity>(&*document)) entity->entity.text.clear();
+  }
+  return presented;
+}
+
+// Shows the shard's own best hits.
+Status show_best(const index::ShardView& view, const index::ShardQuery& query, const Show& show,
+                 FindReply& reply) {
+  const index::ShardHits hits = index::fuse({&reply.found, 1}, query);
+  std::vector<index::DocIdentity> best;
+  for (const index::ShardHit& hit : hits.hits) {
+    if (best.size() == show.most) break;
+    best.push_back(hit.doc);
+  }
+  const auto& candidates = reply.found.candidates;
+  for (const index::DocIdentity& doc : best)
+    reply.shown.push_back(
+        static_cast<std::uint32_t>(std::ranges::find(candidates, doc) - candidates.begin()));
+  KIN_TRY(reply.presented, present(view, best, show.text, show.snippets));
+  return Done{};
+}
+
 index::ShardQuery with_statistics(const index::ShardQuery& query,
                                   const index::TextStatistics* statistics) {
   index::ShardQuery asked = query;
@@ -96,7 +146,10 @@ Result<std::unique_ptr<ShardHost>> ShardHost::open(const std::filesystem::path& 
 
 ShardHost::ShardHost(std::unique_ptr<index::Shard> shard, std::unique_ptr<Directory> directory,
                      Clock& clock)
-    : shard_(std::move(shard)), directory_(std::move(directory)), clock_(clock) {
+    : shard_(std::move(shard)),
+      directory_(std::move(directory)),
+      clock_(clock),
+      opened_(moment_of(clock)) {
   owners_ = shard_->stats().owners;
 }
 
@@ -150,14 +203,22 @@ Result<WriteReply> ShardHost::write(const WriteRequest& request, const CallOptio
     const index::ShardView view = shard_->view();
     KIN_TRY(places, applicable(view.truth(), request.mutations));
   }
+  if (!request.ages.empty() && request.ages.size() != request.mutations.size())
+    return Error{Code::kInvalidArgument, "a write has an age for each mutation, or none"};
   std::vector<index::Mutation> kept;
+  std::vector<std::uint64_t> ages = request.ages;
   if (places.size() < request.mutations.size()) {
     for (const std::size_t place : places) kept.push_back(request.mutations[place]);
+    ages.clear();
+    for (const std::size_t place : places) {
+      if (!request.ages.empty()) ages.push_back(request.ages[place]);
+    }
   }
   const std::vector<index::Mutation>& mutations =
       places.size() < request.mutations.size() ? kept : request.mutations;
-  KIN_TRY(index::Applied applied,
-          shard_->apply(mutations, {.map_epoch = options.map_epoch, .request = request.id}));
+  KIN_TRY(index::Applied applied, shard_->apply(mutations, {.map_epoch = options.map_epoch,
+                                                            .request = request.id,
+                                                            .ages = std::move(ages)}));
   LastWrite& last = last_writes_[request.id.session];
   if (applied.repeated) {
     // The reply was lost on its way, or this is a late copy that nobody waits for.
@@ -215,15 +276,28 @@ Reply<Response> ShardHost::answer(const GetRequest& request, const CallOptions& 
 
 Reply<Response> ShardHost::answer(const StatisticsRequest& request, const CallOptions& options) {
   if (const auto why = refusal(request.query, options)) return refused(*why);
-  KIN_TRY(auto statistics, index::read_statistics(shard_->view(), request.query));
-  return done(StatisticsReply{.text = std::move(statistics)});
+  const index::ShardView view = shard_->view();
+  KIN_TRY(auto statistics, index::read_statistics(view, request.query));
+  return done(StatisticsReply{.text = std::move(statistics), .state = statistics_state(view)});
+}
+
+std::uint64_t ShardHost::statistics_state(const index::ShardView& view) const {
+  return opened_ ^ view.text().statistics_state();
 }
 
 Reply<Response> ShardHost::answer(const FindRequest& request, const CallOptions& options) {
   if (const auto why = refusal(request.query, options)) return refused(*why);
+  const index::ShardView view = shard_->view();
+  FindReply reply;
+  if (request.state && *request.state != statistics_state(view)) {
+    reply.changed.emplace().state = statistics_state(view);
+    KIN_TRY(reply.changed->text, index::read_statistics(view, request.query));
+    return done(std::move(reply));
+  }
   const auto* statistics = request.statistics ? &*request.statistics : nullptr;
-  KIN_TRY(auto found, index::find(shard_->view(), with_statistics(request.query, statistics)));
-  return done(FindReply{.found = std::move(found)});
+  KIN_TRY(reply.found, index::find(view, with_statistics(request.query, statistics)));
+  if (request.show) KIN_RETURN_IF_ERROR(show_best(view, request.query, *request.show, reply));
+  return done(std::move(reply));
 }
 
 Reply<Response> ShardHost::answer(const SumRequest& request, const CallOptions& options) {
@@ -239,15 +313,8 @@ Reply<Response> ShardHost::answer(const SumRequest& request, const CallOptions& 
 
 Reply<Response> ShardHost::answer(const PresentRequest& request, const CallOptions& options) {
   if (const auto why = refusal(request.partitions, options)) return refused(*why);
-  const index::ShardView view = shard_->view();
-  Presented presented;
-  KIN_TRY(presented.documents, index::read_documents(view.truth(), request.documents));
-  if (request.text) {
-    const index::TextOptions& fields = view.text().options();
-    KIN_TRY(const index::TextQuery query, index::parse_leg(*request.text, fields));
-    KIN_TRY(presented.snippets,
-            index::make_snippets(fields, query, presented.documents, request.snippets));
-  }
+  KIN_TRY(Presented presented,
+          present(shard_->view(), request.documents, request.text, request.snippets));
   return done(std::move(presented));
 }
 
@@ -321,6 +388,31 @@ Reply<Response> ShardHost::answer(const StoreBlobRequest& request, const CallOpt
 Reply<Response> ShardHost::answer(const ReadBlobRequest& request, const CallOptions&) {
   KIN_TRY(auto bytes, directory_->read_blob(request.hash));
   return done(Blob{.bytes = std::move(bytes)});
+}
+
+Reply<Response> ShardHost::answer(const ScopeRequest& request, const CallOptions& options) {
+  if (const auto why = refusal(request.scope.partitions.value_or(Partitions{}), options))
+    return refused(*why);
+  KIN_TRY(auto ages, index::ages_in_scope(shard_->view(), request.scope, request.ids));
+  return done(AgesInScope{.ages = std::move(ages)});
+}
+
+Reply<Response> ShardHost::answer(const AboutRequest& request, const CallOptions& options) {
+  if (const auto why = refusal(request.partitions, options)) return refused(*why);
+  const index::ShardView view = shard_->view();
+  KIN_TRY(auto entities, view.truth().get_many(request.ids, request.want));
+  Abouts abouts;
+  for (auto& entity : entities) {
+    auto& about = abouts.entities.emplace_back();
+    if (!entity || !request.partitions.contains(entity->head.partition)) continue;
+    KIN_TRY(about, index::read_about(view.truth(), std::move(*entity), request.want.as_of));
+  }
+  return done(std::move(abouts));
+}
+
+Reply<Response> ShardHost::answer(const CheckRequest&, const CallOptions&) {
+  KIN_TRY(auto report, shard_->check());
+  return done(CheckReply{.report = std::move(report)});
 }
 
 Started<Response> LocalClient::start(Request request, const CallOptions& options) {

@@ -64,16 +64,22 @@ class ShardHost {
   Reply<Response> answer(const HealthRequest& request, const CallOptions& options);
   Reply<Response> answer(const StoreBlobRequest& request, const CallOptions& options);
   Reply<Response> answer(const ReadBlobRequest& request, const CallOptions& options);
+  Reply<Response> answer(const ScopeRequest& request, const CallOptions& options);
+  Reply<Response> answer(const AboutRequest& request, const CallOptions& options);
+  Reply<Response> answer(const CheckRequest& request, const CallOptions& options);
 
   // Nothing if the shard owns all of them, from epochs that are in the caller's map.
   std::optional<Refused> refusal(const Partitions& partitions, const CallOptions& options) const;
   std::optional<Refused> refusal(const index::ShardQuery& query, const CallOptions& options) const;
+  // The state of the statistics of words; see StatisticsReply.
+  std::uint64_t statistics_state(const index::ShardView& view) const;
   // With `writing_` held.
   Result<WriteReply> write(const WriteRequest& request, const CallOptions& options);
 
   std::unique_ptr<index::Shard> shard_;
   std::unique_ptr<Directory> directory_;
   Clock& clock_;
+  const std::uint64_t opened_;  // tells this opening of the shard from earlier ones
 
   mutable std::mutex owning_;  // held briefly; taken after writing_
   index::Owners owners_;

@@ -45,7 +45,8 @@ ShardMap spread_partitions(std::string index, std::vector<std::string> shards,
   ShardMap map{.index = std::move(index), .shards = std::move(shards)};
   for (std::size_t i = 0; i < partitions; ++i)
     map.partitions.push_back(
-        {.shard = static_cast<std::uint32_t>(i % map.shards.size()), .epoch = map.epoch});
+        {.shard = static_cast<std::uint32_t>(shard_of_partition(i, partitions, map.shards.size())),
+         .epoch = map.epoch});
   return map;
 }
 

@@ -42,7 +42,12 @@ struct ShardMap {
   friend bool operator==(const ShardMap&, const ShardMap&) = default;
 };
 
-// A new map that gives the shards partitions in turns.
+// The shard of a partition in a new map: shards get ranges of partitions of about the same length.
+constexpr std::size_t shard_of_partition(std::size_t partition, std::size_t partitions,
+                                         std::size_t shards) {
+  return partition * shards / partitions;
+}
+// A new map with such ranges.
 ShardMap spread_partitions(std::string index, std::vector<std::string> shards,
                            std::size_t partitions);
 

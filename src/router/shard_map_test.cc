@@ -14,15 +14,16 @@ using testing::ElementsAre;
 ShardMap made() {
   ShardMap map = spread_partitions("papers", {"one:1", "two:2"}, 5);
   map.epoch = 300;
+  for (std::uint32_t i = 0; i < 5; ++i) map.partitions[i].shard = i % 2;
   map.partitions[3] = {.shard = 0, .epoch = 299};
   map.centroids = Hash128{.low = 1, .high = 2};
   return map;
 }
 
-TEST(ShardMap, PartitionsAreGivenOutInTurns) {
+TEST(ShardMap, EveryShardGetsARangeOfPartitions) {
   const ShardMap map = spread_partitions("papers", {"one:1", "two:2"}, 5);
-  EXPECT_THAT(map.partitions_of(0), ElementsAre(PartitionId{0}, PartitionId{2}, PartitionId{4}));
-  EXPECT_THAT(map.partitions_of(1), ElementsAre(PartitionId{1}, PartitionId{3}));
+  EXPECT_THAT(map.partitions_of(0), ElementsAre(PartitionId{0}, PartitionId{1}, PartitionId{2}));
+  EXPECT_THAT(map.partitions_of(1), ElementsAre(PartitionId{3}, PartitionId{4}));
   EXPECT_EQ(map.shard_of(PartitionId{3}), 1U);
 }
 

@@ -52,8 +52,16 @@ std::vector<index::Entity> read_documents() {
     entity.vectors = {{"main", vector_of(entity.text)}};
     all.push_back(std::move(entity));
   }
-  // Then documents with equal scores come in the same order on one shard as on many.
-  std::ranges::sort(all, {}, &index::Entity::id);
+  // Copies score the same as what they are copies of: the older one comes first.
+  const std::size_t originals = all.size();
+  for (std::size_t i = 0; i < originals; i += 3) {
+    for (const char* name : {"again", "once more"}) {
+      index::Entity copy = all[i];
+      copy.key += name;
+      copy.id = doc_id_of("topics", copy.key);
+      all.push_back(std::move(copy));
+    }
+  }
   return all;
 }
 
@@ -186,13 +194,74 @@ TEST_F(TwinTest, BothTogetherFindTheSame) {
   }
 }
 
-TEST_F(TwinTest, ListsHaveEverythingOnce) {
+TEST_F(TwinTest, ListsHaveEverythingOnceFromTheOldestOn) {
   const auto all = router().search({.k = 10'000, .count = true});
   ASSERT_TRUE(all.ok());
   std::set<index::DocIdentity> seen;
   for (const auto& hit : all->found.hits) EXPECT_TRUE(seen.insert(hit.doc).second);
   EXPECT_EQ(all->found.count, seen.size());
   EXPECT_EQ(seen.size(), 2 * data_->documents.size());
+  expect_same({.k = 10'000, .count = true, .facets = {"tag"}});
+  expect_same({.k = 7, .offset = 30});
+}
+
+TEST_F(TwinTest, WordsAloneCanBeCounted) {
+  for (const std::string& text : data_->queries) {
+    expect_same({.text = index::TextLeg{.query = text},
+                 .vector = index::VectorLeg{.vector = vector_of(text), .exact = true},
+                 .count = true,
+                 .facets = {"tag"},
+                 .words_only = true});
+  }
+}
+
+TEST_F(TwinTest, LinksLeadToTheSame) {
+  for (std::size_t i = 0; i < 20; ++i) {
+    for (const auto direction :
+         {index::Direction::kOut, index::Direction::kIn, index::Direction::kBoth}) {
+      index::ShardQuery query{
+          .graph = index::GraphStart{.from = {data_->documents[i].id, data_->documents[i + 1].id}},
+          .expand = {.hops = 2, .direction = direction},
+          .k = 30,
+          .facets = {"tag", "type"}};
+      expect_same(query);
+      query.scope.filters = {{"tag", data_->documents[i].tags.at(0)}};
+      query.expand.edges.names = {"near"};
+      expect_same(query);
+    }
+  }
+}
+
+TEST_F(TwinTest, NeighboursOfHitsJoinThem) {
+  for (const std::string& text : data_->queries) {
+    SCOPED_TRACE(text);
+    index::ShardQuery query{.text = index::TextLeg{.query = text},
+                            .expand = {.hops = 1},
+                            .k = 25,
+                            .count = true,
+                            .facets = {"tag"}};
+    expect_same(query);
+    query.vector = index::VectorLeg{.vector = vector_of(text), .exact = true};
+    query.expand = {.hops = 2, .direction = index::Direction::kOut, .decay = 0.7, .most = 40};
+    query.offset = 5;
+    query.scope.filters = {{"tag", "sea"}};
+    expect_same(query);
+  }
+}
+
+TEST_F(TwinTest, TracesOfLinksAreTheSame) {
+  const index::ShardQuery query{.graph = index::GraphStart{.from = {data_->documents[3].id}},
+                                .expand = {.hops = 3},
+                                .k = 100};
+  const auto one = index::search(data_->one->view(), query);
+  const auto many = router().search(query);
+  ASSERT_TRUE(one.ok() && many.ok());
+  ASSERT_EQ(many->found.hits.size(), one->hits.size());
+  ASSERT_FALSE(one->hits.empty());
+  for (std::size_t i = 0; i < one->hits.size(); ++i) {
+    EXPECT_EQ(many->found.hits[i].trace->edges, one->hits[i].trace->edges);
+    EXPECT_EQ(many->found.hits[i].trace->by, one->hits[i].trace->by);
+  }
 }
 
 TEST_F(TwinTest, NearVectorsAreFoundWithoutAskingEveryShard) {

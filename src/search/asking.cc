@@ -6,7 +6,6 @@
 
 #include "index/text_leg.h"
 #include "search/document.h"
-#include "text/stop_words.h"
 
 namespace kin::search {
 
@@ -18,20 +17,6 @@ index::TextLeg text_leg(const Question& question) {
 }
 
 namespace {
-
-// The query without words such as "the". Words that must be there, phrases and patterns stay.
-index::TextQuery without_common(index::TextQuery query, const std::string& language) {
-  using Kind = index::TextQuery::Kind;
-  if (query.kind == Kind::kWords) query.text = text::without_stop_words(query.text, language);
-  if (query.kind != Kind::kBoolean) return query;
-  std::vector<index::TextQuery> kept;
-  for (index::TextQuery& part : query.should) {
-    part = without_common(std::move(part), language);
-    if (part.kind != Kind::kWords || !part.text.empty()) kept.push_back(std::move(part));
-  }
-  query.should = std::move(kept);
-  return query;
-}
 
 bool is_empty(const index::TextQuery& query) {
   using Kind = index::TextQuery::Kind;
@@ -48,7 +33,7 @@ bool is_common(const SearchSettings& settings, const Question& question) {
   const auto query = index::parse_leg(leg, settings.text);
   // Syntax errors are reported by the search itself.
   if (!query || is_empty(*query)) return false;
-  return is_empty(without_common(*query, settings.text.language));
+  return is_empty(index::without_common(*query, settings.text.language));
 }
 
 bool has_vectors(const Searched& searched, const Question& question) {
@@ -128,6 +113,8 @@ struct ReadyQuery {
   index::ShardQuery query = {};
   index::TextQuery words = {};
   index::TextQuery marks = {};  // `words` without common ones
+  // The same as a leg, which can travel.
+  index::TextLeg marked{.syntax = index::TextLeg::Syntax::kPlain};
 };
 
 Result<ReadyQuery> make_query(const Searched& searched, const SearchSettings& settings,
@@ -153,6 +140,7 @@ Result<ReadyQuery> make_query(const Searched& searched, const SearchSettings& se
   const bool asks_words = mode == Mode::kText || mode == Mode::kHybrid;
   if (asks_words && !question.text.empty()) {
     query.text = words;
+    ready.marked = words;
     KIN_TRY(ready.words, index::parse_leg(words, settings.text));
   }
   if (mode == Mode::kVector || mode == Mode::kHybrid) {
@@ -163,10 +151,13 @@ Result<ReadyQuery> make_query(const Searched& searched, const SearchSettings& se
       KIN_TRY(const std::string meant, index::extract_words(words, settings.text));
       KIN_TRY(query.vector->vector, make_vector(searched, question, meant));
       // Words that were not searched for are marked in the hits all the same.
-      if (!query.text) ready.words = index::plain_query(meant);
+      if (!query.text) {
+        ready.words = index::plain_query(meant);
+        ready.marked = {.query = meant, .syntax = index::TextLeg::Syntax::kPlain};
+      }
     }
   }
-  ready.marks = without_common(ready.words, settings.text.language);
+  ready.marks = index::without_common(ready.words, settings.text.language);
   // A vector leg alone ranks all documents, so there is nothing to count.
   query.count = question.count && (query.text || !query.vector);
   return ready;
@@ -227,14 +218,6 @@ index::ShardQuery counting(index::ShardQuery query) {
   return query;
 }
 
-Status count_words(const Searched& searched, const index::ShardQuery& asked,
-                   index::ShardHits& hits) {
-  KIN_TRY(index::ShardHits counted, searched.search(counting(asked)));
-  hits.count = counted.count;
-  hits.facets = std::move(counted.facets);
-  return Done{};
-}
-
 // A user who chooses another value of a filtered facet replaces the present one, so the counts of
 // that facet ignore its own filter.
 Status count_own_facets(const Searched& searched, const index::ShardQuery& asked,
@@ -247,7 +230,7 @@ Status count_own_facets(const Searched& searched, const index::ShardQuery& asked
     if (removed == 0) continue;
     query.count = false;
     query.facets = {facet.name};
-    KIN_TRY(index::ShardHits counted, searched.search(query));
+    KIN_TRY(index::ShardHits counted, searched.search(query, nullptr));
     facet = std::move(counted.facets.front());
   }
   return Done{};
@@ -276,18 +259,12 @@ Result<Found> find(const Searched& searched, const SearchSettings& settings,
   if (mode != Mode::kGraph && is_common(settings, question))
     return Found{.hits = nothing(question), .mode = std::string(name_of(mode))};
   KIN_TRY(ReadyQuery ready, make_query(searched, settings, question, mode));
-  const index::ShardQuery asked = ready.query;
-  // Hits by meaning and links are open-ended, so they are not counted. Without them one search
-  // gives hits and counts, which matters where each search is a round trip.
-  const bool counts_apart = asked.text && (asked.vector || asked.expand.hops > 0);
-  if (counts_apart) {
-    ready.query.count = false;
-    ready.query.facets.clear();
-  }
-  KIN_TRY(index::ShardHits hits, searched.search(ready.query));
-  if (counts_apart && (asked.count || !asked.facets.empty()))
-    KIN_RETURN_IF_ERROR(count_words(searched, asked, hits));
-  KIN_RETURN_IF_ERROR(count_own_facets(searched, asked, hits));
+  // Hits by meaning and links are open-ended, so they are not counted.
+  ready.query.words_only = ready.query.text.has_value();
+  Showing showing;
+  if (question.show) showing.marks = ready.marked;
+  KIN_TRY(index::ShardHits hits, searched.search(ready.query, &showing));
+  KIN_RETURN_IF_ERROR(count_own_facets(searched, ready.query, hits));
   return Found{.hits = std::move(hits),
                .words = std::move(ready.words),
                .marks = std::move(ready.marks),

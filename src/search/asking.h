@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +33,13 @@ struct SearchedSpace {
   std::shared_ptr<const index::VectorSource> source = {};  // null: queries bring their vector
 };
 
+// How the hits of a search will be shown. Documents on other machines are shown by the calls that
+// find them.
+struct Showing {
+  // Marked in snippets, except common words. Nothing: there are no snippets.
+  std::optional<index::TextLeg> marks = {};
+};
+
 // The documents that are searched. All methods are as those of index/query.h. Thread-safe.
 class Searched {
  public:
@@ -41,7 +49,9 @@ class Searched {
   virtual Result<SearchedSpace> space(const std::string& name) const = 0;
   // Whether each of the documents exists.
   virtual Result<std::vector<bool>> exist(std::span<const DocId> ids) const = 0;
-  virtual Result<index::ShardHits> search(const index::ShardQuery& query) const = 0;
+  // `showing` is null if the hits are not shown.
+  virtual Result<index::ShardHits> search(const index::ShardQuery& query,
+                                          const Showing* showing) const = 0;
   virtual Result<index::ShardHits> run(std::span<const index::Stage> stages) const = 0;
 };
 

@@ -184,16 +184,16 @@ index::SpaceOptions space_options(const SpaceConfig& config) {
 
 Result<index::ShardOptions> node_shard_options(const IndexConfig& config) {
   using embed::EmbedderKind;
-  const bool given = config.embed.kind == EmbedderKind::kGiven;
-  if (!given && config.embed.kind != EmbedderKind::kNone)
+  if (config.embed.kind == EmbedderKind::kCorpus)
     return Error{Code::kFailedPrecondition,
-                 "an index on nodes takes vectors that come with the documents (--dim N), or none "
-                 "(--embed none)"};
+                 "an index on nodes does not learn vectors from its documents: use --embed words, "
+                 "model2vec:DIR, http:URL#MODEL or none, or --dim N for vectors of your own"};
   if (config.dedup)
     return Error{Code::kFailedPrecondition,
                  "an index on nodes does not look for near-duplicates (leave out --dedup)"};
   index::ShardOptions options{.language = config.language};
-  if (given) options.spaces.push_back(space_options(config.main));
+  // The router makes the vectors and sends them with the documents.
+  if (config.has_vectors()) options.spaces.push_back(space_options(config.main));
   for (const SpaceConfig& space : config.more) options.spaces.push_back(space_options(space));
   return options;
 }

@@ -9,12 +9,11 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "embed/open_embedder.h"
 #include "index/peek.h"
+#include "search/embedding.h"
 #include "search/serving/caretaker.h"
 #include "search/serving/searcher.h"
 #include "search/vectors/corpus_vectors.h"
-#include "search/vectors/embedder_source.h"
 
 namespace kin::search {
 namespace {
@@ -41,27 +40,9 @@ index::SpaceOptions computed_space(const SpaceConfig& config,
   index::SpaceOptions space = space_options(config);
   space.space.dimension = embedder->info().dimension;
   space.origin = index::VectorOrigin::kComputed;
-  space.source = std::make_shared<EmbedderSource>(std::move(embedder));
+  space.source = source_of(std::move(embedder));
   space.generation = generation;
   return space;
-}
-
-// Whether an embedder is opened by its name. A corpus model is learnt from the documents instead.
-bool needs_embedder(const IndexConfig& config) {
-  return config.embed.is_opened_by_name();
-}
-
-enum class Use { kNew, kExisting };
-
-// An existing index may use any file that its creator was allowed to name.
-Result<std::shared_ptr<const embed::Embedder>> embedder_for(const IndexConfig& config,
-                                                            const OpenOptions& options, Use use) {
-  return embed::open_embedder(config.embed, *options.clock,
-                              {.folders = options.models,
-                               .only_folders = use == Use::kNew && !options.models_anywhere,
-                               .key = options.embed_key,
-                               .dimension = config.main.dimension,
-                               .addresses = {.allow_all = options.private_embedders}});
 }
 
 Error in_use(const fs::path& folder, const Error& error) {
@@ -133,7 +114,6 @@ class SearchIndex::State {
   Status check_vectors(const Document& document) const;
   // The valid mutations of a document.
   Result<std::vector<index::Mutation>> mutations(const Document& document) const;
-  Result<std::vector<Document>> embedded(std::span<const Document> documents) const;
   bool embeds_on_the_way() const { return config.embed.kind == EmbedderKind::kHttp; }
 };
 
@@ -146,8 +126,8 @@ Result<std::vector<index::SpaceOptions>> SearchIndex::State::spaces() {
       all.push_back(computed_space(config.main, corpus.model, corpus.number));
   } else if (config.embed.kind == EmbedderKind::kGiven) {
     all.push_back(space_options(config.main));
-  } else if (needs_embedder(config)) {
-    KIN_TRY(embedder, embedder_for(config, options, Use::kExisting));
+  } else if (config.embed.is_opened_by_name()) {
+    KIN_TRY(embedder, open_embedder(config, options, Use::kExisting));
     all.push_back(computed_space(config.main, embedder, embedder->info().model_hash));
     // Requests to another machine are expensive, so their vectors are stored with the document.
     if (embeds_on_the_way()) all.back().origin = index::VectorOrigin::kGiven;
@@ -272,19 +252,6 @@ Status SearchIndex::State::check(const Document& document) const {
   return Done{};
 }
 
-Result<std::vector<Document>> SearchIndex::State::embedded(
-    std::span<const Document> documents) const {
-  std::vector<Document> all(documents.begin(), documents.end());
-  std::vector<std::string> texts;
-  texts.reserve(all.size());  // the views need the texts to stay where they are
-  std::vector<std::string_view> views;
-  for (const Document& document : all)
-    views.emplace_back(texts.emplace_back(embedded_text({document.title, document.text})));
-  KIN_TRY(auto vectors, embedder->embed(views));
-  for (std::size_t i = 0; i < all.size(); ++i) all[i].embedding = std::move(vectors[i]);
-  return all;
-}
-
 Result<AddReport> SearchIndex::State::add(std::span<const Document> documents) {
   // Checked before another machine is asked for vectors, which costs and takes time.
   for (const Document& document : documents)
@@ -292,7 +259,7 @@ Result<AddReport> SearchIndex::State::add(std::span<const Document> documents) {
       return with_context(name_of(document), fit.error());
   std::vector<Document> with_vectors;
   if (embeds_on_the_way()) {
-    KIN_TRY(with_vectors, embedded(documents));
+    KIN_TRY(with_vectors, embedded(*embedder, documents));
     documents = with_vectors;
   }
   std::vector<index::Mutation> all;
@@ -350,15 +317,7 @@ SearchIndex::~SearchIndex() {
 Status SearchIndex::create(const fs::path& folder, const IndexConfig& config,
                            const OpenOptions& options) {
   KIN_RETURN_IF_ERROR(search::check(config));
-  IndexConfig kept = config;
-  if (needs_embedder(config)) {
-    const auto embedder = embedder_for(config, options, Use::kNew);
-    // The named file is of another kind, which is not damage of the index.
-    if (!embedder && embedder.error().code == Code::kDataLoss)
-      return Error{Code::kInvalidArgument, embedder.error().message};
-    if (!embedder) return embedder.error();
-    kept.main.dimension = (*embedder)->info().dimension;
-  }
+  KIN_TRY(const IndexConfig kept, with_dimension(config, options));
   // The embedder was opened first: an index that cannot be opened is not created.
   std::error_code problem;
   fs::create_directories(folder, problem);
@@ -385,8 +344,9 @@ Result<IndexInfo> SearchIndex::peek(const fs::path& folder) {
   IndexInfo info{.open = false, .disk_bytes = bytes_below(folder)};
   KIN_TRY(info.config, config_in(folder));
   KIN_TRY(info.stats.counters, index::peek_counters(folder / kShardName));
-  info.by_meaning = info.config.embed.kind == EmbedderKind::kCorpus ? has_model(folder)
-                                                                    : needs_embedder(info.config);
+  info.by_meaning = info.config.embed.kind == EmbedderKind::kCorpus
+                        ? has_model(folder)
+                        : info.config.embed.is_opened_by_name();
   info.dimension = info.config.main.dimension;
   // A corpus model knows its dimension, and is not read here.
   if (info.by_meaning && info.dimension == 0U) info.dimension = std::nullopt;
@@ -433,7 +393,7 @@ Result<std::optional<Document>> SearchIndex::document(std::string_view id,
   const index::ShardView view = shard->view();
   KIN_TRY(const auto stored, view.truth().get(doc_id(id), {.vectors = false, .as_of = as_of}));
   if (!stored) return std::optional<Document>();
-  KIN_TRY(Document document, with_links(view, stored->entity, as_of));
+  KIN_TRY(Document document, with_links(view, *stored, as_of));
   return std::optional(std::move(document));
 }
 
@@ -455,7 +415,7 @@ Status SearchIndex::each(const std::function<Status(const Document&)>& visit) co
   while (true) {
     KIN_TRY(const index::ScanPage page, view.truth().scan(request));
     for (const index::StoredEntity& stored : page.entities) {
-      KIN_TRY(Document document, with_links(view, stored.entity, {}));
+      KIN_TRY(Document document, with_links(view, stored, {}));
       // Vectors that an embedder made are not part of the document, even where they are stored.
       for (const index::SpaceVector& vector : stored.entity.vectors) {
         if (vector.space != config().main.name) {

@@ -49,7 +49,8 @@ struct RouterService::State {
 
 Status RouterService::State::open_indexes() {
   KIN_TRY(meta, router::LocalMetaStore::open(options.folder));
-  RoutedOptions routed{.nodes = options.nodes, .metrics = &watch->metrics()};
+  RoutedOptions routed{
+      .nodes = options.nodes, .embedders = options.embedders, .metrics = &watch->metrics()};
   routed.connection.token = options.node_token;
   routed.routing.clock = options.clock;
   if (!options.node_certificates.empty()) {

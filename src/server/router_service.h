@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "search/search_index.h"
 #include "server/http/server.h"
 
 namespace kin::server {
@@ -26,6 +27,7 @@ struct RouterServiceOptions {
   std::string node_certificates{};
   std::string log{};  // file for a line about each request; "-": standard error; empty: none
   Clock* clock = &system_clock();
+  search::OpenOptions embedders = {};  // of indexes whose vectors the router makes
 };
 
 // Thread-safe. One process can have a folder open at a time.

@@ -5,6 +5,7 @@
 #include "app/command.h"
 #include "app/listen_flags.h"
 #include "app/print.h"
+#include "app/search/index_flags.h"
 #include "server/router_service.h"
 
 namespace kin::app {
@@ -31,6 +32,7 @@ struct RouterArguments {
   std::string node_token_file;
   std::string node_certificates;
   std::string log;
+  bool allow_private = false;
 };
 
 Result<server::RouterServiceOptions> understand_router(const RouterArguments& arguments) {
@@ -46,6 +48,8 @@ Result<server::RouterServiceOptions> understand_router(const RouterArguments& ar
   if (!arguments.node_token_file.empty()) {
     KIN_TRY(options.node_token, read_token(arguments.node_token_file));
   }
+  KIN_TRY(options.embedders, index_open_options(arguments.data));
+  options.embedders.private_embedders = arguments.allow_private;
   return options;
 }
 
@@ -86,6 +90,8 @@ Command add_router_command(CLI::App& app) {
                    "Certificates, one of which signed the nodes' (PEM); without it nodes are "
                    "reached without TLS")
       ->type_name("FILE");
+  verb->add_flag("--allow-private", arguments->allow_private,
+                 "Servers of vectors (--embed http:…) may have private addresses");
   add_listen_flags(*verb, arguments->listen);
   add_log_flag(*verb, arguments->log);
   return {verb, [=]() -> Result<int> { return run_router(*arguments, *verb); }};

@@ -48,7 +48,7 @@ Result<int> run_list(const ShardsArguments& arguments, const CLI::App& verb) {
   const auto api = RemoteApi::open(arguments.at);
   if (!api) return wrong_usage(api.error(), verb);
   const bool one = !arguments.name.empty();
-  KIN_TRY(const std::string answer, (*api)->get(one ? "/indexes/" + arguments.name : "/indexes"));
+  KIN_TRY(const std::string answer, (*api)->get(one ? index_path(arguments.name) : "/indexes"));
   if (arguments.json) return print_result(answer + "\n");
   KIN_TRY(const data::JsonValue json, data::parse_json(answer));
   std::string table;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <functional>
 
 #include "app/checks.h"
 #include "app/command.h"
@@ -210,9 +211,8 @@ Result<int> add_remote(IndexArguments& arguments, const CLI::App& verb) {
     JsonWriter json;
     json.begin_object().key("documents").begin_array();
     for (const Document& document : documents) search::write_document(json, document);
-    KIN_TRY(
-        [[maybe_unused]] const std::string answer,
-        (*api)->post("/indexes/" + arguments.place.name + "/documents", json.end().end().take()));
+    KIN_TRY([[maybe_unused]] const std::string answer,
+            (*api)->post(index_path(arguments.place.name) + "/documents", json.end().end().take()));
     adding.added += documents.size();
     return Done{};
   };
@@ -290,6 +290,28 @@ Result<int> run_list(const IndexArguments& arguments) {
   return print_result(arguments.json ? to_json(listed) + "\n" : to_table(listed));
 }
 
+std::uint64_t whole(const data::JsonValue& value) {
+  return value.number() == nullptr ? 0 : static_cast<std::uint64_t>(*value.number());
+}
+
+Result<int> run_remote_stats(const IndexArguments& arguments, RemoteApi& api) {
+  KIN_TRY(const std::string text, api.get(index_path(arguments.place.name)));
+  if (arguments.json) return print_result(text + "\n");
+  KIN_TRY(const data::JsonValue json, data::parse_json(text));
+  const data::JsonValue& index = json["index"];
+  std::string words = arguments.place.name + "\n";
+  const auto line = [&](std::string_view what, const data::JsonValue& value) {
+    words += fmt::format("  {:<22}{}\n", what, with_commas(whole(value)));
+  };
+  line("documents", index["documents"]);
+  line("links", index["edges"]);
+  line("fragments", index["fragments"]);
+  line("partitions", index["partitions"]);
+  words += fmt::format("  {:<22}{}\n", "text", format_bytes(whole(index["text_bytes"])));
+  words += fmt::format("  {:<22}{}\n", "shards", index["shards"].items().size());
+  return print_result(words);
+}
+
 Result<int> run_stats(const IndexArguments& arguments) {
   KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
   KIN_TRY(const auto index, indexes->open(arguments.place.name));
@@ -306,15 +328,48 @@ Result<int> run_drop(const IndexArguments& arguments) {
                           : fmt::format("dropped index {}\n", name));
 }
 
+Result<int> print_deleted(const IndexArguments& arguments, std::uint64_t removed) {
+  const std::uint64_t absent = arguments.ids.size() - removed;
+  return print_result(arguments.json
+                          ? fmt::format("{{\"deleted\": {}, \"not_there\": {}}}\n", removed, absent)
+                          : fmt::format("{} deleted, {} not found\n", removed, absent));
+}
+
+Result<int> run_remote_delete(const IndexArguments& arguments, RemoteApi& api) {
+  std::uint64_t removed = 0;
+  const std::string index = index_path(arguments.place.name);
+  // Asked for first: a document that is not there is told from an index that is not.
+  KIN_TRY([[maybe_unused]] const std::string there, api.get(index));
+  for (const std::string& id : arguments.ids) {
+    const Status done = api.remove(index + "/document?id=" + escaped(id));
+    if (!done.ok() && done.error().code != Code::kNotFound) return done.error();
+    removed += done.ok() ? 1 : 0;
+  }
+  return print_deleted(arguments, removed);
+}
+
 Result<int> run_delete(const IndexArguments& arguments) {
   KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
   KIN_TRY(const auto index, indexes->open(arguments.place.name));
   KIN_TRY(const std::uint64_t removed, index->remove(arguments.ids));
   KIN_RETURN_IF_ERROR(indexes->close());
-  return print_result(arguments.json ? fmt::format("{{\"deleted\": {}, \"not_there\": {}}}\n",
-                                                   removed, arguments.ids.size() - removed)
-                                     : fmt::format("{} deleted, {} not found\n", removed,
-                                                   arguments.ids.size() - removed));
+  return print_deleted(arguments, removed);
+}
+
+Result<int> run_remote_check(const IndexArguments& arguments, RemoteApi& api) {
+  KIN_TRY(const std::string text, api.post(index_path(arguments.place.name) + "/check", "{}"));
+  KIN_TRY(const data::JsonValue json, data::parse_json(text));
+  const data::JsonValue& check = json["check"];
+  index::CheckReport report{.entities = whole(check["documents"]),
+                            .edges = whole(check["edges"]),
+                            .fragments = whole(check["fragments"]),
+                            .text_documents = whole(check["text_documents"]),
+                            .vectors = whole(check["vectors"])};
+  for (const data::JsonValue& fault : check["faults"].items())
+    report.faults.emplace_back(fault.text());
+  KIN_RETURN_IF_ERROR(print(arguments.json ? to_json(arguments.place.name, report) + "\n"
+                                           : to_words(arguments.place.name, report)));
+  return report.faults.empty() ? kDone : kFailed;
 }
 
 Result<int> run_check(const IndexArguments& arguments) {
@@ -336,9 +391,25 @@ Result<int> run_check(const IndexArguments& arguments) {
   return report->faults.empty() ? kDone : kFailed;
 }
 
-Result<int> run_export(const IndexArguments& arguments) {
-  KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
-  KIN_TRY(const auto index, indexes->open(arguments.place.name));
+using Visit = std::function<Status(const Document&)>;
+
+Status each_remote(const IndexArguments& arguments, RemoteApi& api, const Visit& visit) {
+  for (std::string after;;) {
+    KIN_TRY(const std::string text,
+            api.get(index_path(arguments.place.name) + "/documents?after=" + escaped(after)));
+    KIN_TRY(const data::JsonValue json, data::parse_json(text));
+    for (const data::JsonValue& one : json["documents"].items()) {
+      KIN_TRY(const Document document, search::document_of(one));
+      KIN_RETURN_IF_ERROR(visit(document));
+    }
+    if (json["next"].is_null()) return Done{};
+    after = json["next"].text();
+  }
+}
+
+// `each` visits all documents.
+Result<int> export_documents(const IndexArguments& arguments,
+                             const std::function<Status(const Visit&)>& each) {
   const bool to_stdout = arguments.output == "-";
   std::optional<AtomicFile> file;
   if (!to_stdout) {
@@ -354,7 +425,7 @@ Result<int> run_export(const IndexArguments& arguments) {
     return written;
   };
   constexpr std::size_t kFlushBytes = std::size_t{1} << 20;
-  KIN_RETURN_IF_ERROR(index->each([&](const Document& document) -> Status {
+  KIN_RETURN_IF_ERROR(each([&](const Document& document) -> Status {
     JsonWriter json;
     search::write_document(json, document);
     lines += json.take() + "\n";
@@ -369,6 +440,28 @@ Result<int> run_export(const IndexArguments& arguments) {
   return print_result(arguments.json ? json.take() + "\n"
                                      : fmt::format("{} documents written to {}\n",
                                                    with_commas(count), arguments.output));
+}
+
+Result<int> run_export(const IndexArguments& arguments) {
+  KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
+  KIN_TRY(const auto index, indexes->open(arguments.place.name));
+  return export_documents(arguments, [&](const Visit& visit) { return index->each(visit); });
+}
+
+Result<int> run_remote_export(const IndexArguments& arguments, RemoteApi& api) {
+  return export_documents(arguments,
+                          [&](const Visit& visit) { return each_remote(arguments, api, visit); });
+}
+
+using LocalRun = Result<int> (*)(const IndexArguments&);
+using RemoteRun = Result<int> (*)(const IndexArguments&, RemoteApi&);
+// On this machine's index, or on that of --at.
+Result<int> run_either(const IndexArguments& arguments, const CLI::App& verb, LocalRun local,
+                       RemoteRun remote) {
+  if (arguments.at.at.empty()) return local(arguments);
+  const auto api = RemoteApi::open(arguments.at);
+  if (!api) return wrong_usage(api.error(), verb);
+  return remote(arguments, **api);
 }
 
 void add_json(CLI::App& verb, IndexArguments& arguments) {
@@ -484,16 +577,19 @@ Command add_index_command(CLI::App& app) {
   exported->add_option("-o,--output", arguments->output, "File to write; - for standard output")
       ->type_name("FILE")
       ->capture_default_str();
+  for (CLI::App* one : {stats, remove, check, exported}) add_at_flags(*one, arguments->at);
   CLI::App* drop = add_simple(*verb, *arguments, "drop", "Delete an index with all its documents",
                               "\nExamples:\n  kindred index drop papers");
-  return with_verbs(*verb, {{create, [=] { return run_create(*arguments, *create); }},
-                            {add, [=] { return run_add(*arguments, *add); }},
-                            {list, [=] { return run_list(*arguments); }},
-                            {stats, [=] { return run_stats(*arguments); }},
-                            {remove, [=] { return run_delete(*arguments); }},
-                            {check, [=] { return run_check(*arguments); }},
-                            {exported, [=] { return run_export(*arguments); }},
-                            {drop, [=] { return run_drop(*arguments); }}});
+  return with_verbs(
+      *verb,
+      {{create, [=] { return run_create(*arguments, *create); }},
+       {add, [=] { return run_add(*arguments, *add); }},
+       {list, [=] { return run_list(*arguments); }},
+       {stats, [=] { return run_either(*arguments, *stats, run_stats, run_remote_stats); }},
+       {remove, [=] { return run_either(*arguments, *remove, run_delete, run_remote_delete); }},
+       {check, [=] { return run_either(*arguments, *check, run_check, run_remote_check); }},
+       {exported, [=] { return run_either(*arguments, *exported, run_export, run_remote_export); }},
+       {drop, [=] { return run_drop(*arguments); }}});
 }
 
 }  // namespace kin::app

@@ -152,14 +152,17 @@ Status understand(SearchArguments& arguments) {
   return check_together(arguments);
 }
 
-Result<int> run_path(const SearchArguments& arguments, const search::SearchIndex& index) {
+search::PathQuestion path_question(const SearchArguments& arguments) {
   const Question& question = arguments.question;
-  const search::PathQuestion path{
-      .from = question.from.empty() ? question.text : question.from.front(),
-      .to = arguments.to,
-      .direction = question.expand.direction,
-      .edges = question.expand.edges.names,
-      .as_of = question.scope.as_of};
+  return {.from = question.from.empty() ? question.text : question.from.front(),
+          .to = arguments.to,
+          .direction = question.expand.direction,
+          .edges = question.expand.edges.names,
+          .as_of = question.scope.as_of};
+}
+
+Result<int> run_path(const SearchArguments& arguments, const search::SearchIndex& index) {
+  const search::PathQuestion path = path_question(arguments);
   KIN_TRY(const auto found, index.path(path));
   return print_result(arguments.json ? search::to_json(found) + "\n" : path_to_words(found, path));
 }
@@ -170,15 +173,45 @@ Result<int> run_one(const SearchArguments& arguments, const search::SearchIndex&
                                      : to_words(answer, arguments.question.offset));
 }
 
+std::optional<search::Path> path_of(const data::JsonValue& json) {
+  if (json.is_null()) return {};
+  search::Path path;
+  for (const data::JsonValue& node : json["nodes"].items())
+    path.nodes.push_back(
+        {.id = std::string(node["id"].text()), .title = std::string(node["title"].text())});
+  for (const data::JsonValue& edge : json["edges"].items()) {
+    const double* weight = edge["weight"].number();
+    path.edges.push_back({.from = std::string(edge["from"].text()),
+                          .to = std::string(edge["to"].text()),
+                          .name = std::string(edge["name"].text()),
+                          .weight = weight == nullptr ? 1 : *weight});
+  }
+  return path;
+}
+
+Result<int> run_remote_path(const SearchArguments& arguments, RemoteApi& api) {
+  const search::PathQuestion path = path_question(arguments);
+  std::string edges;
+  for (const std::string& name : path.edges) edges += (edges.empty() ? "" : ",") + name;
+  const std::string asked =
+      fmt::format("{}/path?from={}&to={}&direction={}&edges={}&as_of={}",
+                  index_path(arguments.place.name), escaped(path.from), escaped(path.to),
+                  arguments.direction, escaped(edges), escaped(arguments.as_of));
+  KIN_TRY(const std::string text, api.get(asked));
+  if (arguments.json) return print_result(text + "\n");
+  KIN_TRY(const data::JsonValue json, data::parse_json(text));
+  return print_result(path_to_words(path_of(json["path"]), path));
+}
+
 // Asks a router or a server instead of opening the index.
 Result<int> run_remote(const SearchArguments& arguments, const CLI::App& verb) {
-  if (!arguments.to.empty() || !arguments.queries.empty() || !arguments.pipeline.empty())
+  if (!arguments.queries.empty() || !arguments.pipeline.empty())
     return wrong_usage(
-        {Code::kInvalidArgument, "--at cannot be combined with --to, --queries or --pipeline"},
-        verb);
+        {Code::kInvalidArgument, "--at cannot be combined with --queries or --pipeline"}, verb);
   const auto api = RemoteApi::open(arguments.at);
   if (!api) return wrong_usage(api.error(), verb);
-  KIN_TRY(const std::string text, (*api)->post("/indexes/" + arguments.place.name + "/search",
+  if (!arguments.to.empty()) return run_remote_path(arguments, **api);
+  KIN_TRY(const std::string text, (*api)->post(index_path(arguments.place.name) + "/search",
                                                search::to_json(arguments.question)));
   if (arguments.json) return print_result(text + "\n");
   KIN_TRY(const data::JsonValue json, data::parse_json(text));

@@ -3,16 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "base/file.h"
 #include "base/json_writer.h"
-#include "base/random.h"
 #include "bench/measure.h"
 #include "bench/search/text_collection.h"
 #include "bench/search/text_peer.h"
 #include "index/text_index.h"
-#include "text/tokens.h"
 
 namespace kin::bench {
 namespace {
@@ -57,29 +54,6 @@ Result<QualityFigures> measure_quality(const std::filesystem::path& folder,
                         .recall_100 = mean.recall_100};
 }
 
-// Three or four words of a title each.
-std::vector<std::vector<std::string>> make_queries(const std::vector<search::Document>& documents,
-                                                   int count) {
-  Random random(21578);
-  std::vector<std::vector<std::string>> queries;
-  std::vector<text::Token> tokens;
-  // Titles may be too short, and perhaps all of them are.
-  for (int tries = 0; std::ssize(queries) < count && tries < 100 * count; ++tries) {
-    const std::string& title = documents[random.below(documents.size())].title;
-    text::split_tokens(title, tokens);
-    std::set<std::string> words;
-    for (std::size_t i = 0; i < tokens.size() && words.size() < 3 + random.below(2); ++i) {
-      const text::Token& token = tokens[random.below(tokens.size())];
-      if (token.end - token.begin < 3) continue;
-      std::string word;
-      text::fold_word(std::string_view(title).substr(token.begin, token.end - token.begin), word);
-      words.insert(word);
-    }
-    if (words.size() >= 3) queries.emplace_back(words.begin(), words.end());
-  }
-  return queries;
-}
-
 template <typename Search>
 void measure_speed(const std::vector<std::vector<std::string>>& queries, int runs,
                    const Search& search, EngineFigures& figures) {
@@ -112,7 +86,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 Status measure_engines(const TextBench& bench, TextFigures& figures) {
   KIN_TRY(const auto articles, read_articles(*bench.articles));
-  const auto queries = make_queries(articles, bench.queries);
+  const auto queries = title_queries(articles, bench.queries);
   figures.articles = articles.size();
   figures.queries = queries.size();
 

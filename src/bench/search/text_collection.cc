@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/file.h"
+#include "base/random.h"
 #include "data/json_value.h"
 #include "search/document_files.h"
+#include "text/tokens.h"
 
 namespace kin::bench {
 
@@ -48,6 +51,28 @@ Result<std::vector<search::Document>> read_articles(const fs::path& folder) {
     }
   }
   return articles;
+}
+
+std::vector<std::vector<std::string>> title_queries(const std::vector<search::Document>& documents,
+                                                    int count) {
+  Random random(21578);
+  std::vector<std::vector<std::string>> queries;
+  std::vector<text::Token> tokens;
+  // Titles may be too short, and perhaps all of them are.
+  for (int tries = 0; std::ssize(queries) < count && tries < 100 * count; ++tries) {
+    const std::string& title = documents[random.below(documents.size())].title;
+    text::split_tokens(title, tokens);
+    std::set<std::string> words;
+    for (std::size_t i = 0; i < tokens.size() && words.size() < 3 + random.below(2); ++i) {
+      const text::Token& token = tokens[random.below(tokens.size())];
+      if (token.end - token.begin < 3) continue;
+      std::string word;
+      text::fold_word(std::string_view(title).substr(token.begin, token.end - token.begin), word);
+      words.insert(word);
+    }
+    if (words.size() >= 3) queries.emplace_back(words.begin(), words.end());
+  }
+  return queries;
 }
 
 }  // namespace kin::bench

@@ -24,4 +24,8 @@ Result<TextCollection> read_collection(const std::filesystem::path& folder);
 // of name.
 Result<std::vector<search::Document>> read_articles(const std::filesystem::path& folder);
 
+// Queries of three or four words of a title each; fewer than `count` if titles are short.
+std::vector<std::vector<std::string>> title_queries(const std::vector<search::Document>& documents,
+                                                    int count);
+
 }  // namespace kin::bench

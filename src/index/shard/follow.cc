@@ -70,8 +70,21 @@ Status Shard::State::follow(const TruthView& view, std::span<const Change> chang
         near_->learn(number_of(document), near_->sketch(stored->entity).keys);
     }
   }
+  learn_partitions(changes);
   applied_ = last;
   return Done{};
+}
+
+// Partitions that became empty stay among them until the shard is opened again.
+void Shard::State::learn_partitions(std::span<const Change> changes) {
+  std::set<PartitionId> more;
+  for (const Change& change : changes) {
+    if (change.kind != ChangeKind::kOwnerAssigned && !partitions_->contains(change.partition))
+      more.insert(change.partition);
+  }
+  if (more.empty()) return;
+  more.insert(partitions_->begin(), partitions_->end());
+  partitions_ = std::make_shared<const std::set<PartitionId>>(std::move(more));
 }
 
 Status Shard::State::follow_space(const std::shared_ptr<SpaceGeneration>& generation,
@@ -101,8 +114,8 @@ Status Shard::State::follow_space(const std::shared_ptr<SpaceGeneration>& genera
 
 Status Shard::State::publish() {
   KIN_TRY(TruthView truth, truth_->view());
-  auto next = std::make_shared<ShardView::State>(
-      ShardView::State{.truth = std::move(truth), .text = text_->view()});
+  auto next = std::make_shared<ShardView::State>(ShardView::State{
+      .truth = std::move(truth), .text = text_->view(), .partitions = partitions_});
   for (const ShardSpace& space : spaces_) {
     const auto& generation = space.live;
     next->spaces.push_back(

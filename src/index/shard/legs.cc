@@ -79,12 +79,11 @@ Status LegSearch::find_nearest() {
 }
 
 Status LegSearch::find_reached() {
-  std::vector<Seed> seeds;
-  std::set<DocId> starts;
+  const std::vector<Seed> seeds = seeds_of(*query_.graph);
   // Starts are not hits, but they may be found on the way: they are left out below.
-  for (const DocId& id : query_.graph->from) {
-    if (starts.insert(id).second) seeds.push_back({.id = id, .score = 1});
-  }
+  const auto is_start = [&](const DocId& id) {
+    return std::ranges::find(query_.graph->from, id) != query_.graph->from.end();
+  };
   Expansion reach = query_.expand;
   reach.hops = std::max(reach.hops, 1U);
   KIN_TRY(auto reached, neighbours_of(view_, seeds, reach, query_.scope));
@@ -92,7 +91,7 @@ Status LegSearch::find_reached() {
   const IdFilter* among = docs_.entities();
   for (Neighbour& one : reached) {
     if (found.hits.size() == reach.most || !docs_.has_entities()) break;
-    if (starts.contains(one.id) || (among != nullptr && !among->contains(one.number))) continue;
+    if (is_start(one.id) || (among != nullptr && !among->contains(one.number))) continue;
     add_ranked(found, one.number, one.score);
     traces_.emplace(one.number, std::move(one.trace));
   }
@@ -143,7 +142,7 @@ Status LegSearch::score_nearness(VectorSearch how, LegFound& found) const {
 }
 
 bool sums_joined(const ShardQuery& query) {
-  return query.text && (query.count || !query.facets.empty());
+  return query.text && !query.words_only && (query.count || !query.facets.empty());
 }
 
 bool is_joined(const ShardHit& hit) {

@@ -116,7 +116,7 @@ void ScopedDocs::restrict(DocSet numbers) {
 }
 
 Status ScopedDocs::hide_partitions() {
-  if (!scope_->partitions) return Done{};
+  if (!scope_->partitions || view_->is_within(*scope_->partitions)) return Done{};
   KIN_TRY(const DocSet hidden, documents_outside(view_->truth(), *scope_->partitions));
   if (hidden.size() == 0) return Done{};  // no restriction, so no set of all documents
   DocSet visible = DocSet::below(view_->truth().counters().numbers);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -72,6 +73,7 @@ class Shard::State final : public Shard {
                 const PreparedBatch& prepared);
   Status follow_space(const std::shared_ptr<SpaceGeneration>& generation,
                       std::span<const StoredDocument> documents, const PreparedBatch& prepared);
+  void learn_partitions(std::span<const Change> changes);
   Status publish();
   void drain();
   template <typename Do>
@@ -122,6 +124,7 @@ class Shard::State final : public Shard {
   std::optional<NearDuplicates> near_;
   std::vector<std::uint64_t> near_sequences_;  // of the checkpoint that wrote each page last
   Lsn applied_ = 0;
+  std::shared_ptr<const std::set<PartitionId>> partitions_;  // see ShardView::State
   std::optional<Error> failed_;
   struct Published {
     Lsn lsn;

@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 
+#include "base/bytes.h"
+#include "base/hash.h"
 #include "index/text/matcher.h"
 #include "index/text/top.h"
 #include "index/text/windows.h"
@@ -332,6 +334,13 @@ std::optional<TextExplanation> TextView::explain(const TextQuery& query, std::ui
 
 TextStatistics TextView::statistics(const TextQuery& query) const {
   return plan(query, nullptr).used;
+}
+
+std::uint64_t TextView::statistics_state() const {
+  // Deleted documents count until their segment goes, so the segments are all that matters.
+  std::string ids;
+  for (const auto& segment : state_->segments) append_le(ids, segment->id());
+  return hash64(ids);
 }
 
 std::vector<std::uint32_t> TextView::numbers() const {

@@ -143,6 +143,8 @@ class TextView {
   // number of documents, their lengths, and the frequency of every
   // term of the query. Recently deleted documents still count.
   TextStatistics statistics(const TextQuery& query) const;
+  // Views of one open index with equal numbers have equal statistics, whatever the query.
+  std::uint64_t statistics_state() const;
 
   std::vector<std::uint32_t> numbers() const;  // of all documents, in order
   std::uint64_t documents() const;

@@ -147,8 +147,9 @@ Result<Applied> Truth::write(std::span<const Item> items, const ApplyOptions& op
   KIN_RETURN_IF_ERROR(writer.fetch(items));
   Applied applied{.first = counters_.last_lsn + 1};
   applied.outcomes.reserve(items.size());
-  for (const Item& item : items) {
-    KIN_TRY(const Outcome outcome, writer.apply(item));
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    writer.set_age(i < options.ages.size() ? options.ages[i] : 0);
+    KIN_TRY(const Outcome outcome, writer.apply(items[i]));
     applied.outcomes.push_back(outcome);
   }
   applied.last = writer.counters().last_lsn;

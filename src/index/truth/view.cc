@@ -214,6 +214,18 @@ Result<TruthView::ScanStep> TruthView::next_entities(const ScanRequest& request)
   return step;
 }
 
+Result<std::set<PartitionId>> TruthView::partitions() const {
+  std::set<PartitionId> found;
+  for (kv::Cursor at = rows(kMembersFamily); at.valid();) {
+    const auto partition = decode_member_partition(at.key());
+    if (!partition) return Error{Code::kDataLoss, "a row of members is damaged"};
+    found.insert(*partition);
+    at.seek(member_key(*partition, kNoNumber));  // behind all of its members
+    KIN_RETURN_IF_ERROR(at.status());
+  }
+  return found;
+}
+
 Result<ScanPage> TruthView::scan(const ScanRequest& request) const {
   if (request.limit == 0) return Error{Code::kInvalidArgument, "a page must have a limit above 0"};
   KIN_TRY(const ScanStep step, request.partition ? next_members(request) : next_entities(request));

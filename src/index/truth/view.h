@@ -87,6 +87,8 @@ class TruthView {
   Result<std::vector<std::optional<std::vector<float>>>> vectors(std::span<const DocNumber> numbers,
                                                                  std::string_view space) const;
   Result<ScanPage> scan(const ScanRequest& request) const;
+  // The partitions that have entities. Reads one row of each.
+  Result<std::set<PartitionId>> partitions() const;
 
   Result<std::optional<StoredEdge>> edge(const EdgeId& id) const;
   Result<std::vector<StoredFragment>> fragments(const DocId& id, const FragmentRange& range) const;

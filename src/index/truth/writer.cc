@@ -123,7 +123,8 @@ std::optional<Outcome> TruthWriter::refuse(PartitionId partition) const {
 // come from a partition whose owner has a higher epoch, or with LSNs of another shard.
 Version TruthWriter::next_version(PartitionId partition, const Version& before) const {
   const Ownership* owner = owner_of(partition);
-  const Version next{.epoch = owner == nullptr ? 0 : owner->epoch, .lsn = counters_.last_lsn + 1};
+  const Version next{.epoch = owner == nullptr ? 0 : owner->epoch,
+                     .lsn = std::max(counters_.last_lsn + 1, age_)};
   return std::max(next, Version{.epoch = before.epoch, .lsn = before.lsn + 1});
 }
 

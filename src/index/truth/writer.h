@@ -41,6 +41,8 @@ class TruthWriter {
   // Reads in one go the rows that apply() will need.
   Status fetch(std::span<const Mutation> mutations);
   Status fetch(std::span<const Record> records);
+  // The age of the items that apply() gets next; see ApplyOptions::ages.
+  void set_age(std::uint64_t age) { age_ = age; }
   // The mutation or record must have passed check(). After an error drop the whole batch.
   Result<Outcome> apply(const Mutation& mutation);
   Result<Outcome> apply(const Record& record);
@@ -135,6 +137,7 @@ class TruthWriter {
   StagedRows rows_;
   Counters counters_;
   std::optional<std::uint64_t> map_epoch_;
+  std::uint64_t age_ = 0;
   Owners new_owners_;
   std::vector<std::string> new_names_;
   std::unordered_map<std::string, NameId> new_ids_;

@@ -7,7 +7,11 @@
 namespace kin::router {
 
 Shards::Shards(std::string index, MetaStore& meta, Connect connect, const RouterOptions& options)
-    : index_(std::move(index)), meta_(meta), connect_(std::move(connect)), options_(options) {}
+    : index_(std::move(index)),
+      meta_(meta),
+      connect_(std::move(connect)),
+      options_(options),
+      statistics_(options.text) {}
 
 KnownPointer Shards::known() const {
   const std::lock_guard lock(mutex_);
@@ -87,6 +91,15 @@ void Shards::remember(const DocId& id, index::PartitionId partition) {
   // Places never change, so forgetting them costs calls and nothing else.
   if (places_.size() >= options_.known_places) places_.clear();
   places_.insert_or_assign(id, partition);
+}
+
+std::uint64_t Shards::next_ages(std::size_t count) {
+  // A million a millisecond.
+  const auto millis = static_cast<std::uint64_t>(options_.clock->now().time_since_epoch().count());
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t first = std::max(next_age_, millis << 20);
+  next_age_ = first + count;
+  return first;
 }
 
 Result<Lane> Shards::take_lane(const KnownPointer& known, std::uint32_t shard,

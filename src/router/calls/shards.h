@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "router/calls/known_statistics.h"
 #include "router/router.h"
 
 namespace kin::router {
@@ -69,6 +70,12 @@ class Shards {
   std::optional<index::PartitionId> place(const DocId& id) const;
   void remember(const DocId& id, index::PartitionId partition);
 
+  // Ages for `count` mutations, the first one of which is given; see index::ApplyOptions. They are
+  // higher than all given before, and those of other routers compare as far as clocks agree.
+  std::uint64_t next_ages(std::size_t count);
+
+  KnownStatistics& statistics() { return statistics_; }
+
   // A lane that nobody else uses, by the address of a shard; opens a session if there is none.
   Result<Lane> take_lane(const KnownPointer& known, std::uint32_t shard, SteadyTime deadline);
   void give_back(const KnownPointer& known, std::uint32_t shard, const Lane& lane);
@@ -85,10 +92,12 @@ class Shards {
   MetaStore& meta_;
   Connect connect_;
   RouterOptions options_;
+  KnownStatistics statistics_;
 
   mutable std::mutex mutex_;  // guards what follows
   KnownPointer known_;
   std::unordered_map<DocId, index::PartitionId> places_;
+  std::uint64_t next_age_ = 0;
   std::unordered_map<std::string, std::vector<Lane>> lanes_;  // idle ones, by address
 };
 

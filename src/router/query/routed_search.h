@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "index/neighbours.h"
 #include "router/calls/shards.h"
 
 namespace kin::router {
@@ -23,11 +26,40 @@ class RoutedSearch {
   // Every shard that owns a partition.
   std::vector<std::uint32_t> all_shards() const;
   index::ShardQuery query_for(std::uint32_t shard) const;
-  // Adds up the statistics of all shards, and tells which of them can have a match.
-  Result<std::vector<std::uint32_t>> read_statistics(const std::vector<std::uint32_t>& shards);
+  // Searches for words with the statistics of all shards.
+  Status find_words(std::vector<std::uint32_t> shards);
+  // Asks all shards for the statistics of the words.
+  Result<std::vector<StatisticsReply>> read_statistics(const std::vector<std::uint32_t>& shards);
+  // Searches with remembered statistics, if every shard is in the state that they are of. Otherwise
+  // replaces those of shards that are not, and returns false.
+  Result<bool> find_unchanged(const std::vector<std::uint32_t>& shards,
+                              std::vector<StatisticsReply>& parts);
+  // The shards that can have a match.
+  Result<std::vector<std::uint32_t>> matching(const std::vector<std::uint32_t>& shards,
+                                              const std::vector<StatisticsReply>& parts) const;
   // Searches for the vector where it can be near enough.
   Status find_near();
   Status find_at(const std::vector<std::uint32_t>& shards);
+  void keep(std::uint32_t shard, FindReply reply);
+  void forget_found();
+  void sum_up(const std::vector<StatisticsReply>& parts);
+  FindRequest request_for(std::uint32_t shard, std::size_t asked) const;
+  bool is_missing(std::uint32_t shard) const;
+  // Adds what shows the hits, as far as it did not come with them. False if the map has changed.
+  Result<bool> show(RoutedHits& hits);
+  // An entity that links lead to.
+  struct Reached {
+    index::Neighbour neighbour = {};
+    std::uint32_t shard = 0;
+    std::uint64_t age = 0;
+  };
+  // In scope, best first.
+  Result<std::vector<Reached>> reach(std::span<const index::Seed> seeds,
+                                     const index::Expansion& expand);
+  Status keep_in_scope(std::vector<Reached>& reached);
+  Status find_reached(const std::vector<std::uint32_t>& shards);
+  Status add_facets(const std::vector<std::uint32_t>& shards, index::Findings& found);
+  Status join_neighbours(std::vector<index::ShardHit>& hits);
   bool can_skip_by_distance() const;
   SteadyTime round_end() const;
   Status add_joined(RoutedHits& hits);
@@ -45,6 +77,8 @@ class RoutedSearch {
   std::optional<index::TextStatistics> statistics_;
   std::vector<std::uint32_t> found_at_;  // shards, in the order of found_
   std::vector<index::Findings> found_;
+  std::vector<FindReply> replies_;             // the same, without their findings
+  std::map<DocId, std::uint32_t> reached_at_;  // shards of what the graph leg found
   std::vector<ShardProblem> missing_;
 };
 

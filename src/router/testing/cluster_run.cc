@@ -223,7 +223,8 @@ std::shared_ptr<RouterLife> ClusterRun::try_open(std::size_t number) {
                              {.clock = &simulation_.clock(),
                               .timeout = milliseconds{4'000},
                               .attempt = milliseconds{300},
-                              .pause = milliseconds{20}});
+                              .pause = milliseconds{20},
+                              .text = index::text_options(index::ShardOptions{})});
   if (!opened.ok()) return nullptr;
   life->router = std::move(*opened);
   return life;
@@ -362,16 +363,16 @@ void ClusterRun::get(Router& router) {
 void ClusterRun::search_key(Router& router, std::size_t key) {
   const index::TextLeg leg{.query = key_name(key)};
   const SteadyTime begun = simulation_.now();
-  const auto found = router.search({.text = leg});
+  const auto found = router.search({.text = leg}, {.show = Show{.text = leg}});
   if (!found.ok()) return void(++report_.failed);
   const auto& hits = found->found.hits;
   if (hits.size() > 1) return violate("a search finds an entity twice");
   if (hits.empty()) return saw(key, Kind::kSees, 0, begun, "search");
-  const auto shown = router.present(hits, leg);
-  if (!shown.ok()) return void(++report_.failed);
-  const auto& document = shown->documents[0];
-  const auto* entity = document ? std::get_if<index::StoredEntity>(&*document) : nullptr;
-  saw(key, Kind::kSees, entity == nullptr ? 0 : state_in(entity->entity.text), begun, "search");
+  KeyState state = 0;  // unless it was removed after it was found
+  for (const index::HitSnippet& snippet : found->shown.snippets[0]) {
+    if (snippet.field == "text") state = state_in(snippet.part);
+  }
+  saw(key, Kind::kSees, state, begun, "search");
 }
 
 void ClusterRun::search_state(Router& router, std::size_t key, Random& random) {

@@ -2,7 +2,8 @@
 
 namespace kin::router {
 
-LocalCluster::LocalCluster(const LocalClusterOptions& options) : clock_(*options.shard.clock) {
+LocalCluster::LocalCluster(const LocalClusterOptions& options)
+    : clock_(*options.shard.clock), text_(index::text_options(options.shard)) {
   constexpr auto kLog = kv::StoreOptions::Engine::kLog;
   auto meta = LocalMetaStore::open("/meta", {.engine = kLog, .disk = &disk_});
   KIN_CHECK(meta.ok(), "the meta store opens");
@@ -21,7 +22,7 @@ LocalCluster::LocalCluster(const LocalClusterOptions& options) : clock_(*options
   NewIndex index{.map = spread_partitions("things", addresses, options.partitions)};
   if (!options.sample.empty()) {
     auto centroids = Centroids::train(options.shard.spaces.at(0), options.sample,
-                                      {.partitions = options.partitions});
+                                      {.partitions = options.partitions, .shards = options.shards});
     KIN_CHECK(centroids.ok(), "the sample fits");
     index.centroids = std::move(*centroids);
   }
@@ -37,7 +38,7 @@ Connect LocalCluster::connect() {
 }
 
 std::unique_ptr<Router> LocalCluster::open_router() {
-  auto opened = Router::open("things", *meta_, connect(), {.clock = &clock_});
+  auto opened = Router::open("things", *meta_, connect(), {.clock = &clock_, .text = text_});
   KIN_CHECK(opened.ok(), opened.ok() ? "" : opened.error().message.c_str());
   return std::move(*opened);
 }

@@ -54,6 +54,7 @@ class LocalCluster {
 
  private:
   Clock& clock_;
+  index::TextOptions text_;
   SimulatedDisk disk_;
   std::unique_ptr<LocalMetaStore> meta_;
   std::vector<std::unique_ptr<ShardHost>> hosts_;

@@ -38,6 +38,7 @@ std::optional<index::Outcome> forgotten_outcome(const index::Mutation& mutation)
 
 Result<Written> BatchWrite::run() {
   written_.outcomes.resize(mutations_.size());
+  first_age_ = shards_.next_ages(mutations_.size());
   decided_.assign(mutations_.size(), false);
   for (const index::Mutation& mutation : mutations_) {
     KIN_RETURN_IF_ERROR(index::check(mutation));
@@ -131,6 +132,7 @@ std::vector<Ask<WriteRequest>> BatchWrite::group(const PlacesFound& found) {
     const std::uint32_t shard = known_->map.shard_of(place->second);
     WriteRequest& request = by_shard[shard];
     request.mutations.push_back(mutations_[i]);
+    request.ages.push_back(first_age_ + i);
     if (auto* put = std::get_if<index::PutEntity>(&request.mutations.back()))
       put->partition = place->second;
     request.partitions.insert(place->second);

@@ -39,6 +39,7 @@ class BatchWrite {
   std::vector<std::optional<index::PartitionId>> wanted_;      // of entities that are put
   std::vector<bool> decided_;                                  // by mutation
   std::map<std::uint32_t, std::vector<std::size_t>> indexes_;  // mutations of a request, by shard
+  std::uint64_t first_age_ = 0;
   Written written_;
 };
 

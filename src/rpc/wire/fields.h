@@ -300,11 +300,12 @@ class Reader {
 #define KIN_PARENTHESES ()
 #define KIN_EXPAND1(...) __VA_ARGS__
 #define KIN_EXPAND2(...) KIN_EXPAND1(KIN_EXPAND1(KIN_EXPAND1(KIN_EXPAND1(__VA_ARGS__))))
-#define KIN_EXPAND(...) KIN_EXPAND2(KIN_EXPAND2(KIN_EXPAND2(KIN_EXPAND2(__VA_ARGS__))))
+#define KIN_EXPAND3(...) KIN_EXPAND2(KIN_EXPAND2(KIN_EXPAND2(KIN_EXPAND2(__VA_ARGS__))))
+#define KIN_EXPAND(...) KIN_EXPAND3(KIN_EXPAND3(__VA_ARGS__))
 #define KIN_EACH_NEXT(macro, one, ...) \
   macro(one) __VA_OPT__(, KIN_EACH_AGAIN KIN_PARENTHESES(macro, __VA_ARGS__))
 #define KIN_EACH_AGAIN() KIN_EACH_NEXT
-// macro(a), macro(b), … for up to 20 names.
+// macro(a), macro(b), … for up to 40 names.
 #define KIN_EACH(macro, ...) KIN_EXPAND(KIN_EACH_NEXT(macro, __VA_ARGS__))
 
 // What a description expands to: fields() for the two types, found by argument-dependent lookup.

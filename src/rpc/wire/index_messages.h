@@ -81,9 +81,9 @@ KIN_MESSAGE(index::GraphStart, GraphStart, from)
 // `statistics` points to what travels beside the query (FindRequest).
 KIN_DESCRIPTION(index::ShardQuery, ShardQuery,
                 auto& [text, vector, graph, scope, fusion, expand, k, offset, count, facets,
-                       validity_at, statistics] = domain;
+                       words_only, validity_at, statistics] = domain;
                 (void)statistics; KIN_EACH(KIN_MEMBER, text, vector, graph, scope, fusion, expand,
-                                           k, offset, count, facets, validity_at))
+                                           k, offset, count, facets, words_only, validity_at))
 KIN_MESSAGE(index::TextStatistics, TextStatistics, documents, total_length, frequencies)
 
 KIN_MESSAGE(index::DocIdentity, DocIdentity, kind, id, name, to, time, content)
@@ -92,7 +92,7 @@ KIN_MESSAGE(index::LegFound, LegFound, leg, hits)
 KIN_MESSAGE(index::GraphTrace, GraphTrace, by, hops, edges)
 KIN_MESSAGE(index::FacetCount, FacetCount, value, count)
 KIN_MESSAGE(index::FacetCounts, FacetCounts, name, values)
-KIN_MESSAGE(index::Findings, Findings, candidates, legs, traces, count, facets)
+KIN_MESSAGE(index::Findings, Findings, candidates, ages, legs, traces, count, facets)
 KIN_MESSAGE(index::TextRange, TextRange, begin, end)
 KIN_MESSAGE(index::HitSnippet, HitSnippet, field, part, begin, ends_field, marks)
 

@@ -7,8 +7,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "index/about.h"
 #include "index/graph.h"
 #include "index/present.h"
+#include "search/linked_document.h"
 
 namespace kin::search {
 namespace {
@@ -32,33 +34,6 @@ class Keys {
   const ShardView& view_;
   std::unordered_map<DocId, std::string> known_;
 };
-
-std::vector<index::Fragment> contents(const std::vector<index::StoredFragment>& stored) {
-  std::vector<index::Fragment> fragments;
-  for (const index::StoredFragment& one : stored) fragments.push_back(one.fragment);
-  return fragments;
-}
-
-// Adds the fragments of a document and of its links, `edges`, which are in the order of `links`. A
-// link with several periods has its fragments in the first.
-Status add_fragments(const index::TruthView& truth, const DocId& id,
-                     std::optional<index::Millis> as_of, const std::vector<index::GraphEdge>& edges,
-                     Document& document, std::vector<Link>& links) {
-  // Most indexes have none: this spares a look-up for each link.
-  if (truth.counters().fragments == 0) return Done{};
-  const index::FragmentRange range{.until = as_of ? *as_of + 1 : index::kForever,
-                                   .limit = 1'000'000};
-  KIN_TRY(const auto said, truth.fragments(id, range));
-  document.fragments = contents(said);
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    const bool again =
-        i > 0 && edges[i - 1].id.name == edges[i].id.name && edges[i - 1].id.to == edges[i].id.to;
-    if (again) continue;
-    KIN_TRY(const auto about, truth.fragments(edges[i].id, range));
-    links[i].fragments = contents(about);
-  }
-  return Done{};
-}
 
 // Makes hits ready to be shown. One thread only.
 class Presenter {
@@ -160,7 +135,7 @@ class SearchedView final : public Searched {
     for (const auto& head : heads) there.push_back(head.has_value());
     return there;
   }
-  Result<index::ShardHits> search(const index::ShardQuery& query) const override {
+  Result<index::ShardHits> search(const index::ShardQuery& query, const Showing*) const override {
     return index::search(view_, query);
   }
   Result<index::ShardHits> run(std::span<const index::Stage> stages) const override {
@@ -194,26 +169,11 @@ Result<Answer> answer(const ShardView& view, const SearchSettings& settings,
   return answer;
 }
 
-Result<Document> with_links(const ShardView& view, const index::Entity& entity,
+Result<Document> with_links(const ShardView& view, const index::StoredEntity& entity,
                             std::optional<index::Millis> as_of) {
-  Document document = document_of(entity);
-  KIN_TRY(const auto edges,
-          index::edges(view.truth(),
-                       {.node = entity.id, .filter = {.as_of = as_of}, .limit = 1'000'000}));
-  // Edges come without their summaries, which are read one by one.
-  std::vector<Link> links;
+  KIN_TRY(const index::About about, index::read_about(view.truth(), entity, as_of));
   Keys keys(view);
-  for (const index::GraphEdge& edge : edges) {
-    links.push_back({.to = keys.of(edge.id.to),
-                     .name = edge.id.name,
-                     .weight = edge.weight,
-                     .valid = {edge.id.since, edge.until}});
-    KIN_TRY(const auto stored, view.truth().edge(edge.id));
-    if (stored) links.back().summary = stored->edge.summary;
-  }
-  KIN_RETURN_IF_ERROR(add_fragments(view.truth(), entity.id, as_of, edges, document, links));
-  if (!links.empty()) document.links = std::move(links);
-  return document;
+  return linked_document(about, [&](const DocId& id) { return keys.of(id); });
 }
 
 namespace {

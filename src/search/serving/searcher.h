@@ -31,7 +31,7 @@ Result<Answer> answer(const index::ShardView& view, const SearchSettings& settin
 std::string key_of(const index::ShardView& view, const DocId& id);
 
 // The document of an entity with its links and fragments; only those of `as_of`, if it is given.
-Result<Document> with_links(const index::ShardView& view, const index::Entity& entity,
+Result<Document> with_links(const index::ShardView& view, const index::StoredEntity& entity,
                             std::optional<index::Millis> as_of);
 
 Result<Neighbours> neighbours(const index::ShardView& view, const NeighboursQuestion& question);

@@ -37,6 +37,13 @@ Result<Response> remove_answer(Index& index, const Request& request) {
 }
 
 template <typename Index>
+Result<Response> path_answer(const Index& index, const Request& request) {
+  KIN_TRY(const auto question, path_in(request));
+  KIN_TRY(const auto path, index.path(question));
+  return json_response(200, search::to_json(path));
+}
+
+template <typename Index>
 Result<Response> search_answer(const Index& index, const Result<search::Question>& question) {
   if (!question) return question.error();
   KIN_TRY(const auto answer, index.search(*question));

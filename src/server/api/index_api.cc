@@ -63,12 +63,6 @@ Result<Response> neighbours_answer(const SearchIndex& index, const Request& requ
   return json_response(200, json.end().take());
 }
 
-Result<Response> path_answer(const SearchIndex& index, const Request& request) {
-  KIN_TRY(const auto question, path_in(request));
-  KIN_TRY(const auto path, index.path(question));
-  return json_response(200, search::to_json(path));
-}
-
 // --- routes ------------------------------------------------------------------------------------
 
 using Ask = std::function<Result<Response>(SearchIndex& index, const Request& request)>;
@@ -125,7 +119,7 @@ void add_index_api(RouteTable& routes, IndexFolder& library) {
     return search_answer(index, question_in_body(asked));
   }));
   routes.add(about_index(library, "GET", "/neighbours", neighbours_answer));
-  routes.add(about_index(library, "GET", "/path", path_answer));
+  routes.add(about_index(library, "GET", "/path", path_answer<SearchIndex>));
 }
 
 }  // namespace kin::server

@@ -1,5 +1,6 @@
 #include "server/api/router_api.h"
 
+#include "base/ascii.h"
 #include "base/json_writer.h"
 #include "server/api/index_answers.h"
 #include "server/api/index_requests.h"
@@ -9,12 +10,28 @@ namespace {
 
 constexpr std::uint32_t kUsualPartitions = 64;
 
+// Sums over the shards that answer.
+void write_sums(JsonWriter& json, const std::vector<Result<router::StatsReply>>& replies) {
+  index::Counters all;
+  std::uint64_t text_bytes = 0;
+  for (const auto& reply : replies) {
+    if (!reply) continue;
+    all.entities += reply->stats.counters.entities;
+    all.edges += reply->stats.counters.edges;
+    all.fragments += reply->stats.counters.fragments;
+    text_bytes += reply->stats.text_bytes;
+  }
+  json.field("documents", all.entities).field("edges", all.edges);
+  json.field("fragments", all.fragments).field("text_bytes", text_bytes);
+}
+
 // An index and its shards: where they are, what they own, whether they answer.
 void write_index(JsonWriter& json, const std::string& name, RoutedIndex& index) {
   const router::ShardMap map = index.shards().map();
   const auto health = index.shards().health();
   json.begin_object().field("name", name).field("epoch", map.epoch);
   json.field("partitions", static_cast<std::uint64_t>(map.partitions.size()));
+  write_sums(json, index.shards().stats());
   json.key("shards").begin_array();
   for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard) {
     const auto owned = static_cast<std::uint64_t>(map.partitions_of(shard).size());
@@ -45,7 +62,7 @@ void write_stats(JsonWriter& json, const index::ShardStats& stats) {
 // What the shards of an index hold, and how many entities each partition has.
 Result<Response> shards_answer(RoutedIndex& index, const Request&) {
   const router::ShardMap map = index.shards().map();
-  const auto stats = index.shards().stats();
+  const auto stats = index.shards().stats({.sizes = true});
   JsonWriter json;
   json.begin_object().field("epoch", map.epoch).key("shards").begin_array();
   for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard) {
@@ -103,6 +120,49 @@ Result<Response> add_answer(RoutedIndex& index, const Request& request) {
   return json_response(200, JsonWriter().begin_object().field("added", added).end().take());
 }
 
+// Reads "partition" or "partition:number", which a page gave as `next`.
+Result<RoutedIndex::Place> place_in(const Request& request) {
+  RoutedIndex::Place place;
+  const auto given = request.parameter("after");
+  if (!given || given->empty()) return place;
+  const std::string_view text = *given;
+  const std::size_t colon = text.find(':');
+  const auto partition = parse_number<std::uint32_t>(text.substr(0, colon));
+  std::optional<std::uint32_t> number;
+  if (colon != std::string_view::npos) number = parse_number<std::uint32_t>(text.substr(colon + 1));
+  if (!partition || (colon != std::string_view::npos && !number))
+    return Error{Code::kInvalidArgument, "parameter \"after\" is not the \"next\" of a page"};
+  place.partition = *partition;
+  if (number) place.after = index::DocNumber{*number};
+  return place;
+}
+
+Result<Response> list_documents_answer(RoutedIndex& index, const Request& request) {
+  KIN_RETURN_IF_ERROR(only_parameters(request, {"after"}));
+  KIN_TRY(const auto place, place_in(request));
+  constexpr std::size_t kPage = 500;
+  KIN_TRY(const auto page, index.list(place, kPage));
+  JsonWriter json;
+  json.begin_object().key("documents").begin_array();
+  for (const search::Document& document : page.documents) search::write_document(json, document);
+  json.end().key("next");
+  if (!page.next) return json_response(200, json.null().end().take());
+  std::string next = std::to_string(page.next->partition);
+  if (page.next->after) next += ":" + std::to_string(static_cast<std::uint32_t>(*page.next->after));
+  return json_response(200, json.value(next).end().take());
+}
+
+Result<Response> check_answer(RoutedIndex& index, const Request&) {
+  KIN_TRY(const index::CheckReport report, index.check());
+  JsonWriter json;
+  json.begin_object().key("check").begin_object().field("documents", report.entities);
+  json.field("edges", report.edges).field("fragments", report.fragments);
+  json.field("text_documents", report.text_documents).field("vectors", report.vectors);
+  json.key("faults").begin_array();
+  for (const std::string& fault : report.faults) json.value(fault);
+  return json_response(200, json.end().end().end().take());
+}
+
 using Ask = std::function<Result<Response>(RoutedIndex& index, const Request& request)>;
 
 // A route about one index. Its handler waits for nodes.
@@ -148,6 +208,9 @@ void add_router_api(RouteTable& routes, RoutedIndexes& indexes) {
   add.most_body = kLargestBatch;
   routes.add(std::move(add));
   routes.add(about_index(indexes, "GET", "/shards", shards_answer));
+  routes.add(about_index(indexes, "GET", "/documents", list_documents_answer));
+  routes.add(about_index(indexes, "POST", "/check", check_answer));
+  routes.add(about_index(indexes, "GET", "/path", path_answer<RoutedIndex>));
   routes.add(about_index(indexes, "GET", "/document", document_answer<RoutedIndex>));
   routes.add(about_index(indexes, "DELETE", "/document", remove_answer<RoutedIndex>));
   routes.add(about_index(indexes, "GET", "/search", [](RoutedIndex& index, const Request& asked) {

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 #include "index/mutation.h"
 #include "search/asking.h"
+#include "search/embedding.h"
+#include "search/linked_document.h"
 
 namespace kin::server {
 namespace {
@@ -19,17 +22,20 @@ using search::Question;
 
 constexpr index::Want kContents{.vectors = false, .summaries = false};
 
-// The documents behind a router, as questions search them.
+// The documents behind a router, as one question searches them. One thread only.
 class SearchedRouter final : public search::Searched {
  public:
-  SearchedRouter(router::Router& router, std::span<const index::SpaceOptions> spaces)
-      : router_(router), spaces_(spaces) {}
+  SearchedRouter(router::Router& router, std::span<const index::SpaceOptions> spaces,
+                 std::shared_ptr<const index::VectorSource> source)
+      : router_(router), spaces_(spaces), source_(std::move(source)) {}
 
   bool has_spaces() const override { return !spaces_.empty(); }
   Result<search::SearchedSpace> space(const std::string& name) const override {
     for (const index::SpaceOptions& one : spaces_) {
       if (name.empty() || one.name == name)
-        return search::SearchedSpace{.name = one.name, .dimension = one.space.dimension};
+        return search::SearchedSpace{.name = one.name,
+                                     .dimension = one.space.dimension,
+                                     .source = one.name == search::kMainSpace ? source_ : nullptr};
     }
     return Error{Code::kNotFound, fmt::format("the index has no space \"{}\"", name)};
   }
@@ -39,10 +45,18 @@ class SearchedRouter final : public search::Searched {
     for (const auto& entity : entities) there.push_back(entity.has_value());
     return there;
   }
-  Result<index::ShardHits> search(const index::ShardQuery& query) const override {
-    KIN_TRY(router::RoutedHits hits, router_.search(query));
+  Result<index::ShardHits> search(const index::ShardQuery& query,
+                                  const search::Showing* showing) const override {
+    router::SearchOptions options;
+    if (showing != nullptr)
+      options.show =
+          router::Show{.text = showing->marks, .snippets = {.length = search::kSnippetBytes}};
+    KIN_TRY(router::RoutedHits hits, router_.search(query, options));
+    if (showing != nullptr) shown_ = std::move(hits.shown);
     return std::move(hits.found);
   }
+  // Shows the hits that were searched for with `showing`.
+  const router::Presented& shown() const { return shown_; }
   Result<index::ShardHits> run(std::span<const index::Stage>) const override {
     return Error{Code::kInvalidArgument, "an index on nodes does not run pipelines yet"};
   }
@@ -50,6 +64,8 @@ class SearchedRouter final : public search::Searched {
  private:
   router::Router& router_;
   std::span<const index::SpaceOptions> spaces_;
+  std::shared_ptr<const index::VectorSource> source_;  // of the main space
+  mutable router::Presented shown_;
 };
 
 // Why some mutations are not acknowledged.
@@ -79,6 +95,14 @@ Result<std::vector<index::Outcome>> write_all(router::Router& router,
 
 }  // namespace
 
+RoutedIndex::RoutedIndex(search::IndexConfig config, std::unique_ptr<router::Router> router,
+                         std::shared_ptr<const embed::Embedder> embedder, Clock& clock)
+    : config_(std::move(config)),
+      router_(std::move(router)),
+      embedder_(std::move(embedder)),
+      source_(embedder_ ? search::source_of(embedder_) : nullptr),
+      clock_(clock) {}
+
 Status RoutedIndex::check(const Document& document, std::span<const Mutation> mutations) const {
   const auto named = [&](const Error& error) {
     return with_context(fmt::format("document \"{}\"", document.id), error);
@@ -100,6 +124,18 @@ Status RoutedIndex::check(const Document& document, std::span<const Mutation> mu
 }
 
 Result<std::uint64_t> RoutedIndex::add(std::span<const Document> documents) {
+  std::vector<Document> with_vectors;
+  if (embedder_) {
+    for (const Document& document : documents) {
+      if (!document.embedding.empty())
+        return Error{Code::kInvalidArgument,
+                     fmt::format("document \"{}\": it brings an embedding, but the index makes its "
+                                 "own vectors (leave the column out)",
+                                 document.id)};
+    }
+    KIN_TRY(with_vectors, search::embedded(*embedder_, documents));
+    documents = with_vectors;
+  }
   std::vector<Mutation> all;
   for (const Document& document : documents) {
     std::vector<Mutation> mutations = search::mutations_of(document, search::kMainSpace);
@@ -118,12 +154,115 @@ Result<std::uint64_t> RoutedIndex::remove(std::span<const std::string> ids) {
       std::ranges::count(outcomes, index::Effect::kDone, &index::Outcome::effect));
 }
 
+Result<std::unordered_map<DocId, std::string>> RoutedIndex::keys_of(std::vector<DocId> ids) const {
+  std::ranges::sort(ids);
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  std::unordered_map<DocId, std::string> keys;
+  if (ids.empty()) return keys;
+  KIN_TRY(const auto entities, router_->get(ids, kContents));
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    keys.emplace(ids[i], entities[i] ? entities[i]->entity.key : to_string(ids[i]));
+  return keys;
+}
+
+Result<std::vector<Document>> RoutedIndex::linked(std::span<const index::About> abouts) const {
+  std::vector<DocId> ends;
+  for (const index::About& about : abouts) {
+    for (const index::StoredEdge& edge : about.edges) ends.push_back(edge.edge.id.to);
+  }
+  KIN_TRY(const auto keys, keys_of(std::move(ends)));
+  std::vector<Document> documents;
+  for (const index::About& about : abouts)
+    documents.push_back(
+        search::linked_document(about, [&](const DocId& id) { return keys.at(id); }));
+  return documents;
+}
+
 Result<std::optional<Document>> RoutedIndex::document(std::string_view id,
                                                       std::optional<index::Millis> as_of) const {
   const DocId asked = search::doc_id(id);
-  KIN_TRY(const auto entities, router_->get({&asked, 1}, {.as_of = as_of}));
-  if (!entities.front()) return std::optional<Document>();
-  return std::optional(search::document_of(entities.front()->entity));
+  KIN_TRY(const auto abouts, router_->about({&asked, 1}, {.vectors = false, .as_of = as_of}));
+  if (!abouts.front()) return std::optional<Document>();
+  KIN_TRY(auto documents, linked({&*abouts.front(), 1}));
+  return std::optional(std::move(documents.front()));
+}
+
+Result<std::optional<search::Path>> RoutedIndex::path(const search::PathQuestion& question) const {
+  const std::array<DocId, 2> ends{search::doc_id(question.from), search::doc_id(question.to)};
+  KIN_TRY(const auto there,
+          router_->get(ends, {.vectors = false, .summaries = false, .as_of = question.as_of}));
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (!there[i])
+      return Error{Code::kNotFound, fmt::format("there is no document \"{}\"{}",
+                                                i == 0 ? question.from : question.to,
+                                                question.as_of ? " at that time" : "")};
+  }
+  KIN_TRY(const auto found,
+          router_->shortest_path({.from = ends[0],
+                                  .to = ends[1],
+                                  .direction = question.direction,
+                                  .filter = {.names = question.edges, .as_of = question.as_of},
+                                  .max_hops = question.hops}));
+  if (!found) return std::optional<search::Path>();
+  KIN_TRY(const auto entities, router_->get(found->nodes, kContents));
+  search::Path path;
+  std::unordered_map<DocId, std::string> keys;
+  for (std::size_t i = 0; i < found->nodes.size(); ++i) {
+    // It may have been removed since the path was found.
+    const auto& entity = entities[i];
+    path.nodes.push_back({.id = entity ? entity->entity.key : to_string(found->nodes[i]),
+                          .title = entity ? entity->entity.title : ""});
+    keys[found->nodes[i]] = path.nodes.back().id;
+  }
+  for (const index::GraphEdge& edge : found->edges)
+    path.edges.push_back({.from = keys[edge.id.from],
+                          .to = keys[edge.id.to],
+                          .name = edge.id.name,
+                          .weight = edge.weight});
+  return std::optional(std::move(path));
+}
+
+Result<RoutedIndex::Page> RoutedIndex::list(const Place& from, std::size_t most) const {
+  const std::size_t partitions = router_->map().partitions.size();
+  const bool given = config_.embed.kind == embed::EmbedderKind::kGiven;
+  const router::ListRequest request{.partition = index::PartitionId{from.partition},
+                                    .after = from.after,
+                                    .limit = most,
+                                    .want = {.vectors = given || !config_.more.empty()}};
+  KIN_TRY(const router::EntityPage page, router_->list(request));
+  Page found;
+  KIN_TRY(found.documents, linked(page.entities));
+  for (std::size_t i = 0; i < found.documents.size(); ++i) {
+    for (const index::SpaceVector& vector : page.entities[i].entity.entity.vectors) {
+      if (vector.space != search::kMainSpace)
+        found.documents[i].embeddings.push_back(vector);
+      else if (given)
+        found.documents[i].embedding = vector.values;
+    }
+  }
+  if (page.next)
+    found.next = Place{.partition = from.partition, .after = page.next};
+  else if (from.partition + 1 < partitions)
+    found.next = Place{.partition = from.partition + 1};
+  return found;
+}
+
+Result<index::CheckReport> RoutedIndex::check() const {
+  const auto replies = router_->check();
+  const router::ShardMap map = router_->map();
+  index::CheckReport all;
+  for (std::size_t shard = 0; shard < replies.size(); ++shard) {
+    if (!replies[shard].ok()) return with_context(map.shards[shard], replies[shard].error());
+    const index::CheckReport& one = replies[shard]->report;
+    all.entities += one.entities;
+    all.edges += one.edges;
+    all.fragments += one.fragments;
+    all.text_documents += one.text_documents;
+    all.vectors += one.vectors;
+    for (const std::string& fault : one.faults)
+      all.faults.push_back(fmt::format("{}: {}", map.shards[shard], fault));
+  }
+  return all;
 }
 
 Result<Answer> RoutedIndex::search(const Question& question) const {
@@ -132,21 +271,17 @@ Result<Answer> RoutedIndex::search(const Question& question) const {
   const search::SearchSettings settings{.text = index::text_options(options),
                                         .alpha = search::alpha_for(config_.embed.kind),
                                         .clock = &clock_};
-  const SearchedRouter searched(*router_, options.spaces);
+  const SearchedRouter searched(*router_, options.spaces, source_);
   KIN_TRY(const search::Found found, search::find(searched, settings, question));
   Answer answer{.count = found.hits.count, .facets = found.hits.facets, .mode = found.mode};
-  KIN_TRY(answer.hits, present(found.hits, question));
+  KIN_TRY(answer.hits, present(found.hits, searched.shown()));
   const std::chrono::duration<double, std::milli> taken = clock_.steady_now() - start;
   answer.milliseconds = taken.count();
   return answer;
 }
 
 Result<std::vector<AnswerHit>> RoutedIndex::present(const index::ShardHits& found,
-                                                    const Question& question) const {
-  if (found.hits.empty()) return std::vector<AnswerHit>();
-  std::optional<index::TextLeg> words;
-  if (question.show && !question.text.empty()) words = search::text_leg(question);
-  KIN_TRY(const router::Presented shown, router_->present(found.hits, words));
+                                                    const router::Presented& shown) const {
   // Edges and fragments are shown with the entities at their ends.
   std::vector<DocId> ends;
   for (const index::ShardHit& hit : found.hits) {
@@ -154,11 +289,22 @@ Result<std::vector<AnswerHit>> RoutedIndex::present(const index::ShardHits& foun
     ends.push_back(hit.doc.id);
     if (!hit.doc.name.empty()) ends.push_back(hit.doc.to);
   }
-  KIN_TRY(const auto entities, router_->get(ends, kContents));
+  std::vector<std::optional<index::StoredEntity>> entities;
+  if (!ends.empty()) {
+    KIN_TRY(entities, router_->get(ends, kContents));
+  }
   std::unordered_map<DocId, Document> known;
   for (const auto& entity : entities) {
     if (entity) known.emplace(entity->entity.id, search::document_of(entity->entity));
   }
+  std::vector<DocId> on_the_way;
+  for (const index::ShardHit& hit : found.hits) {
+    if (!hit.trace) continue;
+    on_the_way.push_back(hit.trace->by);
+    for (const index::GraphEdge& edge : hit.trace->edges)
+      on_the_way.insert(on_the_way.end(), {edge.id.from, edge.id.to});
+  }
+  KIN_TRY(const auto keys, keys_of(std::move(on_the_way)));
   const auto document = [&](const DocId& id) {
     const auto at = known.find(id);
     return at == known.end() ? Document{.id = to_string(id)} : at->second;
@@ -179,6 +325,12 @@ Result<std::vector<AnswerHit>> RoutedIndex::present(const index::ShardHits& foun
         (snippet.field == "title" ? hit.title : hit.snippet) = search::marked(snippet);
     }
     if (hit.title.empty() && !hit.document.title.empty()) hit.title = {{hit.document.title, false}};
+    if (from.trace) {
+      hit.trace = search::AnswerTrace{.by = keys.at(from.trace->by), .hops = from.trace->hops};
+      for (const index::GraphEdge& edge : from.trace->edges)
+        hit.trace->edges.push_back(
+            {keys.at(edge.id.from), keys.at(edge.id.to), edge.id.name, edge.weight});
+    }
     hits.push_back(std::move(hit));
   }
   return hits;

@@ -8,14 +8,17 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "embed/embedder.h"
 #include "router/router.h"
 #include "search/answer.h"
 #include "search/document.h"
 #include "search/index_config.h"
+#include "search/path.h"
 #include "search/question.h"
 
 namespace kin::server {
@@ -23,8 +26,10 @@ namespace kin::server {
 // Thread-safe.
 class RoutedIndex {
  public:
-  RoutedIndex(search::IndexConfig config, std::unique_ptr<router::Router> router, Clock& clock)
-      : config_(std::move(config)), router_(std::move(router)), clock_(clock) {}
+  // `embedder` makes the vectors of documents and questions; null: they are given, or there are
+  // none.
+  RoutedIndex(search::IndexConfig config, std::unique_ptr<router::Router> router,
+              std::shared_ptr<const embed::Embedder> embedder, Clock& clock);
 
   const search::IndexConfig& config() const { return config_; }
   router::Router& shards() { return *router_; }
@@ -36,19 +41,41 @@ class RoutedIndex {
   // Returns how many of them existed.
   Result<std::uint64_t> remove(std::span<const std::string> ids);
 
-  // As SearchIndex::search(). kInvalidArgument for questions that follow links, and for pipelines.
+  // As SearchIndex::search(). kInvalidArgument for pipelines.
   Result<search::Answer> search(const search::Question& question) const;
-  // Without links and fragments. Nothing if there is no such document.
+  // With its links and fragments. Nothing if there is no such document.
   Result<std::optional<search::Document>> document(std::string_view id,
                                                    std::optional<index::Millis> as_of) const;
+  // As SearchIndex::path(); among paths of equal length any may be given.
+  Result<std::optional<search::Path>> path(const search::PathQuestion& question) const;
+
+  // The documents of one partition after another, with their links, fragments and given vectors.
+  // Nothing for the partition behind the last one.
+  struct Place {
+    std::uint32_t partition = 0;
+    std::optional<index::DocNumber> after = {};
+  };
+  struct Page {
+    std::vector<search::Document> documents = {};
+    std::optional<Place> next = {};  // nothing: there are no more
+  };
+  Result<Page> list(const Place& from, std::size_t most) const;
+
+  // Compares indexes and truth on every shard. Faults name the shard.
+  Result<index::CheckReport> check() const;
 
  private:
   Status check(const search::Document& document, std::span<const index::Mutation> mutations) const;
+  // The keys of documents, or their UUIDs where they do not exist.
+  Result<std::unordered_map<DocId, std::string>> keys_of(std::vector<DocId> ids) const;
+  Result<std::vector<search::Document>> linked(std::span<const index::About> abouts) const;
   Result<std::vector<search::AnswerHit>> present(const index::ShardHits& found,
-                                                 const search::Question& question) const;
+                                                 const router::Presented& shown) const;
 
   const search::IndexConfig config_;
   const std::unique_ptr<router::Router> router_;
+  const std::shared_ptr<const embed::Embedder> embedder_;
+  const std::shared_ptr<const index::VectorSource> source_;  // of embedder_
   Clock& clock_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "search/embedding.h"
 #include "search/index_folder.h"
 #include "server/routed/measured_client.h"
 
@@ -65,9 +66,10 @@ Status RoutedIndexes::keep_settings(const std::string& name, const std::string& 
                fmt::format("somebody else makes the index \"{}\" now", name)};
 }
 
-Status RoutedIndexes::create(const std::string& name, const search::IndexConfig& config,
+Status RoutedIndexes::create(const std::string& name, const search::IndexConfig& asked,
                              std::size_t partitions) {
   KIN_RETURN_IF_ERROR(search::check_name(name));
+  KIN_TRY(const search::IndexConfig config, search::with_dimension(asked, options_.embedders));
   KIN_TRY([[maybe_unused]] const auto options, search::node_shard_options(config));
   if (options_.nodes.empty())
     return Error{Code::kFailedPrecondition, "the router has no nodes (use --node ADDRESS)"};
@@ -97,11 +99,18 @@ Result<std::shared_ptr<RoutedIndex>> RoutedIndexes::open(const std::string& name
   if (!map || !settings)
     return Error{Code::kNotFound, fmt::format("there is no index \"{}\"", name)};
   KIN_TRY(search::IndexConfig config, search::decode_config(settings->bytes));
-  KIN_TRY(auto router, router::Router::open(name, meta_, connect_to(name), options_.routing));
+  KIN_TRY(const index::ShardOptions shard, search::node_shard_options(config));
+  router::RouterOptions routing = options_.routing;
+  routing.text = index::text_options(shard);
+  KIN_TRY(auto router, router::Router::open(name, meta_, connect_to(name), routing));
+  std::shared_ptr<const embed::Embedder> embedder;
+  if (config.embed.is_opened_by_name()) {
+    KIN_TRY(embedder, search::open_embedder(config, options_.embedders, search::Use::kExisting));
+  }
   const std::lock_guard lock(mutex_);
   auto& index = opened_[name];
   if (!index)
-    index = std::make_shared<RoutedIndex>(std::move(config), std::move(router),
+    index = std::make_shared<RoutedIndex>(std::move(config), std::move(router), std::move(embedder),
                                           *options_.routing.clock);
   return index;
 }

@@ -13,6 +13,7 @@
 #include "router/meta_store.h"
 #include "rpc/grpc_client.h"
 #include "search/index_config.h"
+#include "search/search_index.h"
 #include "server/routed/routed_index.h"
 #include "server/watch/metrics.h"
 
@@ -22,6 +23,7 @@ struct RoutedOptions {
   std::vector<std::string> nodes = {};  // addresses: new indexes are spread over them
   rpc::ConnectionOptions connection = {};
   router::RouterOptions routing = {};
+  search::OpenOptions embedders = {};  // where embedders are, and what they may reach
   Metrics* metrics = nullptr;  // gets the calls to nodes; must outlive the indexes
 };
 

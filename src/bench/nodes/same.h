@@ -1,0 +1,50 @@
+// Answers over several nodes against those of one index.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kin::bench {
+
+struct SameBench {
+  std::vector<std::filesystem::path> collections = {};  // see read_collection()
+  std::optional<std::filesystem::path> articles = {};   // see read_articles()
+  std::optional<std::filesystem::path> vectors = {};    // a folder with glove100.f32
+  std::uint64_t nodes = 4;
+  std::uint64_t queries = 1'000;  // of articles and vectors
+  std::uint64_t most_vectors = 400'000;
+  double recall = 0.95;                           // that vector searches ask for
+  std::optional<std::filesystem::path> folder{};  // none: the system's temporary folder
+};
+
+struct SameFigures {
+  SameBench bench = {};
+  struct Texts {
+    std::string set = {};
+    std::uint64_t documents = 0;
+    std::uint64_t questions = 0;
+    std::uint64_t same = 0;  // whole answers: hits, scores, snippets, count and facets
+    std::string first_difference = {};
+  };
+  std::vector<Texts> texts = {};
+  // Shards of this process. Recall@10 is measured against exact search.
+  struct Vectors {
+    std::uint64_t vectors = 0;
+    double one = 0;      // recall of one shard
+    double many = 0;     // of all, through the router
+    double visited = 0;  // share of the shards that were asked
+  };
+  std::optional<Vectors> vectors = {};
+};
+
+Result<SameFigures> bench_same(const SameBench& bench);
+
+std::string to_json(const SameFigures& figures);
+std::string to_table(const SameFigures& figures);
+
+}  // namespace kin::bench
