@@ -158,11 +158,13 @@ Result<Presented> State::present(std::span<const index::ShardHit> hits,
 std::vector<Result<Health>> State::health() {
   const KnownPointer known = shards_.known();
   std::vector<Started<Health>> under_way;
-  const CallOptions options{
+  CallOptions options{
       .map_epoch = known->map.epoch,
       .deadline = shards_.options().clock->steady_now() + shards_.options().attempt};
-  for (const auto& client : known->clients)
-    under_way.push_back(start(*client, HealthRequest{}, options));
+  for (std::uint32_t shard = 0; shard < known->clients.size(); ++shard) {
+    options.shard = known->map.identity_of(shard);
+    under_way.push_back(start(*known->clients[shard], HealthRequest{}, options));
+  }
   std::vector<Result<Health>> all;
   for (auto& one : under_way) {
     auto reply = one.wait();
@@ -185,6 +187,26 @@ Result<std::unique_ptr<Router>> Router::open(std::string index, MetaStore& meta,
   return std::unique_ptr<Router>(std::move(state));
 }
 
+Result<std::vector<Hash128>> read_identities(const Connect& connect,
+                                             const std::vector<std::string>& shards,
+                                             const RouterOptions& options) {
+  const CallOptions how{.deadline = options.clock->steady_now() + options.timeout};
+  std::vector<Hash128> identities;
+  for (const std::string& address : shards) {
+    const auto reply = call(*connect(address), HealthRequest{}, how);
+    if (!reply.ok()) return with_context(address, reply.error());
+    const auto* health = std::get_if<Health>(&*reply);
+    if (health == nullptr || health->shard == Hash128{} ||
+        std::ranges::find(identities, health->shard) != identities.end())
+      return Error{Code::kFailedPrecondition,
+                   fmt::format("{}: the node has no shard of its own there: is it an older one, or "
+                               "the same as another one?",
+                               address)};
+    identities.push_back(health->shard);
+  }
+  return identities;
+}
+
 Status create_index(MetaStore& meta, const Connect& connect, NewIndex index,
                     const RouterOptions& options) {
   ShardMap& map = index.map;
@@ -194,8 +216,8 @@ Status create_index(MetaStore& meta, const Connect& connect, NewIndex index,
   const Error exists{Code::kFailedPrecondition,
                      fmt::format("there is an index named {} already", map.index)};
   if (known) return exists;
-  const CallOptions how{.map_epoch = map.epoch,
-                        .deadline = options.clock->steady_now() + options.timeout};
+  CallOptions how{.map_epoch = map.epoch,
+                  .deadline = options.clock->steady_now() + options.timeout};
   if (index.centroids) {
     if (index.centroids->size() != map.partitions.size())
       return Error{Code::kInvalidArgument, "an index has as many centroids as partitions"};
@@ -210,8 +232,11 @@ Status create_index(MetaStore& meta, const Connect& connect, NewIndex index,
   KIN_TRY(const auto written, meta.swap(map_key(map.index), 0, encode(map)));
   if (!written) return exists;
   // The index is made. A shard that does not answer now is told by the first router that asks it.
-  for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard) [[maybe_unused]]
-    const auto told = call(*connect(map.shards[shard]), map.assignment_of(shard), how);
+  for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard) {
+    how.shard = map.identity_of(shard);
+    [[maybe_unused]] const auto told =
+        call(*connect(map.shards[shard]), map.assignment_of(shard), how);
+  }
   return Done{};
 }
 

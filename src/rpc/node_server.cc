@@ -105,6 +105,7 @@ class Service final : public v1::Node::Service {
     KIN_TRY(const rpc::Call call, from_wire(message));
     KIN_TRY(const auto host, indexes_.find(call.index));
     return host->serve(call.request, {.map_epoch = call.map_epoch,
+                                      .shard = call.shard,
                                       .deadline = steady_deadline(context, *options_.clock)});
   }
 

@@ -1,5 +1,7 @@
 #include "server/node_service.h"
 
+#include <random>
+
 #include "base/file.h"
 #include "rpc/node_server.h"
 #include "server/node/node_folder.h"
@@ -18,6 +20,12 @@ Result<std::optional<rpc::TlsIdentity>> read_identity(const std::optional<TlsFil
   KIN_TRY(identity.certificate, read_file(files->certificate));
   KIN_TRY(identity.key, read_file(files->key));
   return std::optional(std::move(identity));
+}
+
+Hash128 draw_identity() {
+  std::random_device device;
+  const auto half = [&] { return std::uint64_t{device()} << 32 | device(); };
+  return {.low = half(), .high = half() | 1};  // never zero
 }
 
 }  // namespace
@@ -48,7 +56,7 @@ Result<std::unique_ptr<NodeService>> NodeService::start(NodeOptions options) {
   auto state = std::make_unique<State>();
   state->options = std::move(options);
   const NodeOptions& asked = state->options;
-  KIN_TRY(state->folder, NodeFolder::open(asked.folder, *asked.clock));
+  KIN_TRY(state->folder, NodeFolder::open(asked.folder, *asked.clock, draw_identity));
   KIN_TRY(state->server, rpc::NodeServer::start(*state->folder, {.address = asked.address,
                                                                  .port = asked.port,
                                                                  .token = asked.token,

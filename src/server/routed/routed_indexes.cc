@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "search/index_folder.h"
+#include "server/tenants/names.h"
 
 namespace kin::server {
 namespace {
@@ -53,17 +53,22 @@ Result<std::vector<std::string>> RoutedIndexes::names() {
   return names;
 }
 
-Status RoutedIndexes::keep_settings(const std::string& name, const std::string& settings) {
-  KIN_TRY(const auto now, meta_.get(settings_key(name)));
-  KIN_TRY(const auto written, meta_.swap(settings_key(name), now ? now->revision : 0, settings));
-  if (written) return Done{};
-  return Error{Code::kFailedPrecondition,
-               fmt::format("somebody else makes the index \"{}\" now", name)};
+Result<std::optional<search::IndexConfig>> RoutedIndexes::config_of(const std::string& name) {
+  KIN_TRY(const auto value, meta_.get(router::map_key(name)));
+  if (!value) return std::optional<search::IndexConfig>();
+  KIN_TRY(router::ShardMap map, router::decode_shard_map(value->bytes));
+  if (map.settings.empty()) {  // an older map
+    KIN_TRY(const auto apart, meta_.get(settings_key(name)));
+    if (!apart) return std::optional<search::IndexConfig>();
+    map.settings = apart->bytes;
+  }
+  KIN_TRY(search::IndexConfig config, search::decode_config(map.settings));
+  return std::optional(std::move(config));
 }
 
 Status RoutedIndexes::create(const std::string& name, const search::IndexConfig& config,
                              std::size_t partitions) {
-  KIN_RETURN_IF_ERROR(search::check_name(name));
+  KIN_RETURN_IF_ERROR(check_full_name(name));
   KIN_TRY([[maybe_unused]] const auto options, search::node_shard_options(config));
   if (options_.nodes.empty())
     return Error{Code::kFailedPrecondition, "the router has no nodes (use --node ADDRESS)"};
@@ -76,10 +81,12 @@ Status RoutedIndexes::create(const std::string& name, const search::IndexConfig&
     KIN_TRY(const auto node, connection(address));
     KIN_RETURN_IF_ERROR(node->create_index({.name = name, .settings = settings}));
   }
-  KIN_RETURN_IF_ERROR(keep_settings(name, settings));
-  return router::create_index(meta_, connect_to(name),
-                              {.map = router::spread_partitions(name, options_.nodes, partitions)},
-                              options_.routing);
+  router::ShardMap made = router::spread_partitions(name, options_.nodes, partitions);
+  KIN_TRY(made.identities,
+          router::read_identities(connect_to(name), made.shards, options_.routing));
+  made.settings = settings;
+  // Of several routers that make the index at once, one writes the map.
+  return router::create_index(meta_, connect_to(name), {.map = std::move(made)}, options_.routing);
 }
 
 Result<std::shared_ptr<RoutedIndex>> RoutedIndexes::open(const std::string& name) {
@@ -87,19 +94,39 @@ Result<std::shared_ptr<RoutedIndex>> RoutedIndexes::open(const std::string& name
     const std::lock_guard lock(mutex_);
     if (const auto known = opened_.find(name); known != opened_.end()) return known->second;
   }
-  KIN_RETURN_IF_ERROR(search::check_name(name));
-  KIN_TRY(const auto map, meta_.get(router::map_key(name)));
-  KIN_TRY(const auto settings, meta_.get(settings_key(name)));
-  if (!map || !settings)
-    return Error{Code::kNotFound, fmt::format("there is no index \"{}\"", name)};
-  KIN_TRY(search::IndexConfig config, search::decode_config(settings->bytes));
+  KIN_RETURN_IF_ERROR(check_full_name(name));
+  KIN_TRY(auto config, config_of(name));
+  if (!config) return Error{Code::kNotFound, fmt::format("there is no index \"{}\"", name)};
   KIN_TRY(auto router, router::Router::open(name, meta_, connect_to(name), options_.routing));
   const std::lock_guard lock(mutex_);
   auto& index = opened_[name];
   if (!index)
-    index = std::make_shared<RoutedIndex>(std::move(config), std::move(router),
+    index = std::make_shared<RoutedIndex>(std::move(*config), std::move(router),
                                           *options_.routing.clock);
   return index;
+}
+
+Result<RoutedIndexes::Storage> RoutedIndexes::storage(const std::string& prefix) {
+  KIN_TRY(const auto all, names());
+  const router::RouterOptions& routing = options_.routing;
+  const router::CallOptions how{.deadline = routing.clock->steady_now() + routing.attempt};
+  std::vector<router::Started<router::StatsReply>> asked;
+  for (const std::string& name : all) {
+    if (!name.starts_with(prefix)) continue;
+    KIN_TRY(const auto index, open(name));
+    for (const std::string& address : index->shards().map().shards)
+      asked.push_back(router::start(*connect_to(name)(address), router::StatsRequest{}, how));
+  }
+  Storage sum;
+  for (auto& one : asked) {
+    KIN_TRY(const auto reply, one.wait());
+    const auto* stats = std::get_if<router::StatsReply>(&reply);
+    if (stats == nullptr) continue;  // shards do not refuse this
+    const kv::StoreUsage& truth = stats->stats.truth;
+    sum.entities += stats->stats.counters.entities;
+    sum.bytes += truth.disk_bytes + truth.write_buffer_bytes + stats->stats.text_bytes;
+  }
+  return sum;
 }
 
 }  // namespace kin::server
