@@ -48,6 +48,7 @@ foreach(library snappy lz4 bz2)
   target_link_libraries(kin_rocksdb INTERFACE ${kin_${library}_LIBRARY})
 endforeach()
 target_link_libraries(kin_rocksdb INTERFACE kin_zstd ZLIB::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
+kin_find_library(kin_prometheus prometheus/registry.h prometheus-cpp-core)
 # gRPC and protobuf, static for the same reason: they are some sixty libraries.
 pkg_get_variable(kin_grpc_FOLDER grpc++ libdir)
 execute_process(COMMAND ${PKG_CONFIG_EXECUTABLE} --static --libs grpc++ protobuf

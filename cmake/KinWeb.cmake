@@ -18,7 +18,7 @@ function(kin_web_page room)
     set(dist ${CMAKE_BINARY_DIR}/web)
     set(web ${PROJECT_SOURCE_DIR}/web)
     file(GLOB_RECURSE inputs CONFIGURE_DEPENDS ${web}/src/* ${web}/public/*)
-    file(GLOB settings CONFIGURE_DEPENDS ${web}/index.html ${web}/package*.json ${web}/*.config.*)
+    file(GLOB settings CONFIGURE_DEPENDS ${web}/*.html ${web}/package*.json ${web}/*.config.*)
     list(APPEND inputs ${settings})
     set(build COMMAND ${CMAKE_COMMAND} -E chdir ${web}
       ${KIN_NODE} ${web}/node_modules/vite/bin/vite.js build --outDir ${dist} --emptyOutDir

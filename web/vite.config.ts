@@ -30,6 +30,8 @@ export default defineConfig({
     // The content security policy allows no data: addresses.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // The page of `kindred serve`, and that of `kindred router`.
+    rollupOptions: { input: ['index.html', 'shards.html'] },
   },
   server: {
     proxy: Object.fromEntries(['/api', '/stories.xml', '/stories.json'].map((path) => [path, server])),

@@ -66,6 +66,12 @@ void add_listen_flags(CLI::App& verb, ListenFlags& flags) {
       ->type_name("FILE");
 }
 
+void add_log_flag(CLI::App& verb, std::string& file) {
+  verb.add_option("--log", file,
+                  "Append a line of JSON about each request to this file; - is standard error")
+      ->type_name("FILE");
+}
+
 Result<Listening> understand(const ListenFlags& flags) {
   Listening listening;
   KIN_RETURN_IF_ERROR(understand_listen(flags.listen, listening));

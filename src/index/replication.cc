@@ -355,4 +355,16 @@ Result<PartitionDigest> digest_partition(const TruthView& view, PartitionId part
   return digest;
 }
 
+Result<PartitionSizes> count_partitions(const TruthView& view) {
+  PartitionSizes sizes;
+  kv::Cursor at = view.rows(kMembersFamily);
+  for (; at.valid(); at.next()) {
+    const auto partition = decode_member_partition(at.key());
+    if (!partition) return damaged("members");
+    ++sizes[*partition];
+  }
+  KIN_RETURN_IF_ERROR(at.status());
+  return sizes;
+}
+
 }  // namespace kin::index

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -64,6 +65,11 @@ Result<ExportPage> export_partition(const TruthView& view, const ExportRequest& 
 // One digest per bucket, over ids, versions and contents, tombstones included. Two copies of a
 // partition are equal if their digests are.
 using PartitionDigest = std::array<Hash128, kBuckets>;
+
+// How many entities each partition has; those without any are left out. Reads a short row of every
+// entity. Thread-safe.
+using PartitionSizes = std::map<PartitionId, std::uint64_t>;
+Result<PartitionSizes> count_partitions(const TruthView& view);
 
 // Reads the partition as export_partition() does. Thread-safe.
 Result<PartitionDigest> digest_partition(const TruthView& view, PartitionId partition);

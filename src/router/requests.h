@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -194,9 +195,11 @@ struct DigestRequest {
 
 struct StatsReply {
   index::ShardStats stats = {};
+  index::PartitionSizes sizes = {};
 };
 struct StatsRequest {
   using Reply = StatsReply;
+  bool sizes = false;  // of partitions, too
 };
 
 struct Health {
@@ -233,5 +236,8 @@ using Response =
     std::variant<SessionOpened, WriteReply, Assigned, Places, Entities, StatisticsReply, FindReply,
                  Sums, Presented, Heads, EdgeLists, index::ScanPage, index::LogPage, DigestReply,
                  StatsReply, Health, BlobStored, Blob>;
+
+// What people call a request: "find". For logs, metrics and traces.
+std::string_view kind_of(const Request& request);
 
 }  // namespace kin::router

@@ -38,7 +38,8 @@ class State final : public Router {
   Result<std::optional<index::Path>> shortest_path(const index::PathRequest& request) override {
     return walking(request.filter, [&](EdgeReader& reader) { return find_path(reader, request); });
   }
-  std::vector<Result<Health>> health() override;
+  std::vector<Result<Health>> health() override { return ask_all(HealthRequest{}); }
+  std::vector<Result<StatsReply>> stats() override { return ask_all(StatsRequest{.sizes = true}); }
   ShardMap map() const override { return shards_.known()->map; }
 
  private:
@@ -52,6 +53,10 @@ class State final : public Router {
   template <typename Walk>
   auto walking(const index::EdgeFilter& filter, const Walk& walk)
       -> decltype(walk(std::declval<EdgeReader&>()));
+
+  // Every shard's reply to one call, or why there is none.
+  template <typename Asked>
+  std::vector<Result<typename Asked::Reply>> ask_all(const Asked& request);
 
   Shards shards_;
 };
@@ -155,25 +160,27 @@ Result<Presented> State::present(std::span<const index::ShardHit> hits,
       });
 }
 
-std::vector<Result<Health>> State::health() {
+template <typename Asked>
+std::vector<Result<typename Asked::Reply>> State::ask_all(const Asked& request) {
+  using Answer = typename Asked::Reply;
   const KnownPointer known = shards_.known();
-  std::vector<Started<Health>> under_way;
   CallOptions options{
       .map_epoch = known->map.epoch,
       .deadline = shards_.options().clock->steady_now() + shards_.options().attempt};
+  std::vector<Started<Answer>> under_way;
   for (std::uint32_t shard = 0; shard < known->clients.size(); ++shard) {
     options.shard = known->map.identity_of(shard);
-    under_way.push_back(start(*known->clients[shard], HealthRequest{}, options));
+    under_way.push_back(start(*known->clients[shard], Asked(request), options));
   }
-  std::vector<Result<Health>> all;
+  std::vector<Result<Answer>> all;
   for (auto& one : under_way) {
     auto reply = one.wait();
-    const auto* health = reply.ok() ? std::get_if<Health>(&*reply) : nullptr;
-    if (health != nullptr)
-      all.emplace_back(*health);
+    if (!reply.ok())
+      all.emplace_back(reply.error());
+    else if (auto* answer = std::get_if<Answer>(&*reply))
+      all.emplace_back(std::move(*answer));
     else
-      all.emplace_back(reply.ok() ? Error{Code::kInternal, "a shard refused to say how it is"}
-                                  : reply.error());
+      all.emplace_back(Error{Code::kInternal, "a shard refused to say how it is"});
   }
   return all;
 }

@@ -119,6 +119,8 @@ class Router {
 
   // The health of every shard in the map, or why it is not known.
   virtual std::vector<Result<Health>> health() = 0;
+  // The same for what it holds, with the sizes of partitions.
+  virtual std::vector<Result<StatsReply>> stats() = 0;
 
   virtual ShardMap map() const = 0;
 

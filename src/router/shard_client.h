@@ -9,11 +9,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <variant>
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/code_name.h"
 #include "base/result.h"
 #include "router/requests.h"
 
@@ -87,6 +89,13 @@ Started<typename Asked::Reply> start(ShardClient& client, Asked request,
 template <typename Asked>
 Reply<typename Asked::Reply> call(ShardClient& client, Asked request, const CallOptions& options) {
   return start(client, std::move(request), options).wait();
+}
+
+// How a call ended, in a word: "ok", "refused", or the name of the error's code.
+template <typename T>
+std::string_view outcome_of(const Reply<T>& reply) {
+  if (!reply.ok()) return code_name(reply.error().code);
+  return std::holds_alternative<Refused>(*reply) ? "refused" : "ok";
 }
 
 }  // namespace kin::router

@@ -310,8 +310,12 @@ Reply<Response> ShardHost::answer(const DigestRequest& request, const CallOption
   return done(DigestReply{.digest = digest, .lsn = view.lsn()});
 }
 
-Reply<Response> ShardHost::answer(const StatsRequest&, const CallOptions&) {
-  return done(StatsReply{.stats = shard_->stats()});
+Reply<Response> ShardHost::answer(const StatsRequest& request, const CallOptions&) {
+  StatsReply reply{.stats = shard_->stats()};
+  if (request.sizes) {
+    KIN_TRY(reply.sizes, index::count_partitions(shard_->view().truth()));
+  }
+  return done(std::move(reply));
 }
 
 Reply<Response> ShardHost::answer(const HealthRequest&, const CallOptions&) {

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "kindred/v1/node.grpc.pb.h"
+#include "rpc/request_id.h"
 #include "rpc/wire/convert.h"
 #include "rpc/wire/quiet.h"
 
@@ -122,6 +123,8 @@ struct NodeConnection::State {
     context.set_deadline(std::chrono::system_clock::time_point(
         options.clock->now() + std::chrono::ceil<std::chrono::milliseconds>(left)));
     if (!options.token.empty()) context.AddMetadata("authorization", "Bearer " + options.token);
+    if (const std::string& id = current_request_id(); !id.empty())
+      context.AddMetadata(kRequestIdField, id);
   }
 };
 

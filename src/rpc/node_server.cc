@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "kindred/v1/node.grpc.pb.h"
+#include "rpc/request_id.h"
 #include "rpc/wire/convert.h"
 #include "rpc/wire/quiet.h"
 
@@ -103,10 +104,31 @@ class Service final : public v1::Node::Service {
   router::Reply<router::Response> answer(const grpc::ServerContext& context,
                                          const v1::CallRequest& message) {
     KIN_TRY(const rpc::Call call, from_wire(message));
+    const SteadyTime begun = options_.clock->steady_now();
+    auto reply = serve(context, call);
+    if (options_.on_call) {
+      options_.on_call({.request_id = request_id(context),
+                        .index = call.index,
+                        .kind = router::kind_of(call.request),
+                        .outcome = router::outcome_of(reply),
+                        .took = options_.clock->steady_now() - begun});
+    }
+    return reply;
+  }
+
+  router::Reply<router::Response> serve(const grpc::ServerContext& context, const rpc::Call& call) {
     KIN_TRY(const auto host, indexes_.find(call.index));
     return host->serve(call.request, {.map_epoch = call.map_epoch,
                                       .shard = call.shard,
                                       .deadline = steady_deadline(context, *options_.clock)});
+  }
+
+  // Ids that cannot be one of a router are ignored: they would spoil logs.
+  static std::string request_id(const grpc::ServerContext& context) {
+    const auto found = context.client_metadata().find(kRequestIdField);
+    if (found == context.client_metadata().end()) return "";
+    const std::string id(found->second.data(), found->second.size());
+    return is_request_id(id) ? id : "";
   }
 
   ServedIndexes& indexes_;

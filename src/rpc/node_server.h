@@ -5,11 +5,14 @@
 //   server->stop();
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -23,6 +26,15 @@ struct TlsIdentity {
   std::string key = {};
 };
 
+// A call of a router that was answered.
+struct ServedCall {
+  std::string request_id = {};  // of the client's request; empty if there is none
+  std::string index = {};
+  std::string_view kind = {};     // router::kind_of()
+  std::string_view outcome = {};  // "ok", "refused", or the name of an error's code
+  std::chrono::nanoseconds took = {};
+};
+
 struct NodeServerOptions {
   std::string address = "127.0.0.1";  // IPv4 or IPv6, without brackets
   std::uint16_t port = 0;             // 0: any free port
@@ -32,6 +44,7 @@ struct NodeServerOptions {
   std::size_t most_bytes = kMostMessageBytes;  // of a request; larger ones are refused
   std::size_t most_calls = 256;                // at once; others are refused with UNAVAILABLE
   const Clock* clock = &system_clock();
+  std::function<void(const ServedCall&)> on_call = {};  // may be called on any thread
 };
 
 // Thread-safe. Calls are served on threads of gRPC.

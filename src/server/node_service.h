@@ -23,6 +23,10 @@ struct NodeOptions {
   std::string token{};                // empty: no token is needed
   std::optional<TlsFiles> tls{};
   std::size_t most_bytes = rpc::kMostMessageBytes;  // of a request
+  // Port at the same address for HTTP, with /metrics and /healthz, by the same token and TLS; 0:
+  // any free port. Nothing: there is none.
+  std::optional<std::uint16_t> metrics_port{};
+  std::string log{};  // file for a line about each call; "-": standard error; empty: none
   Clock* clock = &system_clock();
   // Receives errors of background work. Called on any thread.
   std::function<void(const Error&)> on_problem{};
@@ -38,6 +42,8 @@ class NodeService {
   ~NodeService();
 
   std::uint16_t port() const;
+  // 0 if there are no metrics over HTTP.
+  std::uint16_t metrics_port() const;
   // Finishes running requests, then closes the shards.
   Status stop();
 

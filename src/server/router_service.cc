@@ -6,6 +6,7 @@
 #include "router/last_known_meta.h"
 #include "router/local_meta_store.h"
 #include "server/api/router_api.h"
+#include "server/page/assets.h"
 #include "server/page/site.h"
 #include "server/routed/routed_indexes.h"
 #include "server/service/safety.h"
@@ -21,11 +22,30 @@ constexpr std::chrono::seconds kWatchTime{60};
 constexpr std::chrono::milliseconds kRetryTime{500};  // after one that failed
 constexpr std::chrono::seconds kReadTime{2};          // between looks at the tenants' file
 
+// Where the partitions of the indexes are, as far as the meta store answers.
+std::vector<Gauge> map_gauges(RoutedIndexes& indexes) {
+  std::vector<Gauge> gauges;
+  const auto names = indexes.names();
+  if (!names) return gauges;
+  for (const std::string& name : *names) {
+    const auto index = indexes.open(name);
+    if (!index) continue;
+    const router::ShardMap map = (*index)->shards().map();
+    for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard)
+      gauges.push_back({.name = "kindred_index_partitions",
+                        .help = "Partitions of an index on a node.",
+                        .labels = {{"index", name}, {"node", map.shards[shard]}},
+                        .value = static_cast<double>(map.partitions_of(shard).size())});
+  }
+  return gauges;
+}
+
 }  // namespace
 
 // Members use those above them, so they are destroyed in the right order.
 struct RouterService::State {
   RouterServiceOptions options;
+  std::unique_ptr<Watch> watch{};
   std::unique_ptr<router::LocalMetaStore> local{};  // null if the maps are in etcd
   std::unique_ptr<router::EtcdMetaStore> etcd{};    // null otherwise
   std::unique_ptr<router::LastKnownMeta> last_known{};
@@ -79,7 +99,7 @@ StepOutcome RouterService::State::follow() {
 
 Status RouterService::State::open_indexes() {
   KIN_RETURN_IF_ERROR(open_meta());
-  RoutedOptions routed{.nodes = options.nodes};
+  RoutedOptions routed{.nodes = options.nodes, .metrics = &watch->metrics()};
   routed.connection.token = options.node_token;
   routed.routing.clock = options.clock;
   if (!options.node_certificates.empty()) {
@@ -127,11 +147,26 @@ Status RouterService::State::serve(bool loopback) {
                    .clock = options.clock};
   if (tenants) gate.tenant_of = [this](std::string_view token) { return tenants->of_token(token); };
   site = std::make_unique<Site>(std::move(gate));
+  site->show_to(*watch);
   add_router_api(site->routes(), *indexes, tenants.get());
+  add_asset_routes(site->routes(), embedded_assets(), PageKind::kShards);
+  site->show_when_lost(page_handler(embedded_assets(), PageKind::kShards));
+  site->routes().add({.method = "GET",
+                      .pattern = "/metrics",
+                      .handler =
+                          [this](const Request& request, std::uint64_t) {
+                            // They name the indexes of all.
+                            if (!request.tenant.empty())
+                              return error_response(403,
+                                                    "the metrics are for the operator's token");
+                            return watch->metrics_page(map_gauges(*indexes));
+                          },
+                      .lane = Lane::kSlow});
   ServerOptions settings;
   settings.address = options.address;
   settings.port = options.port;
   settings.clock = options.clock;
+  settings.headers = security_headers();
   if (options.tls) settings.tls = std::make_unique<TlsFiles>(*options.tls);
   KIN_TRY(server, HttpServer::start(std::move(settings),
                                     [this](const Request& head) { return plan(head); }));
@@ -147,6 +182,7 @@ Result<std::unique_ptr<RouterService>> RouterService::start(RouterServiceOptions
                                              .has_tenants = !options.tenants.empty()}));
   auto state = std::make_unique<State>();
   state->options = std::move(options);
+  KIN_TRY(state->watch, Watch::open(state->options.log, *state->options.clock));
   KIN_RETURN_IF_ERROR(state->open_indexes());
   KIN_RETURN_IF_ERROR(state->open_tenants());
   KIN_RETURN_IF_ERROR(state->serve(loopback));

@@ -31,6 +31,7 @@ struct RouterServiceOptions {
   std::string node_token{};          // sent to the nodes; empty: none
   // File with PEM certificates, one of which signed the nodes'. Empty: nodes are not asked for TLS.
   std::string node_certificates{};
+  std::string log{};  // file for a line about each request; "-": standard error; empty: none
   Clock* clock = &system_clock();
   // Receives the problem when etcd goes away, or the file of the tenants cannot be used any more.
   // Called on any thread.

@@ -129,6 +129,8 @@ TEST_F(RouterServiceTest, TenantsHaveNamesOfTheirOwnAndTheOperatorSeesAll) {
   make(kOperator, "papers");
   EXPECT_EQ(listed(token_of("red")), std::set<std::string>{"papers"});
   EXPECT_EQ(listed(token_of("green")), std::set<std::string>{});
+  EXPECT_EQ(by("red", "GET", "/metrics").status, 403);
+  EXPECT_EQ(ask(kOperator, "GET", "/metrics").status, 200);
   EXPECT_EQ(listed(kOperator), (std::set<std::string>{"blue.papers", "papers", "red.papers"}));
   EXPECT_EQ(
       by("red", "POST", "/api/v1/indexes/papers/documents", documents({{"a", "tide"}})).status,

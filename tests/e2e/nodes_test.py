@@ -54,9 +54,10 @@ class Process:
     def start(self):
         port_file = self.folder / "port"
         port_file.unlink(missing_ok=True)
-        self.process = subprocess.Popen(
-            [self.kindred, *self.arguments, "--data", self.folder / "data", "--listen", f"127.0.0.1:{self.port}",
-             "--port-file", port_file], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        with open(self.folder / "stdout", "w") as stdout:
+            self.process = subprocess.Popen(
+                [self.kindred, *self.arguments, "--data", self.folder / "data", "--listen", f"127.0.0.1:{self.port}",
+                 "--port-file", port_file], stdout=stdout, stderr=subprocess.PIPE, text=True)
         end = time.monotonic() + PATIENCE
         while not port_file.exists():
             if self.process.poll() is not None:

@@ -15,7 +15,8 @@ import { FeedServer } from './feed_server.mjs';
 const fromWeb = createRequire(new URL('../../web/package.json', import.meta.url));
 const { chromium } = fromWeb('playwright-core');
 const axe = fs.readFileSync(fromWeb.resolve('axe-core/axe.min.js'), 'utf8');
-const [, , kindred, screenshots] = process.argv;
+export const kindred = process.argv[2];
+const screenshots = process.argv[3];
 const patience = 60_000; // milliseconds that any event is waited for
 const shortly = () => new Promise((next) => setTimeout(next, 20));
 
@@ -74,16 +75,16 @@ function zoneOfNoon() {
 }
 
 class Program {
-  /** `more` are further options of `kindred serve`. */
-  constructor(folder, more) {
+  /** `words` are the command: `serve` or `router`, and further options. */
+  constructor(folder, words) {
     this.folder = folder;
-    this.more = more;
+    this.words = words;
   }
 
   /** Starts it, at the port it had before if there was one. Another process may have that port for a moment. */
   async start() {
     if (this.port) await until(`port ${this.port}`, () => this.#tryToStart());
-    else assert.ok(await this.#tryToStart(), 'kindred serve ended at once');
+    else assert.ok(await this.#tryToStart(), `kindred ${this.words[0]} ended at once`);
   }
 
   async #tryToStart() {
@@ -91,9 +92,9 @@ class Program {
     fs.rmSync(portFile, { force: true });
     const listen = `127.0.0.1:${this.port ?? 0}`;
     const options = ['--listen', listen, '--data', path.join(this.folder, 'data'), '--port-file', portFile];
-    this.process = spawn(kindred, ['serve', '--allow-private', '--refresh-gap', '0', ...options, ...this.more], { stdio: ['ignore', 'ignore', 'inherit'] });
+    this.process = spawn(kindred, [...this.words, ...options], { stdio: ['ignore', 'ignore', 'inherit'] });
     this.ended = new Promise((end) => this.process.once('exit', end));
-    await until('kindred serve', () => fs.existsSync(portFile) || this.process.exitCode !== null);
+    await until(`kindred ${this.words[0]}`, () => fs.existsSync(portFile) || this.process.exitCode !== null);
     if (this.process.exitCode !== null) return false;
     this.port = Number(fs.readFileSync(portFile, 'utf8'));
     this.root = `http://127.0.0.1:${this.port}`;
@@ -119,12 +120,13 @@ class Session {
   #contexts = [];
   #expected = [];
 
-  async start(name, { options = () => [] } = {}) {
+  async start(name, { verb = 'serve', options = () => [] } = {}) {
     this.name = name;
     this.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'kindred-page-'));
     this.feeds = new FeedServer();
     await this.feeds.start();
-    this.program = new Program(this.folder, options(this.folder));
+    const usual = verb === 'serve' ? ['--allow-private', '--refresh-gap', '0'] : [];
+    this.program = new Program(this.folder, [verb, ...usual, ...(await options(this.folder))]);
     await this.program.start();
   }
 

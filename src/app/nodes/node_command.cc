@@ -23,6 +23,8 @@ An address that other machines can reach needs a token (openssl rand -hex 24 > t
 struct NodeArguments {
   ListenFlags listen{.listen = "127.0.0.1:7700"};
   std::string data;
+  std::string log;
+  std::optional<std::uint16_t> metrics_port;
 };
 
 Result<int> run_node(const NodeArguments& arguments, const CLI::App& verb) {
@@ -35,7 +37,9 @@ Result<int> run_node(const NodeArguments& arguments, const CLI::App& verb) {
                               .port = listening->port,
                               .folder = arguments.data,
                               .token = listening->token,
-                              .tls = listening->tls};
+                              .tls = listening->tls,
+                              .metrics_port = arguments.metrics_port,
+                              .log = arguments.log};
   options.on_problem = [](const Error& error) { say("kindred: " + error.message + "\n"); };
   auto service = server::NodeService::start(std::move(options));
   if (!service && service.error().code == Code::kInvalidArgument)
@@ -44,6 +48,10 @@ Result<int> run_node(const NodeArguments& arguments, const CLI::App& verb) {
   KIN_RETURN_IF_ERROR(
       print(fmt::format("The node is at {}:{}\nData folder: {}. Press Ctrl-C to stop.\n",
                         listening->address, (*service)->port(), arguments.data)));
+  if (arguments.metrics_port) {
+    KIN_RETURN_IF_ERROR(print(fmt::format("Metrics are at {}:{}/metrics\n", listening->address,
+                                          (*service)->metrics_port())));
+  }
   KIN_RETURN_IF_ERROR(write_port(arguments.listen, (*service)->port()));
   wait_for_signal(stop);
   KIN_RETURN_IF_ERROR((*service)->stop());
@@ -58,6 +66,11 @@ Command add_node_command(CLI::App& app) {
   verb->footer(kExamples);
   verb->add_option("--data", arguments->data, "Folder of the shards")->type_name("DIR")->required();
   add_listen_flags(*verb, arguments->listen);
+  verb->add_option("--metrics-port", arguments->metrics_port,
+                   "Serve /metrics for Prometheus and /healthz over HTTP at this port of the same "
+                   "address, with the same token and TLS; 0 chooses a free port")
+      ->type_name("PORT");
+  add_log_flag(*verb, arguments->log);
   return {verb, [=]() -> Result<int> { return run_node(*arguments, *verb); }};
 }
 

@@ -37,6 +37,7 @@ struct RouterArguments {
   std::string meta;
   std::string meta_login_file;
   std::string meta_certificates;
+  std::string log;
 };
 
 // Nothing if the maps are in the data folder.
@@ -70,7 +71,8 @@ Result<server::RouterServiceOptions> understand_router(const RouterArguments& ar
                                        .token = listening.token,
                                        .tls = listening.tls,
                                        .nodes = arguments.nodes,
-                                       .node_certificates = arguments.node_certificates};
+                                       .node_certificates = arguments.node_certificates,
+                                       .log = arguments.log};
   if (!arguments.node_token_file.empty()) {
     KIN_TRY(options.node_token, read_token(arguments.node_token_file));
   }
@@ -135,6 +137,7 @@ Command add_router_command(CLI::App& app) {
                    "quotas; read again when it changes")
       ->type_name("FILE");
   add_listen_flags(*verb, arguments->listen);
+  add_log_flag(*verb, arguments->log);
   return {verb, [=]() -> Result<int> { return run_router(*arguments, *verb); }};
 }
 

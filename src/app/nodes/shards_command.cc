@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <functional>
 
 #include "app/command.h"
 #include "app/remote_api.h"
+#include "base/memory.h"
 #include "data/json_value.h"
 
 namespace kin::app {
@@ -13,9 +16,11 @@ constexpr const char* kExamples = R"(
 Examples:
   kindred shards list --at 127.0.0.1:8723
   kindred shards list papers --at https://router.example.org --at-token-file token --json
+  kindred shards stats papers --at 127.0.0.1:8723
 
-Shows the shards of a router's indexes: the node of each, how many partitions it has, its last change (LSN), and
-whether it answers.)";
+`list` shows the shards of a router's indexes: the node of each, how many partitions it has, its last change (LSN),
+and whether it answers. `stats` shows what the shards of an index hold, and its largest partitions. The page of a
+router shows the same at /shards.)";
 
 struct ShardsArguments {
   AtFlags at;
@@ -52,6 +57,59 @@ Result<int> run_list(const ShardsArguments& arguments, const CLI::App& verb) {
   return print_result(table.empty() ? "no indexes yet\n" : table);
 }
 
+struct PartitionRow {
+  std::uint64_t partition = 0;
+  std::uint64_t entities = 0;
+  std::string node = {};
+};
+
+constexpr std::size_t kLargestShown = 10;
+
+void add_shard(const data::JsonValue& shard, std::string& table) {
+  table += fmt::format("  {:<28}", shard["address"].text());
+  if (!shard["problem"].is_null()) {
+    table += fmt::format("{}\n", shard["problem"].text());
+    return;
+  }
+  table += fmt::format("{:>12}{:>12}{:>12}{:>14}{:>12}\n", whole(shard["entities"]),
+                       whole(shard["edges"]), whole(shard["vectors"]),
+                       format_bytes(whole(shard["disk_bytes"])), whole(shard["last_lsn"]));
+}
+
+// The largest partitions, and how far they are from the mean.
+void add_partitions(const data::JsonValue& answer, std::string& table) {
+  std::vector<PartitionRow> rows;
+  std::uint64_t all = 0;
+  for (const data::JsonValue& one : answer["partitions"].items()) {
+    if (one["entities"].is_null()) continue;  // its node does not answer
+    rows.push_back(
+        {.partition = whole(one["partition"]),
+         .entities = whole(one["entities"]),
+         .node = std::string(answer["shards"].items()[whole(one["shard"])]["address"].text())});
+    all += rows.back().entities;
+  }
+  std::ranges::stable_sort(rows, std::greater<>(), &PartitionRow::entities);
+  const double mean =
+      rows.empty() ? 0 : static_cast<double>(all) / static_cast<double>(rows.size());
+  table +=
+      fmt::format("\n{} partitions, {:.0f} entities on average; the largest:\n", rows.size(), mean);
+  for (std::size_t i = 0; i < std::min(rows.size(), kLargestShown); ++i)
+    table += fmt::format("  {:>6}{:>12}  {}\n", rows[i].partition, rows[i].entities, rows[i].node);
+}
+
+Result<int> run_stats(const ShardsArguments& arguments, const CLI::App& verb) {
+  const auto api = RemoteApi::open(arguments.at);
+  if (!api) return wrong_usage(api.error(), verb);
+  KIN_TRY(const std::string answer, (*api)->get("/indexes/" + arguments.name + "/shards"));
+  if (arguments.json) return print_result(answer + "\n");
+  KIN_TRY(const data::JsonValue json, data::parse_json(answer));
+  std::string table = fmt::format("  {:<28}{:>12}{:>12}{:>12}{:>14}{:>12}\n", "node", "entities",
+                                  "edges", "vectors", "on disk", "LSN");
+  for (const data::JsonValue& shard : json["shards"].items()) add_shard(shard, table);
+  add_partitions(json, table);
+  return print_result(table);
+}
+
 }  // namespace
 
 Command add_shards_command(CLI::App& app) {
@@ -59,13 +117,20 @@ Command add_shards_command(CLI::App& app) {
   verb->footer(kExamples);
   verb->require_subcommand(1);
   const auto arguments = std::make_shared<ShardsArguments>();
-  CLI::App* list = verb->add_subcommand("list", "List the shards of all indexes, or of one");
-  list->footer(kExamples);
-  list->add_option("NAME", arguments->name, "The name of an index");
-  add_at_flags(*list, arguments->at);
-  list->get_option("--at")->required();
-  list->add_flag("--json", arguments->json, "Print JSON");
-  return with_verbs(*verb, {{list, [=] { return run_list(*arguments, *list); }}});
+  const auto add_verb = [&](const char* name, const char* what) {
+    CLI::App* added = verb->add_subcommand(name, what);
+    added->footer(kExamples);
+    added->add_option("NAME", arguments->name, "The name of an index");
+    add_at_flags(*added, arguments->at);
+    added->get_option("--at")->required();
+    added->add_flag("--json", arguments->json, "Print JSON");
+    return added;
+  };
+  CLI::App* list = add_verb("list", "List the shards of all indexes, or of one");
+  CLI::App* stats = add_verb("stats", "Show what the shards of an index hold");
+  stats->get_option("NAME")->required();
+  return with_verbs(*verb, {{list, [=] { return run_list(*arguments, *list); }},
+                            {stats, [=] { return run_stats(*arguments, *stats); }}});
 }
 
 }  // namespace kin::app

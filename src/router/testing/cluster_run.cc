@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/hash.h"
 #include "router/router.h"
 #include "router/testing/history.h"
 #include "router/testing/simulated_meta.h"
@@ -13,6 +14,9 @@ namespace {
 
 using std::chrono::milliseconds;
 using Kind = Operation::Kind;
+
+// The first parts of a run are the kinds of faults that may happen in any message or request.
+enum FaultKind : std::size_t { kLoss, kTwice, kVeryLate, kCrashInRequest, kSlow, kFaultKinds };
 
 constexpr std::size_t kPartitions = 8;
 constexpr const char* kIndex = "things";
@@ -44,7 +48,9 @@ struct RouterLife {
 class ClusterRun {
  public:
   explicit ClusterRun(const RunOptions& options)
-      : options_(options), simulation_(options.seed), network_(simulation_, {}) {
+      : options_(options),
+        simulation_(options.seed ^ mix64(options.weather)),
+        network_(simulation_, {}) {
     for (std::size_t i = 0; i < options.nodes; ++i)
       nodes_.push_back(std::make_unique<SimulatedNode>(simulation_, network_,
                                                        fmt::format("node{}", i), shard_options()));
@@ -58,6 +64,7 @@ class ClusterRun {
     if (!report_.violation) report_.violation = history_.violation();
     report_.notes = simulation_.notes();
     report_.digest = simulation_.digest();
+    report_.parts = first_fault() + faults_;
     report_.checked = history_.size();
     return std::move(report_);
   }
@@ -66,27 +73,33 @@ class ClusterRun {
   void live();
   void create();
   void break_things();
-  void break_one_thing();
+  void break_one_thing(Random& random);
   void act(std::size_t client);
+  void act_once(Router& router, Random& random);
   void end_faults();
 
   std::shared_ptr<RouterLife> router(std::size_t number);
   std::shared_ptr<RouterLife> try_open(std::size_t number);
   Connect connect_from(Process process);
 
+  bool has(std::size_t part) const { return !options_.without.contains(part); }
+  // What a part does is drawn from numbers of its own, and does not depend on the others.
+  Random random_of(std::size_t part) const { return Random(options_.seed ^ mix64(part + 1)); }
+  std::size_t first_fault() const { return kFaultKinds + options_.clients * options_.operations; }
+
   // Operations of clients.
-  void put(Router& router, std::vector<std::size_t> keys);
+  void put(Router& router, std::vector<std::size_t> keys, Random& random);
   void remove(Router& router, std::size_t key);
   void get(Router& router);
   void search_key(Router& router, std::size_t key);
-  void search_state(Router& router, std::size_t key);
+  void search_state(Router& router, std::size_t key, Random& random);
   void list(Router& router, bool by_vector);
   void read_edge(Router& router, std::size_t key, index::Direction direction);
 
   void wrote(std::size_t key, KeyState state, SteadyTime begun, bool known);
   void saw(std::size_t key, Kind kind, KeyState state, SteadyTime begun, const std::string& how);
   void violate(const std::string& what);
-  std::vector<index::Mutation> mutations_for(std::size_t key, KeyState state);
+  std::vector<index::Mutation> mutations_for(std::size_t key, KeyState state, Random& random);
 
   RunOptions options_;
   Simulation simulation_;
@@ -96,6 +109,7 @@ class ClusterRun {
   std::vector<std::shared_ptr<RouterLife>> lives_;
   std::vector<bool> opening_;
   std::size_t acting_ = 0;  // clients that are not done
+  std::size_t faults_ = 0;  // so far, with those that are left out
   KeyState last_state_ = 0;
   History history_;
   RunReport report_;
@@ -131,14 +145,16 @@ void ClusterRun::create() {
 
 void ClusterRun::live() {
   create();
-  Random& random = simulation_.random();
   // Seeds differ in what goes wrong, too.
-  const auto chance = [&](std::uint64_t from) {
-    return random.below(3) == 0 ? 0 : from + random.below(4 * from);
+  const auto chance = [&](FaultKind kind, std::uint64_t from) {
+    Random random = random_of(kind);
+    return !has(kind) || random.below(3) == 0 ? 0 : from + random.below(4 * from);
   };
-  network_.set({.loss = chance(10), .twice = chance(10), .very_late = chance(30)});
-  const NodeFaults faults{
-      .crash_in_request = chance(40), .slow = chance(30), .sabotage = options_.sabotage};
+  network_.set(
+      {.loss = chance(kLoss, 10), .twice = chance(kTwice, 10), .very_late = chance(kVeryLate, 30)});
+  const NodeFaults faults{.crash_in_request = chance(kCrashInRequest, 40),
+                          .slow = chance(kSlow, 30),
+                          .sabotage = options_.sabotage};
   for (const auto& node : nodes_) node->set(faults);
   acting_ = options_.clients;
   for (std::size_t client = 0; client < options_.clients; ++client)
@@ -168,13 +184,16 @@ void ClusterRun::end_faults() {
 
 void ClusterRun::break_things() {
   while (acting_ > 0) {
-    simulation_.clock().sleep_for(milliseconds{1 + simulation_.random().below(400)});
-    if (acting_ > 0) break_one_thing();
+    const std::size_t part = first_fault() + faults_;
+    Random random = random_of(part);
+    simulation_.clock().sleep_for(milliseconds{1 + random.below(400)});
+    if (acting_ == 0) return;
+    ++faults_;
+    if (has(part)) break_one_thing(random);
   }
 }
 
-void ClusterRun::break_one_thing() {
-  Random& random = simulation_.random();
+void ClusterRun::break_one_thing(Random& random) {
   SimulatedNode& node = *nodes_[random.below(nodes_.size())];
   const milliseconds pause{random.below(2'000)};
   switch (random.below(8)) {
@@ -225,32 +244,38 @@ std::shared_ptr<RouterLife> ClusterRun::router(std::size_t number) {
 }
 
 void ClusterRun::act(std::size_t client) {
-  Random& random = simulation_.random();
   for (std::size_t i = 0; i < options_.operations; ++i) {
+    const std::size_t part = kFaultKinds + client * options_.operations + i;
+    if (!has(part)) continue;
+    Random random = random_of(part);
     simulation_.clock().sleep_for(milliseconds{random.below(150)});
     const std::shared_ptr<RouterLife> life = router(client % lives_.size());
-    const std::size_t key = random.below(options_.keys);
-    switch (random.below(12)) {
-      case 0:
-      case 1:
-      case 2: put(*life->router, {key}); break;
-      case 3: put(*life->router, {key, (key + 1) % options_.keys}); break;
-      case 4:
-      case 5: remove(*life->router, key); break;
-      case 6: get(*life->router); break;
-      case 7: search_key(*life->router, key); break;
-      case 8: search_state(*life->router, key); break;
-      case 9: list(*life->router, random.below(2) == 0); break;
-      case 10: read_edge(*life->router, key, index::Direction::kOut); break;
-      default: read_edge(*life->router, key, index::Direction::kIn); break;
-    }
+    act_once(*life->router, random);
   }
   --acting_;
 }
 
+void ClusterRun::act_once(Router& router, Random& random) {
+  const std::size_t key = random.below(options_.keys);
+  switch (random.below(12)) {
+    case 0:
+    case 1:
+    case 2: return put(router, {key}, random);
+    case 3: return put(router, {key, (key + 1) % options_.keys}, random);
+    case 4:
+    case 5: return remove(router, key);
+    case 6: return get(router);
+    case 7: return search_key(router, key);
+    case 8: return search_state(router, key, random);
+    case 9: return list(router, random.below(2) == 0);
+    case 10: return read_edge(router, key, index::Direction::kOut);
+    default: return read_edge(router, key, index::Direction::kIn);
+  }
+}
+
 // The entity's text, and the weight of its only edge, say which write made them.
-std::vector<index::Mutation> ClusterRun::mutations_for(std::size_t key, KeyState state) {
-  Random& random = simulation_.random();
+std::vector<index::Mutation> ClusterRun::mutations_for(std::size_t key, KeyState state,
+                                                       Random& random) {
   index::PutEntity put;
   put.entity.id = key_id(key);
   put.entity.key = key_name(key);
@@ -267,12 +292,12 @@ std::vector<index::Mutation> ClusterRun::mutations_for(std::size_t key, KeyState
   return {std::move(put), std::move(edges)};
 }
 
-void ClusterRun::put(Router& router, std::vector<std::size_t> keys) {
+void ClusterRun::put(Router& router, std::vector<std::size_t> keys, Random& random) {
   std::vector<index::Mutation> mutations;
   std::vector<KeyState> states;
   for (const std::size_t key : keys) {
     states.push_back(++last_state_);
-    for (auto& one : mutations_for(key, states.back())) mutations.push_back(std::move(one));
+    for (auto& one : mutations_for(key, states.back(), random)) mutations.push_back(std::move(one));
     simulation_.note(fmt::format("put {} = {}", key_name(key), states.back()));
   }
   const SteadyTime begun = simulation_.now();
@@ -350,8 +375,8 @@ void ClusterRun::search_key(Router& router, std::size_t key) {
   saw(key, Kind::kSees, entity == nullptr ? 0 : state_in(entity->entity.text), begun, "search");
 }
 
-void ClusterRun::search_state(Router& router, std::size_t key) {
-  const KeyState state = 1 + simulation_.random().below(last_state_ + 1);
+void ClusterRun::search_state(Router& router, std::size_t key, Random& random) {
+  const KeyState state = 1 + random.below(last_state_ + 1);
   const index::TextLeg leg{.query = fmt::format("+{} +state{}", key_name(key), state)};
   const SteadyTime begun = simulation_.now();
   const auto found = router.search({.text = leg});

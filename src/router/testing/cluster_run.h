@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,19 +13,25 @@
 namespace kin::router {
 
 struct RunOptions {
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1;  // of what clients do and what breaks
+  // Other delays and losses for the same operations and faults.
+  std::uint64_t weather = 0;
   std::size_t nodes = 3;
   std::size_t routers = 2;
   std::size_t clients = 4;
   std::size_t operations = 20;  // of each client
   std::size_t keys = 5;
   Sabotage sabotage = Sabotage::kNone;
+  // Parts that are left out, by number: kinds of faults, operations of clients, single faults. The
+  // others do the same without them, though perhaps at other moments.
+  std::set<std::size_t> without = {};
 };
 
 struct RunReport {
   std::optional<std::string> violation = {};
   std::vector<std::string> notes = {};  // what happened, for people
   std::uint64_t digest = 0;             // of the notes
+  std::size_t parts = 0;                // that the run has, or would have without `without`
   std::size_t checked = 0;              // operations on keys
   std::size_t unknown = 0;              // writes with an unknown outcome
   std::size_t failed = 0;               // reads that got no answer

@@ -10,13 +10,15 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "router/testing/shrink.h"
+
 namespace kin::router {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t kSeeds = 20;
 #else
-constexpr std::uint64_t kSeeds = 100;
+constexpr std::uint64_t kSeeds = 300;
 #endif
 
 std::uint64_t setting(const char* name, std::uint64_t otherwise) {
@@ -24,9 +26,13 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise) {
   return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
 }
 
-std::string tell(const RunReport& report, std::uint64_t seed) {
-  std::string text = fmt::format("seed {}: {}\nwhat happened:\n", seed, *report.violation);
-  for (const std::string& note : report.notes) text += note + "\n";
+// The failing run as it is, and as little of it as fails, too.
+std::string tell(const RunOptions& options, const RunReport& report) {
+  const Shrunk small = shrink(options, report);
+  std::string text =
+      fmt::format("seed {}: {}\n{} of its {} parts are enough: {}\nwhat happens:\n", options.seed,
+                  *report.violation, small.parts, report.parts, *small.report.violation);
+  for (const std::string& note : small.report.notes) text += note + "\n";
   return text;
 }
 
@@ -35,12 +41,13 @@ TEST(ClusterRun, NothingIsLostAndNothingReturnsWhateverBreaks) {
   const std::uint64_t seeds = setting("KIN_SEEDS", kSeeds);
   std::size_t checked = 0, unknown = 0, failed = 0;
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
-    const RunReport report = run_cluster({.seed = seed});
+    const RunOptions options{.seed = seed};
+    const RunReport report = run_cluster(options);
     checked += report.checked;
     unknown += report.unknown;
     failed += report.failed;
     if (!report.violation) continue;
-    FAIL() << tell(report, seed);
+    FAIL() << tell(options, report);
   }
   RecordProperty("operations", static_cast<int>(checked));
   RecordProperty("unknown_writes", static_cast<int>(unknown));
@@ -58,14 +65,30 @@ TEST(ClusterRun, ASeedIsTheSameRunEveryTime) {
 }
 
 // The mistakes that the design avoids are found, each within a few seeds.
-class SabotagedCluster : public testing::TestWithParam<Sabotage> {};
+class SabotagedCluster : public testing::TestWithParam<Sabotage> {
+ protected:
+  // A person can follow what is left of the run, and it fails every time.
+  static void expect_small(const RunOptions& options, const RunReport& report) {
+    const Shrunk small = shrink(options, report);
+    RecordProperty("parts", static_cast<int>(report.parts));
+    RecordProperty("parts_left", static_cast<int>(small.parts));
+    RecordProperty("runs", static_cast<int>(small.runs));
+    EXPECT_LE(small.parts, report.parts / 3);
+    EXPECT_LT(small.report.notes.size(), report.notes.size() / 2);
+    const RunReport again = run_cluster(small.options);
+    EXPECT_EQ(again.violation, small.report.violation);
+    EXPECT_EQ(again.notes, small.report.notes);
+  }
+};
 
 TEST_P(SabotagedCluster, IsFoundOut) {
   const std::uint64_t most = kSeeds;
   for (std::uint64_t seed = 1; seed <= most; ++seed) {
-    if (!run_cluster({.seed = seed, .sabotage = GetParam()}).violation) continue;
+    const RunOptions options{.seed = seed, .sabotage = GetParam()};
+    const RunReport report = run_cluster(options);
+    if (!report.violation) continue;
     RecordProperty("seeds", static_cast<int>(seed));
-    return;
+    return expect_small(options, report);
   }
   FAIL() << "no seed up to " << most << " shows it";
 }

@@ -2,20 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 namespace kin::router {
-namespace {
-
-constexpr std::array<const char*, std::variant_size_v<Request>> kNames{
-    "open session", "write", "assign",  "claim",      "locate",   "get",  "statistics",
-    "find",         "sum",   "present", "heads",      "edges",    "list", "read log",
-    "digest",       "stats", "health",  "store blob", "read blob"};
-
-}  // namespace
-
 std::string name_of(const Request& request) {
-  const std::string name = kNames[request.index()];
+  const std::string name(kind_of(request));
   if (const auto* write = std::get_if<WriteRequest>(&request))
     return fmt::format("{} {}.{} of {}", name, write->id.session, write->id.sequence,
                        write->mutations.size());

@@ -33,6 +33,48 @@ void write_index(JsonWriter& json, const std::string& name, RoutedIndex& index) 
   json.end().end();
 }
 
+void write_stats(JsonWriter& json, const index::ShardStats& stats) {
+  json.field("entities", stats.counters.entities).field("edges", stats.counters.edges);
+  json.field("fragments", stats.counters.fragments).field("text_documents", stats.text_documents);
+  json.field("disk_bytes", stats.truth.disk_bytes).field("text_bytes", stats.text_bytes);
+  std::uint64_t vectors = 0, pending = 0;
+  for (const index::SpaceStats& space : stats.spaces) {
+    vectors += space.vectors.vectors;
+    pending += space.vectors.pending;
+  }
+  json.field("vectors", vectors).field("pending_vectors", pending);
+  json.field("last_lsn", stats.last_lsn).field("checkpoint_lsn", stats.checkpoint_lsn);
+}
+
+// What the shards of an index hold, and how many entities each partition has.
+Result<Response> shards_answer(RoutedIndex& index, const Request&) {
+  const router::ShardMap map = index.shards().map();
+  const auto stats = index.shards().stats();
+  JsonWriter json;
+  json.begin_object().field("epoch", map.epoch).key("shards").begin_array();
+  for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard) {
+    json.begin_object().field("address", map.shards[shard]);
+    if (stats[shard])
+      write_stats(json, stats[shard]->stats);
+    else
+      json.field("problem", stats[shard].error().message);
+    json.end();
+  }
+  json.end().key("partitions").begin_array();
+  for (std::uint32_t number = 0; number < map.partitions.size(); ++number) {
+    const std::uint32_t shard = map.partitions[number].shard;
+    json.begin_object().field("partition", number).field("shard", shard).key("entities");
+    if (!stats[shard]) {
+      json.null().end();
+      continue;
+    }
+    const auto& sizes = stats[shard]->sizes;
+    const auto size = sizes.find(index::PartitionId{number});
+    json.value(size == sizes.end() ? std::uint64_t{0} : size->second).end();
+  }
+  return json_response(200, json.end().end().take());
+}
+
 Result<Response> index_answer(int status, const std::string& name, RoutedIndex& index) {
   JsonWriter json;
   json.begin_object().key("index");
@@ -158,6 +200,7 @@ void add_router_api(RouteTable& routes, RoutedIndexes& indexes, Tenants* tenants
                           });
   add.most_body = kLargestBatch;
   routes.add(std::move(add));
+  routes.add(about_index(indexes, "GET", "/shards", shards_answer));
   routes.add(about_index(indexes, "GET", "/document", document_answer<RoutedIndex>));
   routes.add(about_index(indexes, "DELETE", "/document", remove_answer<RoutedIndex>));
   routes.add(about_index(indexes, "GET", "/search", [](RoutedIndex& index, const Request& asked) {

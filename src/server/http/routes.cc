@@ -74,7 +74,8 @@ Plan RouteTable::plan(const Request& request) const {
               .lane = route.lane,
               .most_body = route.most_body,
               .body = route.body,
-              .open = route.open};
+              .open = route.open,
+              .route = route.pattern};
     }
     allowed += (allowed.empty() ? "" : ", ") + route.method;
     if (route.method == "GET") allowed += ", HEAD";

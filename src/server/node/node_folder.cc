@@ -50,13 +50,7 @@ Result<std::shared_ptr<router::ShardHost>> NodeFolder::find(const std::string& i
   return Error{Code::kNotFound, fmt::format("the node has no shard of an index \"{}\"", index)};
 }
 
-Status NodeFolder::discard(const std::string& name) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto left = served_.find(name);
-    KIN_RETURN_IF_ERROR(left->second.host->close());
-    served_.erase(left);
-  }
+Status NodeFolder::discard(const std::string& name) const {
   std::error_code problem;
   // The settings first: a folder without them does not count.
   fs::remove(folder_ / name / search::kConfigName, problem);
@@ -69,19 +63,27 @@ Status NodeFolder::discard(const std::string& name) {
 Status NodeFolder::create(const rpc::ServedIndex& index) {
   KIN_RETURN_IF_ERROR(check_full_name(index.name));
   const std::lock_guard creating(creating_);
-  bool is_left = false;  // by an index that did not come about
+  std::shared_ptr<router::ShardHost> left;  // by an index that did not come about
   {
     const std::lock_guard lock(mutex_);
     const auto there = served_.find(index.name);
     if (there != served_.end() && there->second.settings == index.settings) return Done{};
-    // Requests that run on it hold it, too.
-    is_left = there != served_.end() && !there->second.host->is_assigned() &&
-              there->second.host.use_count() == 1;
+    // Whoever works on it holds it, too.
+    const bool is_left = there != served_.end() && !there->second.host->is_assigned() &&
+                         there->second.host.use_count() == 1;
     if (there != served_.end() && !is_left)
       return Error{Code::kFailedPrecondition,
                    fmt::format("the node has an index \"{}\" with other settings", index.name)};
+    if (is_left) {
+      left = std::move(there->second.host);
+      served_.erase(there);
+    }
   }
-  if (is_left) KIN_RETURN_IF_ERROR(discard(index.name));
+  if (left) {
+    KIN_RETURN_IF_ERROR(left->close());
+    left.reset();
+    KIN_RETURN_IF_ERROR(discard(index.name));
+  }
   KIN_TRY(Served made, open_shard(index.name, index.settings));
   // The settings come last: a folder without them does not count.
   KIN_RETURN_IF_ERROR(
@@ -99,15 +101,22 @@ Result<std::vector<rpc::ServedIndex>> NodeFolder::list() {
   return all;
 }
 
+std::map<std::string, NodeFolder::Served> NodeFolder::served() {
+  const std::lock_guard lock(mutex_);
+  return served_;
+}
+
+std::vector<NamedStats> NodeFolder::stats() {
+  std::vector<NamedStats> all;
+  for (const auto& [name, shard] : served())
+    all.push_back({.index = name, .stats = shard.host->shard().stats()});
+  return all;
+}
+
 Result<StepOutcome> NodeFolder::step() {
-  std::vector<std::shared_ptr<router::ShardHost>> hosts;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [name, served] : served_) hosts.push_back(served.host);
-  }
   StepOutcome all = StepOutcome::idle();
-  for (const auto& host : hosts) {
-    KIN_TRY(const StepOutcome one, host->step());
+  for (const auto& [name, shard] : served()) {
+    KIN_TRY(const StepOutcome one, shard.host->step());
     all = combine(all, one);
   }
   return all;

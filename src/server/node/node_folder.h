@@ -18,6 +18,11 @@
 
 namespace kin::server {
 
+struct NamedStats {
+  std::string index = {};
+  index::ShardStats stats = {};
+};
+
 // Settings are those of docs/formats.md, "An index's settings". Thread-safe; starts no thread.
 class NodeFolder final : public rpc::ServedIndexes {
  public:
@@ -35,6 +40,8 @@ class NodeFolder final : public rpc::ServedIndexes {
   Status create(const rpc::ServedIndex& index) override;
   Result<std::vector<rpc::ServedIndex>> list() override;
 
+  std::vector<NamedStats> stats();
+
   // Does one piece of background work for every shard.
   Result<StepOutcome> step();
   // Writes checkpoints and closes the files. No call may be running.
@@ -47,9 +54,11 @@ class NodeFolder final : public rpc::ServedIndexes {
   };
   NodeFolder(std::filesystem::path folder, Clock& clock, DrawIdentity draw)
       : folder_(std::move(folder)), clock_(clock), draw_(std::move(draw)) {}
+  // All shards as they are now, so that nobody waits for work on one of them.
+  std::map<std::string, Served> served();
   Result<Served> open_shard(const std::string& name, const std::string& settings) const;
-  // Removes a shard that belongs to no index.
-  Status discard(const std::string& name);
+  // Removes the files of a shard that belongs to no index.
+  Status discard(const std::string& name) const;
 
   const std::filesystem::path folder_;
   Clock& clock_;

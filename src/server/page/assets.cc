@@ -8,7 +8,19 @@
 namespace kin::server {
 namespace {
 
-constexpr std::string_view kPageAddresses[] = {"/", "/story/{id}", "/feeds", "/search"};
+struct Page {
+  std::string_view file;
+  std::vector<std::string_view> addresses;
+};
+
+Page page_of(PageKind kind) {
+  switch (kind) {
+    case PageKind::kReader:
+      return {.file = "/index.html", .addresses = {"/", "/story/{id}", "/feeds", "/search"}};
+    case PageKind::kShards: return {.file = "/shards.html", .addresses = {"/", "/shards"}};
+  }
+  return {};
+}
 
 Response serve(const Asset& asset, const Request& request) {
   const bool hashed = asset.path.starts_with("/assets/");
@@ -41,16 +53,17 @@ void add_route(RouteTable& routes, std::string_view pattern, const Asset& asset)
 
 }  // namespace
 
-void add_asset_routes(RouteTable& routes, std::span<const Asset> assets) {
+void add_asset_routes(RouteTable& routes, std::span<const Asset> assets, PageKind kind) {
+  const Page page = page_of(kind);
   for (const Asset& asset : assets) {
     add_route(routes, asset.path, asset);
-    if (asset.path != "/index.html") continue;
-    for (const std::string_view address : kPageAddresses) add_route(routes, address, asset);
+    if (asset.path != page.file) continue;
+    for (const std::string_view address : page.addresses) add_route(routes, address, asset);
   }
 }
 
-Handler page_handler(std::span<const Asset> assets) {
-  const auto index = std::ranges::find(assets, "/index.html", &Asset::path);
+Handler page_handler(std::span<const Asset> assets, PageKind kind) {
+  const auto index = std::ranges::find(assets, page_of(kind).file, &Asset::path);
   if (index == assets.end()) return {};
   return [asset = *index](const Request& request) { return serve(asset, request); };
 }

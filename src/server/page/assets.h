@@ -19,13 +19,18 @@ struct Asset {
 // Sorted by path. Made by tools/embed_assets.py. Thread-safe.
 std::span<const Asset> embedded_assets();
 
-// Adds a route for each file, and for the page's own addresses, which all serve /index.html: "/",
-// "/story/{id}", "/feeds", "/search". Files under /assets/ have a hash in their name, so browsers
-// may cache them for ever. The assets' bytes must outlive the table.
-void add_asset_routes(RouteTable& routes, std::span<const Asset> assets);
+enum class PageKind {
+  kReader,  // of `kindred serve`: /index.html, at "/", "/story/{id}", "/feeds", "/search"
+  kShards,  // of `kindred router`: /shards.html, at "/" and "/shards"
+};
+
+// Adds a route for each file, and for the page's own addresses. Files under /assets/ have a hash in
+// their name, so browsers may cache them for ever. The assets' bytes must outlive the table.
+void add_asset_routes(RouteTable& routes, std::span<const Asset> assets,
+                      PageKind page = PageKind::kReader);
 
 // Serves the page itself. Empty if there is none.
-Handler page_handler(std::span<const Asset> assets);
+Handler page_handler(std::span<const Asset> assets, PageKind page = PageKind::kReader);
 
 // True if If-None-Match names `etag` (given with its quotes).
 bool has_etag(const Request& request, std::string_view etag);

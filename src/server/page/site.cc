@@ -93,6 +93,11 @@ Site::Site(GateOptions options) : gatekeeper_(std::move(options)) {
 }
 
 Plan Site::plan(const Request& head) {
+  Plan plan = admit(head);
+  return watch_ == nullptr ? plan : watch_->watched(head, std::move(plan));
+}
+
+Plan Site::admit(const Request& head) {
   if (auto refusal = gatekeeper_.check_sender(head)) return {.refusal = std::move(refusal)};
   Plan plan = routes_.plan(head);
   if (lost_ && plan.refusal && plan.refusal->status == 404 && is_for_a_person(head))

@@ -4,6 +4,7 @@
 #include "server/http/gatekeeper.h"
 #include "server/http/routes.h"
 #include "server/http/server.h"
+#include "server/watch/watch.h"
 
 namespace kin::server {
 
@@ -16,13 +17,18 @@ class Site {
   RouteTable& routes() { return routes_; }
   // The page that browsers get for a missing address, with status 404; other clients get JSON.
   void show_when_lost(Handler page) { lost_ = std::move(page); }
+  // Counts and logs all requests from now on. `watch` must outlive this.
+  void show_to(Watch& watch) { watch_ = &watch; }
   // The Planner of HttpServer, which must not outlive this.
   Plan plan(const Request& head);
 
  private:
+  Plan admit(const Request& head);
+
   Gatekeeper gatekeeper_;
   RouteTable routes_;
   Handler lost_{};
+  Watch* watch_ = nullptr;
 };
 
 // Compresses the body with gzip if the client accepts that and it saves bytes. Thread-safe.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "server/routed/measured_client.h"
 #include "server/tenants/names.h"
 
 namespace kin::server {
@@ -39,7 +40,10 @@ router::Connect RoutedIndexes::connect_to(const std::string& name) {
   return [this, name](const std::string& address) -> std::shared_ptr<router::ShardClient> {
     auto node = connection(address);
     if (!node) return std::make_shared<NoClient>(node.error());
-    return std::make_shared<rpc::GrpcClient>(std::move(*node), name);
+    auto client = std::make_shared<rpc::GrpcClient>(std::move(*node), name);
+    if (options_.metrics == nullptr) return client;
+    return std::make_shared<MeasuredClient>(std::move(client), address, *options_.metrics,
+                                            *options_.routing.clock);
   };
 }
 
@@ -108,23 +112,16 @@ Result<std::shared_ptr<RoutedIndex>> RoutedIndexes::open(const std::string& name
 
 Result<RoutedIndexes::Storage> RoutedIndexes::storage(const std::string& prefix) {
   KIN_TRY(const auto all, names());
-  const router::RouterOptions& routing = options_.routing;
-  const router::CallOptions how{.deadline = routing.clock->steady_now() + routing.attempt};
-  std::vector<router::Started<router::StatsReply>> asked;
+  Storage sum;
   for (const std::string& name : all) {
     if (!name.starts_with(prefix)) continue;
     KIN_TRY(const auto index, open(name));
-    for (const std::string& address : index->shards().map().shards)
-      asked.push_back(router::start(*connect_to(name)(address), router::StatsRequest{}, how));
-  }
-  Storage sum;
-  for (auto& one : asked) {
-    KIN_TRY(const auto reply, one.wait());
-    const auto* stats = std::get_if<router::StatsReply>(&reply);
-    if (stats == nullptr) continue;  // shards do not refuse this
-    const kv::StoreUsage& truth = stats->stats.truth;
-    sum.entities += stats->stats.counters.entities;
-    sum.bytes += truth.disk_bytes + truth.write_buffer_bytes + stats->stats.text_bytes;
+    for (const auto& shard : index->shards().stats()) {
+      if (!shard.ok()) return shard.error();
+      const kv::StoreUsage& truth = shard->stats.truth;
+      sum.entities += shard->stats.counters.entities;
+      sum.bytes += truth.disk_bytes + truth.write_buffer_bytes + shard->stats.text_bytes;
+    }
   }
   return sum;
 }

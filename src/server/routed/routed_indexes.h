@@ -15,6 +15,7 @@
 #include "rpc/grpc_client.h"
 #include "search/index_config.h"
 #include "server/routed/routed_index.h"
+#include "server/watch/metrics.h"
 
 namespace kin::server {
 
@@ -22,6 +23,7 @@ struct RoutedOptions {
   std::vector<std::string> nodes = {};  // addresses: new indexes are spread over them
   rpc::ConnectionOptions connection = {};
   router::RouterOptions routing = {};
+  Metrics* metrics = nullptr;  // gets the calls to nodes; must outlive the indexes
 };
 
 // Maps are in the meta store, each with the settings of its index. Thread-safe.

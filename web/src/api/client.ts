@@ -1,7 +1,7 @@
 // The JSON API, one function per request. All of them reject with an ApiError only.
 import type {
   Answer, BrokenIndex, Feed, FeedSettings, Filter, ImportResult, Index, IndexedDocument, Neighbours, NewFeed, SearchRequest,
-  RelatedStory, Session, Settings, StarredItems, Story, StoryMarks, TimelinePage,
+  RelatedStory, RoutedIndex, Session, ShardsOfIndex, Settings, StarredItems, Story, StoryMarks, TimelinePage,
 } from './types';
 
 const root = '/api/v1';
@@ -121,6 +121,10 @@ const indexPath = (index: string, what: string, query: Record<string, string | u
 };
 
 export const getIndexes = () => call<{ indexes: (Index | BrokenIndex)[] }>('GET', '/indexes').then((a) => a.indexes);
+
+/** The indexes of `kindred router`, and what the shards of one hold. */
+export const getRoutedIndexes = () => call<{ indexes: RoutedIndex[] }>('GET', '/indexes').then((a) => a.indexes);
+export const getShards = (index: string) => call<ShardsOfIndex>('GET', `/indexes/${encodeURIComponent(index)}/shards`);
 
 /** Every hit comes with the reasons why it matched. */
 export function searchIndex(index: string, request: SearchRequest, signal?: AbortSignal): Promise<Answer> {

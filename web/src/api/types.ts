@@ -300,3 +300,40 @@ export interface Neighbours {
   /** False if more nodes are in reach than were asked for. */
   complete: boolean;
 }
+
+/** An index of a router, as its list has it. */
+export interface RoutedIndex {
+  name: string;
+  epoch: number;
+  [more: string]: unknown;
+}
+
+export type Shard =
+  | { address: string; problem: string }
+  | {
+      address: string;
+      entities: number;
+      edges: number;
+      fragments: number;
+      text_documents: number;
+      disk_bytes: number;
+      text_bytes: number;
+      vectors: number;
+      pending_vectors: number;
+      last_lsn: number;
+      checkpoint_lsn: number;
+    };
+
+export interface Partition {
+  partition: number;
+  /** Its place in the list of shards. */
+  shard: number;
+  /** Null if the shard does not answer. */
+  entities: number | null;
+}
+
+export interface ShardsOfIndex {
+  epoch: number;
+  shards: Shard[];
+  partitions: Partition[];
+}
